@@ -7,21 +7,23 @@ use toolkit::ToolError;
 use toolkit::backend::{Answer, BackendCall};
 use toolkit::call::ErrorKind;
 
+use super::link::Link;
 use super::list::{in_time, refresh};
 use super::listener::Listener;
-use super::{McpBackend, trace};
+use super::trace;
 
 /// Calls a tool by its name on the server.
 ///
 /// Dropping the future notifies the server that the request is canceled.
-pub(super) async fn run(backend: &McpBackend, call: BackendCall<'_>) -> Result<Answer, ToolError> {
+pub(super) async fn run(link: &Link, call: BackendCall<'_>) -> Result<Answer, ToolError> {
     let Value::Object(arguments) = call.arguments().to_value()? else {
         let message = "the arguments of an MCP tool must be a JSON object";
         return Err(ToolError::new(ErrorKind::InvalidArguments, message));
     };
-    let result = in_time(backend, backend.limits.call, called(backend, &call, arguments)).await??;
+    let remote = link.remote();
+    let result = in_time(remote, remote.limits.call, called(link, &call, arguments)).await??;
     let Value::Object(result) = result else {
-        return Err(backend.invalid_response("with an invalid result"));
+        return Err(remote.invalid_response("with an invalid result"));
     };
     match result.get("resultType").and_then(Value::as_str) {
         None | Some("complete") => Ok(Answer::Mcp(result)),
@@ -30,12 +32,8 @@ pub(super) async fn run(backend: &McpBackend, call: BackendCall<'_>) -> Result<A
     }
 }
 
-async fn called(
-    backend: &McpBackend,
-    call: &BackendCall<'_>,
-    arguments: Map<String, Value>,
-) -> Result<Value, ToolError> {
-    let connection = backend.link.connection_for_call(backend).await?;
+async fn called(link: &Link, call: &BackendCall<'_>, arguments: Map<String, Value>) -> Result<Value, ToolError> {
+    let connection = link.connection_for_call().await?;
     let listener = call.context().has_progress_listener().then(|| Listener::new(call.context()));
     let params = CallToolRequestParams::new(call.tool().name().to_owned()).with_arguments(arguments);
     let ask = || {
@@ -45,13 +43,13 @@ async fn called(
     let answer = match ask().await {
         // A new connection does not have the tools yet, whose schemas define the headers to send.
         Err(ServiceError::McpError(error)) if error.code == ErrorCode::HEADER_MISMATCH => {
-            refresh(backend, &connection).await?;
+            refresh(link.remote(), &connection).await?;
             ask().await
         }
         answer => answer,
     };
     match answer {
         Ok(result) => Ok(result),
-        Err(error) => Err(backend.failed(&connection, error).await),
+        Err(error) => Err(link.remote().failed(&connection, error).await),
     }
 }

@@ -21,8 +21,8 @@ use super::http::Http;
 use super::lines::Lines;
 use super::process::{ExitState, Process};
 use super::program::Program;
+use super::remote::{Remote, Target};
 use super::screen::Screen;
-use super::{McpBackend, Target};
 
 /// The way a server starts a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,18 +40,18 @@ const MAX_RESUMED: usize = 3;
 
 /// Connects to a server. Starts with the era of the last connection if there was one.
 pub(super) async fn connect(
-    backend: &McpBackend,
+    remote: &Remote,
     era: Option<Era>,
     changes: &watch::Sender<u64>,
 ) -> Result<(Connection, Era), ToolError> {
     let attempt = async {
-        match &*backend.target {
-            Target::Stdio(program) => over_stdio(backend, program, era, changes).await,
-            Target::Http(endpoint) => over_http(backend, endpoint, era, changes).await,
+        match &*remote.target {
+            Target::Stdio(program) => over_stdio(remote, program, era, changes).await,
+            Target::Http(endpoint) => over_http(remote, endpoint, era, changes).await,
         }
     };
-    let connection = timeout(backend.limits.start, attempt).await.unwrap_or_else(|_| {
-        let message = format!("{backend} did not answer within {:?} while connecting", backend.limits.start);
+    let connection = timeout(remote.limits.start, attempt).await.unwrap_or_else(|_| {
+        let message = format!("{remote} did not answer within {:?} while connecting", remote.limits.start);
         Err(ToolError::new(ErrorKind::Unavailable, message))
     })?;
     let era = if connection.is_legacy() { Era::Initialize } else { Era::Discover };
@@ -59,48 +59,48 @@ pub(super) async fn connect(
 }
 
 async fn over_stdio(
-    backend: &McpBackend,
+    remote: &Remote,
     program: &Program,
     era: Option<Era>,
     changes: &watch::Sender<u64>,
 ) -> Result<Connection, ToolError> {
     let exit_state = Arc::new(ExitState::default());
-    match start(backend, program, mode(era), changes, &exit_state).await? {
+    match start(remote, program, mode(era), changes, &exit_state).await? {
         Ok(running) => Ok(Connection::new(running, exit_state, changes.clone())),
-        Err(error) if era == Some(Era::Initialize) => Err(backend.not_connected(&error, &exit_state)),
+        Err(error) if era == Some(Era::Initialize) => Err(remote.not_connected(&error, &exit_state)),
         // Some servers of earlier revisions exit on any request before `initialize`.
         Err(_) => {
             let exit_state = Arc::new(ExitState::default());
-            let running = start(backend, program, mode(Some(Era::Initialize)), changes, &exit_state).await?;
-            let running = running.map_err(|error| backend.not_connected(&error, &exit_state))?;
+            let running = start(remote, program, mode(Some(Era::Initialize)), changes, &exit_state).await?;
+            let running = running.map_err(|error| remote.not_connected(&error, &exit_state))?;
             Ok(Connection::new(running, exit_state, changes.clone()))
         }
     }
 }
 
 async fn start(
-    backend: &McpBackend,
+    remote: &Remote,
     program: &Program,
     mode: ClientLifecycleMode,
     changes: &watch::Sender<u64>,
     exit_state: &Arc<ExitState>,
 ) -> Result<Result<Running, ClientInitializeError>, ToolError> {
-    let started = Process::start(program, &backend.name, exit_state).map_err(|error| {
-        let message = format!("{backend} cannot be started: `{}`: {error}", program.command.display());
+    let started = Process::start(program, &remote.name, exit_state).map_err(|error| {
+        let message = format!("{remote} cannot be started: `{}`: {error}", program.command.display());
         ToolError::new(ErrorKind::Unavailable, message)
     })?;
-    let lines = Lines::new(started, Arc::clone(exit_state), changes.clone(), backend.limits.message_bytes);
+    let lines = Lines::new(started, Arc::clone(exit_state), changes.clone(), remote.limits.message_bytes);
     Ok(serve_client_with_lifecycle(Handler, lines, mode).await)
 }
 
 async fn over_http(
-    backend: &McpBackend,
+    remote: &Remote,
     endpoint: &Endpoint,
     era: Option<Era>,
     changes: &watch::Sender<u64>,
 ) -> Result<Connection, ToolError> {
     let client = endpoint.client().map_err(|error| {
-        ToolError::new(ErrorKind::Unavailable, format!("TLS for {backend} is not available")).caused_by(error)
+        ToolError::new(ErrorKind::Unavailable, format!("TLS for {remote} is not available")).caused_by(error)
     })?;
     let mut config = StreamableHttpClientTransportConfig::with_uri(endpoint.url.as_str());
     let mut resuming = ExponentialBackoff::default();
@@ -113,10 +113,10 @@ async fn over_http(
     }
     config.auth_header = endpoint.token.as_ref().map(|token| token.expose().to_owned());
     let exit_state = Arc::new(ExitState::default());
-    let http = Http::new(client, backend.limits.message_bytes, Screen::new(changes.clone()));
+    let http = Http::new(client, remote.limits.message_bytes, Screen::new(changes.clone()));
     let transport = StreamableHttpClientTransport::with_client(http, config);
     let running = serve_client_with_lifecycle(Handler, transport, mode(era)).await;
-    let running = running.map_err(|error| backend.not_connected(&error, &exit_state))?;
+    let running = running.map_err(|error| remote.not_connected(&error, &exit_state))?;
     Ok(Connection::new(running, exit_state, changes.clone()))
 }
 

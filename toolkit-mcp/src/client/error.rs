@@ -14,14 +14,14 @@ use toolkit_http::certificate_failure;
 
 use super::connection::Connection;
 use super::process::ExitState;
-use super::{McpBackend, Target};
+use super::remote::{Remote, Target};
 
 /// The length in characters to which a server's error message is truncated.
 const MAX_MESSAGE_CHARS: usize = 2_000;
 /// The upper bound of `Retry-After`, in seconds.
 const MAX_RETRY_AFTER: u64 = 24 * 60 * 60;
 
-impl McpBackend {
+impl Remote {
     /// Converts the error of a request. Marks the connection as lost if it is no longer usable.
     pub(super) async fn failed(&self, connection: &Connection, error: ServiceError) -> ToolError {
         match (&*self.target, error) {

@@ -11,13 +11,14 @@ use tokio::time::{sleep_until, timeout};
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
 
-use super::McpBackend;
 use super::backoff::Backoff;
 use super::connect::{Era, connect};
 use super::connection::Connection;
+use super::remote::Remote;
 
 /// The current connection to a server and its history.
 pub(super) struct Link {
+    remote: Remote,
     state: Mutex<State>,
     /// Outside of the lock, which is held during an attempt to connect.
     is_stopped: AtomicBool,
@@ -47,48 +48,66 @@ struct State {
 }
 
 impl Link {
+    /// Creates a link without a connection.
+    pub(super) fn new(remote: Remote) -> Self {
+        Self {
+            remote,
+            state: Mutex::default(),
+            is_stopped: AtomicBool::new(false),
+            was_connected: AtomicBool::new(false),
+            aborting: std::sync::Mutex::default(),
+            changes: watch::Sender::new(0),
+            seen: AtomicU64::new(0),
+            relisting: std::sync::Mutex::default(),
+        }
+    }
+
+    pub(super) fn remote(&self) -> &Remote {
+        &self.remote
+    }
+
     /// Returns the connection, and reconnects if necessary. Concurrent calls share one attempt.
     ///
     /// # Errors
     ///
     /// Returns an error if the server cannot be reached, or a failed attempt is too recent.
-    pub(super) async fn connection(&self, backend: &McpBackend) -> Result<Arc<Connection>, ToolError> {
+    pub(super) async fn connection(&self) -> Result<Arc<Connection>, ToolError> {
         let mut state = self.state.lock().await;
         if self.is_stopped.load(Ordering::Acquire) {
-            return Err(stopped(backend));
+            return Err(stopped(&self.remote));
         }
         if let Some(connection) = state.current() {
             return Ok(connection);
         }
         if let Some(left) = state.backoff.left() {
             if self.was_connected.load(Ordering::Acquire) {
-                return Err(restarting(backend, left));
+                return Err(restarting(&self.remote, left));
             }
-            let message = format!("{backend} cannot be reached; the next attempt is in {left:.1?}");
+            let message = format!("{} cannot be reached; the next attempt is in {left:.1?}", self.remote);
             return Err(ToolError::new(ErrorKind::Unavailable, message).retryable(left));
         }
-        self.connect(backend, &mut state).await
+        self.connect(&mut state).await
     }
 
     /// Like [`Link::connection`], with a timeout for a lost server, so that the model gets an answer soon.
-    pub(super) async fn connection_for_call(&self, backend: &McpBackend) -> Result<Arc<Connection>, ToolError> {
-        let connection = self.connection(backend);
+    pub(super) async fn connection_for_call(&self) -> Result<Arc<Connection>, ToolError> {
+        let connection = self.connection();
         if !self.was_connected.load(Ordering::Acquire) {
             return connection.await;
         }
         timeout(MAX_CALL_WAIT, connection).await.unwrap_or_else(|_| {
-            let message = format!("{backend} is being restarted; try again");
+            let message = format!("{} is being restarted; try again", self.remote);
             Err(ToolError::new(ErrorKind::Unavailable, message).retryable(None))
         })
     }
 
     /// Connects now, without backoff.
-    pub(super) async fn start(&self, backend: &McpBackend) -> Result<(), ToolError> {
+    pub(super) async fn start(&self) -> Result<(), ToolError> {
         let mut state = self.state.lock().await;
         self.is_stopped.store(false, Ordering::Release);
         match state.current() {
             Some(_) => Ok(()),
-            None => self.connect(backend, &mut state).await.map(|_| ()),
+            None => self.connect(&mut state).await.map(|_| ()),
         }
     }
 
@@ -112,10 +131,10 @@ impl Link {
         }
     }
 
-    async fn connect(&self, backend: &McpBackend, state: &mut State) -> Result<Arc<Connection>, ToolError> {
+    async fn connect(&self, state: &mut State) -> Result<Arc<Connection>, ToolError> {
         let attempt = state.attempt.get_or_insert_with(|| {
-            let (backend, era, changes) = (backend.clone(), state.era, self.changes.clone());
-            let attempt = tokio::spawn(async move { connect(&backend, era, &changes).await });
+            let (remote, era, changes) = (self.remote.clone(), state.era, self.changes.clone());
+            let attempt = tokio::spawn(async move { connect(&remote, era, &changes).await });
             *self.aborting() = Some(attempt.abort_handle());
             if self.is_stopped.load(Ordering::Acquire) {
                 self.abort();
@@ -125,7 +144,7 @@ impl Link {
         let outcome = attempt.await;
         state.attempt = None;
         let outcome = outcome.map_err(|error| match error.is_cancelled() {
-            true => stopped(backend),
+            true => stopped(&self.remote),
             false => ToolError::internal(error),
         });
         let outcome = outcome.flatten();
@@ -144,15 +163,11 @@ impl Link {
     }
 
     /// Lists the tools with `listed` and records the outcome for [`Link::changed`].
-    pub(super) async fn listing<T>(
-        &self,
-        backend: &McpBackend,
-        listed: impl Future<Output = Result<T, ToolError>>,
-    ) -> Result<T, ToolError> {
-        self.check_restart(backend).await?;
+    pub(super) async fn listing<T>(&self, listed: impl Future<Output = Result<T, ToolError>>) -> Result<T, ToolError> {
+        self.check_restart().await?;
         let mut relisting = Relisting { link: self, listed: None };
         // A new connection increments `changes`, so connect before reading it.
-        self.connection(backend).await?;
+        self.connection().await?;
         let n_changes = *self.changes.borrow();
         let listed = listed.await?;
         relisting.listed = Some(n_changes);
@@ -161,11 +176,11 @@ impl Link {
 
     /// Returns an error while the backoff of a lost server lasts, so that listing does not restart a crashing server
     /// each time.
-    async fn check_restart(&self, backend: &McpBackend) -> Result<(), ToolError> {
+    async fn check_restart(&self) -> Result<(), ToolError> {
         let left = self.relisting().left();
         match left {
             Some(left) if self.was_connected.load(Ordering::Acquire) && self.state.lock().await.current().is_none() => {
-                Err(restarting(backend, left))
+                Err(restarting(&self.remote, left))
             }
             _ => Ok(()),
         }
@@ -173,13 +188,13 @@ impl Link {
 
     /// Waits until the tools may have changed since they were listed, or the connection is lost. If listing has failed
     /// or the connection is still lost, waits until there is a connection.
-    pub(super) async fn changed(&self, backend: &McpBackend) {
+    pub(super) async fn changed(&self) {
         let mut changes = self.changes.subscribe();
         loop {
             let not_before = self.relisting().not_before();
             if let Some(not_before) = not_before {
                 sleep_until(not_before).await;
-                if self.connection(backend).await.is_ok() {
+                if self.connection().await.is_ok() {
                     return;
                 }
             } else {
@@ -243,25 +258,11 @@ impl State {
     }
 }
 
-fn restarting(backend: &McpBackend, left: Duration) -> ToolError {
-    let message = format!("{backend} is being restarted; try again in {left:.1?}");
+fn restarting(remote: &Remote, left: Duration) -> ToolError {
+    let message = format!("{remote} is being restarted; try again in {left:.1?}");
     ToolError::new(ErrorKind::Unavailable, message).retryable(left)
 }
 
-fn stopped(backend: &McpBackend) -> ToolError {
-    ToolError::new(ErrorKind::Unavailable, format!("{backend} is stopped"))
-}
-
-impl Default for Link {
-    fn default() -> Self {
-        Self {
-            state: Mutex::default(),
-            is_stopped: AtomicBool::new(false),
-            was_connected: AtomicBool::new(false),
-            aborting: std::sync::Mutex::default(),
-            changes: watch::Sender::new(0),
-            seen: AtomicU64::new(0),
-            relisting: std::sync::Mutex::default(),
-        }
-    }
+fn stopped(remote: &Remote) -> ToolError {
+    ToolError::new(ErrorKind::Unavailable, format!("{remote} is stopped"))
 }

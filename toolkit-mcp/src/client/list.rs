@@ -16,20 +16,22 @@ use toolkit::manifest::Listing;
 use toolkit::tool::{META_KEY, Namespace, ToolBackend, bound_mcp_json};
 use toolkit::{Manifest, Tool, ToolError};
 
-use super::McpBackend;
 use super::connection::Connection;
+use super::link::Link;
+use super::remote::Remote;
 
 /// Lists the tools of a server, with their names on the server, in the namespace of the server.
-pub(super) async fn offers(backend: &McpBackend) -> Result<OfferedTools, ToolError> {
-    let namespace = Namespace::new(backend.name.to_string()).map_err(|error| {
+pub(super) async fn offers(link: &Link) -> Result<OfferedTools, ToolError> {
+    let remote = link.remote();
+    let namespace = Namespace::new(remote.name.to_string()).map_err(|error| {
         ToolError::new(
             ErrorKind::Internal,
-            format!("the name of {backend} cannot be the namespace of its tools: {error}"),
+            format!("the name of {remote} cannot be the namespace of its tools: {error}"),
         )
     })?;
-    let target = ToolBackend::mcp(&*backend.name).map_err(ToolError::internal)?;
-    let connection = backend.link.connection(backend).await?;
-    let mut listed = pages(backend, &connection).await?;
+    let target = ToolBackend::mcp(&*remote.name).map_err(ToolError::internal)?;
+    let connection = link.connection().await?;
+    let mut listed = pages(remote, &connection).await?;
     let (mut tools, mut diagnostics) = (Vec::new(), Vec::new());
     listed.retain_mut(|tool| {
         name_as_listed(tool);
@@ -38,19 +40,19 @@ pub(super) async fn offers(backend: &McpBackend) -> Result<OfferedTools, ToolErr
             false => bound_mcp_json(tool).err().map(|why| (DiagnosticKind::TooLong, why)),
         };
         if let Some((kind, why)) = &why {
-            diagnostics.push(left_out(backend, *kind, tool["name"].as_str().unwrap_or_default(), why, None));
+            diagnostics.push(left_out(remote, *kind, tool["name"].as_str().unwrap_or_default(), why, None));
         }
         why.is_none()
     });
 
     let manifest = Manifest::from_mcp_json(Value::Array(listed))
-        .map_err(|error| backend.invalid_response("with a list of tools that cannot be read").caused_by(error))?;
+        .map_err(|error| remote.invalid_response("with a list of tools that cannot be read").caused_by(error))?;
     for listing in manifest.in_namespace(&namespace).listings() {
         let deceptive_texts = listing.tool().map(deceptive_texts).unwrap_or_default();
         let wrong: Vec<&Diagnostic> = listing.diagnostics().iter().chain(&deceptive_texts).collect();
         match listing.tool() {
             Some(tool) if wrong.is_empty() => tools.push((tool.clone(), target.clone())),
-            _ => diagnostics.extend(wrong.into_iter().map(|diagnostic| describe(backend, listing, diagnostic))),
+            _ => diagnostics.extend(wrong.into_iter().map(|diagnostic| describe(remote, listing, diagnostic))),
         }
     }
     Ok(OfferedTools::new(tools).with_diagnostics(diagnostics))
@@ -66,87 +68,88 @@ fn deceptive_texts(tool: &Tool) -> Vec<Diagnostic> {
 }
 
 /// Checks that the server answers.
-pub(super) async fn probe(backend: &McpBackend) -> Result<(), ToolError> {
-    let connection = backend.link.connection(backend).await?;
+pub(super) async fn probe(link: &Link) -> Result<(), ToolError> {
+    let connection = link.connection().await?;
     let question = match connection.is_legacy() {
         true => ClientRequest::PingRequest(PingRequest::default()),
         // The revision has no `ping`.
         false => ClientRequest::ListToolsRequest(ListToolsRequest::default()),
     };
-    match in_time(backend, backend.limits.start, connection.ask(question, None, None)).await? {
+    let remote = link.remote();
+    match in_time(remote, remote.limits.start, connection.ask(question, None, None)).await? {
         Ok(_) => Ok(()),
-        Err(error) => Err(backend.failed(&connection, error).await),
+        Err(error) => Err(remote.failed(&connection, error).await),
     }
 }
 
 /// Lists the tools, so that the transport learns which arguments to repeat in headers.
-pub(super) async fn refresh(backend: &McpBackend, connection: &Arc<Connection>) -> Result<(), ToolError> {
-    pages(backend, connection).await.map(|_| ())
+pub(super) async fn refresh(remote: &Remote, connection: &Arc<Connection>) -> Result<(), ToolError> {
+    pages(remote, connection).await.map(|_| ())
 }
 
 /// Lists the tools of all pages.
-async fn pages(backend: &McpBackend, connection: &Connection) -> Result<Vec<Value>, ToolError> {
-    let limits = &backend.limits;
+async fn pages(remote: &Remote, connection: &Connection) -> Result<Vec<Value>, ToolError> {
+    let limits = &remote.limits;
     let (mut tools, mut n_bytes, mut cursor): (Vec<Value>, usize, Option<String>) = (Vec::new(), 0, None);
     for _ in 0..limits.pages {
-        let mut page = page(backend, connection, cursor.clone()).await?;
+        let mut page = page(remote, connection, cursor.clone()).await?;
         match page.remove("tools") {
             Some(Value::Array(more)) => {
                 if tools.len() + more.len() > limits.tools {
-                    let message = format!("{backend} lists more than {} tools", limits.tools);
+                    let message = format!("{remote} lists more than {} tools", limits.tools);
                     return Err(ToolError::new(ErrorKind::InvalidAnswer, message));
                 }
                 n_bytes += more.iter().map(size).sum::<usize>();
                 if n_bytes > limits.list_bytes {
-                    let message = format!("{backend} lists more than {} bytes of tools", limits.list_bytes);
+                    let message = format!("{remote} lists more than {} bytes of tools", limits.list_bytes);
                     return Err(ToolError::new(ErrorKind::InvalidAnswer, message));
                 }
                 tools.extend(more);
             }
-            _ => return Err(backend.invalid_response("to `tools/list` without a list of tools")),
+            _ => return Err(remote.invalid_response("to `tools/list` without a list of tools")),
         }
         // Some servers send an empty cursor on the last page.
         match page.remove("nextCursor") {
             Some(Value::String(next)) if !next.is_empty() => {
                 if cursor.as_ref() == Some(&next) {
-                    return Err(backend.invalid_response("to `tools/list` with the same cursor twice"));
+                    return Err(remote.invalid_response("to `tools/list` with the same cursor twice"));
                 }
                 cursor = Some(next);
             }
             _ => return Ok(tools),
         }
     }
-    Err(backend.invalid_response(&format!("to `tools/list` with more than {} pages", limits.pages)))
+    Err(remote.invalid_response(&format!("to `tools/list` with more than {} pages", limits.pages)))
 }
 
 async fn page(
-    backend: &McpBackend,
+    remote: &Remote,
     connection: &Connection,
     cursor: Option<String>,
 ) -> Result<Map<String, Value>, ToolError> {
     let params = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
     let request = ListToolsRequest { params, ..ListToolsRequest::default() };
     let asked = connection.ask(ClientRequest::ListToolsRequest(request), None::<RequestMetaObject>, None);
-    match in_time(backend, backend.limits.start, asked).await? {
+    match in_time(remote, remote.limits.start, asked).await? {
         Ok(Value::Object(page)) => Ok(page),
-        Ok(_) => Err(backend.invalid_response("to `tools/list` without a list of tools")),
+        Ok(_) => Err(remote.invalid_response("to `tools/list` without a list of tools")),
         // A server without tools need not implement the method.
         Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => {
             Ok(Map::from_iter([("tools".to_owned(), Value::Array(Vec::new()))]))
         }
-        Err(error) => Err(backend.failed(connection, error).await),
+        Err(error) => Err(remote.failed(connection, error).await),
     }
 }
 
 /// Applies a timeout to a request.
 pub(super) async fn in_time<T>(
-    backend: &McpBackend,
+    remote: &Remote,
     limit: Duration,
     asked: impl Future<Output = T>,
 ) -> Result<T, ToolError> {
     timeout(limit, asked)
         .await
-        .map_err(|_| ToolError::new(ErrorKind::TimedOut, format!("{backend} did not answer within {limit:?}")))
+        .map_err(|_| ToolError::new(ErrorKind::TimedOut, format!("{remote} did not answer within {limit:?}")))
 }
 
 /// Removes the id and namespace from the metadata of a tool, since tools are called by their listed names. In the
@@ -177,13 +180,13 @@ fn needs_task(tool: &mut Value) -> bool {
 const NEEDS_TASK: &str =
     "it can only be called as a task (`execution.taskSupport` is `required`), and tasks are not supported";
 
-fn describe(backend: &McpBackend, listing: &Listing, diagnostic: &Diagnostic) -> Diagnostic {
-    left_out(backend, diagnostic.kind(), listing.name().unwrap_or_default(), diagnostic.message(), listing.tool())
+fn describe(remote: &Remote, listing: &Listing, diagnostic: &Diagnostic) -> Diagnostic {
+    left_out(remote, diagnostic.kind(), listing.name().unwrap_or_default(), diagnostic.message(), listing.tool())
 }
 
-fn left_out(backend: &McpBackend, kind: DiagnosticKind, name: &str, why: &str, tool: Option<&Tool>) -> Diagnostic {
+fn left_out(remote: &Remote, kind: DiagnosticKind, name: &str, why: &str, tool: Option<&Tool>) -> Diagnostic {
     let name: String = name.chars().take(128).collect();
-    Diagnostic::new(kind, format!("{backend} lists `{}`, which is left out: {why}", name.escape_debug()), tool)
+    Diagnostic::new(kind, format!("{remote} lists `{}`, which is left out: {why}", name.escape_debug()), tool)
 }
 
 /// Returns the size of a value as JSON, in bytes.

@@ -6,10 +6,13 @@ use std::fmt;
 
 use jsonc_parser::{ParseOptions, parse_to_serde_value};
 use serde_json::{Map, Value};
+use toolkit::backend::Backend;
 use toolkit::tool::Namespace;
 
 use self::variables::Variables;
-use super::{Endpoint, McpBackend, Program};
+use super::backend::McpBackend;
+use super::endpoint::Endpoint;
+use super::program::Program;
 
 /// The servers of a configuration file of Claude, Cursor, VS Code and other MCP hosts.
 ///
@@ -133,7 +136,7 @@ impl McpServers {
         if Namespace::new(namespace.clone()).is_err() {
             return Err(format!("its name cannot be the namespace of its tools: {error}"));
         }
-        let is_taken = self.backends.iter().any(|backend| *backend.name == *namespace);
+        let is_taken = self.backends.iter().any(|backend| backend.name() == &*namespace);
         match is_taken || servers.contains_key(&namespace) {
             true => Err(format!("its name would become `{namespace}`, which is the name of another server")),
             false => Ok(namespace),

@@ -1,0 +1,170 @@
+//! A server as a backend.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolkit::ToolError;
+use toolkit::backend::{Answer, Backend, BackendCall, OfferedTools};
+use toolkit::dispatch::BoxFuture;
+use toolkit::tool::BackendKind;
+
+use super::endpoint::Endpoint;
+use super::limits::Limits;
+use super::link::Link;
+use super::program::Program;
+use super::remote::{Remote, Target};
+use super::{call, list};
+
+/// An MCP server as a [`Backend`].
+///
+/// It connects on the first use, or with [`Backend::start`]. If the connection is lost, running calls fail with
+/// [`ErrorKind::Unavailable`](toolkit::call::ErrorKind::Unavailable) and the next call reconnects, with exponential
+/// backoff. A call waits at most five seconds for a server that is being restarted, and then fails with a retryable
+/// error. Meanwhile the tools stay in the catalog, for the time set with
+/// [`Backends::with_grace`](toolkit::backend::Backends::with_grace).
+///
+/// Clones share the server, so a host can keep one and register another. Dropping the last clone closes the connection
+/// and ends the process, as [`Backend::stop`] does.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use toolkit_mcp::client::{Endpoint, McpBackend, Program};
+///
+/// # fn main() -> Result<(), toolkit_mcp::client::InvalidEndpoint> {
+/// let files = McpBackend::stdio("files", Program::new("npx").args(["-y", "@acme/files"]))
+///     .start_timeout(Duration::from_secs(60))
+///     .trusted();
+/// let search = McpBackend::http("search", Endpoint::new("https://example.com/mcp")?)
+///     .timeout(Duration::from_secs(20))
+///     .max_message_bytes(1 << 20)
+///     .max_tools(100);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct McpBackend {
+    link: Arc<Link>,
+    is_trusted: bool,
+}
+
+impl McpBackend {
+    /// Creates a backend for a program, which is started on demand and reached over its stdin and stdout.
+    #[must_use]
+    pub fn stdio(name: &str, program: impl Into<Program>) -> Self {
+        Self::new(name, Target::Stdio(program.into()))
+    }
+
+    /// Creates a backend for a server that is reached over Streamable HTTP.
+    #[must_use]
+    pub fn http(name: &str, endpoint: Endpoint) -> Self {
+        Self::new(name, Target::Http(endpoint))
+    }
+
+    fn new(name: &str, target: Target) -> Self {
+        let remote = Remote { name: name.into(), target: Arc::new(target), limits: Limits::default() };
+        Self { link: Arc::new(Link::new(remote)), is_trusted: false }
+    }
+
+    /// Trusts the annotations, tags and timeouts of the server's tools, such as `readOnlyHint`; see
+    /// [`Backend::is_trusted`]. Use it only for servers whose code you have reviewed.
+    #[must_use]
+    pub fn trusted(self) -> Self {
+        Self { is_trusted: true, ..self }
+    }
+
+    /// Sets the timeout of a call. The limits of the dispatcher apply too. Default: 5 minutes.
+    #[must_use]
+    pub fn timeout(self, limit: Duration) -> Self {
+        self.limited(|limits| limits.call = limit)
+    }
+
+    /// Sets the timeout of connecting and of listing a page of tools. Default: 30 s.
+    #[must_use]
+    pub fn start_timeout(self, limit: Duration) -> Self {
+        self.limited(|limits| limits.start = limit)
+    }
+
+    /// Sets the maximum size of a message of the server, in bytes. Over HTTP it cannot exceed the default. Default: 16
+    /// MiB.
+    #[must_use]
+    pub fn max_message_bytes(self, n_bytes: usize) -> Self {
+        self.limited(|limits| limits.message_bytes = n_bytes)
+    }
+
+    /// Sets the maximum number of tools that the server may list. Default: 10,000.
+    #[must_use]
+    pub fn max_tools(self, n_tools: usize) -> Self {
+        self.limited(|limits| limits.tools = n_tools)
+    }
+
+    /// Changes the limits and uses a new connection, since existing clones may have other limits.
+    fn limited(self, change: impl FnOnce(&mut Limits)) -> Self {
+        let mut remote = self.link.remote().clone();
+        change(&mut remote.limits);
+        Self { link: Arc::new(Link::new(remote)), ..self }
+    }
+}
+
+impl Backend for McpBackend {
+    fn name(&self) -> &str {
+        &self.link.remote().name
+    }
+
+    fn kind(&self) -> BackendKind {
+        BackendKind::Mcp
+    }
+
+    fn is_trusted(&self) -> bool {
+        self.is_trusted
+    }
+
+    fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {
+        Box::pin(self.link.listing(list::offers(&self.link)))
+    }
+
+    /// Waits until the tools may have changed since they were last listed: the server has announced it, or the
+    /// connection was lost or restored. While the server cannot be listed, it reconnects with exponential backoff.
+    fn changed(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.link.changed())
+    }
+
+    fn call<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<Answer, ToolError>> {
+        Box::pin(call::run(&self.link, call))
+    }
+
+    fn start(&self) -> BoxFuture<'_, Result<(), ToolError>> {
+        Box::pin(self.link.start())
+    }
+
+    fn stop(&self) -> BoxFuture<'_, Result<(), ToolError>> {
+        Box::pin(async {
+            self.link.stop().await;
+            Ok(())
+        })
+    }
+
+    fn health(&self) -> BoxFuture<'_, Result<(), ToolError>> {
+        Box::pin(list::probe(&self.link))
+    }
+}
+
+/// The name of the server for error messages. Models read these, so they do not contain its address.
+impl fmt::Display for McpBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.link.remote().fmt(f)
+    }
+}
+
+impl fmt::Debug for McpBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let remote = self.link.remote();
+        let target: &dyn fmt::Debug = match &*remote.target {
+            Target::Stdio(program) => program,
+            Target::Http(endpoint) => endpoint,
+        };
+        f.debug_struct("McpBackend").field("name", &remote.name).field("target", target).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,29 @@
+//! The name, the address and the limits of a server.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::endpoint::Endpoint;
+use super::limits::Limits;
+use super::program::Program;
+
+/// A server to which this client connects.
+#[derive(Clone)]
+pub(super) struct Remote {
+    pub(super) name: Arc<str>,
+    pub(super) target: Arc<Target>,
+    pub(super) limits: Limits,
+}
+
+/// The way to reach a server.
+pub(super) enum Target {
+    Stdio(Program),
+    Http(Endpoint),
+}
+
+/// The name for error messages.
+impl fmt::Display for Remote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the MCP server `{}`", self.name.escape_debug())
+    }
+}
