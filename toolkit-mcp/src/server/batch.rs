@@ -4,13 +4,11 @@ use futures_util::stream::{self, StreamExt};
 use serde_json::value::RawValue;
 use toolkit::dispatch::BoxFuture;
 
-use super::Server;
 use super::message::Message;
-use super::methods::{Peer, Routed};
+use super::methods::Routed;
+use super::peer::Peer;
 use super::reply::{Code, RpcError};
-
-/// The revision with batches.
-pub(super) const REVISION: &str = "2025-03-26";
+use super::state::Server;
 
 /// The maximum number of messages in a batch.
 const MAX_MESSAGES: usize = 64;

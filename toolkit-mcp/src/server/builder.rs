@@ -14,12 +14,11 @@ use toolkit::{CancelToken, Catalog, Dispatcher, Tool};
 use toolkit_http::{CallLimiter, ToolPool};
 
 use super::filter::Filter;
-use super::find::Search;
 use super::metrics::Metrics;
 use super::reply::json_bytes;
 use super::running::Running;
 use super::served::{ServeError, ServedTools};
-use super::{CredentialsFn, Server, Shared};
+use super::state::{CredentialsFn, Search, Server, Shared};
 
 /// The default of `list_at_most`: OpenAI and VS Code accept no more tools in a request.
 const LIST_AT_MOST: usize = 128;
@@ -80,8 +79,24 @@ pub struct ServerBuilder {
     credentials: Option<Box<CredentialsFn>>,
 }
 
+impl Server {
+    /// Creates a server for all tools of a dispatcher, with default settings. See [`Server::builder`] for the settings.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the tools cannot be listed, such as two tools with the same name on the wire.
+    pub fn new(dispatcher: Dispatcher) -> Result<Self, ServeError> {
+        Self::builder(dispatcher).build()
+    }
+
+    /// Creates a builder for a server.
+    pub fn builder(dispatcher: Dispatcher) -> ServerBuilder {
+        ServerBuilder::new(dispatcher)
+    }
+}
+
 impl ServerBuilder {
-    pub(super) fn new(dispatcher: Dispatcher) -> Self {
+    fn new(dispatcher: Dispatcher) -> Self {
         Self {
             dispatcher,
             naming: Naming::default(),

@@ -3,30 +3,22 @@
 //! The tool runs on a thread of the tool pool, where it may block. Everything else runs on the threads that do I/O:
 //! waiting for a permit, timeouts, cancellation and progress notifications.
 
+mod events;
 mod run;
 mod watch;
 
-use std::future::pending;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 
-use serde::Serialize;
 use serde_json::value::RawValue;
-use tokio::sync::mpsc::{Receiver, channel};
-use tokio::time::Instant;
-use toolkit::call::{ErrorKind, Progress};
 use toolkit::mcp::Revision;
-use toolkit::{Arguments, CancelToken, Context, ToolError};
-use toolkit_http::{BodyCharge, CallPermit, Overloaded, Task};
+use toolkit::{Arguments, CancelToken, Context};
+use toolkit_http::BodyCharge;
 use tracing::Span;
 
-use self::run::Ended;
-use self::watch::Watch;
-use super::Shared;
-use super::reply::notification;
+pub(super) use self::events::{CallEvent, CallEvents};
 use super::running::Registered;
 use super::served::{ServedTool, ServedTools};
+use super::state::Shared;
 
 /// A call that is ready to run.
 pub(super) struct Call<'m> {
@@ -56,13 +48,6 @@ pub(super) struct Answer {
     pub(super) is_cancelled: bool,
 }
 
-/// The number of progress reports in the queue of a slow client. Further reports are dropped.
-const MAX_REPORTS: usize = 64;
-
-/// The time by which a tool's own timeout may be exceeded before the server ends the call. The dispatcher may measure
-/// the same timeout, and its error is more precise.
-const SLACK: Duration = Duration::from_millis(100);
-
 impl Call<'_> {
     pub(super) fn entry(&self) -> &ServedTool {
         &self.served.entries[self.nth]
@@ -71,217 +56,5 @@ impl Call<'_> {
     /// Copies the arguments, so that the call does not borrow from its message.
     pub(super) fn into_owned(self) -> Call<'static> {
         Call { arguments: self.arguments.into_owned(), ..self }
-    }
-}
-
-impl Call<'static> {
-    /// Runs the call without progress notifications.
-    pub(super) async fn answer(self) -> Answer {
-        let mut call = self.start(false);
-        loop {
-            if let CallEvent::Answer(answer) = call.next().await {
-                return answer;
-            }
-        }
-    }
-
-    /// Starts the call, with progress notifications if the client has sent a progress token.
-    pub(super) fn events(self) -> CallEvents {
-        let reports = self.progress_token.is_some();
-        self.start(reports)
-    }
-
-    fn start(mut self, reports: bool) -> CallEvents {
-        let progress = reports.then(|| {
-            let (sender, receiver) = channel(MAX_REPORTS);
-            let context = std::mem::take(&mut self.context);
-            self.context = context.on_progress(move |progress| drop(sender.try_send(progress)));
-            receiver
-        });
-        let watch = Watch::new(self.entry(), &self.shared);
-        let deadline = self.shared.call_timeout.map(|limit| Instant::now() + limit);
-        CallEvents {
-            call: Arc::new(self),
-            watch,
-            deadline,
-            own_deadline: None,
-            step: Step::New,
-            progress,
-            done: f64::NEG_INFINITY,
-        }
-    }
-}
-
-/// The events of a running call. Dropping it cancels the call.
-pub(super) struct CallEvents {
-    call: Arc<Call<'static>>,
-    watch: Watch,
-    /// The deadline of the server.
-    deadline: Option<Instant>,
-    /// The deadline of the tool, and the timeout it was computed from.
-    own_deadline: Option<(Instant, Duration)>,
-    step: Step,
-    progress: Option<Receiver<Progress>>,
-    /// The last progress that was sent. Progress must increase with each notification.
-    done: f64,
-}
-
-enum Step {
-    New,
-    Waits(Pin<Box<dyn Future<Output = Result<CallPermit, Overloaded>> + Send>>),
-    Runs(Task<Ended>),
-    /// The call has ended. Queued progress is sent before its answer.
-    Ended(Box<Ended>),
-    Answered,
-}
-
-/// An event of a call.
-pub(super) enum CallEvent {
-    /// A notification with progress.
-    Progress(Vec<u8>),
-    /// The outcome, which is the last event.
-    Answer(Answer),
-}
-
-impl CallEvents {
-    /// Waits for the next event. Do not call it again after the answer. Dropping the future loses no event.
-    pub(super) async fn next(&mut self) -> CallEvent {
-        loop {
-            let own = self.own_deadline.map(|(deadline, _)| deadline);
-            let cancel = self.call.registered.as_ref().map(|_| self.call.cancel.clone());
-            let deadline = self.deadline;
-            let error = tokio::select! {
-                biased;
-                event = self.step() => match event {
-                    Some(event) => return event,
-                    // The tool runs now and has a deadline of its own.
-                    None => continue,
-                },
-                () = cancelled(cancel) => ToolError::cancelled(),
-                () = reached(own) => self.tool_timed_out(),
-                () = reached(deadline) => self.timed_out(),
-            };
-            return self.end(self.call.failed(error));
-        }
-    }
-
-    /// Advances the call. Returns `None` when the tool has started.
-    async fn step(&mut self) -> Option<CallEvent> {
-        loop {
-            match &mut self.step {
-                Step::New => match self.call.shared.calls.try_acquire(&self.call.entry().id) {
-                    Ok(permit) => return self.run(permit),
-                    Err(_) => {
-                        let call = Arc::clone(&self.call);
-                        let wait = async move { call.shared.calls.acquire(&call.entry().id).await };
-                        self.step = Step::Waits(Box::pin(wait));
-                    }
-                },
-                Step::Waits(permit) => match permit.await {
-                    Ok(permit) => return self.run(permit),
-                    Err(error) => {
-                        let error = ToolError::new(ErrorKind::Overloaded, error.to_string());
-                        return Some(self.end(self.call.failed(error)));
-                    }
-                },
-                Step::Runs(task) => {
-                    let reported = async {
-                        match &mut self.progress {
-                            Some(progress) => progress.recv().await,
-                            None => pending().await,
-                        }
-                    };
-                    tokio::select! {
-                        biased;
-                        Some(progress) = reported => {
-                            if let Some(event) = self.report(&progress) {
-                                return Some(event);
-                            }
-                        }
-                        ended = task => {
-                            let ended = ended.unwrap_or_else(|panicked| self.call.failed(ToolError::internal(panicked)));
-                            self.step = Step::Ended(Box::new(ended));
-                        }
-                    }
-                }
-                Step::Ended(_) => {
-                    while let Some(Ok(progress)) = self.progress.as_mut().map(Receiver::try_recv) {
-                        if let Some(event) = self.report(&progress) {
-                            return Some(event);
-                        }
-                    }
-                    if let Step::Ended(ended) = std::mem::replace(&mut self.step, Step::Answered) {
-                        return Some(self.end(*ended));
-                    }
-                }
-                Step::Answered => pending().await,
-            }
-        }
-    }
-
-    fn run(&mut self, permit: CallPermit) -> Option<CallEvent> {
-        let limit = self.call.own_timeout();
-        self.own_deadline = limit.map(|limit| (Instant::now() + limit + SLACK, limit));
-        self.step =
-            Step::Runs(self.call.shared.pool.spawn(&self.call.entry().id, run::run(Arc::clone(&self.call), permit)));
-        None
-    }
-
-    fn end(&mut self, ended: Ended) -> CallEvent {
-        // Dropping the task cancels a tool that still runs.
-        self.step = Step::Answered;
-        self.watch.ended(ended.failure);
-        CallEvent::Answer(ended.answer)
-    }
-
-    fn timed_out(&self) -> ToolError {
-        let (id, limit) = (&self.call.entry().id, self.call.shared.call_timeout.unwrap_or_default());
-        ToolError::new(
-            ErrorKind::TimedOut,
-            format!("{id}: the call took longer than {limit:?}, the timeout of the server"),
-        )
-    }
-
-    fn tool_timed_out(&self) -> ToolError {
-        let (id, limit) = (&self.call.entry().id, self.own_deadline.map_or(Duration::ZERO, |(_, limit)| limit));
-        ToolError::new(ErrorKind::TimedOut, format!("{id}: the tool took longer than {limit:?}"))
-    }
-
-    fn report(&mut self, progress: &Progress) -> Option<CallEvent> {
-        #[derive(Serialize)]
-        struct Params<'p> {
-            #[serde(rename = "progressToken")]
-            token: Option<&'p RawValue>,
-            #[serde(flatten)]
-            progress: &'p Progress,
-        }
-        // The protocol requires that progress increases.
-        if progress.done <= self.done {
-            return None;
-        }
-        self.done = progress.done;
-        let token = self.call.progress_token.as_deref();
-        Some(CallEvent::Progress(notification("notifications/progress", &Params { token, progress })))
-    }
-}
-
-impl Drop for CallEvents {
-    fn drop(&mut self) {
-        // Tools that observe the token can stop early.
-        self.call.cancel.cancel();
-    }
-}
-
-async fn cancelled(token: Option<CancelToken>) {
-    match token {
-        Some(token) => token.cancelled().await,
-        None => pending().await,
-    }
-}
-
-async fn reached(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => tokio::time::sleep_until(deadline).await,
-        None => pending().await,
     }
 }

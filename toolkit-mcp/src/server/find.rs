@@ -14,12 +14,9 @@ use toolkit::mcp::{Revision, list_tools, write_error};
 use toolkit::{Arguments, Catalog, Tool, ToolError};
 use toolkit_search::Summary;
 
-use super::Server;
 use super::reply::{json_bytes, response};
 use super::served::ServedTools;
-
-/// A search function: from the catalog, the query and the maximum number of hits to the ids of the hits, best first.
-pub(super) type Search = dyn Fn(&Catalog, &str, usize) -> Vec<String> + Send + Sync;
+use super::state::{Search, Server};
 
 const SEARCH: &str = "search_tools";
 const DESCRIBE: &str = "describe_tool";

@@ -6,9 +6,8 @@ use serde_json::value::RawValue;
 use toolkit::Arguments;
 use toolkit::mcp::Revision;
 
-use super::batch;
 use super::message::text;
-use super::meta::{MODERN, Meta};
+use super::meta::{BATCHES, MODERN, Meta};
 use super::param_headers::decoded;
 use super::reply::{Code, RpcError};
 use super::served::ServedTool;
@@ -25,7 +24,7 @@ pub(super) fn is_modern(headers: &HeaderMap) -> bool {
 /// Returns true if the request may contain a batch: the header declares the revision with batches, or is missing, since
 /// clients of that revision do not send it.
 pub(super) fn takes_batches(headers: &HeaderMap) -> bool {
-    headers.get(&VERSION).is_none_or(|version| version == batch::REVISION)
+    headers.get(&VERSION).is_none_or(|version| version == BATCHES)
 }
 
 /// Checks the headers against the message and returns the revision of the request.

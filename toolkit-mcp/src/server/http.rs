@@ -24,10 +24,11 @@ use self::auth::{Auth, Resource, Token};
 pub use self::auth::{TokenError, Verify};
 pub use self::body::Body;
 pub use self::error::HttpError;
+use self::gate::Gate;
 pub use self::listening::Listening;
 use self::rate::Rate;
 pub use self::service::Service;
-use super::Server;
+use super::state::Server;
 use toolkit_http::{HostGuard, Limits};
 
 /// The settings of an HTTP server; see [`Server::http`].
@@ -222,7 +223,12 @@ impl Http {
     /// [`Http::allow_host`].
     #[must_use]
     pub fn into_service(self) -> Service {
-        Service::new(self, true)
+        self.service(true)
+    }
+
+    fn service(self, is_mounted: bool) -> Service {
+        let gate = Gate { guard: self.guard, auth: self.auth, rate: self.rate };
+        Service::new(self.server, gate, &self.limits, is_mounted)
     }
 
     /// Binds an address, without accepting connections yet.
@@ -254,7 +260,8 @@ impl Http {
             self.guard = self.guard.with_any_host();
         }
         let listener = toolkit_http::bind(&addresses).map_err(HttpError::Io)?;
-        Ok(Listening::new(listener, self))
+        let limits = self.limits;
+        Ok(Listening::new(listener, self.service(false), limits))
     }
 
     /// Binds an address and serves it until the process receives SIGTERM or Ctrl-C, then shuts down gracefully.

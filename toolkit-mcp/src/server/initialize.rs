@@ -5,9 +5,9 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolkit::mcp::{LIST_TTL_MS, Revision};
 
-use super::Server;
 use super::message::text;
 use super::meta::{LEGACY, supported};
+use super::state::Server;
 
 impl Server {
     /// Returns the result of `initialize`, the first request of clients before 2026-07-28.

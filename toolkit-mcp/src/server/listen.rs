@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 use toolkit::CancelToken;
 
-use super::Server;
-use super::methods::Peer;
+use super::peer::Peer;
 use super::reply::{Code, RpcError, json_bytes, notification, response};
 use super::running::Registered;
+use super::state::Server;
 
 const CHANGED: &str = "notifications/tools/list_changed";
 

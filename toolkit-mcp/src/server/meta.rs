@@ -16,6 +16,9 @@ pub(super) const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", 
 /// The supported revision without an `initialize` request.
 pub(super) const MODERN: &str = Revision::V2026_07_28.as_str();
 
+/// The supported revision with JSON-RPC batches.
+pub(super) const BATCHES: &str = "2025-03-26";
+
 /// The fields of `_meta` that the server reads.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 pub(super) struct Meta<'m> {

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use http::HeaderMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -15,20 +14,12 @@ use super::find::Find;
 use super::initialize::empty_list;
 use super::listen::Listen;
 use super::message::{Malformed, Message};
-use super::meta::{Meta, missing};
-use super::reply::{Code, RpcError, json_bytes, response};
-use super::request::{Caller, Request};
-use super::{Server, batch, find, headers, page};
-
-/// The sender of a message.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Peer<'p> {
-    pub(super) caller: Option<&'p Arc<Caller>>,
-    /// The scope of request ids: a session, or the other end of a pipe.
-    pub(super) session: Option<&'p str>,
-    /// The HTTP headers of the message.
-    pub(super) headers: Option<&'p HeaderMap>,
-}
+use super::meta::{BATCHES, Meta, missing};
+use super::peer::Peer;
+use super::reply::{Code, RpcError, json_bytes};
+use super::request::Request;
+use super::state::Server;
+use super::{find, headers, page};
 
 /// The action that a message requires.
 pub(super) enum Routed<'m> {
@@ -86,7 +77,7 @@ impl Server {
             "tools/list" => Routed::Reply(self.response(id, revision, &self.list(params, revision)?)),
             "initialize" if is_legacy => {
                 let result = self.initialize(params);
-                let takes_batches = result["protocolVersion"] == batch::REVISION;
+                let takes_batches = result["protocolVersion"] == BATCHES;
                 Routed::Initialized { bytes: self.response(id, revision, &json_bytes(&result)), takes_batches }
             }
             "ping" if is_legacy => reply(&json!({})),
@@ -104,10 +95,6 @@ impl Server {
                 return Err(RpcError::new(Code::MethodNotFound, message));
             }
         })
-    }
-
-    pub(super) fn response(&self, id: &RawValue, revision: Revision, result: &[u8]) -> Vec<u8> {
-        response(id, self.shared.meta_fields(revision), result)
     }
 
     fn list(&self, params: Option<&RawValue>, revision: Revision) -> Result<Vec<u8>, RpcError> {

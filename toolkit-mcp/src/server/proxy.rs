@@ -13,8 +13,9 @@ use toolkit::catalog::{Diagnostic, DiagnosticKind};
 use toolkit::tool::{ToolBackend, ToolId};
 use toolkit::{Catalog, Tool};
 
+use super::find::search_tools;
 use super::served::ServeError;
-use super::{Server, search_tools};
+use super::state::Server;
 
 /// Serves the tools of backends, such as other MCP servers, next to those of this program, and follows their changes.
 ///

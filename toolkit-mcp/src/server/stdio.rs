@@ -15,8 +15,8 @@ use toolkit_http::ShutdownSignals;
 
 use self::lines::write;
 use self::reader::Reader;
-use super::Server;
 use super::running::Running;
+use super::state::Server;
 
 /// The total size of pending requests, in bytes. Reading pauses beyond it.
 const MAX_PENDING_BYTES: usize = 64 << 20;

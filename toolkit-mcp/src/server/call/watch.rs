@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use toolkit::call::ErrorKind;
 
-use crate::server::Shared;
 use crate::server::metrics::{CallMetrics, GaugeGuard};
 use crate::server::served::ServedTool;
+use crate::server::state::Shared;
 
 /// Records the metrics of a call. A call that is dropped before its end counts as cancelled.
 pub(super) struct Watch {

@@ -7,10 +7,9 @@ use std::net::SocketAddr;
 use tokio::net::TcpListener;
 use toolkit_http::{Connection, Limits, ShutdownSignals};
 
-use super::Http;
 use super::service::Service;
 
-/// An HTTP server that is bound to an address; see [`Http::bind`].
+/// An HTTP server that is bound to an address; see [`Http::bind`](super::Http::bind).
 #[derive(Debug)]
 pub struct Listening {
     listener: TcpListener,
@@ -19,9 +18,8 @@ pub struct Listening {
 }
 
 impl Listening {
-    pub(super) fn new(listener: TcpListener, http: Http) -> Self {
-        let limits = http.limits;
-        Self { listener, service: Service::new(http, false), limits }
+    pub(super) fn new(listener: TcpListener, service: Service, limits: Limits) -> Self {
+        Self { listener, service, limits }
     }
 
     /// Returns the bound address. For port 0, it has the port that the system assigned.

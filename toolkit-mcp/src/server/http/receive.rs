@@ -8,17 +8,18 @@ use http::{HeaderMap, Response, StatusCode};
 use super::body::Body;
 use super::response::{accepted, json, text};
 use super::session::{SESSION, Sessions};
-use crate::server::Server;
 use crate::server::batch::{Batch, is_batch};
 use crate::server::call::Call;
 use crate::server::find::Find;
 use crate::server::headers::{is_modern, takes_batches};
 use crate::server::listen::Listen;
 use crate::server::message::Message;
-use crate::server::methods::{Peer, Routed};
+use crate::server::methods::Routed;
 use crate::server::metrics::RejectReason;
+use crate::server::peer::Peer;
 use crate::server::reply::Code;
 use crate::server::request::Caller;
+use crate::server::state::Server;
 
 /// The size in bytes above which bodies are parsed on a thread of the tool pool.
 const SMALL_BODY: usize = 64 << 10;

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use bytes::Buf;
 use http::header::{self, HeaderValue};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
-use toolkit_http::{BodyError, BodyReader, Connection};
+use toolkit_http::{BodyError, BodyReader, Connection, Limits};
 
 use super::auth::WELL_KNOWN;
 use super::body::Body;
@@ -18,19 +18,19 @@ use super::receive::{Received, receive};
 use super::rejection::Rejection;
 use super::response::{accepted, answered, events, json, preflight, text};
 use super::session::Sessions;
-use super::{Http, sse};
-use crate::server::Server;
+use super::sse;
 use crate::server::call::{Call, CallEvent};
 use crate::server::headers::is_modern;
 use crate::server::listen::Listen;
 use crate::server::metrics::RejectReason;
 use crate::server::reply::Code;
 use crate::server::request::Caller;
+use crate::server::state::Server;
 
 /// The path of the MCP endpoint.
 const PATH: &str = "/mcp";
 
-/// An MCP server as a tower service; see [`Http::into_service`].
+/// An MCP server as a tower service; see [`Http::into_service`](super::Http::into_service).
 ///
 /// # Examples
 ///
@@ -65,10 +65,8 @@ struct Inner {
 }
 
 impl Service {
-    pub(super) fn new(http: Http, is_mounted: bool) -> Self {
-        let Http { server, limits, guard, auth, rate, allows_unauthenticated: _ } = http;
-        let bodies = BodyReader::new(&limits);
-        let gate = Gate { guard, auth, rate };
+    pub(super) fn new(server: Server, gate: Gate, limits: &Limits, is_mounted: bool) -> Self {
+        let bodies = BodyReader::new(limits);
         Self { inner: Arc::new(Inner { server, gate, bodies, sessions: Sessions::default(), is_mounted }) }
     }
 

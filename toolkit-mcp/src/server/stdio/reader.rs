@@ -10,13 +10,14 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use toolkit::CancelToken;
 
 use super::lines::{Line, MAX_LINE_BYTES, Outgoing, read_line};
-use crate::server::Server;
 use crate::server::batch::{Batch, is_batch};
 use crate::server::call::{Call, CallEvent};
 use crate::server::listen::Listen;
 use crate::server::message::Message;
-use crate::server::methods::{Peer, Routed};
+use crate::server::methods::Routed;
+use crate::server::peer::Peer;
 use crate::server::reply::{Code, RpcError};
+use crate::server::state::Server;
 
 /// The approximate memory of a request apart from its bytes.
 const REQUEST_BYTES: usize = 4 << 10;

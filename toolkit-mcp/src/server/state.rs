@@ -1,0 +1,167 @@
+//! A server and the state that its clones share.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tokio::sync::watch;
+use toolkit::call::Credentials;
+use toolkit::catalog::Naming;
+use toolkit::mcp::Revision;
+use toolkit::{CancelToken, Catalog, Dispatcher, Tool};
+use toolkit_http::{CallLimiter, ToolPool};
+
+use super::filter::Filter;
+use super::metrics::Metrics;
+use super::reply::response;
+use super::running::Running;
+use super::served::{ServeError, ServedTools};
+
+/// An MCP server. Clones share the server.
+///
+/// # Examples
+///
+/// ```no_run
+/// use toolkit::{Catalog, Dispatcher};
+/// use toolkit_mcp::server::Server;
+///
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = Server::new(Dispatcher::new(Catalog::linked()?)?)?;
+/// server.stdio().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Server {
+    pub(super) shared: Arc<Shared>,
+}
+
+/// Returns the credentials of a caller that the server has not authenticated.
+pub(super) type CredentialsFn = dyn Fn(&Tool) -> Credentials + Send + Sync;
+
+/// A search function: from the catalog, the query and the maximum number of hits to the ids of the hits, best first.
+pub(super) type Search = dyn Fn(&Catalog, &str, usize) -> Vec<String> + Send + Sync;
+
+/// The state that all clones share.
+pub(super) struct Shared {
+    pub(super) served: RwLock<Arc<ServedTools>>,
+    /// The number of times that the list of tools has changed.
+    pub(super) changes: watch::Sender<u64>,
+    pub(super) naming: Naming,
+    pub(super) filter: Filter,
+    pub(super) info: Value,
+    pub(super) instructions: Option<String>,
+    /// The first fields of each result of revision 2026-07-28, as JSON with a trailing comma.
+    pub(super) meta: Vec<u8>,
+    pub(super) list_at_most: usize,
+    pub(super) page_size: usize,
+    pub(super) list_ttl: u64,
+    /// True while a backend has not answered, so that clients do not cache the list.
+    pub(super) is_incomplete: AtomicBool,
+    pub(super) has_empty_prompts_and_resources: bool,
+    pub(super) call_timeout: Option<Duration>,
+    pub(super) calls: CallLimiter,
+    pub(super) pool: ToolPool,
+    pub(super) max_result_bytes: usize,
+    pub(super) shutdown_timeout: Duration,
+    pub(super) search: Option<Box<Search>>,
+    pub(super) credentials: Option<Box<CredentialsFn>>,
+    pub(super) running: Running,
+    pub(super) metrics: Metrics,
+    pub(super) shutdown: CancelToken,
+}
+
+impl Server {
+    /// Replaces the tools. If the list changes for clients, notifies the subscribed ones. Running calls finish with the
+    /// old tools.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Server::new`]. The tools then stay as they were.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::{Catalog, Dispatcher};
+    /// use toolkit_mcp::server::Server;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = Server::new(Dispatcher::new(Catalog::linked()?)?)?;
+    /// server.replace(Dispatcher::new(Catalog::new([])?)?)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn replace(&self, dispatcher: Dispatcher) -> Result<(), ServeError> {
+        let shared = &self.shared;
+        let served = Arc::new(ServedTools::new(dispatcher, shared.naming, &shared.filter, &shared.metrics)?);
+        let before = {
+            let mut current = shared.served.write().unwrap_or_else(PoisonError::into_inner);
+            std::mem::replace(&mut *current, Arc::clone(&served))
+        };
+        shared.metrics.forget_all_but(served.entries.iter().map(|entry| &*entry.id));
+        if !served.looks_like(&before) {
+            self.announce();
+        }
+        Ok(())
+    }
+
+    /// Notifies the subscribed clients that the list of tools has changed.
+    pub fn announce(&self) {
+        self.shared.changes.send_modify(|n_changes| *n_changes = n_changes.wrapping_add(1));
+    }
+
+    /// Starts a graceful shutdown: running calls finish, and new requests are rejected.
+    pub fn shut_down(&self) {
+        self.shared.shutdown.cancel();
+    }
+
+    /// Returns the metrics in the Prometheus text format.
+    #[must_use]
+    pub fn metrics(&self) -> String {
+        self.shared.metrics.render()
+    }
+
+    pub(super) fn served(&self) -> Arc<ServedTools> {
+        Arc::clone(&self.shared.served.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Writes the response to a request, with the first fields of each result of the revision.
+    pub(super) fn response(&self, id: &RawValue, revision: Revision, result: &[u8]) -> Vec<u8> {
+        response(id, self.shared.meta_fields(revision), result)
+    }
+
+    /// Returns true if clients see the search tools in place of all tools.
+    pub(super) fn lists_search_tools(&self, served: &ServedTools) -> bool {
+        served.entries.len() > self.shared.list_at_most
+    }
+}
+
+impl Shared {
+    /// Returns the time for which clients may cache the list of tools, in milliseconds.
+    pub(super) fn list_ttl(&self) -> u64 {
+        match self.is_incomplete.load(Ordering::Acquire) {
+            true => 0,
+            false => self.list_ttl,
+        }
+    }
+
+    /// Returns the first fields of each result of a revision.
+    pub(super) fn meta_fields(&self, revision: Revision) -> &[u8] {
+        match revision {
+            Revision::V2025_11_25 => b"",
+            _ => &self.meta,
+        }
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server")
+            .field("info", &self.shared.info)
+            .field("tools", &self.served().entries.len())
+            .finish_non_exhaustive()
+    }
+}
