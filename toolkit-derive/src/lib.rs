@@ -3,6 +3,7 @@
 //! `attribute` parses the arguments of an attribute, and `function` analyzes the signature; both report every error that
 //! they find. `expand` then generates the tool and cannot fail. If there are errors, `recover` emits the function without
 //! the tool.
+#![expect(missing_docs, reason = "rustdoc would append it to the documentation of the re-export in `toolkit`")]
 
 mod arg;
 mod attribute;
@@ -37,25 +38,21 @@ mod value;
 
 use proc_macro::TokenStream;
 
-/// Expands `#[tool]`, which `toolkit` documents.
 #[proc_macro_attribute]
 pub fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
     tool::tool(arguments.into(), item.into()).into()
 }
 
-/// Expands `#[toolset]`, which `toolkit` documents.
 #[proc_macro_attribute]
 pub fn toolset(arguments: TokenStream, item: TokenStream) -> TokenStream {
     toolset::toolset(arguments.into(), item.into()).into()
 }
 
-/// Expands `catalog!`, which `toolkit` documents.
 #[proc_macro]
 pub fn catalog(input: TokenStream) -> TokenStream {
     catalog::catalog(input.into()).into()
 }
 
-/// Expands `handle!`, which `toolkit` documents.
 #[proc_macro]
 pub fn handle(input: TokenStream) -> TokenStream {
     catalog::handle(input.into()).into()

@@ -3,6 +3,7 @@
 //! `manifest` reads the tools of a file. For each schema, `simplify` keeps the keywords that a Rust type can express, and
 //! `types` generates types with `typify`, or falls back to simpler ones. `parse` reads the output of `typify`, `generate`
 //! writes the final types, and `expand` assembles the module. Each error points to the literal that causes it.
+#![expect(missing_docs, reason = "rustdoc would append it to the documentation of the re-export in `toolkit`")]
 
 mod arguments;
 mod branches;
@@ -20,7 +21,6 @@ mod types;
 
 use proc_macro::TokenStream;
 
-/// Expands `import!`, which `toolkit` documents.
 #[proc_macro]
 pub fn import(input: TokenStream) -> TokenStream {
     expand::import(input.into()).unwrap_or_else(|error| error.to_compile_error()).into()

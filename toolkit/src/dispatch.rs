@@ -120,6 +120,30 @@ impl Dispatcher {
     /// # Errors
     ///
     /// Returns the errors of [`Dispatcher::call`].
+    ///
+    /// # Examples
+    ///
+    /// A server passes the identity of the caller, which the tool reads from its context:
+    ///
+    /// ```
+    /// use toolkit::{Context, Dispatcher, catalog, tool};
+    ///
+    /// struct User(String);
+    ///
+    /// /// Returns the name of the user.
+    /// #[tool]
+    /// async fn whoami(ctx: &Context) -> Option<String> {
+    ///     ctx.get::<User>().map(|user| user.0.clone())
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+    /// let dispatcher = Dispatcher::new(catalog![whoami]?)?;
+    /// let context = Context::new().with(User("ada".to_owned()));
+    /// assert_eq!(dispatcher.call_with(&context, "whoami", "{}").await?.value(), "ada");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub async fn call_with<'a>(
         &self,
         context: &Context,

@@ -121,6 +121,19 @@ impl Tool {
     /// The aliases are removed, because they would claim names outside the namespace.
     ///
     /// For a function of this program, the result describes the function and cannot be called.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::Tool;
+    /// use toolkit::tool::Namespace;
+    ///
+    /// let search = Tool::builder("search").aliases(["find"]).build()?;
+    /// let search = search.in_namespace(Namespace::new("docs")?);
+    /// assert_eq!(search.id().to_string(), "docs:search");
+    /// assert!(search.aliases().is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn in_namespace(&self, namespace: Namespace) -> Self {
         self.described_as(self.id.clone().in_namespace(namespace))
@@ -223,6 +236,17 @@ impl Tool {
     }
 
     /// Returns the first paragraph of the description on one line.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::Tool;
+    ///
+    /// let description = "Reads a text file,\nin any encoding.\n\nThe file is limited to 1 MiB.";
+    /// let tool = Tool::builder("read").description(description).build()?;
+    /// assert_eq!(tool.summary(), "Reads a text file, in any encoding.");
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
     #[must_use]
     pub fn summary(&self) -> String {
         let paragraph = self.description().split("\n\n").next().unwrap_or_default();

@@ -68,6 +68,27 @@ impl Backends {
     ///
     /// A change is reported until the next collection, and not after it. If several tasks wait and one of them
     /// collects, the others may miss the change, so a single task should wait and collect.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use serde_json::{Value, json};
+    /// use toolkit::backend::{Backends, LocalBackend};
+    /// use toolkit::{Catalog, Context, Tool};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+    /// let plugins = LocalBackend::new("plugins");
+    /// let backends = Backends::new();
+    /// backends.register(plugins.clone())?;
+    /// assert!(backends.collect(Catalog::new([])?).await.catalog.is_empty());
+    ///
+    /// plugins.add(Tool::builder("ping").build()?, |_: Value, _: Context| async { Ok(json!("pong")) });
+    /// backends.changed().await;
+    /// assert_eq!(backends.collect(Catalog::new([])?).await.catalog.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub async fn changed(&self) {
         let mut backends = self.read().clone();
         backends.retain(|backend| backend.is_enabled());

@@ -92,6 +92,60 @@ impl Backends {
     /// the locations.
     ///
     /// Write a lock from [`Collected::offered`](super::Collected::offered). Tools of the host itself ([`BackendKind::Local`]) need no lock.
+    ///
+    /// # Examples
+    ///
+    /// The tools of a provider are reviewed once. Later collections contain the reviewed tools with their hints, and nothing
+    /// else:
+    ///
+    /// ```
+    /// use toolkit::backend::{Answer, Backend, BackendCall, Backends, OfferedTools};
+    /// use toolkit::call::BoxFuture;
+    /// use toolkit::tool::{BackendKind, ToolBackend};
+    /// use toolkit::{Catalog, Tool, ToolError};
+    ///
+    /// struct Provider(Vec<&'static str>);
+    ///
+    /// impl Backend for Provider {
+    ///     fn name(&self) -> &str {
+    ///         "files"
+    ///     }
+    ///
+    ///     fn kind(&self) -> BackendKind {
+    ///         BackendKind::Provider
+    ///     }
+    ///
+    ///     fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {
+    ///         Box::pin(async {
+    ///             let tool = |name: &&'static str| {
+    ///                 let tool = Tool::builder(*name).read_only(true).build().map_err(ToolError::internal)?;
+    ///                 Ok((tool, ToolBackend::provider("files", *name).map_err(ToolError::internal)?))
+    ///             };
+    ///             Ok(OfferedTools::new(self.0.iter().map(tool).collect::<Result<Vec<_>, ToolError>>()?))
+    ///         })
+    ///     }
+    ///
+    ///     fn call<'a>(&'a self, _: BackendCall<'a>) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    ///         Box::pin(async { Ok(Answer::Nothing) })
+    ///     }
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+    /// let backends = Backends::new();
+    /// backends.register(Provider(vec!["read"]))?;
+    /// let unreviewed = backends.collect(Catalog::new([])?).await;
+    /// assert_eq!(unreviewed.catalog.resolve("files:read")?.annotations().read_only, None);
+    ///
+    /// let backends = Backends::new().with_lock(unreviewed.offered);
+    /// backends.register(Provider(vec!["read", "delete"]))?;
+    /// let reviewed = backends.collect(Catalog::new([])?).await;
+    /// assert_eq!(reviewed.catalog.resolve("files:read")?.annotations().read_only, Some(true));
+    /// assert!(reviewed.catalog.get("files:delete").is_none());
+    /// assert_eq!(reviewed.diagnostics.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn with_lock(self, lock: Lock) -> Self {
         Self { lock: Some(lock), ..self }
@@ -127,6 +181,21 @@ impl Backends {
     /// # Errors
     ///
     /// Returns an error if the backend did not stop cleanly. It is unregistered nevertheless.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::backend::{Backends, LocalBackend};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+    /// let backends = Backends::new();
+    /// backends.register(LocalBackend::new("plugins"))?;
+    /// assert!(backends.unregister("plugins").await?);
+    /// assert!(!backends.unregister("plugins").await?, "it was unregistered before");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub async fn unregister(&self, name: &str) -> Result<bool, ToolError> {
         let taken = {
             let mut registered = self.write();

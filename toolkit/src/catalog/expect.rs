@@ -11,8 +11,17 @@ impl Catalog {
     /// The linker silently drops a crate that nothing refers to; this check detects it.
     ///
     /// ```
-    /// # use toolkit::Catalog;
-    /// Catalog::linked().and_then(|catalog| catalog.expect_count(0)).unwrap();
+    /// use toolkit::{Catalog, tool};
+    ///
+    /// /// Adds two integers.
+    /// #[tool]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// let catalog = Catalog::linked()?.expect_count(1)?;
+    /// assert!(catalog.expect_count(2).unwrap_err().to_string().starts_with("expected 2 tools, found 1"));
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
     /// ```
     ///
     /// # Errors
@@ -29,8 +38,21 @@ impl Catalog {
     /// Returns an error unless the tools have exactly these ids.
     ///
     /// ```
-    /// # use toolkit::Catalog;
-    /// Catalog::linked().and_then(|catalog| catalog.expect_ids([])).unwrap();
+    /// use toolkit::{Catalog, tool};
+    ///
+    /// /// Reads a file.
+    /// #[tool(namespace = "files")]
+    /// fn read(path: String) -> String {
+    ///     path
+    /// }
+    ///
+    /// let catalog = Catalog::linked()?.expect_ids(["files:read"])?;
+    /// let diagnostics = catalog.expect_ids(["files:read", "files:write"]).unwrap_err();
+    /// assert_eq!(
+    ///     diagnostics.to_string(),
+    ///     "`files:write` is missing; is its crate linked? see `toolkit::link!`"
+    /// );
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
     /// ```
     ///
     /// # Errors

@@ -21,6 +21,40 @@ impl Chain {
     ///
     /// Returns the errors of [`Chain::check`], before any step runs. The failure of a step is not an error of this
     /// method: the outcome contains it, together with the steps before.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// use toolkit::chain::{Chain, Step};
+    /// use toolkit::{Context, Dispatcher, catalog, tool};
+    ///
+    /// /// Translates a word.
+    /// #[tool]
+    /// async fn translate(word: String) -> String {
+    ///     word.to_uppercase()
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+    /// let dispatcher = Dispatcher::new(catalog![translate]?)?;
+    /// let chain = Chain::new()
+    ///     .then(Step::new("translate").arg("word", "one"))
+    ///     .then(Step::new("translate").arg("word", "two"));
+    ///
+    /// let reports = Arc::new(Mutex::new(Vec::new()));
+    /// let listener = Arc::clone(&reports);
+    /// let context = Context::new().on_progress(move |progress| {
+    ///     listener.lock().unwrap().push((progress.done, progress.message));
+    /// });
+    /// let outcome = chain.run(&dispatcher, &context).await?;
+    /// assert_eq!(outcome.result().unwrap().value(), "TWO");
+    /// assert_eq!(reports.lock().unwrap()[0], (0.0, "started".to_owned()));
+    /// assert_eq!(reports.lock().unwrap()[2], (2.0, "step_completed".to_owned()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub async fn run(&self, dispatcher: &Dispatcher, context: &Context) -> Result<ChainOutcome, ChainDiagnostics> {
         self.run_with_limits(dispatcher, context, ChainLimits::new()).await
     }

@@ -11,20 +11,25 @@ impl Catalog {
     ///
     /// With `TOOLKIT_BLESS=1` in the environment, it writes the file instead.
     ///
-    /// ```no_run
-    /// use toolkit::mcp::Revision;
+    /// ```
     /// use toolkit::catalog::Naming;
+    /// use toolkit::mcp::{Revision, list_tools};
+    /// use toolkit::{catalog, tool};
     ///
     /// /// Adds two integers.
-    /// #[toolkit::tool]
+    /// #[tool]
     /// fn add(a: i64, b: i64) -> i64 {
     ///     a + b
     /// }
     ///
-    /// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
-    /// toolkit::catalog![add]?.expect_manifest("tools.json", Revision::default(), Naming::Name)?;
-    /// # Ok(())
-    /// # }
+    /// let manifest = list_tools(&catalog![add]?, Revision::default(), Naming::Name)?;
+    /// let path = std::env::temp_dir().join(format!("tools-{}.json", std::process::id()));
+    /// std::fs::write(&path, format!("{manifest:#}\n").replace("integers", "numbers"))?;
+    ///
+    /// let diagnostics = catalog![add]?.expect_manifest(&path, Revision::default(), Naming::Name).unwrap_err();
+    /// assert!(diagnostics.to_string().contains(r#"`"description": "Adds two numbers.","#), "{diagnostics}");
+    /// std::fs::remove_file(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors

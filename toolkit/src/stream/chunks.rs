@@ -64,6 +64,30 @@ impl<T: Send + 'static> Chunks<T> {
     /// # Errors
     ///
     /// Returns the error of the tool, after which there are no items.
+    ///
+    /// # Examples
+    ///
+    /// A test of a streaming tool as the function that it is:
+    ///
+    /// ```
+    /// use toolkit::stream::Chunks;
+    /// use toolkit::tool;
+    ///
+    /// /// Splits a text into words.
+    /// #[tool]
+    /// fn words(text: String) -> Chunks<String> {
+    ///     Chunks::from_items(text.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+    /// let mut words = words("one two".to_owned());
+    /// assert_eq!(words.next().await.transpose()?.as_deref(), Some("one"));
+    /// assert_eq!(words.next().await.transpose()?.as_deref(), Some("two"));
+    /// assert!(words.next().await.is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub async fn next(&mut self) -> Option<Result<T, ToolError>> {
         poll_fn(|cx| self.items.as_mut().poll_next(cx)).await
     }

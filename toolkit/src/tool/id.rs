@@ -143,6 +143,16 @@ impl ToolId {
     }
 
     /// Returns the id without the version, which all versions of a tool share.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::ToolId;
+    ///
+    /// let id: ToolId = "files:read:1.0.0".parse()?;
+    /// assert_eq!(id.unversioned().to_string(), "files:read");
+    /// # Ok::<(), toolkit::tool::ToolIdError>(())
+    /// ```
     #[must_use]
     pub fn unversioned(&self) -> Self {
         Self { version: None, ..self.clone() }
