@@ -9,14 +9,14 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::json;
 use toolkit::catalog::Diagnostics;
 use toolkit::dispatch::DispatcherBuilder;
-use toolkit::lint::{Finding, Level, Rule, lint};
+use toolkit::lint::{Level, LintDiagnostic, Rule, lint};
 use toolkit::{Catalog, Dispatcher};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::options::{json_switch, naming, naming_option, switch};
 use crate::program::Configure;
-use crate::report::{counted, problems_as_json, write_findings, write_problems};
+use crate::report::{counted, diagnostics_as_json, write_diagnostics, write_lints};
 use crate::{limits, runtime, style};
 
 pub(crate) fn command() -> Command {
@@ -24,7 +24,7 @@ pub(crate) fn command() -> Command {
         .about("Check the tools: ids, schemas, examples, wire names, state types and lint rules")
         .args([
             naming_option(),
-            json_switch("Print the problems as JSON"),
+            json_switch("Print the diagnostics as JSON"),
             Arg::new("lock").long("lock").value_name("FILE").help(
                 "Compare the tools with this lock file instead, and fail if a change breaks callers and the version of the tool does not announce it",
             ),
@@ -33,7 +33,7 @@ pub(crate) fn command() -> Command {
                 .value_name("RULE")
                 .action(ArgAction::Append)
                 .value_parser(|code: &str| code.parse::<Rule>())
-                .help("Disable a lint rule by its code, which follows each finding"),
+                .help("Disable a lint rule by its code, shown in brackets after each message"),
             switch("limits").conflicts_with_all(["lock", "manifest"]).help(
                 "Show the usage of the providers' limits, with strict mode for every tool that supports it",
             ),
@@ -58,11 +58,11 @@ pub(crate) fn run(
         return lock::check(&catalog()?, path, matches);
     }
     let mut found: Vec<Diagnostics> = Vec::new();
-    let mut findings = Vec::new();
+    let mut lints = Vec::new();
     let mut n_tools = None;
     let mut usages = None;
     match catalog() {
-        Err(CommandError::Catalog(problems)) => found.push(problems),
+        Err(CommandError::Catalog(diagnostics)) => found.push(diagnostics),
         Err(failure) => return Err(failure),
         Ok(catalog) => {
             n_tools = Some(catalog.len());
@@ -70,7 +70,7 @@ pub(crate) fn run(
             if matches.get_flag("limits") && found.is_empty() {
                 usages = Some(limits::usages(&catalog, naming(matches))?);
             }
-            findings = lint(catalog.latest(), &allowed(matches));
+            lints = lint(catalog.latest(), &allowed(matches));
             // Building a dispatcher reports missing state.
             let runtime = runtime::create()?;
             let _on_runtime = runtime.enter();
@@ -80,9 +80,9 @@ pub(crate) fn run(
     }
 
     if matches.get_flag("json") {
-        let problems = found.iter().map(problems_as_json);
-        let problems: Vec<_> = problems.flat_map(|list| list.as_array().cloned().unwrap_or_default()).collect();
-        let mut report = json!({ "tools": n_tools, "problems": problems, "findings": findings });
+        let diagnostics = found.iter().map(diagnostics_as_json);
+        let diagnostics: Vec<_> = diagnostics.flat_map(|list| list.as_array().cloned().unwrap_or_default()).collect();
+        let mut report = json!({ "tools": n_tools, "diagnostics": diagnostics, "lints": lints });
         if let Some(usages) = usages {
             report["limits"] = json!(usages);
         }
@@ -91,9 +91,9 @@ pub(crate) fn run(
         if let Some(usages) = usages {
             limits::write(&usages)?;
         }
-        write(&found, &findings, n_tools)?;
+        write(&found, &lints, n_tools)?;
     }
-    let is_sound = found.is_empty() && findings.iter().all(|finding| finding.level < Level::Error);
+    let is_sound = found.is_empty() && lints.iter().all(|lint| lint.level < Level::Error);
     Ok(if is_sound { Exit::Success } else { Exit::Failed })
 }
 
@@ -102,20 +102,20 @@ fn allowed(matches: &ArgMatches) -> Vec<Rule> {
     matches.get_many::<Rule>("allow").into_iter().flatten().copied().collect()
 }
 
-fn write(found: &[Diagnostics], findings: &[Finding], n_tools: Option<usize>) -> io::Result<()> {
+fn write(found: &[Diagnostics], lints: &[LintDiagnostic], n_tools: Option<usize>) -> io::Result<()> {
     let mut err = anstream::stderr();
-    for problems in found {
-        write_problems(&mut err, problems)?;
+    for diagnostics in found {
+        write_diagnostics(&mut err, diagnostics)?;
     }
-    write_findings(&mut err, findings)?;
-    let n_errors = findings.iter().filter(|finding| finding.level == Level::Error).count();
-    let n_problems = n_errors + found.iter().map(|problems| problems.iter().len()).sum::<usize>();
+    write_lints(&mut err, lints)?;
+    let n_errors = lints.iter().filter(|lint| lint.level == Level::Error).count();
+    let n_diagnostics = n_errors + found.iter().map(|diagnostics| diagnostics.iter().len()).sum::<usize>();
     let tools = n_tools.map(|n| format!("{}, ", counted(n, "tool"))).unwrap_or_default();
-    let warnings = match findings.len() - n_errors {
+    let warnings = match lints.len() - n_errors {
         0 => String::new(),
         n => format!(", {}", counted(n, "warning")),
     };
-    match n_problems {
+    match n_diagnostics {
         0 => writeln!(anstream::stdout(), "{tools}no problems{warnings}"),
         n => writeln!(err, "{tools}{}{warnings}", counted(n, "problem")),
     }

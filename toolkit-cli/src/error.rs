@@ -12,7 +12,7 @@ use toolkit::catalog::Diagnostics;
 use crate::credentials::variables;
 use crate::exit::Exit;
 use crate::options::program_name;
-use crate::report::{problems_as_json, snake_case, write_problems};
+use crate::report::{diagnostics_as_json, snake_case, write_diagnostics};
 use crate::style::{self, printable};
 
 /// An error of a configuration function of [`Program`](crate::Program). It is printed, and the exit code is 1.
@@ -45,7 +45,7 @@ impl CommandError {
             CommandError::Usage(error) => error.print(),
             CommandError::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
             CommandError::Tool(error) => write_tool_error(&mut err, error),
-            CommandError::Catalog(problems) => write_problems(&mut err, problems),
+            CommandError::Catalog(diagnostics) => write_diagnostics(&mut err, diagnostics),
             CommandError::Setup(_) | CommandError::Other { .. } | CommandError::Io(_) => {
                 writeln!(err, "{} {}", style::ERROR, printable(&self.message()))
             }
@@ -75,7 +75,7 @@ impl CommandError {
                     let _ = writeln!(anstream::stderr(), "{} {}", style::CAUSE, printable(&cause));
                 }
             }
-            CommandError::Catalog(problems) => error["problems"] = problems_as_json(problems),
+            CommandError::Catalog(diagnostics) => error["diagnostics"] = diagnostics_as_json(diagnostics),
             _ => {}
         }
         match style::write_json(&json!({ "error": error })) {
@@ -118,7 +118,7 @@ impl CommandError {
                 text.trim_start_matches("error: ").trim_end().to_owned()
             }
             CommandError::Tool(error) => error.message().to_owned(),
-            CommandError::Catalog(problems) => problems.to_string(),
+            CommandError::Catalog(diagnostics) => diagnostics.to_string(),
             CommandError::Other { message, .. } => message.clone(),
             CommandError::Setup(error) => error.to_string(),
             CommandError::Io(error) => error.to_string(),
@@ -181,8 +181,8 @@ impl From<ToolError> for CommandError {
 }
 
 impl From<Diagnostics> for CommandError {
-    fn from(problems: Diagnostics) -> Self {
-        CommandError::Catalog(problems)
+    fn from(diagnostics: Diagnostics) -> Self {
+        CommandError::Catalog(diagnostics)
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) fn naming(matches: &ArgMatches) -> Naming {
 
 /// Reports omitted tools on stderr.
 pub(crate) fn report_left_out(published: &Published) {
-    for problem in published.diagnostics() {
-        let _ = writeln!(anstream::stderr(), "{} omitted: {}", style::WARNING, printable(&problem.to_string()));
+    for diagnostic in published.diagnostics() {
+        let _ = writeln!(anstream::stderr(), "{} omitted: {}", style::WARNING, printable(&diagnostic.to_string()));
     }
 }

@@ -1,18 +1,18 @@
-//! Diagnostics and findings, as text and as JSON.
+//! Diagnostics and lints, as text and as JSON.
 
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
 use toolkit::catalog::Diagnostics;
-use toolkit::lint::{Finding, Level};
+use toolkit::lint::{Level, LintDiagnostic};
 
 use crate::style::{self, printable};
 
 /// Writes each diagnostic on a line, followed by the locations and ids of its tools.
-pub(crate) fn write_problems(out: &mut impl Write, problems: &Diagnostics) -> io::Result<()> {
-    for problem in problems.iter() {
-        writeln!(out, "{} {}", style::ERROR, printable(problem.message()))?;
-        for (id, location) in problem.tools() {
+pub(crate) fn write_diagnostics(out: &mut impl Write, diagnostics: &Diagnostics) -> io::Result<()> {
+    for diagnostic in diagnostics.iter() {
+        writeln!(out, "{} {}", style::ERROR, printable(diagnostic.message()))?;
+        for (id, location) in diagnostic.tools() {
             let location = location.map(|location| location.to_string()).unwrap_or_default();
             writeln!(out, "  {}--> {location}{} {id}", style::LOCATION, style::LOCATION.clear())?;
         }
@@ -21,26 +21,26 @@ pub(crate) fn write_problems(out: &mut impl Write, problems: &Diagnostics) -> io
 }
 
 /// Converts the diagnostics to a JSON array of objects.
-pub(crate) fn problems_as_json(problems: &Diagnostics) -> Value {
-    let problems = problems.iter().map(|problem| {
-        let tools = problem.tools().map(|(id, at)| match at {
+pub(crate) fn diagnostics_as_json(diagnostics: &Diagnostics) -> Value {
+    let diagnostics = diagnostics.iter().map(|diagnostic| {
+        let tools = diagnostic.tools().map(|(id, at)| match at {
             Some(at) => json!({ "id": id, "file": at.file, "line": at.line, "column": at.column }),
             None => json!({ "id": id }),
         });
         json!({
-            "kind": snake_case(&format!("{:?}", problem.kind())),
-            "message": problem.message(),
+            "kind": snake_case(&format!("{:?}", diagnostic.kind())),
+            "message": diagnostic.message(),
             "tools": tools.collect::<Vec<_>>(),
         })
     });
-    problems.collect()
+    diagnostics.collect()
 }
 
-/// Writes each finding on a line.
-pub(crate) fn write_findings(out: &mut impl Write, findings: &[Finding]) -> io::Result<()> {
-    for finding in findings {
-        let level = if finding.level == Level::Error { style::ERROR } else { style::WARNING };
-        writeln!(out, "{level} {}", printable(&finding.to_string()))?;
+/// Writes each lint on a line.
+pub(crate) fn write_lints(out: &mut impl Write, lints: &[LintDiagnostic]) -> io::Result<()> {
+    for lint in lints {
+        let level = if lint.level == Level::Error { style::ERROR } else { style::WARNING };
+        writeln!(out, "{level} {}", printable(&lint.to_string()))?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 mod authorities;
 mod failure;
 
-pub use self::authorities::{Authorities, InvalidCertificate};
+pub use self::authorities::{Authorities, PemError};
 pub use self::failure::certificate_failure;
 /// The TLS configuration of a client.
 pub use rustls::ClientConfig;

@@ -56,7 +56,7 @@ mod trace;
 mod verbatim;
 
 pub use self::backend::McpBackend;
-pub use self::endpoint::{Endpoint, InvalidEndpoint};
+pub use self::endpoint::{Endpoint, EndpointError};
 pub use self::program::Program;
-pub use self::servers::{InvalidServers, McpServers, RejectedServer};
+pub use self::servers::{McpServers, RejectedServer, ServersError};
 pub use self::trace::TraceContext;

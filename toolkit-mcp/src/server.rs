@@ -48,7 +48,7 @@ mod state;
 mod stdio;
 
 pub use self::builder::ServerBuilder;
-pub use self::filter::{Filter, Hint, InvalidRule, Rule};
+pub use self::filter::{Filter, Hint, Rule, RuleError};
 pub use self::find::search_tools;
 pub use self::http::{Body, Http, HttpError, Listening, Service, TokenError, Verify};
 pub use self::proxy::{LeftOut, Proxy};

@@ -62,18 +62,18 @@ impl Auth {
     ///
     /// ```
     /// # use toolkit_otc::Auth;
-    /// # fn main() -> Result<(), toolkit_otc::WeakSecret> {
+    /// # fn main() -> Result<(), toolkit_otc::WeakSecretError> {
     /// let secret = "0f1e2d3c4b5a69788796a5b4c3d2e1f0".to_owned();
     /// let auth = Auth::jwt(secret)?.with_audience("https://tools.example.org").with_issuer("host");
     /// assert!(Auth::jwt("s3cr3t".to_owned()).is_err());
     /// # Ok(())
     /// # }
     /// ```
-    pub fn jwt(secret: impl Into<SecretString>) -> Result<Self, WeakSecret> {
+    pub fn jwt(secret: impl Into<SecretString>) -> Result<Self, WeakSecretError> {
         let secret = secret.into();
         match secret.expose().len() {
             jwt::MIN_SECRET.. => Ok(Self(Kind::Jwt(JwtKey { secret, audience: None, issuer: None }))),
-            n_bytes => Err(WeakSecret { n_bytes }),
+            n_bytes => Err(WeakSecretError { n_bytes }),
         }
     }
 
@@ -155,11 +155,11 @@ fn only<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h HeaderValue
 
 /// The error for a secret that is too short for HS256.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WeakSecret {
+pub struct WeakSecretError {
     n_bytes: usize,
 }
 
-impl fmt::Display for WeakSecret {
+impl fmt::Display for WeakSecretError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (n_bytes, least) = (self.n_bytes, jwt::MIN_SECRET);
         write!(
@@ -169,7 +169,7 @@ impl fmt::Display for WeakSecret {
     }
 }
 
-impl std::error::Error for WeakSecret {}
+impl std::error::Error for WeakSecretError {}
 
 /// Compares two texts in constant time. Returns false if `expected` is empty.
 fn is_same(expected: &[u8], sent: &[u8]) -> bool {

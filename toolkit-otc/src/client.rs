@@ -1,9 +1,9 @@
 //! The client.
 
-mod answer;
 mod events;
 mod http;
 mod request;
+mod response;
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,16 +13,16 @@ use ::http::StatusCode;
 use serde::Deserialize;
 use serde_json::Value;
 use toolkit::ToolError;
-use toolkit::backend::{Answer, Backend, BackendCall, OfferedTools};
+use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools};
 use toolkit::call::ErrorKind;
 use toolkit::catalog::{Diagnostic, DiagnosticKind};
 use toolkit::dispatch::BoxFuture;
 use toolkit::tool::{BackendKind, ToolBackend};
 use toolkit::{Manifest, Tool};
 
-pub use toolkit_http::InvalidCertificate;
+pub use toolkit_http::PemError;
 
-pub use self::http::InvalidUrl;
+pub use self::http::UrlError;
 use self::http::{Endpoint, FullResponse};
 use crate::wire::EVENT_STREAM;
 use crate::{Auth, Definition};
@@ -40,7 +40,7 @@ use crate::{Auth, Definition};
 /// use std::time::Duration;
 /// use toolkit_otc::{Auth, OtcBackend};
 ///
-/// # fn main() -> Result<(), toolkit_otc::InvalidUrl> {
+/// # fn main() -> Result<(), toolkit_otc::UrlError> {
 /// let backend = OtcBackend::new("calculator", "https://tools.example.org")?
 ///     .auth(Auth::api_key("s3cr3t"))
 ///     .timeout(Duration::from_secs(30))
@@ -81,7 +81,7 @@ impl OtcBackend {
     /// # Errors
     ///
     /// Returns an error if `url` is not a URL with the scheme `https` or `http`, or contains a password or a query.
-    pub fn new(name: &str, url: &str) -> Result<Self, InvalidUrl> {
+    pub fn new(name: &str, url: &str) -> Result<Self, UrlError> {
         Ok(Self { name: name.into(), endpoint: Endpoint::new(name, url)? })
     }
 
@@ -97,7 +97,7 @@ impl OtcBackend {
     /// # Errors
     ///
     /// Returns an error if the text has no certificate, or a malformed one.
-    pub fn trust(mut self, pem: &str) -> Result<Self, InvalidCertificate> {
+    pub fn trust(mut self, pem: &str) -> Result<Self, PemError> {
         self.endpoint = self.endpoint.trusting(pem)?;
         Ok(self)
     }
@@ -126,7 +126,7 @@ impl OtcBackend {
     async fn list(&self) -> Result<OfferedTools, ToolError> {
         let FullResponse { status, body, .. } = self.endpoint.get("/tools").await?;
         if status != StatusCode::OK {
-            return Err(answer::refused(&self.endpoint, status, None, &body));
+            return Err(response::rejection(&self.endpoint, status, None, &body));
         }
         let list: List = serde_json::from_slice(&body).map_err(|error| {
             self.endpoint.invalid_response("to `GET /tools` without a list of tools").caused_by(error)
@@ -161,7 +161,7 @@ impl OtcBackend {
         Ok((tool, target.map_err(|error| malformed(error.to_string()))?))
     }
 
-    async fn run(&self, call: BackendCall<'_>) -> Result<Answer, ToolError> {
+    async fn run(&self, call: BackendCall<'_>) -> Result<BackendResponse, ToolError> {
         let ToolBackend::Provider { tool_id, .. } = call.target() else {
             let message = format!("{} has no such tool", self.endpoint);
             return Err(ToolError::new(ErrorKind::NoBackend, message));
@@ -175,8 +175,8 @@ impl OtcBackend {
         }
         let FullResponse { status, retry_after, body } = self.endpoint.whole(response).await?;
         match status {
-            StatusCode::OK => answer::of_message(&self.endpoint, &body),
-            status => Err(answer::refused(&self.endpoint, status, retry_after, &body)),
+            StatusCode::OK => response::read_message(&self.endpoint, &body),
+            status => Err(response::rejection(&self.endpoint, status, retry_after, &body)),
         }
     }
 }
@@ -202,7 +202,7 @@ impl Backend for OtcBackend {
         Box::pin(self.endpoint.within(self.list()))
     }
 
-    fn call<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn call<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>> {
         Box::pin(self.endpoint.within(self.run(call)))
     }
 
@@ -211,7 +211,7 @@ impl Backend for OtcBackend {
             let FullResponse { status, retry_after, body } = self.endpoint.get("/health").await?;
             match status.is_success() {
                 true => Ok(()),
-                false => Err(answer::refused(&self.endpoint, status, retry_after, &body)),
+                false => Err(response::rejection(&self.endpoint, status, retry_after, &body)),
             }
         }))
     }

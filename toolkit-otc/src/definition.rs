@@ -7,7 +7,7 @@ mod write;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use self::read::InvalidDefinition;
+pub use self::read::DefinitionError;
 pub use self::write::Naming;
 use crate::absent::or_default;
 use crate::id::OtcId;

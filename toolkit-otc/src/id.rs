@@ -14,7 +14,7 @@ use toolkit::version::{Version, parse};
 ///
 /// ```
 /// # use toolkit_otc::OtcId;
-/// # fn main() -> Result<(), toolkit_otc::InvalidOtcId> {
+/// # fn main() -> Result<(), toolkit_otc::OtcIdError> {
 /// let id: OtcId = "Calculator.Add@1".parse()?;
 /// assert_eq!(id.to_string(), "Calculator.Add@1.0.0");
 /// assert_eq!((id.toolkit(), id.tool()), ("Calculator", "Add"));
@@ -82,10 +82,10 @@ impl fmt::Display for OtcId {
 }
 
 impl FromStr for OtcId {
-    type Err = InvalidOtcId;
+    type Err = OtcIdError;
 
-    fn from_str(text: &str) -> Result<Self, InvalidOtcId> {
-        let invalid = |reason| InvalidOtcId { reason };
+    fn from_str(text: &str) -> Result<Self, OtcIdError> {
+        let invalid = |reason| OtcIdError { reason };
         let (path, version) = match text.split_once('@') {
             Some((path, version)) => (path, Some(version)),
             None => (text, None),
@@ -112,14 +112,14 @@ impl Serialize for OtcId {
 
 /// The error for a text that is not an [`OtcId`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidOtcId {
+pub struct OtcIdError {
     reason: &'static str,
 }
 
-impl fmt::Display for InvalidOtcId {
+impl fmt::Display for OtcIdError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "not a tool id: {}", self.reason)
     }
 }
 
-impl std::error::Error for InvalidOtcId {}
+impl std::error::Error for OtcIdError {}

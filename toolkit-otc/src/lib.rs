@@ -79,11 +79,11 @@ mod trace;
 mod wire;
 
 #[cfg(feature = "http")]
-pub use self::auth::{Auth, WeakSecret};
+pub use self::auth::{Auth, WeakSecretError};
 #[cfg(feature = "client")]
-pub use self::client::{CallId, InvalidCertificate, InvalidUrl, OtcBackend};
-pub use self::definition::{Definition, InvalidDefinition, Naming};
-pub use self::id::{InvalidOtcId, OtcId};
+pub use self::client::{CallId, OtcBackend, PemError, UrlError};
+pub use self::definition::{Definition, DefinitionError, Naming};
+pub use self::id::{OtcId, OtcIdError};
 pub use self::published::Published;
 #[cfg(feature = "server")]
 pub use self::server::{Limits, Readiness, Server};

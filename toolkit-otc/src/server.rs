@@ -1,7 +1,7 @@
 //! The server.
 
-mod answers;
 mod call;
+mod dedup;
 mod events;
 mod guard;
 mod listen;
@@ -24,7 +24,7 @@ use bytes::Bytes;
 use toolkit::Dispatcher;
 use toolkit_http::{BodyReader, CallLimiter, HostGuard, ToolPool};
 
-use self::answers::Answers;
+use self::dedup::Dedup;
 use self::rejection::Rejection;
 use crate::{Auth, Naming, Published};
 
@@ -46,7 +46,7 @@ use crate::{Auth, Naming, Published};
 /// # Repeated calls
 ///
 /// A call runs once per `call_id`. A repeated request waits for the same response while the call runs, and gets the
-/// same response later if it is still cached; see [`Limits::max_answers`] and [`Limits::max_answer_bytes`]. Only calls
+/// same response later if it is still cached; see [`Limits::max_cached_responses`] and [`Limits::max_cached_bytes`]. Only calls
 /// that ran are cached. A `call_id` with another tool, input or context is rejected.
 ///
 /// # Cancellation
@@ -116,9 +116,9 @@ pub struct Limits {
     /// The time that running calls may take after shutdown was requested. Then they are canceled. Default: 30 s.
     pub shutdown_timeout: Duration,
     /// The number of cached responses for repeated calls. Default: 1024.
-    pub max_answers: usize,
+    pub max_cached_responses: usize,
     /// The total size in bytes of the cached responses. Default: 16 MiB.
-    pub max_answer_bytes: usize,
+    pub max_cached_bytes: usize,
 }
 
 impl Default for Limits {
@@ -131,8 +131,8 @@ impl Default for Limits {
             call_timeout: Duration::from_secs(300),
             read_timeout: Duration::from_secs(30),
             shutdown_timeout: Duration::from_secs(30),
-            max_answers: 1024,
-            max_answer_bytes: 16 << 20,
+            max_cached_responses: 1024,
+            max_cached_bytes: 16 << 20,
         }
     }
 }
@@ -153,7 +153,7 @@ struct Shared {
     pool: ToolPool,
     bodies: BodyReader,
     guard: HostGuard,
-    answers: Arc<Answers>,
+    dedup: Arc<Dedup>,
 }
 
 impl Server {
@@ -231,7 +231,7 @@ impl Server {
             Some(hosts) => hosts.into_iter().fold(HostGuard::addresses(), HostGuard::with_host),
             None => HostGuard::unchecked(),
         };
-        let answers = Arc::new(Answers::new(limits.max_answers, limits.max_answer_bytes));
+        let dedup = Arc::new(Dedup::new(limits.max_cached_responses, limits.max_cached_bytes));
         let listed = published.to_json().to_string().into();
         let pool = ToolPool::shared();
         let shared = Arc::new(Shared {
@@ -245,7 +245,7 @@ impl Server {
             pool,
             bodies,
             guard,
-            answers,
+            dedup,
         });
         let router = Router::new()
             .route("/tools", get(list))

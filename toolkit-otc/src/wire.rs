@@ -67,7 +67,7 @@ pub(crate) struct SecretValue {
 
 /// The body of a response with status 200.
 #[derive(Deserialize)]
-pub(crate) struct AnswerMessage<'a> {
+pub(crate) struct ResponseMessage<'a> {
     #[serde(borrow)]
     pub(crate) result: CallResult<'a>,
 }

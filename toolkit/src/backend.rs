@@ -34,7 +34,6 @@
 //! # }
 //! ```
 
-mod answer;
 mod ask;
 mod call;
 mod changes;
@@ -49,10 +48,10 @@ mod normalize;
 mod pending;
 mod registered;
 mod registry;
+mod response;
 mod review;
 mod routes;
 
-pub use self::answer::Answer;
 pub use self::call::BackendCall;
 pub(crate) use self::call::Parts;
 pub use self::error::{BackendError, RegisterError};
@@ -62,6 +61,7 @@ pub use self::local::LocalBackend;
 pub use self::merge::Collected;
 pub(crate) use self::normalize::{Normal, normalize};
 pub use self::registry::Backends;
+pub use self::response::BackendResponse;
 pub use self::review::ContractChange;
 pub use self::routes::Routes;
 pub(crate) use self::routes::{Route, Selector};

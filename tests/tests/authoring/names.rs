@@ -138,11 +138,13 @@ fn levels(
 }
 
 #[test]
-fn a_name_that_cannot_be_sent_is_a_finding_with_its_place() {
+fn a_name_that_cannot_be_sent_is_reported_with_its_location() {
     let catalog = catalog![levels].unwrap();
     let found: Vec<(Rule, String, String)> = lint(&catalog, &[])
         .into_iter()
-        .map(|finding| (finding.rule, finding.place, finding.message.split(',').next().unwrap().to_owned()))
+        .map(|diagnostic| {
+            (diagnostic.rule, diagnostic.location, diagnostic.message.split(',').next().unwrap().to_owned())
+        })
         .collect();
     let expected = [
         ("arguments/code", "has the field or alias `number`"),

@@ -27,8 +27,8 @@ async fn builder(backends: &Backends) -> DispatcherBuilder {
     Dispatcher::builder(collected.catalog).routes(collected.routes)
 }
 
-fn mcp(result: &Value) -> toolkit::backend::Answer {
-    toolkit::backend::Answer::Mcp(result.as_object().unwrap().clone())
+fn mcp(result: &Value) -> toolkit::backend::BackendResponse {
+    toolkit::backend::BackendResponse::Mcp(result.as_object().unwrap().clone())
 }
 
 /// The cases of single calls with a different outcome, and the decision.

@@ -141,7 +141,7 @@ async fn diagnostics_of_a_backend_are_reported() {
         fn call<'a>(
             &'a self,
             _: toolkit::backend::BackendCall<'a>,
-        ) -> toolkit::dispatch::BoxFuture<'a, Result<toolkit::backend::Answer, ToolError>> {
+        ) -> toolkit::dispatch::BoxFuture<'a, Result<toolkit::backend::BackendResponse, ToolError>> {
             Box::pin(async { Ok(Value::Null.into()) })
         }
     }

@@ -6,19 +6,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use toolkit::backend::{Answer, LocalBackend};
+use toolkit::backend::{BackendResponse, LocalBackend};
 use toolkit::call::Credentials;
 use toolkit::tool::{Requirements, ToolBackend};
 use toolkit::{CancelToken, Coercion, Tool};
 
 use super::*;
 
-fn answering(answer: impl Fn() -> Result<Answer, ToolError> + Send + Sync + 'static) -> Scripted {
+fn answering(answer: impl Fn() -> Result<BackendResponse, ToolError> + Send + Sync + 'static) -> Scripted {
     Scripted::new("p", BackendKind::Provider, [numeric("count")]).doing(move |_| answer())
 }
 
-fn mcp(result: Value) -> Answer {
-    Answer::Mcp(result.as_object().unwrap().clone())
+fn mcp(result: Value) -> BackendResponse {
+    BackendResponse::Mcp(result.as_object().unwrap().clone())
 }
 
 async fn fails(backend: &Scripted, arguments: &str) -> ToolError {
@@ -66,9 +66,9 @@ async fn arguments_that_fit_arrive_as_they_were_sent_and_others_as_they_became()
 
 #[tokio::test]
 async fn an_invalid_result_is_withheld() {
-    let answers: [fn() -> Answer; 4] = [
+    let answers: [fn() -> BackendResponse; 4] = [
         || json!("s3cret").into(),
-        || Answer::Json(br#""s3cret""#.to_vec()),
+        || BackendResponse::Json(br#""s3cret""#.to_vec()),
         || mcp(json!({ "structuredContent": "s3cret" })),
         || mcp(json!({ "content": [] })),
     ];
@@ -82,22 +82,22 @@ async fn an_invalid_result_is_withheld() {
 #[tokio::test]
 async fn a_malformed_answer_is_an_error() {
     let deep = || (0..200).fold(json!(1), |inner, _| json!([inner]));
-    type Answers = fn() -> Answer;
+    type Answers = fn() -> BackendResponse;
     let answers: [(&str, Answers); 5] = [
-        ("not JSON", || Answer::Json(b"{".to_vec())),
-        ("a key twice", || Answer::Json(br#"{"a": 1, "a": 2}"#.to_vec())),
+        ("not JSON", || BackendResponse::Json(b"{".to_vec())),
+        ("a key twice", || BackendResponse::Json(br#"{"a": 1, "a": 2}"#.to_vec())),
         ("content that is no list", || mcp(json!({ "content": "text" }))),
         ("a block without a type", || mcp(json!({ "content": [{ "text": "text" }] }))),
         ("a block that is no object", || mcp(json!({ "content": ["text"] }))),
     ];
     for (what, answer) in answers {
         let error = fails(&answering(move || Ok(answer())), r#"{"n": 1}"#).await;
-        assert_eq!((error.kind(), error.stage()), (ErrorKind::InvalidAnswer, Stage::Normalize), "{what}");
+        assert_eq!((error.kind(), error.stage()), (ErrorKind::InvalidResponse, Stage::Normalize), "{what}");
         assert!(error.source().is_some(), "the host can see why: {what}");
     }
-    for answer in [Answer::Value(deep()), mcp(json!({ "structuredContent": deep() }))] {
+    for answer in [BackendResponse::Value(deep()), mcp(json!({ "structuredContent": deep() }))] {
         let error = fails(&answering(move || Ok(answer.clone())), r#"{"n": 1}"#).await;
-        assert_eq!(error.kind(), ErrorKind::InvalidAnswer);
+        assert_eq!(error.kind(), ErrorKind::InvalidResponse);
     }
 }
 

@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolkit::backend::{Answer, Backend, BackendCall, OfferedTools};
+use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools};
 use toolkit::dispatch::BoxFuture;
 use toolkit::stream::Chunk;
 use toolkit::tool::{BackendKind, ToolBackend};
 use toolkit::{Tool, ToolError};
 
-type Does = dyn Fn(&BackendCall<'_>) -> Result<Answer, ToolError> + Send + Sync;
+type Does = dyn Fn(&BackendCall<'_>) -> Result<BackendResponse, ToolError> + Send + Sync;
 
 /// The outcome of a request that is not a call.
 #[derive(Clone, Copy, PartialEq)]
@@ -52,7 +52,7 @@ impl Scripted {
 
     pub fn doing(
         mut self,
-        does: impl Fn(&BackendCall<'_>) -> Result<Answer, ToolError> + Send + Sync + 'static,
+        does: impl Fn(&BackendCall<'_>) -> Result<BackendResponse, ToolError> + Send + Sync + 'static,
     ) -> Self {
         self.does = Arc::new(does);
         self
@@ -99,7 +99,7 @@ impl Backend for Scripted {
         self.answer("tools", OfferedTools::new(offers))
     }
 
-    fn call<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn call<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>> {
         self.asked.lock().unwrap().push(format!("call {}", call.tool().name()));
         Box::pin(async move {
             call.context().progress(1.0, 2.0, "half");

@@ -167,18 +167,18 @@ fn a_valid_catalog_has_no_problems() {
     let allow: Vec<&str> = rules.iter().flat_map(|rule| ["--allow", rule]).collect();
     let without = |args: &[&str]| tools(&[&["check"], &allow[..], args].concat()).exits(0);
     assert_eq!(without(&[]).prints("21 tools, no problems\n").err, "");
-    assert_eq!(without(&["--json"]).json(), json!({ "tools": 21, "problems": [], "findings": [] }));
+    assert_eq!(without(&["--json"]).json(), json!({ "tools": 21, "diagnostics": [], "lints": [] }));
 }
 
 #[test]
-fn lint_findings_are_warnings_with_their_rule() {
+fn lint_diagnostics_are_warnings_with_their_rule() {
     let ran = tools(&["check"]).exits(0).prints("21 tools, no problems, 21 warnings\n");
     let line = "warning: odd:echo:1.0.0: inputSchema/properties/value has no type; declare the accepted values [untyped-parameter]";
     ran.says(line);
     let unknown = tools(&["check", "--allow", "no-such-rule"]).exits(2);
     unknown.says("unknown lint rule `no-such-rule`; the rules are invisible-text");
-    let findings = tools(&["check", "--json", "--allow", "undescribed-parameter"]).exits(0).json()["findings"].clone();
-    assert!(findings.as_array().unwrap().iter().all(|finding| finding["rule"] != "undescribed-parameter"));
+    let diagnostics = tools(&["check", "--json", "--allow", "undescribed-parameter"]).exits(0).json()["lints"].clone();
+    assert!(diagnostics.as_array().unwrap().iter().all(|diagnostic| diagnostic["rule"] != "undescribed-parameter"));
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn deceptive_content_in_a_manifest_is_an_error() {
         .exits(1)
         .says("has a tag that marks orders to the model: `<IMPORTANT>` [hidden-instructions]");
     let report = tools(&["check", path, "--json"]).exits(1).json();
-    assert_eq!(report[0]["findings"][0]["level"], "error");
+    assert_eq!(report[0]["lints"][0]["level"], "error");
     tools(&["check", path, "--allow", "hidden-instructions"]).exits(0);
     std::fs::remove_file(&file).unwrap();
 }
@@ -210,7 +210,7 @@ fn check_reports_every_problem_with_its_location() {
         .says("fixture_broken.rs:")
         .says("2 tools, 3 problems");
     let ran: Ran = command(BROKEN, &["check", "--naming", "name", "--json"]).output().unwrap().into();
-    let problems = ran.exits(1).json()["problems"].clone();
+    let problems = ran.exits(1).json()["diagnostics"].clone();
     let kinds: Vec<&str> =
         problems.as_array().unwrap().iter().map(|problem| problem["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["invalid_example", "wire_name", "missing_state"]);
@@ -231,7 +231,7 @@ fn check_reads_manifests() {
     let turned = "[{\"name\": \"a\u{202e}b\"}]";
     tools_reading(turned, &["check", "-"]).exits(1).says("  --> -: tools/0 a\\u{202e}b\n");
     let report = tools_reading(bad, &["check", "-", "--json"]).exits(1).json();
-    assert_eq!((&report[0]["tools"], &report[0]["problems"][1]["kind"]), (&json!(3), &json!("not_an_object")));
+    assert_eq!((&report[0]["tools"], &report[0]["diagnostics"][1]["kind"]), (&json!(3), &json!("not_an_object")));
     let forged = json!([{ "name": format!("b\u{202e}\nerror: {}", "x".repeat(1000)) }]).to_string();
     let ran = tools_reading(&forged, &["check", "-"]).exits(1).says("  --> -: tools/0 b\\u{202e}\\nerror: xxx");
     assert!(ran.err.lines().count() == 3 && ran.err.len() < 500, "{ran:?}");

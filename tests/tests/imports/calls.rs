@@ -69,7 +69,7 @@ async fn a_result_that_is_not_what_was_imported_is_an_error_that_does_not_repeat
     let dispatcher = dispatcher(mirror("github", [now])).await;
     let issue = github::create_issue::Args::new("octocat", "hello", "hunter2");
     let error = github::create_issue(&dispatcher, issue).await.unwrap_err();
-    assert_eq!((error.kind(), error.tool()), (ErrorKind::InvalidAnswer, Some("github:create_issue")));
+    assert_eq!((error.kind(), error.tool()), (ErrorKind::InvalidResponse, Some("github:create_issue")));
     assert_eq!(error.message(), "the result does not match the imported manifest");
     let lost = github::IMPORT.check(dispatcher.catalog()).unwrap_err().to_string();
     assert!(lost.contains("github:create_issue output root is no longer guaranteed"), "{lost}");

@@ -3,11 +3,11 @@
 mod poison;
 
 use serde_json::{Value, json};
-use toolkit::lint::{Finding, Level, Rule, lint};
+use toolkit::lint::{Level, LintDiagnostic, Rule, lint};
 use toolkit::tool::ToolBuilder;
 use toolkit::{Catalog, Tool};
 
-/// Creates a tool without findings.
+/// Creates a tool without diagnostics.
 fn sound(name: &'static str) -> ToolBuilder {
     Tool::builder(name).namespace("n").description("Looks for a text among the notes of a user.").input(json!({
         "type": "object",
@@ -16,7 +16,7 @@ fn sound(name: &'static str) -> ToolBuilder {
     }))
 }
 
-fn found(tools: impl IntoIterator<Item = ToolBuilder>) -> Vec<Finding> {
+fn found(tools: impl IntoIterator<Item = ToolBuilder>) -> Vec<LintDiagnostic> {
     let catalog = Catalog::new(tools.into_iter().map(|tool| tool.build().unwrap())).unwrap();
     lint(&catalog, &[])
 }
@@ -26,7 +26,7 @@ fn argument(schema: Value) -> Value {
 }
 
 #[test]
-fn a_good_tool_has_no_findings() {
+fn a_good_tool_has_no_diagnostics() {
     assert_eq!(found([sound("search")]), []);
 }
 
@@ -61,17 +61,17 @@ fn each_rule_finds_its_defect() {
         (Rule::InvisibleText, vec![sound("search").description("Looks for\u{200B} notes of a user.")], "description"),
     ] {
         let tools: Vec<Tool> = tools.into_iter().map(|tool| tool.build().unwrap()).collect();
-        let findings = lint(&tools, &[]);
-        assert_eq!(findings.len(), 1, "{rule}: {findings:?}");
+        let diagnostics = lint(&tools, &[]);
+        assert_eq!(diagnostics.len(), 1, "{rule}: {diagnostics:?}");
         assert_eq!(lint(&tools, &[rule]), []);
-        assert_eq!((findings[0].rule, &*findings[0].place, findings[0].level), (rule, place, rule.level()));
+        assert_eq!((diagnostics[0].rule, &*diagnostics[0].location, diagnostics[0].level), (rule, place, rule.level()));
     }
 }
 
 #[test]
 fn a_boolean_schema_is_neither_typed_nor_described() {
     let rules: Vec<Rule> =
-        found([sound("t").input(argument(json!(true)))]).iter().map(|finding| finding.rule).collect();
+        found([sound("t").input(argument(json!(true)))]).iter().map(|diagnostic| diagnostic.rule).collect();
     assert_eq!(rules, [Rule::UndescribedParameter, Rule::UntypedParameter]);
 }
 
@@ -81,14 +81,14 @@ fn versions_of_one_tool_may_be_alike() {
 }
 
 #[test]
-fn a_finding_has_a_location_a_message_and_a_rule() {
-    let finding = &found([sound("delete_note").read_only(true)])[0];
+fn a_diagnostic_has_a_location_a_message_and_a_rule() {
+    let diagnostic = &found([sound("delete_note").read_only(true)])[0];
     assert_eq!(
-        finding.to_string(),
+        diagnostic.to_string(),
         "n:delete_note: annotations contain `readOnlyHint`, but the name starts with `delete`; change one of them [contradicting-hint]"
     );
-    assert_eq!(json!(finding)["rule"], "contradicting-hint");
-    assert_eq!(json!(finding)["level"], "warning");
+    assert_eq!(json!(diagnostic)["rule"], "contradicting-hint");
+    assert_eq!(json!(diagnostic)["level"], "warning");
 }
 
 #[test]

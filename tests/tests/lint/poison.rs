@@ -5,8 +5,12 @@ use toolkit_tests::{ran, real_tools};
 use super::*;
 
 fn errors(tool: &Tool) -> Vec<Rule> {
-    let findings = lint([tool], &[]);
-    findings.into_iter().filter(|finding| finding.level == Level::Error).map(|finding| finding.rule).collect()
+    let diagnostics = lint([tool], &[]);
+    diagnostics
+        .into_iter()
+        .filter(|diagnostic| diagnostic.level == Level::Error)
+        .map(|diagnostic| diagnostic.rule)
+        .collect()
 }
 
 #[test]
@@ -38,7 +42,7 @@ fn invisible_text_is_found_everywhere() {
             assert_eq!(errors(&tool), [Rule::InvisibleText], "{what}");
         }
     }
-    // Honest texts have no findings.
+    // Honest texts have no diagnostics.
     for text in ["Grüße an 日本 и עברית", "Family 👨‍👩‍👧 and ☎️", "Line one\nline two\tend"] {
         assert_eq!(errors(&sound("t").description(text).build().unwrap()), [], "{text}");
     }
@@ -144,10 +148,10 @@ fn the_place_of_credentials_alone_is_no_more_than_suspicious() {
             sound("t").description(text).build().unwrap(),
             sound("t").input(argument(json!({ "type": "string", "description": text }))).build().unwrap(),
         ] {
-            let findings = lint([&tool], &[]);
-            let rules: Vec<Rule> = findings.iter().map(|finding| finding.rule).collect();
-            assert_eq!(rules, [Rule::SuspiciousText], "{findings:?}");
-            assert_eq!(findings[0].level, Level::Warning);
+            let diagnostics = lint([&tool], &[]);
+            let rules: Vec<Rule> = diagnostics.iter().map(|diagnostic| diagnostic.rule).collect();
+            assert_eq!(rules, [Rule::SuspiciousText], "{diagnostics:?}");
+            assert_eq!(diagnostics[0].level, Level::Warning);
         }
     }
 }
@@ -197,7 +201,7 @@ fn errors_catch_poison_and_raise_no_false_alarm_on_real_tools() {
     if adversarial.is_empty() {
         return;
     }
-    let suspicious = |tool: &Tool| lint([tool], &[]).iter().any(|finding| finding.rule == Rule::SuspiciousText);
+    let suspicious = |tool: &Tool| lint([tool], &[]).iter().any(|diagnostic| diagnostic.rule == Rule::SuspiciousText);
     let row = |what: &str, tools: &[&Tool]| {
         let n_errors = tools.iter().filter(|tool| !errors(tool).is_empty()).count();
         let n_suspicious = tools.iter().filter(|tool| suspicious(tool)).count();

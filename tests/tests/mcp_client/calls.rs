@@ -89,7 +89,7 @@ async fn a_call_beyond_the_timeout_fails() {
     let dispatcher = dispatcher(&peer(&["usual"]).timeout(Duration::from_millis(100))).await;
     let error = call(&dispatcher, "peer:hang", json!({})).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TimedOut);
-    assert_eq!(error.message(), "the MCP server `peer` did not answer within 100ms");
+    assert_eq!(error.message(), "the MCP server `peer` did not respond within 100ms");
 }
 
 async fn refused(dispatcher: &Dispatcher, code: i64, message: &str) -> (ErrorKind, String) {
@@ -123,9 +123,9 @@ async fn an_error_of_a_tool_is_passed_on() {
 async fn an_invalid_result_is_an_error() {
     let dispatcher = dispatcher(&peer(&["usual"])).await;
     let error = call(&dispatcher, "peer:odd", json!({})).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::InvalidAnswer);
+    assert_eq!(error.kind(), ErrorKind::InvalidResponse);
     let error = call(&dispatcher, "peer:foo", json!({})).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::InvalidAnswer, "an object with other fields than those of a result");
+    assert_eq!(error.kind(), ErrorKind::InvalidResponse, "an object with other fields than those of a result");
     assert_eq!(call(&dispatcher, "peer:empty", json!({})).await.unwrap(), json!(null));
     let error = call(&dispatcher, "peer:asks", json!({})).await.unwrap_err();
     assert_eq!(error.message(), "the tool requires a client capability that this program does not support");

@@ -1,9 +1,9 @@
 //! Configuration files of other hosts.
 
 use toolkit::backend::Backend;
-use toolkit_mcp::client::{InvalidServers, McpServers};
+use toolkit_mcp::client::{McpServers, ServersError};
 
-fn read(json: &str) -> Result<McpServers, InvalidServers> {
+fn read(json: &str) -> Result<McpServers, ServersError> {
     McpServers::from_json_with(json, |name| match name {
         "KEY" => Some("hunter2".to_owned()),
         "EMPTY" => Some(String::new()),

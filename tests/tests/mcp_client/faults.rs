@@ -29,7 +29,7 @@ async fn a_server_that_exits_during_a_call_is_restarted_by_the_next() {
     for error in [error.unwrap_err(), other.unwrap_err()] {
         assert_eq!(error.kind(), ErrorKind::Unavailable);
         assert!(error.is_retryable());
-        let how = "the MCP server `peer` disconnected before it answered: it ended (exit status: 7)";
+        let how = "the MCP server `peer` disconnected before it responded: it ended (exit status: 7)";
         assert_eq!(error.message(), how);
         let cause = std::error::Error::source(&error).unwrap().to_string();
         assert!(cause.contains("the peer is here"), "{cause}");
@@ -53,7 +53,7 @@ async fn a_server_that_is_killed_between_two_calls_is_started_again() {
 async fn a_line_that_is_too_long_ends_the_connection() {
     let dispatcher = dispatcher(&peer(&["usual"])).await;
     let error = call(&dispatcher, "peer:long_line", json!({})).await.unwrap_err();
-    let how = "the MCP server `peer` disconnected before it answered: it sent a message larger than 16777216 bytes";
+    let how = "the MCP server `peer` disconnected before it responded: it sent a message larger than 16777216 bytes";
     assert_eq!((error.kind(), error.message()), (ErrorKind::Unavailable, how));
     assert!(call(&dispatcher, "peer:pid", json!({})).await.is_ok());
 }
@@ -62,7 +62,7 @@ async fn a_line_that_is_too_long_ends_the_connection() {
 async fn a_server_that_sends_endless_requests_is_disconnected() {
     let dispatcher = dispatcher(&peer(&["usual"])).await;
     let error = call(&dispatcher, "peer:pester", json!({})).await.unwrap_err();
-    let how = "the MCP server `peer` disconnected before it answered: it sends requests without reading the responses";
+    let how = "the MCP server `peer` disconnected before it responded: it sends requests without reading the responses";
     assert_eq!((error.kind(), error.message()), (ErrorKind::Unavailable, how));
     assert_eq!(call(&dispatcher, "peer:shout", json!({})).await.unwrap(), "told");
 }
@@ -237,7 +237,7 @@ async fn tools_of_a_lost_server_are_removed_after_the_grace_period() {
 #[tokio::test]
 async fn a_server_that_does_not_start_is_an_error() {
     let soon = Duration::from_millis(300);
-    let no_answer = "the MCP server `peer` did not answer within 300ms while connecting".to_owned();
+    let no_answer = "the MCP server `peer` did not respond within 300ms while connecting".to_owned();
     assert_eq!(not_started(peer(&["mute"]).start_timeout(soon)).await, (ErrorKind::Unavailable, no_answer.clone()));
     assert_eq!(not_started(peer(&["garbage"]).start_timeout(soon)).await, (ErrorKind::Unavailable, no_answer));
     let (kind, message) = not_started(peer(&["old"])).await;

@@ -68,7 +68,7 @@ async fn rejected_credentials_are_an_error() {
 async fn an_overloaded_server_has_retry_after() {
     let busy = "HTTP/1.1 503 Busy\r\nretry-after: 7\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
     let error = refusal(busy).await;
-    check(&error, ErrorKind::Unavailable, "the MCP server `remote` answered with status 503");
+    check(&error, ErrorKind::Unavailable, "the MCP server `remote` responded with status 503");
     assert_eq!(error.retry_after(), Some(Duration::from_secs(7)));
 }
 
@@ -78,15 +78,15 @@ async fn responses_of_other_protocols_are_errors() {
         let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}", body.len());
         format!("{head}\r\nconnection: close\r\n\r\n{body}")
     };
-    let message = "the MCP server `remote` answered with an invalid MCP message";
+    let message = "the MCP server `remote` responded with an invalid MCP message";
     for answer in [ok("text/html", "<p>hello</p>"), ok("application/json", "{]"), ok("application/json", "{}")] {
-        check(&refusal(&answer).await, ErrorKind::InvalidAnswer, message);
+        check(&refusal(&answer).await, ErrorKind::InvalidResponse, message);
     }
     let long = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 104857600\r\n\r\n";
     check(
         &refusal(long).await,
-        ErrorKind::InvalidAnswer,
-        "the MCP server `remote` answered with more than 16777216 bytes",
+        ErrorKind::InvalidResponse,
+        "the MCP server `remote` responded with more than 16777216 bytes",
     );
 }
 
@@ -122,7 +122,7 @@ async fn connecting_has_a_timeout() {
     let address = listener.local_addr().unwrap().to_string();
     let backend = at(&address).start_timeout(Duration::from_millis(200));
     let error = in_the_end(backend.start()).await.unwrap_err();
-    let message = "the MCP server `remote` did not answer within 200ms while connecting";
+    let message = "the MCP server `remote` did not respond within 200ms while connecting";
     check(&error, ErrorKind::Unavailable, message);
 }
 

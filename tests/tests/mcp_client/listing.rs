@@ -15,7 +15,7 @@ async fn ids(listing: &str) -> Vec<String> {
 /// Returns the error of listing the tools.
 async fn failure(listing: &str) -> String {
     let error = in_the_end(peer(&["usual", listing]).tools()).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::InvalidAnswer);
+    assert_eq!(error.kind(), ErrorKind::InvalidResponse);
     error.message().to_owned()
 }
 
@@ -49,7 +49,7 @@ async fn pages_are_followed_to_the_last() {
 
 #[tokio::test]
 async fn an_endless_list_is_an_error() {
-    let to_list = "the MCP server `peer` answered to `tools/list` with";
+    let to_list = "the MCP server `peer` responded to `tools/list` with";
     assert_eq!(failure("circle").await, format!("{to_list} the same cursor twice"));
     assert_eq!(failure("endless").await, format!("{to_list} more than 1000 pages"));
     assert_eq!(failure("no_list").await, format!("{to_list}out a list of tools"));

@@ -279,10 +279,10 @@ async fn metrics_count_calls_and_rejections() {
     let metrics = client.get("/metrics").await.text();
     for line in [
         r#"toolkit_mcp_calls_total{tool="math:add:1.0.0",outcome="ok"} 1"#,
-        r#"toolkit_mcp_calls_total{tool="math:add:1.0.0",outcome="refused"} 1"#,
+        r#"toolkit_mcp_calls_total{tool="math:add:1.0.0",outcome="rejected"} 1"#,
         r#"toolkit_mcp_calls_total{tool="fail",outcome="failed"} 1"#,
         r#"toolkit_mcp_call_seconds_count{tool="math:add:1.0.0"} 2"#,
-        r#"toolkit_mcp_refused_total{reason="origin"} 1"#,
+        r#"toolkit_mcp_rejected_total{reason="origin"} 1"#,
         "toolkit_mcp_calls_running 0",
     ] {
         assert!(metrics.lines().any(|other| other == line), "{line} is not in\n{metrics}");
@@ -298,7 +298,7 @@ async fn unknown_tools_share_one_label() {
     }
     let metrics = server.metrics();
     assert!(!metrics.contains("made_up"), "{metrics}");
-    assert!(metrics.contains(r#"toolkit_mcp_calls_total{tool="unknown",outcome="refused"} 20"#), "{metrics}");
+    assert!(metrics.contains(r#"toolkit_mcp_calls_total{tool="unknown",outcome="rejected"} 20"#), "{metrics}");
 }
 
 #[tokio::test]

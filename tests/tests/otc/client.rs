@@ -81,18 +81,18 @@ async fn every_status_has_its_meaning() {
         ("400 Bad Request", ErrorKind::UnknownTool, false),
         ("401 Unauthorized", ErrorKind::Unauthorized, false),
         ("403 Forbidden", ErrorKind::Unauthorized, false),
-        ("404 Not Found", ErrorKind::InvalidAnswer, false),
+        ("404 Not Found", ErrorKind::InvalidResponse, false),
         ("413 Payload Too Large", ErrorKind::TooLarge, false),
         ("422 Unprocessable Entity", ErrorKind::InvalidArguments, false),
         ("429 Too Many Requests", ErrorKind::Overloaded, true),
         ("500 Internal Server Error", ErrorKind::Unavailable, true),
         ("503 Service Unavailable", ErrorKind::Unavailable, true),
-        ("301 Moved Permanently", ErrorKind::InvalidAnswer, false),
-        ("204 No Content", ErrorKind::InvalidAnswer, false),
+        ("301 Moved Permanently", ErrorKind::InvalidResponse, false),
+        ("204 No Content", ErrorKind::InvalidResponse, false),
     ] {
         let error = outcome(json_of(status, said.clone())).await.unwrap_err();
         assert_eq!((error.kind(), error.is_retryable()), (kind, is_retryable), "{status}: {error}");
-        if !matches!(kind, ErrorKind::InvalidAnswer) {
+        if !matches!(kind, ErrorKind::InvalidResponse) {
             assert!(error.message().ends_with(": so it is"), "{status}: {error}");
         }
     }
@@ -133,7 +133,7 @@ async fn an_invalid_response_is_an_error() {
         json!({ "result": { "success": true, "value": "x".repeat(5000) } }).to_string(),
     ] {
         let error = outcome(Sends(response("200 OK", "application/json", &body), true)).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::InvalidAnswer, "{body:.80}: {error}");
+        assert_eq!(error.kind(), ErrorKind::InvalidResponse, "{body:.80}: {error}");
     }
     let error = outcome(json_of("200 OK", json!({ "result": { "success": false } }))).await.unwrap_err();
     assert_eq!((error.kind(), error.message()), (ErrorKind::Failed, "the tool failed without a message"));
@@ -198,7 +198,7 @@ async fn events_are_read_as_the_standard_says() {
     for body in
         ["data: {}\n\n", "data: done\n\n", "data: {\"kind\": \"done\"}\n\n", &format!("data: {}", "x".repeat(5000))]
     {
-        assert_eq!(outcome(events(body)).await.unwrap_err().kind(), ErrorKind::InvalidAnswer, "{body:.80}");
+        assert_eq!(outcome(events(body)).await.unwrap_err().kind(), ErrorKind::InvalidResponse, "{body:.80}");
     }
 }
 

@@ -111,11 +111,11 @@ async fn repeated_calls_wait_for_the_first() {
     calls[0].abort();
     tokio::task::yield_now().await;
     go_on.cancel();
-    let mut answers = Vec::new();
+    let mut dedup = Vec::new();
     for call in calls.into_iter().skip(1) {
-        answers.push(call.await.unwrap().is(200).body);
+        dedup.push(call.await.unwrap().is(200).body);
     }
-    assert!(answers.iter().all(|answer| *answer == answers[0]));
+    assert!(dedup.iter().all(|answer| *answer == dedup[0]));
     assert_eq!(n_runs.load(Ordering::Relaxed), 1);
     assert!(!cancelled.is_cancelled());
 }
@@ -159,13 +159,13 @@ proptest! {
     #[test]
     fn the_answers_that_are_kept_are_the_last_ones(
         ids in prop::collection::vec(0_u8..8, 1..60),
-        max_answers in 0_usize..6,
+        max_cached_responses in 0_usize..6,
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let n_runs = Arc::default();
             let mut limits = Limits::default();
-            limits.max_answers = max_answers;
+            limits.max_cached_responses = max_cached_responses;
             let router = Server::new(counting(&n_runs).await).limits(limits).router();
             let mut kept: Vec<u8> = Vec::new();
             let mut n_expected = 0;
@@ -178,7 +178,7 @@ proptest! {
                     None => n_expected += 1,
                 }
                 kept.push(id);
-                if kept.len() > max_answers {
+                if kept.len() > max_cached_responses {
                     kept.remove(0);
                 }
                 prop_assert_eq!(n_runs.load(Ordering::Relaxed), n_expected);
@@ -187,7 +187,7 @@ proptest! {
         })?;
     }
 
-    /// However long the answers are, a few of the last fit into the limit, and more than fit are not there.
+    /// However long the dedup are, a few of the last fit into the limit, and more than fit are not there.
     #[test]
     fn the_answers_that_are_kept_have_no_more_bytes_than_may_be(
         lengths in prop::collection::vec(1_usize..4000, 2..40),
@@ -198,7 +198,7 @@ proptest! {
         runtime.block_on(async {
             let n_runs = Arc::default();
             let mut limits = Limits::default();
-            limits.max_answer_bytes = MAX_BYTES;
+            limits.max_cached_bytes = MAX_BYTES;
             let router = Server::new(counting(&n_runs).await).limits(limits).router();
             for (id, &length) in lengths.iter().enumerate() {
                 http::call(&router, letters(&id.to_string(), length)).await.is(200);

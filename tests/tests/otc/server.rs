@@ -259,7 +259,7 @@ async fn a_result_without_data_is_its_text_or_blocks() {
         let answer = mcp(content);
         let tool = Tool::builder(name).namespace("Any").version("1.0.0").build().unwrap();
         local.add(tool, move |_: Value, _: Context| {
-            let answer = toolkit::backend::Answer::Mcp(answer.clone());
+            let answer = toolkit::backend::BackendResponse::Mcp(answer.clone());
             async move { Ok(answer) }
         });
     }

@@ -5,12 +5,12 @@ use std::io::{self, Read, Write};
 
 use serde_json::{Value, json};
 use toolkit::Manifest;
-use toolkit::lint::{Finding, Level, Rule, lint};
+use toolkit::lint::{Level, LintDiagnostic, Rule, lint};
 use toolkit::manifest::Listing;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::report::{counted, snake_case, write_findings};
+use crate::report::{counted, snake_case, write_lints};
 use crate::style::{self, printable};
 
 /// Checks manifests; `-` is stdin.
@@ -34,15 +34,15 @@ pub(super) fn check<'p>(
                 continue;
             }
         };
-        let findings = deceptions(&manifest, allowed);
-        let deceives = findings.iter().any(|finding| finding.level == Level::Error);
+        let lints = deceptions(&manifest, allowed);
+        let deceives = lints.iter().any(|lint| lint.level == Level::Error);
         if deceives || manifest.listings().any(|listing| !listing.is_sound()) {
             exit = Exit::Failed;
         }
         match as_json {
-            true => reports.push(report(path, &manifest, &findings)),
+            true => reports.push(report(path, &manifest, &lints)),
             false => {
-                write_findings(&mut anstream::stderr(), &findings)?;
+                write_lints(&mut anstream::stderr(), &lints)?;
                 write(path, &manifest)?;
             }
         }
@@ -65,12 +65,12 @@ fn read(path: &str) -> Result<Manifest, String> {
     Manifest::from_mcp_json(text).map_err(|error| error.to_string())
 }
 
-/// Returns the findings about deceptive content. The quality of descriptions in other programs is not checked.
-fn deceptions(manifest: &Manifest, allowed: &[Rule]) -> Vec<Finding> {
+/// Returns the lints about deceptive content. The quality of descriptions in other programs is not checked.
+fn deceptions(manifest: &Manifest, allowed: &[Rule]) -> Vec<LintDiagnostic> {
     let concerns = |rule: Rule| rule.level() == Level::Error || rule == Rule::SuspiciousText;
-    let mut findings = lint(manifest.listings().filter_map(Listing::tool), allowed);
-    findings.retain(|finding| concerns(finding.rule));
-    findings
+    let mut lints = lint(manifest.listings().filter_map(Listing::tool), allowed);
+    lints.retain(|lint| concerns(lint.rule));
+    lints
 }
 
 fn unsound(manifest: &Manifest) -> impl Iterator<Item = &Listing> {
@@ -84,8 +84,8 @@ fn write(path: &str, manifest: &Manifest) -> io::Result<()> {
     }
     let mut err = anstream::stderr();
     for listing in unsound(manifest) {
-        for problem in listing.diagnostics() {
-            writeln!(err, "{} {}", style::ERROR, printable(problem.message()))?;
+        for diagnostic in listing.diagnostics() {
+            writeln!(err, "{} {}", style::ERROR, printable(diagnostic.message()))?;
         }
         // The name is untrusted: it may be long, and contain line breaks or bidirectional formatting.
         let short = |name: &str| name.chars().take(128).flat_map(char::escape_debug).collect::<String>();
@@ -93,21 +93,21 @@ fn write(path: &str, manifest: &Manifest) -> io::Result<()> {
         let (place, end) = (style::LOCATION, style::LOCATION.clear());
         writeln!(err, "  {place}-->{end} {}: tools/{}{name}", printable(path), listing.index())?;
     }
-    let n_problems = manifest.listings().map(|listing| listing.diagnostics().len()).sum();
-    writeln!(err, "{}: {tools}, {}", printable(path), counted(n_problems, "problem"))
+    let n_diagnostics = manifest.listings().map(|listing| listing.diagnostics().len()).sum();
+    writeln!(err, "{}: {tools}, {}", printable(path), counted(n_diagnostics, "problem"))
 }
 
-fn report(path: &str, manifest: &Manifest, findings: &[Finding]) -> Value {
-    let problems = unsound(manifest).flat_map(|listing| {
-        listing.diagnostics().iter().map(|problem| {
+fn report(path: &str, manifest: &Manifest, lints: &[LintDiagnostic]) -> Value {
+    let diagnostics = unsound(manifest).flat_map(|listing| {
+        listing.diagnostics().iter().map(|diagnostic| {
             json!({
                 "tool": listing.index(),
                 "name": listing.name(),
-                "kind": snake_case(&format!("{:?}", problem.kind())),
-                "message": problem.message(),
+                "kind": snake_case(&format!("{:?}", diagnostic.kind())),
+                "message": diagnostic.message(),
             })
         })
     });
-    let problems: Vec<Value> = problems.collect();
-    json!({ "file": path, "tools": manifest.listings().count(), "problems": problems, "findings": findings })
+    let diagnostics: Vec<Value> = diagnostics.collect();
+    json!({ "file": path, "tools": manifest.listings().count(), "diagnostics": diagnostics, "lints": lints })
 }

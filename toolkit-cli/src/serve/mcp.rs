@@ -112,7 +112,7 @@ fn server(mut server: ServerBuilder, matches: &ArgMatches, is_proxy: bool) -> Re
         server = server.call_timeout(limit);
     }
     server.build().map_err(|error| match error {
-        ServeError::Catalog(problems) => CommandError::Catalog(problems),
+        ServeError::Catalog(diagnostics) => CommandError::Catalog(diagnostics),
         other => CommandError::Other { exit: Exit::Failed, kind: "invalid_catalog", message: other.to_string() },
     })
 }

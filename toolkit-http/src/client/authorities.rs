@@ -42,21 +42,18 @@ impl Authorities {
     /// # Errors
     ///
     /// Returns an error if the text has no certificate, or a malformed one.
-    pub fn add_pem(&mut self, pem: &str) -> Result<(), InvalidCertificate> {
+    pub fn add_pem(&mut self, pem: &str) -> Result<(), PemError> {
         let n_before = self.added.len();
         for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
-            let certificate =
-                certificate.map_err(|error| InvalidCertificate(format!("the PEM text is malformed: {error}")))?;
+            let certificate = certificate.map_err(|error| PemError(format!("the PEM text is malformed: {error}")))?;
             // Rejects a malformed certificate here and not at the first call.
             let added = RootCertStore::empty().add(certificate.clone());
-            added.map_err(|error| InvalidCertificate(format!("malformed certificate: {error}")))?;
+            added.map_err(|error| PemError(format!("malformed certificate: {error}")))?;
             self.added.push(certificate);
         }
         match self.added.len() > n_before {
             true => Ok(()),
-            false => {
-                Err(InvalidCertificate("the PEM text has no certificate; expected `-----BEGIN CERTIFICATE`".to_owned()))
-            }
+            false => Err(PemError("the PEM text has no certificate; expected `-----BEGIN CERTIFICATE`".to_owned())),
         }
     }
 
@@ -88,12 +85,12 @@ impl Authorities {
 
 /// The error for a text without valid PEM certificates.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidCertificate(String);
+pub struct PemError(String);
 
-impl fmt::Display for InvalidCertificate {
+impl fmt::Display for PemError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for InvalidCertificate {}
+impl std::error::Error for PemError {}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolkit::ToolError;
-use toolkit::backend::{Answer, Backend, BackendCall, OfferedTools};
+use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools};
 use toolkit::dispatch::BoxFuture;
 use toolkit::tool::BackendKind;
 
@@ -33,7 +33,7 @@ use super::{call, list};
 /// use std::time::Duration;
 /// use toolkit_mcp::client::{Endpoint, McpBackend, Program};
 ///
-/// # fn main() -> Result<(), toolkit_mcp::client::InvalidEndpoint> {
+/// # fn main() -> Result<(), toolkit_mcp::client::EndpointError> {
 /// let files = McpBackend::stdio("files", Program::new("npx").args(["-y", "@acme/files"]))
 ///     .start_timeout(Duration::from_secs(60))
 ///     .trusted();
@@ -131,7 +131,7 @@ impl Backend for McpBackend {
         Box::pin(self.link.changed())
     }
 
-    fn call<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn call<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>> {
         Box::pin(call::run(&self.link, call))
     }
 

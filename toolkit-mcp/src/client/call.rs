@@ -4,7 +4,7 @@ use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ErrorCo
 use rmcp::service::ServiceError;
 use serde_json::{Map, Value};
 use toolkit::ToolError;
-use toolkit::backend::{Answer, BackendCall};
+use toolkit::backend::{BackendCall, BackendResponse};
 use toolkit::call::ErrorKind;
 
 use super::link::Link;
@@ -15,7 +15,7 @@ use super::trace;
 /// Calls a tool by its name on the server.
 ///
 /// Dropping the future notifies the server that the request is canceled.
-pub(super) async fn run(link: &Link, call: BackendCall<'_>) -> Result<Answer, ToolError> {
+pub(super) async fn run(link: &Link, call: BackendCall<'_>) -> Result<BackendResponse, ToolError> {
     let Value::Object(arguments) = call.arguments().to_value()? else {
         let message = "the arguments of an MCP tool must be a JSON object";
         return Err(ToolError::new(ErrorKind::InvalidArguments, message));
@@ -26,7 +26,7 @@ pub(super) async fn run(link: &Link, call: BackendCall<'_>) -> Result<Answer, To
         return Err(remote.invalid_response("with an invalid result"));
     };
     match result.get("resultType").and_then(Value::as_str) {
-        None | Some("complete") => Ok(Answer::Mcp(result)),
+        None | Some("complete") => Ok(BackendResponse::Mcp(result)),
         // The server requests user input or sampling, which this client does not support.
         Some(_) => Err(ToolError::failed("the tool requires a client capability that this program does not support")),
     }

@@ -51,7 +51,7 @@ pub(super) async fn connect(
         }
     };
     let connection = timeout(remote.limits.start, attempt).await.unwrap_or_else(|_| {
-        let message = format!("{remote} did not answer within {:?} while connecting", remote.limits.start);
+        let message = format!("{remote} did not respond within {:?} while connecting", remote.limits.start);
         Err(ToolError::new(ErrorKind::Unavailable, message))
     })?;
     let era = if connection.is_legacy() { Era::Initialize } else { Era::Discover };

@@ -19,7 +19,7 @@ use toolkit_http::Authorities;
 /// ```
 /// use toolkit_mcp::client::{Endpoint, McpBackend};
 ///
-/// # fn main() -> Result<(), toolkit_mcp::client::InvalidEndpoint> {
+/// # fn main() -> Result<(), toolkit_mcp::client::EndpointError> {
 /// let endpoint = Endpoint::new("https://example.com/mcp")?
 ///     .header("x-region", "eu")?
 ///     .bearer("s3cr3t".to_owned().into());
@@ -47,13 +47,13 @@ impl Endpoint {
     /// # Errors
     ///
     /// Returns an error if `url` is not a URL with the scheme `https` or `http`, or contains a password.
-    pub fn new(url: &str) -> Result<Self, InvalidEndpoint> {
-        let url = Url::parse(url).map_err(|error| InvalidEndpoint(format!("`url` is not a URL: {error}")))?;
+    pub fn new(url: &str) -> Result<Self, EndpointError> {
+        let url = Url::parse(url).map_err(|error| EndpointError(format!("`url` is not a URL: {error}")))?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(InvalidEndpoint("`url` must begin with `https://` or `http://`".to_owned()));
+            return Err(EndpointError("`url` must begin with `https://` or `http://`".to_owned()));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(InvalidEndpoint("`url` must not contain a password; use a header or a token".to_owned()));
+            return Err(EndpointError("`url` must not contain a password; use a header or a token".to_owned()));
         }
         Ok(Self { url, headers: HeaderMap::new(), token: None, authorities: Authorities::platform() })
     }
@@ -63,8 +63,8 @@ impl Endpoint {
     /// # Errors
     ///
     /// Returns an error if the name or the value is not valid in a header, or the protocol reserves the name.
-    pub fn header(mut self, name: &str, value: &str) -> Result<Self, InvalidEndpoint> {
-        let invalid = |reason: &str| InvalidEndpoint(format!("the header `{}` {reason}", name.escape_debug()));
+    pub fn header(mut self, name: &str, value: &str) -> Result<Self, EndpointError> {
+        let invalid = |reason: &str| EndpointError(format!("the header `{}` {reason}", name.escape_debug()));
         let header = HeaderName::try_from(name).map_err(|_| invalid("has an invalid name"))?;
         if RESERVED.contains(&header.as_str()) || header.as_str().starts_with("mcp-") {
             return Err(invalid("is reserved by the protocol"));
@@ -88,8 +88,8 @@ impl Endpoint {
     /// # Errors
     ///
     /// Returns an error if the text has no certificate, or a malformed one.
-    pub fn trust(mut self, pem: &str) -> Result<Self, InvalidEndpoint> {
-        self.authorities.add_pem(pem).map_err(|invalid| InvalidEndpoint(invalid.to_string()))?;
+    pub fn trust(mut self, pem: &str) -> Result<Self, EndpointError> {
+        self.authorities.add_pem(pem).map_err(|invalid| EndpointError(invalid.to_string()))?;
         Ok(self)
     }
 
@@ -123,12 +123,12 @@ impl fmt::Debug for Endpoint {
 
 /// The error for an invalid address, header or certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidEndpoint(String);
+pub struct EndpointError(String);
 
-impl fmt::Display for InvalidEndpoint {
+impl fmt::Display for EndpointError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for InvalidEndpoint {}
+impl std::error::Error for EndpointError {}

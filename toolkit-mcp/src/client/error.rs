@@ -27,9 +27,9 @@ impl Remote {
         match (&*self.target, error) {
             (_, ServiceError::McpError(error)) => self.convert(&error),
             (Target::Stdio(_), ServiceError::TransportClosed | ServiceError::TransportSend(_)) => {
-                let end = connection.exit_state().wait().await.unwrap_or("it does not answer any more");
+                let end = connection.exit_state().wait().await.unwrap_or("it no longer responds");
                 connection.lose();
-                let message = format!("{self} disconnected before it answered: {end}");
+                let message = format!("{self} disconnected before it responded: {end}");
                 ToolError::new(ErrorKind::Unavailable, message).caused_by(connection.exit_state().to_string())
             }
             (Target::Http(_), ServiceError::TransportSend(error)) => {
@@ -38,7 +38,7 @@ impl Remote {
             }
             (Target::Http(_), ServiceError::TransportClosed) => {
                 connection.lose();
-                ToolError::new(ErrorKind::Unavailable, format!("{self} disconnected before it answered"))
+                ToolError::new(ErrorKind::Unavailable, format!("{self} disconnected before it responded"))
             }
             (_, ServiceError::Cancelled { .. }) => ToolError::failed(format!("{self} canceled the call")),
             (_, error) => self.invalid_response("with an invalid result").caused_by(self.cause(&error)),
@@ -87,7 +87,7 @@ impl Remote {
             Some(OverHttp::HttpStatus(error)) => {
                 let after = error.retry_after.as_ref().and_then(|after| after.trim().parse().ok());
                 let after = after.map(|seconds: u64| Duration::from_secs(seconds.min(MAX_RETRY_AFTER)));
-                unavailable(&format!("answered with status {}", error.status)).retryable(after)
+                unavailable(&format!("responded with status {}", error.status)).retryable(after)
             }
             Some(OverHttp::ResponseBodyTooLarge { max_size }) => {
                 self.invalid_response(&format!("with more than {max_size} bytes"))
@@ -99,7 +99,7 @@ impl Remote {
                 Some(fault) => unavailable(&format!("is not trusted, so no request was sent: {fault}")),
                 None => unavailable("cannot be reached"),
             },
-            _ => unavailable("disconnected before it answered"),
+            _ => unavailable("disconnected before it responded"),
         };
         error.caused_by(cause)
     }
@@ -127,9 +127,9 @@ impl Remote {
         ToolError::new(ErrorKind::Unauthorized, format!("{self} rejected the credentials of this program"))
     }
 
-    /// Creates the error for an invalid response. `how` completes the sentence "The server answered …".
+    /// Creates the error for an invalid response. `how` completes the sentence "The server responded …".
     pub(super) fn invalid_response(&self, how: &str) -> ToolError {
-        ToolError::new(ErrorKind::InvalidAnswer, format!("{self} answered {how}"))
+        ToolError::new(ErrorKind::InvalidResponse, format!("{self} responded {how}"))
     }
 
     /// Formats an error and its sources for the host, without the query of the URL, which often contains keys.

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use toolkit::backend::OfferedTools;
 use toolkit::call::ErrorKind;
 use toolkit::catalog::{Diagnostic, DiagnosticKind};
-use toolkit::lint::{Finding, Level, lint};
+use toolkit::lint::{Level, LintDiagnostic, lint};
 use toolkit::manifest::Listing;
 use toolkit::tool::{META_KEY, Namespace, ToolBackend, bound_mcp_json};
 use toolkit::{Manifest, Tool, ToolError};
@@ -60,11 +60,11 @@ pub(super) async fn offers(link: &Link) -> Result<OfferedTools, ToolError> {
 
 /// Returns the lint errors of a tool, such as invisible text or instructions to the model.
 fn deceptive_texts(tool: &Tool) -> Vec<Diagnostic> {
-    let findings = lint([tool], &[]).into_iter().filter(|finding| finding.level == Level::Error);
-    let diagnostic = |finding: Finding| {
-        Diagnostic::new(DiagnosticKind::Deceptive, format!("{} {}", finding.place, finding.message), [tool])
+    let lints = lint([tool], &[]).into_iter().filter(|lint| lint.level == Level::Error);
+    let diagnostic = |lint: LintDiagnostic| {
+        Diagnostic::new(DiagnosticKind::Deceptive, format!("{} {}", lint.location, lint.message), [tool])
     };
-    findings.map(diagnostic).collect()
+    lints.map(diagnostic).collect()
 }
 
 /// Checks that the server answers.
@@ -97,12 +97,12 @@ async fn pages(remote: &Remote, connection: &Connection) -> Result<Vec<Value>, T
             Some(Value::Array(more)) => {
                 if tools.len() + more.len() > limits.tools {
                     let message = format!("{remote} lists more than {} tools", limits.tools);
-                    return Err(ToolError::new(ErrorKind::InvalidAnswer, message));
+                    return Err(ToolError::new(ErrorKind::InvalidResponse, message));
                 }
                 n_bytes += more.iter().map(size).sum::<usize>();
                 if n_bytes > limits.list_bytes {
                     let message = format!("{remote} lists more than {} bytes of tools", limits.list_bytes);
-                    return Err(ToolError::new(ErrorKind::InvalidAnswer, message));
+                    return Err(ToolError::new(ErrorKind::InvalidResponse, message));
                 }
                 tools.extend(more);
             }
@@ -149,7 +149,7 @@ pub(super) async fn in_time<T>(
 ) -> Result<T, ToolError> {
     timeout(limit, asked)
         .await
-        .map_err(|_| ToolError::new(ErrorKind::TimedOut, format!("{remote} did not answer within {limit:?}")))
+        .map_err(|_| ToolError::new(ErrorKind::TimedOut, format!("{remote} did not respond within {limit:?}")))
 }
 
 /// Removes the id and namespace from the metadata of a tool, since tools are called by their listed names. In the

@@ -103,7 +103,7 @@ impl Screen {
                     (Some(id), Some(result)) => Verdict::Result(id, result),
                     (Some(_), None) => Verdict::Pass,
                     (None, _) => {
-                        tracing::debug!("the server answered a request that is not open");
+                        tracing::debug!("the server responded to a request that is not open");
                         Verdict::Done
                     }
                 }

@@ -31,7 +31,7 @@ use super::program::Program;
 /// ```
 /// use toolkit_mcp::client::McpServers;
 ///
-/// # fn main() -> Result<(), toolkit_mcp::client::InvalidServers> {
+/// # fn main() -> Result<(), toolkit_mcp::client::ServersError> {
 /// let servers = McpServers::from_json(
 ///     r#"{"mcpServers": {
 ///         "time": {"command": "uvx", "args": ["mcp-server-time"]},
@@ -83,7 +83,7 @@ impl McpServers {
     /// # Errors
     ///
     /// Returns an error if the text is not JSON or has no object of servers.
-    pub fn from_json(json: &str) -> Result<Self, InvalidServers> {
+    pub fn from_json(json: &str) -> Result<Self, ServersError> {
         Self::from_json_with(json, |name| std::env::var(name).ok())
     }
 
@@ -92,14 +92,14 @@ impl McpServers {
     /// # Errors
     ///
     /// Returns the errors of [`McpServers::from_json`].
-    pub fn from_json_with(json: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, InvalidServers> {
+    pub fn from_json_with(json: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ServersError> {
         let json = json.strip_prefix('\u{feff}').unwrap_or(json);
         let json: Value = parse_to_serde_value(json, &SYNTAX)
-            .map_err(|error| InvalidServers(format!("the text is not JSON: {error}")))?;
+            .map_err(|error| ServersError(format!("the text is not JSON: {error}")))?;
         let servers = ["/mcpServers", "/servers", "/mcp/servers"].iter().find_map(|at| json.pointer(at));
         let servers = servers
             .and_then(Value::as_object)
-            .ok_or_else(|| InvalidServers("the object `mcpServers` is missing".to_owned()))?;
+            .ok_or_else(|| ServersError("the object `mcpServers` is missing".to_owned()))?;
 
         let mut read = Self { backends: Vec::new(), rejected: Vec::new(), renamed: Vec::new() };
         for (name, fields) in servers {
@@ -310,12 +310,12 @@ impl Entry<'_> {
 
 /// The error for an invalid configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidServers(String);
+pub struct ServersError(String);
 
-impl fmt::Display for InvalidServers {
+impl fmt::Display for ServersError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for InvalidServers {}
+impl std::error::Error for ServersError {}

@@ -39,7 +39,7 @@ pub(super) struct Call<'m> {
 }
 
 /// The outcome of a call.
-pub(super) struct Answer {
+pub(super) struct CallResponse {
     /// The response.
     pub(super) bytes: Vec<u8>,
     /// True if the request is invalid independently of the tool, so that HTTP responds with `400`.

@@ -141,20 +141,20 @@ impl Hint {
 
 /// The error for a text that is not a [`Rule`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidRule(String);
+pub struct RuleError(String);
 
 impl FromStr for Rule {
-    type Err = InvalidRule;
+    type Err = RuleError;
 
-    fn from_str(text: &str) -> Result<Self, InvalidRule> {
+    fn from_str(text: &str) -> Result<Self, RuleError> {
         let Some((kind, value)) = text.split_once('=') else {
             return match text.parse::<toolkit::ToolId>() {
                 Ok(_) => Ok(Rule::Tool(text.to_owned())),
-                Err(invalid) => Err(InvalidRule(invalid.to_string())),
+                Err(invalid) => Err(RuleError(invalid.to_string())),
             };
         };
         if value.is_empty() {
-            return Err(InvalidRule(format!("the value of `{kind}=` is empty")));
+            return Err(RuleError(format!("the value of `{kind}=` is empty")));
         }
         match kind {
             "namespace" => Ok(Rule::Namespace(value.to_owned())),
@@ -164,21 +164,21 @@ impl FromStr for Rule {
                 .find(|(name, _)| *name == value)
                 .map(|(_, hint)| Rule::Hint(*hint))
                 .ok_or_else(|| {
-                    InvalidRule(
+                    RuleError(
                         "unknown hint; expected `read-only`, `destructive`, `idempotent` or `open-world`".to_owned(),
                     )
                 }),
-            _ => Err(InvalidRule(
-                "unknown rule; expected `namespace=…`, `tag=…`, `hint=…` or the id of a tool".to_owned(),
-            )),
+            _ => {
+                Err(RuleError("unknown rule; expected `namespace=…`, `tag=…`, `hint=…` or the id of a tool".to_owned()))
+            }
         }
     }
 }
 
-impl fmt::Display for InvalidRule {
+impl fmt::Display for RuleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for InvalidRule {}
+impl std::error::Error for RuleError {}

@@ -142,7 +142,7 @@ impl Server {
             }
         }
         let Some(nth) = served.get(&name) else {
-            self.shared.metrics.unknown_tool().refuse();
+            self.shared.metrics.unknown_tool().reject();
             return Err(unknown_tool(&name, served.nearest(&name)));
         };
         let entry = &served.entries[nth];

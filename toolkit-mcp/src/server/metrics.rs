@@ -27,7 +27,7 @@ const REJECT_REASONS: [&str; 7] =
     ["origin", "unauthorized", "rate", "too_large", "too_slow", "malformed", "overloaded"];
 
 /// The outcomes of a call.
-const OUTCOMES: [&str; 5] = ["ok", "refused", "failed", "timed_out", "cancelled"];
+const OUTCOMES: [&str; 5] = ["ok", "rejected", "failed", "timed_out", "cancelled"];
 
 /// The number of tools from which on the metrics of tools that are not served are removed.
 const MAX_REMEMBERED: usize = 4096;
@@ -39,7 +39,7 @@ const UNKNOWN: &str = "unknown";
 #[derive(Debug, Default)]
 pub(super) struct Metrics {
     tools: Mutex<BTreeMap<String, Arc<CallMetrics>>>,
-    refused: [AtomicU64; REJECT_REASONS.len()],
+    rejected: [AtomicU64; REJECT_REASONS.len()],
     pub(super) connections: Gauge,
     pub(super) running: Gauge,
 }
@@ -95,8 +95,8 @@ impl Metrics {
         }
     }
 
-    pub(super) fn refuse(&self, why: RejectReason) {
-        self.refused[why as usize].fetch_add(1, Relaxed);
+    pub(super) fn reject(&self, why: RejectReason) {
+        self.rejected[why as usize].fetch_add(1, Relaxed);
     }
 
     /// Renders all metrics as text.
@@ -104,9 +104,9 @@ impl Metrics {
         let mut text = String::new();
         gauge(&mut text, "toolkit_mcp_connections", "Number of open connections.", &self.connections);
         gauge(&mut text, "toolkit_mcp_calls_running", "Number of running calls.", &self.running);
-        head(&mut text, "toolkit_mcp_refused_total", "counter", "Number of rejected requests, by reason.");
-        for (reason, n) in std::iter::zip(REJECT_REASONS, &self.refused) {
-            let _ = writeln!(text, "toolkit_mcp_refused_total{{reason=\"{reason}\"}} {}", n.load(Relaxed));
+        head(&mut text, "toolkit_mcp_rejected_total", "counter", "Number of rejected requests, by reason.");
+        for (reason, n) in std::iter::zip(REJECT_REASONS, &self.rejected) {
+            let _ = writeln!(text, "toolkit_mcp_rejected_total{{reason=\"{reason}\"}} {}", n.load(Relaxed));
         }
         let tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
         head(&mut text, "toolkit_mcp_calls_total", "counter", "Number of completed calls, by tool and outcome.");
@@ -129,7 +129,7 @@ impl Metrics {
 
 impl CallMetrics {
     /// Counts a call that was rejected before it started.
-    pub(super) fn refuse(&self) {
+    pub(super) fn reject(&self) {
         self.count(1, Duration::ZERO);
     }
 

@@ -6,15 +6,19 @@ use hyper::body::Incoming;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use toolkit::ToolError;
-use toolkit::backend::{Answer, BackendCall};
+use toolkit::backend::{BackendCall, BackendResponse};
 use toolkit::stream::Chunk;
 
-use super::answer;
 use super::http::Endpoint;
+use super::response;
 use crate::wire::CallResult;
 
 /// Passes on the progress and chunks of a call until its last event, and returns its result.
-pub(super) async fn read(endpoint: &Endpoint, call: &BackendCall<'_>, mut body: Incoming) -> Result<Answer, ToolError> {
+pub(super) async fn read(
+    endpoint: &Endpoint,
+    call: &BackendCall<'_>,
+    mut body: Incoming,
+) -> Result<BackendResponse, ToolError> {
     let mut lines = Lines { line: Vec::new(), data: Vec::new(), max_bytes: endpoint.max_bytes };
     while let Some(frame) = body.frame().await {
         let frame =
@@ -24,7 +28,7 @@ pub(super) async fn read(endpoint: &Endpoint, call: &BackendCall<'_>, mut body: 
             endpoint.invalid_response(&format!("with an event of more than {} bytes", endpoint.max_bytes))
         })? {
             if let Some(end) = pass_on(endpoint, call, &data).await? {
-                return answer::of_result(endpoint, end);
+                return response::read_result(endpoint, end);
             }
         }
     }

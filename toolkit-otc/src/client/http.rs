@@ -17,7 +17,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
-use toolkit_http::{Authorities, ClientConfig, InvalidCertificate, certificate_failure};
+use toolkit_http::{Authorities, ClientConfig, PemError, certificate_failure};
 
 use crate::Auth;
 
@@ -58,8 +58,8 @@ const MAX_IDLE: Duration = Duration::from_secs(15);
 const MAX_RETRY_AFTER: u64 = 24 * 60 * 60;
 
 impl Endpoint {
-    pub(super) fn new(name: &str, url: &str) -> Result<Self, InvalidUrl> {
-        let invalid = |reason| InvalidUrl { reason };
+    pub(super) fn new(name: &str, url: &str) -> Result<Self, UrlError> {
+        let invalid = |reason| UrlError { reason };
         let uri: Uri = url.parse().map_err(|_| invalid("the syntax is invalid"))?;
         let scheme = uri.scheme().filter(|scheme| [Scheme::HTTP, Scheme::HTTPS].contains(scheme)).cloned();
         let scheme = scheme.ok_or(invalid("it must begin with `https://` or `http://`"))?;
@@ -88,7 +88,7 @@ impl Endpoint {
         Self { connect_timeout: limit, client: Arc::default(), ..self }
     }
 
-    pub(super) fn trusting(mut self, pem: &str) -> Result<Self, InvalidCertificate> {
+    pub(super) fn trusting(mut self, pem: &str) -> Result<Self, PemError> {
         self.authorities.add_pem(pem)?;
         Ok(Self { client: Arc::default(), ..self })
     }
@@ -109,7 +109,7 @@ impl Endpoint {
     /// Applies the timeout to a request.
     pub(super) async fn within<T>(&self, request: impl Future<Output = Result<T, ToolError>>) -> Result<T, ToolError> {
         tokio::time::timeout(self.timeout, request).await.unwrap_or_else(|_| {
-            let message = format!("{self} did not answer within {:?}", self.timeout);
+            let message = format!("{self} did not respond within {:?}", self.timeout);
             Err(ToolError::new(ErrorKind::TimedOut, message))
         })
     }
@@ -149,7 +149,7 @@ impl Endpoint {
                 self.unavailable(&how).caused_by(error)
             }
             None if error.is_connect() => self.unavailable("cannot be reached").caused_by(error),
-            None => self.unavailable("disconnected before it answered").caused_by(error),
+            None => self.unavailable("disconnected before it responded").caused_by(error),
         })
     }
 
@@ -172,9 +172,9 @@ impl Endpoint {
         ToolError::new(ErrorKind::Unavailable, format!("{self} {how}"))
     }
 
-    /// Creates the error for an invalid response. `how` completes the sentence "The server answered …".
+    /// Creates the error for an invalid response. `how` completes the sentence "The server responded …".
     pub(super) fn invalid_response(&self, how: &str) -> ToolError {
-        ToolError::new(ErrorKind::InvalidAnswer, format!("{self} answered {how}"))
+        ToolError::new(ErrorKind::InvalidResponse, format!("{self} responded {how}"))
     }
 }
 
@@ -211,14 +211,14 @@ impl fmt::Debug for Endpoint {
 
 /// The error for a text that is not the URL of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidUrl {
+pub struct UrlError {
     reason: &'static str,
 }
 
-impl fmt::Display for InvalidUrl {
+impl fmt::Display for UrlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "not a server URL: {}", self.reason)
     }
 }
 
-impl std::error::Error for InvalidUrl {}
+impl std::error::Error for UrlError {}

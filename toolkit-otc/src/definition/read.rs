@@ -40,9 +40,9 @@ impl Definition {
     ///
     /// Returns an error if a field is missing or has the wrong type, if the id, the name or the version is invalid, if
     /// the id and the version differ, or if a schema has references.
-    pub fn from_json(json: &Value) -> Result<Self, InvalidDefinition> {
+    pub fn from_json(json: &Value) -> Result<Self, DefinitionError> {
         let id = json.get("id").and_then(Value::as_str).map(str::to_owned);
-        let invalid = |reasons| InvalidDefinition { id: id.clone(), reasons };
+        let invalid = |reasons| DefinitionError { id: id.clone(), reasons };
         if exceeds(json, MAX_DEPTH) {
             return Err(invalid(vec![format!("exceeds the nesting limit of {MAX_DEPTH} levels")]));
         }
@@ -126,7 +126,7 @@ fn exceeds(value: &Value, levels: usize) -> bool {
     }
 }
 
-fn find_defects(fields: &Fields, id: Result<&OtcId, &crate::InvalidOtcId>) -> Vec<String> {
+fn find_defects(fields: &Fields, id: Result<&OtcId, &crate::OtcIdError>) -> Vec<String> {
     let mut reasons = Vec::new();
     match id {
         Err(invalid) => reasons.push(format!("`id` is {invalid}")),
@@ -156,12 +156,12 @@ fn find_defects(fields: &Fields, id: Result<&OtcId, &crate::InvalidOtcId>) -> Ve
 
 /// The error for an invalid definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidDefinition {
+pub struct DefinitionError {
     id: Option<String>,
     reasons: Vec<String>,
 }
 
-impl fmt::Display for InvalidDefinition {
+impl fmt::Display for DefinitionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("not a definition of a tool")?;
         if let Some(id) = &self.id {
@@ -174,4 +174,4 @@ impl fmt::Display for InvalidDefinition {
     }
 }
 
-impl std::error::Error for InvalidDefinition {}
+impl std::error::Error for DefinitionError {}

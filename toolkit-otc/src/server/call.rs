@@ -17,7 +17,7 @@ use toolkit::{CancelToken, Context, RunResult, ToolError};
 use toolkit_http::{BodyCharge, BodyError, Connection, ReceivedBody};
 use uuid::Uuid;
 
-use super::answers::{Admission, CallGuard, Fingerprint};
+use super::dedup::{Admission, CallGuard, Fingerprint};
 use super::events::{self, Part};
 use super::rejection::Rejection;
 use super::reply::{Reply, Started};
@@ -60,7 +60,7 @@ async fn answer(shared: &Arc<Shared>, request: Request) -> Result<Response, Reje
         read.await.unwrap_or_else(|_| Err(Rejection::new(StatusCode::INTERNAL_SERVER_ERROR, "an internal error")))?
     };
     let tool_id = job.tool_id.clone();
-    let (mut waiter, parts) = match shared.answers.admit(&job.started.call_id, job.fingerprint) {
+    let (mut waiter, parts) = match shared.dedup.admit(&job.started.call_id, job.fingerprint) {
         Admission::Taken => {
             let message = "the `call_id` belongs to another call; use a unique one";
             return Err(Rejection::bad_request(message));

@@ -10,7 +10,7 @@ use futures_util::stream;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::Receiver;
 
-use super::answers::Waiter;
+use super::dedup::Waiter;
 use super::reply::Reply;
 
 /// An event before the end of a call.

@@ -46,7 +46,7 @@ pub fn typed_result<O: DeserializeOwned>(result: RunResult) -> Result<O, ToolErr
     serde_json::from_slice(&result.into_json()).map_err(|error| {
         // The message of serde may quote the result, so it is the cause and not the message.
         let message = "the result does not match the imported manifest";
-        ToolError::new(ErrorKind::InvalidAnswer, message).caused_by(error).with_tool(&tool)
+        ToolError::new(ErrorKind::InvalidResponse, message).caused_by(error).with_tool(&tool)
     })
 }
 

@@ -1,7 +1,7 @@
 //! The trait that backends implement.
 
-use super::answer::Answer;
 use super::call::BackendCall;
+use super::response::BackendResponse;
 use crate::call::{BoxFuture, ToolError};
 use crate::catalog::Diagnostic;
 use crate::tool::{BackendKind, Tool, ToolBackend};
@@ -16,7 +16,7 @@ use crate::tool::{BackendKind, Tool, ToolBackend};
 ///
 /// ```
 /// use serde_json::json;
-/// use toolkit::backend::{Answer, Backend, BackendCall, Backends, OfferedTools};
+/// use toolkit::backend::{BackendResponse, Backend, BackendCall, Backends, OfferedTools};
 /// use toolkit::call::BoxFuture;
 /// use toolkit::tool::{BackendKind, ToolBackend};
 /// use toolkit::{Catalog, Dispatcher, Tool, ToolError};
@@ -43,7 +43,7 @@ use crate::tool::{BackendKind, Tool, ToolBackend};
 ///         })
 ///     }
 ///
-///     fn call<'a>(&'a self, _: BackendCall<'a>) -> BoxFuture<'a, Result<Answer, ToolError>> {
+///     fn call<'a>(&'a self, _: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>> {
 ///         Box::pin(async { Ok(json!(self.stock).into()) })
 ///     }
 /// }
@@ -100,7 +100,7 @@ pub trait Backend: Send + Sync + 'static {
     ///
     /// Returns an error if the tool failed or was unreachable
     /// ([`ErrorKind::Unavailable`](crate::call::ErrorKind::Unavailable)).
-    fn call<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<Answer, ToolError>>;
+    fn call<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>>;
 
     /// Prepares the backend, for example by connecting. Does nothing by default.
     ///

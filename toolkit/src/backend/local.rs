@@ -11,10 +11,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::answer::Answer;
 use super::call::BackendCall;
 use super::changes::Changes;
 use super::interface::{Backend, OfferedTools};
+use super::response::BackendResponse;
 use crate::call::{BoxFuture, typed_arguments};
 use crate::call::{Context, ErrorKind, ToolError};
 use crate::catalog::Diagnostics;
@@ -22,7 +22,7 @@ use crate::tool::{BackendKind, Tool, ToolBackend, ToolBuilder};
 
 /// Each tool by its id, with its handler.
 type Tools = BTreeMap<String, (Tool, Arc<Handler>)>;
-type Handler = dyn for<'a> Fn(BackendCall<'a>) -> BoxFuture<'a, Result<Answer, ToolError>> + Send + Sync;
+type Handler = dyn for<'a> Fn(BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>> + Send + Sync;
 
 /// Tools of this process that are registered at run time, each with a handler.
 ///
@@ -70,7 +70,7 @@ impl LocalBackend {
     /// the tool's input schema.
     pub fn add<A, F>(&self, tool: Tool, handler: impl Fn(Value, Context) -> F + Send + Sync + 'static)
     where
-        A: Into<Answer>,
+        A: Into<BackendResponse>,
         F: Future<Output = Result<A, ToolError>> + Send + 'static,
     {
         self.insert(tool, move |call| {
@@ -143,8 +143,8 @@ impl LocalBackend {
             Box::pin(async move {
                 let output = answer?.await?;
                 match returns_unit {
-                    true => Ok(Answer::Nothing),
-                    false => serde_json::to_vec(&output).map(Answer::Json).map_err(ToolError::internal),
+                    true => Ok(BackendResponse::Nothing),
+                    false => serde_json::to_vec(&output).map(BackendResponse::Json).map_err(ToolError::internal),
                 }
             })
         });
@@ -153,7 +153,7 @@ impl LocalBackend {
 
     fn insert<H>(&self, tool: Tool, handler: H)
     where
-        H: for<'a> Fn(BackendCall<'a>) -> BoxFuture<'a, Result<Answer, ToolError>> + Send + Sync + 'static,
+        H: for<'a> Fn(BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>> + Send + Sync + 'static,
     {
         let mut tools = self.tools.write().unwrap_or_else(PoisonError::into_inner);
         tools.insert(tool.id().to_string(), (tool, Arc::new(handler)));
@@ -194,7 +194,7 @@ impl Backend for LocalBackend {
         Box::pin(self.changes.changed())
     }
 
-    fn call<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn call<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>> {
         Box::pin(async move {
             let handler = match call.target() {
                 ToolBackend::Local { name } => self.handler(name),

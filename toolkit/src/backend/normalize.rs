@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Answer;
+use super::BackendResponse;
 use crate::call::{Content, ErrorKind, ToolError};
 use toolkit_schema::is_too_deep;
 
@@ -20,14 +20,14 @@ pub(crate) struct Normal {
 /// # Errors
 ///
 /// Returns an error if the answer is malformed or reports that the tool failed.
-pub(crate) fn normalize(answer: Answer) -> Result<Normal, ToolError> {
+pub(crate) fn normalize(answer: BackendResponse) -> Result<Normal, ToolError> {
     let plain = |value| Normal { structured: Some(value), content: Vec::new(), mcp: None };
     match answer {
-        Answer::Value(value) if is_too_deep(&value) => Err(unreadable("it is nested deeper than 127 levels")),
-        Answer::Value(value) => Ok(plain(value)),
-        Answer::Json(json) => toolkit_schema::json::parse(&json).map(plain).map_err(unreadable),
-        Answer::Mcp(result) => from_mcp(result),
-        Answer::Nothing => Ok(Normal { structured: None, content: Vec::new(), mcp: None }),
+        BackendResponse::Value(value) if is_too_deep(&value) => Err(unreadable("it is nested deeper than 127 levels")),
+        BackendResponse::Value(value) => Ok(plain(value)),
+        BackendResponse::Json(json) => toolkit_schema::json::parse(&json).map(plain).map_err(unreadable),
+        BackendResponse::Mcp(result) => from_mcp(result),
+        BackendResponse::Nothing => Ok(Normal { structured: None, content: Vec::new(), mcp: None }),
     }
 }
 
@@ -80,5 +80,5 @@ fn text_of(content: &[Content]) -> Option<Value> {
 }
 
 fn unreadable(reason: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> ToolError {
-    ToolError::new(ErrorKind::InvalidAnswer, "the backend returned a malformed result").caused_by(reason)
+    ToolError::new(ErrorKind::InvalidResponse, "the backend returned a malformed result").caused_by(reason)
 }

@@ -13,7 +13,7 @@ use super::registered::Registered;
 use crate::call::BoxFuture;
 use crate::call::{ToolError, unwind};
 
-type Answer = Result<OfferedTools, ToolError>;
+type Listing = Result<OfferedTools, ToolError>;
 
 /// Requests for tools that no collection currently awaits.
 ///
@@ -27,17 +27,17 @@ type Requests = HashMap<usize, (Arc<Registered>, Request)>;
 
 /// A request for the tools of one backend.
 enum Request {
-    Running(BoxFuture<'static, Answer>),
+    Running(BoxFuture<'static, Listing>),
     /// A task of the runtime, so that the request proceeds and does not hold resources, such as a
     /// lock of the backend, until the next collection.
     #[cfg(feature = "async")]
     Spawned(Spawned),
-    Answered(Answer),
+    Answered(Listing),
 }
 
 /// A task that is aborted when this is dropped.
 #[cfg(feature = "async")]
-struct Spawned(tokio::task::JoinHandle<Answer>);
+struct Spawned(tokio::task::JoinHandle<Listing>);
 
 /// A request that a collection awaits. Dropping it returns the request to the list.
 struct Waiting<'p> {
@@ -48,7 +48,7 @@ struct Waiting<'p> {
 
 impl PendingLists {
     /// Returns the tools of a backend: the answer to a pending request, or to a new one.
-    pub(super) fn list(&self, backend: &Arc<Registered>, timeout: Duration) -> impl Future<Output = Answer> {
+    pub(super) fn list(&self, backend: &Arc<Registered>, timeout: Duration) -> impl Future<Output = Listing> {
         let waiting = self.lock().remove(&key(backend));
         let request = waiting.map(|(_, request)| request).unwrap_or_else(|| {
             let backend = Arc::clone(backend);
@@ -110,7 +110,7 @@ impl Waiting<'_> {
         answer.map(|answer| self.request = Some(Request::Answered(answer)))
     }
 
-    fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Answer> {
+    fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Listing> {
         match self.poll_settled(cx) {
             Poll::Ready(()) => match self.request.take() {
                 Some(Request::Answered(answer)) => Poll::Ready(answer),

@@ -59,7 +59,7 @@ pub enum ErrorKind {
     /// The tool is asynchronous or blocking, and the call was made without a runtime.
     NeedsRuntime,
     /// The backend returned a malformed result.
-    InvalidAnswer,
+    InvalidResponse,
     /// The result exceeds the size limit of the dispatcher.
     ResultTooLarge,
     /// The result does not match the output schema and is withheld.
@@ -88,7 +88,7 @@ impl ErrorKind {
             Self::TimedOut => "timed_out",
             Self::Cancelled => "cancelled",
             Self::NeedsRuntime => "needs_runtime",
-            Self::InvalidAnswer => "invalid_answer",
+            Self::InvalidResponse => "invalid_response",
             Self::ResultTooLarge => "result_too_large",
             Self::InvalidOutput => "invalid_output",
         }
@@ -103,7 +103,7 @@ impl ErrorKind {
             ErrorKind::MissingRequirements => Stage::Require,
             ErrorKind::TooLarge | ErrorKind::MalformedJson | ErrorKind::InvalidArguments => Stage::ValidateInput,
             ErrorKind::Denied => Stage::Approve,
-            ErrorKind::InvalidAnswer => Stage::Normalize,
+            ErrorKind::InvalidResponse => Stage::Normalize,
             ErrorKind::ResultTooLarge | ErrorKind::InvalidOutput => Stage::ValidateOutput,
             _ => Stage::Invoke,
         }

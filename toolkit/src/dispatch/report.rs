@@ -11,7 +11,7 @@ pub(super) fn report(tool: &Tool, error: ToolError) -> ToolError {
         Some(function) => error.with_backend(function),
         None => error,
     };
-    if let ErrorKind::Internal | ErrorKind::Panicked | ErrorKind::InvalidAnswer | ErrorKind::InvalidOutput =
+    if let ErrorKind::Internal | ErrorKind::Panicked | ErrorKind::InvalidResponse | ErrorKind::InvalidOutput =
         error.kind()
     {
         let cause = std::error::Error::source(&error).map(unwind::text_of);

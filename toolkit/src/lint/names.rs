@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::finding::{Finding, Rule};
+use super::diagnostic::{LintDiagnostic, Rule};
 use crate::catalog::Naming;
 use crate::tool::Tool;
 
@@ -14,18 +14,18 @@ const CHANGES: [&str; 6] = ["create", "overwrite", "remove", "rename", "update",
 /// Verbs of tools that remove something.
 const DESTROYS: [&str; 8] = ["delete", "destroy", "drop", "erase", "kill", "purge", "truncate", "wipe"];
 
-pub(super) fn look(tool: &Tool, findings: &mut Vec<Finding>) {
+pub(super) fn check(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
     let name = Naming::NamespaceName.wire_name(tool.id());
     let length = name.chars().count();
     if length > MAX_LEN {
         let message = format!("has {length} characters with its namespace; clients add more, so stay within {MAX_LEN}");
-        findings.push(Finding::new(Rule::LongName, tool, "name", message));
+        diagnostics.push(LintDiagnostic::new(Rule::LongName, tool, "name", message));
     }
     let verb = first_word(tool.name());
     let annotations = tool.annotations();
     let mut contradicts = |hint: &str, verb: &str| {
         let message = format!("contain `{hint}`, but the name starts with `{verb}`; change one of them");
-        findings.push(Finding::new(Rule::ContradictingHint, tool, "annotations", message));
+        diagnostics.push(LintDiagnostic::new(Rule::ContradictingHint, tool, "annotations", message));
     };
     if annotations.read_only == Some(true) && (CHANGES.contains(&&*verb) || DESTROYS.contains(&&*verb)) {
         contradicts("readOnlyHint", &verb);
@@ -35,7 +35,7 @@ pub(super) fn look(tool: &Tool, findings: &mut Vec<Finding>) {
 }
 
 /// Reports tools of one namespace whose names differ only in spelling.
-pub(super) fn compare(tools: &[&Tool], findings: &mut Vec<Finding>) {
+pub(super) fn compare(tools: &[&Tool], diagnostics: &mut Vec<LintDiagnostic>) {
     let mut by_letters: HashMap<(Option<&str>, String), &Tool> = HashMap::new();
     for tool in tools {
         let letters: String = tool.name().chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
@@ -43,7 +43,7 @@ pub(super) fn compare(tools: &[&Tool], findings: &mut Vec<Finding>) {
         match by_letters.get(&(tool.id().namespace(), letters.clone())) {
             Some(other) if other.name() != tool.name() => {
                 let message = format!("hardly differs from `{}`; rename one of them", other.id());
-                findings.push(Finding::new(Rule::SimilarNames, tool, "name", message));
+                diagnostics.push(LintDiagnostic::new(Rule::SimilarNames, tool, "name", message));
             }
             Some(_) => {}
             None => drop(by_letters.insert((tool.id().namespace(), letters), tool)),

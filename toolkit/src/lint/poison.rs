@@ -5,48 +5,48 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::Value;
 
-use super::finding::{Finding, Rule};
+use super::diagnostic::{LintDiagnostic, Rule};
 use super::invisible::invisible;
 use super::orders::orders;
 use crate::tool::Tool;
 
 /// Checks every text of a tool that a model may read.
-pub(super) fn look(tool: &Tool, findings: &mut Vec<Finding>) {
-    let mut tell = |place: &str, text: &str| {
+pub(super) fn check(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
+    let mut check_text = |place: &str, text: &str| {
         if let Some(found) = invisible(text) {
-            findings.push(Finding::new(Rule::InvisibleText, tool, place, found));
+            diagnostics.push(LintDiagnostic::new(Rule::InvisibleText, tool, place, found));
         }
         if let Some(found) = instructions(text) {
-            findings.push(Finding::new(Rule::HiddenInstructions, tool, place, found));
+            diagnostics.push(LintDiagnostic::new(Rule::HiddenInstructions, tool, place, found));
         } else if let Some(found) = suspicious(text) {
-            findings.push(Finding::new(Rule::SuspiciousText, tool, place, found));
+            diagnostics.push(LintDiagnostic::new(Rule::SuspiciousText, tool, place, found));
         }
     };
-    tell("name", tool.name());
-    tell("title", tool.display_name());
-    tell("description", tool.description());
-    each_text(tool.input().as_value(), "inputSchema", &mut tell);
+    check_text("name", tool.name());
+    check_text("title", tool.display_name());
+    check_text("description", tool.description());
+    each_text(tool.input().as_value(), "inputSchema", &mut check_text);
     if let Some(output) = tool.output() {
-        each_text(output.as_value(), "outputSchema", &mut tell);
+        each_text(output.as_value(), "outputSchema", &mut check_text);
     }
     for (idx, example) in tool.examples().iter().enumerate() {
-        each_text(example, &format!("examples/{idx}"), &mut tell);
+        each_text(example, &format!("examples/{idx}"), &mut check_text);
     }
 }
 
-fn each_text(value: &Value, at: &str, tell: &mut impl FnMut(&str, &str)) {
+fn each_text(value: &Value, at: &str, check_text: &mut impl FnMut(&str, &str)) {
     match value {
-        Value::String(text) => tell(at, text),
+        Value::String(text) => check_text(at, text),
         Value::Array(list) => {
             for (idx, item) in list.iter().enumerate() {
-                each_text(item, &format!("{at}/{idx}"), tell);
+                each_text(item, &format!("{at}/{idx}"), check_text);
             }
         }
         Value::Object(map) => {
             for (key, value) in map {
                 let at = toolkit_schema::child(at, key);
-                tell(&at, key);
-                each_text(value, &at, tell);
+                check_text(&at, key);
+                each_text(value, &at, check_text);
             }
         }
         _ => {}
@@ -95,7 +95,7 @@ fn instructions(text: &str) -> Option<String> {
                 "an order to forget other instructions",
             ),
             (
-                r"(?i)\b(do not|no need to|don't|never|without)\s+(ever\s+)?(tell(ing)?|inform(ing)?|mention(ing)?|reveal(ing)?|notify(ing)?|show(ing)?|alert(ing)?)\s+(this\s+|it\s+|anything\s+)*(to\s+)?(the\s+)?users?\b",
+                r"(?i)\b(do not|no need to|don't|never|without)\s+(ever\s+)?(check_text(ing)?|inform(ing)?|mention(ing)?|reveal(ing)?|notify(ing)?|show(ing)?|alert(ing)?)\s+(this\s+|it\s+|anything\s+)*(to\s+)?(the\s+)?users?\b",
                 "an order to keep something from the user",
             ),
         ];

@@ -2,22 +2,22 @@
 
 use serde_json::Value;
 
-use super::finding::{Finding, Rule};
+use super::diagnostic::{LintDiagnostic, Rule};
 use crate::tool::Tool;
 use toolkit_schema::{child, inline, walk};
 
-pub(super) fn look(tool: &Tool, findings: &mut Vec<Finding>) {
+pub(super) fn check(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
     let mut schema = tool.input().as_value().clone();
     inline::inline(&mut schema);
     for (name, argument) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
         let place = child("inputSchema/properties", name);
         if !is_described(argument) {
             let message = "has no description; describe its meaning and format";
-            findings.push(Finding::new(Rule::UndescribedParameter, tool, &place, message));
+            diagnostics.push(LintDiagnostic::new(Rule::UndescribedParameter, tool, &place, message));
         }
         if is_untyped(argument) {
             let message = "has no type; declare the accepted values";
-            findings.push(Finding::new(Rule::UntypedParameter, tool, &place, message));
+            diagnostics.push(LintDiagnostic::new(Rule::UntypedParameter, tool, &place, message));
         }
     }
 }

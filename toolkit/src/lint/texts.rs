@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::finding::{Finding, Rule};
+use super::diagnostic::{LintDiagnostic, Rule};
 use crate::tool::Tool;
 
-pub(super) fn look(tool: &Tool, findings: &mut Vec<Finding>) {
+pub(super) fn check(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
     let description = tool.description().trim();
     if description.is_empty() {
-        findings.push(Finding::new(
+        diagnostics.push(LintDiagnostic::new(
             Rule::MissingDescription,
             tool,
             "description",
@@ -19,12 +19,12 @@ pub(super) fn look(tool: &Tool, findings: &mut Vec<Finding>) {
     let (said, named) = (words(description), words(&split(tool.name())));
     if said.is_subset(&named) || said.len() < 2 {
         let message = "only repeats the name; describe the input, the output and when to use the tool";
-        findings.push(Finding::new(Rule::VagueDescription, tool, "description", message));
+        diagnostics.push(LintDiagnostic::new(Rule::VagueDescription, tool, "description", message));
     }
 }
 
 /// Reports tools with the same description.
-pub(super) fn compare(tools: &[&Tool], findings: &mut Vec<Finding>) {
+pub(super) fn compare(tools: &[&Tool], diagnostics: &mut Vec<LintDiagnostic>) {
     let mut by_words: HashMap<BTreeSet<String>, &Tool> = HashMap::new();
     for tool in tools {
         let said = words(tool.description());
@@ -35,7 +35,7 @@ pub(super) fn compare(tools: &[&Tool], findings: &mut Vec<Finding>) {
             // Versions of one tool may have the same description.
             Some(other) if other.id().unversioned() != tool.id().unversioned() => {
                 let message = format!("is the same as that of `{}`; describe how the tools differ", other.id());
-                findings.push(Finding::new(Rule::SimilarDescriptions, tool, "description", message));
+                diagnostics.push(LintDiagnostic::new(Rule::SimilarDescriptions, tool, "description", message));
             }
             Some(_) => {}
             None => drop(by_words.insert(said, tool)),

@@ -1,11 +1,11 @@
 //! The lint rule about names that the type of an argument accepts and its closed schema rejects.
 
-use super::finding::{Finding, Rule};
+use super::diagnostic::{LintDiagnostic, Rule};
 use crate::tool::Tool;
 use toolkit_schema::explore::Unlisted;
 use toolkit_schema::quoted;
 
-pub(super) fn look(tool: &Tool, findings: &mut Vec<Finding>) {
+pub(super) fn check(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
     for (pointer, name) in tool.explored().unlisted {
         let message = match name {
             Unlisted::Field(name) => format!(
@@ -22,6 +22,6 @@ pub(super) fn look(tool: &Tool, findings: &mut Vec<Finding>) {
                                         names; make it a variant that holds a `String`, or remove the attribute"
                 .to_owned(),
         };
-        findings.push(Finding::new(Rule::UnlistedName, tool, format!("arguments{pointer}"), message));
+        diagnostics.push(LintDiagnostic::new(Rule::UnlistedName, tool, format!("arguments{pointer}"), message));
     }
 }

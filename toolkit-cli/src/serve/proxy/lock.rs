@@ -33,8 +33,8 @@ pub(super) async fn update(path: &Path, backends: &Backends, own: Catalog) -> Re
     for failure in &collected.failures {
         let _ = writeln!(err, "{} {}", style::ERROR, printable(&failure.to_string()));
     }
-    for problem in &collected.diagnostics {
-        let _ = writeln!(err, "{} {}", style::WARNING, printable(problem.message()));
+    for diagnostic in &collected.diagnostics {
+        let _ = writeln!(err, "{} {}", style::WARNING, printable(diagnostic.message()));
     }
     let is_missing = |tool: &&Tool| {
         let namespace = tool.id().namespace();

@@ -40,7 +40,7 @@ impl Reporter {
         let mut now = HashSet::new();
         for failure in &left_out.failures {
             let (style, text) = match failure.is_pending {
-                true => (style::NOTE, format!("{} has not answered yet", failure.backend)),
+                true => (style::NOTE, format!("{} has not responded yet", failure.backend)),
                 false => {
                     let cause = failure.error.source().map(|cause| format!("\n  {cause}")).unwrap_or_default();
                     (style::ERROR, format!("{failure}{cause}"))
@@ -53,11 +53,11 @@ impl Reporter {
             }
             now.insert(key);
         }
-        for problem in &left_out.diagnostics {
-            if !self.current.contains(problem.message()) {
-                let _ = writeln!(err, "{} {}", style::WARNING, printable(problem.message()));
+        for diagnostic in &left_out.diagnostics {
+            if !self.current.contains(diagnostic.message()) {
+                let _ = writeln!(err, "{} {}", style::WARNING, printable(diagnostic.message()));
             }
-            now.insert(problem.message().to_owned());
+            now.insert(diagnostic.message().to_owned());
         }
         for change in left_out.changes.iter().filter(|_| !self.has_lock) {
             let _ = writeln!(err, "{} {}", style::WARNING, printable(&change.to_string()));

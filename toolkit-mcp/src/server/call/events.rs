@@ -15,7 +15,7 @@ use toolkit_http::{CallPermit, Overloaded, Task};
 
 use super::run::{Ended, run};
 use super::watch::Watch;
-use super::{Answer, Call};
+use super::{Call, CallResponse};
 use crate::server::reply::notification;
 
 /// The number of progress reports in the queue of a slow client. Further reports are dropped.
@@ -27,10 +27,10 @@ const SLACK: Duration = Duration::from_millis(100);
 
 impl Call<'static> {
     /// Runs the call without progress notifications.
-    pub(in crate::server) async fn answer(self) -> Answer {
+    pub(in crate::server) async fn answer(self) -> CallResponse {
         let mut call = self.start(false);
         loop {
-            if let CallEvent::Answer(answer) = call.next().await {
+            if let CallEvent::Response(answer) = call.next().await {
                 return answer;
             }
         }
@@ -81,9 +81,9 @@ enum Step {
     New,
     Waits(Pin<Box<dyn Future<Output = Result<CallPermit, Overloaded>> + Send>>),
     Runs(Task<Ended>),
-    /// The call has ended. Queued progress is sent before its answer.
+    /// The call has ended. Queued progress is sent before its response.
     Ended(Box<Ended>),
-    Answered,
+    Finished,
 }
 
 /// An event of a call.
@@ -91,11 +91,11 @@ pub(in crate::server) enum CallEvent {
     /// A notification with progress.
     Progress(Vec<u8>),
     /// The outcome, which is the last event.
-    Answer(Answer),
+    Response(CallResponse),
 }
 
 impl CallEvents {
-    /// Waits for the next event. Do not call it again after the answer. Dropping the future loses no event.
+    /// Waits for the next event. Do not call it again after the response. Dropping the future loses no event.
     pub(in crate::server) async fn next(&mut self) -> CallEvent {
         loop {
             let own = self.own_deadline.map(|(deadline, _)| deadline);
@@ -161,11 +161,11 @@ impl CallEvents {
                             return Some(event);
                         }
                     }
-                    if let Step::Ended(ended) = std::mem::replace(&mut self.step, Step::Answered) {
+                    if let Step::Ended(ended) = std::mem::replace(&mut self.step, Step::Finished) {
                         return Some(self.end(*ended));
                     }
                 }
-                Step::Answered => pending().await,
+                Step::Finished => pending().await,
             }
         }
     }
@@ -179,9 +179,9 @@ impl CallEvents {
 
     fn end(&mut self, ended: Ended) -> CallEvent {
         // Dropping the task cancels a tool that still runs.
-        self.step = Step::Answered;
+        self.step = Step::Finished;
         self.watch.ended(ended.failure);
-        CallEvent::Answer(ended.answer)
+        CallEvent::Response(ended.response)
     }
 
     fn timed_out(&self) -> ToolError {

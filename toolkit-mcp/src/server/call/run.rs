@@ -11,13 +11,13 @@ use toolkit::{RunResult, ToolError};
 use toolkit_http::CallPermit;
 use tracing::Instrument;
 
-use super::{Answer, Call};
+use super::{Call, CallResponse};
 use crate::server::reply::{Code, RpcError, response};
 use crate::server::request::MissingCapability;
 
 /// The outcome of a call, and the kind of its error.
 pub(super) struct Ended {
-    pub(super) answer: Answer,
+    pub(super) response: CallResponse,
     pub(super) failure: Option<ErrorKind>,
 }
 
@@ -67,7 +67,7 @@ impl Call<'_> {
         if result.len() / 2 > self.shared.max_result_bytes {
             return self.failed(self.too_large(result.len()));
         }
-        Ended { answer: self.to_answer(&result), failure: None }
+        Ended { response: self.to_response(&result), failure: None }
     }
 
     fn too_large(&self, n_bytes: usize) -> ToolError {
@@ -84,16 +84,16 @@ impl Call<'_> {
             let fault = fault.with_data(json!({ "requiredCapabilities": missing.required() }));
             let bytes = fault.to_response(Some(&self.id));
             return Ended {
-                answer: Answer { bytes, is_bad_request: true, is_cancelled: self.is_cancelled() },
+                response: CallResponse { bytes, is_bad_request: true, is_cancelled: self.is_cancelled() },
                 failure,
             };
         }
-        Ended { answer: self.to_answer(&write_error(&error, self.revision)), failure }
+        Ended { response: self.to_response(&write_error(&error, self.revision)), failure }
     }
 
-    fn to_answer(&self, result: &[u8]) -> Answer {
+    fn to_response(&self, result: &[u8]) -> CallResponse {
         let bytes = response(&self.id, self.shared.meta_fields(self.revision), result);
-        Answer { bytes, is_bad_request: false, is_cancelled: self.is_cancelled() }
+        CallResponse { bytes, is_bad_request: false, is_cancelled: self.is_cancelled() }
     }
 
     /// Returns true if the client has cancelled the call.

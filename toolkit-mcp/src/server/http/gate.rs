@@ -58,7 +58,7 @@ impl Gate {
             (Some(subject), _) => format!("subject {subject}"),
             (None, Some(address)) => format!("address {address}"),
             // Rejected clients do not share a bucket with authenticated ones.
-            (None, None) if caller.is_err() => "refused".to_owned(),
+            (None, None) if caller.is_err() => "unauthenticated".to_owned(),
             (None, None) => String::new(),
         };
         // Rejected requests count too, which slows down guessing of tokens.

@@ -89,7 +89,7 @@ fn read(
                 _ => StatusCode::OK,
             };
             if fault.is_bad_request {
-                server.shared.metrics.refuse(RejectReason::Malformed);
+                server.shared.metrics.reject(RejectReason::Malformed);
             }
             json(status, fault.to_response(id))
         }

@@ -7,16 +7,16 @@ use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, Response, StatusCode};
 
 use super::body::Body;
-use crate::server::call::Answer;
+use crate::server::call::CallResponse;
 
 /// Creates the response to a call.
-pub(super) fn answered(answer: Answer) -> Response<Body> {
+pub(super) fn call_response(response: CallResponse) -> Response<Body> {
     // HTTP requires a response even to a canceled request.
-    if answer.is_cancelled {
+    if response.is_cancelled {
         return accepted();
     }
-    let status = if answer.is_bad_request { StatusCode::BAD_REQUEST } else { StatusCode::OK };
-    json(status, answer.bytes)
+    let status = if response.is_bad_request { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    json(status, response.bytes)
 }
 
 pub(super) fn json(status: StatusCode, bytes: Vec<u8>) -> Response<Body> {

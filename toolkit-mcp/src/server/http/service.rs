@@ -16,7 +16,7 @@ use super::body::Body;
 use super::gate::Gate;
 use super::receive::{Received, receive};
 use super::rejection::Rejection;
-use super::response::{accepted, answered, events, json, preflight, text};
+use super::response::{accepted, call_response, events, json, preflight, text};
 use super::session::Sessions;
 use super::sse;
 use crate::server::call::{Call, CallEvent};
@@ -81,7 +81,7 @@ impl Service {
     {
         let origin = request.headers().get(header::ORIGIN).cloned();
         let mut response = self.inner.answer(request, connection).await.unwrap_or_else(|rejection| {
-            self.server().shared.metrics.refuse(rejection.why);
+            self.server().shared.metrics.reject(rejection.why);
             rejection.into_response()
         });
         // CORS: an accepted page may read its response.
@@ -218,12 +218,12 @@ impl Inner {
 /// connection open.
 async fn run(call: Call<'static>, headers: &HeaderMap) -> Response<Body> {
     if !accepts_events(headers) {
-        return answered(call.answer().await);
+        return call_response(call.answer().await);
     }
     let mut call = call.events();
     match sse::awake(call.next()).await {
         // A call that ends before it reports progress needs no stream.
-        Some(CallEvent::Answer(answer)) => answered(answer),
+        Some(CallEvent::Response(response)) => call_response(response),
         Some(CallEvent::Progress(first)) => events(sse::of_call(Some(first), call)),
         None => events(sse::of_call(None, call)),
     }

@@ -26,8 +26,8 @@ pub(super) fn of_call(first: Option<Vec<u8>>, events: CallEvents) -> impl Stream
         };
         match next {
             CallEvent::Progress(bytes) => Some((event(&bytes), (None, events))),
-            CallEvent::Answer(answer) if answer.is_cancelled => None,
-            CallEvent::Answer(answer) => Some((event(&answer.bytes), (None, None))),
+            CallEvent::Response(response) if response.is_cancelled => None,
+            CallEvent::Response(response) => Some((event(&response.bytes), (None, None))),
         }
     })
 }

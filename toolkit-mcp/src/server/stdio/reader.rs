@@ -137,7 +137,7 @@ async fn run(call: Call<'static>, messages: Sender<Outgoing>, held: Arc<OwnedSem
                 CallEvent::Progress(bytes) => {
                     let _ = messages.send(Outgoing { bytes, _held: None }).await;
                 }
-                CallEvent::Answer(answer) => break answer,
+                CallEvent::Response(answer) => break answer,
             }
         }
     } else {

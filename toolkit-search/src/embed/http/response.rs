@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// A response of either API: `data` in OpenAI's, `embeddings` in Ollama's.
 #[derive(Deserialize)]
-struct Answer {
+struct EmbeddingsResponse {
     data: Option<Vec<Item>>,
     embeddings: Option<Vec<Vec<f32>>>,
 }
@@ -18,14 +18,14 @@ struct Item {
 
 /// Parses one vector for each text, in order. Errors do not contain any part of the response.
 pub(super) fn vectors(body: &[u8], n_texts: usize) -> Result<Vec<Vec<f32>>, String> {
-    let answer: Answer = serde_json::from_slice(body).map_err(|error| {
+    let response: EmbeddingsResponse = serde_json::from_slice(body).map_err(|error| {
         format!(
             "the response does not contain embeddings: error at line {} and column {}",
             error.line(),
             error.column()
         )
     })?;
-    let vectors: Vec<Vec<f32>> = match (answer.data, answer.embeddings) {
+    let vectors: Vec<Vec<f32>> = match (response.data, response.embeddings) {
         (Some(mut items), _) => {
             items.sort_by_key(|item| item.index);
             let is_in_order = items.iter().enumerate().all(|(nth, item)| item.index.is_none_or(|index| index == nth));
@@ -49,8 +49,8 @@ pub(super) fn vectors(body: &[u8], n_texts: usize) -> Result<Vec<Vec<f32>>, Stri
 
 /// Returns the message of an error response: `error.message`, or `error` itself.
 pub(super) fn message(body: &[u8]) -> Option<String> {
-    let answer: Value = serde_json::from_slice(body).ok()?;
-    let error = answer.get("error")?;
+    let response: Value = serde_json::from_slice(body).ok()?;
+    let error = response.get("error")?;
     let text = error.as_str().or_else(|| error.get("message")?.as_str())?;
     Some(text.to_owned())
 }

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use http::StatusCode;
 use serde_json::Number;
-use toolkit::backend::Answer;
+use toolkit::backend::BackendResponse;
 use toolkit::call::ErrorKind;
 use toolkit::schema::Violation;
 use toolkit::{Content, ToolError};
 
 use super::http::Endpoint;
-use crate::wire::{AnswerMessage, CallError, CallResult, ErrorBody};
+use crate::wire::{CallError, CallResult, ErrorBody, ResponseMessage};
 
 /// The length in characters to which a text of the server is truncated.
 const MAX_TEXT: usize = 16 << 10;
@@ -18,15 +18,15 @@ const MAX_TEXT: usize = 16 << 10;
 const MAX_PARAMETERS: usize = 256;
 
 /// Converts a response with status 200.
-pub(super) fn of_message(endpoint: &Endpoint, body: &[u8]) -> Result<Answer, ToolError> {
-    let message: AnswerMessage<'_> = serde_json::from_slice(body)
+pub(super) fn read_message(endpoint: &Endpoint, body: &[u8]) -> Result<BackendResponse, ToolError> {
+    let message: ResponseMessage<'_> = serde_json::from_slice(body)
         .map_err(|error| endpoint.invalid_response("with an invalid result").caused_by(error))?;
-    of_result(endpoint, message.result)
+    read_result(endpoint, message.result)
 }
 
-pub(super) fn of_result(endpoint: &Endpoint, result: CallResult<'_>) -> Result<Answer, ToolError> {
+pub(super) fn read_result(endpoint: &Endpoint, result: CallResult<'_>) -> Result<BackendResponse, ToolError> {
     match (result.success, result.error) {
-        (true, None) => Ok(Answer::Json(result.value.map_or("null", |value| value.get()).as_bytes().to_vec())),
+        (true, None) => Ok(BackendResponse::Json(result.value.map_or("null", |value| value.get()).as_bytes().to_vec())),
         (false, Some(error)) => Err(failed(error)),
         (true, Some(_)) => Err(endpoint.invalid_response("with both a success and an error")),
         (false, None) => Err(ToolError::failed("the tool failed without a message")),
@@ -60,17 +60,17 @@ fn millis(number: &Number) -> Option<Duration> {
 }
 
 /// Converts a response with another status.
-pub(super) fn refused(
+pub(super) fn rejection(
     endpoint: &Endpoint,
     status: StatusCode,
     retry_after: Option<Duration>,
     body: &[u8],
 ) -> ToolError {
-    let refused: Option<ErrorBody> = serde_json::from_slice(body).ok();
-    let said = refused.as_ref().map(|refused| cut(&refused.message)).filter(|message| !message.trim().is_empty());
-    let said = said.map(|message| format!(": {message}")).unwrap_or_default();
-    let error = |kind, what: &str| ToolError::new(kind, format!("{endpoint} {what}{said}"));
-    let error = match (status, refused.as_ref()) {
+    let body: Option<ErrorBody> = serde_json::from_slice(body).ok();
+    let detail = body.as_ref().map(|body| cut(&body.message)).filter(|message| !message.trim().is_empty());
+    let detail = detail.map(|message| format!(": {message}")).unwrap_or_default();
+    let error = |kind, what: &str| ToolError::new(kind, format!("{endpoint} {what}{detail}"));
+    let error = match (status, body.as_ref()) {
         (StatusCode::BAD_REQUEST, Some(ErrorBody { missing_requirements: Some(missing), .. })) => {
             let links: Vec<Content> = missing
                 .authorization
@@ -87,8 +87,8 @@ pub(super) fn refused(
             error(ErrorKind::Unauthorized, "rejected the credentials of this program")
         }
         (StatusCode::PAYLOAD_TOO_LARGE, _) => error(ErrorKind::TooLarge, "rejected the size of the call"),
-        (StatusCode::UNPROCESSABLE_ENTITY, Some(refused)) => {
-            let errors = refused.parameter_errors.iter().take(MAX_PARAMETERS);
+        (StatusCode::UNPROCESSABLE_ENTITY, Some(body)) => {
+            let errors = body.parameter_errors.iter().take(MAX_PARAMETERS);
             let violations = errors.map(|(name, rule)| violation(name, rule)).collect();
             error(ErrorKind::InvalidArguments, "rejected the arguments").with_violations(violations)
         }
@@ -101,7 +101,7 @@ pub(super) fn refused(
             endpoint.invalid_response(&message)
         }
     };
-    let error = match refused.and_then(|refused| refused.developer_message) {
+    let error = match body.and_then(|body| body.developer_message) {
         Some(developer_message) => error.caused_by(cut(&developer_message)),
         None => error,
     };

@@ -12,9 +12,9 @@ use super::rejection::Rejection;
 use super::reply::Reply;
 
 /// The running calls and the cached responses.
-pub(super) struct Answers {
+pub(super) struct Dedup {
     state: Mutex<State>,
-    max_answers: usize,
+    max_cached_responses: usize,
     max_bytes: usize,
 }
 
@@ -55,9 +55,9 @@ pub(super) enum Admission {
 /// The approximate memory of a cached response apart from its bytes and two copies of its id.
 const OVERHEAD: usize = 256;
 
-impl Answers {
-    pub(super) fn new(max_answers: usize, max_bytes: usize) -> Self {
-        Self { state: Mutex::default(), max_answers, max_bytes }
+impl Dedup {
+    pub(super) fn new(max_cached_responses: usize, max_bytes: usize) -> Self {
+        Self { state: Mutex::default(), max_cached_responses, max_bytes }
     }
 
     pub(super) fn admit(self: &Arc<Self>, call_id: &str, fingerprint: Fingerprint) -> Admission {
@@ -78,7 +78,7 @@ impl Answers {
                 let call = Call { fingerprint, step: Step::Runs(Arc::clone(&running)) };
                 calls.insert(call_id.to_owned(), call);
                 let waiter = Waiter::on(&running);
-                Admission::First(CallGuard { answers: Arc::clone(self), call_id: call_id.to_owned(), running }, waiter)
+                Admission::First(CallGuard { dedup: Arc::clone(self), call_id: call_id.to_owned(), running }, waiter)
             }
         }
     }
@@ -87,7 +87,7 @@ impl Answers {
     fn end(&self, call_id: &str, reply: &Reply) {
         let mut state = self.state();
         let size = cost(call_id, reply);
-        if !reply.is_final() || size > self.max_bytes || self.max_answers == 0 {
+        if !reply.is_final() || size > self.max_bytes || self.max_cached_responses == 0 {
             state.calls.remove(call_id);
             return;
         }
@@ -98,7 +98,7 @@ impl Answers {
             state.by_age.insert(asked_at, call_id.to_owned());
             state.n_bytes += size;
         }
-        while state.by_age.len() > self.max_answers || state.n_bytes > self.max_bytes {
+        while state.by_age.len() > self.max_cached_responses || state.n_bytes > self.max_bytes {
             let Some((_, oldest)) = state.by_age.pop_first() else { break };
             if let Some(Call { step: Step::Ended { reply, .. }, .. }) = state.calls.remove(&oldest) {
                 state.n_bytes -= cost(&oldest, &reply);
@@ -125,7 +125,7 @@ struct RunningCall {
 
 /// A guard for running a call, which must set the response.
 pub(super) struct CallGuard {
-    answers: Arc<Answers>,
+    dedup: Arc<Dedup>,
     call_id: String,
     running: Arc<RunningCall>,
 }
@@ -137,7 +137,7 @@ impl CallGuard {
     }
 
     pub(super) fn complete(self, reply: Reply) {
-        self.answers.end(&self.call_id, &reply);
+        self.dedup.end(&self.call_id, &reply);
         self.running.reply.send_replace(Some(reply));
     }
 }
@@ -147,7 +147,7 @@ impl Drop for CallGuard {
         if self.running.reply.borrow().is_none() {
             let lost = Rejection::new(StatusCode::INTERNAL_SERVER_ERROR, "the call failed with an internal error");
             let lost = Reply::Rejected(lost);
-            self.answers.end(&self.call_id, &lost);
+            self.dedup.end(&self.call_id, &lost);
             self.running.reply.send_replace(Some(lost));
         }
     }

@@ -1,4 +1,4 @@
-//! Lint rules and their findings.
+//! Lint rules and their diagnostics.
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,15 +21,15 @@ use toolkit_schema::shown_id;
 ///
 /// let input = json!({ "type": "object", "properties": { "path": { "type": "string" } } });
 /// let tool = Tool::builder("read").description("Reads a text file.").input(input).build()?;
-/// let findings = lint([&tool], &[]);
-/// assert_eq!(findings[0].tool, "read");
-/// assert_eq!(findings[0].place, "inputSchema/properties/path");
-/// assert!(findings[0].to_string().ends_with("[undescribed-parameter]"));
+/// let diagnostics = lint([&tool], &[]);
+/// assert_eq!(diagnostics[0].tool, "read");
+/// assert_eq!(diagnostics[0].location, "inputSchema/properties/path");
+/// assert!(diagnostics[0].to_string().ends_with("[undescribed-parameter]"));
 /// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Finding {
+pub struct LintDiagnostic {
     /// The rule.
     pub rule: Rule,
     /// The severity.
@@ -37,12 +37,12 @@ pub struct Finding {
     /// The id of the tool.
     pub tool: String,
     /// The location: the name of a field, or a JSON Pointer below it.
-    pub place: String,
+    pub location: String,
     /// The defect and its remedy.
     pub message: String,
 }
 
-/// The severity of a finding.
+/// The severity of a diagnostic.
 ///
 /// Levels are ordered by severity.
 ///
@@ -60,9 +60,9 @@ pub struct Finding {
 ///     a + b
 /// }
 ///
-/// let findings = lint(&catalog![add]?, &[]);
-/// assert!(!findings.is_empty());
-/// assert!(findings.iter().all(|finding| finding.level < Level::Error), "{findings:#?}");
+/// let diagnostics = lint(&catalog![add]?, &[]);
+/// assert!(!diagnostics.is_empty());
+/// assert!(diagnostics.iter().all(|diagnostic| diagnostic.level < Level::Error), "{diagnostics:#?}");
 /// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -113,7 +113,7 @@ macro_rules! rules {
                 match self { $(Rule::$Rule => $reason,)* }
             }
 
-            /// Returns the severity of the findings of this rule.
+            /// Returns the severity of the diagnostics of this rule.
             #[must_use]
             pub fn level(self) -> Level {
                 match self { $(Rule::$Rule => Level::$level,)* }
@@ -137,16 +137,16 @@ rules! {
     ContradictingHint "contradicting-hint" Warning "Hosts call a tool that claims to be read-only without asking the user.",
 }
 
-impl Finding {
-    pub(super) fn new(rule: Rule, tool: &Tool, place: impl Into<String>, message: impl Into<String>) -> Self {
-        let (tool, place, message) = (tool.id().to_string(), place.into(), message.into());
-        Self { rule, level: rule.level(), tool, place, message }
+impl LintDiagnostic {
+    pub(super) fn new(rule: Rule, tool: &Tool, location: impl Into<String>, message: impl Into<String>) -> Self {
+        let (tool, location, message) = (tool.id().to_string(), location.into(), message.into());
+        Self { rule, level: rule.level(), tool, location, message }
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for LintDiagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} {} [{}]", shown_id(&self.tool), self.place, self.message, self.rule.code())
+        write!(f, "{}: {} {} [{}]", shown_id(&self.tool), self.location, self.message, self.rule.code())
     }
 }
 

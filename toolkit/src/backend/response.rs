@@ -10,23 +10,23 @@ use serde_json::{Map, Value};
 ///
 /// ```
 /// use serde_json::json;
-/// use toolkit::backend::Answer;
+/// use toolkit::backend::BackendResponse;
 ///
 /// /// Reads the reply of a server without parsing it.
-/// fn answer(status: u16, body: Vec<u8>) -> Answer {
+/// fn answer(status: u16, body: Vec<u8>) -> BackendResponse {
 ///     match status {
-///         204 => Answer::Nothing,
-///         _ => Answer::Json(body),
+///         204 => BackendResponse::Nothing,
+///         _ => BackendResponse::Json(body),
 ///     }
 /// }
 ///
-/// assert!(matches!(answer(204, vec![]), Answer::Nothing));
-/// assert!(matches!(answer(200, b"[1,2]".to_vec()), Answer::Json(_)));
-/// assert!(matches!(Answer::from(json!([1, 2])), Answer::Value(_)));
+/// assert!(matches!(answer(204, vec![]), BackendResponse::Nothing));
+/// assert!(matches!(answer(200, b"[1,2]".to_vec()), BackendResponse::Json(_)));
+/// assert!(matches!(BackendResponse::from(json!([1, 2])), BackendResponse::Value(_)));
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Answer {
+pub enum BackendResponse {
     /// A structured result.
     Value(Value),
     /// A structured result as JSON text.
@@ -37,8 +37,8 @@ pub enum Answer {
     Nothing,
 }
 
-impl From<Value> for Answer {
+impl From<Value> for BackendResponse {
     fn from(value: Value) -> Self {
-        Answer::Value(value)
+        BackendResponse::Value(value)
     }
 }
