@@ -154,6 +154,18 @@ fn only<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h HeaderValue
 }
 
 /// The error for a secret that is too short for HS256.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_otc::Auth;
+///
+/// let error = Auth::jwt("s3cr3t".to_owned()).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "the secret has 6 bytes, but HS256 requires at least 32; create one with `openssl rand -hex 32`"
+/// );
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WeakSecretError {
     n_bytes: usize,

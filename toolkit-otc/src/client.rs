@@ -20,6 +20,18 @@ use toolkit::dispatch::BoxFuture;
 use toolkit::tool::{BackendKind, ToolBackend};
 use toolkit::{Manifest, Tool};
 
+/// The error of [`OtcBackend::trust`].
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_otc::OtcBackend;
+///
+/// let backend = OtcBackend::new("calculator", "https://tools.example.org")?;
+/// let error = backend.trust("not a certificate").unwrap_err();
+/// assert!(error.to_string().starts_with("the PEM text has no certificate"));
+/// # Ok::<(), toolkit_otc::UrlError>(())
+/// ```
 pub use toolkit_http::PemError;
 
 pub use self::http::UrlError;

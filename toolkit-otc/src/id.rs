@@ -111,6 +111,15 @@ impl Serialize for OtcId {
 }
 
 /// The error for a text that is not an [`OtcId`].
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_otc::OtcId;
+///
+/// let error = "Calculator.Add@1.0".parse::<OtcId>().unwrap_err();
+/// assert_eq!(error.to_string(), "not a tool id: the version must be one number or three, such as `@1.0.0`");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OtcIdError {
     reason: &'static str,

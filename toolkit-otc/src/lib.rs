@@ -2,6 +2,7 @@
 //!
 //! [`Server`] serves the tools of a [`Dispatcher`](toolkit::Dispatcher). [`OtcBackend`] adds the tools of such a server
 //! to the [`Backends`](toolkit::backend::Backends) of another program, which then calls them like its own.
+//!
 //! ```
 //! use serde_json::json;
 //! use toolkit::backend::Backends;
@@ -59,7 +60,6 @@
 //!
 //! `client` enables [`OtcBackend`] and `server` enables [`Server`]; both are on by default. Definitions need neither.
 //! Without both, the crate opens no connections.
-//! both nothing here opens a connection.
 #![forbid(unsafe_code)]
 // With one feature only, some shared items are not used.
 #![cfg_attr(not(all(feature = "client", feature = "server")), allow(dead_code))]

@@ -56,6 +56,37 @@ pub struct Approval {
 type PendingDecision = Pin<Box<dyn Future<Output = Decision> + Send>>;
 
 /// A call that requires approval.
+///
+/// # Examples
+///
+/// A question to the user who makes the call, without the secrets of the arguments:
+///
+/// ```
+/// use toolkit::{Catalog, Context, Dispatcher, tool};
+/// use toolkit_tower::{Approval, ApprovalRequest, Decision};
+///
+/// /// Deletes a file.
+/// #[tool(destructive)]
+/// fn erase(path: String) {}
+///
+/// struct User(&'static str);
+///
+/// fn question(request: &ApprovalRequest) -> String {
+///     let user = request.context().get::<User>().map_or("unknown user", |user| user.0);
+///     let arguments = request.tool().input().masked(request.arguments());
+///     format!("{user}: run `{}` with {arguments}?", request.tool().id())
+/// }
+///
+/// let approval = Approval::new(async |request| {
+///     assert_eq!(question(&request), r#"Ada: run `erase` with {"path":"a.txt"}?"#);
+///     Decision::Approve
+/// });
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let dispatcher = Dispatcher::builder(Catalog::linked()?).layer(approval).build()?;
+/// dispatcher.call_with(&Context::new().with(User("Ada")), "erase", r#"{"path": "a.txt"}"#).await?;
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ApprovalRequest {
     call: Call,
@@ -63,6 +94,33 @@ pub struct ApprovalRequest {
 }
 
 /// The decision about an [`ApprovalRequest`].
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+/// use toolkit::{Catalog, Dispatcher, tool};
+/// use toolkit_tower::{Approval, Decision};
+///
+/// /// Deletes a file.
+/// #[tool(destructive)]
+/// fn discard(path: String) {}
+///
+/// let n_questions = Arc::new(AtomicUsize::new(0));
+/// let count = Arc::clone(&n_questions);
+/// let approval = Approval::new(move |_| {
+///     count.fetch_add(1, Ordering::Relaxed);
+///     async { Decision::ApproveAlways }
+/// });
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let dispatcher = Dispatcher::builder(Catalog::linked()?).layer(approval).build()?;
+/// dispatcher.call("discard", r#"{"path": "a.txt"}"#).await?;
+/// dispatcher.call("discard", r#"{"path": "b.txt"}"#).await?;
+/// assert_eq!(n_questions.load(Ordering::Relaxed), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Decision {
@@ -81,6 +139,23 @@ pub enum Decision {
 ///
 /// A tool without hints may be destructive. Hints of a backend are considered only if the host trusts the backend or a
 /// lock confirms them: [`Backends::collect`](toolkit::backend::Backends::collect) drops all others.
+///
+/// # Examples
+///
+/// Combined with a criterion of the host:
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit_tower::{Approval, Decision, may_be_destructive};
+///
+/// let is_risky = |tool: &Tool| may_be_destructive(tool) || tool.tags().iter().any(|tag| tag == "payment");
+/// assert!(is_risky(&Tool::builder("delete").build()?));
+/// assert!(is_risky(&Tool::builder("pay").destructive(false).tags(["payment"]).build()?));
+/// assert!(!is_risky(&Tool::builder("list").read_only(true).build()?));
+///
+/// let approval = Approval::new(async |_| Decision::Deny("no user is present".into())).when(is_risky);
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[must_use]
 pub fn may_be_destructive(tool: &Tool) -> bool {
     let hints = tool.annotations();

@@ -46,6 +46,33 @@ enum Limiters {
 ///
 /// The number is also the maximum burst; the quota is replenished continuously, one call at a time (generic cell rate
 /// algorithm, ITU-T I.371).
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use toolkit::call::ErrorKind;
+/// use toolkit::{Catalog, Dispatcher, tool};
+/// use toolkit_tower::{Rate, RateLimit};
+///
+/// /// Returns the exchange rate of a currency.
+/// #[tool]
+/// fn exchange_rate(currency: String) -> f64 {
+///     1.25
+/// }
+///
+/// // Two calls at once, then one every 30 seconds.
+/// let rate = Rate::new(2, Duration::from_secs(60));
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let dispatcher = Dispatcher::builder(Catalog::linked()?).layer(RateLimit::overall(rate)).build()?;
+/// let call = || dispatcher.call("exchange_rate", r#"{"currency": "CHF"}"#);
+/// assert!(call().await.is_ok() && call().await.is_ok());
+/// let error = call().await.unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Overloaded);
+/// assert!(error.retry_after().is_some_and(|delay| delay <= Duration::from_secs(30)));
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
     n_calls: NonZeroU32,

@@ -122,6 +122,18 @@ impl fmt::Debug for Endpoint {
 }
 
 /// The error for an invalid address, header or certificate.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_mcp::client::Endpoint;
+///
+/// let error = Endpoint::new("https://user:password@example.com/mcp").unwrap_err();
+/// assert_eq!(error.to_string(), "`url` must not contain a password; use a header or a token");
+/// let error = Endpoint::new("https://example.com/mcp")?.header("mcp-session-id", "1").unwrap_err();
+/// assert_eq!(error.to_string(), "the header `mcp-session-id` is reserved by the protocol");
+/// # Ok::<(), toolkit_mcp::client::EndpointError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndpointError(String);
 

@@ -54,6 +54,20 @@ pub struct McpServers {
 }
 
 /// An invalid server of a configuration file.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_mcp::client::McpServers;
+///
+/// let servers = McpServers::from_json(
+///     r#"{"mcpServers": {"files": {"command": "npx", "args": "-y @acme/files", "trusted": "yes"}}}"#,
+/// )?;
+/// let rejected = servers.rejected().next().unwrap();
+/// assert_eq!(rejected.name, "files");
+/// assert_eq!(rejected.reasons, ["`trusted` must be true or false", "`args` must be an array of strings"]);
+/// # Ok::<(), toolkit_mcp::client::ServersError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RejectedServer {
@@ -309,6 +323,17 @@ impl Entry<'_> {
 }
 
 /// The error for an invalid configuration file.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_mcp::client::McpServers;
+///
+/// let error = McpServers::from_json(r#"{"theme": "dark"}"#).unwrap_err();
+/// assert_eq!(error.to_string(), "the object `mcpServers` is missing");
+/// let error = McpServers::from_json("{").unwrap_err();
+/// assert!(error.to_string().starts_with("the text is not JSON: "));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServersError(String);
 

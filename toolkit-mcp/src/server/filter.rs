@@ -92,6 +92,19 @@ pub enum Rule {
 
 /// An effect of a tool, according to its annotations. Missing annotations have the defaults of the protocol, which assume
 /// the largest effects.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit_mcp::server::{Filter, Hint, Rule};
+///
+/// let filter = Filter::all().deny(Rule::Hint(Hint::Destructive));
+/// // Without annotations, a tool counts as destructive.
+/// assert!(!filter.admits(&Tool::builder("move_file").build()?));
+/// assert!(filter.admits(&Tool::builder("append_file").destructive(false).build()?));
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Hint {
@@ -140,6 +153,18 @@ impl Hint {
 }
 
 /// The error for a text that is not a [`Rule`].
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_mcp::server::Rule;
+///
+/// let error = "hint=harmless".parse::<Rule>().unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "unknown hint; expected `read-only`, `destructive`, `idempotent` or `open-world`"
+/// );
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleError(String);
 

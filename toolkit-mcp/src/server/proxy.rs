@@ -66,6 +66,45 @@ pub struct Proxy {
 }
 
 /// The diagnostics and changes that a [`Proxy`] has found while it collected tools.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::backend::{Backend, BackendCall, BackendResponse, Backends, OfferedTools};
+/// use toolkit::call::BoxFuture;
+/// use toolkit::tool::BackendKind;
+/// use toolkit::{Catalog, Dispatcher, ToolError};
+/// use toolkit_mcp::server::{Proxy, Server};
+///
+/// /// A backend that does not respond.
+/// struct Calendar;
+///
+/// impl Backend for Calendar {
+///     fn name(&self) -> &str {
+///         "calendar"
+///     }
+///     fn kind(&self) -> BackendKind {
+///         BackendKind::Mcp
+///     }
+///     fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {
+///         Box::pin(async { Err(ToolError::failed("the login has expired")) })
+///     }
+/// #   fn call<'a>(&'a self, _: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>> {
+/// #       Box::pin(async { Err(ToolError::failed("the login has expired")) })
+/// #   }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let backends = Backends::new();
+/// backends.register(Calendar)?;
+/// let server = Server::new(Dispatcher::new(Catalog::new([])?)?)?;
+/// let left_out = Proxy::new(server, backends).collect().await;
+/// assert_eq!(left_out.failures[0].backend, "calendar");
+/// assert_eq!(left_out.to_string(), "calendar: the login has expired");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct LeftOut {

@@ -141,6 +141,21 @@ impl ServedTools {
 }
 
 /// The error of a dispatcher that cannot be served.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::catalog::Naming;
+/// use toolkit::{Catalog, Dispatcher, Tool};
+/// use toolkit_mcp::server::{ServeError, Server};
+///
+/// let list = |namespace| Tool::builder("list").namespace(namespace).build();
+/// let dispatcher = Dispatcher::new(Catalog::new([list("files")?, list("mail")?])?)?;
+/// let error = Server::builder(dispatcher).naming(Naming::Name).build().unwrap_err();
+/// assert!(matches!(error, ServeError::Catalog(_)));
+/// assert_eq!(error.diagnostics().count(), 1);
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ServeError {

@@ -79,6 +79,22 @@ impl Server {
     /// # Panics
     ///
     /// Panics outside of a tokio runtime.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use toolkit::{Catalog, Dispatcher};
+    /// # use toolkit_mcp::server::Server;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let server = Server::new(Dispatcher::new(Catalog::new([])?)?)?;
+    /// let (responses, output) = std::io::pipe()?;
+    /// let input = r#"{"jsonrpc": "2.0", "id": 1, "method": "ping"}"#.as_bytes();
+    /// server.pipes(input, output).await?;
+    /// assert_eq!(std::io::read_to_string(responses)?.trim_end(), r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn pipes(
         &self,
         input: impl Read + Send + 'static,

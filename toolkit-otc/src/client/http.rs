@@ -210,6 +210,15 @@ impl fmt::Debug for Endpoint {
 }
 
 /// The error for a text that is not the URL of a server.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_otc::OtcBackend;
+///
+/// let error = OtcBackend::new("calculator", "tools.example.org").unwrap_err();
+/// assert_eq!(error.to_string(), "not a server URL: it must begin with `https://` or `http://`");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UrlError {
     reason: &'static str,

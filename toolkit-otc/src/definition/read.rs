@@ -155,6 +155,28 @@ fn find_defects(fields: &Fields, id: Result<&OtcId, &crate::OtcIdError>) -> Vec<
 }
 
 /// The error for an invalid definition.
+///
+/// The message lists all defects.
+///
+/// # Examples
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit_otc::Definition;
+///
+/// let error = Definition::from_json(&json!({
+///     "id": "Calculator.Add@1.0.0",
+///     "name": "Calculator Add",
+///     "description": "Adds two numbers.",
+///     "version": "2.0",
+///     "input_schema": { "parameters": {} },
+///     "output_schema": null,
+/// }));
+/// let message = error.unwrap_err().to_string();
+/// assert!(message.starts_with("not a definition of a tool (`Calculator.Add@1.0.0`): "));
+/// assert!(message.contains("`name` must have 1 to 64 letters, digits, `_` and `-`"));
+/// assert!(message.contains("`version` must be three numbers, such as `1.0.0`"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DefinitionError {
     id: Option<String>,

@@ -41,6 +41,36 @@ pub trait Verify: Send + Sync + 'static {
 }
 
 /// The reason why a token was rejected.
+///
+/// # Examples
+///
+/// ```
+/// # use toolkit::{Catalog, Dispatcher};
+/// # use toolkit_mcp::server::Server;
+/// use http::Request;
+/// use toolkit::dispatch::BoxFuture;
+/// use toolkit_mcp::server::{Caller, TokenError, Verify};
+/// use tower_service::Service as _;
+///
+/// struct ReadOnlyTokens;
+///
+/// impl Verify for ReadOnlyTokens {
+///     fn verify<'v>(&'v self, _token: &'v str) -> BoxFuture<'v, Result<Caller, TokenError>> {
+///         Box::pin(async { Err(TokenError::InsufficientScope) })
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = Server::new(Dispatcher::new(Catalog::new([])?)?)?;
+/// let mut service = server.http().verify(ReadOnlyTokens).scopes(["tools:call"]).into_service();
+/// let request = Request::post("/mcp").header("host", "localhost").header("authorization", "Bearer abc");
+/// let response = service.call(request.body(String::new())?).await?;
+/// assert_eq!(response.status(), 403);
+/// assert_eq!(response.headers()["www-authenticate"], r#"Bearer error="insufficient_scope", scope="tools:call""#);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TokenError {

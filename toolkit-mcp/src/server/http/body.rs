@@ -12,6 +12,30 @@ use http_body::{Frame, SizeHint};
 type Events = Pin<Box<dyn Stream<Item = Bytes> + Send>>;
 
 /// The body of a response: complete, or an event stream.
+///
+/// # Examples
+///
+/// ```
+/// # use toolkit::{Catalog, Dispatcher};
+/// # use toolkit_mcp::server::Server;
+/// use http::Request;
+/// use http_body_util::BodyExt as _;
+/// use tower_service::Service as _;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = Server::new(Dispatcher::new(Catalog::new([])?)?)?;
+/// let request = Request::post("/mcp")
+///     .header("host", "localhost")
+///     .header("content-type", "application/json")
+///     .header("accept", "application/json, text/event-stream")
+///     .body(r#"{"jsonrpc": "2.0", "id": 1, "method": "ping"}"#.to_owned())?;
+/// let response = server.http().into_service().call(request).await?;
+/// let bytes = response.into_body().collect().await?.to_bytes();
+/// assert_eq!(bytes, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Body(Kind);
 
 enum Kind {

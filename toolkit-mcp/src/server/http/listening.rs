@@ -10,6 +10,31 @@ use toolkit_http::{Connection, Limits, ShutdownSignals};
 use super::service::Service;
 
 /// An HTTP server that is bound to an address; see [`Http::bind`](super::Http::bind).
+///
+/// # Examples
+///
+/// A server for a test, on a port that the system assigns:
+///
+/// ```
+/// # use toolkit::{Catalog, Dispatcher};
+/// # use toolkit_mcp::server::Server;
+/// use tokio::sync::oneshot;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = Server::new(Dispatcher::new(Catalog::new([])?)?)?;
+/// let listening = server.http().bind("127.0.0.1:0").await?;
+/// let url = format!("http://{}/mcp", listening.local_addr()?);
+/// let (stop, stopped) = oneshot::channel::<()>();
+/// let running = tokio::spawn(listening.run(async { drop(stopped.await) }));
+///
+/// // A client connects to `url` …
+/// # assert!(!url.ends_with(":0/mcp"));
+/// drop(stop);
+/// running.await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Listening {
     listener: TcpListener,
