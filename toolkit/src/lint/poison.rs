@@ -95,7 +95,7 @@ fn instructions(text: &str) -> Option<String> {
                 "an order to forget other instructions",
             ),
             (
-                r"(?i)\b(do not|no need to|don't|never|without)\s+(ever\s+)?(check_text(ing)?|inform(ing)?|mention(ing)?|reveal(ing)?|notify(ing)?|show(ing)?|alert(ing)?)\s+(this\s+|it\s+|anything\s+)*(to\s+)?(the\s+)?users?\b",
+                r"(?i)\b(do not|no need to|don't|never|without)\s+(ever\s+)?(tell(ing)?|inform(ing)?|mention(ing)?|reveal(ing)?|notify(ing)?|show(ing)?|alert(ing)?)\s+(this\s+|it\s+|anything\s+)*(to\s+)?(the\s+)?users?\b",
                 "an order to keep something from the user",
             ),
         ];
