@@ -1,4 +1,22 @@
 //! Generation of schemas from Rust types.
+//!
+//! Input and output differ, because serde may read more than it writes, and because callers may rely on more:
+//!
+//! ```
+//! use serde_json::json;
+//! use toolkit_schema::generate::{input, output};
+//!
+//! #[derive(schemars::JsonSchema)]
+//! struct Page {
+//!     #[schemars(default)]
+//!     number: u32,
+//! }
+//!
+//! assert_eq!(input::<Page>().get("required"), None);
+//! assert_eq!(output::<Page>()["required"], json!(["number"]));
+//! assert_eq!(input::<Page>()["additionalProperties"], false);
+//! assert_eq!(output::<Page>().get("additionalProperties"), None);
+//! ```
 
 use schemars::generate::{Contract, SchemaSettings};
 use schemars::{JsonSchema, Schema, SchemaGenerator};

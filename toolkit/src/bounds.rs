@@ -1,7 +1,17 @@
 //! The bounds on the types in the signature of a tool.
 //!
-//! Each trait is implemented for every type that fits. The traits exist for the error messages of rustc: one message
-//! for each missing implementation, with the code to add.
+//! Each trait is implemented for every type that fits, and no program implements or calls one. The traits exist for the
+//! error messages of rustc: one message for each missing implementation, with the code to add.
+//!
+//! | message of rustc | solution |
+//! |---|---|
+//! | cannot be a tool argument: it implements neither … | derive `serde::Deserialize` and `schemars::JsonSchema` ([`ToolArgument`]) |
+//! | … does not implement `schemars::JsonSchema`, for a type of another crate | describe it by another type ([`DescribeArgument`]) |
+//! | tool arguments … must be owned | take a `String` instead of a `&str` ([`OwnedArgument`]) |
+//! | a shared pointer … cannot be a tool argument | take `&T` and pass the `Arc` to the host ([`SharedArgument`]) |
+//! | cannot be injected into a tool | make the state `Send + Sync` ([`State`]) |
+//! | cannot be returned from a tool | derive `serde::Serialize` and `schemars::JsonSchema` ([`ToolResult`]) |
+//! | cannot be converted to a `ToolError` | implement [`ShowError`](crate::ShowError) or `From` ([`ToolFailure`]) |
 
 mod default;
 pub(crate) mod no_arguments;

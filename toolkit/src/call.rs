@@ -1,4 +1,39 @@
 //! The parts of a call: arguments, context, result and error.
+//!
+//! | type | role |
+//! |---|---|
+//! | [`Arguments`] | the input, as JSON text or as a value |
+//! | [`Context`] | cancellation, progress, credentials and values of the host, which a tool receives as `&Context` |
+//! | [`Coercion`], [`Change`] | corrections of arguments that do not match the schema |
+//! | [`RunResult`], [`Content`], [`Structured`] | the result |
+//! | [`ToolError`], [`ErrorKind`], [`Stage`] | the error, with a message for the model |
+//!
+//! ```
+//! use toolkit::call::{Context, ErrorKind, ToolError};
+//! use toolkit::{Dispatcher, catalog, tool};
+//!
+//! /// Reads some pages of a book.
+//! #[tool]
+//! fn read(pages: Vec<u32>, ctx: &Context) -> Result<String, ToolError> {
+//!     for (idx, page) in pages.iter().enumerate() {
+//!         if *page > 300 {
+//!             return Err(ToolError::failed(format!("the book has 300 pages, so there is no page {page}")));
+//!         }
+//!         ctx.progress((idx + 1) as f64, pages.len() as f64, "reading");
+//!     }
+//!     Ok(format!("{} pages", pages.len()))
+//! }
+//!
+//! let dispatcher = Dispatcher::new(catalog![read]?)?;
+//! let context = Context::new().on_progress(|progress| eprintln!("{}: {}", progress.message, progress.done));
+//! let result = dispatcher.call_sync_with(&context, "read", r#"{"pages": [1, 2]}"#)?;
+//! assert_eq!(result.value(), "2 pages");
+//!
+//! let error = dispatcher.call_sync_with(&context, "read", r#"{"pages": [301]}"#).unwrap_err();
+//! assert_eq!(error.kind(), ErrorKind::Failed);
+//! assert_eq!(error.message(), "the book has 300 pages, so there is no page 301");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod cancel;
 mod coerce;

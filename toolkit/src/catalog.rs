@@ -1,4 +1,27 @@
 //! The catalog: all tools of a program, validated, sorted, and found by name.
+//!
+//! [`Catalog::linked`] collects the tools of all linked crates, [`catalog!`](crate::catalog!) those of a list, and
+//! [`Catalog::new`] tools that were built or parsed. All defects are reported together as [`Diagnostics`]. A test checks
+//! the rest, which is too expensive for every start of a program:
+//!
+//! ```
+//! use toolkit::catalog::Naming;
+//! use toolkit::{Catalog, tool};
+//!
+//! /// Returns the capital of a country.
+//! #[tool(namespace = "geo", version = "1.0.0", aliases = ["seat_of_government"])]
+//! fn capital(country: String) -> String {
+//!     format!("the capital of {country}")
+//! }
+//!
+//! let catalog = Catalog::linked()?.expect_ids(["geo:capital:1.0.0"])?;
+//! catalog.check(Naming::default())?;
+//! assert_eq!(catalog.resolve("seat_of_government")?.name(), "capital");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`WireNames`] assigns the names under which a protocol lists the tools, and [`Instances`] adds several instances of a
+//! toolset.
 
 mod check;
 mod expect;

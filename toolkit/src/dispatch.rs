@@ -1,4 +1,40 @@
 //! The dispatcher, which runs the tools of a catalog.
+//!
+//! [`Dispatcher::builder`] sets the state that tools borrow, the limits of calls and the layers around them. The
+//! dispatcher is then immutable, and its clones share everything.
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use toolkit::{Coercion, Dispatcher, catalog, tool};
+//!
+//! struct Index(Vec<&'static str>);
+//!
+//! /// Finds titles that contain a word.
+//! #[tool(read_only)]
+//! fn find(word: String, index: &Index) -> Vec<&'static str> {
+//!     index.0.iter().copied().filter(|title| title.contains(&word)).collect()
+//! }
+//!
+//! let dispatcher = Dispatcher::builder(catalog![find]?)
+//!     .state(Index(vec!["Old Peter", "New Peter", "Anna"]))
+//!     .timeout(Duration::from_secs(10))
+//!     .concurrency(64)
+//!     .max_result_bytes(1 << 20)
+//!     .coercion(Coercion::Lenient)
+//!     .build()?;
+//! let result = dispatcher.call_sync("find", r#"{"word": "Peter"}"#)?;
+//! assert_eq!(result.value(), serde_json::json!(["Old Peter", "New Peter"]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | call | method |
+//! |---|---|
+//! | by name, with JSON | [`Dispatcher::call`], [`Dispatcher::call_sync`] |
+//! | with a context: cancellation, progress, credentials | [`Dispatcher::call_with`], [`Dispatcher::call_sync_with`] |
+//! | as a stream of progress and partial results | [`Dispatcher::stream`] |
+//! | many times, resolved once | [`Dispatcher::prepared`] |
+//! | with Rust types | [`Handle::call`](crate::Handle::call) |
 
 mod blocking;
 mod builder;

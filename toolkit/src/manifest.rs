@@ -1,4 +1,23 @@
 //! Manifests: lists of tools that another program published.
+//!
+//! A [`Manifest`] reads the list, and each [`Listing`] in it is a tool or the reasons why it cannot be used.
+//!
+//! ```
+//! use toolkit::{Manifest, Tool};
+//!
+//! let tools_list = r#"{
+//!     "tools": [
+//!         {"name": "read", "inputSchema": {"type": "object", "properties": {"path": {"type": "string"}}}},
+//!         {"name": "write", "inputSchema": {"type": "object", "properties": {"path": {"type": "text"}}}}
+//!     ]
+//! }"#;
+//! let manifest = Manifest::from_mcp_json(tools_list)?;
+//! assert_eq!(manifest.tools().map(Tool::name).collect::<Vec<_>>(), ["read"]);
+//!
+//! let write = manifest.listings().nth(1).unwrap();
+//! assert!(write.diagnostics()[0].message().contains("/properties/path/type"));
+//! # Ok::<(), toolkit::manifest::ManifestError>(())
+//! ```
 
 use std::collections::HashMap;
 use std::fmt;

@@ -1,4 +1,31 @@
 //! The canonical record of a tool.
+//!
+//! A [`Tool`] is a function with the attribute [`tool`](macro@crate::tool), or it is built or parsed. In all three cases
+//! it has an id, an input schema, an optional output schema and [`Metadata`]:
+//!
+//! ```
+//! use serde_json::json;
+//! use toolkit::{Tool, catalog, tool};
+//!
+//! /// Adds two integers.
+//! #[tool(namespace = "math")]
+//! fn add(a: i64, b: i64) -> i64 {
+//!     a + b
+//! }
+//!
+//! let catalog = catalog![add]?;
+//! let function = catalog.resolve("math:add")?;
+//!
+//! let parsed = Tool::from_json(function.to_json())?;
+//! assert_eq!(parsed, *function);
+//!
+//! let object = json!({ "type": "object", "properties": { "n": { "type": "integer" } }, "required": ["n"] });
+//! let built = Tool::builder("negate").namespace("math").description("Negates an integer.").input(object).build()?;
+//! assert!(built.validate_input(&json!({ "n": 1 })).is_ok());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Only a function can be called. A [`backend`](crate::backend) runs the tools that are built or parsed.
 
 mod annotations;
 mod backend;
