@@ -5,12 +5,12 @@
 //!
 //! | message of rustc | solution |
 //! |---|---|
-//! | cannot be a tool argument: it implements neither … | derive `serde::Deserialize` and `schemars::JsonSchema` ([`ToolArgument`]) |
-//! | … does not implement `schemars::JsonSchema`, for a type of another crate | describe it by another type ([`DescribeArgument`]) |
+//! | cannot be a tool argument: it implements neither … | derive `Deserialize` and `JsonSchema` ([`ToolArgument`]) |
+//! | … does not implement `schemars::JsonSchema` | derive it, or describe the type by another ([`DescribeArgument`]) |
 //! | tool arguments … must be owned | take a `String` instead of a `&str` ([`OwnedArgument`]) |
 //! | a shared pointer … cannot be a tool argument | take `&T` and pass the `Arc` to the host ([`SharedArgument`]) |
 //! | cannot be injected into a tool | make the state `Send + Sync` ([`State`]) |
-//! | cannot be returned from a tool | derive `serde::Serialize` and `schemars::JsonSchema` ([`ToolResult`]) |
+//! | cannot be returned from a tool | derive `Serialize` and `JsonSchema` ([`ToolResult`]) |
 //! | cannot be converted to a `ToolError` | implement [`ShowError`](crate::ShowError) or `From` ([`ToolFailure`]) |
 
 mod default;

@@ -1,8 +1,8 @@
 //! The catalog: all tools of a program, validated, sorted, and found by name.
 //!
 //! [`Catalog::linked`] collects the tools of all linked crates, [`catalog!`](crate::catalog!) those of a list, and
-//! [`Catalog::new`] tools that were built or parsed. All defects are reported together as [`Diagnostics`]. A test checks
-//! the rest, which is too expensive for every start of a program:
+//! [`Catalog::new`] tools that were built or parsed. All defects are reported together as [`Diagnostics`]. A test
+//! checks the rest, which is too expensive for every start of a program:
 //!
 //! ```
 //! use toolkit::catalog::Naming;
@@ -20,8 +20,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`WireNames`] assigns the names under which a protocol lists the tools, and [`Instances`] adds several instances of a
-//! toolset.
+//! [`WireNames`] assigns the names under which a protocol lists the tools, and [`Instances`] adds several instances of
+//! a toolset.
 
 mod check;
 mod expect;

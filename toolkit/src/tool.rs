@@ -1,7 +1,7 @@
 //! The canonical record of a tool.
 //!
-//! A [`Tool`] is a function with the attribute [`tool`](macro@crate::tool), or it is built or parsed. In all three cases
-//! it has an id, an input schema, an optional output schema and [`Metadata`]:
+//! A [`Tool`] is a function with the attribute [`tool`](macro@crate::tool), or it is built or parsed. In all three
+//! cases it has an id, an input schema, an optional output schema and [`Metadata`]:
 //!
 //! ```
 //! use serde_json::json;
