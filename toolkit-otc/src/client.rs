@@ -1,5 +1,6 @@
 //! The client.
 
+mod call_id;
 mod events;
 mod http;
 mod request;
@@ -34,6 +35,7 @@ use toolkit::{Manifest, Tool};
 /// ```
 pub use toolkit_http::PemError;
 
+pub use self::call_id::CallId;
 pub use self::http::UrlError;
 use self::http::{Endpoint, FullResponse};
 use crate::wire::EVENT_STREAM;
@@ -66,21 +68,6 @@ pub struct OtcBackend {
     name: Arc<str>,
     endpoint: Endpoint,
 }
-
-/// The `call_id` of a call. Add it to the [`Context`](toolkit::Context) to repeat a call that must run only once. By
-/// default, each call has a random one.
-///
-/// # Examples
-///
-/// ```
-/// use toolkit::Context;
-/// use toolkit_otc::CallId;
-///
-/// let context = Context::new().with(CallId("order-17".to_owned()));
-/// assert!(context.get::<CallId>().is_some());
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct CallId(pub String);
 
 impl OtcBackend {
     /// Creates a backend for the server at `url`, such as `https://tools.example.org`. The paths of requests are

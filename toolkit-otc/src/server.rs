@@ -4,14 +4,15 @@ mod call;
 mod dedup;
 mod events;
 mod guard;
+mod limits;
 mod listen;
+mod readiness;
 mod rejection;
 mod reply;
+mod shared;
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use axum::Router;
 use axum::extract::State;
@@ -20,12 +21,14 @@ use axum::http::header::CONTENT_TYPE;
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use bytes::Bytes;
 use toolkit::Dispatcher;
 use toolkit_http::{BodyReader, CallLimiter, HostGuard, ToolPool};
 
 use self::dedup::Dedup;
+pub use self::limits::Limits;
+pub use self::readiness::Readiness;
 use self::rejection::Rejection;
+use self::shared::Shared;
 use crate::{Auth, Naming, Published};
 
 /// A server of Open Tool Calling for the tools of a dispatcher: `GET /health`, `GET /tools` and `POST /tools/call`.
@@ -81,79 +84,6 @@ pub struct Server {
     hosts: Option<Vec<String>>,
     limits: Limits,
     readiness: Readiness,
-}
-
-/// The limits of a [`Server`].
-///
-/// # Examples
-///
-/// ```
-/// use std::time::Duration;
-/// use toolkit_otc::Limits;
-///
-/// let mut limits = Limits::default();
-/// limits.max_calls = 64;
-/// limits.call_timeout = Duration::from_secs(30);
-/// ```
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Limits {
-    /// The size of a request or a response in bytes. Default: 16 MiB.
-    pub max_body_bytes: usize,
-    /// The total size in bytes of the requests in memory, at least twice the size of a request. Default: 64 MiB.
-    pub max_pending_bytes: usize,
-    /// The number of calls that run at the same time. Further calls are rejected. Calls of one tool take at most three
-    /// quarters of the permits, so that a slow tool leaves room for the others. Default: 256.
-    pub max_calls: usize,
-    /// The number of open connections. A single address may have half of them. Beyond it, idle connections are closed
-    /// for new ones; see [`toolkit_http::Limits`]. Default: 1024.
-    pub max_connections: usize,
-    /// The timeout of a call. A synchronous tool that does not observe its context cannot be stopped: it keeps its
-    /// thread and its permit until it returns. Default: 5 minutes.
-    pub call_timeout: Duration,
-    /// The time that a client may take to send a request, or to read a response. Default: 30 s.
-    pub read_timeout: Duration,
-    /// The time that running calls may take after shutdown was requested. Then they are canceled. Default: 30 s.
-    pub shutdown_timeout: Duration,
-    /// The number of cached responses for repeated calls. Default: 1024.
-    pub max_cached_responses: usize,
-    /// The total size in bytes of the cached responses. Default: 16 MiB.
-    pub max_cached_bytes: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            max_body_bytes: 16 << 20,
-            max_pending_bytes: 64 << 20,
-            max_calls: 256,
-            max_connections: 1024,
-            call_timeout: Duration::from_secs(300),
-            read_timeout: Duration::from_secs(30),
-            shutdown_timeout: Duration::from_secs(30),
-            max_cached_responses: 1024,
-            max_cached_bytes: 16 << 20,
-        }
-    }
-}
-
-/// The time that canceled calls have to return.
-const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// The state that all requests share.
-struct Shared {
-    dispatcher: Dispatcher,
-    published: Published,
-    auth: Auth,
-    limits: Limits,
-    readiness: Readiness,
-    /// The response to `GET /tools`.
-    listed: Bytes,
-    calls: CallLimiter,
-    pool: ToolPool,
-    bodies: BodyReader,
-    guard: HostGuard,
-    dedup: Arc<Dedup>,
 }
 
 impl Server {
@@ -271,42 +201,6 @@ async fn health(State(shared): State<Arc<Shared>>) -> Response {
 
 async fn list(State(shared): State<Arc<Shared>>) -> Response {
     ([(CONTENT_TYPE, "application/json")], shared.listed.clone()).into_response()
-}
-
-/// The readiness of a server. A server is ready until shutdown is requested, unless the host changes it, for example
-/// while a database is not available. Clones share the flag.
-///
-/// # Examples
-///
-/// ```
-/// # use toolkit::{Catalog, Dispatcher};
-/// # use toolkit_otc::Server;
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let server = Server::new(Dispatcher::new(Catalog::new([])?)?);
-/// let readiness = server.readiness();
-/// assert!(readiness.is_ready());
-/// readiness.set(false);
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Clone, Debug)]
-pub struct Readiness(Arc<AtomicBool>);
-
-impl Readiness {
-    fn new() -> Self {
-        Self(Arc::new(AtomicBool::new(true)))
-    }
-
-    /// Sets the readiness. While a server is not ready, it responds to `GET /health` and to calls with 503.
-    pub fn set(&self, is_ready: bool) {
-        self.0.store(is_ready, Ordering::Release);
-    }
-
-    /// Returns true if the server is ready.
-    #[must_use]
-    pub fn is_ready(&self) -> bool {
-        self.0.load(Ordering::Acquire)
-    }
 }
 
 impl fmt::Debug for Server {

@@ -6,8 +6,9 @@ use toolkit::backend::BackendCall;
 use toolkit::call::ErrorKind;
 use uuid::Uuid;
 
+use super::call_id::CallId;
+use crate::TraceId;
 use crate::wire::{CallContext, CallMessage, CallRequest, SCHEMA, SecretValue, Token};
-use crate::{CallId, TraceId};
 
 /// Writes the body of a call.
 ///

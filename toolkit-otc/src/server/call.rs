@@ -19,9 +19,10 @@ use uuid::Uuid;
 
 use super::dedup::{Admission, CallGuard, Fingerprint};
 use super::events::{self, Part};
+use super::limits::CANCEL_TIMEOUT;
 use super::rejection::Rejection;
 use super::reply::{Reply, Started};
-use super::{CANCEL_TIMEOUT, Shared};
+use super::shared::Shared;
 use crate::wire::{CallContext, CallMessage, EVENT_STREAM, OLD_SCHEMA, SCHEMA};
 use crate::{OtcId, TraceId};
 

@@ -8,8 +8,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use toolkit_http::Connection;
 
-use super::Shared;
 use super::rejection::Rejection;
+use super::shared::Shared;
 
 /// Rejects requests without valid credentials.
 pub(super) async fn authenticated(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {

@@ -8,11 +8,12 @@ use axum::response::Response;
 use tokio::net::TcpListener;
 use tower_service::Service;
 
-use super::{CANCEL_TIMEOUT, Limits, Server};
+use super::Server;
+use super::limits::CANCEL_TIMEOUT;
 
 impl Server {
     /// Serves connections until `shutdown` completes, then shuts down gracefully: rejects new calls, and cancels
-    /// running ones after [`Limits::shutdown_timeout`].
+    /// running ones after [`Limits::shutdown_timeout`](super::Limits::shutdown_timeout).
     ///
     /// Dropping the future closes all connections at once.
     pub async fn serve(self, listener: TcpListener, shutdown: impl Future<Output = ()>) {
@@ -39,19 +40,5 @@ impl Server {
             }
         };
         let _ = tokio::time::timeout(CANCEL_TIMEOUT, idle).await;
-    }
-}
-
-impl Limits {
-    /// Returns the limits of the HTTP server.
-    pub(super) fn http(&self) -> toolkit_http::Limits {
-        let mut limits = toolkit_http::Limits::default();
-        limits.max_connections = self.max_connections;
-        limits.max_connections_per_address = self.max_connections.div_ceil(2);
-        limits.max_body_bytes = self.max_body_bytes;
-        limits.max_pending_bytes = self.max_pending_bytes;
-        limits.io_timeout = self.read_timeout;
-        limits.shutdown_timeout = self.shutdown_timeout;
-        limits
     }
 }
