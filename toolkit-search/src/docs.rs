@@ -1,5 +1,6 @@
 //! Documentation of tools at three levels of detail.
 
+mod args_size;
 mod error;
 mod example;
 mod schema_info;
@@ -11,8 +12,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use serde::Serialize;
 
-pub use self::error::DocError;
-pub use self::example::{ArgsSize, ToolExample};
+pub use self::args_size::ArgsSize;
+pub use self::error::{DocError, ResolveError};
+pub use self::example::ToolExample;
 pub use self::schema_info::SchemaInfo;
 use super::index::Index;
 use super::summary::{Summary, cut, summary_text};
@@ -171,18 +173,6 @@ pub struct ToolDoc {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub external_refs: Vec<String>,
 }
-
-/// The error of a resolver; see [`Docs::with_resolver`].
-///
-/// ```
-/// use toolkit_search::{Detail, DocError, Docs};
-///
-/// let docs = Docs::with_resolver(|_| Err("the registry does not respond".into()));
-/// let error = docs.describe("add", Detail::Full).unwrap_err();
-/// assert!(matches!(error, DocError::Resolver(_)));
-/// assert_eq!(error.to_string(), "cannot resolve the tool: the registry does not respond");
-/// ```
-pub type ResolveError = Box<dyn std::error::Error + Send + Sync>;
 
 type Resolve = dyn Fn(&str) -> Result<Option<Tool>, ResolveError> + Send + Sync;
 

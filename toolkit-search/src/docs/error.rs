@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use super::example::ArgsSize;
-use super::{Detail, ResolveError};
+use super::args_size::ArgsSize;
 use toolkit_schema::{Violations, quoted, shown_id};
 
 /// An error of [`Docs`](super::Docs).
@@ -40,7 +39,7 @@ pub enum DocError {
         /// The requested id.
         id: String,
     },
-    /// There is documentation, but no tool, so that only [`Detail::Summary`] is available.
+    /// There is documentation, but no tool, so that only [`Detail::Summary`](super::Detail::Summary) is available.
     #[non_exhaustive]
     NoTool {
         /// The requested id.
@@ -74,12 +73,7 @@ impl fmt::Display for DocError {
             }
             Self::UnknownTool { id } => write!(f, "no tool is named `{}`", shown_id(id)),
             Self::NoTool { id } => {
-                write!(
-                    f,
-                    "`{}` has documentation, but no tool; only the detail {:?} is available",
-                    shown_id(id),
-                    Detail::Summary
-                )
+                write!(f, "`{}` has documentation, but no tool; only the detail Summary is available", shown_id(id))
             }
             Self::ArgsTooLarge { example, size } => write!(
                 f,
@@ -107,3 +101,15 @@ impl std::error::Error for DocError {
         }
     }
 }
+
+/// The error of a resolver; see [`Docs::with_resolver`](super::Docs::with_resolver).
+///
+/// ```
+/// use toolkit_search::{Detail, DocError, Docs};
+///
+/// let docs = Docs::with_resolver(|_| Err("the registry does not respond".into()));
+/// let error = docs.describe("add", Detail::Full).unwrap_err();
+/// assert!(matches!(error, DocError::Resolver(_)));
+/// assert_eq!(error.to_string(), "cannot resolve the tool: the registry does not respond");
+/// ```
+pub type ResolveError = Box<dyn std::error::Error + Send + Sync>;

@@ -13,10 +13,7 @@ use crate::{Embedder, EmbedderError};
 use sha2::{Digest, Sha256};
 
 pub use self::error::CacheError;
-use self::lru::Lru;
-
-/// The SHA-256 digest of a text.
-type Key = [u8; 32];
+use self::lru::{Key, Lru};
 
 /// An embedder that caches the vectors of another one in a file.
 ///
@@ -53,7 +50,7 @@ pub struct Cached<E> {
 impl<E> Cached<E> {
     /// The maximum number of cached vectors; with 384 dimensions each, they take 300 MB. When it is exceeded, the least
     /// recently used half is removed.
-    pub const CAPACITY: usize = 200_000;
+    pub const CAPACITY: usize = lru::CAPACITY;
 
     /// Creates a cache for `embedder` with the file at `path`, which need not exist.
     ///

@@ -1,7 +1,5 @@
 //! A compact map from groups to numbers.
 
-use super::place;
-
 /// Numbers by group, all of them in one list.
 pub(crate) struct Groups {
     /// The end of each group.
@@ -39,9 +37,10 @@ impl Groups {
 
     /// Sorts each group.
     pub(super) fn sort_by_key<K: Ord>(&mut self, key: impl Fn(u32) -> K) {
-        for group in 0..place(self.ends.len()) {
-            let range = self.range(group);
-            self.items[range].sort_unstable_by_key(|item| key(*item));
+        let mut start = 0;
+        for &end in &self.ends {
+            self.items[start..end as usize].sort_unstable_by_key(|item| key(*item));
+            start = end as usize;
         }
     }
 

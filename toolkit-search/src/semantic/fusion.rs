@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use super::SemanticError;
+use super::error::SemanticError;
 
 /// The method that fuses the search by words and the semantic search.
 ///

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use foldhash::quality::RandomState;
 
-use super::SemanticError;
+use super::error::SemanticError;
 
 /// Vectors by hashes of their texts.
 #[derive(Default)]

@@ -11,12 +11,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sha2::{Digest, Sha256};
 
 use super::error::CacheError;
-use super::{Cached, Key, Lru};
+use super::lru::{CAPACITY, Key, Lru};
 
 const MAGIC: &[u8; 16] = b"toolkit vectors1";
 const DIGEST: usize = size_of::<Key>();
 /// The size of the maximum number of vectors with 4096 dimensions, plus a megabyte for the name and the fixed fields.
-const MAX_BYTES: u64 = Cached::<()>::CAPACITY as u64 * (4096 * 4 + DIGEST as u64) + (1 << 20);
+const MAX_BYTES: u64 = CAPACITY as u64 * (4096 * 4 + DIGEST as u64) + (1 << 20);
 /// The size of everything except the vectors and the name.
 const AROUND: usize = MAGIC.len() + 3 * size_of::<u32>() + DIGEST;
 
@@ -61,7 +61,7 @@ fn parse(bytes: &[u8]) -> Option<(String, Lru)> {
     rest = after;
     let (dimensions, n_vectors) = (number(&mut rest)?, number(&mut rest)?);
     let n_bytes = dimensions.checked_mul(4)?.checked_add(DIGEST)?;
-    if n_vectors > Cached::<()>::CAPACITY || rest.len() != n_vectors.checked_mul(n_bytes)? {
+    if n_vectors > CAPACITY || rest.len() != n_vectors.checked_mul(n_bytes)? {
         return None;
     }
     let mut known = Lru::default();

@@ -2,7 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::{Cached, Key};
+/// The SHA-256 digest of a text.
+pub(super) type Key = [u8; 32];
+
+/// The maximum number of vectors.
+pub(super) const CAPACITY: usize = 200_000;
 
 /// A bounded map of vectors by the digests of their texts. When it is full, the least recently used half is removed.
 pub(super) struct Lru {
@@ -57,7 +61,7 @@ impl Lru {
 
 impl Default for Lru {
     fn default() -> Self {
-        Self::with_capacity(Cached::<()>::CAPACITY)
+        Self::with_capacity(CAPACITY)
     }
 }
 
