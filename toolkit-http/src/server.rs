@@ -5,6 +5,7 @@ mod body;
 mod body_budget;
 mod call_limit;
 mod connection;
+mod connection_state;
 mod connections;
 mod guard;
 mod header;

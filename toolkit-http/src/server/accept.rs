@@ -15,6 +15,7 @@ use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
+use super::connection::Connection;
 use super::connections::Connections;
 use super::limits::Limits;
 use super::response::Tracked;
@@ -86,7 +87,7 @@ pub async fn serve<A, F, B>(
             }
         };
         // Dropping the stream closes a connection for which there is no room.
-        let Some(connection) = connections.admit(address.ip()) else { continue };
+        let Some(connection) = Connection::admit(&connections, address.ip()) else { continue };
         // A response is written in one go, so Nagle's algorithm would only delay it.
         let _ = stream.set_nodelay(true);
         let (answer, this) = (answer.clone(), connection.clone());

@@ -1,12 +1,9 @@
-//! The state of one connection.
+//! The handle of one connection.
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::time::Instant;
 
-use tokio::sync::Notify;
-
+use super::connection_state::ConnectionState;
 use super::connections::Connections;
 use super::response_budget::ResponsePermit;
 
@@ -17,61 +14,27 @@ pub struct Connection(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     connections: Connections,
-    id: u64,
-    address: IpAddr,
-    is_reserved: AtomicBool,
-    phase: AtomicU8,
-    /// True while a write waits for the client to read.
-    is_blocked: AtomicBool,
-    opened: Instant,
-    /// The start of the phase, in milliseconds after `opened`.
-    since: AtomicU64,
-    evicted: Notify,
+    state: Arc<ConnectionState>,
 }
-
-/// The party and the event that a connection waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
-    /// Waits for a request.
-    Idle,
-    /// Waits for the body of a request.
-    Receiving,
-    /// Waits for the server.
-    Running,
-    /// Waits for the client to read.
-    Blocked,
-}
-
-const IDLE: u8 = 0;
-const RECEIVING: u8 = 1;
-const RUNNING: u8 = 2;
 
 impl Connection {
-    pub(super) fn new(connections: Connections, id: u64, address: IpAddr, is_reserved: bool) -> Self {
-        Self(Arc::new(Inner {
-            connections,
-            id,
-            address,
-            is_reserved: AtomicBool::new(is_reserved),
-            phase: AtomicU8::new(IDLE),
-            is_blocked: AtomicBool::new(false),
-            opened: Instant::now(),
-            since: AtomicU64::new(0),
-            evicted: Notify::new(),
-        }))
+    /// Admits a connection from an address; see [`Connections::admit`].
+    pub(super) fn admit(connections: &Connections, address: IpAddr) -> Option<Self> {
+        let state = connections.admit(address)?;
+        Some(Self(Arc::new(Inner { connections: connections.clone(), state })))
     }
 
     /// Returns the address of the client.
     #[must_use]
     pub fn address(&self) -> IpAddr {
-        self.0.address
+        self.0.state.address
     }
 
     /// Returns true if the connection was accepted from the reserve and there is still no room outside of it. On such a
     /// connection, answer only health checks and authenticated clients.
     #[must_use]
     pub fn is_reserved(&self) -> bool {
-        self.is_in_reserve() && !self.0.connections.promote(self)
+        self.0.state.is_in_reserve() && !self.0.connections.promote(&self.0.state)
     }
 
     /// Returns a permit for an event stream on this connection, or `None` if the limit of event streams is reached, in
@@ -86,73 +49,30 @@ impl Connection {
         self.0.connections.response(n_bytes).await
     }
 
-    pub(super) fn id(&self) -> u64 {
-        self.0.id
-    }
-
-    pub(super) fn is_in_reserve(&self) -> bool {
-        self.0.is_reserved.load(Ordering::Relaxed)
-    }
-
-    /// Removes the connection from the reserve. Returns true if it was in there.
-    pub(super) fn leave_reserve(&self) -> bool {
-        self.0.is_reserved.swap(false, Ordering::Relaxed)
-    }
-
-    pub(super) fn phase(&self) -> Phase {
-        match self.0.phase.load(Ordering::Relaxed) {
-            _ if self.0.is_blocked.load(Ordering::Relaxed) => Phase::Blocked,
-            IDLE => Phase::Idle,
-            RECEIVING => Phase::Receiving,
-            _ => Phase::Running,
-        }
-    }
-
-    /// Returns the start of the phase.
-    pub(super) fn since(&self) -> Instant {
-        self.0.opened + std::time::Duration::from_millis(self.0.since.load(Ordering::Relaxed))
-    }
-
     pub(super) fn idle(&self) {
-        self.enter(IDLE);
+        self.0.state.idle();
     }
 
     pub(super) fn running(&self) {
-        self.enter(RUNNING);
+        self.0.state.running();
     }
 
     /// Enters the phase `Receiving`, until the guard is dropped.
     pub(super) fn receiving(&self) -> Receiving {
-        self.enter(RECEIVING);
+        self.0.state.receiving();
         Receiving(self.clone())
     }
 
     pub(super) fn set_blocked(&self, is_blocked: bool) {
-        if self.0.is_blocked.swap(is_blocked, Ordering::Relaxed) != is_blocked && is_blocked {
-            self.touch();
-        }
-    }
-
-    fn enter(&self, phase: u8) {
-        self.0.phase.store(phase, Ordering::Relaxed);
-        self.touch();
-    }
-
-    fn touch(&self) {
-        let since = u64::try_from(self.0.opened.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.0.since.store(since, Ordering::Relaxed);
-    }
-
-    pub(super) fn evict(&self) {
-        self.0.evicted.notify_one();
+        self.0.state.set_blocked(is_blocked);
     }
 
     pub(super) async fn evicted(&self) {
-        self.0.evicted.notified().await;
+        self.0.state.evicted().await;
     }
 
     pub(super) fn forget(&self) {
-        self.0.connections.forget(self);
+        self.0.connections.forget(&self.0.state);
     }
 }
 

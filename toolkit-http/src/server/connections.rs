@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::connection::{Connection, Phase};
+use super::connection_state::{ConnectionState, Phase};
 use super::limits::Limits;
 use super::response_budget::{ResponseBudget, ResponsePermit};
 
@@ -22,7 +22,7 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct Table {
-    open: HashMap<u64, Connection>,
+    open: HashMap<u64, Arc<ConnectionState>>,
     next_id: u64,
     n_reserved: usize,
     by_address: HashMap<IpAddr, Counts>,
@@ -45,7 +45,7 @@ impl Connections {
 
     /// Admits a connection from an address, and evicts another one if necessary. Returns `None` if even the reserve is
     /// full.
-    pub(super) fn admit(&self, address: IpAddr) -> Option<Connection> {
+    pub(super) fn admit(&self, address: IpAddr) -> Option<Arc<ConnectionState>> {
         // A dual-stack socket shows IPv4 clients as IPv6 addresses.
         let address = address.to_canonical();
         let limits = &self.0.limits;
@@ -68,25 +68,25 @@ impl Connections {
         let counts = table.by_address.entry(address).or_default();
         counts.n_connections += 1;
         counts.n_reserved += usize::from(is_reserved);
-        let connection = Connection::new(self.clone(), id, address, is_reserved);
-        table.open.insert(id, connection.clone());
+        let connection = Arc::new(ConnectionState::new(id, address, is_reserved));
+        table.open.insert(id, Arc::clone(&connection));
         Some(connection)
     }
 
     /// Removes a connection that has ended. An evicted connection was removed already.
-    pub(super) fn forget(&self, connection: &Connection) {
-        self.table().remove(connection.id());
+    pub(super) fn forget(&self, connection: &ConnectionState) {
+        self.table().remove(connection.id);
     }
 
     /// Moves a connection out of the reserve if there is room, in total and for its address.
-    pub(super) fn promote(&self, connection: &Connection) -> bool {
+    pub(super) fn promote(&self, connection: &ConnectionState) -> bool {
         let mut table = self.table();
-        if table.is_full(&self.0.limits) || table.has_share(&self.0.limits, connection.address()) {
+        if table.is_full(&self.0.limits) || table.has_share(&self.0.limits, connection.address) {
             return false;
         }
         if connection.leave_reserve() {
             table.n_reserved = table.n_reserved.saturating_sub(1);
-            table.change(connection.address(), |counts| counts.n_reserved = counts.n_reserved.saturating_sub(1));
+            table.change(connection.address, |counts| counts.n_reserved = counts.n_reserved.saturating_sub(1));
         }
         true
     }
@@ -152,8 +152,8 @@ impl Table {
     /// Evicts a connection that waits for its client. Prefers the address with the most connections, then idle
     /// connections, then clients that do not read, then incomplete bodies, and then the connection that has waited
     /// longest.
-    fn evict(&mut self, of: Option<IpAddr>) -> Option<Connection> {
-        let candidates = self.open.values().filter(|connection| of.is_none_or(|of| of == connection.address()));
+    fn evict(&mut self, of: Option<IpAddr>) -> Option<Arc<ConnectionState>> {
+        let candidates = self.open.values().filter(|connection| of.is_none_or(|of| of == connection.address));
         let ranked = candidates.filter_map(|connection| {
             let rank = match connection.phase() {
                 Phase::Idle => 0,
@@ -161,25 +161,27 @@ impl Table {
                 Phase::Receiving => 2,
                 Phase::Running => return None,
             };
-            let n_of_address = self.by_address.get(&connection.address()).map_or(0, |counts| counts.n_connections);
-            Some(((Reverse(n_of_address), rank, connection.since(), connection.id()), connection.id()))
+            let n_of_address = self.by_address.get(&connection.address).map_or(0, |counts| counts.n_connections);
+            Some(((Reverse(n_of_address), rank, connection.since(), connection.id), connection.id))
         });
         let (_, id) = ranked.min()?;
-        self.remove(id).inspect(Connection::evict)
+        self.remove(id).inspect(|connection| connection.evict())
     }
 
     /// Evicts the connection whose client has not read for the longest time.
     fn evict_blocked(&mut self) -> bool {
         let blocked = self.open.values().filter(|connection| connection.phase() == Phase::Blocked);
-        let Some(id) = blocked.min_by_key(|connection| connection.since()).map(Connection::id) else { return false };
-        self.remove(id).inspect(Connection::evict).is_some()
+        let Some(id) = blocked.min_by_key(|connection| connection.since()).map(|connection| connection.id) else {
+            return false;
+        };
+        self.remove(id).inspect(|connection| connection.evict()).is_some()
     }
 
-    fn remove(&mut self, id: u64) -> Option<Connection> {
+    fn remove(&mut self, id: u64) -> Option<Arc<ConnectionState>> {
         let connection = self.open.remove(&id)?;
         let is_reserved = connection.is_in_reserve();
         self.n_reserved = self.n_reserved.saturating_sub(usize::from(is_reserved));
-        self.change(connection.address(), |counts| {
+        self.change(connection.address, |counts| {
             counts.n_connections = counts.n_connections.saturating_sub(1);
             counts.n_reserved = counts.n_reserved.saturating_sub(usize::from(is_reserved));
         });
