@@ -1,5 +1,8 @@
 //! The HTTP base that `toolkit-mcp` and `toolkit-otc` share.
 //!
+//! This crate is an implementation detail of the two and has no stable API. Programs with tools use those crates, and meet
+//! only [`Limits`] of this one.
+//!
 //! With the feature `server`:
 //!
 //! - [`serve`] accepts connections until shutdown is requested. [`Limits`] bounds the connections, bodies and

@@ -45,6 +45,26 @@ pub struct BodyReader {
 }
 
 /// A request body. Its bytes count towards the budget until it is dropped.
+///
+/// # Examples
+///
+/// ```
+/// # use bytes::Bytes;
+/// # use http::HeaderMap;
+/// # use http_body_util::Full;
+/// # use toolkit_http::{BodyReader, Limits};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), toolkit_http::BodyError> {
+/// # let (reader, headers) = (BodyReader::new(&Limits::default()), HeaderMap::new());
+/// # let body = Full::new(Bytes::from_static(br#"{"a": 1}"#));
+/// let received = reader.read(&headers, body, None).await?;
+/// // The budget counts the bytes until `charge` is dropped.
+/// let (bytes, charge) = received.into_parts();
+/// assert_eq!(bytes.len(), 8);
+/// drop(charge);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct ReceivedBody {
     bytes: Bytes,
@@ -58,6 +78,24 @@ pub struct BodyCharge {
 }
 
 /// The error of a request body that was not read.
+///
+/// # Examples
+///
+/// ```
+/// use bytes::Bytes;
+/// use http::HeaderMap;
+/// use http_body_util::Full;
+/// use toolkit_http::{BodyError, BodyReader, Limits};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let mut limits = Limits::default();
+/// limits.max_body_bytes = 4;
+/// let body = Full::new(Bytes::from_static(b"[1, 2]"));
+/// let error = BodyReader::new(&limits).read(&HeaderMap::new(), body, None).await.unwrap_err();
+/// assert_eq!(error, BodyError::TooLarge(4));
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BodyError {

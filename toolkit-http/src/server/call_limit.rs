@@ -55,6 +55,22 @@ const SHARE: usize = 3;
 const MAX_IDLE: usize = 4096;
 
 /// A permit of a [`CallLimiter`]. Dropping it returns it.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_http::CallLimiter;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), toolkit_http::Overloaded> {
+/// let limiter = CallLimiter::new(8);
+/// let permit = limiter.acquire("search").await?;
+/// assert_eq!(limiter.n_running(), 1);
+/// drop(permit);
+/// assert_eq!(limiter.n_running(), 0);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct CallPermit {
     /// `None` if the permit was returned already.
@@ -63,6 +79,18 @@ pub struct CallPermit {
 }
 
 /// The error of a [`CallLimiter`] without free permits for a tool.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_http::CallLimiter;
+///
+/// let limiter = CallLimiter::new(1);
+/// let permit = limiter.try_acquire("search");
+/// assert!(permit.is_ok());
+/// let error = limiter.try_acquire("search").unwrap_err();
+/// assert_eq!(error.to_string(), "concurrency limit of 1 calls reached; try again later");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overloaded {
     n_permits: usize,

@@ -8,6 +8,27 @@ use super::connections::Connections;
 use super::response_budget::ResponsePermit;
 
 /// The connection of a request, from the extensions of the request. Clones share the connection.
+///
+/// # Examples
+///
+/// ```
+/// use http::{Request, Response, StatusCode};
+/// use toolkit_http::Connection;
+///
+/// fn answer<B>(request: &Request<B>) -> Response<String> {
+///     let connection = request.extensions().get::<Connection>();
+///     let is_health_check = request.uri().path() == "/healthz";
+///     if !is_health_check && connection.is_some_and(Connection::is_reserved) {
+///         let mut response = Response::new("too many connections\n".to_owned());
+///         *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+///         return response;
+///     }
+///     Response::new("ok\n".to_owned())
+/// }
+///
+/// // A request that did not arrive through `serve` has no connection.
+/// assert_eq!(answer(&Request::new(())).status(), StatusCode::OK);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Connection(Arc<Inner>);
 

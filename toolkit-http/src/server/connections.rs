@@ -11,7 +11,7 @@ use super::response_budget::{ResponseBudget, ResponsePermit};
 
 /// The open connections of a server.
 #[derive(Clone, Debug)]
-pub struct Connections(Arc<Shared>);
+pub(super) struct Connections(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
@@ -117,18 +117,6 @@ impl Connections {
         let mut table = self.table();
         table.n_event_streams = table.n_event_streams.saturating_sub(1);
         table.change(address, |counts| counts.n_event_streams = counts.n_event_streams.saturating_sub(1));
-    }
-
-    /// Returns the number of open connections.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.table().open.len()
-    }
-
-    /// Returns true if there are no open connections.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {

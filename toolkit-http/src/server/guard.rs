@@ -48,6 +48,18 @@ enum Base {
 }
 
 /// The reason why a [`HostGuard`] rejected a request.
+///
+/// # Examples
+///
+/// ```
+/// use http::{HeaderMap, Uri};
+/// use toolkit_http::{HostGuard, Rejection};
+///
+/// let uri = Uri::from_static("http://evil.example/mcp");
+/// let rejection = HostGuard::local().check(&uri, &HeaderMap::new()).unwrap_err();
+/// assert_eq!(rejection, Rejection::Host);
+/// assert_eq!(rejection.to_string(), "the server does not accept requests for this `Host`");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rejection {

@@ -14,6 +14,19 @@ const BACKLOG: u32 = 4096;
 /// # Errors
 ///
 /// Returns the error of the last address if none is available.
+///
+/// # Examples
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// // `localhost` has two addresses, and the machine may lack IPv6.
+/// let addresses = ["[::1]:0".parse().unwrap(), "127.0.0.1:0".parse().unwrap()];
+/// let listener = toolkit_http::bind(&addresses)?;
+/// assert!(listener.local_addr()?.ip().is_loopback());
+/// # Ok(())
+/// # }
+/// ```
 pub fn bind(addresses: &[SocketAddr]) -> io::Result<TcpListener> {
     let mut outcome = Err(io::Error::new(io::ErrorKind::InvalidInput, "the host name has no address"));
     for address in addresses {

@@ -49,10 +49,45 @@ pub struct ToolPool {
 }
 
 /// A future on a [`ToolPool`]. Dropping the task cancels the future, which is dropped after its current poll.
+///
+/// # Examples
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// use std::sync::Arc;
+/// use toolkit_http::ToolPool;
+///
+/// let state = Arc::new(());
+/// let held = Arc::clone(&state);
+/// let task = ToolPool::new().spawn("endless", async move {
+///     let _held = held;
+///     std::future::pending::<()>().await
+/// });
+/// drop(task);
+/// while Arc::strong_count(&state) > 1 {
+///     tokio::task::yield_now().await;
+/// }
+/// # }
+/// ```
 #[must_use]
 pub struct Task<T>(FallibleTask<T, Origin>);
 
 /// The error of a future that panicked, or whose runtime has shut down.
+///
+/// # Examples
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// use toolkit_http::{Panicked, ToolPool};
+///
+/// let pool = ToolPool::new();
+/// let task = pool.spawn("first", async { Vec::<u64>::new()[0] });
+/// assert_eq!(task.await, Err(Panicked));
+/// assert_eq!(pool.spawn("second", async { 42 }).await, Ok(42));
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Panicked;
 
