@@ -16,6 +16,26 @@ use crate::report::{diagnostics_as_json, snake_case, write_diagnostics};
 use crate::style::{self, printable};
 
 /// An error of a configuration function of [`Program`](crate::Program). It is printed, and the exit code is 1.
+///
+/// # Examples
+///
+/// Errors of any type convert to it with `?`:
+///
+/// ```
+/// use toolkit::dispatch::DispatcherBuilder;
+/// use toolkit_cli::SetupError;
+///
+/// fn configure(dispatcher: DispatcherBuilder) -> Result<DispatcherBuilder, SetupError> {
+///     let limit = std::env::var("MAX_CALLS").unwrap_or("many".to_owned());
+///     Ok(dispatcher.concurrency(limit.parse()?))
+/// }
+///
+/// let dispatcher = toolkit::Dispatcher::builder(toolkit::Catalog::new([])?);
+/// assert_eq!(configure(dispatcher).err().unwrap().to_string(), "invalid digit found in string");
+/// let program = toolkit_cli::program!().dispatcher(configure);
+/// # drop(program);
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
 pub type SetupError = Box<dyn std::error::Error + Send + Sync>;
 
 /// An error of a command.

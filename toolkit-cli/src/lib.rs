@@ -71,6 +71,21 @@ pub use self::program::Program;
 /// Runs the command line of this process for all linked tools.
 ///
 /// The name of the program is that of its executable file, and it has no version. [`program!`] sets both.
+///
+/// # Examples
+///
+/// ```no_run
+/// /// Adds two integers.
+/// #[toolkit::tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// fn main() -> std::process::ExitCode {
+///     // `calculator call add --a 1 --b 2` prints 3.
+///     toolkit_cli::main()
+/// }
+/// ```
 #[must_use]
 pub fn main() -> ExitCode {
     Program::named(options::program_name()).main()
@@ -79,6 +94,16 @@ pub fn main() -> ExitCode {
 /// Runs the command line of this process for all linked tools, with a configured dispatcher.
 ///
 /// A shorthand for [`Program::dispatcher`], for a program without a version.
+///
+/// # Examples
+///
+/// ```no_run
+/// use std::time::Duration;
+///
+/// fn main() -> std::process::ExitCode {
+///     toolkit_cli::main_with(|dispatcher| Ok(dispatcher.timeout(Duration::from_secs(30))))
+/// }
+/// ```
 #[must_use]
 pub fn main_with(
     configure: impl FnOnce(DispatcherBuilder) -> Result<DispatcherBuilder, SetupError> + 'static,
