@@ -63,8 +63,8 @@ impl Backends {
     }
 
     /// Completes when [`Backends::collect`] may return other tools than last time: an enabled backend
-    /// [changed](super::Backend::changed) or answered a pending request; a backend was registered, unregistered, enabled or
-    /// disabled; or the [grace period](Backends::with_grace) of an unreachable backend is over.
+    /// [changed](super::Backend::changed) or answered a pending request; a backend was registered, unregistered,
+    /// enabled or disabled; or the [grace period](Backends::with_grace) of an unreachable backend is over.
     ///
     /// A change is reported until the next collection, and not after it. If several tasks wait and one of them
     /// collects, the others may miss the change, so a single task should wait and collect.

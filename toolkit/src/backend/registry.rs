@@ -88,10 +88,11 @@ impl Backends {
 
     /// Restricts the tools of other programs to those in this lock whose contract is unchanged
     /// ([`Tool::contract_hash`](crate::Tool::contract_hash)), with the record that the lock contains. Their hints are
-    /// trusted, because a person has reviewed them. Each difference is a diagnostic of [`Collected`](super::Collected) with the tool and
-    /// the locations.
+    /// trusted, because a person has reviewed them. Each difference is a diagnostic of [`Collected`](super::Collected)
+    /// with the tool and the locations.
     ///
-    /// Write a lock from [`Collected::offered`](super::Collected::offered). Tools of the host itself ([`BackendKind::Local`]) need no lock.
+    /// Write a lock from [`Collected::offered`](super::Collected::offered). Tools of the host itself
+    /// ([`BackendKind::Local`]) need no lock.
     ///
     /// # Examples
     ///
