@@ -36,15 +36,32 @@
 //! | many times, resolved once | [`Dispatcher::prepared`] |
 //! | with Rust types | [`Handle::call`](crate::Handle::call) |
 
+// The way of a call, by module:
+//
+//     prepared       resolves the name to a tool
+//     layer          passes the call through the layers, if there are any
+//     execute        runs the stages below in this order:
+//       select       selects the function or the backend
+//       scope        reduces the credentials to those that the tool requires
+//       policy       rejects arguments that exceed the limits, and cancelled calls
+//       limit        bounds what follows, including the wait for a permit, by the timeout
+//       run          decodes the arguments (`invocation`), calls the function, encodes the result (`encode`)
+//       on_backend   does the same with a backend instead of a function
+//     report         adds the tool to an error, and logs its cause
+//
+// `blocking` moves a function to a thread that may block, `typed` is the way of a handle, `streaming` that of a stream.
+
 mod blocking;
 mod builder;
+mod check;
+mod dispatcher;
 pub(crate) mod encode;
 mod execute;
 pub(crate) mod host;
+mod invocation;
 #[cfg(feature = "tower")]
 mod layer;
 mod limit;
-mod missing;
 mod on_backend;
 mod policy;
 mod prepared;
@@ -56,70 +73,20 @@ mod select;
 mod streaming;
 mod typed;
 
-use std::sync::Arc;
-
 #[cfg(feature = "async")]
 pub use self::blocking::BlockingThreads;
 pub use self::builder::DispatcherBuilder;
-use self::encode::Encode;
-use self::host::Host;
+pub use self::dispatcher::Dispatcher;
 #[cfg(feature = "tower")]
 pub use self::layer::{Call, ToolService};
-use self::policy::Policy;
 pub use self::prepared::Prepared;
-use self::run::{Invocation, Run};
 pub(crate) use self::typed::{Typed, TypedCall};
-use crate::backend::{Routes, Selector};
 pub use crate::call::BoxFuture;
-use crate::call::permit::Limiter;
 #[cfg(feature = "async")]
 pub use crate::call::timer::sleep;
 use crate::call::{Arguments, Context, RunResult, ToolError};
-use crate::catalog::Catalog;
-use crate::state::States;
-
-/// The dispatcher, which runs the tools of a catalog.
-///
-/// Each call passes the same stages: the name is resolved, the arguments are validated against the input schema, the
-/// function or backend runs, and its result is validated against the output schema. Clones share all state.
-///
-/// ```
-/// use toolkit::{Dispatcher, catalog, tool};
-///
-/// /// Adds two numbers.
-/// #[tool]
-/// fn add(a: i64, b: i64) -> i64 {
-///     a + b
-/// }
-///
-/// let dispatcher = Dispatcher::new(catalog![add]?)?;
-/// assert_eq!(dispatcher.call_sync("add", r#"{"a": 1, "b": 2}"#)?.value(), 3);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug)]
-pub struct Dispatcher {
-    shared: Arc<Shared>,
-    /// The layers, if there are any.
-    #[cfg(feature = "tower")]
-    layered: Option<ToolService>,
-}
-
-struct Shared {
-    catalog: Catalog,
-    routes: Routes,
-    selector: Option<Arc<Selector>>,
-    states: Arc<States>,
-    policy: Policy,
-    limiter: Limiter,
-}
 
 impl Dispatcher {
-    /// Returns the catalog.
-    #[must_use]
-    pub fn catalog(&self) -> &Catalog {
-        &self.shared.catalog
-    }
-
     /// Calls a tool by any of its names.
     ///
     /// A synchronous tool runs on the thread that polls the future, unless it is marked `blocking`.
@@ -212,17 +179,5 @@ impl Dispatcher {
         arguments: impl Into<Arguments<'a>>,
     ) -> Result<RunResult, ToolError> {
         self.prepared(name)?.call_sync_with(context, arguments)
-    }
-}
-
-// A selector is a function, and states have arbitrary types.
-impl std::fmt::Debug for Shared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shared")
-            .field("catalog", &self.catalog)
-            .field("routes", &self.routes)
-            .field("states", &self.states)
-            .field("policy", &self.policy)
-            .finish_non_exhaustive()
     }
 }

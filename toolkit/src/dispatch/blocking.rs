@@ -5,7 +5,7 @@ use std::fmt;
 #[cfg(feature = "async")]
 use std::sync::Arc;
 
-use super::Dispatcher;
+use super::dispatcher::Dispatcher;
 #[cfg(feature = "async")]
 use crate::call::ErrorKind;
 use crate::call::permit::Permit;

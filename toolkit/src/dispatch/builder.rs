@@ -1,18 +1,22 @@
 //! Configuration of a dispatcher.
 
-use std::fmt;
-use std::panic::Location;
-use std::sync::Arc;
-use std::time::Duration;
+#[cfg(feature = "tower")]
+mod layer;
+mod policy;
+mod state;
 
+use std::fmt;
+use std::sync::Arc;
+
+use super::check::{check, duplicate_states};
+use super::dispatcher::{Dispatcher, Shared};
+#[cfg(feature = "tower")]
+use super::layer::Wrap;
 use super::policy::Policy;
-use super::{Dispatcher, Run, Shared, missing};
 use crate::backend::{Routes, Selector};
-use crate::call::Coercion;
 use crate::call::permit::Limiter;
-use crate::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, Instances};
+use crate::catalog::{Catalog, Diagnostics, Instances};
 use crate::state::States;
-use crate::tool::entry::Entry;
 use crate::tool::{Tool, ToolBackend};
 
 /// A builder of a [`Dispatcher`].
@@ -48,17 +52,8 @@ pub struct DispatcherBuilder {
     policy: Policy,
     limiter: Limiter,
     #[cfg(feature = "tower")]
-    pub(super) layers: Vec<super::layer::Wrap>,
+    layers: Vec<Wrap>,
 }
-
-/// The default limit of arguments: far more than a model sends.
-const MAX_ARGUMENT_BYTES: usize = 16 << 20;
-
-/// The default limit of results: more than a model reads, and small enough for a server to hold several.
-const MAX_RESULT_BYTES: usize = 16 << 20;
-
-/// The default acquire timeout: longer than a model waits for a tool, and short enough to be noticed.
-const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Dispatcher {
     /// Creates a dispatcher for tools without injected state.
@@ -123,113 +118,18 @@ impl Dispatcher {
 }
 
 impl DispatcherBuilder {
-    pub(super) fn new(catalog: Catalog) -> Self {
+    fn new(catalog: Catalog) -> Self {
         Self {
             catalog,
             routes: Routes::default(),
             selector: None,
             states: States::default(),
             instances: Instances::new(),
-            policy: Policy {
-                validate_input: true,
-                validate_output: true,
-                coercion: Coercion::default(),
-                max_argument_bytes: MAX_ARGUMENT_BYTES,
-                max_result_bytes: MAX_RESULT_BYTES,
-                timeout: None,
-                acquire_timeout: ACQUIRE_TIMEOUT,
-            },
+            policy: Policy::default(),
             limiter: Limiter::default(),
             #[cfg(feature = "tower")]
             layers: Vec::new(),
         }
-    }
-
-    /// Adds state for tools with a parameter `&T`, including the `self` of a `#[toolset]`.
-    ///
-    /// Two values of one type are an error of [`DispatcherBuilder::build`]. Use [`DispatcherBuilder::instance`] for
-    /// several instances of a toolset, and [`DispatcherBuilder::shared_state`] for an `Arc<T>`.
-    #[track_caller]
-    pub fn state<T: Send + Sync + 'static>(self, state: T) -> Self {
-        self.shared_state(Arc::new(state))
-    }
-
-    /// Adds shared state, such as an `Arc<dyn Trait>`, for tools with a parameter `&T`.
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    /// use toolkit::{Catalog, Dispatcher, tool};
-    ///
-    /// trait Clock: Send + Sync {
-    ///     fn now(&self) -> u64;
-    /// }
-    ///
-    /// struct Stopped;
-    /// impl Clock for Stopped {
-    ///     fn now(&self) -> u64 {
-    ///         7
-    ///     }
-    /// }
-    ///
-    /// /// Returns the time.
-    /// #[tool]
-    /// fn time(clock: &dyn Clock) -> u64 {
-    ///     clock.now()
-    /// }
-    ///
-    /// let clock: Arc<dyn Clock> = Arc::new(Stopped);
-    /// let dispatcher = Dispatcher::builder(Catalog::linked()?).shared_state(clock).build()?;
-    /// assert_eq!(dispatcher.call_sync("time", "{}")?.value(), 7);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[track_caller]
-    pub fn shared_state<T: ?Sized + Send + Sync + 'static>(mut self, state: Arc<T>) -> Self {
-        self.states.insert(state, Location::caller());
-        self
-    }
-
-    /// Adds an instance of a toolset: its tools are also available in `namespace`, where they borrow `state`.
-    ///
-    /// If there are only instances, the tools are no longer available in the namespace of the toolset; with
-    /// [`DispatcherBuilder::state`] for the same type, they are. [`Dispatcher::catalog`] lists the tools under their
-    /// new ids. [`Instances`] does the same for a catalog without a dispatcher.
-    ///
-    /// ```
-    /// use toolkit::{Catalog, Dispatcher, toolset};
-    ///
-    /// struct Tracker { site: &'static str }
-    ///
-    /// #[toolset(namespace = "tracker")]
-    /// impl Tracker {
-    ///     /// Returns the address of an issue.
-    ///     #[tool(read_only)]
-    ///     fn address(&self, issue: u32) -> String {
-    ///         format!("{}/issues/{issue}", self.site)
-    ///     }
-    /// }
-    ///
-    /// let dispatcher = Dispatcher::builder(Catalog::linked()?)
-    ///     .instance("tracker_eu", Tracker { site: "https://eu.example.com" })
-    ///     .instance("tracker_us", Tracker { site: "https://us.example.com" })
-    ///     .build()?;
-    /// let result = dispatcher.call_sync("tracker_eu:address", r#"{"issue": 7}"#)?;
-    /// assert_eq!(result.value(), "https://eu.example.com/issues/7");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[track_caller]
-    pub fn instance<T: Send + Sync + 'static>(self, namespace: impl Into<String>, state: T) -> Self {
-        self.shared_instance(namespace, Arc::new(state))
-    }
-
-    /// Adds a shared instance, such as an `Arc<dyn Trait>`; see [`DispatcherBuilder::instance`].
-    #[track_caller]
-    pub fn shared_instance<T: ?Sized + Send + Sync + 'static>(
-        mut self,
-        namespace: impl Into<String>,
-        state: Arc<T>,
-    ) -> Self {
-        self.instances = self.instances.with_shared(namespace, state);
-        self
     }
 
     /// Sets the backends that run the tools which are not functions of this program; see
@@ -267,111 +167,6 @@ impl DispatcherBuilder {
         self
     }
 
-    /// Sets the default timeout of a call, which applies to tools without a timeout. No timeout by default.
-    ///
-    /// A thread of this crate measures real time, so timeouts work on any executor. A synchronous tool cannot be
-    /// stopped before it returns; mark a slow one `blocking`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::time::Duration;
-    ///
-    /// use toolkit::call::ErrorKind;
-    /// use toolkit::dispatch::sleep;
-    /// use toolkit::{Dispatcher, ToolError, catalog, tool};
-    ///
-    /// /// Waits for an hour.
-    /// #[tool]
-    /// async fn wait() -> Result<(), ToolError> {
-    ///     sleep(Duration::from_secs(3600)).await
-    /// }
-    ///
-    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-    /// let dispatcher = Dispatcher::builder(catalog![wait]?).timeout(Duration::from_millis(10)).build()?;
-    /// assert_eq!(dispatcher.call("wait", "{}").await.unwrap_err().kind(), ErrorKind::TimedOut);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn timeout(mut self, limit: Duration) -> Self {
-        self.policy.timeout = Some(limit);
-        self
-    }
-
-    /// Sets the number of calls that run at the same time. Further calls wait for a permit, up to the
-    /// [`acquire_timeout`](Self::acquire_timeout); [`Dispatcher::call_sync`] does not wait and fails. No limit by
-    /// default, and a limit of zero is an error of [`build`](Self::build).
-    ///
-    /// A call that a tool makes runs under the permit of that tool, so that it cannot wait for its caller. This
-    /// includes calls with the tool's [`Context`](crate::Context) from any task or thread, and calls with any context
-    /// from the tool's own future or function. A tool should pass its context to tasks and threads that it spawns;
-    /// otherwise their calls need permits of their own.
-    ///
-    /// A permit is released when the call and every call made under the permit have ended. A `blocking` tool that
-    /// exceeds its timeout holds its permit until the function returns.
-    pub fn concurrency(mut self, n_calls: usize) -> Self {
-        self.limiter = Limiter::new(n_calls);
-        self
-    }
-
-    /// Sets the time that a call waits for a permit before it fails with
-    /// [`ErrorKind::Overloaded`](crate::call::ErrorKind::Overloaded). The default is 60 seconds. The timeout of the
-    /// call includes this wait.
-    pub fn acquire_timeout(mut self, timeout: Duration) -> Self {
-        self.policy.acquire_timeout = timeout;
-        self
-    }
-
-    /// Sets the maximum size of the arguments in bytes of JSON. The default is 16 MiB.
-    pub fn max_argument_bytes(mut self, n_bytes: usize) -> Self {
-        self.policy.max_argument_bytes = n_bytes;
-        self
-    }
-
-    /// Sets the maximum size of a result, in bytes of JSON and of content each. The default is 16 MiB. Serialization
-    /// stops at the limit, and the call fails with an error that contains it.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use toolkit::call::ErrorKind;
-    /// use toolkit::{Dispatcher, catalog, tool};
-    ///
-    /// /// Repeats a text.
-    /// #[tool]
-    /// fn repeat(text: String, times: usize) -> String {
-    ///     text.repeat(times)
-    /// }
-    ///
-    /// let dispatcher = Dispatcher::builder(catalog![repeat]?).max_result_bytes(100).build()?;
-    /// let error = dispatcher.call_sync("repeat", r#"{"text": "ab", "times": 1000}"#).unwrap_err();
-    /// assert_eq!(error.kind(), ErrorKind::ResultTooLarge);
-    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
-    /// ```
-    pub fn max_result_bytes(mut self, n_bytes: usize) -> Self {
-        self.policy.max_result_bytes = n_bytes;
-        self
-    }
-
-    /// Sets the coercion of arguments that do not match the input schema. The default is [`Coercion::NullAsAbsent`].
-    pub fn coercion(mut self, coercion: Coercion) -> Self {
-        self.policy.coercion = coercion;
-        self
-    }
-
-    /// Sets whether arguments are validated against the input schema. The default is `true`.
-    pub fn validate_input(mut self, check: bool) -> Self {
-        self.policy.validate_input = check;
-        self
-    }
-
-    /// Sets whether results are validated against the output schema. The default is `true`.
-    pub fn validate_output(mut self, check: bool) -> Self {
-        self.policy.validate_output = check;
-        self
-    }
-
     /// Builds the dispatcher.
     ///
     /// # Errors
@@ -398,7 +193,7 @@ impl DispatcherBuilder {
     /// # Ok::<(), toolkit::catalog::Diagnostics>(())
     /// ```
     pub fn build(self) -> Result<Dispatcher, Diagnostics> {
-        let duplicates = missing::duplicate_states(&self.catalog, &self.states);
+        let duplicates = duplicate_states(&self.catalog, &self.states);
         let catalog = match self.instances.is_empty() {
             true => Ok(self.catalog),
             false => self.catalog.with_instances_beside(self.instances, &self.states),
@@ -437,24 +232,4 @@ impl fmt::Debug for DispatcherBuilder {
             .field("policy", &self.policy)
             .finish_non_exhaustive()
     }
-}
-
-/// Checks that these tools can run with these states and this limit.
-pub(super) fn check(catalog: &Catalog, states: &States, limiter: &Limiter) -> Result<(), Diagnostics> {
-    let mut diagnostics = missing::missing_states(catalog, states);
-    if limiter.is_zero() {
-        let message = "the concurrency limit is 0, so no call could run; it must be at least 1";
-        diagnostics.push(Diagnostic::new(DiagnosticKind::InvalidSetting, message, []));
-    }
-    if cfg!(not(feature = "async")) {
-        let needs = |tool: &&Tool| {
-            let blocks = |entry: &Entry| matches!(Run::from_entry(entry), Run::Blocking(_));
-            tool.timeout().is_some() || tool.entry().is_some_and(blocks)
-        };
-        diagnostics.extend(catalog.iter().filter(needs).map(|tool| {
-            let message = "`timeout` and `blocking` need the feature `async` of `toolkit`";
-            Diagnostic::new(DiagnosticKind::MissingFeature, message, [tool])
-        }));
-    }
-    Diagnostics::none_or(diagnostics)
 }

@@ -1,13 +1,36 @@
-//! Checks for missing and duplicate state.
+//! Checks that the tools of a catalog can run: their state, and the limits and features that they need.
 
 use std::collections::BTreeMap;
 
-use crate::catalog::{Catalog, Diagnostic, DiagnosticKind, namespaces_with};
+use super::run::Run;
+use crate::call::permit::Limiter;
+use crate::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, namespaces_with};
 use crate::state::{StateType, States};
 use crate::tool::Tool;
+use crate::tool::entry::Entry;
+
+/// Checks that these tools can run with these states and this limit.
+pub(super) fn check(catalog: &Catalog, states: &States, limiter: &Limiter) -> Result<(), Diagnostics> {
+    let mut diagnostics = missing_states(catalog, states);
+    if limiter.is_zero() {
+        let message = "the concurrency limit is 0, so no call could run; it must be at least 1";
+        diagnostics.push(Diagnostic::new(DiagnosticKind::InvalidSetting, message, []));
+    }
+    if cfg!(not(feature = "async")) {
+        let needs = |tool: &&Tool| {
+            let blocks = |entry: &Entry| matches!(Run::from_entry(entry), Run::Blocking(_));
+            tool.timeout().is_some() || tool.entry().is_some_and(blocks)
+        };
+        diagnostics.extend(catalog.iter().filter(needs).map(|tool| {
+            let message = "`timeout` and `blocking` need the feature `async` of `toolkit`";
+            Diagnostic::new(DiagnosticKind::MissingFeature, message, [tool])
+        }));
+    }
+    Diagnostics::none_or(diagnostics)
+}
 
 /// Returns one diagnostic for each missing type, with all tools that borrow it.
-pub(super) fn missing_states(catalog: &Catalog, states: &States) -> Vec<Diagnostic> {
+fn missing_states(catalog: &Catalog, states: &States) -> Vec<Diagnostic> {
     let mut missing: BTreeMap<&str, (StateType, Vec<&Tool>)> = BTreeMap::new();
     for tool in catalog {
         let own = tool.instance().map(|instance| &instance.states);

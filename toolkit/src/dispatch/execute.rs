@@ -3,12 +3,15 @@
 use std::pin::pin;
 use std::sync::Arc;
 
+use super::dispatcher::{Dispatcher, Shared};
+use super::host::Host;
+use super::invocation::Invocation;
 #[cfg(feature = "tower")]
 use super::layer::Call;
 use super::limit::{bounded, is_unbounded};
+use super::run::Run;
 use super::scope::{scoped, sees_all};
 use super::select::Executor;
-use super::{Dispatcher, Host, Invocation, Run, Shared};
 use crate::call::permit::Permit;
 use crate::call::{Arguments, Context, ErrorKind, RunResult, ToolError, unwind};
 use crate::stream::Queue;

@@ -2,7 +2,7 @@
 
 use std::any::type_name;
 
-use super::Dispatcher;
+use super::dispatcher::Dispatcher;
 use crate::call::{Context, ToolError};
 use crate::catalog::Catalog;
 use crate::state::States;

@@ -9,14 +9,14 @@ use serde_json::Value;
 use tower_layer::Layer;
 use tower_service::Service;
 
+use super::dispatcher::Dispatcher;
 use super::scope::scoped;
-use super::{BoxFuture, Dispatcher, DispatcherBuilder};
 use crate::call::unwind::{self, Panic};
-use crate::call::{Arguments, Context, RunResult, ToolError, validated_arguments};
+use crate::call::{Arguments, BoxFuture, Context, RunResult, ToolError, validated_arguments};
 use crate::stream::Queue;
 use crate::tool::Tool;
 
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
+pub(super) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// A call that passes through layers. Its tool is resolved, and nothing else is checked yet.
 ///
@@ -178,7 +178,7 @@ impl ToolService {
         Self(Arc::new(Bottom))
     }
 
-    fn wrapped_by<L>(self, layer: L) -> Self
+    pub(super) fn wrapped_by<L>(self, layer: L) -> Self
     where
         L: Layer<ToolService>,
         L::Service: Service<Call, Response = RunResult> + Clone + Send + Sync + 'static,
@@ -253,24 +253,6 @@ impl Dispatcher {
         }
         let layered = layers.into_iter().rfold(ToolService::bottom(), |inner, wrap| wrap(inner));
         Self { layered: Some(layered), ..self }
-    }
-}
-
-impl DispatcherBuilder {
-    /// Adds a layer around every call with JSON arguments. The first layer added is the outermost.
-    ///
-    /// A layer receives a call after its tool is resolved. An error other than [`ToolError`] is masked like any
-    /// unexpected error. Calls without a runtime are rejected, because layers are asynchronous. A
-    /// [`Handle`](crate::Handle), which calls a function with Rust types, bypasses the layers.
-    pub fn layer<L>(mut self, layer: L) -> Self
-    where
-        L: Layer<ToolService> + Send + 'static,
-        L::Service: Service<Call, Response = RunResult> + Clone + Send + Sync + 'static,
-        <L::Service as Service<Call>>::Future: Send,
-        <L::Service as Service<Call>>::Error: Into<BoxError>,
-    {
-        self.layers.push(Box::new(|inner| inner.wrapped_by(layer)));
-        self
     }
 }
 

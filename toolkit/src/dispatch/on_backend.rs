@@ -4,9 +4,10 @@ use std::pin::pin;
 
 use serde::de::IgnoredAny;
 
+use super::dispatcher::Dispatcher;
+use super::limit;
 use super::policy::Policy;
 use super::scope::scoped;
-use super::{Dispatcher, limit};
 use crate::backend::{BackendCall, Normal, Parts, Route, normalize, without_tool_id};
 use crate::call::{Arguments, Change, Context, RunResult, ToolError, check_output_tree, unwind, validated_arguments};
 use crate::stream::Queue;

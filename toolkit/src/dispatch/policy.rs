@@ -17,6 +17,29 @@ pub(crate) struct Policy {
     pub(crate) acquire_timeout: Duration,
 }
 
+/// The default limit of arguments: far more than a model sends.
+const MAX_ARGUMENT_BYTES: usize = 16 << 20;
+
+/// The default limit of results: more than a model reads, and small enough for a server to hold several.
+const MAX_RESULT_BYTES: usize = 16 << 20;
+
+/// The default acquire timeout: longer than a model waits for a tool, and short enough to be noticed.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(60);
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            validate_input: true,
+            validate_output: true,
+            coercion: Coercion::default(),
+            max_argument_bytes: MAX_ARGUMENT_BYTES,
+            max_result_bytes: MAX_RESULT_BYTES,
+            timeout: None,
+            acquire_timeout: ACQUIRE_TIMEOUT,
+        }
+    }
+}
+
 impl Policy {
     /// Rejects a call that is too large, nested too deeply, or cancelled, before its arguments are parsed.
     #[inline]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Dispatcher;
+use super::dispatcher::Dispatcher;
 use super::report::report;
 use crate::call::{Arguments, Context, RunResult, ToolError};
 use crate::tool::Tool;

@@ -1,6 +1,6 @@
 //! Selection of the executor of a call: a function of this program or a backend.
 
-use super::Shared;
+use super::dispatcher::Shared;
 use crate::backend::Route;
 use crate::call::{ErrorKind, ToolError, unwind};
 use crate::tool::Tool;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Dispatcher;
+use super::dispatcher::Dispatcher;
 use super::report::report;
 use crate::call::{Arguments, Context, unwind};
 use crate::stream::{CallStream, Queue, reporting_to};

@@ -2,12 +2,13 @@
 
 use std::pin::pin;
 
+use super::dispatcher::Dispatcher;
+use super::host::Host;
 use super::limit::{bounded, is_unbounded};
 use super::policy::check_cancelled;
 use super::report::report;
-use super::run::shown;
+use super::run::{Run, shown};
 use super::scope::scoped;
-use super::{Dispatcher, Host, Run};
 use crate::call::{BoxFuture, Context, ToolError, unwind};
 use crate::tool::Tool;
 use crate::tool::entry::Entry;

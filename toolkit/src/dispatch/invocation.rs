@@ -1,0 +1,116 @@
+//! A call of a function: the decoding of its arguments and the encoding of its result.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::host::Host;
+use super::policy::Policy;
+use crate::call::{
+    Arguments, Change, Content, RunResult, ToolError, check_value, decode_tree, not_json, validated_arguments,
+};
+use crate::stream::{Chunk, Queue};
+use crate::tool::entry::Entry;
+use crate::tool::{Tool, ToolBackend};
+use toolkit_schema::Schema;
+use toolkit_schema::plan::{EncodeError, Plan};
+use toolkit_schema::tree::Tree;
+
+/// A call of a function.
+#[derive(Clone, Copy, Debug)]
+pub struct Invocation<'a> {
+    pub(super) tool: &'a Tool,
+    pub(super) entry: &'static Entry,
+    pub(super) arguments: &'a Arguments<'a>,
+    pub(super) host: Host<'a>,
+    pub(super) policy: &'a Policy,
+    /// The receiver of the parts of a streamed result.
+    pub(super) parts: Option<&'a Queue>,
+}
+
+impl Invocation<'_> {
+    /// Validates and deserializes the arguments.
+    ///
+    /// Every deserializer named here is compiled for every tool, so there are only two: that of the plan, and that of
+    /// a tree for arguments that the plan does not accept.
+    pub(super) fn decode<A: DeserializeOwned>(&self, changes: &mut Vec<Change>) -> Result<A, ToolError> {
+        let plan = if self.policy.validate_input { self.tool.input().plan() } else { Some(Plan::anything()) };
+        if let (Arguments::Json(text), Some(plan)) = (self.arguments, plan)
+            && let Ok(arguments) = plan.decode(text)
+        {
+            return Ok(arguments);
+        }
+        let tree = self.tree(changes)?;
+        decode_tree(self.tool, self.policy.validate_input, self.arguments, &tree, changes)
+    }
+
+    /// Returns the arguments as a tree, validated unless the policy disables validation.
+    #[cold]
+    fn tree(&self, changes: &mut Vec<Change>) -> Result<Tree, ToolError> {
+        if !self.policy.validate_input {
+            return self.arguments.to_tree();
+        }
+        let (tree, changed) = validated_arguments(self.tool, self.arguments, self.policy.coercion)?;
+        *changes = changed;
+        Ok(tree)
+    }
+
+    /// Sends an item of the result, as JSON, to the receiver of a stream, waiting while the queue is full.
+    pub(super) async fn send(&self, item: &[u8]) -> Result<(), ToolError> {
+        if let Some(parts) = self.parts {
+            let chunk = Chunk::from_json(String::from_utf8_lossy(item).into_owned());
+            parts.send(chunk.map_err(ToolError::internal)?).await;
+        }
+        Ok(())
+    }
+
+    /// Appends an item to a list, within the size limit.
+    pub(super) fn grow(&self, list: &mut Vec<u8>, item: &[u8]) -> Result<(), ToolError> {
+        self.policy.check_size((list.len() + item.len()).saturating_add(1))?;
+        if list.len() > 1 {
+            list.push(b',');
+        }
+        list.extend_from_slice(item);
+        Ok(())
+    }
+
+    /// Rejects content that exceeds the size limit.
+    pub(super) fn check_content(&self, content: &[Content]) -> Result<(), ToolError> {
+        self.policy.check_content(content)
+    }
+
+    #[inline(always)]
+    pub(super) fn empty_result(&self, changes: Vec<Change>) -> RunResult {
+        match self.tool.instance() {
+            None => RunResult::from_function(self.entry.id, changes),
+            Some(_) => self.result_of_instance(changes),
+        }
+    }
+
+    /// The id of an instance is not a static string.
+    #[cold]
+    fn result_of_instance(&self, changes: Vec<Change>) -> RunResult {
+        let id = self.tool.id_text().into_owned();
+        RunResult::from_backend(id.clone(), ToolBackend::named(id), None, changes)
+    }
+
+    /// Serializes a result and validates it against the output schema.
+    pub(super) fn encode(&self, output: &impl Serialize) -> Result<Vec<u8>, ToolError> {
+        let schema = self.tool.output().filter(|_| self.policy.validate_output);
+        if let Some(plan) = schema.and_then(Schema::plan) {
+            let mut json = Vec::with_capacity(128);
+            match plan.encode_at_most(output, &mut json, self.policy.max_result_bytes) {
+                Ok(()) => return self.policy.check_size(json.len()).map(|()| json),
+                Err(EncodeError::TooLong) => return Err(self.policy.result_too_large()),
+                Err(EncodeError::Uncertain) => {}
+            }
+        }
+        let json = match self.policy.encode(output) {
+            Ok(json) => json,
+            Err(error) => return Err(not_json(schema, error, output)),
+        };
+        if let Some(schema) = schema {
+            check_value(schema, &json, output)?;
+        }
+        Ok(json)
+    }
+}
