@@ -2,6 +2,7 @@
 
 mod argument;
 mod borrowed;
+mod form;
 mod function;
 #[cfg(feature = "import")]
 pub mod import;
@@ -41,6 +42,7 @@ pub use self::argument::{
     argument_case, result_case,
 };
 pub use self::borrowed::FromHost;
+pub use self::form::Form;
 pub use self::function::{async_entry, async_linked, blocking_entry, catalog_of, not_in, sync_entry, sync_linked};
 pub use self::metadata::with_aliases;
 pub use self::metadata::{icon, literal, requirements, text, texts};
@@ -49,7 +51,6 @@ pub use self::returned::{
     Convert, Data, ErrorOf, Failing, Plain, PlainShape, Returned, Shape, Succeeds, UnfitData, is_data, kind,
 };
 pub use self::shared::OwnsAlone;
-pub use self::sole::Form;
 pub use crate::bounds::no_arguments::NoArguments;
 pub use crate::bounds::{
     ArgumentDefault, BlockingResult, Borrowed, DescribeArgument, DescribeResult, DeserializeArgument, NamedArgument,

@@ -28,12 +28,14 @@ mod expect;
 mod instances;
 mod names;
 mod records;
+mod versions;
 mod wire;
 
 pub use self::instances::Instances;
 pub(crate) use self::instances::namespaces_with;
 pub(crate) use self::names::Names;
 use self::records::Records;
+use self::versions::versions_of_one;
 pub use self::wire::{Naming, WireNames};
 use crate::call::{ErrorKind, ToolError};
 pub use crate::tool::Location;
@@ -126,7 +128,7 @@ impl Catalog {
             if pair[0].id().prints_as(pair[1].id()) {
                 diagnostics.push(Diagnostic::duplicate_id(&pair[0], &pair[1]));
             } else {
-                diagnostics.extend(check::versions_of_one(&pair[0], &pair[1]));
+                diagnostics.extend(versions_of_one(&pair[0], &pair[1]));
             }
         }
         let names = Names::new(&tools, &mut diagnostics);

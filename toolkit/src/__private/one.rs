@@ -12,7 +12,7 @@ use serde::de::value::Error as Nothing;
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::sole::Form;
+use super::form::Form;
 
 /// The name and the description of a sole argument.
 pub trait Named {

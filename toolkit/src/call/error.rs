@@ -129,6 +129,12 @@ impl ToolError {
         Self::new(ErrorKind::Cancelled, "the call was cancelled")
     }
 
+    /// Creates the error of a call that found no free permit among `n_calls`.
+    pub(super) fn overloaded(n_calls: usize) -> Self {
+        let message = format!("the concurrency limit of {n_calls} calls is reached; try again later");
+        Self::new(ErrorKind::Overloaded, message)
+    }
+
     /// Creates an unexpected error. The error is logged, and the model reads only that the tool failed.
     ///
     /// # Examples

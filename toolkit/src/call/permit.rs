@@ -23,7 +23,6 @@ use self::counter::{Slot, Slots};
 #[cfg(feature = "async")]
 use self::semaphore::{Slot, Slots};
 use super::error::ToolError;
-use super::kind::ErrorKind;
 
 /// A limit on the number of concurrent calls, unlimited by default. Clones share the limit.
 #[derive(Clone, Debug, Default)]
@@ -95,7 +94,7 @@ fn try_acquire(slots: &Arc<Slots>, chain: &Option<Arc<Chain>>) -> Result<Permit,
     if let Some(held) = chain.as_ref().and_then(|chain| chain.find(slots)) {
         return Ok(Permit { _held: Some(held), chain: chain.clone() });
     }
-    let slot = slots.try_take().ok_or_else(|| overloaded(slots.n_calls()))?;
+    let slot = slots.try_take().ok_or_else(|| ToolError::overloaded(slots.n_calls()))?;
     Ok(Permit::new(slots, slot, chain.clone()))
 }
 
@@ -192,9 +191,4 @@ impl Drop for Noted {
 
 fn swap(chain: Option<Arc<Chain>>) -> Option<Arc<Chain>> {
     CURRENT.try_with(|current| current.replace(chain)).unwrap_or_default()
-}
-
-fn overloaded(n_calls: usize) -> ToolError {
-    let message = format!("the concurrency limit of {n_calls} calls is reached; try again later");
-    ToolError::new(ErrorKind::Overloaded, message)
 }

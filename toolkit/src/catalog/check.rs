@@ -2,8 +2,8 @@
 
 use super::Catalog;
 use super::wire::{Naming, WireNames};
-use crate::tool::check::{brief, check_meta, check_object, check_tool};
-use crate::tool::{Diagnostic, DiagnosticKind, Diagnostics, Tool};
+use crate::tool::Diagnostics;
+use crate::tool::check::{check_meta, check_object, check_tool};
 
 impl Catalog {
     /// Validates all tools: ids, schemas, examples, `meta` (an object without the key
@@ -48,28 +48,4 @@ impl Catalog {
         let names = WireNames::collect(self, naming, &mut diagnostics);
         Diagnostics::none_or(diagnostics).map(|()| names)
     }
-}
-
-/// Reports two tools with adjacent ids that cannot be versions of one tool, because no name would resolve to one of
-/// them.
-pub(super) fn versions_of_one(a: &Tool, b: &Tool) -> Option<Diagnostic> {
-    let (one, other) = (a.id(), b.id());
-    if (one.namespace(), one.name()) != (other.namespace(), other.name()) {
-        return None;
-    }
-    let message = match (one.version(), other.version()) {
-        (None, Some(_)) => {
-            "one has no version, so its id would resolve to the highest version of the other; give both a version"
-                .to_owned()
-        }
-        (Some(written), Some(otherwise)) if one.semver().is_some() && one.semver() == other.semver() => {
-            format!(
-                "`{}` and `{}` are the same version; remove one or change its version",
-                brief(written),
-                brief(otherwise)
-            )
-        }
-        _ => return None,
-    };
-    Some(Diagnostic::new(DiagnosticKind::DuplicateId, message, [a, b]))
 }

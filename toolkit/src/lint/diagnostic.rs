@@ -174,6 +174,12 @@ impl FromStr for Rule {
     }
 }
 
+/// Quotes the start of a deceptive text for a message.
+pub(super) fn quoted(text: &str) -> String {
+    let shown: String = text.chars().take(60).collect();
+    format!("`{}`", shown.escape_debug())
+}
+
 /// The error of an unknown rule code.
 ///
 /// # Examples

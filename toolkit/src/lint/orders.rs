@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::poison::quoted;
+use super::diagnostic::quoted;
 
 struct Mark {
     pattern: Regex,

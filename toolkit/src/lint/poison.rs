@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::Value;
 
-use super::diagnostic::{LintDiagnostic, Rule};
+use super::diagnostic::{LintDiagnostic, Rule, quoted};
 use super::invisible::invisible;
 use super::orders::orders;
 use crate::tool::Tool;
@@ -132,9 +132,4 @@ fn suspicious(text: &str) -> Option<String> {
     });
     let (mark, what) = MARKS.iter().find(|(mark, _)| mark.is_match(text))?;
     Some(format!("{what}: {}", quoted(mark.find(text)?.as_str())))
-}
-
-pub(super) fn quoted(text: &str) -> String {
-    let shown: String = text.chars().take(60).collect();
-    format!("`{}`", shown.escape_debug())
 }

@@ -1,7 +1,7 @@
 //! Writers of the result of `tools/call`.
 
-use super::Revision;
 use super::result::{is_wrapped, wrap};
+use super::revision::Revision;
 use crate::call::{Content, RunResult, ToolError};
 use crate::tool::Tool;
 

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use super::{Revision, list_tools};
+use super::list::list_tools;
+use super::revision::Revision;
 use crate::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, Naming};
 
 impl Catalog {

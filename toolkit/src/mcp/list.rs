@@ -1,12 +1,85 @@
-//! The serialized list of tools, which a server creates once and serves in pages.
+//! The list of tools, as a value and as text that a server creates once and serves in pages.
 
 use std::fmt::Write;
 use std::num::NonZeroUsize;
 
-use super::{LIST_TTL_MS, Revision, tools};
+use serde_json::{Value, json};
+
+use super::listed::listed;
+use super::revision::Revision;
 use crate::catalog::{Catalog, Diagnostics, Naming};
 
-/// The tools of a catalog in the format of [`list_tools`](super::list_tools), as JSON text.
+/// The time for which a client may cache the list, in milliseconds (`ttlMs`, SEP-2549): one hour.
+///
+/// The tools that are linked into a program change only with the program. A server whose list changes at runtime
+/// overwrites the value.
+pub const LIST_TTL_MS: u64 = 3_600_000;
+
+/// Returns the result of `tools/list`: the highest version of every tool, in the order of the ids.
+///
+/// The official schema of each revision calls it `ListToolsResult`. 2026-07-28 also requires `resultType`, which is
+/// `complete`; `ttlMs`, see [`LIST_TTL_MS`]; and `cacheScope`, which is `public`, since a program's own catalog is the
+/// same for every user.
+///
+/// - The deprecation notice of a tool is the last paragraph of its description.
+/// - `_meta` contains the author's `meta` and, under [`META_KEY`](crate::tool::META_KEY), the tool's record: its id, namespace, version, tags,
+///   category, requirements, replacement, aliases, examples and timeout (`timeoutMs`), as far as they are set.
+/// - Input schemas have `type: object` at the root, which both revisions require. Output schemas have it for
+///   2025-11-25; there a result that is not an object is wrapped in an object with the property `result`, see
+///   [`wrap_result`](super::wrap_result).
+///
+/// All keys are sorted: a catalog has the same bytes in every build, whatever features of `serde_json` are enabled. A
+/// server can cache the list as a [`ToolList`].
+///
+/// # Errors
+///
+/// Returns every reason why a tool cannot be listed: several tools have one wire name, clients reject a name, the
+/// arguments are not an object, or `meta` is not an object or has a key of this crate.
+///
+/// # Examples
+///
+/// ```
+/// # use toolkit::mcp::{Revision, list_tools};
+/// # use toolkit::catalog::Naming;
+/// /// Adds two integers.
+/// #[toolkit::tool(namespace = "math", version = "1.0.0", read_only)]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
+/// let catalog = toolkit::catalog![add]?;
+/// let list = list_tools(&catalog, Revision::V2026_07_28, Naming::NamespaceName)?;
+/// let tool = &list["tools"][0];
+/// assert_eq!(tool["name"], "math_add");
+/// assert_eq!(tool["annotations"]["readOnlyHint"], true);
+/// assert_eq!(tool["_meta"]["rs.toolkit/tool"]["id"], "math:add:1.0.0");
+/// # Ok(())
+/// # }
+/// ```
+pub fn list_tools(catalog: &Catalog, revision: Revision, naming: Naming) -> Result<Value, Diagnostics> {
+    let tools = tools(catalog, revision, naming)?;
+    let mut list = match revision {
+        Revision::V2025_11_25 => json!({ "tools": tools }),
+        Revision::V2026_07_28 => json!({
+            "resultType": "complete",
+            "tools": tools,
+            "ttlMs": LIST_TTL_MS,
+            "cacheScope": "public",
+        }),
+    };
+    // Any crate of the program may enable `serde_json/preserve_order`; the keys would then stay in the order above, and
+    // those of the schemas in the order of their creation.
+    list.sort_all_objects();
+    Ok(list)
+}
+
+fn tools(catalog: &Catalog, revision: Revision, naming: Naming) -> Result<Vec<Value>, Diagnostics> {
+    let names = catalog.listed(naming)?;
+    Ok(names.iter().map(|(name, tool)| Value::Object(listed(name, tool, revision))).collect())
+}
+
+/// The tools of a catalog in the format of [`list_tools`], as JSON text.
 ///
 /// A server creates one list for each supported revision at startup. Each response is then a copy of a part of the
 /// text, without generating schemas or serializing tools again.
@@ -41,7 +114,7 @@ impl ToolList {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`list_tools`](super::list_tools).
+    /// Returns the errors of [`list_tools`].
     pub fn new(catalog: &Catalog, revision: Revision, naming: Naming) -> Result<Self, Diagnostics> {
         let mut list = Self { revision, tools: String::new(), starts: vec![0] };
         for mut tool in tools(catalog, revision, naming)? {
@@ -67,7 +140,7 @@ impl ToolList {
     }
 
     /// Returns the result of `tools/list` with all tools (`ListToolsResult`), equal to that of
-    /// [`list_tools`](super::list_tools).
+    /// [`list_tools`].
     #[must_use]
     pub fn to_json(&self) -> String {
         self.part(0, self.len())

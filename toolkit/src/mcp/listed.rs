@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::Revision;
 use super::result::{is_wrapped, wrapped};
+use super::revision::Revision;
 use crate::tool::{Object, Tool, drop_nulls};
 use toolkit_schema::{inline, root};
 

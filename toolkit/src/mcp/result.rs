@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Revision;
+use super::revision::Revision;
 use crate::tool::Tool;
 use toolkit_schema::{root, walk};
 

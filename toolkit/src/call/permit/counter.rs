@@ -4,7 +4,6 @@ use std::future::{Future, ready};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::overloaded;
 use crate::call::error::ToolError;
 
 #[derive(Debug)]
@@ -32,6 +31,6 @@ impl Slots {
     }
 
     pub(super) fn wait(&self, _: Duration) -> impl Future<Output = Result<Slot, ToolError>> + use<> {
-        ready(Err(overloaded(self.n_calls)))
+        ready(Err(ToolError::overloaded(self.n_calls)))
     }
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::overloaded;
 use crate::call::error::ToolError;
 use crate::call::timer;
 
@@ -36,7 +35,7 @@ impl Slots {
         match timer::timeout(timeout, Arc::clone(&self.free).acquire_owned()).await? {
             Some(Ok(slot)) => Ok(slot),
             // The semaphore is never closed.
-            Some(Err(_)) | None => Err(overloaded(self.n_calls)),
+            Some(Err(_)) | None => Err(ToolError::overloaded(self.n_calls)),
         }
     }
 }

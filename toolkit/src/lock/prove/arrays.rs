@@ -6,7 +6,7 @@ use super::super::budget::Undecided;
 use super::document::Node;
 use super::facts::Facts;
 use super::leaf::count;
-use super::{Proof, Prover};
+use super::prover::{Proof, Prover};
 
 impl<'s> Prover<'s, '_> {
     /// Returns true if arrays satisfy a keyword of a goal.

@@ -6,10 +6,10 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::super::budget::Undecided;
-use super::Prover;
 use super::document::Node;
 use super::facts::{Case, Facts};
 use super::leaf::{exact_text, has_large_number};
+use super::prover::Prover;
 use super::types::Types;
 use toolkit_schema::{Dialect, walk};
 

@@ -9,7 +9,7 @@ use super::super::budget::Undecided;
 use super::document::Node;
 use super::facts::{Case, Facts};
 use super::leaf::count;
-use super::{Proof, Prover};
+use super::prover::{Proof, Prover};
 use toolkit_schema::Dialect;
 
 impl<'s> Prover<'s, '_> {

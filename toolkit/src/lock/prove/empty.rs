@@ -4,8 +4,8 @@ use super::document::Node;
 use super::facts::Facts;
 use super::leaf::count;
 use super::number;
+use super::prover::{Proof, Prover};
 use super::types::Types;
-use super::{Proof, Prover};
 
 /// The maximum number of levels of a value that are examined.
 pub(super) const EFFORT: usize = 4;

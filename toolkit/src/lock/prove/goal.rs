@@ -10,8 +10,8 @@ use super::empty::EFFORT;
 use super::facts::Facts;
 use super::leaf::exact_text;
 use super::number::{self, End, Number};
+use super::prover::{MAX_KEY, MAX_KNOWN, Proof, Prover};
 use super::types::Types;
-use super::{MAX_KEY, MAX_KNOWN, Proof, Prover};
 
 impl<'s> Prover<'s, '_> {
     /// Returns true if `goal` accepts every value for which the facts hold.

@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::super::budget::{Budget, Undecided};
 use super::facts::Facts;
 use super::number::{self, Bound, End, Number};
+use super::prover::{Proof, Prover};
 use super::types::Types;
-use super::{Proof, Prover};
 use toolkit_schema::equality;
 
 /// Returns a text that two values share only if every validator considers them equal.

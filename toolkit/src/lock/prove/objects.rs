@@ -8,8 +8,8 @@ use super::super::budget::Undecided;
 use super::document::Node;
 use super::facts::{Case, Facts};
 use super::leaf::count;
+use super::prover::{Proof, Prover};
 use super::types::Types;
-use super::{Proof, Prover};
 use toolkit_schema::{Dialect, walk};
 
 /// The keys that are evaluated by other keywords of a goal.

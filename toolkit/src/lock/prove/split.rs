@@ -6,8 +6,8 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use super::super::budget::Undecided;
-use super::Prover;
 use super::facts::{Case, Facts};
+use super::prover::Prover;
 use super::types::Types;
 
 /// The facts common to all cases, and the cases.
