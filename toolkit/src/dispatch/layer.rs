@@ -117,7 +117,7 @@ impl Call {
 
 /// The service that a layer wraps: the inner layers and the dispatcher.
 ///
-/// A [`Layer`] that is passed to [`DispatcherBuilder::layer`] receives it and returns its own service.
+/// A [`Layer`] that is passed to [`DispatcherBuilder::layer`](super::DispatcherBuilder::layer) receives it and returns its own service.
 ///
 /// # Examples
 ///
