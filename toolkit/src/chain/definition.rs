@@ -50,6 +50,38 @@ impl Chain {
     ///
     /// The steps share one task: asynchronous and `blocking` tools run concurrently, other synchronous tools one at a
     /// time.
+    ///
+    /// # Examples
+    ///
+    /// The greeting waits for both names, which are independent of each other:
+    ///
+    /// ```
+    /// use toolkit::chain::{Chain, Step};
+    /// use toolkit::{Context, Dispatcher, catalog, tool};
+    ///
+    /// /// Returns the name of a user.
+    /// #[tool]
+    /// async fn name(id: u32) -> String {
+    ///     format!("user {id}")
+    /// }
+    ///
+    /// /// Introduces two people.
+    /// #[tool]
+    /// async fn introduce(one: String, other: String) -> String {
+    ///     format!("{one}, this is {other}.")
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+    /// let chain = Chain::parallel()
+    ///     .then(Step::new("name").named("one").arg("id", 1))
+    ///     .then(Step::new("name").named("other").arg("id", 2))
+    ///     .then(Step::new("introduce").take("one", "one", "").take("other", "other", ""));
+    /// let outcome = chain.run(&Dispatcher::new(catalog![name, introduce]?)?, &Context::new()).await?;
+    /// assert_eq!(outcome.result().unwrap().value(), "user 1, this is user 2.");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn parallel() -> Self {
         Self { steps: Vec::new(), order: Order::Parallel }

@@ -141,6 +141,19 @@ impl ToolList {
 
     /// Returns the result of `tools/list` with all tools (`ListToolsResult`), equal to that of
     /// [`list_tools`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::catalog::Naming;
+    /// use toolkit::mcp::{Revision, ToolList};
+    /// use toolkit::{Catalog, Manifest, Tool};
+    ///
+    /// let catalog = Catalog::new([Tool::builder("read").build()?])?;
+    /// let list = ToolList::new(&catalog, Revision::default(), Naming::default())?;
+    /// assert_eq!(Manifest::from_mcp_json(list.to_json())?.tools().count(), list.len());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn to_json(&self) -> String {
         self.part(0, self.len())

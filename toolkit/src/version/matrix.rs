@@ -75,6 +75,17 @@ impl Matrix {
     /// # Errors
     ///
     /// Returns [`NegotiationError`] if no version is compatible or none is offered.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::version::{Entry, Matrix, parse};
+    ///
+    /// let matrix = Matrix::from_iter([Entry::new("search", parse("1.2.0")?).up_to(parse("1.9.0")?)]);
+    /// let offered = [parse("1.1.0")?, parse("1.3.0")?, parse("1.4.0")?, parse("2.0.0")?];
+    /// assert_eq!(matrix.negotiate("search", &offered)?.to_string(), "1.4.0");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn negotiate<'v>(
         &self,
         component: &str,
