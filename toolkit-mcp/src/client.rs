@@ -1,8 +1,9 @@
 //! An MCP client that adds the tools of other servers to a catalog.
 //!
 //! An [`McpBackend`] is a server that runs as a child process or is reached over HTTP. [`McpServers`] reads the
-//! configuration files of other MCP hosts. The tools join a catalog like those of any [`Backend`]: each is validated
-//! when it is listed, has the name of the server as its namespace, and is called within the limits of the dispatcher.
+//! configuration files of other MCP hosts. The tools join a catalog like those of any
+//! [`Backend`](toolkit::backend::Backend): each is validated when it is listed, has the name of the server as its
+//! namespace, and is called within the limits of the dispatcher.
 //!
 //! ```no_run
 //! use serde_json::json;

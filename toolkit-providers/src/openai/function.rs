@@ -80,7 +80,7 @@ fn as_object(schema: &Value) -> Value {
     }
 }
 
-/// Reads a tool of either API. [`read_all`] also reads namespaces.
+/// Reads a tool of either API. [`read_all`](super::read_all) also reads namespaces.
 ///
 /// ```
 /// use serde_json::json;
