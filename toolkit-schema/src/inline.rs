@@ -131,24 +131,9 @@ fn is_descriptive(keyword: &str) -> bool {
     walk::is_annotation(keyword) || matches!(keyword, "$defs" | "definitions" | "$schema" | "$id")
 }
 
-/// Returns true if the meaning of `keyword` depends on the keywords beside it.
+/// Returns true if the meaning of `keyword` depends on the keywords beside it, in any draft.
 fn looks_around(keyword: &str) -> bool {
-    matches!(
-        keyword,
-        "additionalProperties"
-            | "unevaluatedProperties"
-            | "items"
-            | "additionalItems"
-            | "prefixItems"
-            | "unevaluatedItems"
-            | "contains"
-            | "minContains"
-            | "maxContains"
-            | "if"
-            | "then"
-            | "else"
-            | "$ref"
-    )
+    walk::depends_on_siblings(keyword) || matches!(keyword, "additionalItems" | "$ref")
 }
 
 // Before draft 2019-09, the keywords beside a `$ref` were ignored.

@@ -135,6 +135,24 @@ pub fn is_annotation(keyword: &str) -> bool {
     ) || keyword.starts_with("x-")
 }
 
+/// Returns true if the meaning of `keyword` depends on the keywords beside it, in draft 2020-12.
+pub fn depends_on_siblings(keyword: &str) -> bool {
+    matches!(
+        keyword,
+        "additionalProperties"
+            | "unevaluatedProperties"
+            | "items"
+            | "prefixItems"
+            | "unevaluatedItems"
+            | "contains"
+            | "minContains"
+            | "maxContains"
+            | "if"
+            | "then"
+            | "else"
+    )
+}
+
 /// Returns the schema that a `$ref` within `document` points to.
 #[must_use]
 pub fn resolve<'a>(document: &'a Value, reference: &str) -> Option<&'a Value> {

@@ -113,21 +113,8 @@ pub(super) fn names(value: &Value) -> Option<Vec<&str>> {
     }
 }
 
-/// Returns true if the meaning of a keyword does not depend on adjacent keywords.
+/// Returns true if the meaning of a keyword does not depend on adjacent keywords. `patternProperties` changes that of
+/// `additionalProperties`, which is merged separately.
 fn is_alone(keyword: &str) -> bool {
-    !matches!(
-        keyword,
-        "additionalProperties"
-            | "unevaluatedProperties"
-            | "patternProperties"
-            | "items"
-            | "prefixItems"
-            | "unevaluatedItems"
-            | "contains"
-            | "minContains"
-            | "maxContains"
-            | "if"
-            | "then"
-            | "else"
-    )
+    !walk::depends_on_siblings(keyword) && keyword != "patternProperties"
 }
