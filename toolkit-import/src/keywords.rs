@@ -18,7 +18,7 @@ pub(crate) fn list<'s>(schema: &'s Object, keyword: &str, place: &str) -> Result
         Some(Value::Array(list)) if !list.is_empty() => {
             Ok(list.iter().enumerate().map(|(idx, part)| (format!("{place}/{keyword}/{idx}"), part)).collect())
         }
-        Some(_) => Err(format!("{} is not a list of schemas", shown(&format!("{place}/{keyword}")))),
+        Some(_) => Err(format!("{} must be an array of schemas", shown(&format!("{place}/{keyword}")))),
     }
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn required(schema: &Object, place: &str) -> Result<Vec<Value>, Strin
     match schema.get("required") {
         None => Ok(Vec::new()),
         Some(Value::Array(names)) if names.iter().all(Value::is_string) => Ok(names.clone()),
-        Some(_) => Err(format!("{} is not a list of names", shown(&format!("{place}/required")))),
+        Some(_) => Err(format!("{} must be an array of strings", shown(&format!("{place}/required")))),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Writes the tools of servers that exist into a folder, once for each format; `tests/providers/run` has them judged.
+//! Exports the tools of real servers in each format; `tests/providers/run` validates the files.
 //!
 //! The files have the names and the form that `export --format` gives them for the tools of a program.
 
@@ -37,18 +37,18 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 type Exported = Result<Value, Box<dyn Error>>;
 
-/// The tools that have no problem.
+/// Returns the tools without diagnostics.
 fn sound(manifest: &Manifest) -> Result<Catalog, Box<dyn Error>> {
     Ok(Catalog::new(manifest.tools().cloned())?)
 }
 
-/// As the tools of a server stand in the catalogue of a host.
+/// Converts the tools of a server as a host does.
 fn in_a_namespace(catalog: &Catalog) -> Result<Catalog, Box<dyn Error>> {
     let namespace: Namespace = "server".parse()?;
     Ok(Catalog::new(catalog.iter().map(|tool| tool.in_namespace(namespace.clone())))?)
 }
 
-/// All catalogues in one list.
+/// Writes the tools of all catalogs to one file.
 fn write(
     folder: &Path,
     name: &str,

@@ -74,19 +74,19 @@ fn test_audio_content() -> Content {
     Content::audio(WAV, "audio/wav")
 }
 
-/// Brings a resource along.
+/// Returns an embedded resource.
 #[tool]
 fn test_embedded_resource() -> Content {
     Content::resource_text("test://embedded-resource", "text/plain", "This is an embedded resource content.")
 }
 
-/// Names a resource.
+/// Returns a link to a resource.
 #[tool]
 fn test_resource_link() -> Content {
     Content::resource_link("test://linked-resource", "linked")
 }
 
-/// Says and shows something.
+/// Returns a text and a picture.
 #[tool]
 fn test_multiple_content_types() -> Vec<Content> {
     vec![
@@ -106,7 +106,7 @@ fn test_error_handling() -> Result<Content, ToolError> {
     Err(ToolError::failed("This tool intentionally returns an error for testing"))
 }
 
-/// Fails with an error whose text is nobody's business.
+/// Fails with an internal error, whose text is not returned.
 #[tool]
 fn test_internal_error() -> Result<Content, ToolError> {
     Err(ToolError::internal(std::io::Error::other("the password is hunter2")))
@@ -182,10 +182,10 @@ fn json_schema_2020_12_tool(args: Person) -> Content {
 /// Runs a query somewhere.
 #[tool]
 fn test_x_mcp_header(
-    /// Where to run it.
+    /// The region that runs it.
     #[schemars(extend("x-mcp-header" = "Region"))]
     region: String,
-    /// How many rows to give at most.
+    /// The maximum number of rows.
     #[schemars(extend("x-mcp-header" = "Limit"))]
     #[serde(default = "ten")]
     limit: i64,
@@ -208,19 +208,19 @@ fn test_missing_capability(ctx: &Context) -> Result<Content, ToolError> {
     Ok(Content::text("the client samples"))
 }
 
-/// Would ask the user.
+/// Returns a text without asking the user.
 #[tool]
 fn test_streaming_elicitation() -> Content {
     Content::text("nothing was asked")
 }
 
-/// Would log something.
+/// Returns a text without logging.
 #[tool]
 fn test_logging_tool() -> Content {
     Content::text("nothing was logged")
 }
 
-/// Tells all clients that the list has changed.
+/// Notifies all clients that the list has changed.
 #[tool]
 fn test_trigger_tool_change(its_server: &ItsServer) -> Content {
     if let Some(server) = its_server.get() {
@@ -249,23 +249,23 @@ fn echo(message: String) -> Map<String, Value> {
 /// Sleeps.
 #[tool]
 async fn sleep(
-    /// For how many milliseconds.
+    /// The duration in milliseconds.
     ms: u64,
 ) -> u64 {
     tokio::time::sleep(Duration::from_millis(ms)).await;
     ms
 }
 
-/// Says a lot.
+/// Returns a long text.
 #[tool]
 fn long_text(
-    /// How many bytes.
+    /// The length in bytes.
     n_bytes: usize,
 ) -> String {
     "x".repeat(n_bytes.min(16 << 20))
 }
 
-/// Prints, which a tool should not.
+/// Writes to stdout, which a tool should not do.
 #[tool]
 fn prints() -> u8 {
     println!("a tool prints this");

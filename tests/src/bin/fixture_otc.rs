@@ -43,20 +43,20 @@ fn count(runs: &Runs) -> u32 {
     runs.0.fetch_add(1, Ordering::Relaxed) + 1
 }
 
-/// Refuses.
+/// Fails with a message.
 #[tool(namespace = "Moon", version = "1.0.0")]
 fn refuse() -> Result<i64, ToolError> {
     let error = ToolError::failed("the moon is not full").retryable(Duration::from_millis(1500));
     Err(error.with_content([toolkit::Content::text("nights: 14, 15")]))
 }
 
-/// Fails with an error that it did not expect.
+/// Fails with an internal error.
 #[tool(namespace = "Moon", version = "1.0.0")]
 fn broken() -> Result<i64, std::io::Error> {
     Err(std::io::Error::other("disk 7 on fire"))
 }
 
-/// Needs everything.
+/// Requires credentials of every kind.
 #[tool(
     namespace = "Mail",
     version = "2.1.0",
@@ -70,7 +70,7 @@ fn send(ctx: &Context) -> String {
     format!("{} {is_held} {}", ctx.user_id().unwrap_or("nobody"), ctx.secret("OTHER").is_none())
 }
 
-/// Walks, and says how far it is.
+/// Reports its progress.
 #[tool(namespace = "Slow", version = "1.0.0")]
 async fn walk(steps: u8, ctx: &Context) -> String {
     for step in 0..steps {
@@ -102,7 +102,7 @@ fn wait(ctx: &Context) -> bool {
     true
 }
 
-/// Waits without looking at anything.
+/// Waits, and does not check for cancellation.
 #[tool(namespace = "Slow", version = "1.0.0")]
 async fn hang() -> bool {
     struct Dropped;
@@ -116,7 +116,7 @@ async fn hang() -> bool {
     std::future::pending().await
 }
 
-/// Sleeps for a while, and then notes it.
+/// Sleeps for a while, and then writes to the diary.
 #[tool(namespace = "Slow", version = "1.0.0")]
 async fn nap(ms: u64) -> bool {
     note("napping");
@@ -141,7 +141,7 @@ struct Tree {
     branches: Vec<Tree>,
 }
 
-/// A tool whose result cannot be said without references.
+/// A tool whose output schema needs references.
 #[tool(namespace = "Wood", version = "1.0.0")]
 fn grow() -> Tree {
     Tree { branches: Vec::new() }

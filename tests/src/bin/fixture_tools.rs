@@ -1,4 +1,4 @@
-//! A program whose tools have arguments and results of every kind; `tests/cli.rs` runs it.
+//! A program whose tools have arguments and results of every kind, for the tests of the command line.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -41,7 +41,7 @@ fn one() -> i64 {
     1
 }
 
-/// Counts down, and fails at the end where it is told to.
+/// Counts down, and optionally fails at the end.
 #[tool(namespace = "time")]
 fn countdown(from: u8, #[serde(default)] fails: bool, ctx: &Context) -> Chunks<u8> {
     let ctx = ctx.clone();
@@ -54,7 +54,7 @@ fn countdown(from: u8, #[serde(default)] fails: bool, ctx: &Context) -> Chunks<u
     })
 }
 
-/// Adds two integers, and says so.
+/// Adds two integers, and returns the sum as data and as text.
 #[tool(name = "add", namespace = "math", version = "0.9.0", tags = ["arithmetic"])]
 fn old_add(a: i64, b: i64) -> String {
     format!("{a} + {b} = {}", a + b)
@@ -63,7 +63,7 @@ fn old_add(a: i64, b: i64) -> String {
 /// Adds all numbers.
 #[tool(namespace = "math", version = "1.0.0", deprecated = "use math:add", aliases = ["total"])]
 fn sum(
-    /// What to add.
+    /// The numbers.
     numbers: Vec<f64>,
 ) -> f64 {
     numbers.iter().sum()
@@ -85,14 +85,14 @@ struct Place {
     latitude: f64,
     /// Degrees east.
     longitude: f64,
-    /// What people call it.
+    /// Its common name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct Forecast {
-    /// Where it holds.
+    /// The place.
     place: Place,
     unit: Unit,
     days: u8,
@@ -112,9 +112,9 @@ struct Forecast {
     requires(oauth2(id = "almanac", scopes = ["read"]), secret = "ALMANAC_KEY", user_id)
 )]
 async fn forecast(
-    /// Where.
+    /// The place.
     place: Place,
-    /// In which unit.
+    /// The unit of the temperatures.
     unit: Option<Unit>,
     /// How many days ahead.
     #[schemars(range(min = 1, max = 14))]
@@ -123,7 +123,7 @@ async fn forecast(
     /// Labels that come back unchanged.
     #[serde(default)]
     labels: Vec<String>,
-    /// Says more.
+    /// Include more details.
     #[serde(default)]
     verbose_output: bool,
 ) -> Forecast {
@@ -159,7 +159,7 @@ fn area(figure: Figure) -> f64 {
     }
 }
 
-/// Gives back whatever it gets.
+/// Returns its argument.
 #[tool(namespace = "odd", version = "1.0.0")]
 fn echo(#[arg] value: serde_json::Value, #[serde(default)] map: BTreeMap<String, i64>) -> serde_json::Value {
     serde_json::json!([value, map])
@@ -204,17 +204,17 @@ impl Counter {
     }
 }
 
-/// Tells a test that asks for it that the tool runs.
+/// Notifies the test that the tool is running.
 fn begun() {
     if std::env::var_os("FIXTURE_TELLS").is_some() {
         eprintln!("begun");
     }
 }
 
-/// Takes its time, and says how far it is.
+/// Runs slowly, and reports its progress.
 #[tool(namespace = "slow", version = "1.0.0")]
 async fn walk(
-    /// How many steps of 10 ms.
+    /// The number of steps, each of 10 ms.
     #[serde(default = "three")]
     steps: u8,
     ctx: &Context,
@@ -227,7 +227,7 @@ async fn walk(
     Ok("arrived".to_owned())
 }
 
-/// Sleeps, and looks up only now and then.
+/// Sleeps, and checks for cancellation only occasionally.
 #[tool(namespace = "slow", version = "1.0.0")]
 fn sleep(ms: u64, ctx: &Context) -> bool {
     begun();
@@ -238,27 +238,27 @@ fn sleep(ms: u64, ctx: &Context) -> bool {
     ctx.is_cancelled()
 }
 
-/// Sleeps on the thread that it is called on, whatever happens.
+/// Blocks its thread, and does not check for cancellation.
 #[tool(namespace = "slow", version = "1.0.0")]
 fn deaf(ms: u64) {
     begun();
     std::thread::sleep(Duration::from_millis(ms));
 }
 
-/// Sleeps whatever happens.
+/// Sleeps, and does not check for cancellation.
 #[tool(namespace = "slow", version = "1.0.0", blocking)]
 fn stubborn(ms: u64) {
     begun();
     std::thread::sleep(Duration::from_millis(ms));
 }
 
-/// Fails, and says why.
+/// Fails with a message.
 #[tool(namespace = "bad", version = "1.0.0")]
 fn refuse() -> Result<i64, ToolError> {
     Err(ToolError::failed("the moon is not full"))
 }
 
-/// Fails with an error that it did not expect.
+/// Fails with an internal error.
 #[tool(namespace = "bad", version = "1.0.0")]
 fn broken() -> Result<i64, std::io::Error> {
     Err(std::io::Error::other("disk on fire"))
@@ -270,13 +270,13 @@ async fn panics() -> i64 {
     panic!("index out of sorts")
 }
 
-/// A text that a terminal would obey.
+/// Returns a text with terminal escape sequences.
 #[tool(namespace = "media", version = "1.0.0")]
 fn escape() -> &'static str {
     "before\u{1b}[2Jafter"
 }
 
-/// The same within JSON, which does not escape it.
+/// Returns the same text within JSON, which does not escape it.
 #[tool(namespace = "media", version = "1.0.0")]
 fn escapes() -> Vec<&'static str> {
     vec!["before\u{9b}2Jafter"]

@@ -67,7 +67,7 @@ fn an_invalid_argument_is_reported_with_an_example_and_exits_with_1() {
     tools(&["call", "add", r#"{"a":"x"}"#])
         .exits(1)
         .prints("")
-        .says("math:add:1.0.0: the arguments do not fit")
+        .says("math:add:1.0.0: the arguments do not match the schema")
         .says(r#"- /a must be an integer, got "x""#)
         .says(r#"for example: {"a":"#);
 }

@@ -51,7 +51,8 @@ fn refused(tool: &str, arguments: &Value) -> ToolError {
 fn check(pointer: &str, value: Value, expect: Expect) {
     let error = refused("shop:order", &order_with(pointer, value));
     let text = error.to_string();
-    let lines = text.strip_prefix("shop:order: the arguments do not fit\n").expect("all refusals begin alike");
+    let lines =
+        text.strip_prefix("shop:order: the arguments do not match the schema\n").expect("all refusals begin alike");
     let (lines, _) = lines.split_once("\nfor example: ").expect("all refusals end with an example");
     expect.assert_eq(lines);
 }
@@ -75,7 +76,7 @@ fn an_error_has_every_violation_and_a_valid_call() {
     let arguments =
         json!({ "items": [{ "name": "x", "size": "tiny" }], "payment": { "kind": "card" }, "dayz": 3, "days": 99 });
     expect![[r#"
-        shop:order: the arguments do not fit
+        shop:order: the arguments do not match the schema
         - /days must be at most 14, got 99
         - /dayz is not an argument; did you mean `days`?
         - /items/0/name must have at least 2 characters, got "x"
@@ -88,12 +89,12 @@ fn an_error_has_every_violation_and_a_valid_call() {
 #[test]
 fn a_list_instead_of_an_object_is_reported() {
     expect![[r#"
-        shop:order: the arguments do not fit
+        shop:order: the arguments do not match the schema
         - the value must be an object, not an array
         for example: {"items":[],"payment":{"kind":"card","last_digits":"1111"}}"#]]
     .assert_eq(&refused("shop:order", &json!([1, 2])).to_string());
     expect![[r#"
-        shop:order: the arguments do not fit
+        shop:order: the arguments do not match the schema
         - the value must be an object, not a string
         for example: {"items":[],"payment":{"kind":"card","last_digits":"1111"}}"#]]
     .assert_eq(&refused("shop:order", &json!("{}")).to_string());
@@ -102,7 +103,7 @@ fn a_list_instead_of_an_object_is_reported() {
 #[test]
 fn a_tool_without_arguments_is_reported_as_such() {
     expect![[r#"
-        shop:close: the arguments do not fit
+        shop:close: the arguments do not match the schema
         - /force is not an argument; no arguments are accepted
         for example: {}"#]]
     .assert_eq(&refused("shop:close", &json!({ "force": true })).to_string());
@@ -111,7 +112,7 @@ fn a_tool_without_arguments_is_reported_as_such() {
 #[test]
 fn the_authors_example_comes_first() {
     expect![[r#"
-        shop:resize: the arguments do not fit
+        shop:resize: the arguments do not match the schema
         - /note is required
         - /size must be one of "small", "medium", "large", got "LARGE"; did you mean `large`?
         for example: {"note":"as an example","size":"large"}"#]]

@@ -100,7 +100,7 @@ async fn a_call_borrows_from_the_instance_that_it_names() {
         assert_eq!(dispatcher.call(&id("blocking_site"), json!({})).await.unwrap().value(), site);
     }
     let error = dispatcher.call_sync("jira_us:address", json!({ "issue": "x" })).unwrap_err();
-    assert!(error.to_string().starts_with("jira_us:address:1.2.0: the arguments do not fit"), "{error}");
+    assert!(error.to_string().starts_with("jira_us:address:1.2.0: the arguments do not match the schema"), "{error}");
     let error = dispatcher.call_sync("address", json!({ "issue": 7 })).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::AmbiguousTool);
     assert_eq!(dispatcher.call_sync("jira:address", json!({})).unwrap_err().kind(), ErrorKind::UnknownTool);

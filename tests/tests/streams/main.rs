@@ -78,7 +78,10 @@ async fn every_rejection_and_failure_is_the_last_event() {
         assert_eq!(events(dispatcher.stream(name, arguments)).await.0, expected, "{name}");
     }
     let refused = events(dispatcher.stream("countdown", r#"{"from": "3"}"#)).await.0;
-    assert!(refused.len() == 1 && refused[0].starts_with("error \"the arguments do not fit"), "{refused:?}");
+    assert!(
+        refused.len() == 1 && refused[0].starts_with("error \"the arguments do not match the schema"),
+        "{refused:?}"
+    );
 }
 
 #[tokio::test]

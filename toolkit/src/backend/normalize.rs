@@ -40,7 +40,7 @@ fn from_mcp(result: Map<String, Value>) -> Result<Normal, ToolError> {
     let blocks = match result.get("content") {
         None => &[][..],
         Some(Value::Array(blocks)) => blocks,
-        Some(_) => return Err(unreadable("`content` is not a list")),
+        Some(_) => return Err(unreadable("`content` must be an array")),
     };
     let is_error = result.get("isError").and_then(Value::as_bool) == Some(true);
     let has_result = ["content", "structuredContent"].iter().any(|key| result.contains_key(*key));

@@ -143,7 +143,7 @@ pub(crate) fn refusal(tool: &Tool, violations: Violations) -> ToolError {
     const MAX_LINES: usize = 20;
 
     let mut message = String::with_capacity(1024);
-    message.push_str("the arguments do not fit");
+    message.push_str("the arguments do not match the schema");
     // The list of allowed values implies the type.
     let listed = |violation: &Violation| {
         let same_place = violations.iter().filter(|other| other.pointer == violation.pointer);
