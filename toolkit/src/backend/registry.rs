@@ -100,7 +100,7 @@ impl Backends {
     /// else:
     ///
     /// ```
-    /// use toolkit::backend::{Answer, Backend, BackendCall, Backends, OfferedTools};
+    /// use toolkit::backend::{Backend, BackendCall, BackendResponse, Backends, OfferedTools};
     /// use toolkit::call::BoxFuture;
     /// use toolkit::tool::{BackendKind, ToolBackend};
     /// use toolkit::{Catalog, Tool, ToolError};
@@ -126,8 +126,8 @@ impl Backends {
     ///         })
     ///     }
     ///
-    ///     fn call<'a>(&'a self, _: BackendCall<'a>) -> BoxFuture<'a, Result<Answer, ToolError>> {
-    ///         Box::pin(async { Ok(Answer::Nothing) })
+    ///     fn call<'a>(&'a self, _: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>> {
+    ///         Box::pin(async { Ok(BackendResponse::Nothing) })
     ///     }
     /// }
     ///
