@@ -27,7 +27,7 @@ proptest! {
         let old = arguments(inner);
         let mut new = old.clone();
         edit(&mut new, &mut dice);
-        let sound = |schema: &Value| toolkit::schema::Schema::from_value(schema.clone()).is_ok();
+        let sound = |schema: &Value| Tool::builder("tool").description("Does it.").input(schema.clone()).build().is_ok();
         prop_assume!(sound(&old) && sound(&new));
         let verdict = inputs(&old, &new).verdict();
         if verdict.is_some_and(|verdict| verdict >= Verdict::Unknown) {
