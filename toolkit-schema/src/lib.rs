@@ -79,6 +79,8 @@ pub mod suggest;
 #[doc(hidden)]
 pub mod tree;
 #[doc(hidden)]
+pub mod types;
+#[doc(hidden)]
 pub mod violation;
 #[doc(hidden)]
 pub mod walk;

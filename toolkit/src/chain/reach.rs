@@ -3,81 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::pointer::unescaped;
+pub(super) use toolkit_schema::types::Types;
 use toolkit_schema::walk;
-
-/// The JSON types of a value, as a set.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Types(u8);
-
-/// The type names with their bits. A number may also be an integer.
-const NAMES: [(&str, u8); 7] = [
-    ("null", 1),
-    ("boolean", 1 << 1),
-    ("integer", 1 << 2),
-    ("number", 1 << 3 | 1 << 2),
-    ("string", 1 << 4),
-    ("array", 1 << 5),
-    ("object", 1 << 6),
-];
-
-impl Types {
-    pub(super) const NULL: Self = Self(1);
-
-    /// Returns the types that a schema allows, if it restricts them.
-    fn of_schema(schema: &Value) -> Option<Self> {
-        let names: Vec<&str> = match schema.get("type") {
-            Some(Value::String(name)) => vec![name],
-            Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
-            _ => {
-                let constant = schema.get("const").map(std::slice::from_ref);
-                let values = constant.or_else(|| schema.get("enum").and_then(Value::as_array).map(Vec::as_slice))?;
-                return Some(values.iter().fold(Self(0), |types, value| types.or(Self::of_value(value))));
-            }
-        };
-        let bit = |name: &&str| NAMES.iter().find(|(known, _)| known == name).map_or(0, |&(_, bits)| bits);
-        Some(Self(names.iter().map(bit).fold(0, |all, bits| all | bits)))
-    }
-
-    fn of_value(value: &Value) -> Self {
-        let name = match value {
-            Value::Null => "null",
-            Value::Bool(_) => "boolean",
-            Value::Number(_) => "number",
-            Value::String(_) => "string",
-            Value::Array(_) => "array",
-            Value::Object(_) => "object",
-        };
-        Self(NAMES.iter().find(|(known, _)| *known == name).map_or(0, |&(_, bits)| bits))
-    }
-
-    fn or(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    pub(super) fn meets(self, other: Self) -> bool {
-        self.0 & other.0 != 0
-    }
-
-    fn name(self, name: &str) -> bool {
-        NAMES.iter().any(|&(known, bits)| known == name && self.0 & bits != 0)
-    }
-}
-
-/// Formats the types for a message: `string or null`.
-impl std::fmt::Display for Types {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut rest = self.0;
-        let mut names = Vec::new();
-        // `number` comes first, because it includes `integer`.
-        for &(name, bits) in NAMES.iter().rev() {
-            if rest & bits == bits {
-                names.push(name);
-                rest &= !bits;
-            }
-        }
-        f.write_str(&names.join(" or "))
-    }
-}
 
 /// The knowledge about a location in a value.
 pub(super) enum Reach {
@@ -145,7 +72,7 @@ impl<'s> Walk<'s> {
         {
             return Reach::Open;
         }
-        let types = Types::of_schema(schema);
+        let types = types_of(schema);
         let Some((token, rest)) = tokens.split_first() else {
             return types.map_or(Reach::Open, Reach::Typed);
         };
@@ -155,8 +82,8 @@ impl<'s> Walk<'s> {
                 None => Reach::Open,
             };
         };
-        let as_object = if types.name("object") { self.property(keywords, token, rest) } else { Reach::Nothing };
-        let as_array = if types.name("array") { self.item(keywords, token, rest) } else { Reach::Nothing };
+        let as_object = if types.meets(Types::OBJECT) { self.property(keywords, token, rest) } else { Reach::Nothing };
+        let as_array = if types.meets(Types::ARRAY) { self.item(keywords, token, rest) } else { Reach::Nothing };
         as_object.or(as_array)
     }
 
@@ -194,6 +121,18 @@ impl<'s> Walk<'s> {
     fn target(&self, reference: &str) -> Option<&'s Value> {
         walk::resolve(self.document, reference)
     }
+}
+
+/// Returns the types that a schema allows, if it restricts them.
+fn types_of(schema: &Value) -> Option<Types> {
+    if let Some(names @ (Value::String(_) | Value::Array(_))) = schema.get("type") {
+        return Some(Types::named(names));
+    }
+    let constant = schema.get("const").map(std::slice::from_ref);
+    let values = constant.or_else(|| schema.get("enum").and_then(Value::as_array).map(Vec::as_slice))?;
+    let types = values.iter().map(Types::from_value).fold(Types::NONE, Types::or);
+    // A constant number counts as any number, like the type `number`.
+    Some(if types.meets(Types::NUMBER) { types.or(Types::NUMBER) } else { types })
 }
 
 fn property<'s>(keywords: &'s Map<String, Value>, name: &str) -> Option<&'s Value> {

@@ -26,7 +26,6 @@ mod prover;
 mod same;
 mod split;
 mod text;
-mod types;
 
 pub(super) use self::document::Document;
 pub(super) use self::prover::{Prover, STACK, Stack};

@@ -10,7 +10,7 @@ use super::document::Node;
 use super::facts::{Case, Facts};
 use super::leaf::{exact_text, has_large_number};
 use super::prover::Prover;
-use super::types::Types;
+use toolkit_schema::types::Types;
 use toolkit_schema::{Dialect, walk};
 
 /// The maximum number of branches of a `oneOf` for which a case assumes that the others fail.

@@ -5,7 +5,7 @@ use super::facts::Facts;
 use super::leaf::count;
 use super::number;
 use super::prover::{Proof, Prover};
-use super::types::Types;
+use toolkit_schema::types::Types;
 
 /// The maximum number of levels of a value that are examined.
 pub(super) const EFFORT: usize = 4;

@@ -9,7 +9,7 @@ use super::document::Node;
 use super::facts::{Case, Facts};
 use super::leaf::count;
 use super::prover::{Proof, Prover};
-use super::types::Types;
+use toolkit_schema::types::Types;
 use toolkit_schema::{Dialect, walk};
 
 /// The keys that are evaluated by other keywords of a goal.
