@@ -16,6 +16,11 @@ bless:
     UPDATE_EXPECT=1 cargo test -p toolkit-derive
     UPDATE_EXPECT=1 cargo test -p toolkit-tests
 
+# Updates the lists of the public interface in `tests/api`.
+api:
+    cargo doc --no-deps
+    UPDATE_API=1 cargo test --test api -- --ignored
+
 # Formats and lints.
 lint:
     cargo fmt --all

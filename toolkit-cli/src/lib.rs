@@ -74,7 +74,7 @@ pub use self::program::Program;
 ///
 /// # Examples
 ///
-/// ```no_run
+/// ```no_run,standalone_crate
 /// /// Adds two integers.
 /// #[toolkit::tool]
 /// fn add(a: i64, b: i64) -> i64 {

@@ -5,7 +5,7 @@
 //! [`Backend`](toolkit::backend::Backend): each is validated when it is listed, has the name of the server as its
 //! namespace, and is called within the limits of the dispatcher.
 //!
-//! ```no_run
+//! ```no_run,standalone_crate
 //! use serde_json::json;
 //! use toolkit::backend::Backends;
 //! use toolkit::{Catalog, Dispatcher};

@@ -1,6 +1,6 @@
 //! An MCP server for the tools of a dispatcher.
 //!
-//! ```no_run
+//! ```no_run,standalone_crate
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 //! use toolkit::{Catalog, Dispatcher};
 //! use toolkit_mcp::server::Server;

@@ -3,7 +3,7 @@
 //! [`Server`] serves the tools of a [`Dispatcher`](toolkit::Dispatcher). [`OtcBackend`] adds the tools of such a server
 //! to the [`Backends`](toolkit::backend::Backends) of another program, which then calls them like its own.
 //!
-//! ```
+//! ```standalone_crate
 //! use serde_json::json;
 //! use toolkit::backend::Backends;
 //! use toolkit::{Catalog, Dispatcher, tool};

@@ -59,7 +59,7 @@ use crate::{Auth, Naming, Published};
 ///
 /// # Examples
 ///
-/// ```no_run
+/// ```no_run,standalone_crate
 /// use toolkit::{Catalog, Dispatcher};
 /// use toolkit_otc::{Auth, Naming, Server};
 ///

@@ -15,7 +15,7 @@ use toolkit_schema::is_too_deep;
 
 /// Returns the highest version of each tool as a skill of an agent, in the order of the ids.
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit_providers::a2a::skills;
 ///
 /// /// Adds two integers.

@@ -53,7 +53,7 @@ impl Options {
 /// still fits, in this order: tools that may change something, since wrong arguments do more harm there; tools with the
 /// fewest such parameters; then by id. [`tools_within`] accepts other limits.
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit_providers::anthropic::{Options, tools};
 /// use toolkit::catalog::Naming;
 ///

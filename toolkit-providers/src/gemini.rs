@@ -39,7 +39,7 @@ pub enum SchemaFormat {
 
 /// Returns the `tools` of a request: one tool with all function declarations.
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit_providers::gemini::{SchemaFormat, tools};
 /// use toolkit::catalog::Naming;
 ///

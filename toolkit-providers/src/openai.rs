@@ -1,6 +1,6 @@
 //! The tool formats of OpenAI: Chat Completions and Responses.
 //!
-//! ```
+//! ```standalone_crate
 //! use toolkit_providers::openai::{Options, read, tools};
 //! use toolkit::catalog::Naming;
 //!
@@ -33,7 +33,7 @@ pub use self::options::{Interface, Options};
 
 /// Returns the `tools` of a request.
 ///
-/// ```
+/// ```standalone_crate
 /// # use toolkit_providers::openai::{Options, tools};
 /// # use toolkit::catalog::Naming;
 /// /// Says hello.

@@ -77,7 +77,7 @@ impl RequestLimits {
 
 /// The use of a limit by a catalog.
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit_providers::openai::{Options, tools};
 /// use toolkit::catalog::Naming;
 ///

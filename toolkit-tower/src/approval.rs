@@ -22,7 +22,7 @@ use crate::middleware::{Inner, Middleware, layer};
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::{Catalog, Dispatcher, tool};
 /// use toolkit_tower::{Approval, Decision};
 ///
@@ -61,7 +61,7 @@ type PendingDecision = Pin<Box<dyn Future<Output = Decision> + Send>>;
 ///
 /// A question to the user who makes the call, without the secrets of the arguments:
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::{Catalog, Context, Dispatcher, tool};
 /// use toolkit_tower::{Approval, ApprovalRequest, Decision};
 ///
@@ -97,7 +97,7 @@ pub struct ApprovalRequest {
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use std::sync::Arc;
 /// use std::sync::atomic::{AtomicUsize, Ordering};
 /// use toolkit::{Catalog, Dispatcher, tool};

@@ -19,7 +19,7 @@ use crate::per_tool::PerTool;
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::{Catalog, Dispatcher};
 /// use toolkit_tower::ConcurrencyPerTool;
 ///

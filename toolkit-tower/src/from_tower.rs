@@ -17,7 +17,7 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use std::time::Duration;
 /// use toolkit::{Catalog, Dispatcher};
 /// use toolkit_tower::FromTower;

@@ -4,7 +4,7 @@
 //! [`DispatcherBuilder::layer`](toolkit::dispatch::DispatcherBuilder::layer), or combine it with other layers in a
 //! [`ServiceBuilder`](tower::ServiceBuilder). The layer that is added first is the outermost:
 //!
-//! ```
+//! ```standalone_crate
 //! use std::time::Duration;
 //!
 //! use toolkit::{Catalog, Dispatcher, tool};

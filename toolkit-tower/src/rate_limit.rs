@@ -20,7 +20,7 @@ use crate::per_tool::PerTool;
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use std::time::Duration;
 /// use toolkit_tower::{Rate, RateLimit};
 ///
@@ -49,7 +49,7 @@ enum Limiters {
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use std::time::Duration;
 /// use toolkit::call::ErrorKind;
 /// use toolkit::{Catalog, Dispatcher, tool};

@@ -28,7 +28,7 @@ use crate::middleware::{Inner, Middleware, layer};
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use std::time::Duration;
 /// use toolkit::{Catalog, Dispatcher};
 /// use toolkit_tower::Retry;

@@ -29,7 +29,7 @@ use crate::middleware::{Inner, Middleware, layer};
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::{Catalog, Dispatcher};
 /// use toolkit_tower::Traced;
 ///

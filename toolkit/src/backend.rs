@@ -5,7 +5,7 @@
 //! runs these tools like functions: it validates arguments and results, applies its limits, and
 //! passes each tool only the credentials that it requires.
 //!
-//! ```
+//! ```standalone_crate
 //! use serde_json::{Value, json};
 //! use toolkit::backend::{Backends, LocalBackend};
 //! use toolkit::{Catalog, Context, Dispatcher, Tool};

@@ -36,7 +36,7 @@ use crate::state::StateType;
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::{Dispatcher, catalog, tool};
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -90,7 +90,7 @@ impl<T: DeserializeOwned> DeserializeArgument for T {}
 ///
 /// A type of another crate, which is described by a type with the same JSON:
 ///
-/// ```
+/// ```standalone_crate
 /// use std::net::Ipv4Addr;
 ///
 /// use toolkit::{catalog, tool};
@@ -140,7 +140,7 @@ impl<T: Send> SendArgument for T {}
 ///
 /// A `&str` is a compile-time error, since the text exists only in the JSON of the call. A `String` is an argument:
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::{Dispatcher, catalog, tool};
 ///
 /// /// Counts the letters of a word.
@@ -180,7 +180,7 @@ impl<T: ?Sized + SharedArgument> UnsharedArgument for Rc<T> {}
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use std::sync::Arc;
 ///
 /// use toolkit::{Dispatcher, catalog, tool};
@@ -211,7 +211,7 @@ pub trait SharedArgument {}
 ///
 /// A tool with one struct takes the fields of the struct. `#[arg]` makes the struct a property instead:
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::{catalog, tool};
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -256,7 +256,7 @@ impl NamedArgument for NoArguments {}
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::{Dispatcher, catalog, tool};
 ///
 /// #[derive(serde::Serialize, schemars::JsonSchema)]
@@ -337,7 +337,7 @@ impl BlockingResult for NoArguments {}
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use std::sync::Mutex;
 ///
 /// use toolkit::{Dispatcher, catalog, tool};
@@ -446,7 +446,7 @@ impl<T: 'static, X> Borrowed<Vec<T>, X> {
 ///
 /// An error type that chooses for each variant what the model reads:
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::{Dispatcher, ToolError, catalog, tool};
 ///
 /// enum ReadError {

@@ -8,7 +8,7 @@
 //! | [`RunResult`], [`Content`], [`Structured`] | the result |
 //! | [`ToolError`], [`ErrorKind`], [`Stage`] | the error, with a message for the model |
 //!
-//! ```
+//! ```standalone_crate
 //! use toolkit::call::{Context, ErrorKind, ToolError};
 //! use toolkit::{Dispatcher, catalog, tool};
 //!

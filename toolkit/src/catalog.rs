@@ -4,7 +4,7 @@
 //! [`Catalog::new`] tools that were built or parsed. All defects are reported together as [`Diagnostics`]. A test
 //! checks the rest, which is too expensive for every start of a program:
 //!
-//! ```
+//! ```standalone_crate
 //! use toolkit::catalog::Naming;
 //! use toolkit::{Catalog, tool};
 //!
@@ -51,7 +51,7 @@ use toolkit_schema::{quoted, shown_id};
 ///
 /// Collecting takes a few machine words for each tool; schemas are built on first use.
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::{catalog, tool};
 ///
 /// /// Adds two numbers.

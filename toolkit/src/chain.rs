@@ -5,7 +5,7 @@
 //! program names, [`Handle::then`](crate::Handle::then) connects them by their Rust types instead, and rustc checks
 //! that they fit.
 //!
-//! ```
+//! ```standalone_crate
 //! use toolkit::chain::Chain;
 //! use toolkit::{Catalog, Context, Dispatcher, tool};
 //!

@@ -3,7 +3,7 @@
 //! [`Dispatcher::builder`] sets the state that tools borrow, the limits of calls and the layers around them. The
 //! dispatcher is then immutable, and its clones share everything.
 //!
-//! ```
+//! ```standalone_crate
 //! use std::time::Duration;
 //!
 //! use toolkit::{Coercion, Dispatcher, catalog, tool};
@@ -91,7 +91,7 @@ impl Dispatcher {
     ///
     /// A synchronous tool runs on the thread that polls the future, unless it is marked `blocking`.
     ///
-    /// ```
+    /// ```standalone_crate
     /// use serde_json::json;
     /// use toolkit::{Dispatcher, catalog, tool};
     ///
@@ -128,7 +128,7 @@ impl Dispatcher {
     ///
     /// A server passes the identity of the caller, which the tool reads from its context:
     ///
-    /// ```
+    /// ```standalone_crate
     /// use toolkit::{Context, Dispatcher, catalog, tool};
     ///
     /// struct User(String);

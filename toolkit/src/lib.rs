@@ -3,7 +3,7 @@
 //! The attribute [`tool`](macro@tool) turns a function into a tool. [`Catalog`] collects the tools of all crates that
 //! are linked into a program, and [`Dispatcher`] calls them and validates their arguments and results.
 //!
-//! ```
+//! ```standalone_crate
 //! use toolkit::{Catalog, Dispatcher, tool};
 //!
 //! /// Adds two integers.
@@ -86,7 +86,7 @@ pub use self::tool::{Tool, ToolId};
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// mod math {
 ///     /// Adds two integers.
 ///     #[toolkit::tool(namespace = "math")]
@@ -106,7 +106,7 @@ pub use toolkit_derive::catalog;
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::{Dispatcher, catalog, handle, tool};
 ///
 /// /// Adds two integers.

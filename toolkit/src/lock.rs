@@ -12,7 +12,7 @@
 //! keyword, property or item. A comparison that exceeds its budget has the verdict [`Verdict::Unknown`], which counts
 //! as breaking, and the change names the budget.
 //!
-//! ```no_run
+//! ```no_run,standalone_crate
 //! #[test]
 //! fn no_caller_is_broken_unannounced() {
 //!     toolkit::Catalog::linked().unwrap().expect_lock("tools.lock.json").unwrap();
@@ -47,7 +47,7 @@ const LOCK_VERSION: u32 = 1;
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::{Lock, catalog, tool};
 ///
 /// /// Adds two integers.
@@ -155,7 +155,7 @@ impl Catalog {
     ///
     /// # Examples
     ///
-    /// ```
+    /// ```standalone_crate
     /// use toolkit::catalog::DiagnosticKind;
     /// use toolkit::{Lock, catalog, tool};
     ///

@@ -3,7 +3,7 @@
 //! [`Dispatcher::stream`](crate::Dispatcher::stream) starts such a call. Every tool reports progress and an outcome; a
 //! tool that returns [`Chunks`] also sends its items one by one.
 //!
-//! ```
+//! ```standalone_crate
 //! use toolkit::stream::{Chunks, Event};
 //! use toolkit::{Catalog, Dispatcher, tool};
 //!
@@ -61,7 +61,7 @@ use crate::tool::Text;
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::{Context, Dispatcher, catalog, tool};
 ///
 /// /// Copies files.

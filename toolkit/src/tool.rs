@@ -3,7 +3,7 @@
 //! A [`Tool`] is a function with the attribute [`tool`](macro@crate::tool), or it is built or parsed. In all three
 //! cases it has an id, an input schema, an optional output schema and [`Metadata`]:
 //!
-//! ```
+//! ```standalone_crate
 //! use serde_json::json;
 //! use toolkit::{Tool, catalog, tool};
 //!
@@ -89,7 +89,7 @@ use toolkit_schema::explore::{self, Explored};
 /// JSON ([`Tool::from_json`], [`Tool::from_mcp_json`]). The schemas and the metadata of a function are built once, on
 /// first use. Clones share data where possible.
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::{catalog, tool};
 ///
 /// /// Adds two numbers.

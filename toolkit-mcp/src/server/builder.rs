@@ -39,7 +39,7 @@ const MAX_RESULT_BYTES: usize = 16 << 20;
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use std::time::Duration;
 ///
 /// use toolkit::{Catalog, Dispatcher};
@@ -235,7 +235,7 @@ impl ServerBuilder {
     ///
     /// # Examples
     ///
-    /// ```
+    /// ```standalone_crate
     /// use toolkit::call::Credentials;
     /// use toolkit::{Catalog, Dispatcher};
     /// use toolkit_mcp::server::Server;

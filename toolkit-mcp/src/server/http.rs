@@ -48,7 +48,7 @@ use toolkit_http::{HostGuard, Limits};
 ///
 /// # Examples
 ///
-/// ```no_run
+/// ```no_run,standalone_crate
 /// use std::time::Duration;
 ///
 /// use toolkit::{Catalog, Dispatcher};

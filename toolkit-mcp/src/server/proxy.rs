@@ -29,7 +29,7 @@ use super::state::Server;
 ///
 /// # Examples
 ///
-/// ```no_run
+/// ```no_run,standalone_crate
 /// use toolkit::backend::{Backend, Backends};
 /// use toolkit::{Catalog, Dispatcher};
 /// use toolkit_mcp::server::{Proxy, Server};

@@ -16,7 +16,7 @@ use super::meta::Meta;
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::{Context, tool};
 /// use toolkit_mcp::server::{Caller, Request};
 ///
@@ -144,7 +144,7 @@ impl Caller {
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// # use toolkit::{Context, ToolError, tool};
 /// use toolkit_mcp::server::{MissingCapability, Request};
 ///

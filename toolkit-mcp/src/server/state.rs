@@ -24,7 +24,7 @@ use super::served::{ServeError, ServedTools};
 ///
 /// # Examples
 ///
-/// ```no_run
+/// ```no_run,standalone_crate
 /// use toolkit::{Catalog, Dispatcher};
 /// use toolkit_mcp::server::Server;
 ///
@@ -84,7 +84,7 @@ impl Server {
     ///
     /// # Examples
     ///
-    /// ```
+    /// ```standalone_crate
     /// use toolkit::{Catalog, Dispatcher};
     /// use toolkit_mcp::server::Server;
     ///

@@ -46,7 +46,7 @@ impl Server {
     ///
     /// # Examples
     ///
-    /// ```no_run
+    /// ```no_run,standalone_crate
     /// use toolkit::{Catalog, Dispatcher};
     /// use toolkit_mcp::server::Server;
     ///

@@ -104,7 +104,7 @@ pub struct Card {
 
 /// Returns the card of an agent with the tools of `catalog` (`AgentCard`, protocol version 1.0).
 ///
-/// ```
+/// ```standalone_crate
 /// # use toolkit_providers::a2a::{Agent, card};
 /// /// Keeps a note.
 /// #[toolkit::tool]

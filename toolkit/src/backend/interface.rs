@@ -14,7 +14,7 @@ use crate::tool::{BackendKind, Tool, ToolBackend};
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use serde_json::json;
 /// use toolkit::backend::{BackendResponse, Backend, BackendCall, Backends, OfferedTools};
 /// use toolkit::call::BoxFuture;

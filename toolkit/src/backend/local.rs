@@ -83,7 +83,7 @@ impl LocalBackend {
     /// Both schemas are derived from the types, and values that do not match are rejected like
     /// those of a [`tool`](macro@crate::tool) function.
     ///
-    /// ```
+    /// ```standalone_crate
     /// use schemars::JsonSchema;
     /// use serde::{Deserialize, Serialize};
     /// use toolkit::backend::{Backends, LocalBackend};

@@ -21,7 +21,7 @@ use crate::tool::BackendKind;
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use serde_json::{Value, json};
 /// use toolkit::backend::{Backends, LocalBackend};
 /// use toolkit::call::ErrorKind;

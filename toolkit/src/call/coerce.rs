@@ -19,7 +19,7 @@ use toolkit_schema::{Schema, Violation, Violations, child};
 /// Arguments are coerced only after validation has failed. The changed arguments are validated in full, and the result
 /// lists the [changes](Change).
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::{Coercion, Dispatcher, catalog, tool};
 ///
 /// /// Doubles a number.
@@ -53,7 +53,7 @@ pub enum Coercion {
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::{Dispatcher, catalog, tool};
 ///
 /// /// Lists the files of a folder.

@@ -22,7 +22,7 @@ use crate::tool::Requirements;
 ///
 /// A tool receives it through a parameter `ctx: &Context`.
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::{Context, tool};
 ///
 /// /// Copies files.
@@ -64,7 +64,7 @@ impl Context {
     ///
     /// # Examples
     ///
-    /// ```
+    /// ```standalone_crate
     /// use toolkit::call::{CancelToken, ErrorKind};
     /// use toolkit::{Context, Dispatcher, ToolError, catalog, tool};
     ///

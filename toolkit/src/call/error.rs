@@ -33,7 +33,7 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::call::{ErrorKind, ToolError};
 /// use toolkit::{Dispatcher, catalog, tool};
 ///
@@ -106,7 +106,7 @@ impl ToolError {
     ///
     /// # Examples
     ///
-    /// ```
+    /// ```standalone_crate
     /// use toolkit::{ToolError, tool};
     ///
     /// /// Sums numbers.

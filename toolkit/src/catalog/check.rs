@@ -11,7 +11,7 @@ impl Catalog {
     ///
     /// This builds every schema, so call it in a test:
     ///
-    /// ```
+    /// ```standalone_crate
     /// #[test]
     /// fn the_catalogue_is_sound() {
     ///     toolkit::Catalog::linked().and_then(|catalog| catalog.check(Default::default())).unwrap();

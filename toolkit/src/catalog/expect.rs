@@ -10,7 +10,7 @@ impl Catalog {
     ///
     /// The linker silently drops a crate that nothing refers to; this check detects it.
     ///
-    /// ```
+    /// ```standalone_crate
     /// use toolkit::{Catalog, tool};
     ///
     /// /// Adds two integers.
@@ -37,7 +37,7 @@ impl Catalog {
 
     /// Returns an error unless the tools have exactly these ids.
     ///
-    /// ```
+    /// ```standalone_crate
     /// use toolkit::{Catalog, tool};
     ///
     /// /// Reads a file.

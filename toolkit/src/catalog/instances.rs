@@ -18,7 +18,7 @@ use crate::tool::{Diagnostic, DiagnosticKind, Diagnostics, Instance, Namespace, 
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::catalog::Instances;
 /// use toolkit::{Catalog, Dispatcher, toolset};
 ///

@@ -26,7 +26,7 @@ impl Chain {
     ///
     /// # Examples
     ///
-    /// ```
+    /// ```standalone_crate
     /// # use toolkit::{Catalog, Dispatcher};
     /// use toolkit::chain::{Chain, Step};
     ///

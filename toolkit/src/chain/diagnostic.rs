@@ -10,7 +10,7 @@ use toolkit_schema::shown_pointer;
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::chain::{Chain, Step};
 /// use toolkit::{Dispatcher, catalog, tool};
 ///
@@ -42,7 +42,7 @@ pub struct ChainDiagnostic {
 ///
 /// The result of the first tool is a number, and the second takes text:
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::chain::{Chain, ChainDiagnosticKind, Step};
 /// use toolkit::{Dispatcher, catalog, tool};
 ///

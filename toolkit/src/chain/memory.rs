@@ -13,7 +13,7 @@ pub const MAX_TAKEN_BYTES: usize = 16 << 20;
 
 /// Limits of running a [`Chain`](super::Chain).
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::chain::{Chain, ChainLimits, Step};
 /// use toolkit::{Catalog, Context, Dispatcher, tool};
 ///

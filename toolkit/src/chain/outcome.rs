@@ -9,7 +9,7 @@ use crate::call::{RunResult, ToolError};
 
 /// The outcome of a chain: every step that was started, and the error that stopped the chain.
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::chain::{Chain, Step};
 /// use toolkit::{Context, Dispatcher, catalog, tool};
 ///
@@ -91,7 +91,7 @@ impl ChainOutcome {
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::chain::{Chain, Step};
 /// use toolkit::{Context, Dispatcher, catalog, tool};
 ///

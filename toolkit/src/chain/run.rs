@@ -24,7 +24,7 @@ impl Chain {
     ///
     /// # Examples
     ///
-    /// ```
+    /// ```standalone_crate
     /// use std::sync::{Arc, Mutex};
     ///
     /// use toolkit::chain::{Chain, Step};

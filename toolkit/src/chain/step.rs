@@ -118,7 +118,7 @@ impl Step {
     ///
     /// # Examples
     ///
-    /// ```
+    /// ```standalone_crate
     /// use toolkit::chain::{Chain, Step};
     /// use toolkit::{Context, Dispatcher, catalog, tool};
     ///

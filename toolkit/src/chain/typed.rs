@@ -13,7 +13,7 @@ use crate::handle::Handle;
 ///
 /// A function that accepts a single tool as well as a chain of tools:
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::chain::Link;
 /// use toolkit::{Context, Dispatcher, ToolError, catalog, handle, tool};
 ///
@@ -65,7 +65,7 @@ pub trait Link: Sync {
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::{Dispatcher, catalog, handle, tool};
 ///
 /// #[derive(serde::Serialize, schemars::JsonSchema)]
@@ -120,7 +120,7 @@ impl<O: Into<I>, I> Feeds<I> for O {
 ///
 /// [`Handle::then`] and [`Handle::then_map`] create a chain, which has the same two methods.
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::{Catalog, Dispatcher, handle, tool};
 ///
 /// /// Counts the letters of a word.
@@ -210,7 +210,7 @@ where
     ///
     /// # Examples
     ///
-    /// ```
+    /// ```standalone_crate
     /// use toolkit::{Dispatcher, catalog, handle, tool};
     ///
     /// /// Adds two numbers.

@@ -21,7 +21,7 @@ use crate::tool::{Tool, ToolBackend};
 
 /// A builder of a [`Dispatcher`].
 ///
-/// ```
+/// ```standalone_crate
 /// use std::time::Duration;
 ///
 /// use toolkit::{Dispatcher, catalog, tool};
@@ -81,7 +81,7 @@ impl Dispatcher {
     ///
     /// A host replaces its dispatcher when the tools of its backends change:
     ///
-    /// ```
+    /// ```standalone_crate
     /// use toolkit::backend::Routes;
     /// use toolkit::{Catalog, Dispatcher, catalog, tool};
     ///
@@ -146,7 +146,7 @@ impl DispatcherBuilder {
     /// [`BackendKind`](crate::tool::BackendKind), and of one kind the first registered. The list contains only enabled
     /// backends.
     ///
-    /// ```
+    /// ```standalone_crate
     /// use toolkit::{Dispatcher, Tool, catalog, tool};
     ///
     /// /// Returns the time.
@@ -176,7 +176,7 @@ impl DispatcherBuilder {
     ///
     /// # Examples
     ///
-    /// ```
+    /// ```standalone_crate
     /// use toolkit::{Dispatcher, catalog, tool};
     ///
     /// struct Database;

@@ -121,7 +121,7 @@ impl Call {
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use std::task::{Context, Poll};
 ///
 /// use toolkit::call::{BoxFuture, ErrorKind, RunResult};

@@ -11,7 +11,7 @@ use crate::tool::Tool;
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use std::time::Duration;
 ///
 /// use serde_json::json;
@@ -41,7 +41,7 @@ pub struct Prepared<'d> {
 impl Dispatcher {
     /// Resolves a tool by any of its names, for repeated calls: resolving takes a tenth of the time of a small call.
     ///
-    /// ```
+    /// ```standalone_crate
     /// use toolkit::{Dispatcher, catalog, tool};
     ///
     /// /// Doubles a number.
@@ -67,7 +67,7 @@ impl Dispatcher {
     /// Returns the tool at a position of [`Catalog::iter`](crate::Catalog::iter), without resolving a name. A server that
     /// stores positions beside the names of its protocol resolves each call once.
     ///
-    /// ```
+    /// ```standalone_crate
     /// use toolkit::{Dispatcher, catalog, tool};
     ///
     /// /// Doubles a number.

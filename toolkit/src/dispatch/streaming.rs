@@ -12,7 +12,7 @@ impl Dispatcher {
     ///
     /// Every error is an event, including an unknown name.
     ///
-    /// ```
+    /// ```standalone_crate
     /// use toolkit::{Chunks, Dispatcher, catalog, tool};
     ///
     /// /// Counts up.

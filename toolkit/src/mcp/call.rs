@@ -10,7 +10,7 @@ use crate::tool::Tool;
 /// `content` contains the content that the tool returned, or else its result as text. `structuredContent` contains the
 /// result if the tool has an output schema; see [`wrap_result`](super::wrap_result).
 ///
-/// ```
+/// ```standalone_crate
 /// # use toolkit::mcp::{CallParams, Revision, write_result};
 /// # use toolkit::{Dispatcher, tool};
 /// /// Adds two integers.
@@ -53,7 +53,7 @@ pub fn write_result(tool: &Tool, result: &RunResult, revision: Revision) -> Vec<
 ///
 /// The server reports an unknown tool as a JSON-RPC error instead.
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::mcp::{Revision, write_error};
 /// use toolkit::{Dispatcher, tool};
 ///

@@ -38,7 +38,7 @@ pub const LIST_TTL_MS: u64 = 3_600_000;
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// # use toolkit::mcp::{Revision, list_tools};
 /// # use toolkit::catalog::Naming;
 /// /// Adds two integers.
@@ -84,7 +84,7 @@ fn tools(catalog: &Catalog, revision: Revision, naming: Naming) -> Result<Vec<Va
 /// A server creates one list for each supported revision at startup. Each response is then a copy of a part of the
 /// text, without generating schemas or serializing tools again.
 ///
-/// ```
+/// ```standalone_crate
 /// # use toolkit::mcp::{Revision, ToolList, list_tools};
 /// # use toolkit::catalog::Naming;
 /// /// Adds two integers.

@@ -77,7 +77,7 @@ impl fmt::Debug for Code {
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::{catalog, tool};
 ///
 /// /// Adds two integers.

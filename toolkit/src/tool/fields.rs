@@ -176,7 +176,7 @@ impl Tool {
     ///
     /// # Examples
     ///
-    /// ```
+    /// ```standalone_crate
     /// use serde_json::json;
     /// use toolkit::{catalog, tool};
     ///

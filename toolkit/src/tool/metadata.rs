@@ -14,7 +14,7 @@ use super::{Annotations, Icon, Literal, Requirements, Text, Unknown, limit};
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use std::time::Duration;
 ///
 /// use serde_json::json;

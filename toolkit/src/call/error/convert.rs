@@ -63,7 +63,7 @@ impl ToolError {
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::{ShowError, tool};
 ///
 /// #[derive(Debug, thiserror::Error)]

@@ -14,7 +14,7 @@ impl DispatcherBuilder {
     ///
     /// # Examples
     ///
-    /// ```
+    /// ```standalone_crate
     /// use std::time::Duration;
     ///
     /// use toolkit::call::ErrorKind;
@@ -74,7 +74,7 @@ impl DispatcherBuilder {
     ///
     /// # Examples
     ///
-    /// ```
+    /// ```standalone_crate
     /// use toolkit::call::ErrorKind;
     /// use toolkit::{Dispatcher, catalog, tool};
     ///

@@ -17,7 +17,7 @@ impl DispatcherBuilder {
 
     /// Adds shared state, such as an `Arc<dyn Trait>`, for tools with a parameter `&T`.
     ///
-    /// ```
+    /// ```standalone_crate
     /// use std::sync::Arc;
     /// use toolkit::{Catalog, Dispatcher, tool};
     ///
@@ -56,7 +56,7 @@ impl DispatcherBuilder {
     /// lists the tools under their new ids. [`Instances`](crate::catalog::Instances) does the same for a catalog
     /// without a dispatcher.
     ///
-    /// ```
+    /// ```standalone_crate
     /// use toolkit::{Catalog, Dispatcher, toolset};
     ///
     /// struct Tracker { site: &'static str }
