@@ -4,12 +4,13 @@ use super::arguments;
 use super::definition::Chain;
 use super::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, ChainDiagnostics, MAX_DIAGNOSTICS, StepLocation, shown};
 use super::plan::{Plan, Previous, Taken};
-use super::reach::{Reach, Types, reach};
+use super::reach::{Reach, reach};
 use super::step::PREVIOUS;
 use crate::catalog::Catalog;
 use crate::dispatch::Dispatcher;
 use crate::tool::Tool;
 use toolkit_schema::child;
+use toolkit_schema::types::Types;
 
 impl Chain {
     /// Checks the chain without running it.

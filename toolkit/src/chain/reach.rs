@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::pointer::unescaped;
-pub(super) use toolkit_schema::types::Types;
+use toolkit_schema::types::Types;
 use toolkit_schema::walk;
 
 /// The knowledge about a location in a value.
