@@ -7,7 +7,7 @@ use serde_json::json;
 use toolkit::backend::Backend;
 use toolkit_mcp::client::{McpBackend, Program};
 
-use super::{call, dispatcher, in_the_end};
+use super::{call, dispatcher, in_the_end, until};
 
 /// A program of tools, with the servers of this configuration behind it.
 fn proxy(name: &str, servers: &serde_json::Value) -> (McpBackend, PathBuf) {
@@ -134,7 +134,7 @@ async fn a_lock_is_written_for_review_and_then_holds() {
         let ids = collected.catalog.iter().map(|tool| tool.id().to_string());
         ids.filter_map(|id| id.strip_prefix("proxy:peer_").map(str::to_owned)).collect::<Vec<_>>()
     };
-    super::until(async || served().await == ["change", "pid"]).await;
+    until(async || served().await == ["change", "pid"]).await;
     assert!(call(&before, "proxy:peer_echo", json!({})).await.is_err());
     in_the_end(backend.stop()).await.unwrap();
 
@@ -168,6 +168,8 @@ async fn an_error_and_progress_pass_through_several_programs_as_they_were() {
     let (first, first_file) = hop(&peer, "a");
     let (second, second_file) = hop(&first, "b");
     let (backend, file) = proxy("hops", &json!({ "mcpServers": { "c": second } }));
+    // A program serves its list before the programs behind it have started, and then announces their tools.
+    until(async || dispatcher(&backend).await.catalog().resolve("proxy:c_b_a_last_word").is_ok()).await;
     let dispatcher = dispatcher(&backend).await;
     for (tool, arguments, message) in [
         ("fail", json!({}), "the disk is full"),
