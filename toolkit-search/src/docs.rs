@@ -57,7 +57,7 @@ impl FromStr for Detail {
             "summary" => Ok(Self::Summary),
             "schema" => Ok(Self::Schema),
             "full" => Ok(Self::Full),
-            other => Err(DocError::UnknownDetail { asked: other.chars().take(40).collect() }),
+            other => Err(DocError::UnknownDetail { detail: other.chars().take(40).collect() }),
         }
     }
 }

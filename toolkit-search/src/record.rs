@@ -31,9 +31,9 @@ pub(super) struct Hints {
 
 impl Record {
     pub(super) fn new(tool: Tool, backends: Vec<ToolBackend>) -> Self {
-        let said = transient(&tool);
-        let (summary, hints) = (Arc::new(Summary::new(&said)), Hints::new(said.annotations()));
-        drop(said);
+        let parsed = transient(&tool);
+        let (summary, hints) = (Arc::new(Summary::new(&parsed)), Hints::new(parsed.annotations()));
+        drop(parsed);
         Self { tool: LazyTool::from(tool), summary, backends, hints }
     }
 

@@ -129,8 +129,8 @@ async fn page(
 ) -> Result<Map<String, Value>, ToolError> {
     let params = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
     let request = ListToolsRequest { params, ..ListToolsRequest::default() };
-    let asked = connection.ask(ClientRequest::ListToolsRequest(request), None::<RequestMetaObject>, None);
-    match in_time(remote, remote.limits.start, asked).await? {
+    let listing = connection.ask(ClientRequest::ListToolsRequest(request), None::<RequestMetaObject>, None);
+    match in_time(remote, remote.limits.start, listing).await? {
         Ok(Value::Object(page)) => Ok(page),
         Ok(_) => Err(remote.invalid_response("to `tools/list` without a list of tools")),
         // A server without tools need not implement the method.
@@ -145,9 +145,9 @@ async fn page(
 pub(super) async fn in_time<T>(
     remote: &Remote,
     limit: Duration,
-    asked: impl Future<Output = T>,
+    work: impl Future<Output = T>,
 ) -> Result<T, ToolError> {
-    timeout(limit, asked)
+    timeout(limit, work)
         .await
         .map_err(|_| ToolError::new(ErrorKind::TimedOut, format!("{remote} did not respond within {limit:?}")))
 }

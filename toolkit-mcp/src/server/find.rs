@@ -38,7 +38,7 @@ const DESCRIBED: [&str; 5] = ["name", "description", "inputSchema", "outputSchem
 pub(super) struct Find {
     pub(super) server: Server,
     pub(super) served: Arc<ServedTools>,
-    pub(super) asked: SearchToolCall<'static>,
+    pub(super) call: SearchToolCall<'static>,
     pub(super) id: Box<RawValue>,
     pub(super) revision: Revision,
 }
@@ -52,7 +52,7 @@ impl Find {
             let permit = permit.map_err(|error| ToolError::new(ErrorKind::Overloaded, error.to_string()))?;
             let found = shared.pool.spawn(SEARCH, async move {
                 let _permit = permit;
-                let result = self.asked.answer(&self.served, self.server.shared.search.as_deref(), self.revision);
+                let result = self.call.answer(&self.served, self.server.shared.search.as_deref(), self.revision);
                 self.server.response(&self.id, self.revision, &result)
             });
             found.await.map_err(ToolError::internal)
@@ -106,10 +106,10 @@ impl<'m> SearchToolCall<'m> {
                 let Arguments::Json(Cow::Borrowed(json)) = arguments else {
                     return Err(refused("the arguments must be JSON text".to_owned()));
                 };
-                let asked: CallArguments<'m> =
+                let given: CallArguments<'m> =
                     serde_json::from_slice(json).map_err(|error| refused(error.to_string()))?;
-                let arguments = asked.arguments.map_or(Arguments::NONE, Arguments::from);
-                SearchToolCall::Call { name: asked.name, arguments }
+                let arguments = given.arguments.map_or(Arguments::NONE, Arguments::from);
+                SearchToolCall::Call { name: given.name, arguments }
             }
         })
     }

@@ -121,15 +121,15 @@ impl Server {
         let mut arguments = params.arguments();
         if served.get(&name).is_none() && self.lists_search_tools(&served) {
             match find::SearchToolCall::parse(&name, &arguments) {
-                Some(Ok(find::SearchToolCall::Call { name: asked, arguments: given })) => {
-                    (name, arguments) = (asked, given)
+                Some(Ok(find::SearchToolCall::Call { name: target, arguments: given })) => {
+                    (name, arguments) = (target, given)
                 }
-                Some(Ok(asked)) => {
+                Some(Ok(call)) => {
                     let id = id.to_owned();
                     return Ok(Routed::Find(Find {
                         server: self.clone(),
                         served,
-                        asked: asked.into_owned(),
+                        call: call.into_owned(),
                         id,
                         revision,
                     }));

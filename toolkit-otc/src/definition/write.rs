@@ -81,16 +81,16 @@ impl Definition {
     /// Returns the properties of the tool that the definition does not have.
     #[must_use]
     pub fn losses(&self, tool: &Tool) -> Vec<Loss> {
-        let mut said = vec!["namespace", "version", "requirements", "outputSchema"];
+        let mut supported = vec!["namespace", "version", "requirements", "outputSchema"];
         // A title that became the name is not lost, unless the annotations have another title.
         if tool.title().is_none_or(|title| title == self.name) && tool.annotations().title.is_none() {
-            said.push("title");
+            supported.push("title");
         }
         let keeps_only = |meta: &Value| meta.as_object().is_some_and(|meta| meta.keys().all(|key| key == AS_READ));
         if tool.meta().is_some_and(|meta| keeps_only(&meta)) {
-            said.push("_meta");
+            supported.push("_meta");
         }
-        let mut losses = unsupported_fields(tool, &said);
+        let mut losses = unsupported_fields(tool, &supported);
         let parts = [
             ("name", Some(tool.name()), self.id.tool()),
             ("namespace", tool.id().namespace(), self.id.toolkit()),

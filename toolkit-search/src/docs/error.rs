@@ -31,7 +31,7 @@ pub enum DocError {
     #[non_exhaustive]
     UnknownDetail {
         /// The requested level, truncated to 40 characters.
-        asked: String,
+        detail: String,
     },
     /// There is neither a tool with this id nor documentation of it.
     #[non_exhaustive]
@@ -68,8 +68,8 @@ pub enum DocError {
 impl fmt::Display for DocError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnknownDetail { asked } => {
-                write!(f, "unknown level of detail {}; expected `summary`, `schema` or `full`", quoted(asked))
+            Self::UnknownDetail { detail } => {
+                write!(f, "unknown level of detail {}; expected `summary`, `schema` or `full`", quoted(detail))
             }
             Self::UnknownTool { id } => write!(f, "no tool is named `{}`", shown_id(id)),
             Self::NoTool { id } => {

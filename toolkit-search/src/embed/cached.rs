@@ -103,9 +103,9 @@ impl<E: Embedder> Embedder for Cached<E> {
             let mut known = self.known();
             keys.iter().map(|key| known.get(key)).collect()
         };
-        let mut asked = HashSet::new();
+        let mut unique = HashSet::new();
         let missing: Vec<usize> =
-            (0..texts.len()).filter(|nth| found[*nth].is_none() && asked.insert(keys[*nth])).collect();
+            (0..texts.len()).filter(|nth| found[*nth].is_none() && unique.insert(keys[*nth])).collect();
         if !missing.is_empty() {
             let made = self.embedder.embed(&missing.iter().map(|nth| texts[*nth]).collect::<Vec<_>>())?;
             if made.len() != missing.len() {

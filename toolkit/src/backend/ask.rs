@@ -20,22 +20,22 @@ pub(super) async fn request<T>(
     within(timeout, pin!(caught_future(|| question(backend)))).await
 }
 
-/// Runs all requests concurrently and returns the answers in their order.
-pub(super) async fn join_all<T>(questions: impl Iterator<Item = impl Future<Output = T>>) -> Vec<T> {
-    let mut asked: Vec<_> = questions.map(Box::pin).collect();
-    let mut answers: Vec<Option<T>> = asked.iter().map(|_| None).collect();
+/// Runs all requests concurrently and returns the responses in their order.
+pub(super) async fn join_all<T>(requests: impl Iterator<Item = impl Future<Output = T>>) -> Vec<T> {
+    let mut futures: Vec<_> = requests.map(Box::pin).collect();
+    let mut responses: Vec<Option<T>> = futures.iter().map(|_| None).collect();
     poll_fn(|cx| {
-        for (question, answer) in asked.iter_mut().zip(&mut answers) {
-            if answer.is_none()
-                && let Poll::Ready(said) = question.as_mut().poll(cx)
+        for (future, response) in futures.iter_mut().zip(&mut responses) {
+            if response.is_none()
+                && let Poll::Ready(ready) = future.as_mut().poll(cx)
             {
-                *answer = Some(said);
+                *response = Some(ready);
             }
         }
-        if answers.iter().any(Option::is_none) { Poll::Pending } else { Poll::Ready(()) }
+        if responses.iter().any(Option::is_none) { Poll::Pending } else { Poll::Ready(()) }
     })
     .await;
-    answers.into_iter().flatten().collect()
+    responses.into_iter().flatten().collect()
 }
 
 /// Waits until the tools of a backend change. If the backend panics, the future never completes.

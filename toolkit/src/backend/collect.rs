@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::ask::{changed, first_of, join_all};
 use super::deadline::within;
-use super::merge::{Asked, Collected};
+use super::merge::{Collected, Listed};
 use super::registered::Registered;
 use super::registry::Backends;
 use super::review::{Review, is_host_code};
@@ -55,11 +55,11 @@ impl Backends {
         }));
         let answers = answers.await;
         drop(review);
-        let asked = std::iter::zip(backends, answers).map(|(backend, (answer, is_pending))| {
+        let responses = std::iter::zip(backends, answers).map(|(backend, (answer, is_pending))| {
             let (offers, error) = backend.remember(answer, self.grace);
-            Asked { backend, offers, error, is_pending }
+            Listed { backend, offers, error, is_pending }
         });
-        Collected::new(base, asked.collect(), self.lock.as_ref())
+        Collected::new(base, responses.collect(), self.lock.as_ref())
     }
 
     /// Completes when [`Backends::collect`] may return other tools than last time: an enabled backend
@@ -92,7 +92,7 @@ impl Backends {
     pub async fn changed(&self) {
         let mut backends = self.read().clone();
         backends.retain(|backend| backend.is_enabled());
-        let told: BoxFuture<'_, ()> = Box::pin(self.changes.changed());
+        let notified: BoxFuture<'_, ()> = Box::pin(self.changes.changed());
         let expired: BoxFuture<'_, ()> = Box::pin(expired(&backends, self.grace));
         let each = backends.iter().map(|backend| -> BoxFuture<'_, ()> {
             match self.pending.has(backend) {
@@ -100,7 +100,7 @@ impl Backends {
                 false => changed(backend.backend()),
             }
         });
-        first_of(each.chain([told, expired])).await;
+        first_of(each.chain([notified, expired])).await;
     }
 }
 

@@ -64,7 +64,7 @@ pub struct Collected {
 }
 
 /// The outcome of listing the tools of one backend.
-pub(super) struct Asked {
+pub(super) struct Listed {
     pub(super) backend: Arc<Registered>,
     /// The current list of tools, or the last known one.
     pub(super) offers: Option<OfferedTools>,
@@ -73,16 +73,16 @@ pub(super) struct Asked {
 }
 
 impl Collected {
-    pub(super) fn new(base: Catalog, mut asked: Vec<Asked>, lock: Option<&Lock>) -> Self {
+    pub(super) fn new(base: Catalog, mut responses: Vec<Listed>, lock: Option<&Lock>) -> Self {
         // The sort is stable: backends of one kind stay in the order of their registration.
-        asked.sort_by_key(|asked| asked.backend.backend().kind());
+        responses.sort_by_key(|response| response.backend.backend().kind());
         let review = Review::new(&base, lock);
         let mut gathered = Gathered::default();
         if let Some(lock) = lock {
-            gathered.diagnostics = without_backend(lock, asked.iter().map(|asked| asked.backend.name()));
+            gathered.diagnostics = without_backend(lock, responses.iter().map(|response| response.backend.name()));
         }
         let mut failures = Vec::new();
-        for Asked { backend, offers, error, is_pending } in asked {
+        for Listed { backend, offers, error, is_pending } in responses {
             if let Some(offers) = offers {
                 gathered.add_all(&base, &review, &backend, offers);
             }

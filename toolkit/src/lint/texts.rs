@@ -16,8 +16,8 @@ pub(super) fn check(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
         ));
         return;
     }
-    let (said, named) = (words(description), words(&split(tool.name())));
-    if said.is_subset(&named) || said.len() < 2 {
+    let (described, named) = (words(description), words(&split(tool.name())));
+    if described.is_subset(&named) || described.len() < 2 {
         let message = "only repeats the name; describe the input, the output and when to use the tool";
         diagnostics.push(LintDiagnostic::new(Rule::VagueDescription, tool, "description", message));
     }
@@ -27,18 +27,18 @@ pub(super) fn check(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
 pub(super) fn compare(tools: &[&Tool], diagnostics: &mut Vec<LintDiagnostic>) {
     let mut by_words: HashMap<BTreeSet<String>, &Tool> = HashMap::new();
     for tool in tools {
-        let said = words(tool.description());
-        if said.is_empty() {
+        let described = words(tool.description());
+        if described.is_empty() {
             continue;
         }
-        match by_words.get(&said) {
+        match by_words.get(&described) {
             // Versions of one tool may have the same description.
             Some(other) if other.id().unversioned() != tool.id().unversioned() => {
                 let message = format!("is the same as that of `{}`; describe how the tools differ", other.id());
                 diagnostics.push(LintDiagnostic::new(Rule::SimilarDescriptions, tool, "description", message));
             }
             Some(_) => {}
-            None => drop(by_words.insert(said, tool)),
+            None => drop(by_words.insert(described, tool)),
         }
     }
 }

@@ -49,13 +49,13 @@ pub(super) fn accepted() -> Response<Body> {
 }
 
 /// Creates the response to a CORS preflight request.
-pub(super) fn preflight(asked: &HeaderMap) -> Response<Body> {
+pub(super) fn preflight(request_headers: &HeaderMap) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NO_CONTENT;
     let headers = response.headers_mut();
     headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("POST, GET, DELETE"));
     // Arguments of tools may have headers of any name.
-    if let Some(names) = asked.get(header::ACCESS_CONTROL_REQUEST_HEADERS) {
+    if let Some(names) = request_headers.get(header::ACCESS_CONTROL_REQUEST_HEADERS) {
         headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, names.clone());
     }
     headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from(Duration::from_secs(600).as_secs()));

@@ -31,14 +31,14 @@ impl Retry {
         self.deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
     }
 
-    /// Waits for `asked`, or else for an exponentially growing delay. Returns `false` immediately if the deadline is
+    /// Waits for `requested`, or else for an exponentially growing delay. Returns `false` immediately if the deadline is
     /// earlier.
     ///
     /// The latter has a jitter of up to one half, so that clients that failed together do not retry together.
-    pub(super) fn wait(&mut self, asked: Option<Duration>) -> bool {
+    pub(super) fn wait(&mut self, requested: Option<Duration>) -> bool {
         let own = self.next.mul_f32(0.5 + fastrand::f32() / 2.0);
         self.next = self.next.saturating_mul(2).min(LONGEST);
-        let wait = asked.map_or(own, |asked| asked.max(LEAST));
+        let wait = requested.map_or(own, |requested| requested.max(LEAST));
         let fits = wait < self.deadline.saturating_duration_since(Instant::now());
         if fits {
             thread::sleep(wait);
