@@ -77,3 +77,41 @@ impl<'b> Bytes<'b> {
         if self.rest.is_empty() { Ok(()) } else { Err(Damage::Content) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Bytes, put_number, put_text};
+
+    #[test]
+    fn a_number_is_read_as_it_was_written() {
+        let numbers = [0, 1, 0x7f, 0x80, 0x3fff, 0x4000, u64::from(u32::MAX), u64::MAX - 1, u64::MAX];
+        let mut out = Vec::new();
+        numbers.iter().for_each(|number| put_number(&mut out, *number));
+        let mut bytes = Bytes::new(&out);
+        for number in numbers {
+            assert_eq!(bytes.number().ok(), Some(number));
+        }
+        assert!(bytes.end().is_ok());
+    }
+
+    #[test]
+    fn a_number_that_has_no_end_or_more_than_64_bits_is_damage() {
+        for forged in
+            [&[][..], &[0x80], &[0xff; 9], &[0xff; 11], &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2]]
+        {
+            assert!(Bytes::new(forged).number().is_err(), "{forged:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_longer_than_the_bytes_left_is_damage() {
+        let mut out = Vec::new();
+        put_text(&mut out, "größe");
+        assert_eq!(Bytes::new(&out).text().ok(), Some("größe"));
+        for end in 0..out.len() {
+            assert!(Bytes::new(&out[..end]).text().is_err(), "{end} bytes");
+        }
+        // The first byte of a character of two.
+        assert!(Bytes::new(&[1, 0xc3]).text().is_err());
+    }
+}

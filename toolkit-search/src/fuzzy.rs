@@ -62,7 +62,7 @@ pub(super) fn replacements(snapshot: &Snapshot, unknown: &str) -> Vec<Replacemen
 /// Returns a bit set of the letters of a word. A wrong character changes at most two bits, so that comparing the sets
 /// is a cheap filter.
 fn letter_set(word: &str) -> u32 {
-    word.bytes().fold(0, |letters, byte| letters | 1 << (byte % 32))
+    word.chars().fold(0, |letters, letter| letters | 1 << (letter as u32 % 32))
 }
 
 /// Returns the words of tool names that start with a character.
@@ -77,4 +77,24 @@ fn name_words_starting_with(part: &Part, first: char) -> impl Iterator<Item = (&
 fn is_in_a_name(part: &Part, word: u32) -> bool {
     let postings = part.segment.postings(part.segment.words.get(word));
     postings.iter().any(|posting| posting.is_in_name() && part.is_live(posting.doc as usize))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::letter_set;
+
+    #[test]
+    fn the_letter_filter_rejects_no_word_within_the_distance() {
+        let words = [
+            "create", "crate", "craete", "creates", "reate", "cre4te", "delete", "größe", "grosse", "gröser", "größer",
+            "検索",
+        ];
+        for a in words {
+            for b in words {
+                let bound = 2 * strsim::osa_distance(a, b);
+                let n_different = (letter_set(a) ^ letter_set(b)).count_ones() as usize;
+                assert!(n_different <= bound, "{a} and {b} differ in {n_different} bits");
+            }
+        }
+    }
 }

@@ -69,6 +69,14 @@ fn a_misspelled_or_incomplete_word_matches_names() {
 }
 
 #[test]
+fn a_letter_with_a_diacritic_is_one_wrong_character() {
+    let index = index(&[("resume:create", "Writes a file."), ("calendar:naive_date", "Returns a date.")]);
+    for (query, expected) in [("naïve", "calendar:naive_date"), ("creäte", "resume:create")] {
+        assert_eq!(ids(&index.search(query, 5)), [expected], "{query}");
+    }
+}
+
+#[test]
 fn plain_bm25_has_neither_fuzzy_matching_nor_stems() {
     let tools = [tool("weather:forecast", "Says what comes."), tool("calendar:list", "Lists meetings.")];
     let index = Index::with_ranking(&tools, Ranking::plain());

@@ -75,3 +75,28 @@ impl PartialEq for Found<'_> {
 }
 
 impl Eq for Found<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use toolkit::Tool;
+
+    use super::Top;
+    use crate::record::Record;
+
+    #[test]
+    fn the_best_tools_stay_and_ties_are_in_the_order_of_ids() {
+        let record = |name: &str| {
+            let json = format!(r#"{{"name": "{name}", "description": "Adds.", "inputSchema": {{"type": "object"}}}}"#);
+            Arc::new(Record::new(Tool::from_json(json).unwrap(), Vec::new()))
+        };
+        let records: Vec<_> = ["e", "b", "d", "a", "c"].map(record).to_vec();
+        let mut top = Top::new(3);
+        for (score, record) in [2, 5, 2, 2, 0].into_iter().zip(&records) {
+            top.offer(score, || record);
+        }
+        let names: Vec<_> = top.into_sorted().iter().map(|found| found.record.id().to_string()).collect();
+        assert_eq!(names, ["b", "a", "d"]);
+    }
+}

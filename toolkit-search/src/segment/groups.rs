@@ -50,3 +50,19 @@ impl Groups {
         start as usize..self.ends[group as usize] as usize
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Groups;
+
+    #[test]
+    fn a_group_has_its_numbers_in_their_order() {
+        let pairs = [(2, 9), (0, 7), (2, 1), (4, 5), (2, 4)];
+        let mut groups = Groups::from_pairs(6, pairs.into_iter());
+        let all = |groups: &Groups| (0..6).map(|group| groups.get(group).to_vec()).collect::<Vec<_>>();
+        assert_eq!(all(&groups), [vec![7], vec![], vec![9, 1, 4], vec![], vec![5], vec![]]);
+
+        groups.sort_by_key(|item| item);
+        assert_eq!(all(&groups), [vec![7], vec![], vec![1, 4, 9], vec![], vec![5], vec![]]);
+    }
+}

@@ -94,3 +94,22 @@ fn shared(a: &str, b: &str) -> usize {
     let n_same = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
     b.floor_char_boundary(n_same)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::shared;
+
+    #[test]
+    fn a_shared_prefix_ends_between_characters() {
+        for (a, b, expected) in [
+            ("", "add", 0),
+            ("add", "add", 3),
+            ("add", "adding", 3),
+            ("größe", "gröber", 4),
+            ("ä", "ö", 0),
+            ("aä", "aö", 1),
+        ] {
+            assert_eq!(shared(a, b), expected, "{a} and {b}");
+        }
+    }
+}
