@@ -1,6 +1,6 @@
 //! The compile errors of the macros, as rustc prints them.
 //!
-//! `TRYBUILD=overwrite cargo test -p toolkit-tests --test ui` updates the expected outputs. Review the differences like
+//! `TRYBUILD=overwrite cargo test -p toolkit-ui-tests` updates the expected outputs. Review the differences like
 //! code.
 
 use std::fs;
@@ -9,7 +9,7 @@ use std::path::Path;
 #[test]
 fn each_mistake_is_one_error_at_the_smallest_token() {
     copy_manifests();
-    trybuild::TestCases::new().compile_fail("ui/*/*.rs");
+    trybuild::TestCases::new().compile_fail("*/*.rs");
 }
 
 /// Copies the manifests to the package that trybuild generates, where `import!` reads them.
@@ -17,7 +17,7 @@ fn copy_manifests() {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it is a folder of the target's");
     let package = target.join("tests/trybuild").join(env!("CARGO_PKG_NAME")).join("manifests");
     fs::create_dir_all(&package).expect("the target can be written");
-    let manifests = Path::new(env!("CARGO_MANIFEST_DIR")).join("manifests");
+    let manifests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../manifests");
     for entry in fs::read_dir(manifests).expect("the tests have manifests") {
         let entry = entry.expect("the tests have manifests");
         fs::copy(entry.path(), package.join(entry.file_name())).expect("the target can be written");
@@ -26,10 +26,11 @@ fn copy_manifests() {
 
 #[test]
 fn no_message_names_a_path_that_authors_cannot_use() {
-    let folders = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("ui")).expect("the tests have messages");
+    let entries = fs::read_dir(env!("CARGO_MANIFEST_DIR")).expect("the tests have messages");
+    let folders = entries.map(|entry| entry.expect("it is read").path()).filter(|path| path.is_dir());
     let mut n_read = 0;
     for folder in folders {
-        for file in fs::read_dir(folder.expect("it is read").path()).expect("it is a folder") {
+        for file in fs::read_dir(folder).expect("it is a folder") {
             let path = file.expect("it is read").path();
             if path.extension().is_some_and(|extension| extension == "stderr") {
                 let text = fs::read_to_string(&path).expect("it is a text");
