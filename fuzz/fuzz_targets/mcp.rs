@@ -1,7 +1,7 @@
 //! Random bytes as messages to an MCP server, over a pipe and over HTTP.
 //!
-//! No input causes a panic or a hang: each line and each request has one JSON-RPC response, or none if it is a
-//! notification.
+//! No input causes a panic or a hang: each line and each request has one JSON-RPC response, one array of responses if it
+//! is a batch, or none if it is a notification.
 #![no_main]
 
 use std::io::{self, Cursor, Write};
@@ -111,16 +111,26 @@ async fn read(response: Response<Body>) -> Vec<u8> {
     }
 }
 
-/// Returns true if a message responds to a request; it may be a notification instead.
+/// Returns true if a message responds to a request, or to a batch of them; it may be a notification instead.
 fn is_answer(message: &[u8]) -> bool {
     let shown = || String::from_utf8_lossy(message).into_owned();
     let message: Value = serde_json::from_slice(message).unwrap_or_else(|error| panic!("{error}: {}", shown()));
-    assert_eq!(message["jsonrpc"], "2.0", "{}", shown());
+    assert!(shown().len() < 1 << 20, "{} bytes", shown().len());
+    match &message {
+        Value::Array(batch) => {
+            assert!(!batch.is_empty() && batch.iter().all(is_response), "{}", shown());
+            true
+        }
+        one => is_response(one),
+    }
+}
+
+fn is_response(message: &Value) -> bool {
+    assert_eq!(message["jsonrpc"], "2.0", "{message}");
     if message.get("method").is_some() {
-        assert!(message.get("id").is_none(), "a server asks nothing: {}", shown());
+        assert!(message.get("id").is_none(), "a server asks nothing: {message}");
         return false;
     }
-    assert!(message.get("result").is_some() != message.get("error").is_some(), "{}", shown());
-    assert!(shown().len() < 1 << 20, "{} bytes", shown().len());
+    assert!(message.get("result").is_some() != message.get("error").is_some(), "{message}");
     true
 }
