@@ -1,4 +1,7 @@
-//! The tool format of Anthropic: Messages.
+//! The API of Anthropic: Messages.
+
+mod accumulate;
+mod messages;
 
 use serde_json::{Map, Value, json};
 
@@ -8,8 +11,16 @@ use super::reader::{Fields, read_function};
 use super::request::{Member, RequestLimits, apply_limits};
 use super::strict::{StrictResult, is_requested, lower_strict};
 use super::tool_export::{ToolExport, provider_description, unsupported_fields};
+use crate::reply::Api;
+#[cfg(feature = "async")]
+use crate::reply::{InvalidReply, ReplyBody, Turn};
+#[cfg(feature = "async")]
+use toolkit::Dispatcher;
 use toolkit::catalog::{Catalog, Diagnostics, Naming};
 use toolkit::tool::{ParseToolError, Tool};
+
+/// `POST /v1/messages`.
+pub const MESSAGES: Api = Api(&messages::Messages);
 
 /// Options of the export.
 ///
@@ -187,4 +198,18 @@ pub fn read(json: &Value) -> Result<Tool, ParseToolError> {
         json,
         &Fields { input: "input_schema", output: None, examples: Some("input_examples"), open_api: false },
     )
+}
+
+/// Reads a reply and runs its calls. `export` is the export whose tools were sent with the request.
+///
+/// # Errors
+///
+/// Returns an error if the JSON is not a reply. The error of a call is its result.
+#[cfg(feature = "async")]
+pub async fn respond<'b>(
+    dispatcher: &Dispatcher,
+    export: &Export,
+    message: impl Into<ReplyBody<'b>>,
+) -> Result<Turn, InvalidReply> {
+    MESSAGES.respond(dispatcher, export, message).await
 }

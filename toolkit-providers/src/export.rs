@@ -1,7 +1,7 @@
 //! The JSON of an exported catalog, with the losses of each tool.
 
 use serde_json::Value;
-use toolkit::catalog::{Catalog, Diagnostics, Naming};
+use toolkit::catalog::{Catalog, Diagnostics, ExportedName, ExportedNames, Naming};
 use toolkit::tool::{Tool, ToolId};
 
 use super::loss::Loss;
@@ -35,6 +35,8 @@ use super::tool_export::ToolExport;
 pub struct Export {
     /// The JSON in the format of the provider, with sorted keys: a catalog has the same bytes in every build.
     pub json: Value,
+    /// The names in the export, by which a model calls the tools.
+    pub names: ExportedNames,
     /// The losses of each tool, in the order of the catalog.
     pub losses: Vec<(ToolId, Vec<Loss>)>,
     /// The tools for which strict mode was requested but is not possible, with the reasons.
@@ -46,7 +48,13 @@ pub struct Export {
 impl Export {
     /// Creates an export without tools.
     pub(super) fn empty() -> Self {
-        Self { json: Value::Null, losses: Vec::new(), not_strict: Vec::new(), usage: Vec::new() }
+        Self {
+            json: Value::Null,
+            names: ExportedNames::default(),
+            losses: Vec::new(),
+            not_strict: Vec::new(),
+            usage: Vec::new(),
+        }
     }
 
     /// Exports the highest version of each tool under its wire name, in the order of the ids.
@@ -63,12 +71,20 @@ impl Export {
     /// Creates an export of the given tools.
     pub(super) fn from_members(limits: &RequestLimits, members: Vec<Member<'_>>) -> Self {
         let mut export = Self { usage: request::tool_usage(limits, &members), ..Self::empty() };
-        let tools = members.into_iter().map(|member| export.take(member)).collect();
+        let tools = members.into_iter().map(|member| export.take(None, member)).collect();
         export.with_tools(tools)
     }
 
-    /// Records the losses of a tool and returns its JSON.
-    pub(super) fn take(&mut self, Member { tool, export, .. }: Member<'_>) -> Value {
+    /// Records the name and the losses of a tool, and returns its JSON.
+    pub(super) fn take(&mut self, namespace: Option<&str>, Member { name, tool, export, .. }: Member<'_>) -> Value {
+        let mut name = ExportedName::new(name, tool.id().clone());
+        if let Some(namespace) = namespace {
+            name = name.in_namespace(namespace);
+        }
+        if is_strict(&export.json) {
+            name = name.strict();
+        }
+        self.names.extend([name]);
         self.losses.push((tool.id().clone(), export.losses));
         if !export.not_strict.is_empty() {
             self.not_strict.push((tool.id().clone(), export.not_strict));
@@ -82,4 +98,9 @@ impl Export {
         json.sort_all_objects();
         Self { json, ..self }
     }
+}
+
+fn is_strict(tool: &Value) -> bool {
+    let function = tool.get("function").unwrap_or(tool);
+    function.get("strict") == Some(&Value::Bool(true))
 }

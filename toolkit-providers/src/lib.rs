@@ -30,6 +30,7 @@ mod lower;
 pub mod markdown;
 pub mod openai;
 mod reader;
+pub mod reply;
 mod request;
 mod strict;
 mod tool_export;

@@ -25,12 +25,14 @@
 
 mod check;
 mod expect;
+mod exported;
 mod instances;
 mod names;
 mod records;
 mod versions;
 mod wire;
 
+pub use self::exported::{ExportedName, ExportedNames};
 pub use self::instances::Instances;
 pub(crate) use self::instances::namespaces_with;
 pub(crate) use self::names::Names;
@@ -184,6 +186,22 @@ impl Catalog {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Tool> {
         self.names.get(&self.tools, name)
+    }
+
+    /// Returns the tool with exactly this id, including its version.
+    ///
+    /// ```
+    /// use toolkit::{Catalog, Tool};
+    ///
+    /// let catalog = Catalog::new([Tool::builder("add").namespace("math").build()?])?;
+    /// assert!(catalog.with_id(&"math:add".parse()?).is_some());
+    /// assert!(catalog.with_id(&"math:add:1.0.0".parse()?).is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_id(&self, id: &ToolId) -> Option<&Tool> {
+        let position = self.tools.binary_search_by(|tool| tool.id().cmp(id)).ok()?;
+        self.tools.get(position)
     }
 
     /// Returns the tool that `name` resolves to. `name` is an id, an id without a version (the highest release), a

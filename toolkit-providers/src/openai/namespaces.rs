@@ -53,7 +53,9 @@ pub(super) fn grouped(catalog: &Catalog, options: Options) -> Result<Export, Dia
     let (mut members, mut all) = (members.into_iter(), Vec::new());
     for (namespace, names) in &listed {
         let names: Vec<&str> = names.iter().map(|(name, _)| name).collect();
-        let functions: Vec<Value> = members.by_ref().take(names.len()).map(|member| export.take(member)).collect();
+        let wire_name = namespace.map(wire);
+        let members = members.by_ref().take(names.len());
+        let functions: Vec<Value> = members.map(|member| export.take(wire_name.as_deref(), member)).collect();
         match namespace {
             None => all.extend(functions),
             Some(namespace) => all.push(json!({

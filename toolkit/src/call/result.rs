@@ -105,8 +105,9 @@ impl RunResult {
         self.beside.get_or_insert_default()
     }
 
-    /// Returns the content that the tool returned.
-    pub(crate) fn own_content(&self) -> &[Content] {
+    /// Returns the content that the tool returned beside or instead of a structured result; often none.
+    #[must_use]
+    pub fn own_content(&self) -> &[Content] {
         self.beside.as_ref().map_or(&[], |beside| &beside.content)
     }
 

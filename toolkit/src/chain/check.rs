@@ -6,7 +6,6 @@ use super::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, ChainDiagnostics, 
 use super::plan::{Plan, Previous, Taken};
 use super::reach::{Reach, reach};
 use super::step::PREVIOUS;
-use crate::catalog::Catalog;
 use crate::dispatch::Dispatcher;
 use crate::tool::Tool;
 use toolkit_schema::child;
@@ -48,16 +47,16 @@ impl Chain {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn check(&self, dispatcher: &Dispatcher) -> Result<(), ChainDiagnostics> {
-        ChainDiagnostics::none_or(check(self, dispatcher.catalog()).1)
+        ChainDiagnostics::none_or(check(self, dispatcher).1)
     }
 }
 
 /// Returns the plan of a chain, and its defects with these tools.
-pub(super) fn check<'c>(chain: &'c Chain, catalog: &Catalog) -> (Plan<'c>, Vec<ChainDiagnostic>) {
+pub(super) fn check<'c>(chain: &'c Chain, dispatcher: &Dispatcher) -> (Plan<'c>, Vec<ChainDiagnostic>) {
     let (plan, mut diagnostics) = Plan::new(chain);
     let mut tools: Vec<Option<&Tool>> = Vec::new();
     for ((at_step, step), wiring) in StepLocation::all(chain).zip(&plan.wirings) {
-        let tool = match catalog.resolve(step.tool()) {
+        let tool = match dispatcher.resolve(step.tool()) {
             Ok(tool) => tool,
             Err(error) => {
                 diagnostics.push(at_step.diagnostic(ChainDiagnosticKind::UnknownTool, "/toolId", error.message()));

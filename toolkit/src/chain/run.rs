@@ -102,7 +102,7 @@ impl Chain {
         context: &'a Context,
         limits: ChainLimits,
     ) -> Result<Run<'a>, ChainDiagnostics> {
-        let (plan, diagnostics) = check(self, dispatcher.catalog());
+        let (plan, diagnostics) = check(self, dispatcher);
         ChainDiagnostics::none_or(diagnostics)?;
         Ok(Run::new(self, plan, dispatcher, context, limits))
     }

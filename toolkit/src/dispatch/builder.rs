@@ -111,6 +111,7 @@ impl Dispatcher {
         };
         Ok(Self {
             shared: Arc::new(shared),
+            names: self.names.clone(),
             #[cfg(feature = "tower")]
             layered: self.layered.clone(),
         })
@@ -213,6 +214,7 @@ impl DispatcherBuilder {
                 policy: self.policy,
                 limiter: self.limiter,
             }),
+            names: None,
             #[cfg(feature = "tower")]
             layered: None,
         };

@@ -8,8 +8,10 @@ use super::layer::ToolService;
 use super::policy::Policy;
 use crate::backend::{Routes, Selector};
 use crate::call::permit::Limiter;
-use crate::catalog::Catalog;
+use crate::call::{Coercion, ToolError};
+use crate::catalog::{Catalog, ExportedNames};
 use crate::state::States;
+use crate::tool::Tool;
 
 /// The dispatcher, which runs the tools of a catalog.
 ///
@@ -32,6 +34,8 @@ use crate::state::States;
 #[derive(Clone, Debug)]
 pub struct Dispatcher {
     pub(super) shared: Arc<Shared>,
+    /// The names of an export, if only these are accepted.
+    pub(super) names: Option<ExportedNames>,
     /// The layers, if there are any.
     #[cfg(feature = "tower")]
     pub(super) layered: Option<ToolService>,
@@ -52,6 +56,52 @@ impl Dispatcher {
     #[must_use]
     pub fn catalog(&self) -> &Catalog {
         &self.shared.catalog
+    }
+
+    /// Returns the changes that the dispatcher may make to arguments.
+    #[must_use]
+    pub fn coercion(&self) -> Coercion {
+        self.shared.policy.coercion
+    }
+
+    /// Returns a dispatcher that accepts the names of an export: a model uses them in its calls, and in the chains that
+    /// it writes. Ids are accepted as well, but only those of exported tools.
+    ///
+    /// ```standalone_crate
+    /// use toolkit::catalog::{ExportedNames, Naming, WireNames};
+    /// use toolkit::{Dispatcher, catalog, tool};
+    ///
+    /// /// Adds two numbers.
+    /// #[tool(namespace = "math")]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// let dispatcher = Dispatcher::new(catalog![add]?)?;
+    /// let names = ExportedNames::from(&WireNames::new(dispatcher.catalog(), Naming::NamespaceName)?);
+    /// let exported = dispatcher.with_names(names);
+    /// assert_eq!(exported.call_sync("math_add", r#"{"a": 1, "b": 2}"#)?.value(), 3);
+    /// assert!(dispatcher.call_sync("math_add", r#"{"a": 1, "b": 2}"#).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_names(&self, names: ExportedNames) -> Self {
+        Self { names: Some(names), ..self.clone() }
+    }
+
+    /// Returns the tool that a name refers to.
+    #[inline]
+    pub(crate) fn resolve(&self, name: &str) -> Result<&Tool, ToolError> {
+        match &self.names {
+            None => self.shared.catalog.resolve(name),
+            Some(names) => self.resolve_exported(names, name),
+        }
+    }
+
+    #[cold]
+    fn resolve_exported(&self, names: &ExportedNames, name: &str) -> Result<&Tool, ToolError> {
+        let id = names.resolve(name)?.id();
+        self.shared.catalog.with_id(id).ok_or_else(|| names.unknown(name))
     }
 }
 

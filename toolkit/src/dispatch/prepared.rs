@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::dispatcher::Dispatcher;
 use super::report::report;
 use crate::call::{Arguments, Context, RunResult, ToolError};
-use crate::tool::Tool;
+use crate::tool::{Tool, ToolId};
 
 /// A resolved tool of a dispatcher. Calls pass the same stages as calls by name.
 ///
@@ -61,7 +61,13 @@ impl Dispatcher {
     ///
     /// Returns an error if the name does not resolve.
     pub fn prepared(&self, name: &str) -> Result<Prepared<'_>, ToolError> {
-        Ok(Prepared { dispatcher: self, tool: self.shared.catalog.resolve(name)? })
+        Ok(Prepared { dispatcher: self, tool: self.resolve(name)? })
+    }
+
+    /// Returns the tool with exactly this id, or `None` if the catalog does not have it.
+    #[must_use]
+    pub fn prepared_id(&self, id: &ToolId) -> Option<Prepared<'_>> {
+        Some(Prepared { dispatcher: self, tool: self.shared.catalog.with_id(id)? })
     }
 
     /// Returns the tool at a position of [`Catalog::iter`](crate::Catalog::iter), without resolving a name. A server that

@@ -39,7 +39,7 @@ impl Dispatcher {
 
     /// Streams a call with a context. A progress listener of the context still receives the progress.
     pub fn stream_with<'a>(&self, context: &Context, name: &str, arguments: impl Into<Arguments<'a>>) -> CallStream {
-        let tool = match self.shared.catalog.resolve(name) {
+        let tool = match self.resolve(name) {
             Ok(tool) => tool,
             Err(error) => return CallStream::refused(name.to_owned().into(), error),
         };

@@ -1,0 +1,3 @@
+//! Replies of models: calls are read, run and answered in the format of each provider.
+
+mod anthropic;

@@ -1,0 +1,150 @@
+//! Replies and results of Messages.
+
+use serde_json::{Map, Value, json};
+use toolkit::catalog::ExportedNames;
+
+use super::accumulate::Message;
+use crate::reply::{
+    Accumulate, Answer, Assembled, CallArguments, Format, InvalidReply, Item, Parsed, Part, StopReason, WrittenCall,
+};
+
+/// The format of Messages.
+#[derive(Debug)]
+pub(super) struct Messages;
+
+pub(super) const NAME: &str = "Anthropic Messages";
+
+/// The tools that Anthropic defines and the host runs. A call of them has the form of other calls.
+const HOST_TOOLS: [&str; 5] = ["bash", "computer", "memory", "str_replace_based_edit_tool", "str_replace_editor"];
+
+/// The types of images that a result may contain.
+const IMAGE_TYPES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+
+impl Format for Messages {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn accumulate(&self) -> Box<dyn Accumulate> {
+        Box::new(Message::default())
+    }
+
+    fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {
+        let Assembled { mut body, arguments, .. } = reply;
+        let Some(Value::Array(mut content)) = body.get_mut("content").map(Value::take) else {
+            return Err(InvalidReply::unexpected(NAME, "`content`", &body));
+        };
+        let mut parsed = Parsed::new(&body["id"]);
+        for (position, block) in content.iter_mut().enumerate() {
+            read_block(block, arguments.get(&position), names, &mut parsed);
+        }
+        parsed.stop(stop_reason(&body));
+        if !content.is_empty() {
+            parsed.messages.push(json!({ "role": "assistant", "content": content }));
+        }
+        if let Value::Object(fields) = &mut body {
+            fields.remove("content");
+        }
+        parsed.metadata = body;
+        Ok(parsed)
+    }
+
+    fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
+        let results: Vec<Value> = items
+            .iter()
+            .map(|item| match item {
+                Item::Answer(answer) => result(answer),
+                Item::Written(result) => (*result).clone(),
+            })
+            .collect();
+        vec![json!({ "role": "user", "content": results })]
+    }
+}
+
+fn read_block(block: &mut Value, text: Option<&String>, names: &ExportedNames, parsed: &mut Parsed) {
+    let field = |name: &str| block.get(name).and_then(Value::as_str);
+    let (id, name) = (field("id"), field("name").unwrap_or_default());
+    match field("type").unwrap_or_default() {
+        "text" => parsed.text.push_str(field("text").unwrap_or_default()),
+        "thinking" => parsed.reasoning.push_str(field("thinking").unwrap_or_default()),
+        "tool_use" if block.get("toolset_name").is_some() || is_of_host(name, names) => {
+            parsed.push_provider_call(name, id, true);
+        }
+        "tool_use" => {
+            let arguments = match text {
+                Some(text) => CallArguments::from_text(text),
+                None => CallArguments::from_value(block.get("input")),
+            };
+            let caller = block.get("caller").filter(|caller| caller["type"] != "direct");
+            let call = WrittenCall { caller, ..WrittenCall::new(id, name, arguments) };
+            let call = parsed.push(call, names);
+            if id != Some(&call.id) {
+                block["id"] = call.id.as_str().into();
+            }
+        }
+        kind @ ("server_tool_use" | "mcp_tool_use") => parsed.push_provider_call(kind, id, false),
+        // Whatever else there is goes back as it came.
+        _ => {}
+    }
+}
+
+fn is_of_host(name: &str, names: &ExportedNames) -> bool {
+    HOST_TOOLS.contains(&name) && names.get(None, name).is_none()
+}
+
+fn stop_reason(body: &Value) -> StopReason {
+    if let Some(error) = body.get("error") {
+        return StopReason::Failed(error["message"].as_str().unwrap_or_default().to_owned());
+    }
+    match body["stop_reason"].as_str().unwrap_or_default() {
+        "tool_use" => StopReason::ToolCalls,
+        "" | "end_turn" | "stop_sequence" => StopReason::End,
+        "max_tokens" | "model_context_window_exceeded" => StopReason::Truncated,
+        "pause_turn" => StopReason::Paused,
+        "refusal" => {
+            let details = &body["stop_details"];
+            let why = details["explanation"].as_str().or_else(|| details["category"].as_str());
+            StopReason::Refused(why.unwrap_or_default().to_owned())
+        }
+        other => StopReason::Other(other.to_owned()),
+    }
+}
+
+fn result(answer: &Answer<'_>) -> Value {
+    let mut result = Map::new();
+    result.insert("type".to_owned(), "tool_result".into());
+    result.insert("tool_use_id".to_owned(), answer.call.id.as_str().into());
+    if answer.is_error {
+        result.insert("is_error".to_owned(), true.into());
+    }
+    // The API accepts nothing but text in an error, and in the result of a call by a program.
+    let only_text = answer.is_error || answer.call.caller.is_some();
+    let mut blocks: Vec<Value> = answer.parts.iter().filter_map(|part| block(part, only_text)).collect();
+    match &mut blocks[..] {
+        // A text without any letters is rejected, and so is an empty list.
+        [] => {}
+        [only] if only["type"] == "text" => {
+            result.insert("content".to_owned(), only["text"].take());
+        }
+        _ => {
+            result.insert("content".to_owned(), blocks.into());
+        }
+    }
+    result.into()
+}
+
+fn block(part: &Part, only_text: bool) -> Option<Value> {
+    let base64 = |mime_type: &str, data: &str| json!({ "type": "base64", "media_type": mime_type, "data": data });
+    match part {
+        Part::Image { data, mime_type } if !only_text && IMAGE_TYPES.contains(&mime_type.as_str()) => {
+            Some(json!({ "type": "image", "source": base64(mime_type, data) }))
+        }
+        Part::File { data, mime_type, .. } if !only_text && mime_type == "application/pdf" => {
+            Some(json!({ "type": "document", "source": base64(mime_type, data) }))
+        }
+        other => {
+            let text = other.to_text();
+            (!text.trim().is_empty()).then(|| json!({ "type": "text", "text": text }))
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! A model's reply: its text, its tool calls, and their results.
+//!
+//! An [`Api`] reads the reply of a model, whole or as a stream. [`Reply::run`] runs the calls with a
+//! [`Dispatcher`](toolkit::Dispatcher), and [`ToolResults::messages`] returns the messages with the results for the next
+//! request. `respond` of each provider's module does all of this at once.
+//!
+//! | module | APIs |
+//! |---|---|
+//! | [`anthropic`](crate::anthropic) | [`MESSAGES`](crate::anthropic::MESSAGES) |
+//!
+//! - Each call has exactly one result: that of the tool, or an error that the model can read.
+//! - The messages of a reply repeat what the model sent, in the same order and with all fields, since providers require
+//!   their reasoning and signatures back.
+//! - Calls of an incomplete reply do not run.
+//! - Tools that the provider runs itself are listed in [`Reply::provider_calls`] and otherwise left alone.
+
+mod answer;
+mod api;
+mod body;
+mod call;
+mod error;
+mod event;
+mod format;
+mod limits;
+mod lines;
+mod parsed;
+mod results;
+mod run;
+mod stop;
+mod stream;
+mod truncate;
+mod turn;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use toolkit::catalog::ExportedNames;
+
+pub(crate) use self::answer::{Answer, Item, Part, flagged};
+pub use self::api::Api;
+pub use self::body::ReplyBody;
+pub use self::call::{CallArguments, ToolCall};
+pub(crate) use self::call::{CallForm, WrittenCall};
+pub use self::error::InvalidReply;
+pub use self::event::ReplyEvent;
+pub(crate) use self::format::{Accumulate, Assembled, Format, Framing};
+pub use self::limits::ResultLimits;
+pub use self::parsed::ProviderCall;
+pub(crate) use self::parsed::{Parsed, Slot};
+pub use self::results::{ToolResults, Unanswered};
+#[cfg(feature = "async")]
+pub use self::run::Running;
+pub use self::run::{CallInfo, RunOptions};
+pub use self::stop::StopReason;
+pub use self::stream::ReplyStream;
+pub use self::turn::Turn;
+
+/// The reply of a model.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    api: Api,
+    parsed: Arc<Parsed>,
+    names: ExportedNames,
+}
+
+impl Reply {
+    /// Returns the API that the reply is from.
+    #[must_use]
+    pub fn api(&self) -> Api {
+        self.api
+    }
+
+    /// Returns the text, without that of the model's reasoning.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.parsed.text
+    }
+
+    /// Returns the text of the model's reasoning, if the provider shows it.
+    #[must_use]
+    pub fn reasoning(&self) -> &str {
+        &self.parsed.reasoning
+    }
+
+    /// Returns the tool calls that this program answers, in the order of the reply.
+    #[must_use]
+    pub fn calls(&self) -> &[ToolCall] {
+        &self.parsed.calls
+    }
+
+    /// Returns the calls of the provider's own tools.
+    #[must_use]
+    pub fn provider_calls(&self) -> &[ProviderCall] {
+        &self.parsed.provider_calls
+    }
+
+    /// Returns the reason why the model stopped.
+    #[must_use]
+    pub fn stop_reason(&self) -> &StopReason {
+        &self.parsed.stop
+    }
+
+    /// Returns true if the next request needs results of calls.
+    #[must_use]
+    pub fn needs_results(&self) -> bool {
+        !self.parsed.slots.is_empty()
+    }
+
+    /// Returns the messages that repeat the reply in the next request, before the results of its calls.
+    #[must_use]
+    pub fn messages(&self) -> &[Value] {
+        &self.parsed.messages
+    }
+
+    /// Returns the other fields of the response, such as its id, its usage, and Anthropic's `container`.
+    #[must_use]
+    pub fn metadata(&self) -> &Value {
+        &self.parsed.metadata
+    }
+
+    fn slots(&self) -> &[Slot] {
+        &self.parsed.slots
+    }
+
+    fn format(&self) -> &'static dyn Format {
+        self.api.0
+    }
+}

@@ -1,0 +1,75 @@
+//! An API of a provider.
+
+use std::fmt;
+use std::sync::Arc;
+
+use toolkit::catalog::ExportedNames;
+
+use super::Reply;
+use super::body::ReplyBody;
+use super::error::InvalidReply;
+use super::format::{Assembled, Format};
+use super::stop::StopReason;
+use super::stream::ReplyStream;
+
+/// An API of a provider, whose replies can be read and whose results can be written.
+///
+/// Each module of a provider has a constant for each of its APIs.
+#[derive(Clone, Copy)]
+pub struct Api(pub(crate) &'static dyn Format);
+
+impl Api {
+    /// Returns the name, such as `Anthropic Messages`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.0.name()
+    }
+
+    /// Reads a complete reply: the body of the response, without a stream. `names` are those of the export whose tools
+    /// were sent with the request.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the JSON is not a reply of this API.
+    pub fn read<'b>(self, body: impl Into<ReplyBody<'b>>, names: &ExportedNames) -> Result<Reply, InvalidReply> {
+        let body = body.into().into_value();
+        let body = body.map_err(|error| InvalidReply::new(self.name(), format!("not JSON: {error}")))?;
+        self.read_assembled(Assembled::new(body, true), names)
+    }
+
+    /// Starts to read a streamed reply.
+    #[must_use]
+    pub fn stream(self, names: &ExportedNames) -> ReplyStream {
+        ReplyStream::new(self, names.clone())
+    }
+
+    pub(super) fn read_assembled(self, body: Assembled, names: &ExportedNames) -> Result<Reply, InvalidReply> {
+        let is_complete = body.is_complete;
+        let mut parsed = self.0.read(body, names)?;
+        let is_cut = || parsed.calls.last().is_some_and(|call| call.arguments.is_cut());
+        if parsed.stop.is_complete() && (!is_complete || is_cut()) {
+            parsed.stop = StopReason::Truncated;
+        }
+        Ok(Reply { api: self, parsed: Arc::new(parsed), names: names.clone() })
+    }
+}
+
+impl PartialEq for Api {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Api {}
+
+impl fmt::Debug for Api {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Api({})", self.name())
+    }
+}
+
+impl fmt::Display for Api {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,141 @@
+//! A call of a tool in a model's reply.
+
+use serde_json::Value;
+use toolkit::Arguments;
+use toolkit::catalog::{ExportedName, ExportedNames};
+use toolkit::tool::ToolId;
+
+/// A call of a tool in a model's reply.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ToolCall {
+    /// The id that the result repeats. If the reply has none, one is derived from the reply, and [`Reply::messages`]
+    /// contains it.
+    ///
+    /// [`Reply::messages`]: super::Reply::messages
+    pub id: String,
+    /// The namespace beside the name, if there is one.
+    pub namespace: Option<String>,
+    /// The name as the model wrote it.
+    pub name: String,
+    /// The tool, if one was exported under the name.
+    pub tool: Option<ToolId>,
+    /// The arguments as the model wrote them. They are not validated yet, and may be no JSON.
+    pub arguments: CallArguments,
+    /// True if the tool was exported in strict mode, in which null stands for an absent argument.
+    pub(crate) is_strict: bool,
+    /// True if the reply has an id. A result must not repeat an id that Gemini did not send.
+    pub(crate) has_id: bool,
+    pub(crate) form: CallForm,
+    /// Who made the call, if the provider states it. Responses requires it in the result.
+    pub(crate) caller: Option<Value>,
+}
+
+/// The form of a call, which determines that of its result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum CallForm {
+    #[default]
+    Function,
+    /// A custom tool, whose input is text.
+    Custom,
+    /// The `function_call` that Chat Completions had before `tool_calls`.
+    Legacy,
+}
+
+/// The arguments of a [`ToolCall`].
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum CallArguments {
+    /// JSON text.
+    Json(String),
+    /// A JSON value.
+    Value(Value),
+    /// Text that is not JSON: the input of a custom tool of OpenAI.
+    Text(String),
+}
+
+impl CallArguments {
+    /// Reads arguments that are JSON text in a JSON value, or an object. Nothing stands for no arguments.
+    pub(crate) fn from_value(value: Option<&Value>) -> Self {
+        match value {
+            None | Some(Value::Null) => Self::Json("{}".to_owned()),
+            Some(Value::String(text)) => Self::from_text(text),
+            Some(value) => Self::Value(value.clone()),
+        }
+    }
+
+    /// Reads arguments that are JSON text. Nothing stands for no arguments.
+    pub(crate) fn from_text(text: &str) -> Self {
+        let trimmed = text.trim_ascii();
+        match trimmed {
+            "" | "null" => Self::Json("{}".to_owned()),
+            // Some servers encode the arguments twice.
+            _ if trimmed.starts_with('"') => match serde_json::from_str::<String>(trimmed) {
+                Ok(inner) if inner.trim_ascii_start().starts_with('{') => Self::Json(inner),
+                _ => Self::Json(text.to_owned()),
+            },
+            _ => Self::Json(text.to_owned()),
+        }
+    }
+
+    /// Returns the arguments for a dispatcher. Text of a custom tool is no JSON, and is returned as a JSON string.
+    #[must_use]
+    pub fn to_arguments(&self) -> Arguments<'_> {
+        match self {
+            Self::Json(text) => Arguments::from(text.as_str()),
+            Self::Value(value) => Arguments::from(value),
+            Self::Text(text) => Arguments::from(Value::from(text.as_str())),
+        }
+    }
+
+    /// Returns true if the text ends before the JSON does.
+    pub(crate) fn is_cut(&self) -> bool {
+        let Self::Json(text) = self else { return false };
+        serde_json::from_str::<serde::de::IgnoredAny>(text).is_err_and(|error| error.is_eof())
+    }
+}
+
+/// A call as a provider writes it, before its name is resolved.
+#[derive(Clone, Debug)]
+pub(crate) struct WrittenCall<'r> {
+    pub(crate) id: Option<&'r str>,
+    pub(crate) namespace: Option<&'r str>,
+    pub(crate) name: &'r str,
+    pub(crate) arguments: CallArguments,
+    pub(crate) form: CallForm,
+    pub(crate) caller: Option<&'r Value>,
+}
+
+impl<'r> WrittenCall<'r> {
+    pub(crate) fn new(id: Option<&'r str>, name: &'r str, arguments: CallArguments) -> Self {
+        Self { id, namespace: None, name, arguments, form: CallForm::Function, caller: None }
+    }
+
+    /// Resolves the name.
+    pub(crate) fn resolve(self, id: String, has_id: bool, names: &ExportedNames) -> ToolCall {
+        let exported = find(names, self.namespace, self.name);
+        ToolCall {
+            id,
+            namespace: self.namespace.map(str::to_owned),
+            name: self.name.to_owned(),
+            tool: exported.map(|name| name.id().clone()),
+            arguments: self.arguments,
+            is_strict: exported.is_some_and(ExportedName::is_strict),
+            has_id,
+            form: self.form,
+            caller: self.caller.cloned(),
+        }
+    }
+}
+
+/// Prefixes that models add to names, as they see them in their prompt.
+const PREFIXES: [&str; 2] = ["functions.", "default_api:"];
+
+/// Returns the tool that a name in a reply refers to. Similar names are not considered.
+pub(crate) fn find<'n>(names: &'n ExportedNames, namespace: Option<&str>, name: &str) -> Option<&'n ExportedName> {
+    let namespace = namespace.filter(|namespace| !namespace.is_empty());
+    // Responses repeats the name of a deferred function without a namespace as its namespace.
+    let alone = || namespace.filter(|namespace| *namespace == name).and_then(|_| names.get(None, name));
+    let bare = || PREFIXES.iter().find_map(|prefix| names.get(namespace, name.strip_prefix(prefix)?));
+    names.get(namespace, name).or_else(alone).or_else(bare)
+}

@@ -1,0 +1,56 @@
+//! Errors of replies.
+
+use std::fmt;
+
+use serde_json::Value;
+
+/// The error of a reply that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidReply {
+    api: &'static str,
+    reason: String,
+}
+
+impl InvalidReply {
+    pub(crate) fn new(api: &'static str, reason: impl Into<String>) -> Self {
+        Self { api, reason: reason.into() }
+    }
+
+    /// Creates the error of JSON that is not a reply of an API, which says what it is instead.
+    pub(crate) fn unexpected(api: &'static str, expected: &str, json: &Value) -> Self {
+        let error = json.pointer("/error/message").or_else(|| json.get("error")).or_else(|| json.get("message"));
+        if let Some(message) = error.and_then(Value::as_str) {
+            return Self::new(api, format!("the provider reports: {}", excerpt(message)));
+        }
+        match other_api(json) {
+            Some(other) => Self::new(api, format!("it has no {expected}; it looks like a reply of {other}")),
+            None => Self::new(api, format!("it has no {expected}")),
+        }
+    }
+}
+
+/// Returns the API that a reply seems to be from.
+fn other_api(json: &Value) -> Option<&'static str> {
+    let apis = [
+        ("/content", "Anthropic Messages"),
+        ("/choices", "OpenAI Chat Completions"),
+        ("/output/message", "Bedrock Converse"),
+        ("/output", "OpenAI Responses"),
+        ("/candidates", "Gemini"),
+        ("/message", "Ollama"),
+    ];
+    apis.into_iter().find(|(pointer, _)| json.pointer(pointer).is_some()).map(|(_, api)| api)
+}
+
+fn excerpt(text: &str) -> String {
+    let short: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(500).collect();
+    short
+}
+
+impl fmt::Display for InvalidReply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not a reply of {}: {}", self.api, self.reason)
+    }
+}
+
+impl std::error::Error for InvalidReply {}

@@ -1,0 +1,74 @@
+//! What an API defines about replies: one implementation for each.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde_json::Value;
+use toolkit::catalog::ExportedNames;
+
+use super::answer::Item;
+use super::error::InvalidReply;
+use super::event::ReplyEvent;
+use super::parsed::Parsed;
+
+/// The format of the replies and results of an API.
+pub(crate) trait Format: fmt::Debug + Sync {
+    /// Returns the name of the API.
+    fn name(&self) -> &'static str;
+
+    /// Returns the container of the events of a stream.
+    fn framing(&self) -> Framing {
+        Framing::ServerSentEvents
+    }
+
+    /// Reads a complete reply, which may be one that [`Accumulate`] assembled.
+    fn read(&self, body: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply>;
+
+    /// Starts to assemble a reply from the events of a stream.
+    fn accumulate(&self) -> Box<dyn Accumulate>;
+
+    /// Writes the messages that contain the results.
+    fn write(&self, items: &[Item<'_>]) -> Vec<Value>;
+
+    fn invalid(&self, reason: impl Into<String>) -> InvalidReply
+    where
+        Self: Sized,
+    {
+        InvalidReply::new(self.name(), reason)
+    }
+}
+
+/// The container of the events of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// `text/event-stream`.
+    ServerSentEvents,
+    /// One JSON value in each line.
+    Lines,
+}
+
+/// A complete reply.
+#[derive(Debug)]
+pub(crate) struct Assembled {
+    /// The reply, in the form that the API has without a stream.
+    pub(crate) body: Value,
+    /// The arguments that arrived as text where a complete reply has a JSON value, by the position of their block.
+    pub(crate) arguments: BTreeMap<usize, String>,
+    /// False if a stream ended before its last event.
+    pub(crate) is_complete: bool,
+}
+
+impl Assembled {
+    pub(crate) fn new(body: Value, is_complete: bool) -> Self {
+        Self { body, arguments: BTreeMap::new(), is_complete }
+    }
+}
+
+/// Assembles a complete reply from the events of a stream.
+pub(crate) trait Accumulate: Send {
+    /// Adds an event, and reports what it shows. Events of unknown types are ignored.
+    fn push(&mut self, event: Value, events: &mut Vec<ReplyEvent>) -> Result<(), InvalidReply>;
+
+    /// Returns the reply so far.
+    fn finish(self: Box<Self>) -> Result<Assembled, InvalidReply>;
+}

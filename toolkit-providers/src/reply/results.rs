@@ -1,0 +1,172 @@
+//! The results of a reply's calls.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+
+use serde_json::Value;
+use toolkit::mcp::{Revision, write_error, write_result};
+use toolkit::{Catalog, RunResult, ToolError};
+
+use super::Reply;
+use super::answer::{Answer, Item, Part};
+use super::call::ToolCall;
+use super::limits::ResultLimits;
+use super::parsed::Slot;
+use super::truncate::{share, truncate_json, truncate_text};
+
+/// The results of the calls of a reply: exactly one for each call, in the order of the calls.
+#[derive(Debug)]
+pub struct ToolResults {
+    reply: Reply,
+    outcomes: Vec<Result<RunResult, ToolError>>,
+    /// The results of calls that only the host can make, by their index.
+    by_host: BTreeMap<usize, Value>,
+}
+
+/// The error of results that lack one which only the host can write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unanswered {
+    kind: String,
+    id: Option<String>,
+}
+
+impl fmt::Display for Unanswered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let id = self.id.as_deref().unwrap_or("without an id");
+        write!(f, "the call `{}` ({id}) has no result; pass one to `ToolResults::set_host_result`", self.kind)
+    }
+}
+
+impl std::error::Error for Unanswered {}
+
+impl ToolResults {
+    pub(super) fn new(reply: Reply, outcomes: Vec<Result<RunResult, ToolError>>) -> Self {
+        debug_assert_eq!(reply.calls().len(), outcomes.len(), "each call has one result");
+        Self { reply, outcomes, by_host: BTreeMap::new() }
+    }
+
+    /// Returns each call with its result, in the order of the reply.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&ToolCall, &Result<RunResult, ToolError>)> {
+        self.reply.calls().iter().zip(&self.outcomes)
+    }
+
+    /// Returns the number of calls.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.outcomes.len()
+    }
+
+    /// Returns true if the reply has no calls.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.outcomes.is_empty()
+    }
+
+    /// Sets the result of a call that only the host can make, such as a click on its screen, in the form that the
+    /// provider defines for it. `id` is that of a [`ProviderCall`](super::ProviderCall).
+    ///
+    /// Returns false if the reply has no such call.
+    pub fn set_host_result(&mut self, id: &str, json: Value) -> bool {
+        let calls = &self.reply.provider_calls();
+        let found = calls.iter().position(|call| call.needs_result && call.id.as_deref() == Some(id));
+        found.map(|idx| self.by_host.insert(idx, json)).is_some()
+    }
+
+    /// Returns the messages with all results for the next request, within the default [`ResultLimits`]. Append them
+    /// directly after those of the [reply](super::Reply::messages).
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a call that only the host can make has no result.
+    pub fn messages(&self) -> Result<Vec<Value>, Unanswered> {
+        self.messages_within(&ResultLimits::default())
+    }
+
+    /// Returns the messages with all results within the given limits.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of [`ToolResults::messages`].
+    pub fn messages_within(&self, limits: &ResultLimits) -> Result<Vec<Value>, Unanswered> {
+        let mut parts: Vec<(Vec<Part>, bool)> = self.outcomes.iter().map(Part::of).collect();
+        bound(&mut parts, limits);
+        let mut items = Vec::with_capacity(self.reply.slots().len());
+        for slot in self.reply.slots() {
+            items.push(match slot {
+                Slot::Call(idx) => {
+                    let (parts, is_error) = std::mem::take(&mut parts[*idx]);
+                    Item::Answer(Answer { call: &self.reply.calls()[*idx], parts, is_error })
+                }
+                Slot::Batch(wrapper, range) => {
+                    let parts = vec![self.batch(range, &parts)];
+                    Item::Answer(Answer { call: wrapper, parts, is_error: false })
+                }
+                Slot::Host(idx) => Item::Written(self.by_host.get(idx).ok_or_else(|| {
+                    let call = &self.reply.provider_calls()[*idx];
+                    Unanswered { kind: call.kind.clone(), id: call.id.clone() }
+                })?),
+            });
+        }
+        if items.is_empty() { Ok(Vec::new()) } else { Ok(self.reply.format().write(&items)) }
+    }
+
+    /// Returns the results of several calls as a JSON array.
+    fn batch(&self, range: &Range<usize>, parts: &[(Vec<Part>, bool)]) -> Part {
+        let result = |idx: usize| {
+            let (parts, is_error) = &parts[idx];
+            Answer { call: &self.reply.calls()[idx], parts: parts.clone(), is_error: *is_error }.to_text()
+        };
+        let results: Vec<Value> = range.clone().map(|idx| Value::from(result(idx))).collect();
+        Part::Json(Value::Array(results).to_string())
+    }
+
+    /// Returns the results in the format of MCP (`CallToolResult`), in the order of the calls. `catalog` is the catalog
+    /// of the dispatcher that ran them.
+    #[must_use]
+    pub fn to_mcp(&self, catalog: &Catalog, revision: Revision) -> Vec<Vec<u8>> {
+        let written = self.iter().map(|(call, outcome)| match outcome {
+            Ok(result) => match call.tool.as_ref().and_then(|id| catalog.with_id(id)) {
+                Some(tool) => write_result(tool, result, revision),
+                None => write_error(&ToolError::failed("the tool is not in the catalog"), revision),
+            },
+            Err(error) => write_error(error, revision),
+        });
+        written.collect()
+    }
+}
+
+/// Truncates texts, and replaces media by notes, so that the limits hold.
+fn bound(results: &mut [(Vec<Part>, bool)], limits: &ResultLimits) {
+    let mut n_media = 0;
+    for part in results.iter_mut().flat_map(|(parts, _)| parts) {
+        let Some((_, _, data)) = part.media() else { continue };
+        n_media += 1;
+        let is_base64 = data.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='));
+        let is_whole = !data.is_empty() && data.len().is_multiple_of(4) && is_base64;
+        if n_media > limits.media_count || data.len() / 4 * 3 > limits.media_bytes || !is_whole {
+            *part = Part::Text(part.to_text());
+        }
+    }
+    let length = |(parts, _): &(Vec<Part>, bool)| -> usize { parts.iter().map(text_bytes).sum() };
+    let lengths: Vec<usize> = results.iter().map(|result| length(result).min(limits.result_bytes)).collect();
+    let max_bytes = limits.result_bytes.min(share(lengths, limits.total_bytes));
+    for (parts, _) in results {
+        let part_bytes = share(parts.iter().map(text_bytes).collect(), max_bytes);
+        for part in parts.iter_mut().filter(|part| text_bytes(part) > part_bytes) {
+            // Truncated JSON does not match the schema of the result any more, so it is sent as text.
+            let text = match &*part {
+                Part::Json(json) => truncate_json(json, part_bytes),
+                other => truncate_text(&other.to_text(), part_bytes),
+            };
+            *part = Part::Text(text);
+        }
+    }
+}
+
+fn text_bytes(part: &Part) -> usize {
+    match part {
+        Part::Text(text) | Part::Json(text) => text.len(),
+        _ => 0,
+    }
+}

@@ -1,0 +1,112 @@
+//! Streamed replies.
+
+use std::fmt;
+
+use serde_json::Value;
+use toolkit::catalog::ExportedNames;
+
+use super::Reply;
+use super::api::Api;
+use super::error::InvalidReply;
+use super::event::ReplyEvent;
+use super::format::Accumulate;
+use super::lines::Lines;
+
+/// The default limit of a streamed reply.
+const MAX_BYTES: usize = 64 << 20;
+
+/// A reader of a streamed reply.
+///
+/// It takes the bytes of the response in pieces of any size, or events that another reader has parsed. A stream that
+/// ends early is [`Truncated`](super::StopReason::Truncated).
+pub struct ReplyStream {
+    api: Api,
+    names: ExportedNames,
+    lines: Lines,
+    accumulator: Box<dyn Accumulate>,
+    events: Vec<ReplyEvent>,
+    n_bytes: usize,
+    max_bytes: usize,
+}
+
+impl ReplyStream {
+    pub(super) fn new(api: Api, names: ExportedNames) -> Self {
+        Self {
+            api,
+            names,
+            lines: Lines::new(api.0.framing()),
+            accumulator: api.0.accumulate(),
+            events: Vec::new(),
+            n_bytes: 0,
+            max_bytes: MAX_BYTES,
+        }
+    }
+
+    /// Sets the maximum length of the stream in bytes. The default is 64 MiB.
+    #[must_use]
+    pub fn max_bytes(self, max_bytes: usize) -> Self {
+        Self { max_bytes, ..self }
+    }
+
+    /// Adds the next bytes of the response, and returns what they show.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the bytes are not a stream of this API, or exceed the limit.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<ReplyEvent>, InvalidReply> {
+        self.n_bytes = self.n_bytes.saturating_add(bytes.len());
+        self.check_limit()?;
+        let Self { api, lines, accumulator, events, .. } = self;
+        lines.push(bytes, |event| accumulate(*api, accumulator.as_mut(), event, events))?;
+        Ok(std::mem::take(&mut self.events))
+    }
+
+    /// Adds the next event, without its framing, and returns what it shows.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the event is not one of this API.
+    pub fn push_event(&mut self, event: Value) -> Result<Vec<ReplyEvent>, InvalidReply> {
+        self.accumulator.push(event, &mut self.events)?;
+        Ok(std::mem::take(&mut self.events))
+    }
+
+    /// Returns the reply.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the stream had no reply.
+    pub fn finish(mut self) -> Result<Reply, InvalidReply> {
+        let Self { api, lines, accumulator, events, .. } = &mut self;
+        // A connection that ended in the middle of an event is no reason to lose the others.
+        let last = lines.finish(|event| accumulate(*api, accumulator.as_mut(), event, events));
+        let mut assembled = self.accumulator.finish()?;
+        assembled.is_complete &= last.is_ok();
+        self.api.read_assembled(assembled, &self.names)
+    }
+
+    fn check_limit(&self) -> Result<(), InvalidReply> {
+        if self.n_bytes <= self.max_bytes {
+            return Ok(());
+        }
+        let reason = format!("the stream has more than {} bytes", self.max_bytes);
+        Err(InvalidReply::new(self.api.name(), reason))
+    }
+}
+
+fn accumulate(
+    api: Api,
+    accumulator: &mut dyn Accumulate,
+    event: &[u8],
+    events: &mut Vec<ReplyEvent>,
+) -> Result<(), InvalidReply> {
+    let event = serde_json::from_slice(event)
+        .map_err(|error| InvalidReply::new(api.name(), format!("an event is not JSON: {error}")))?;
+    accumulator.push(event, events)
+}
+
+impl fmt::Debug for ReplyStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReplyStream").field("api", &self.api).field("n_bytes", &self.n_bytes).finish_non_exhaustive()
+    }
+}
