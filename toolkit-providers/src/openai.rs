@@ -1,4 +1,4 @@
-//! The tool formats of OpenAI: Chat Completions and Responses.
+//! The APIs of OpenAI: Chat Completions and Responses.
 //!
 //! ```standalone_crate
 //! use toolkit_providers::openai::{Options, read, tools};
@@ -21,6 +21,8 @@
 mod function;
 mod namespaces;
 mod options;
+mod responses;
+mod wrapper;
 
 use self::function::{described, strict_usage};
 use super::export::Export;
@@ -30,6 +32,10 @@ use toolkit::catalog::{Catalog, Diagnostics, Naming};
 pub use self::function::{describe, read};
 pub use self::namespaces::{find, read_all};
 pub use self::options::{Interface, Options};
+use crate::reply::Api;
+
+/// `POST /v1/responses`.
+pub const RESPONSES: Api = Api(&responses::Responses);
 
 /// Returns the `tools` of a request.
 ///
@@ -69,4 +75,18 @@ pub fn tools(catalog: &Catalog, naming: Naming, options: Options) -> Result<Expo
     let mut export = Export::from_members(&RequestLimits::OPENAI, members);
     export.usage.extend(strict_usage);
     Ok(export)
+}
+
+/// Reads a reply of Responses and runs its calls. `export` is the export whose tools were sent with the request.
+///
+/// # Errors
+///
+/// Returns an error if the JSON is not a reply. The error of a call is its result.
+#[cfg(feature = "async")]
+pub async fn respond<'b>(
+    dispatcher: &toolkit::Dispatcher,
+    export: &Export,
+    response: impl Into<crate::reply::ReplyBody<'b>>,
+) -> Result<crate::reply::Turn, crate::reply::InvalidReply> {
+    RESPONSES.respond(dispatcher, export, response).await
 }

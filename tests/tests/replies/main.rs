@@ -1,3 +1,5 @@
 //! Replies of models: calls are read, run and answered in the format of each provider.
 
 mod anthropic;
+mod responses;
+mod run;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::messages::NAME;
-use crate::reply::{Accumulate, Assembled, InvalidReply, ReplyEvent};
+use crate::reply::{Accumulate, Assembled, InvalidReply, ReplyEvent, append, object};
 
 /// A message of which some events have arrived.
 #[derive(Debug, Default)]
@@ -28,11 +28,11 @@ struct Block {
 impl Accumulate for Message {
     fn push(&mut self, mut event: Value, events: &mut Vec<ReplyEvent>) -> Result<(), InvalidReply> {
         match event["type"].as_str().unwrap_or_default() {
-            "message_start" => self.message = Some(event["message"].take()),
+            "message_start" => self.message = Some(object(event["message"].take())),
             "content_block_start" => self.start(&mut event, events),
             "content_block_delta" => self.extend(&mut event, events),
             "message_delta" => {
-                let message = self.message.get_or_insert_default();
+                let message = self.message.get_or_insert_with(|| json!({}));
                 merge(message, event["delta"].take());
                 merge(&mut message["usage"], event["usage"].take());
             }
@@ -89,12 +89,12 @@ impl Message {
         match delta["type"].as_str().unwrap_or_default() {
             "text_delta" => {
                 let text = text(&delta, "text");
-                append(&mut block.json["text"], &text);
+                append(&mut block.json, "text", &text);
                 events.push(ReplyEvent::Text(text));
             }
             "thinking_delta" => {
                 let text = text(&delta, "thinking");
-                append(&mut block.json["thinking"], &text);
+                append(&mut block.json, "thinking", &text);
                 events.push(ReplyEvent::Reasoning(text));
             }
             "signature_delta" => block.json["signature"] = delta["signature"].take(),
@@ -112,13 +112,6 @@ impl Message {
             "compaction_delta" => block.json["content"] = delta["content"].take(),
             _ => {}
         }
-    }
-}
-
-fn append(value: &mut Value, text: &str) {
-    match value {
-        Value::String(value) => value.push_str(text),
-        other => *other = text.into(),
     }
 }
 

@@ -92,7 +92,11 @@ pub fn find<'c>(catalog: &'c Catalog, namespace: Option<&str>, name: &str) -> Op
         let id = tool.id();
         id.namespace().map(wire).as_deref() == namespace && Naming::Name.wire_name(id) == name
     };
-    catalog.latest().find(called)
+    // Responses repeats the name of a deferred function without a namespace as its namespace.
+    let alone = |tool: &&Tool| {
+        namespace == Some(name) && tool.id().namespace().is_none() && Naming::Name.wire_name(tool.id()) == name
+    };
+    catalog.latest().find(called).or_else(|| catalog.latest().find(alone))
 }
 
 /// Reads the `tools` of a request: functions of either API, and namespaces, which become the namespace of their tools.

@@ -113,7 +113,7 @@ impl<'r> WrittenCall<'r> {
 
     /// Resolves the name.
     pub(crate) fn resolve(self, id: String, has_id: bool, names: &ExportedNames) -> ToolCall {
-        let exported = find(names, self.namespace, self.name);
+        let exported = find_name(names, self.namespace, self.name);
         ToolCall {
             id,
             namespace: self.namespace.map(str::to_owned),
@@ -132,7 +132,7 @@ impl<'r> WrittenCall<'r> {
 const PREFIXES: [&str; 2] = ["functions.", "default_api:"];
 
 /// Returns the tool that a name in a reply refers to. Similar names are not considered.
-pub(crate) fn find<'n>(names: &'n ExportedNames, namespace: Option<&str>, name: &str) -> Option<&'n ExportedName> {
+pub(crate) fn find_name<'n>(names: &'n ExportedNames, namespace: Option<&str>, name: &str) -> Option<&'n ExportedName> {
     let namespace = namespace.filter(|namespace| !namespace.is_empty());
     // Responses repeats the name of a deferred function without a namespace as its namespace.
     let alone = || namespace.filter(|namespace| *namespace == name).and_then(|_| names.get(None, name));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use toolkit::catalog::ExportedNames;
 
 use super::answer::Item;
@@ -29,13 +29,6 @@ pub(crate) trait Format: fmt::Debug + Sync {
 
     /// Writes the messages that contain the results.
     fn write(&self, items: &[Item<'_>]) -> Vec<Value>;
-
-    fn invalid(&self, reason: impl Into<String>) -> InvalidReply
-    where
-        Self: Sized,
-    {
-        InvalidReply::new(self.name(), reason)
-    }
 }
 
 /// The container of the events of a stream.
@@ -71,4 +64,17 @@ pub(crate) trait Accumulate: Send {
 
     /// Returns the reply so far.
     fn finish(self: Box<Self>) -> Result<Assembled, InvalidReply>;
+}
+
+/// Returns a value if it is an object, or else an empty one, so that fields can be set.
+pub(crate) fn object(value: Value) -> Value {
+    if value.is_object() { value } else { Value::Object(Map::new()) }
+}
+
+/// Appends text to a field of an object, or sets it.
+pub(crate) fn append(object: &mut Value, field: &str, text: &str) {
+    match object.get_mut(field) {
+        Some(Value::String(before)) => before.push_str(text),
+        _ => object[field] = text.into(),
+    }
 }

@@ -20,7 +20,7 @@ use super::truncate::{share, truncate_json, truncate_text};
 pub struct ToolResults {
     reply: Reply,
     outcomes: Vec<Result<RunResult, ToolError>>,
-    /// The results of calls that only the host can make, by their index.
+    /// The results that the host wrote, by their place in the reply.
     by_host: BTreeMap<usize, Value>,
 }
 
@@ -64,13 +64,21 @@ impl ToolResults {
     }
 
     /// Sets the result of a call that only the host can make, such as a click on its screen, in the form that the
-    /// provider defines for it. `id` is that of a [`ProviderCall`](super::ProviderCall).
+    /// provider defines for it. `id` is that of a [`ProviderCall`](super::ProviderCall), or of a call of a tool that the
+    /// host declared beside the export.
     ///
     /// Returns false if the reply has no such call.
     pub fn set_host_result(&mut self, id: &str, json: Value) -> bool {
-        let calls = &self.reply.provider_calls();
-        let found = calls.iter().position(|call| call.needs_result && call.id.as_deref() == Some(id));
-        found.map(|idx| self.by_host.insert(idx, json)).is_some()
+        let place = self.reply.slots().iter().position(|slot| self.id_of(slot) == Some(id));
+        place.map(|place| self.by_host.insert(place, json)).is_some()
+    }
+
+    fn id_of<'s>(&'s self, slot: &'s Slot) -> Option<&'s str> {
+        match slot {
+            Slot::Call(idx) => Some(&self.reply.calls()[*idx].id),
+            Slot::Batch(wrapper, _) => Some(&wrapper.id),
+            Slot::Host(idx) => self.reply.provider_calls()[*idx].id.as_deref(),
+        }
     }
 
     /// Returns the messages with all results for the next request, within the default [`ResultLimits`]. Append them
@@ -92,7 +100,11 @@ impl ToolResults {
         let mut parts: Vec<(Vec<Part>, bool)> = self.outcomes.iter().map(Part::of).collect();
         bound(&mut parts, limits);
         let mut items = Vec::with_capacity(self.reply.slots().len());
-        for slot in self.reply.slots() {
+        for (place, slot) in self.reply.slots().iter().enumerate() {
+            if let Some(written) = self.by_host.get(&place) {
+                items.push(Item::Written(written));
+                continue;
+            }
             items.push(match slot {
                 Slot::Call(idx) => {
                     let (parts, is_error) = std::mem::take(&mut parts[*idx]);
@@ -102,10 +114,10 @@ impl ToolResults {
                     let parts = vec![self.batch(range, &parts)];
                     Item::Answer(Answer { call: wrapper, parts, is_error: false })
                 }
-                Slot::Host(idx) => Item::Written(self.by_host.get(idx).ok_or_else(|| {
+                Slot::Host(idx) => {
                     let call = &self.reply.provider_calls()[*idx];
-                    Unanswered { kind: call.kind.clone(), id: call.id.clone() }
-                })?),
+                    return Err(Unanswered { kind: call.kind.clone(), id: call.id.clone() });
+                }
             });
         }
         if items.is_empty() { Ok(Vec::new()) } else { Ok(self.reply.format().write(&items)) }

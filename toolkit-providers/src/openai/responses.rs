@@ -1,0 +1,185 @@
+//! Replies and results of Responses.
+
+mod accumulate;
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value, json};
+use toolkit::catalog::ExportedNames;
+
+use self::accumulate::Response;
+use super::wrapper::push_wrapped;
+use crate::reply::{
+    Accumulate, Answer, Assembled, CallArguments, CallForm, Format, InvalidReply, Item, Parsed, Part, StopReason,
+    WrittenCall, find_name, flagged,
+};
+
+/// The format of Responses.
+#[derive(Debug)]
+pub(super) struct Responses;
+
+const NAME: &str = "OpenAI Responses";
+
+/// The calls that only the host can make: those of tools that OpenAI defines, and approvals. Some of them may also run
+/// at OpenAI, and are then followed by their output.
+const HOST_CALLS: [&str; 6] =
+    ["apply_patch_call", "computer_call", "local_shell_call", "mcp_approval_request", "shell_call", "tool_search_call"];
+
+/// The types of images that a result may contain.
+const IMAGE_TYPES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+
+impl Format for Responses {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn accumulate(&self) -> Box<dyn Accumulate> {
+        Box::new(Response::default())
+    }
+
+    fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {
+        let Assembled { mut body, .. } = reply;
+        let Some(Value::Array(mut output)) = body.get_mut("output").map(Value::take) else {
+            return Err(InvalidReply::unexpected(NAME, "`output`", &body));
+        };
+        let mut parsed = Parsed::new(&body["id"]);
+        let answered = answered_ids(&output);
+        let mut refusal = None;
+        let mut is_cut = false;
+        for item in &mut output {
+            is_cut |= item["status"] == "incomplete";
+            read_item(item, &answered, names, &mut parsed, &mut refusal);
+        }
+        parsed.stop(stop_reason(&body, refusal, is_cut));
+        parsed.messages = output;
+        if let Value::Object(fields) = &mut body {
+            fields.remove("output");
+        }
+        parsed.metadata = body;
+        Ok(parsed)
+    }
+
+    fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
+        let items = items.iter().map(|item| match item {
+            Item::Answer(answer) => result(answer),
+            Item::Written(result) => (*result).clone(),
+        });
+        items.collect()
+    }
+}
+
+/// Returns the ids of the calls that OpenAI has answered itself.
+fn answered_ids(output: &[Value]) -> HashSet<String> {
+    let is_output = |item: &&Value| item["type"].as_str().is_some_and(|kind| kind.ends_with("_output"));
+    output.iter().filter(is_output).filter_map(|item| Some(item["call_id"].as_str()?.to_owned())).collect()
+}
+
+fn read_item(
+    item: &mut Value,
+    answered: &HashSet<String>,
+    names: &ExportedNames,
+    parsed: &mut Parsed,
+    refusal: &mut Option<String>,
+) {
+    let field = |name: &str| item.get(name).and_then(Value::as_str);
+    let kind = field("type").unwrap_or_default();
+    match kind {
+        "message" => read_message(&item["content"], parsed, refusal),
+        "reasoning" => {
+            for part in ["summary", "content"].into_iter().filter_map(|field| item[field].as_array()).flatten() {
+                parsed.reasoning.push_str(part["text"].as_str().unwrap_or_default());
+            }
+        }
+        "function_call" | "custom_tool_call" => {
+            let is_custom = kind == "custom_tool_call";
+            let name = field("name").unwrap_or_default();
+            // Custom tools are not exported, so the host has declared this one.
+            if is_custom && find_name(names, field("namespace"), name).is_none() {
+                return parsed.push_provider_call(kind, field("call_id"), true);
+            }
+            let arguments = match is_custom {
+                true => CallArguments::Text(field("input").unwrap_or_default().to_owned()),
+                false => CallArguments::from_value(item.get("arguments")),
+            };
+            let call = WrittenCall {
+                namespace: field("namespace"),
+                form: if is_custom { CallForm::Custom } else { CallForm::Function },
+                caller: item.get("caller").filter(|caller| caller.is_object() && caller["type"] != "direct"),
+                ..WrittenCall::new(field("call_id"), name, arguments)
+            };
+            if !push_wrapped(&call, names, parsed) {
+                let is_new = field("call_id") != Some(&parsed.push(call, names).id);
+                if let Some(call) = parsed.calls.last().filter(|_| is_new) {
+                    item["call_id"] = call.id.as_str().into();
+                }
+            }
+        }
+        _ if HOST_CALLS.contains(&kind) => {
+            let id = field("call_id").or_else(|| field("id"));
+            let is_done = field("execution") == Some("server") || id.is_some_and(|id| answered.contains(id));
+            parsed.push_provider_call(kind, id, !is_done);
+        }
+        _ if kind.ends_with("_call") || kind == "program" => parsed.push_provider_call(kind, field("id"), false),
+        // Whatever else there is goes back as it came.
+        _ => {}
+    }
+}
+
+fn read_message(content: &Value, parsed: &mut Parsed, refusal: &mut Option<String>) {
+    for part in content.as_array().into_iter().flatten() {
+        match part["type"].as_str().unwrap_or_default() {
+            "refusal" => refusal.get_or_insert_default().push_str(part["refusal"].as_str().unwrap_or_default()),
+            _ => parsed.text.push_str(part["text"].as_str().unwrap_or_default()),
+        }
+    }
+}
+
+fn stop_reason(body: &Value, refusal: Option<String>, is_cut: bool) -> StopReason {
+    let status = body["status"].as_str().unwrap_or_default();
+    let error = body["error"]["message"].as_str();
+    match (status, body["incomplete_details"]["reason"].as_str().unwrap_or_default()) {
+        ("failed", _) => StopReason::Failed(error.unwrap_or("the response failed").to_owned()),
+        ("cancelled", _) => StopReason::Failed("the response was cancelled".to_owned()),
+        ("incomplete", "content_filter") => StopReason::Refused("content filter".to_owned()),
+        _ if refusal.is_some() => StopReason::Refused(refusal.unwrap_or_default()),
+        ("incomplete", _) => StopReason::Truncated,
+        _ if is_cut => StopReason::Truncated,
+        ("" | "completed", _) => StopReason::End,
+        (status, _) => StopReason::Other(status.to_owned()),
+    }
+}
+
+fn result(answer: &Answer<'_>) -> Value {
+    let mut result = Map::new();
+    let kind = if answer.call.form == CallForm::Custom { "custom_tool_call_output" } else { "function_call_output" };
+    result.insert("type".to_owned(), kind.into());
+    result.insert("call_id".to_owned(), answer.call.id.as_str().into());
+    if let Some(caller) = &answer.call.caller {
+        result.insert("caller".to_owned(), caller.clone());
+    }
+    let has_media = answer.parts.iter().any(|part| media(part).is_some());
+    let output = match has_media {
+        false => Value::from(answer.to_text()),
+        true => answer.parts.iter().enumerate().map(|(idx, part)| content(part, answer.is_error && idx == 0)).collect(),
+    };
+    result.insert("output".to_owned(), output);
+    result.into()
+}
+
+fn content(part: &Part, is_error: bool) -> Value {
+    media(part).unwrap_or_else(|| json!({ "type": "input_text", "text": flagged(is_error, part.to_text()) }))
+}
+
+/// Returns a part that is not text, if the API accepts it.
+fn media(part: &Part) -> Option<Value> {
+    let url = |mime_type: &str, data: &str| format!("data:{mime_type};base64,{data}");
+    match part {
+        Part::Image { data, mime_type } if IMAGE_TYPES.contains(&mime_type.as_str()) => {
+            Some(json!({ "type": "input_image", "image_url": url(mime_type, data) }))
+        }
+        Part::File { name, data, mime_type } if mime_type == "application/pdf" => {
+            Some(json!({ "type": "input_file", "filename": name, "file_data": url(mime_type, data) }))
+        }
+        _ => None,
+    }
+}
