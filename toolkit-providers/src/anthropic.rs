@@ -20,6 +20,16 @@ use toolkit::catalog::{Catalog, Diagnostics, Naming};
 use toolkit::tool::{ParseToolError, Tool};
 
 /// `POST /v1/messages`.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::catalog::ExportedNames;
+/// use toolkit_providers::anthropic::MESSAGES;
+///
+/// let message = json!({ "content": [{ "type": "text", "text": "Hello!" }], "stop_reason": "end_turn" });
+/// assert_eq!(MESSAGES.read(&message, &ExportedNames::default())?.text(), "Hello!");
+/// # Ok::<(), toolkit_providers::reply::InvalidReply>(())
+/// ```
 pub const MESSAGES: Api = Api(&messages::Messages);
 
 /// Options of the export.
@@ -201,6 +211,30 @@ pub fn read(json: &Value) -> Result<Tool, ParseToolError> {
 }
 
 /// Reads a reply and runs its calls. `export` is the export whose tools were sent with the request.
+///
+/// ```standalone_crate
+/// use serde_json::json;
+/// use toolkit::catalog::Naming;
+/// use toolkit::{Dispatcher, catalog, tool};
+/// use toolkit_providers::anthropic::{Options, respond, tools};
+///
+/// /// Adds two integers.
+/// #[tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let dispatcher = Dispatcher::new(catalog![add]?)?;
+/// let export = tools(dispatcher.catalog(), Naming::default(), Options::default())?;
+/// let call = json!({ "type": "tool_use", "id": "toolu_1", "name": "add", "input": { "a": 1, "b": 2 } });
+/// let turn = respond(&dispatcher, &export, json!({ "content": [call], "stop_reason": "tool_use" })).await?;
+/// let result = json!({ "type": "tool_result", "tool_use_id": "toolu_1", "content": "3" });
+/// assert_eq!(turn.results.messages()?, [json!({ "role": "user", "content": [result] })]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///

@@ -35,6 +35,19 @@ pub use self::options::{Interface, Options};
 use crate::reply::Api;
 
 /// `POST /v1/responses`.
+///
+/// With `previous_response_id` or a conversation, send only the messages of the results, without those of the reply.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::catalog::ExportedNames;
+/// use toolkit_providers::openai::RESPONSES;
+///
+/// let text = json!({ "type": "output_text", "text": "Hello!" });
+/// let body = json!({ "output": [{ "type": "message", "role": "assistant", "content": [text] }] });
+/// assert_eq!(RESPONSES.read(&body, &ExportedNames::default())?.text(), "Hello!");
+/// # Ok::<(), toolkit_providers::reply::InvalidReply>(())
+/// ```
 pub const RESPONSES: Api = Api(&responses::Responses);
 
 /// Returns the `tools` of a request.
@@ -78,6 +91,30 @@ pub fn tools(catalog: &Catalog, naming: Naming, options: Options) -> Result<Expo
 }
 
 /// Reads a reply of Responses and runs its calls. `export` is the export whose tools were sent with the request.
+///
+/// ```standalone_crate
+/// use serde_json::json;
+/// use toolkit::catalog::Naming;
+/// use toolkit::{Dispatcher, catalog, tool};
+/// use toolkit_providers::openai::{Options, respond, tools};
+///
+/// /// Adds two integers.
+/// #[tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let dispatcher = Dispatcher::new(catalog![add]?)?;
+/// let export = tools(dispatcher.catalog(), Naming::default(), Options::responses())?;
+/// let call = json!({ "type": "function_call", "call_id": "call_1", "name": "add", "arguments": r#"{"a":1,"b":2}"# });
+/// let turn = respond(&dispatcher, &export, json!({ "output": [call], "status": "completed" })).await?;
+/// let result = json!({ "type": "function_call_output", "call_id": "call_1", "output": "3" });
+/// assert_eq!(turn.results.messages()?, [result]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///

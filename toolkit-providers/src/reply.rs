@@ -4,6 +4,38 @@
 //! [`Dispatcher`](toolkit::Dispatcher), and [`ToolResults::messages`] returns the messages with the results for the next
 //! request. `respond` of each provider's module does all of this at once.
 //!
+//! ```standalone_crate
+//! use serde_json::json;
+//! use toolkit::catalog::Naming;
+//! use toolkit::{Dispatcher, catalog, tool};
+//! use toolkit_providers::anthropic::{Options, respond, tools};
+//!
+//! /// Adds two integers.
+//! #[tool(namespace = "math")]
+//! fn add(a: i64, b: i64) -> i64 {
+//!     a + b
+//! }
+//!
+//! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+//! let dispatcher = Dispatcher::new(catalog![add]?)?;
+//! let export = tools(dispatcher.catalog(), Naming::default(), Options::default())?;
+//!
+//! // The body of the response of `POST /v1/messages` with `"tools": export.json`:
+//! let message = json!({
+//!     "id": "msg_1",
+//!     "type": "message",
+//!     "role": "assistant",
+//!     "content": [{ "type": "tool_use", "id": "toolu_1", "name": "math_add", "input": { "a": 1, "b": 2 } }],
+//!     "stop_reason": "tool_use",
+//! });
+//! let turn = respond(&dispatcher, &export, &message).await?;
+//! let result = json!({ "type": "tool_result", "tool_use_id": "toolu_1", "content": "3" });
+//! assert_eq!(turn.messages()?[1], json!({ "role": "user", "content": [result] }));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! | module | APIs |
 //! |---|---|
 //! | [`anthropic`](crate::anthropic) | [`MESSAGES`](crate::anthropic::MESSAGES) |
@@ -56,6 +88,23 @@ pub use self::stream::ReplyStream;
 pub use self::turn::Turn;
 
 /// The reply of a model.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::catalog::ExportedNames;
+/// use toolkit_providers::openai::RESPONSES;
+/// use toolkit_providers::reply::StopReason;
+///
+/// let text = json!({ "type": "output_text", "text": "Hello!" });
+/// let message = json!({ "type": "message", "role": "assistant", "content": [text] });
+/// let body = json!({ "id": "resp_1", "status": "completed", "output": [message] });
+/// let reply = RESPONSES.read(&body, &ExportedNames::default())?;
+/// assert_eq!((reply.text(), reply.stop_reason()), ("Hello!", &StopReason::End));
+/// assert!(!reply.needs_results());
+/// assert_eq!(reply.messages(), [message]);
+/// assert_eq!(reply.metadata()["id"], "resp_1");
+/// # Ok::<(), toolkit_providers::reply::InvalidReply>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Reply {
     api: Api,

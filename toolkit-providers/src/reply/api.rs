@@ -15,6 +15,21 @@ use super::stream::ReplyStream;
 /// An API of a provider, whose replies can be read and whose results can be written.
 ///
 /// Each module of a provider has a constant for each of its APIs.
+///
+/// ```
+/// use toolkit::catalog::ExportedNames;
+/// use toolkit_providers::reply::{Api, InvalidReply, Reply};
+/// use toolkit_providers::{anthropic, openai};
+///
+/// fn read(provider: &str, body: &[u8], names: &ExportedNames) -> Result<Reply, InvalidReply> {
+///     let api: Api = if provider == "openai" { openai::RESPONSES } else { anthropic::MESSAGES };
+///     api.read(body, names)
+/// }
+///
+/// let reply = read("openai", br#"{"output": []}"#, &ExportedNames::default())?;
+/// assert_eq!(reply.api().name(), "OpenAI Responses");
+/// # Ok::<(), InvalidReply>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct Api(pub(crate) &'static dyn Format);
 

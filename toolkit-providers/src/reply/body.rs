@@ -3,6 +3,18 @@
 use serde_json::Value;
 
 /// The JSON of a reply: text or a value.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::catalog::ExportedNames;
+/// use toolkit_providers::openai::RESPONSES;
+///
+/// let names = ExportedNames::default();
+/// let text = RESPONSES.read(r#"{"output": []}"#, &names)?;
+/// let value = RESPONSES.read(json!({ "output": [] }), &names)?;
+/// assert_eq!(text.stop_reason(), value.stop_reason());
+/// # Ok::<(), toolkit_providers::reply::InvalidReply>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ReplyBody<'a> {

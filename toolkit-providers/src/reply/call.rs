@@ -6,6 +6,20 @@ use toolkit::catalog::{ExportedName, ExportedNames};
 use toolkit::tool::ToolId;
 
 /// A call of a tool in a model's reply.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::catalog::{ExportedName, ExportedNames};
+/// use toolkit_providers::openai::RESPONSES;
+///
+/// let names = ExportedNames::from_iter([ExportedName::new("mail_send", "mail:send".parse()?)]);
+/// let call = json!({ "type": "function_call", "call_id": "call_1", "name": "mail_send", "arguments": "{}" });
+/// let reply = RESPONSES.read(json!({ "output": [call] }), &names)?;
+/// let call = &reply.calls()[0];
+/// assert_eq!((&*call.id, &*call.name), ("call_1", "mail_send"));
+/// assert_eq!(call.tool.as_ref().map(|id| id.to_string()).as_deref(), Some("mail:send"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ToolCall {
@@ -43,6 +57,14 @@ pub(crate) enum CallForm {
 }
 
 /// The arguments of a [`ToolCall`].
+///
+/// ```
+/// use toolkit_providers::reply::CallArguments;
+///
+/// let arguments = CallArguments::Json(r#"{"to": "Ada"}"#.to_owned());
+/// assert_eq!(*arguments.to_arguments().to_json()?, *br#"{"to": "Ada"}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum CallArguments {

@@ -5,6 +5,17 @@ use std::fmt;
 use serde_json::Value;
 
 /// The error of a reply that cannot be read.
+///
+/// ```
+/// use toolkit::catalog::ExportedNames;
+/// use toolkit_providers::anthropic::MESSAGES;
+///
+/// let error = MESSAGES.read(r#"{"choices": []}"#, &ExportedNames::default()).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "not a reply of Anthropic Messages: it has no `content`; it looks like a reply of OpenAI Chat Completions"
+/// );
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidReply {
     api: &'static str,

@@ -4,6 +4,20 @@
 ///
 /// Events are not complete calls: these are in the [`Reply`](super::Reply) that
 /// [`ReplyStream::finish`](super::ReplyStream::finish) returns.
+///
+/// ```
+/// use toolkit_providers::reply::ReplyEvent;
+///
+/// fn show(event: &ReplyEvent) -> String {
+///     match event {
+///         ReplyEvent::Text(text) => text.clone(),
+///         ReplyEvent::CallStarted { name, .. } => format!("[{name}] "),
+///         _ => String::new(),
+///     }
+/// }
+///
+/// assert_eq!(show(&ReplyEvent::CallStarted { index: 0, name: "add".to_owned() }), "[add] ");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReplyEvent {

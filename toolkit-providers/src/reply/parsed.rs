@@ -41,6 +41,19 @@ pub(crate) enum Slot {
 }
 
 /// A call of a tool of the provider.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::catalog::ExportedNames;
+/// use toolkit_providers::openai::RESPONSES;
+///
+/// let search = json!({ "type": "web_search_call", "id": "ws_1", "status": "completed" });
+/// let click = json!({ "type": "computer_call", "call_id": "call_1", "action": { "type": "click" } });
+/// let reply = RESPONSES.read(json!({ "output": [search, click] }), &ExportedNames::default())?;
+/// let needs_result: Vec<bool> = reply.provider_calls().iter().map(|call| call.needs_result).collect();
+/// assert_eq!(needs_result, [false, true]);
+/// # Ok::<(), toolkit_providers::reply::InvalidReply>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProviderCall {

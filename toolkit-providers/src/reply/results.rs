@@ -16,6 +16,22 @@ use super::parsed::Slot;
 use super::truncate::{share, truncate_json, truncate_text};
 
 /// The results of the calls of a reply: exactly one for each call, in the order of the calls.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::catalog::ExportedNames;
+/// use toolkit::{Catalog, Context, Dispatcher};
+/// use toolkit_providers::anthropic::MESSAGES;
+///
+/// let call = json!({ "type": "tool_use", "id": "toolu_1", "name": "erase", "input": {} });
+/// let reply = MESSAGES.read(json!({ "content": [call] }), &ExportedNames::default())?;
+/// let results = reply.run_sync(&Dispatcher::new(Catalog::new([])?)?, &Context::new());
+/// for (call, result) in results.iter() {
+///     assert_eq!((&*call.id, result.is_err()), ("toolu_1", true));
+/// }
+/// assert_eq!(results.messages()?[0]["content"][0]["content"], "no tool is named `erase`");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct ToolResults {
     reply: Reply,
@@ -25,6 +41,24 @@ pub struct ToolResults {
 }
 
 /// The error of results that lack one which only the host can write.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::catalog::ExportedNames;
+/// use toolkit::{Catalog, Context, Dispatcher};
+/// use toolkit_providers::openai::RESPONSES;
+///
+/// let call = json!({ "type": "computer_call", "call_id": "call_1", "action": { "type": "screenshot" } });
+/// let reply = RESPONSES.read(json!({ "output": [call] }), &ExportedNames::default())?;
+/// let mut results = reply.run_sync(&Dispatcher::new(Catalog::new([])?)?, &Context::new());
+/// assert!(results.messages().is_err());
+///
+/// let screenshot = json!({ "type": "computer_screenshot", "image_url": "data:image/png;base64,iVBORw==" });
+/// let result = json!({ "type": "computer_call_output", "call_id": "call_1", "output": screenshot });
+/// assert!(results.set_host_result("call_1", result.clone()));
+/// assert_eq!(results.messages()?, [result]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unanswered {
     kind: String,

@@ -6,6 +6,22 @@ use std::fmt;
 ///
 /// A reply may contain calls for any reason. They are answered in all cases, but run only if the reply is complete: not
 /// after [`Truncated`](Self::Truncated) and [`Failed`](Self::Failed).
+///
+/// ```
+/// use toolkit_providers::reply::StopReason;
+///
+/// fn next_step(stop: &StopReason) -> &'static str {
+///     match stop {
+///         StopReason::ToolCalls | StopReason::Paused => "send another request",
+///         StopReason::End => "show the text",
+///         _ => "report the reason",
+///     }
+/// }
+///
+/// assert_eq!(next_step(&StopReason::Paused), "send another request");
+/// assert_eq!(StopReason::Refused("policy".to_owned()).to_string(), "refused: policy");
+/// assert!(!StopReason::Truncated.is_complete());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StopReason {

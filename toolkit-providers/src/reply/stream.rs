@@ -19,6 +19,28 @@ const MAX_BYTES: usize = 64 << 20;
 ///
 /// It takes the bytes of the response in pieces of any size, or events that another reader has parsed. A stream that
 /// ends early is [`Truncated`](super::StopReason::Truncated).
+///
+/// ```
+/// use toolkit::catalog::ExportedNames;
+/// use toolkit_providers::anthropic::MESSAGES;
+/// use toolkit_providers::reply::ReplyEvent;
+///
+/// // The pieces in which a response arrives:
+/// let pieces: [&[u8]; 3] = [
+///     b"data: {\"type\": \"message_start\", \"message\": {\"role\": \"assistant\"}}\n\ndata: {\"type\": \"content_blo",
+///     b"ck_start\", \"index\": 0, \"content_block\": {\"type\": \"text\", \"text\": \"\"}}\n\n",
+///     b"data: {\"type\": \"content_block_delta\", \"index\": 0, \"delta\": {\"type\": \"text_delta\", \"text\": \"Hi\"}}\n\n\
+///       data: {\"type\": \"message_stop\"}\n\n",
+/// ];
+/// let mut stream = MESSAGES.stream(&ExportedNames::default());
+/// for piece in pieces {
+///     for event in stream.push(piece)? {
+///         assert_eq!(event, ReplyEvent::Text("Hi".to_owned()));
+///     }
+/// }
+/// assert_eq!(stream.finish()?.text(), "Hi");
+/// # Ok::<(), toolkit_providers::reply::InvalidReply>(())
+/// ```
 pub struct ReplyStream {
     api: Api,
     names: ExportedNames,

@@ -6,6 +6,28 @@ use super::Reply;
 use super::results::{ToolResults, Unanswered};
 
 /// A reply together with the results of its calls.
+///
+/// ```
+/// use serde_json::{Value, json};
+/// use toolkit::{Catalog, Dispatcher};
+/// use toolkit::catalog::Naming;
+/// use toolkit_providers::openai::{Options, respond, tools};
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let dispatcher = Dispatcher::new(Catalog::new([])?)?;
+/// let export = tools(dispatcher.catalog(), Naming::default(), Options::responses())?;
+/// let mut input: Vec<Value> = vec![json!({ "role": "user", "content": "Hello?" })];
+///
+/// let text = json!({ "type": "output_text", "text": "Hello!" });
+/// let body = json!({ "output": [{ "type": "message", "role": "assistant", "content": [text] }] });
+/// let turn = respond(&dispatcher, &export, &body).await?;
+/// input.extend(turn.messages()?);
+/// assert!(turn.is_final());
+/// assert_eq!((turn.reply.text(), input.len()), ("Hello!", 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Turn {

@@ -11,6 +11,20 @@ use toolkit::call::Progress;
 use crate::reply::ToolCall;
 
 /// Options of running the calls of a reply.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use toolkit_providers::reply::RunOptions;
+///
+/// let options = RunOptions::new()
+///     .concurrency(4)
+///     .max_calls(32)
+///     .timeout(Duration::from_secs(60))
+///     .one_write_at_a_time()
+///     .on_progress(|call, progress| eprintln!("{}: {}", call.name, progress.message))
+///     .deny("toolu_1", "the user said no");
+/// ```
 #[derive(Clone)]
 pub struct RunOptions {
     context: Context,
@@ -24,6 +38,16 @@ pub struct RunOptions {
 }
 
 /// The call that a tool runs for, attached to its [`Context`].
+///
+/// ```
+/// use toolkit::{Context, tool};
+/// use toolkit_providers::reply::CallInfo;
+///
+/// fn log(ctx: &Context, message: &str) {
+///     let call = ctx.get::<CallInfo>().map_or("no call", |call| &call.id);
+///     eprintln!("{call}: {message}");
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallInfo {

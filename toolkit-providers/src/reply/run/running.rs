@@ -18,6 +18,27 @@ use crate::reply::{Reply, ToolCall, ToolResults};
 type Outcome = Result<RunResult, ToolError>;
 
 /// The calls of a reply while they run. Dropping it cancels them.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::catalog::ExportedNames;
+/// use toolkit::{Catalog, Dispatcher};
+/// use toolkit_providers::anthropic::MESSAGES;
+/// use toolkit_providers::reply::RunOptions;
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let dispatcher = Dispatcher::new(Catalog::new([])?)?;
+/// let call = json!({ "type": "tool_use", "id": "toolu_1", "name": "erase", "input": {} });
+/// let reply = MESSAGES.read(json!({ "content": [call] }), &ExportedNames::default())?;
+/// let mut running = reply.start(&dispatcher, RunOptions::new());
+/// while let Some((call, result)) = running.next().await {
+///     eprintln!("{}: {}", call.name, if result.is_ok() { "done" } else { "failed" });
+/// }
+/// assert_eq!(running.finish().len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Running {
     reply: Reply,
     dispatcher: Dispatcher,
