@@ -1,5 +1,6 @@
 //! Replies of models: calls are read, run and answered in the format of each provider.
 
 mod anthropic;
+mod laws;
 mod responses;
 mod run;
