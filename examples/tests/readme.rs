@@ -24,7 +24,8 @@ fn chapters() -> Vec<PathBuf> {
 fn every_rust_block_of_readme_is_a_program_that_is_tested() {
     let readme = fs::read_to_string(project().join("README.md")).unwrap();
     let programs = fs::read_dir(project().join("examples/examples")).unwrap();
-    let programs: Vec<String> = programs.map(|program| fs::read_to_string(program.unwrap().path()).unwrap()).collect();
+    let programs = programs.map(|program| program.unwrap().path()).filter(|program| program.is_file());
+    let programs: Vec<String> = programs.map(|program| fs::read_to_string(program).unwrap()).collect();
 
     for (attributes, code) in rust_blocks(&readme) {
         assert!(code.contains("fn main()"), "a block is not a complete program:\n{code}");

@@ -1,0 +1,84 @@
+//! The providers: URLs, headers, and the fields of a request.
+
+use anyhow::Context;
+use serde_json::{Value, json};
+use toolkit::Catalog;
+use toolkit::catalog::{Diagnostics, Naming};
+use toolkit_providers::reply::Api;
+use toolkit_providers::{Export, anthropic, openai};
+
+/// An API of a provider, and how to send a request to it.
+pub struct Provider {
+    /// The value of `--api`.
+    pub name: &'static str,
+    /// The reader of its replies.
+    pub api: Api,
+    /// The base URL.
+    pub url: &'static str,
+    /// The rest of the URL, in which `MODEL` stands for the model.
+    pub path: &'static str,
+    /// The environment variable of the key.
+    pub key: Option<&'static str>,
+    /// The header of the key, and the text before it.
+    pub authorization: (&'static str, &'static str),
+    /// Other headers.
+    pub headers: &'static [(&'static str, &'static str)],
+    /// True if the reply is streamed.
+    pub is_streamed: bool,
+    /// Exports the tools.
+    pub tools: fn(&Catalog) -> Result<Export, Diagnostics>,
+    /// Returns the message with the question.
+    pub question: fn(&str) -> Value,
+    /// Returns the body of a request for a model, its tools, and the messages so far.
+    pub body: fn(&str, &Value, &[Value]) -> Value,
+    /// The numbers of tokens in the metadata of a reply. Their sum counts.
+    pub tokens: &'static [&'static str],
+}
+
+/// The header of most providers.
+const BEARER: (&str, &str) = ("authorization", "Bearer ");
+
+/// All APIs.
+pub static PROVIDERS: [Provider; 2] = [ANTHROPIC, OPENAI];
+
+const ANTHROPIC: Provider = Provider {
+    name: "anthropic",
+    api: anthropic::MESSAGES,
+    url: "https://api.anthropic.com",
+    path: "/v1/messages",
+    key: Some("ANTHROPIC_API_KEY"),
+    authorization: ("x-api-key", ""),
+    headers: &[("anthropic-version", "2023-06-01")],
+    is_streamed: true,
+    tools: |catalog| anthropic::tools(catalog, Naming::default(), anthropic::Options::default()),
+    question: |text| json!({ "role": "user", "content": text }),
+    body: |model, tools, messages| json!({ "model": model, "max_tokens": 8192, "stream": true, "tools": tools, "messages": messages }),
+    tokens: &["/usage/input_tokens", "/usage/output_tokens"],
+};
+
+const OPENAI: Provider = Provider {
+    name: "openai",
+    api: openai::RESPONSES,
+    url: "https://api.openai.com",
+    path: "/v1/responses",
+    key: Some("OPENAI_API_KEY"),
+    authorization: BEARER,
+    headers: &[],
+    is_streamed: true,
+    tools: |catalog| openai::tools(catalog, Naming::default(), openai::Options::responses()),
+    question: |text| json!({ "role": "user", "content": text }),
+    body: |model, tools, messages| json!({ "model": model, "stream": true, "tools": tools, "input": messages }),
+    tokens: &["/usage/total_tokens"],
+};
+
+impl Provider {
+    /// Returns the provider with a name.
+    pub fn named(name: &str) -> anyhow::Result<&'static Self> {
+        PROVIDERS.iter().find(|provider| provider.name == name).context("no such API")
+    }
+
+    /// Returns the number of tokens of a request and its reply, or 0 if the provider does not report it.
+    pub fn tokens_of(&self, metadata: &Value) -> u64 {
+        self.tokens.iter().filter_map(|pointer| metadata.pointer(pointer)?.as_u64()).sum()
+    }
+}

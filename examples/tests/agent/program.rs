@@ -1,0 +1,62 @@
+//! The example program.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::LazyLock;
+
+use tempfile::TempDir;
+
+use super::server::Server;
+use super::wire::{KEY, MODEL, QUESTION};
+
+/// The path of the program. `cargo test` builds it, but `cargo test --test agent` does not.
+static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
+    let test = std::env::current_exe().unwrap();
+    let profile = test.ancestors().nth(2).unwrap();
+    let program = profile.join("examples").join(format!("agent{}", std::env::consts::EXE_SUFFIX));
+    assert!(program.exists(), "build it first: cargo build -p toolkit-examples --example agent");
+    program
+});
+
+/// A run of the program in an empty directory.
+pub(crate) struct Agent {
+    command: Command,
+    directory: TempDir,
+}
+
+pub(crate) struct Outcome {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Agent {
+    pub(crate) fn new(server: &Server) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let mut command = Command::new(&*PROGRAM);
+        command.args(["--api", server.wire.api, "--model", MODEL, "--url", &server.url, QUESTION]);
+        command.current_dir(&directory).stdin(Stdio::null()).env("NO_PROXY", "*");
+        command.envs(server.wire.key.map(|variable| (variable, KEY)));
+        Self { command, directory }
+    }
+
+    pub(crate) fn flag(mut self, flag: &str) -> Self {
+        self.command.arg(flag);
+        self
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    pub(crate) fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub(crate) fn run(&mut self) -> Outcome {
+        let output = self.command.output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Outcome { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+}
