@@ -2,5 +2,6 @@
 
 mod anthropic;
 mod laws;
+mod recorded;
 mod responses;
 mod run;

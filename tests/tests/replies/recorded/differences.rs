@@ -1,0 +1,175 @@
+//! The differences between requests of other clients and ours that do not matter, each with the reason.
+
+use serde_json::{Map, Value};
+
+use super::result::{is_results, unwrapped};
+
+/// Conversations that differ in another way, with the reason.
+pub(super) const OTHERS: [(&str, &str); 4] = [
+    ("/test_apply_patch.yaml.gz#1", "the next request repeats the reply to an equal request"),
+    ("/test_cross_provider_capability_replay[anthropic", "the client adds a call and its result"),
+    ("/test_openai_responses_phase_streamed_on_part_start.yaml#0", "the recording has other quotation marks"),
+    ("/repaired_invalid_call_keeps_call_identity.yaml#0", "the client corrects the name of a tool"),
+];
+
+/// Returns messages without the differences that are listed here.
+pub(super) fn without_differences(api: &str, messages: Vec<Value>) -> Vec<Value> {
+    let mut messages = merged(messages);
+    // A client writes an empty message for no text.
+    messages.retain(|message| {
+        let is_empty = api == "responses" && message["role"] == "assistant";
+        !is_empty || !(message["content"] == "" || message["content"] == Value::Array(Vec::new()))
+    });
+    for message in &mut messages {
+        match api {
+            "anthropic" => anthropic(message),
+            "responses" => responses(message),
+            "gemini" => gemini(message),
+            "bedrock" => bedrock(message),
+            "ollama" => ollama(message),
+            _ => chat(message),
+        }
+    }
+    messages
+}
+
+/// Some clients write a message for each block of a reply. An API joins adjacent messages of one role.
+fn merged(messages: Vec<Value>) -> Vec<Value> {
+    let mut all: Vec<Value> = Vec::new();
+    for mut message in messages {
+        let list = |message: &Value| ["content", "parts"].into_iter().find(|list| message[list].is_array());
+        let field = list(&message);
+        let last = all.last_mut().filter(|last| last["role"] == message["role"] && message.get("type").is_none());
+        match (last, field) {
+            (Some(last), Some(field)) if list(last) == Some(field) && last["role"].is_string() => {
+                let more = message[field].take();
+                if let (Some(all), Value::Array(more)) = (last[field].as_array_mut(), more) {
+                    all.extend(more);
+                }
+            }
+            _ => all.push(message),
+        }
+    }
+    all
+}
+
+fn anthropic(message: &mut Value) {
+    let is_results = is_results("anthropic", message);
+    let Some(blocks) = message["content"].as_array_mut() else { return };
+    // The host may add its own content after the results.
+    blocks.retain(|block| !is_results || block["type"] == "tool_result");
+    // The order of results is free.
+    if is_results {
+        blocks.sort_by_key(|block| block["tool_use_id"].to_string());
+    }
+    for block in blocks.iter_mut().filter_map(Value::as_object_mut) {
+        // A mark of the host.
+        block.remove("cache_control");
+        // The default.
+        block.retain(|key, value| key != "is_error" || value == true);
+        one_text(block, "content", "text");
+    }
+}
+
+/// A list with a single text is the text.
+fn one_text(fields: &mut Map<String, Value>, field: &str, kind: &str) {
+    let Some(Value::Array(blocks)) = fields.get_mut(field) else { return };
+    if let [only] = &mut blocks[..]
+        && only["type"] == kind
+    {
+        let text = only["text"].take();
+        fields.insert(field.to_owned(), text);
+    }
+}
+
+fn responses(item: &mut Value) {
+    let Some(item) = item.as_object_mut() else { return };
+    one_text(item, "output", "input_text");
+    // The type of a message is optional.
+    if item.contains_key("role") {
+        item.remove("type");
+        one_text(item, "content", "output_text");
+    }
+    // A client writes the searches that the API made in its own terms.
+    if item.get("type").and_then(Value::as_str).is_some_and(|kind| kind.starts_with("tool_search_")) {
+        item.remove("arguments");
+        item.remove("call_id");
+    }
+    // The state of a result is set by the API.
+    if item.get("type").and_then(Value::as_str).is_some_and(|kind| kind.ends_with("_output")) {
+        item.remove("status");
+    }
+    arguments(item);
+}
+
+/// JSON text may be formatted in another way.
+fn arguments(fields: &mut Map<String, Value>) {
+    if let Some(Value::String(text)) = fields.get_mut("arguments") {
+        let value = if text.is_empty() { "{}" } else { text };
+        if let Ok(value) = serde_json::from_str(value) {
+            fields.insert("arguments".to_owned(), value);
+        }
+    }
+}
+
+fn chat(message: &mut Value) {
+    for call in message["tool_calls"].as_array_mut().into_iter().flatten() {
+        if let Some(function) = call["function"].as_object_mut() {
+            arguments(function);
+        }
+    }
+    let Some(message) = message.as_object_mut() else { return };
+    one_text(message, "content", "text");
+    // Nothing, in three forms.
+    message.retain(|key, value| key != "content" || !(value.is_null() || value == ""));
+}
+
+fn ollama(message: &mut Value) {
+    chat(message);
+}
+
+fn gemini(message: &mut Value) {
+    *message = camel(std::mem::take(message));
+    let is_results = is_results("gemini", message);
+    let Some(parts) = message["parts"].as_array_mut() else { return };
+    // The host may add its own content after the results.
+    parts.retain(|part| !is_results || part.get("functionResponse").is_some());
+    for part in parts {
+        if let Some(response) = part.get_mut("functionResponse") {
+            // The name of the value is free.
+            response["response"] = unwrapped(&response["response"]);
+        }
+    }
+}
+
+/// Gemini reads names in both forms.
+fn camel(value: Value) -> Value {
+    let name = |name: String| match name.as_str() {
+        "function_call" => "functionCall".to_owned(),
+        "function_response" => "functionResponse".to_owned(),
+        "thought_signature" => "thoughtSignature".to_owned(),
+        "inline_data" => "inlineData".to_owned(),
+        "mime_type" => "mimeType".to_owned(),
+        _ => name,
+    };
+    let Value::Object(mut message) = value else { return value };
+    if let Some(Value::Array(parts)) = message.get_mut("parts") {
+        for part in parts {
+            if let Value::Object(fields) = part.take() {
+                *part = Value::Object(fields.into_iter().map(|(key, value)| (name(key), value)).collect());
+            }
+        }
+    }
+    Value::Object(message)
+}
+
+fn bedrock(message: &mut Value) {
+    let is_results = is_results("bedrock", message);
+    let Some(blocks) = message["content"].as_array_mut() else { return };
+    // The host may add its own content after the results.
+    blocks.retain(|block| !is_results || block.get("toolResult").is_some());
+    for result in blocks.iter_mut().filter_map(|block| block.get_mut("toolResult")?.as_object_mut()) {
+        // The default.
+        result.retain(|key, value| key != "status" || value != "success");
+    }
+}
