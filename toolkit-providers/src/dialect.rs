@@ -188,6 +188,9 @@ impl Dialect {
         ..ALL
     };
 
+    /// The schemas of Bedrock Converse, whose models differ: all keywords, but no choice at the root.
+    pub const BEDROCK: Self = Self { name: "Bedrock", root_choice: false, ..ALL };
+
     /// The schemas of Gemini in `parametersJsonSchema`.
     pub const GEMINI: Self = Self {
         name: "Gemini",

@@ -1,4 +1,10 @@
-//! The tool format of Gemini: function declarations.
+//! The API of Gemini: function declarations, and replies of `generateContent`.
+
+mod accumulate;
+mod content;
+mod fields;
+mod partial_args;
+mod results;
 
 use serde_json::{Map, Value, json};
 
@@ -9,8 +15,34 @@ use super::lower::lower_unsorted;
 use super::reader::{Fields, read_function};
 use super::request::RequestLimits;
 use super::tool_export::{ToolExport, provider_description, unsupported_fields};
+use crate::reply::Api;
+#[cfg(feature = "async")]
+use crate::reply::{InvalidReply, ReplyBody, Turn};
+#[cfg(feature = "async")]
+use toolkit::Dispatcher;
 use toolkit::catalog::{Catalog, Diagnostics, Naming};
 use toolkit::tool::{ParseToolError, Tool};
+
+/// `models/{model}:generateContent`, and `streamGenerateContent` with `alt=sse`.
+///
+/// Both exist in the Gemini API and in Vertex AI. The messages are for `contents`. A stream without `alt=sse` is one
+/// JSON array, which [`Api::read`] accepts.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::catalog::ExportedNames;
+/// use toolkit_providers::gemini::GENERATE_CONTENT;
+/// use toolkit_providers::reply::StopReason;
+///
+/// let response = json!({ "candidates": [{
+///     "content": { "role": "model", "parts": [{ "text": "Hello." }] },
+///     "finishReason": "STOP",
+/// }] });
+/// let reply = GENERATE_CONTENT.read(&response, &ExportedNames::default())?;
+/// assert_eq!((reply.text(), reply.stop_reason()), ("Hello.", &StopReason::End));
+/// # Ok::<(), toolkit_providers::reply::InvalidReply>(())
+/// ```
+pub const GENERATE_CONTENT: Api = Api(&content::GenerateContent);
 
 /// The schema language of the declarations.
 ///
@@ -134,4 +166,46 @@ pub fn read(json: &Value) -> Result<Tool, ParseToolError> {
         Fields { input: "parametersJsonSchema", output: Some("responseJsonSchema"), examples: None, open_api: false }
     };
     read_function(declaration, &form)
+}
+
+/// Reads a reply and runs its calls. `export` is the export whose tools were sent with the request.
+///
+/// ```standalone_crate
+/// use serde_json::json;
+/// use toolkit::Dispatcher;
+/// use toolkit::catalog::Naming;
+/// use toolkit_providers::gemini::{SchemaFormat, respond, tools};
+///
+/// /// Adds two integers.
+/// #[toolkit::tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let dispatcher = Dispatcher::new(toolkit::catalog![add]?)?;
+/// let export = tools(dispatcher.catalog(), Naming::Name, SchemaFormat::JsonSchema)?;
+/// let response = json!({ "candidates": [{ "content": { "role": "model", "parts": [
+///     { "functionCall": { "name": "add", "args": { "a": 1, "b": 2 } } },
+/// ] } }] });
+/// let turn = respond(&dispatcher, &export, &response).await?;
+/// assert_eq!(turn.messages()?[1], json!({ "role": "user", "parts": [
+///     { "functionResponse": { "name": "add", "response": { "output": 3 } } },
+/// ] }));
+/// # Ok(())
+/// # })
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Returns an error if the JSON is not a reply. The error of a call is its result.
+#[cfg(feature = "async")]
+pub async fn respond<'b>(
+    dispatcher: &Dispatcher,
+    export: &Export,
+    response: impl Into<ReplyBody<'b>>,
+) -> Result<Turn, InvalidReply> {
+    GENERATE_CONTENT.respond(dispatcher, export, response).await
 }

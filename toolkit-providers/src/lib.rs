@@ -6,6 +6,7 @@
 //! | [`openai`] | Chat Completions and Responses | yes |
 //! | [`anthropic`] | Messages | yes |
 //! | [`gemini`] | function declarations, with JSON Schema or OpenAPI's | yes |
+//! | [`bedrock`] | Converse | |
 //! | [`a2a`] | skills, and the card of an agent | yes |
 //! | [`markdown`] | a Markdown document | |
 //! | `html` (feature `html`) | an HTML page | |
@@ -19,6 +20,7 @@
 
 pub mod a2a;
 pub mod anthropic;
+pub mod bedrock;
 pub mod cost;
 mod dialect;
 mod export;

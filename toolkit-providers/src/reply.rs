@@ -39,6 +39,8 @@
 //! | module | APIs |
 //! |---|---|
 //! | [`anthropic`](crate::anthropic) | [`MESSAGES`](crate::anthropic::MESSAGES) |
+//! | [`gemini`](crate::gemini) | [`GENERATE_CONTENT`](crate::gemini::GENERATE_CONTENT) |
+//! | [`bedrock`](crate::bedrock) | [`CONVERSE`](crate::bedrock::CONVERSE) |
 //!
 //! - Each call has exactly one result: that of the tool, or an error that the model can read.
 //! - The messages of a reply repeat what the model sent, in the same order and with all fields, since providers require

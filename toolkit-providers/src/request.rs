@@ -70,6 +70,9 @@ impl RequestLimits {
         strict_unions: Some(16),
     };
 
+    /// The limits of Bedrock: names of 64 characters (`ToolSpecification`).
+    pub const BEDROCK: Self = Self { name: "Bedrock", name_characters: Some(64), ..Self::NONE };
+
     /// The limits of Gemini: 512 tools (the error is `At most 512 function declarations can be specified`) and names of
     /// 64 characters (newer documentation: 128).
     pub const GEMINI: Self = Self { name: "Gemini", tools: Some(512), name_characters: Some(64), ..Self::NONE };

@@ -1,0 +1,134 @@
+//! Replies of `generateContent`.
+
+use serde_json::{Value, json};
+use toolkit::catalog::ExportedNames;
+
+use super::accumulate::Response;
+use super::fields::{
+    BLOCK_REASON, BLOCK_REASON_MESSAGE, CANDIDATES, EXECUTABLE_CODE, FINISH_MESSAGE, FINISH_REASON, FUNCTION_CALL,
+    PROMPT_FEEDBACK, RESPONSE_ID, TOOL_CALL, USAGE_METADATA, get, get_mut, text,
+};
+use super::results::write_results;
+use crate::reply::{Accumulate, Assembled, CallArguments, Format, InvalidReply, Item, Parsed, StopReason, WrittenCall};
+
+/// The format of `generateContent`.
+#[derive(Debug)]
+pub(super) struct GenerateContent;
+
+pub(super) const NAME: &str = "Gemini generateContent";
+
+impl Format for GenerateContent {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn accumulate(&self) -> Box<dyn Accumulate> {
+        Box::new(Response::default())
+    }
+
+    fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {
+        let Assembled { mut body, arguments, is_complete } = match reply.body {
+            // A stream without `alt=sse` is an array of its chunks.
+            Value::Array(chunks) => assemble(chunks)?,
+            _ => reply,
+        };
+        if ![CANDIDATES, PROMPT_FEEDBACK, USAGE_METADATA].iter().any(|field| get(&body, *field).is_some()) {
+            return Err(InvalidReply::unexpected(NAME, "`candidates`", &body));
+        }
+        let mut parsed = Parsed::new(get(&body, RESPONSE_ID).unwrap_or(&Value::Null));
+        let candidate = body["candidates"].as_array().and_then(|candidates| position(candidates));
+        let stop = stop_reason(&body, candidate);
+        let content = candidate.and_then(|candidate| body["candidates"][candidate].as_object_mut()?.remove("content"));
+        if let Some(Value::Object(mut content)) = content {
+            let mut n_parts = 0;
+            if let Some(Value::Array(parts)) = content.get_mut("parts") {
+                n_parts = parts.len();
+                for (position, part) in parts.iter_mut().enumerate() {
+                    read_part(part, arguments.get(&position), names, &mut parsed);
+                }
+            }
+            if n_parts > 0 {
+                content.entry("role").or_insert_with(|| "model".into());
+                parsed.messages.push(content.into());
+            }
+        }
+        parsed.stop(stop);
+        if !is_complete && parsed.stop.is_complete() {
+            parsed.stop = StopReason::Truncated;
+        }
+        parsed.metadata = body;
+        Ok(parsed)
+    }
+
+    fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
+        vec![json!({ "role": "user", "parts": write_results(items) })]
+    }
+}
+
+fn assemble(chunks: Vec<Value>) -> Result<Assembled, InvalidReply> {
+    let mut response = Box::new(Response::default());
+    for chunk in chunks {
+        response.push(chunk, &mut Vec::new())?;
+    }
+    response.finish()
+}
+
+/// Returns the position of the first of several candidates, whose order may differ in a stream.
+pub(super) fn position(candidates: &[Value]) -> Option<usize> {
+    candidates.iter().position(|candidate| candidate.get("index").is_none_or(|index| index == 0))
+}
+
+fn read_part(part: &mut Value, incomplete: Option<&String>, names: &ExportedNames, parsed: &mut Parsed) {
+    if let Some(call) = get_mut(part, FUNCTION_CALL) {
+        let (id, name) = (call["id"].as_str(), call["name"].as_str().unwrap_or_default());
+        let arguments = match incomplete {
+            Some(text) => CallArguments::from_text(text),
+            None => CallArguments::from_value(call.get("args")),
+        };
+        let has_id = parsed.push(WrittenCall::new(id, name, arguments), names).has_id;
+        // Without ids, calls and results correspond by name and order.
+        if let Some(call) = call.as_object_mut().filter(|_| !has_id) {
+            call.remove("id");
+        }
+        return;
+    }
+    for field in [TOOL_CALL, EXECUTABLE_CODE] {
+        if let Some(call) = get(part, field) {
+            parsed.push_provider_call(field[0], call["id"].as_str(), false);
+        }
+    }
+    if let Some(text) = part["text"].as_str() {
+        let target = if part["thought"] == true { &mut parsed.reasoning } else { &mut parsed.text };
+        target.push_str(text);
+    }
+}
+
+fn stop_reason(body: &Value, candidate: Option<usize>) -> StopReason {
+    if let Some(error) = body.get("error") {
+        return StopReason::Failed(error["message"].as_str().unwrap_or_default().to_owned());
+    }
+    if let Some(feedback) = get(body, PROMPT_FEEDBACK)
+        && let Some(reason) = text(feedback, BLOCK_REASON)
+    {
+        return StopReason::Refused(text(feedback, BLOCK_REASON_MESSAGE).unwrap_or(reason).to_owned());
+    }
+    let Some(candidate) = candidate.map(|position| &body["candidates"][position]) else { return StopReason::End };
+    let reason = text(candidate, FINISH_REASON).unwrap_or_default();
+    let why = || text(candidate, FINISH_MESSAGE).unwrap_or(reason).to_owned();
+    match reason {
+        "" | "STOP" | "FINISH_REASON_UNSPECIFIED" => StopReason::End,
+        "MAX_TOKENS" => StopReason::Truncated,
+        "MALFORMED_FUNCTION_CALL" | "MALFORMED_RESPONSE" | "UNEXPECTED_TOOL_CALL" => StopReason::Malformed(why()),
+        "SAFETY"
+        | "RECITATION"
+        | "LANGUAGE"
+        | "BLOCKLIST"
+        | "PROHIBITED_CONTENT"
+        | "SPII"
+        | "MODEL_ARMOR"
+        | "IMAGE_SAFETY"
+        | "IMAGE_PROHIBITED_CONTENT"
+        | "IMAGE_RECITATION" => StopReason::Refused(why()),
+        _ => StopReason::Other(why()),
+    }
+}
