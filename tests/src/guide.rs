@@ -15,6 +15,7 @@ chapters! {
     mcp_server = "mcp-server.md",
     proxy = "proxy.md",
     providers = "providers.md",
+    replies = "replies.md",
     search = "search.md",
     chains = "chains.md",
     streams = "streams.md",
