@@ -4,8 +4,9 @@ use anyhow::Context;
 use serde_json::{Value, json};
 use toolkit::Catalog;
 use toolkit::catalog::{Diagnostics, Naming};
+use toolkit_providers::gemini::SchemaFormat;
 use toolkit_providers::reply::Api;
-use toolkit_providers::{Export, anthropic, openai};
+use toolkit_providers::{Export, anthropic, bedrock, gemini, openai};
 
 /// An API of a provider, and how to send a request to it.
 pub struct Provider {
@@ -39,7 +40,7 @@ pub struct Provider {
 const BEARER: (&str, &str) = ("authorization", "Bearer ");
 
 /// All APIs.
-pub static PROVIDERS: [Provider; 2] = [ANTHROPIC, OPENAI];
+pub static PROVIDERS: [Provider; 4] = [ANTHROPIC, OPENAI, GEMINI, BEDROCK];
 
 const ANTHROPIC: Provider = Provider {
     name: "anthropic",
@@ -69,6 +70,37 @@ const OPENAI: Provider = Provider {
     question: |text| json!({ "role": "user", "content": text }),
     body: |model, tools, messages| json!({ "model": model, "stream": true, "tools": tools, "input": messages }),
     tokens: &["/usage/total_tokens"],
+};
+
+const GEMINI: Provider = Provider {
+    name: "gemini",
+    api: gemini::GENERATE_CONTENT,
+    url: "https://generativelanguage.googleapis.com",
+    path: "/v1beta/models/MODEL:streamGenerateContent?alt=sse",
+    key: Some("GEMINI_API_KEY"),
+    authorization: ("x-goog-api-key", ""),
+    headers: &[],
+    is_streamed: true,
+    tools: |catalog| gemini::tools(catalog, Naming::default(), SchemaFormat::JsonSchema),
+    question: |text| json!({ "role": "user", "parts": [{ "text": text }] }),
+    body: |_, tools, messages| json!({ "tools": tools, "contents": messages }),
+    tokens: &["/usageMetadata/totalTokenCount"],
+};
+
+/// The stream of Converse has binary frames, which the AWS SDK decodes.
+const BEDROCK: Provider = Provider {
+    name: "bedrock",
+    api: bedrock::CONVERSE,
+    url: "https://bedrock-runtime.us-east-1.amazonaws.com",
+    path: "/model/MODEL/converse",
+    key: Some("AWS_BEARER_TOKEN_BEDROCK"),
+    authorization: BEARER,
+    headers: &[],
+    is_streamed: false,
+    tools: |catalog| bedrock::tools(catalog, Naming::default()),
+    question: |text| json!({ "role": "user", "content": [{ "text": text }] }),
+    body: |_, tools, messages| json!({ "toolConfig": { "tools": tools }, "messages": messages }),
+    tokens: &["/usage/totalTokens"],
 };
 
 impl Provider {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::script::Turn;
 use super::wire::{KEY, MODEL, QUESTION, Wire, halves, named_events};
 
-pub(crate) static MESSAGES: Wire = Wire {
+pub(crate) const MESSAGES: Wire = Wire {
     api: "anthropic",
     path: "/v1/messages",
     key: Some("ANTHROPIC_API_KEY"),

@@ -2,6 +2,8 @@
 //! the provider documents, and responds to others with 400.
 
 mod anthropic;
+mod bedrock;
+mod gemini;
 mod openai;
 mod program;
 mod script;

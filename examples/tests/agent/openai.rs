@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::script::Turn;
 use super::wire::{MODEL, QUESTION, Wire, halves, named_events};
 
-pub(crate) static RESPONSES: Wire = Wire {
+pub(crate) const RESPONSES: Wire = Wire {
     api: "openai",
     path: "/v1/responses",
     key: Some("OPENAI_API_KEY"),

@@ -6,9 +6,10 @@ use toolkit::catalog::Naming;
 use toolkit_examples as _;
 
 use super::script::Turn;
-use super::{anthropic, openai};
+use super::{anthropic, bedrock, gemini, openai};
 
-pub(crate) static WIRES: [&Wire; 2] = [&anthropic::MESSAGES, &openai::RESPONSES];
+pub(crate) const WIRES: [&Wire; 4] =
+    [&anthropic::MESSAGES, &openai::RESPONSES, &gemini::GENERATE_CONTENT, &bedrock::CONVERSE];
 
 /// The question of each test.
 pub(crate) const QUESTION: &str = "What are 2 + 3 and 2 + 4?";
@@ -79,6 +80,11 @@ impl Wire {
 
 fn expect(what: &str, found: &Value, expected: &Value) -> Result<(), String> {
     if found == expected { Ok(()) } else { Err(format!("{what}:\nfound    {found}\nexpected {expected}")) }
+}
+
+/// Returns server-sent events without names.
+pub(crate) fn events(events: Vec<Value>) -> String {
+    events.into_iter().map(|event| format!("data: {event}\n\n")).collect()
 }
 
 /// Returns server-sent events, which have their types as names.
