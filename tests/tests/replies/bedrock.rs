@@ -103,7 +103,8 @@ fn all_results_are_in_one_message_and_none_is_empty() {
         call("t2", "find", json!({})),
         call("t3", "rest", json!({})),
         call("t4", "fail", json!({})),
-        call("t5", "sub", json!({})),
+        // Complete replies have a type.
+        { "toolUse": { "toolUseId": "t5", "name": "sub", "input": {}, "type": "tool_use" } },
     ]);
     let export = tools(dispatcher().catalog(), Naming::default()).unwrap();
     let turn = block_on(respond(&dispatcher(), &export, response(content.clone(), "tool_use"))).unwrap();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::converse::NAME;
+use super::converse::{NAME, provider_kind};
 use crate::reply::{Accumulate, Assembled, InvalidReply, ReplyEvent, append};
 
 /// A message of which some events have arrived.
@@ -101,10 +101,10 @@ impl Message {
             return;
         }
         let mut call = None;
-        if let Some(Value::Object(tool_use)) = json.get_mut("toolUse") {
-            tool_use.entry("input").or_insert_with(|| json!({}));
-            if !tool_use.contains_key("type") {
-                let name = tool_use.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+        if let Some(tool_use) = json.get_mut("toolUse").filter(|tool_use| tool_use.is_object()) {
+            tool_use["input"] = json!({});
+            if provider_kind(tool_use).is_none() {
+                let name = tool_use["name"].as_str().unwrap_or_default().to_owned();
                 events.push(ReplyEvent::CallStarted { index: self.n_calls, name });
                 call = Some(self.n_calls);
                 self.n_calls += 1;

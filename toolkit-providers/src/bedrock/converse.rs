@@ -63,7 +63,7 @@ impl Format for Converse {
 fn read_block(block: &mut Value, text: Option<&String>, names: &ExportedNames, parsed: &mut Parsed) {
     if let Some(call) = block.get_mut("toolUse").filter(|call| call.is_object()) {
         let id = call["toolUseId"].as_str();
-        if let Some(kind) = call["type"].as_str() {
+        if let Some(kind) = provider_kind(call) {
             parsed.push_provider_call(kind, id, false);
             return;
         }
@@ -84,6 +84,11 @@ fn read_block(block: &mut Value, text: Option<&String>, names: &ExportedNames, p
     }
     let reasoning = &block["reasoningContent"]["reasoningText"]["text"];
     parsed.reasoning.push_str(reasoning.as_str().unwrap_or_default());
+}
+
+/// Returns the type of a call of a tool of the provider.
+pub(super) fn provider_kind(tool_use: &Value) -> Option<&str> {
+    tool_use["type"].as_str().filter(|kind| *kind != "tool_use")
 }
 
 fn stop_reason(body: &Value) -> StopReason {
