@@ -9,7 +9,7 @@ use toolkit::catalog::{ExportedName, ExportedNames};
 use toolkit::tool::{BackendKind, ToolBackend};
 use toolkit::{Catalog, Dispatcher, Tool, ToolError};
 use toolkit_providers::reply::{Api, CallInfo};
-use toolkit_providers::{anthropic, openai};
+use toolkit_providers::{anthropic, bedrock, gemini, openai};
 
 use crate::block_on;
 
@@ -18,6 +18,8 @@ use crate::block_on;
 pub fn api(name: &str) -> Option<Api> {
     Some(match name {
         "anthropic" => anthropic::MESSAGES,
+        "bedrock" => bedrock::CONVERSE,
+        "gemini" => gemini::GENERATE_CONTENT,
         "responses" => openai::RESPONSES,
         _ => return None,
     })

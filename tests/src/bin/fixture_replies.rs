@@ -78,7 +78,8 @@ fn call(call: &ToolCall) -> Value {
     let arguments = match &call.arguments {
         CallArguments::Value(value) => value.clone(),
         CallArguments::Json(text) => serde_json::from_str(text).unwrap_or_else(|_| text.as_str().into()),
-        other => json!({ "text": format!("{other:?}") }),
+        CallArguments::Text(text) => text.as_str().into(),
+        other => format!("{other:?}").into(),
     };
     json!({
         "id": call.id,

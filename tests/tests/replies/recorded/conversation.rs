@@ -11,7 +11,7 @@ use toolkit_tests::replies::answering;
 use super::differences::{OTHERS, without_differences};
 use super::echo::first_missing;
 use super::exchange::{Exchange, for_each_file};
-use super::result::{is_results, outcome, results};
+use super::result::{is_results, name, outcome, results};
 
 #[test]
 fn accepted_conversations_are_continued_alike() {
@@ -60,7 +60,10 @@ fn compare(exchange: &Exchange, next: &Exchange) -> Result<(), Difference> {
     let mut outcomes = Vec::new();
     for (idx, call) in reply.calls().iter().enumerate() {
         let result = written.iter().find(|(id, _)| id.as_deref() == Some(&call.id));
-        let result = result.or_else(|| written.get(idx).filter(|(id, _)| id.is_none()));
+        // Gemini and Ollama tell results apart by their names and their order.
+        let n_before = reply.calls()[..idx].iter().filter(|other| other.name == call.name).count();
+        let mut of_name = written.iter().filter(|(_, result)| name(result) == Some(call.name.as_str()));
+        let result = result.or_else(|| of_name.nth(n_before));
         let (_, result) = result.ok_or(Difference::Skipped("a call has no result in the next request"))?;
         outcomes.push(outcome(api, result).ok_or(Difference::Skipped("a result of a kind that no tool returns"))?);
     }
@@ -93,8 +96,10 @@ fn messages(
         return Err(Difference::Skipped("a truncated reply, whose calls do not run"));
     }
     let mut results = block_on(reply.run(dispatcher));
-    for (id, result) in written {
-        results.set_host_result(id.as_deref().unwrap_or_default(), result.clone());
+    for call in reply.provider_calls().iter().filter(|call| call.needs_result) {
+        if let Some((_, result)) = written.iter().find(|(id, _)| *id == call.id) {
+            results.set_host_result(call.id.as_deref().unwrap_or_default(), result.clone());
+        }
     }
     let mut limits = ResultLimits::default();
     (limits.result_bytes, limits.total_bytes, limits.media_bytes) = (usize::MAX, usize::MAX, usize::MAX);

@@ -28,7 +28,8 @@ const FOLDERS: [(&str, &str); 13] = [
 ];
 
 /// Recordings whose two forms are different replies, with the difference.
-const DIFFERENT: [(&str, &str); 13] = [
+const DIFFERENT: [(&str, &str); 14] = [
+    ("amazon-bedrock/src/amazon-bedrock-tool-call.1", "two requests"),
     ("openai/src/responses/openai-error.1", "the complete form is the body of an error"),
     ("openai/src/responses/openai-mcp-tool.1", "the model called the server again"),
     ("openai/src/responses/openai-reasoning-encrypted-content.1", "the last reply against the first"),

@@ -34,6 +34,11 @@ pub(super) fn results(api: &str, messages: &[Value]) -> Vec<(Option<String>, Val
     parts.map(|part| (id(&part[key]), part.clone())).collect()
 }
 
+/// Returns the name of the tool in a result of Gemini or Ollama.
+pub(super) fn name(result: &Value) -> Option<&str> {
+    result.get("name").or_else(|| result.get("tool_name")).and_then(Value::as_str)
+}
+
 /// Returns the outcome of a tool, in the form of MCP, that is written as the result; `None` if there is none.
 pub(super) fn outcome(api: &str, result: &Value) -> Option<Value> {
     let content = |content: Vec<Value>, is_error: bool| json!({ "content": content, "isError": is_error });

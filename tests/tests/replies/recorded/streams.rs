@@ -19,7 +19,7 @@ fn a_stream_of_bytes_is_the_same_reply_as_its_events() {
             let (events, names) = (events(exchange.reply()), ExportedNames::default());
             let expected = stream(api, &events, &names).unwrap_or_else(|error| panic!("{}: {error}", exchange.name));
             let bytes: String = match exchange.api {
-                "ollama" => events.iter().map(|event| format!("{event}\n")).collect(),
+                "bedrock" | "ollama" => events.iter().map(|event| format!("{event}\n")).collect(),
                 _ => events.iter().map(|event| format!("event: x\r\ndata: {event}\r\n\r\n")).collect(),
             };
             // Short streams arrive byte by byte.
