@@ -18,6 +18,8 @@
 //! # }
 //! ```
 
+#[cfg(feature = "async-openai")]
+mod bridge;
 mod function;
 mod namespaces;
 mod options;
@@ -29,6 +31,8 @@ use super::export::Export;
 use super::request::{Member, RequestLimits};
 use toolkit::catalog::{Catalog, Diagnostics, Naming};
 
+#[cfg(feature = "async-openai")]
+pub use self::bridge::BridgeError;
 pub use self::function::{describe, read};
 pub use self::namespaces::{find, read_all};
 pub use self::options::{Interface, Options};

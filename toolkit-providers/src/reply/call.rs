@@ -82,7 +82,7 @@ impl CallArguments {
         match value {
             None | Some(Value::Null) => Self::Json("{}".to_owned()),
             Some(Value::String(text)) => Self::from_text(text),
-            Some(value) => Self::Value(value.clone()),
+            Some(value) => Self::Json(value.to_string()),
         }
     }
 

@@ -1,0 +1,185 @@
+//! A model's reply in, tool results out, compared to the same work with types of serde for exactly this reply.
+//!
+//! The typed program reads the reply, calls the functions without any check, and writes the results. It repeats nothing
+//! of the reply, and it knows the shape of one provider.
+
+use std::hint::black_box;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use toolkit::catalog::{ExportedNames, Naming};
+use toolkit::{Context, Dispatcher, catalog, tool};
+use toolkit_benches::allocations::Counting;
+use toolkit_benches::measure::Table;
+use toolkit_providers::anthropic::{MESSAGES, Options, tools};
+use toolkit_providers::openai::RESPONSES;
+use toolkit_providers::reply::Api;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Books a seat.
+#[tool(namespace = "rail")]
+fn book(from: String, to: String, date: String, seats: Vec<u32>, note: String) -> String {
+    black_box((&date, &note));
+    format!("{} seats from {from} to {to}", seats.len())
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow)]
+    content: Vec<Block<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Block<'a> {
+    r#type: &'a str,
+    #[serde(default)]
+    id: String,
+    #[serde(default)]
+    name: String,
+    #[serde(borrow)]
+    input: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Response {
+    output: Vec<Item>,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    r#type: String,
+    #[serde(default)]
+    call_id: String,
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    arguments: String,
+}
+
+#[derive(Deserialize)]
+struct Booking {
+    from: String,
+    to: String,
+    date: String,
+    seats: Vec<u32>,
+    note: String,
+}
+
+#[derive(Serialize)]
+struct Results {
+    role: &'static str,
+    content: Vec<ToolResult>,
+}
+
+#[derive(Serialize)]
+struct ToolResult {
+    r#type: &'static str,
+    tool_use_id: String,
+    content: String,
+}
+
+#[derive(Serialize)]
+struct Output {
+    r#type: &'static str,
+    call_id: String,
+    output: String,
+}
+
+fn main() {
+    let dispatcher = Dispatcher::new(catalog![book].expect("one tool")).expect("no state is needed");
+    let export = tools(dispatcher.catalog(), Naming::default(), Options::default()).expect("the name is portable");
+    println!("| replies | typed serde | toolkit | ratio |\n|---|---|---|---|");
+    for n_calls in [1, 4, 16] {
+        let message = message(n_calls);
+        print(
+            "Anthropic",
+            n_calls,
+            || anthropic_typed(&message),
+            || respond(MESSAGES, &message, &dispatcher, &export.names),
+        );
+        let response = response(n_calls);
+        print(
+            "Responses",
+            n_calls,
+            || responses_typed(&response),
+            || respond(RESPONSES, &response, &dispatcher, &export.names),
+        );
+    }
+}
+
+fn print(api: &str, n_calls: usize, typed: impl Fn() -> Vec<u8>, ours: impl Fn() -> Vec<u8>) {
+    let read = |json: &[u8]| serde_json::from_slice::<Value>(json).expect("it is JSON");
+    assert_eq!(read(&typed()), read(&ours()), "both do the same");
+    let mut table = Table::new(format!("{api}, {n_calls} calls"));
+    table.row("typed serde", "nothing", typed);
+    table.row("toolkit", "in and out", ours);
+    println!("{}", table.measure().pair());
+}
+
+fn respond(api: Api, reply: &[u8], dispatcher: &Dispatcher, names: &ExportedNames) -> Vec<u8> {
+    let reply = api.read(black_box(reply), names).expect("it is a reply");
+    let results = reply.run_sync(dispatcher, &Context::new());
+    serde_json::to_vec(&results.messages().expect("all calls are answered")).expect("it is JSON")
+}
+
+fn anthropic_typed(reply: &[u8]) -> Vec<u8> {
+    let message: Message<'_> = serde_json::from_slice(black_box(reply)).expect("it is a message");
+    let calls = message.content.into_iter().filter(|block| block.r#type == "tool_use");
+    let content = calls.map(|block| {
+        let booking = serde_json::from_str(block.input.map_or("{}", RawValue::get)).expect("the arguments fit");
+        ToolResult { r#type: "tool_result", tool_use_id: block.id, content: run(&block.name, booking) }
+    });
+    let results = Results { role: "user", content: content.collect() };
+    serde_json::to_vec(&[results]).expect("it is JSON")
+}
+
+fn responses_typed(reply: &[u8]) -> Vec<u8> {
+    let response: Response = serde_json::from_slice(black_box(reply)).expect("it is a response");
+    let calls = response.output.into_iter().filter(|item| item.r#type == "function_call");
+    let outputs = calls.map(|item| {
+        let booking = serde_json::from_str(&item.arguments).expect("the arguments fit");
+        Output { r#type: "function_call_output", call_id: item.call_id, output: run(&item.name, booking) }
+    });
+    serde_json::to_vec(&outputs.collect::<Vec<Output>>()).expect("it is JSON")
+}
+
+fn run(name: &str, booking: Booking) -> String {
+    assert_eq!(name, "rail_book");
+    let Booking { from, to, date, seats, note } = booking;
+    book(from, to, date, seats, note)
+}
+
+fn arguments() -> Value {
+    let note = "A window seat near the restaurant car, please, and a place for a bicycle. ".repeat(3);
+    json!({ "from": "Zürich", "to": "Lugano", "date": "2026-11-23", "seats": [1, 2, 3], "note": note })
+}
+
+fn message(n_calls: usize) -> Vec<u8> {
+    let thinking =
+        json!({ "type": "thinking", "thinking": "The user wants seats. ".repeat(20), "signature": "EqQB".repeat(50) });
+    let text = json!({ "type": "text", "text": "I will book the seats now." });
+    let call = |n| json!({ "type": "tool_use", "id": format!("toolu_{n}"), "name": "rail_book", "input": arguments() });
+    let content: Vec<Value> = [thinking, text].into_iter().chain((0..n_calls).map(call)).collect();
+    let usage = json!({ "input_tokens": 812, "output_tokens": 311, "cache_read_input_tokens": 0 });
+    let message = json!({ "id": "msg_1", "type": "message", "role": "assistant", "model": "claude", "content": content,
+        "stop_reason": "tool_use", "stop_sequence": null, "usage": usage });
+    serde_json::to_vec(&message).expect("it is JSON")
+}
+
+fn response(n_calls: usize) -> Vec<u8> {
+    let reasoning =
+        json!({ "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA".repeat(100) });
+    let text = json!({ "type": "output_text", "text": "I will book the seats now.", "annotations": [] });
+    let message = json!({ "type": "message", "id": "msg_1", "role": "assistant", "content": [text] });
+    let call = |n| {
+        json!({ "type": "function_call", "id": format!("fc_{n}"), "call_id": format!("call_{n}"), "name": "rail_book",
+            "arguments": arguments().to_string(), "status": "completed" })
+    };
+    let output: Vec<Value> = [reasoning, message].into_iter().chain((0..n_calls).map(call)).collect();
+    let response = json!({ "id": "resp_1", "object": "response", "status": "completed", "model": "gpt", "output": output,
+        "error": null, "incomplete_details": null, "usage": { "input_tokens": 812, "output_tokens": 311 } });
+    serde_json::to_vec(&response).expect("it is JSON")
+}
