@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use toolkit::catalog::ExportedNames;
 use toolkit::{Content, Dispatcher, ToolError, catalog, tool};
 use toolkit_providers::reply::{Api, RunOptions};
-use toolkit_providers::{anthropic, openai};
+use toolkit_providers::{anthropic, bedrock, gemini, openai};
 
 /// Returns a number, or a list.
 #[tool(read_only)]
@@ -87,9 +87,11 @@ struct Checked {
     check: fn(&[Call], &[Value]) -> Result<(), String>,
 }
 
-const APIS: [Checked; 2] = [
+const APIS: [Checked; 4] = [
     Checked { api: anthropic::MESSAGES, reply: anthropic_reply, check: anthropic_check },
     Checked { api: openai::RESPONSES, reply: responses_reply, check: responses_check },
+    Checked { api: gemini::GENERATE_CONTENT, reply: gemini_reply, check: gemini_check },
+    Checked { api: bedrock::CONVERSE, reply: bedrock_reply, check: bedrock_check },
 ];
 
 fn anthropic_reply(calls: &[Call]) -> Value {
@@ -163,6 +165,70 @@ fn responses_check(calls: &[Call], items: &[Value]) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+fn gemini_reply(calls: &[Call]) -> Value {
+    let call = |call: &Call| json!({ "functionCall": { "id": call.id, "name": call.name, "args": call.arguments } });
+    let parts: Vec<Value> = calls.iter().map(call).collect();
+    json!({ "candidates": [{ "content": { "role": "model", "parts": parts }, "finishReason": "STOP" }] })
+}
+
+fn gemini_check(calls: &[Call], contents: &[Value]) -> Result<(), String> {
+    let [model, user] = contents else { return Err(format!("{} contents", contents.len())) };
+    require(model["role"] == "model" && user["role"] == "user", "the roles")?;
+    let called = list(&model["parts"])?.iter().map(|part| &part["functionCall"]);
+    let answered: Vec<&Value> = list(&user["parts"])?.iter().map(|part| &part["functionResponse"]).collect();
+    require(called.len() == calls.len() && answered.len() == calls.len(), "each call is answered once")?;
+    let mut ids = Vec::new();
+    for (call, response) in called.zip(answered) {
+        require(call["name"] == response["name"] && call.get("id") == response.get("id"), "the order")?;
+        require(call.get("id") != Some(&"".into()) && !ids.contains(&call.get("id")), "an id occurs once")?;
+        ids.extend(call.get("id").map(Some));
+        let result = response["response"].as_object().ok_or("a response is an object")?;
+        let value = result.get("output").or_else(|| result.get("error").filter(|error| error.is_string()));
+        require(result.len() == 1 && value.is_some(), "a response has `output` or `error`")?;
+        for part in response["parts"].as_array().into_iter().flatten() {
+            is_image(&part["inlineData"]["mimeType"], &part["inlineData"]["data"])?;
+        }
+    }
+    Ok(())
+}
+
+fn bedrock_reply(calls: &[Call]) -> Value {
+    let call = |call: &Call| json!({ "toolUseId": call.id, "name": call.name, "input": call.arguments });
+    let content: Vec<Value> = calls.iter().map(|each| json!({ "toolUse": call(each) })).collect();
+    json!({ "output": { "message": { "role": "assistant", "content": content } }, "stopReason": "tool_use" })
+}
+
+fn bedrock_check(calls: &[Call], messages: &[Value]) -> Result<(), String> {
+    let [assistant, user] = messages else { return Err(format!("{} messages", messages.len())) };
+    require(assistant["role"] == "assistant" && user["role"] == "user", "the roles")?;
+    let ids = |message: &Value, kind: &str| -> Result<Vec<String>, String> {
+        let id = |block: &Value| block[kind]["toolUseId"].as_str().unwrap_or_default().to_owned();
+        Ok(list(&message["content"])?.iter().map(id).collect())
+    };
+    each_once(calls, &ids(assistant, "toolUse")?, &ids(user, "toolResult")?)?;
+    for result in list(&user["content"])?.iter().map(|block| &block["toolResult"]) {
+        require(result["status"] == "success" || result["status"] == "error", "a result has a status")?;
+        let content = list(&result["content"])?;
+        require(!content.is_empty(), "a result has content")?;
+        for block in content {
+            match block.as_object().and_then(|block| block.iter().next()) {
+                Some((kind, text)) if kind == "text" => is_not_blank(text)?,
+                Some((kind, json)) if kind == "json" => require(json.is_object(), "`json` is an object")?,
+                Some((kind, image)) if kind == "image" => {
+                    let format = image["format"].as_str().unwrap_or_default();
+                    is_image(&format!("image/{format}").into(), &image["source"]["bytes"])?;
+                }
+                other => return Err(format!("a block {other:?}")),
+            }
+        }
+    }
+    Ok(())
+}
+
+fn list(value: &Value) -> Result<&Vec<Value>, String> {
+    value.as_array().ok_or_else(|| "content is a list".to_owned())
 }
 
 /// Checks that each call is repeated with an id of its own, and answered once, in the same order.

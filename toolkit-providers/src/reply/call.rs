@@ -24,7 +24,7 @@ use toolkit::tool::ToolId;
 #[non_exhaustive]
 pub struct ToolCall {
     /// The id that the result repeats. If the reply has none, one is derived from the reply, and [`Reply::messages`]
-    /// contains it.
+    /// contains it, except those of Gemini, which are matched with their results by order.
     ///
     /// [`Reply::messages`]: super::Reply::messages
     pub id: String,
