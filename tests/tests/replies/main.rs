@@ -4,6 +4,7 @@ mod anthropic;
 mod bedrock;
 mod gemini;
 mod laws;
+mod mcp;
 mod recorded;
 mod responses;
 mod run;
