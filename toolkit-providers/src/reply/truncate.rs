@@ -4,8 +4,12 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value};
 
-/// The least number of bytes that an item of an array or an object keeps before others are left out.
+/// The least number of bytes that a property keeps before others are left out.
 const MIN_SHARE: usize = 48;
+
+/// The least number of bytes that an item of an array keeps before others are left out. A few whole items are better
+/// than many fragments.
+const MIN_ITEM_SHARE: usize = 512;
 
 /// Returns a text of at most about `max_bytes`, without its middle.
 pub(crate) fn truncate_text(text: &str, max_bytes: usize) -> String {
@@ -45,7 +49,7 @@ fn truncated(value: Value, max_bytes: usize) -> Value {
 fn truncated_array(items: Vec<Value>, max_bytes: usize) -> Value {
     let n_items = items.len();
     let lengths = items.iter().map(|item| length(item, max_bytes) + 1);
-    let (n_kept, share) = shares(lengths.collect(), max_bytes);
+    let (n_kept, share) = shares(lengths.collect(), MIN_ITEM_SHARE, max_bytes);
     let mut kept: Vec<Value> = items.into_iter().take(n_kept).map(|item| truncated(item, share)).collect();
     if n_kept < n_items {
         kept.push(Value::String(format!("[… {} of {n_items} items left out]", n_items - n_kept)));
@@ -56,7 +60,7 @@ fn truncated_array(items: Vec<Value>, max_bytes: usize) -> Value {
 fn truncated_object(properties: Map<String, Value>, max_bytes: usize) -> Value {
     let n_properties = properties.len();
     let lengths = properties.iter().map(|(key, value)| length(value, max_bytes) + key.len() + 4);
-    let (n_kept, share) = shares(lengths.collect(), max_bytes);
+    let (n_kept, share) = shares(lengths.collect(), MIN_SHARE, max_bytes);
     let kept = properties.into_iter().take(n_kept).map(|(key, value)| {
         let share = share.saturating_sub(key.len() + 4);
         (truncate_text(&key, max_bytes), truncated(value, share))
@@ -71,11 +75,12 @@ fn truncated_object(properties: Map<String, Value>, max_bytes: usize) -> Value {
 
 /// Divides `max_bytes` among items of these lengths. Returns how many items are kept, and the most that each may take:
 /// short items are kept whole, and the others share what is left.
-pub(crate) fn shares(mut lengths: Vec<usize>, max_bytes: usize) -> (usize, usize) {
-    // As many items as fit if each takes no more than the minimum.
+pub(crate) fn shares(mut lengths: Vec<usize>, min_share: usize, max_bytes: usize) -> (usize, usize) {
+    // As many items as fit if each takes no more than `min_share`.
     let mut n_bytes = 0;
+    let min_share = min_share.min(max_bytes);
     let fits = |length: &&usize| {
-        n_bytes += (**length).min(MIN_SHARE);
+        n_bytes += (**length).min(min_share);
         n_bytes <= max_bytes
     };
     let n_kept = lengths.iter().take_while(fits).count();
