@@ -7,6 +7,7 @@
 //! | [`anthropic`] | Messages | yes |
 //! | [`gemini`] | function declarations, with JSON Schema or OpenAPI's | yes |
 //! | [`bedrock`] | Converse | |
+//! | [`mistral`], [`ollama`] | chat, with the tools of Chat Completions | |
 //! | [`a2a`] | skills, and the card of an agent | yes |
 //! | [`markdown`] | a Markdown document | |
 //! | `html` (feature `html`) | an HTML page | |
@@ -30,6 +31,8 @@ pub mod html;
 mod loss;
 mod lower;
 pub mod markdown;
+pub mod mistral;
+pub mod ollama;
 pub mod openai;
 mod reader;
 pub mod reply;

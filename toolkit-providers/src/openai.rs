@@ -20,6 +20,7 @@
 
 #[cfg(feature = "async-openai")]
 mod bridge;
+pub(crate) mod chat;
 mod function;
 mod namespaces;
 mod options;
@@ -37,6 +38,44 @@ pub use self::function::{describe, read};
 pub use self::namespaces::{find, read_all};
 pub use self::options::{Interface, Options};
 use crate::reply::Api;
+
+/// `POST /v1/chat/completions`, of OpenAI and of the servers that are compatible with it, such as vLLM, llama.cpp, Groq,
+/// DeepSeek, xAI, OpenRouter, and the endpoint of Gemini.
+///
+/// Only the first choice of a reply is read. A message of the model goes back as it came, except for what a request must
+/// not contain: an empty list of calls, and invented names and arguments that are not JSON, which many servers reject
+/// from then on. The images, sounds and files of results follow in one message of the user, since a result is text.
+///
+/// ```standalone_crate
+/// use serde_json::json;
+/// use toolkit::catalog::Naming;
+/// use toolkit::{Context, Dispatcher};
+/// use toolkit_providers::openai::{CHAT_COMPLETIONS, Options, tools};
+///
+/// /// Adds two integers.
+/// #[toolkit::tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let dispatcher = Dispatcher::new(toolkit::catalog![add]?)?;
+/// let export = tools(dispatcher.catalog(), Naming::Name, Options::chat_completions())?;
+/// let mut stream = CHAT_COMPLETIONS.stream(&export.names);
+/// stream.push(br#"data: {"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "id": "call_1",
+/// data: "type": "function", "function": {"name": "add", "arguments": "{\"a\": 1, \"b\": 2}"}}]},
+/// data: "finish_reason": "tool_calls"}]}
+///
+/// data: [DONE]
+///
+/// "#)?;
+/// let reply = stream.finish()?;
+/// let results = reply.run_sync(&dispatcher, &Context::new());
+/// assert_eq!(results.messages()?, [json!({ "role": "tool", "tool_call_id": "call_1", "content": "3" })]);
+/// # Ok(())
+/// # }
+/// ```
+pub const CHAT_COMPLETIONS: Api = Api(&chat::ChatCompletions);
 
 /// `POST /v1/responses`.
 ///
@@ -130,4 +169,48 @@ pub async fn respond<'b>(
     response: impl Into<crate::reply::ReplyBody<'b>>,
 ) -> Result<crate::reply::Turn, crate::reply::InvalidReply> {
     RESPONSES.respond(dispatcher, export, response).await
+}
+
+/// Reads a reply of Chat Completions and runs its calls. `export` is the export whose tools were sent with the request.
+///
+/// ```standalone_crate
+/// use serde_json::json;
+/// use toolkit::Dispatcher;
+/// use toolkit::catalog::Naming;
+/// use toolkit_providers::openai::{Options, respond_chat, tools};
+///
+/// /// Adds two integers.
+/// #[toolkit::tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let dispatcher = Dispatcher::new(toolkit::catalog![add]?)?;
+/// let export = tools(dispatcher.catalog(), Naming::Name, Options::chat_completions())?;
+/// let function = json!({ "name": "add", "arguments": "{\"a\": 1, \"b\": 2}" });
+/// let completion = json!({ "choices": [{ "index": 0, "finish_reason": "tool_calls", "message": {
+///     "role": "assistant",
+///     "content": null,
+///     "tool_calls": [{ "id": "call_1", "type": "function", "function": function }],
+/// } }] });
+/// let turn = respond_chat(&dispatcher, &export, &completion).await?;
+/// let messages = turn.messages()?;
+/// assert_eq!(messages[0], completion["choices"][0]["message"]);
+/// assert_eq!(messages[1], json!({ "role": "tool", "tool_call_id": "call_1", "content": "3" }));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Returns an error if the JSON is not a reply. The error of a call is its result.
+#[cfg(feature = "async")]
+pub async fn respond_chat<'b>(
+    dispatcher: &toolkit::Dispatcher,
+    export: &Export,
+    completion: impl Into<crate::reply::ReplyBody<'b>>,
+) -> Result<crate::reply::Turn, crate::reply::InvalidReply> {
+    CHAT_COMPLETIONS.respond(dispatcher, export, completion).await
 }

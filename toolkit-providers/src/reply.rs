@@ -39,8 +39,11 @@
 //! | module | APIs |
 //! |---|---|
 //! | [`anthropic`](crate::anthropic) | [`MESSAGES`](crate::anthropic::MESSAGES) |
+//! | [`openai`](crate::openai) | [`RESPONSES`](crate::openai::RESPONSES), [`CHAT_COMPLETIONS`](crate::openai::CHAT_COMPLETIONS) |
 //! | [`gemini`](crate::gemini) | [`GENERATE_CONTENT`](crate::gemini::GENERATE_CONTENT) |
 //! | [`bedrock`](crate::bedrock) | [`CONVERSE`](crate::bedrock::CONVERSE) |
+//! | [`mistral`](crate::mistral) | [`CHAT`](crate::mistral::CHAT) |
+//! | [`ollama`](crate::ollama) | [`CHAT`](crate::ollama::CHAT) |
 //!
 //! - Each call has exactly one result: that of the tool, or an error that the model can read.
 //! - The messages of a reply repeat what the model sent, in the same order and with all fields, since providers require

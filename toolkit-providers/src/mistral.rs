@@ -1,0 +1,78 @@
+//! The API of Mistral: chat completions.
+//!
+//! The tools of a request are those of [`openai::tools`](crate::openai::tools) with the options for
+//! [Chat Completions](crate::openai::Options::chat_completions).
+
+mod chat;
+
+use crate::reply::Api;
+#[cfg(feature = "async")]
+use crate::{
+    export::Export,
+    reply::{InvalidReply, ReplyBody, Turn},
+};
+
+/// `POST /v1/chat/completions` of Mistral.
+///
+/// A request must not contain ids of calls other than nine letters and digits. A call with another id gets a new one, in
+/// the message of the model and in the result. Results are text, so images, sounds and files become notes.
+///
+/// ```standalone_crate
+/// use serde_json::json;
+/// use toolkit::catalog::Naming;
+/// use toolkit::{Context, Dispatcher};
+/// use toolkit_providers::{mistral, openai};
+///
+/// /// Adds two integers.
+/// #[toolkit::tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let dispatcher = Dispatcher::new(toolkit::catalog![add]?)?;
+/// let export = openai::tools(dispatcher.catalog(), Naming::Name, openai::Options::chat_completions())?;
+/// let function = json!({ "name": "add", "arguments": { "a": 1, "b": 2 } });
+/// let message = json!({ "role": "assistant", "tool_calls": [{ "id": "D681PevKs", "function": function }] });
+/// let completion = json!({ "choices": [{ "index": 0, "finish_reason": "tool_calls", "message": message }] });
+/// let reply = mistral::CHAT.read(&completion, &export.names)?;
+/// let results = reply.run_sync(&dispatcher, &Context::new());
+/// let result = json!({ "role": "tool", "tool_call_id": "D681PevKs", "name": "add", "content": "3" });
+/// assert_eq!(results.messages()?, [result]);
+/// # Ok(())
+/// # }
+/// ```
+pub const CHAT: Api = Api(&chat::Chat);
+
+/// Reads a reply and runs its calls. `export` is the export whose tools were sent with the request.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::catalog::Naming;
+/// use toolkit::{Catalog, Dispatcher};
+/// use toolkit_providers::{mistral, openai};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let dispatcher = Dispatcher::new(Catalog::new([])?)?;
+/// let export = openai::tools(dispatcher.catalog(), Naming::Name, openai::Options::chat_completions())?;
+/// let message = json!({ "role": "assistant", "content": "Hello!" });
+/// let completion = json!({ "choices": [{ "index": 0, "finish_reason": "stop", "message": message }] });
+/// let turn = mistral::respond(&dispatcher, &export, &completion).await?;
+/// assert!(turn.is_final());
+/// assert_eq!(turn.reply.text(), "Hello!");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Returns an error if the JSON is not a reply. The error of a call is its result.
+#[cfg(feature = "async")]
+pub async fn respond<'b>(
+    dispatcher: &toolkit::Dispatcher,
+    export: &Export,
+    completion: impl Into<ReplyBody<'b>>,
+) -> Result<Turn, InvalidReply> {
+    CHAT.respond(dispatcher, export, completion).await
+}

@@ -1,0 +1,106 @@
+//! Replies and results of Chat Completions, which many other servers share.
+
+mod accumulate;
+mod calls;
+mod content;
+mod fragments;
+mod message;
+mod results;
+
+use serde_json::{Value, json};
+use toolkit::catalog::ExportedNames;
+
+pub(crate) use self::accumulate::Completion;
+pub(crate) use self::calls::wire_name;
+use self::message::read_message;
+use self::results::messages;
+use crate::reply::{Accumulate, Assembled, Format, InvalidReply, Item, Parsed, StopReason};
+
+/// The format of Chat Completions.
+#[derive(Debug)]
+pub(super) struct ChatCompletions;
+
+const NAME: &str = "OpenAI Chat Completions";
+
+impl Format for ChatCompletions {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn accumulate(&self) -> Box<dyn Accumulate> {
+        Box::new(Completion::new(NAME))
+    }
+
+    fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {
+        read_completion(NAME, reply, |_| true, names)
+    }
+
+    fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
+        messages(items)
+    }
+}
+
+/// Reads the first choice of a completion. `accepts_id` returns false for ids that a request must not contain; these
+/// calls get new ones.
+pub(crate) fn read_completion(
+    api: &'static str,
+    reply: Assembled,
+    accepts_id: fn(&str) -> bool,
+    names: &ExportedNames,
+) -> Result<Parsed, InvalidReply> {
+    let mut body = reply.body;
+    let Some(mut choice) = body.get_mut("choices").and_then(Value::as_array_mut).and_then(take_first) else {
+        return Err(InvalidReply::unexpected(api, "`choices`", &body));
+    };
+    let Some(Value::Object(message)) = choice.get_mut("message").map(Value::take) else {
+        return Err(InvalidReply::unexpected(api, "`message` in its first choice", &body));
+    };
+    let mut parsed = Parsed::new(&body["id"]);
+    let refusal = read_message(message, accepts_id, names, &mut parsed);
+    parsed.stop(stop_reason(&body, &choice, refusal));
+    if let Value::Object(fields) = &mut choice {
+        fields.remove("message");
+    }
+    body["choices"] = json!([choice]);
+    parsed.metadata = body;
+    Ok(parsed)
+}
+
+fn take_first(choices: &mut Vec<Value>) -> Option<Value> {
+    let first = choices.iter().position(|choice| choice["index"] == 0);
+    let place = first.or(if choices.is_empty() { None } else { Some(0) })?;
+    Some(choices.swap_remove(place))
+}
+
+fn stop_reason(body: &Value, choice: &Value, refusal: Option<String>) -> StopReason {
+    let errors = [&choice["error"], &body["error"], &body["x_groq"]["error"]];
+    if let Some((error, message)) = errors.into_iter().find_map(|error| Some((error, error_message(error)?))) {
+        let is_malformed = error["code"] == "tool_use_failed";
+        return if is_malformed { StopReason::Malformed(message) } else { StopReason::Failed(message) };
+    }
+    if let Some(refusal) = refusal {
+        return StopReason::Refused(refusal);
+    }
+    match choice["finish_reason"].as_str().unwrap_or_default() {
+        "tool_calls" | "function_call" => StopReason::ToolCalls,
+        "" | "stop" => StopReason::End,
+        // `model_length` is that of Mistral, and `abort` that of vLLM.
+        "length" | "model_length" | "abort" => StopReason::Truncated,
+        "content_filter" => StopReason::Refused("content filter".to_owned()),
+        // The second is that of DeepSeek.
+        reason @ ("error" | "insufficient_system_resource") => StopReason::Failed(reason.to_owned()),
+        // The endpoint of Gemini adds its own reason to that of OpenAI.
+        reason if reason.contains("MALFORMED_FUNCTION_CALL") => StopReason::Malformed(reason.to_owned()),
+        reason => StopReason::Other(reason.to_owned()),
+    }
+}
+
+/// Returns the message of an error of a provider, unless there is none.
+fn error_message(error: &Value) -> Option<String> {
+    let text = match error {
+        Value::String(message) => message.clone(),
+        Value::Object(_) => error["message"].as_str().map_or_else(|| error.to_string(), str::to_owned),
+        _ => return None,
+    };
+    (!text.is_empty()).then_some(text)
+}

@@ -1,0 +1,92 @@
+//! The message of a model, and the form in which it goes back.
+
+use serde_json::{Map, Value, json};
+use toolkit::catalog::ExportedNames;
+
+use super::calls::{read_call, read_legacy_call};
+use crate::reply::Parsed;
+
+/// The fields that servers use for the reasoning of a model. Some send the same text in two of them.
+pub(super) const REASONING: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
+
+/// Reads a message. Returns its refusal, if it is one.
+pub(super) fn read_message(
+    mut message: Map<String, Value>,
+    accepts_id: fn(&str) -> bool,
+    names: &ExportedNames,
+    parsed: &mut Parsed,
+) -> Option<String> {
+    let text_of = |field: &str| message.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let mut refusal = text_of("refusal").map(str::to_owned);
+    match REASONING.iter().find_map(|field| text_of(field)) {
+        Some(text) => parsed.reasoning.push_str(text),
+        None => parsed.reasoning.push_str(&text_of_details(message.get("reasoning_details"))),
+    }
+    match message.get("content") {
+        Some(Value::String(text)) => parsed.text.push_str(text),
+        Some(Value::Array(parts)) => parts.iter().for_each(|part| read_part(part, parsed, &mut refusal)),
+        _ => {}
+    }
+    remove_placeholders(&mut message);
+    if let Some(Value::Object(audio)) = message.get_mut("audio") {
+        parsed.text.push_str(audio.get("transcript").and_then(Value::as_str).unwrap_or_default());
+        // A request refers to the audio by its id.
+        audio.retain(|field, _| field == "id");
+    }
+    let mut has_calls = false;
+    match message.get_mut("tool_calls") {
+        Some(Value::Array(calls)) if !calls.is_empty() => {
+            has_calls = true;
+            calls.retain(Value::is_object);
+            calls.iter_mut().for_each(|call| read_call(call, accepts_id, names, parsed));
+        }
+        // An empty list is rejected.
+        _ => drop(message.remove("tool_calls")),
+    }
+    if let Some(call) = message.get_mut("function_call").filter(|call| call.is_object() && !has_calls) {
+        read_legacy_call(call, names, parsed);
+        has_calls = true;
+    }
+    let is_empty = |content: Option<&Value>| match content {
+        Some(Value::String(text)) => text.is_empty(),
+        Some(Value::Array(parts)) => parts.is_empty(),
+        content => content.is_none_or(Value::is_null),
+    };
+    let says_something = has_calls || refusal.is_some() || message.get("audio").is_some_and(Value::is_object);
+    // A message that says nothing is rejected.
+    if says_something || !is_empty(message.get("content")) {
+        message.entry("role").or_insert_with(|| json!("assistant"));
+        message.entry("content").or_insert(Value::Null);
+        parsed.messages.push(Value::Object(message));
+    }
+    refusal
+}
+
+/// Returns the text of OpenRouter's `reasoning_details`, which may be encrypted.
+fn text_of_details(details: Option<&Value>) -> String {
+    let details = details.and_then(Value::as_array).into_iter().flatten();
+    details.filter_map(|detail| detail["text"].as_str().or_else(|| detail["summary"].as_str())).collect()
+}
+
+/// Removes objects whose fields are empty, which some servers send for what a message does not have.
+fn remove_placeholders(message: &mut Map<String, Value>) {
+    for (field, key) in [("audio", "id"), ("function_call", "name")] {
+        if message.get(field).is_some_and(|value| value.is_object() && value[key].as_str().unwrap_or_default() == "") {
+            message.remove(field);
+        }
+    }
+}
+
+fn read_part(part: &Value, parsed: &mut Parsed, refusal: &mut Option<String>) {
+    match part["type"].as_str().unwrap_or_default() {
+        "refusal" => refusal.get_or_insert_default().push_str(part["refusal"].as_str().unwrap_or_default()),
+        // The reasoning of Mistral's models.
+        "thinking" => match &part["thinking"] {
+            Value::Array(parts) => {
+                parts.iter().for_each(|part| parsed.reasoning.push_str(part["text"].as_str().unwrap_or_default()));
+            }
+            text => parsed.reasoning.push_str(text.as_str().unwrap_or_default()),
+        },
+        _ => parsed.text.push_str(part["text"].as_str().unwrap_or_default()),
+    }
+}
