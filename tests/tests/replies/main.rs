@@ -2,9 +2,12 @@
 
 mod anthropic;
 mod bedrock;
+mod chat;
 mod gemini;
 mod laws;
 mod mcp;
+mod mistral;
+mod ollama;
 mod recorded;
 mod responses;
 mod run;
