@@ -31,14 +31,18 @@ fn command() -> Command {
     Command::new("agent")
         .about("Answers a question with the tools of this package, on the files of this directory")
         .args([
-            Arg::new("api").long("api").required(true).value_parser(PROVIDERS.each_ref().map(|provider| provider.name)),
+            Arg::new("api")
+                .long("api")
+                .required(true)
+                .help("The API of the provider")
+                .value_parser(PROVIDERS.each_ref().map(|provider| provider.name)),
             Arg::new("model").long("model").required(true).help("The model, as the provider names it"),
             Arg::new("url").long("url").help("The base URL of the API, if it is not that of the provider"),
             number("max-turns").default_value("20").help("The maximum number of requests"),
             number("max-calls").default_value("100").help("The maximum number of tool calls"),
             number("max-tokens").help("The maximum number of tokens of all requests and replies"),
             Arg::new("yes").long("yes").action(ArgAction::SetTrue).help("Approves all calls without a question"),
-            Arg::new("question").required(true),
+            Arg::new("question").required(true).help("The question"),
         ])
 }
 

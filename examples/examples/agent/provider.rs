@@ -6,7 +6,7 @@ use toolkit::Catalog;
 use toolkit::catalog::{Diagnostics, Naming};
 use toolkit_providers::gemini::SchemaFormat;
 use toolkit_providers::reply::Api;
-use toolkit_providers::{Export, anthropic, bedrock, gemini, openai};
+use toolkit_providers::{Export, anthropic, bedrock, gemini, mistral, ollama, openai};
 
 /// An API of a provider, and how to send a request to it.
 pub struct Provider {
@@ -40,7 +40,7 @@ pub struct Provider {
 const BEARER: (&str, &str) = ("authorization", "Bearer ");
 
 /// All APIs.
-pub static PROVIDERS: [Provider; 4] = [ANTHROPIC, OPENAI, GEMINI, BEDROCK];
+pub static PROVIDERS: [Provider; 7] = [ANTHROPIC, OPENAI, OPENAI_CHAT, GEMINI, BEDROCK, MISTRAL, OLLAMA];
 
 const ANTHROPIC: Provider = Provider {
     name: "anthropic",
@@ -70,6 +70,38 @@ const OPENAI: Provider = Provider {
     question: |text| json!({ "role": "user", "content": text }),
     body: |model, tools, messages| json!({ "model": model, "stream": true, "tools": tools, "input": messages }),
     tokens: &["/usage/total_tokens"],
+};
+
+/// Many other servers have this API; `--url` selects one.
+const OPENAI_CHAT: Provider = Provider {
+    name: "openai-chat",
+    api: openai::CHAT_COMPLETIONS,
+    path: "/v1/chat/completions",
+    tools: |catalog| openai::tools(catalog, Naming::default(), openai::Options::chat_completions()),
+    body: |model, tools, messages| {
+        let options = json!({ "include_usage": true });
+        json!({ "model": model, "stream": true, "stream_options": options, "tools": tools, "messages": messages })
+    },
+    ..OPENAI
+};
+
+const MISTRAL: Provider = Provider {
+    name: "mistral",
+    api: mistral::CHAT,
+    url: "https://api.mistral.ai",
+    key: Some("MISTRAL_API_KEY"),
+    body: |model, tools, messages| json!({ "model": model, "stream": true, "tools": tools, "messages": messages }),
+    ..OPENAI_CHAT
+};
+
+const OLLAMA: Provider = Provider {
+    name: "ollama",
+    api: ollama::CHAT,
+    url: "http://localhost:11434",
+    path: "/api/chat",
+    key: None,
+    tokens: &["/prompt_eval_count", "/eval_count"],
+    ..MISTRAL
 };
 
 const GEMINI: Provider = Provider {

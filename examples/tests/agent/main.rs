@@ -3,7 +3,9 @@
 
 mod anthropic;
 mod bedrock;
+mod chat;
 mod gemini;
+mod ollama;
 mod openai;
 mod program;
 mod script;

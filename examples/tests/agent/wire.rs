@@ -6,10 +6,17 @@ use toolkit::catalog::Naming;
 use toolkit_examples as _;
 
 use super::script::Turn;
-use super::{anthropic, bedrock, gemini, openai};
+use super::{anthropic, bedrock, chat, gemini, ollama, openai};
 
-pub(crate) const WIRES: [&Wire; 4] =
-    [&anthropic::MESSAGES, &openai::RESPONSES, &gemini::GENERATE_CONTENT, &bedrock::CONVERSE];
+pub(crate) const WIRES: [&Wire; 7] = [
+    &anthropic::MESSAGES,
+    &openai::RESPONSES,
+    &chat::CHAT_COMPLETIONS,
+    &gemini::GENERATE_CONTENT,
+    &bedrock::CONVERSE,
+    &chat::MISTRAL,
+    &ollama::CHAT,
+];
 
 /// The question of each test.
 pub(crate) const QUESTION: &str = "What are 2 + 3 and 2 + 4?";
