@@ -61,7 +61,7 @@ fn reply(turn: &Turn) -> String {
         }
         events.push(json!({ "type": "content_block_stop", "index": index }));
     }
-    let stop_reason = if turn.calls.is_empty() { "end_turn" } else { "tool_use" };
+    let stop_reason = turn.stop_reason.unwrap_or(if turn.calls.is_empty() { "end_turn" } else { "tool_use" });
     events.push(json!({ "type": "message_delta", "delta": { "stop_reason": stop_reason, "stop_sequence": null },
         "usage": { "output_tokens": 10 } }));
     events.push(json!({ "type": "message_stop" }));

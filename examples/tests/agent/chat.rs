@@ -67,7 +67,7 @@ fn chunk(delta: Value, finish_reason: Option<&str>) -> Value {
 }
 
 fn finish_reason(turn: &Turn) -> Option<&'static str> {
-    Some(if turn.calls.is_empty() { "stop" } else { "tool_calls" })
+    turn.stop_reason.or(Some(if turn.calls.is_empty() { "stop" } else { "tool_calls" }))
 }
 
 fn usage() -> Value {

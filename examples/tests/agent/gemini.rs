@@ -61,8 +61,11 @@ fn reply(turn: &Turn) -> String {
         chunks.extend(halves(turn.text).map(|text| chunk(vec![json!({ "text": text })])));
     }
     chunks.extend(calls(turn).map(|part| chunk(vec![part])));
+    if chunks.is_empty() {
+        chunks.push(chunk(Vec::new()));
+    }
     if let Some(last) = chunks.last_mut() {
-        last["candidates"][0]["finishReason"] = "STOP".into();
+        last["candidates"][0]["finishReason"] = turn.stop_reason.unwrap_or("STOP").into();
         last["usageMetadata"] = json!({ "promptTokenCount": 20, "candidatesTokenCount": 10, "totalTokenCount": 30 });
     }
     events(chunks)

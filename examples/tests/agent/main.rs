@@ -107,6 +107,46 @@ fn limits_end_the_loop() {
 }
 
 #[test]
+fn a_paused_reply_is_continued() {
+    let paused = Turn::answer("I search.").stops("pause_turn");
+    let server = Server::new(&anthropic::MESSAGES, Mode::Reliable, [paused, Turn::answer("Found.")]);
+    let Outcome { code, stderr, .. } = Agent::new(&server).run();
+    assert_eq!(code, Some(0), "{stderr}");
+}
+
+#[test]
+fn a_malformed_call_is_requested_again_once() {
+    let malformed = || Turn::answer("").stops("MALFORMED_FUNCTION_CALL").is_dropped();
+    let turns = [malformed(), Turn::answer("5")];
+    let server = Server::new(&gemini::GENERATE_CONTENT, Mode::Reliable, turns);
+    let Outcome { code, stderr, .. } = Agent::new(&server).run();
+    assert_eq!(code, Some(0), "{stderr}");
+
+    let turns = [malformed(), malformed(), Turn::answer("5")];
+    let server = Server::new(&gemini::GENERATE_CONTENT, Mode::Reliable, turns);
+    let Outcome { code, stderr, .. } = Agent::new(&server).run();
+    assert_eq!((code, server.n_requests()), (Some(4), 2), "{stderr}");
+}
+
+#[test]
+fn a_reply_that_stops_for_another_reason_ends_the_loop() {
+    let cases: [(&'static Wire, _, _); 3] = [
+        (&anthropic::MESSAGES, "refusal", "refused"),
+        (&anthropic::MESSAGES, "max_tokens", "the reply is truncated"),
+        (&chat::MISTRAL, "error", "an error of the provider: error"),
+    ];
+    for (wire, reason, message) in cases {
+        let write = Call::new("call00001", "files_write_file", json!({ "path": "a.txt", "text": "b" }));
+        let server = Server::new(wire, Mode::Reliable, [Turn::calls([write]).stops(reason)]);
+        let mut agent = Agent::new(&server).flag("--yes");
+        let Outcome { code, stderr, .. } = agent.run();
+        assert_eq!((code, server.n_requests()), (Some(4), 1), "{stderr}");
+        assert!(stderr.contains(message), "{stderr}");
+        assert!(!agent.directory().join("a.txt").exists());
+    }
+}
+
+#[test]
 fn no_call_of_a_reply_that_is_cut_runs() {
     for_each_api(|wire| {
         let write = Call::new("call00001", "files_write_file", json!({ "path": "a.txt", "text": "b" }));

@@ -6,6 +6,10 @@ use serde_json::Value;
 pub(crate) struct Turn {
     pub(crate) text: &'static str,
     pub(crate) calls: Vec<Call>,
+    /// The reason why it stopped, in the words of the provider, if it is not the usual one.
+    pub(crate) stop_reason: Option<&'static str>,
+    /// True if the next request does not repeat it.
+    pub(crate) is_dropped: bool,
 }
 
 /// A call, with its result.
@@ -18,11 +22,19 @@ pub(crate) struct Call {
 
 impl Turn {
     pub(crate) fn answer(text: &'static str) -> Self {
-        Self { text, calls: Vec::new() }
+        Self { text, calls: Vec::new(), stop_reason: None, is_dropped: false }
     }
 
     pub(crate) fn calls(calls: impl IntoIterator<Item = Call>) -> Self {
-        Self { text: "", calls: calls.into_iter().collect() }
+        Self { calls: calls.into_iter().collect(), ..Self::answer("") }
+    }
+
+    pub(crate) fn stops(self, reason: &'static str) -> Self {
+        Self { stop_reason: Some(reason), ..self }
+    }
+
+    pub(crate) fn is_dropped(self) -> Self {
+        Self { is_dropped: true, ..self }
     }
 
     pub(crate) fn text(self, text: &'static str) -> Self {
