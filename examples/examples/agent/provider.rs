@@ -53,7 +53,10 @@ const ANTHROPIC: Provider = Provider {
     is_streamed: true,
     tools: |catalog| anthropic::tools(catalog, Naming::default(), anthropic::Options::default()),
     question: |text| json!({ "role": "user", "content": text }),
-    body: |model, tools, messages| json!({ "model": model, "max_tokens": 8192, "stream": true, "tools": tools, "messages": messages }),
+    body: |model, tools, messages| {
+        let max_tokens = 8192;
+        json!({ "model": model, "max_tokens": max_tokens, "stream": true, "tools": tools, "messages": messages })
+    },
     tokens: &["/usage/input_tokens", "/usage/output_tokens"],
 };
 

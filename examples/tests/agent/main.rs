@@ -116,7 +116,7 @@ fn a_paused_reply_is_continued() {
 
 #[test]
 fn a_malformed_call_is_requested_again_once() {
-    let malformed = || Turn::answer("").stops("MALFORMED_FUNCTION_CALL").is_dropped();
+    let malformed = || Turn::answer("").stops("MALFORMED_FUNCTION_CALL").dropped();
     let turns = [malformed(), Turn::answer("5")];
     let server = Server::new(&gemini::GENERATE_CONTENT, Mode::Reliable, turns);
     let Outcome { code, stderr, .. } = Agent::new(&server).run();

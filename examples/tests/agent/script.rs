@@ -33,7 +33,7 @@ impl Turn {
         Self { stop_reason: Some(reason), ..self }
     }
 
-    pub(crate) fn is_dropped(self) -> Self {
+    pub(crate) fn dropped(self) -> Self {
         Self { is_dropped: true, ..self }
     }
 
