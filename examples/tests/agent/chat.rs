@@ -22,7 +22,7 @@ pub(crate) const CHAT_COMPLETIONS: Wire = Wire {
         results.map(|call| json!({ "role": "tool", "tool_call_id": call.id, "content": call.text() })).collect()
     },
     reply,
-    error: |message| json!({ "error": { "message": message, "type": "rate_limit_error", "param": null, "code": null } }),
+    error: |message| json!({ "error": { "message": message, "type": "requests", "code": "rate_limit" } }),
 };
 
 pub(crate) const MISTRAL: Wire = Wire {

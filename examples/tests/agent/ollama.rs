@@ -39,7 +39,10 @@ fn calls(turn: &Turn) -> Value {
 }
 
 fn reply(turn: &Turn) -> String {
-    let chunk = |message: Value| json!({ "model": MODEL, "created_at": "2026-11-23T00:00:00Z", "message": message, "done": false });
+    let chunk = |message: Value| {
+        json!({ "model": MODEL, "created_at": "2026-11-23T00:00:00Z",
+            "message": message, "done": false })
+    };
     let mut chunks = Vec::new();
     if !turn.text.is_empty() {
         chunks.extend(halves(turn.text).map(|text| chunk(json!({ "role": "assistant", "content": text }))));

@@ -29,7 +29,7 @@ pub(crate) const RESPONSES: Wire = Wire {
         results.collect()
     },
     reply,
-    error: |message| json!({ "error": { "message": message, "type": "rate_limit_error", "param": null, "code": null } }),
+    error: |message| json!({ "error": { "message": message, "type": "requests", "code": "rate_limit" } }),
 };
 
 fn items(turn: &Turn) -> Vec<Value> {
