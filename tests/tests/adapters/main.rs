@@ -23,7 +23,7 @@ use toolkit::schema::Schema;
 use toolkit::{Catalog, Tool};
 use toolkit_otc::Definition;
 use toolkit_providers::{Dialect, Effect, Lowered, Side, lower};
-use toolkit_providers::{Loss, a2a, anthropic, gemini, openai};
+use toolkit_providers::{Loss, a2a, anthropic, bedrock, gemini, openai};
 
 /// The dialects whose lowered schemas are valid JSON Schema.
 const DIALECTS: [Dialect; 7] = [
@@ -41,7 +41,7 @@ type Said = Option<(Value, Vec<Loss>)>;
 type Describe = fn(&Tool) -> Said;
 
 /// All adapters with all their options.
-const ADAPTERS: [(&str, Describe); 12] = [
+const ADAPTERS: [(&str, Describe); 13] = [
     ("mcp 2025-11-25", |tool| mcp(tool, Revision::V2025_11_25)),
     ("mcp 2026-07-28", |tool| mcp(tool, Revision::V2026_07_28)),
     ("openai", |tool| openai(tool, openai::Options::responses())),
@@ -54,6 +54,7 @@ const ADAPTERS: [(&str, Describe); 12] = [
     ("gemini openapi", |tool| {
         exported(gemini::tools(&alone(tool)?, Naming::Name, gemini::SchemaFormat::OpenApi).ok()?)
     }),
+    ("bedrock", |tool| exported(bedrock::tools(&alone(tool)?, Naming::Name).ok()?)),
     ("a2a", |tool| exported(a2a::skills(&alone(tool)?))),
     ("otc", otc),
 ];

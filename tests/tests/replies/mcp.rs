@@ -16,9 +16,7 @@ fn add(a: i64, b: i64) -> i64 {
 
 fn message(calls: &[&str]) -> Value {
     let calls = calls.iter().enumerate();
-    let block = |(idx, name)| {
-        json!({ "type": "tool_use", "id": format!("toolu_{idx}"), "name": name, "input": { "a": 1, "b": 2 } })
-    };
+    let block = |(idx, name)| json!({ "type": "tool_use", "id": format!("toolu_{idx}"), "name": name, "input": { "a": 1, "b": 2 } });
     json!({ "content": calls.map(block).collect::<Vec<Value>>(), "stop_reason": "tool_use" })
 }
 
