@@ -470,6 +470,67 @@ fn an_error_instead_of_a_reply_has_the_message_of_the_provider() {
 }
 
 #[test]
+fn an_error_beside_the_last_choice_fails() {
+    let mut last = chunk(json!({ "content": "" }), "error".into());
+    last["error"] = json!({ "code": "server_error", "message": "Provider disconnected" });
+    let mut stream = CHAT_COMPLETIONS.stream(&names());
+    stream.push_event(chunk(json!({ "content": "So" }), Value::Null)).unwrap();
+    stream.push_event(last).unwrap();
+    let reply = stream.finish().unwrap();
+    assert_eq!((reply.text(), reply.stop_reason()), ("So", &StopReason::Failed("Provider disconnected".to_owned())));
+}
+
+#[test]
+fn each_finish_reason_has_a_stop_reason() {
+    let stop = |finish_reason: &str| {
+        read(json!({ "role": "assistant", "content": "So" }), finish_reason).stop_reason().clone()
+    };
+    let malformed = "function_call_filter: MALFORMED_FUNCTION_CALL";
+    assert_eq!(stop("tool_calls"), StopReason::End);
+    assert_eq!(stop("abort"), StopReason::Truncated);
+    assert_eq!(stop("content_filter"), StopReason::Refused("content filter".to_owned()));
+    assert_eq!(stop("insufficient_system_resource"), StopReason::Failed("insufficient_system_resource".to_owned()));
+    assert_eq!(stop(malformed), StopReason::Malformed(malformed.to_owned()));
+    assert_eq!(stop("repetition"), StopReason::Other("repetition".to_owned()));
+}
+
+#[test]
+fn a_stream_with_an_empty_finish_reason_is_complete_at_its_done() {
+    let last = chunk(json!({ "tool_calls": [call("a", "answer", "{}")] }), "".into());
+    let mut stream = CHAT_COMPLETIONS.stream(&names());
+    stream.push(format!("data: {last}\n\n").as_bytes()).unwrap();
+    assert_eq!(stream.finish().unwrap().stop_reason(), &StopReason::Truncated);
+    let mut stream = CHAT_COMPLETIONS.stream(&names());
+    stream.push(format!("data: {last}\n\ndata: [DONE]\n\n").as_bytes()).unwrap();
+    assert_eq!(stream.finish().unwrap().stop_reason(), &StopReason::ToolCalls);
+}
+
+#[test]
+fn a_server_may_send_the_whole_message_instead_of_its_pieces_or_after_them() {
+    let mut whole = completion(message(json!([call("a", "answer", "{}")])), "tool_calls");
+    let expected = CHAT_COMPLETIONS.read(&whole, &names()).unwrap();
+    let mut stream = CHAT_COMPLETIONS.stream(&names());
+    stream.push_event(whole.clone()).unwrap();
+    assert_eq!(stream.finish().unwrap().messages(), expected.messages());
+    let mut stream = CHAT_COMPLETIONS.stream(&names());
+    let piece = json!({ "role": "assistant", "content": null, "tool_calls": [call("a", "answer", "{}")] });
+    stream.push_event(chunk(piece, Value::Null)).unwrap();
+    whole["choices"][0]["delta"] = Value::Null;
+    stream.push_event(whole).unwrap();
+    assert_eq!(stream.finish().unwrap().messages(), expected.messages());
+}
+
+#[test]
+fn a_name_may_come_in_pieces_before_the_arguments() {
+    let fragments = [
+        json!({ "index": 0, "id": "a", "function": { "name": "math", "arguments": "" } }),
+        json!({ "index": 0, "function": { "name": "_add" } }),
+        json!({ "index": 0, "function": { "arguments": "{\"a\":1,\"b\":2}" } }),
+    ];
+    assert_eq!(contents(&stream_calls(&fragments)), ["3"]);
+}
+
+#[test]
 fn only_the_first_choice_is_read() {
     let mut completion = completion(message(json!([call("a", "answer", "{}")])), "tool_calls");
     let other = json!({ "index": 1, "message": message(json!([call("b", "answer", "{}")])), "finish_reason": "stop" });

@@ -62,6 +62,9 @@ pub(crate) trait Accumulate: Send {
     /// Adds an event, and reports what it shows. Events of unknown types are ignored.
     fn push(&mut self, event: Value, events: &mut Vec<ReplyEvent>) -> Result<(), InvalidReply>;
 
+    /// Notes the `[DONE]` that servers with the protocol of OpenAI send after the last event.
+    fn end(&mut self) {}
+
     /// Returns the reply so far.
     fn finish(self: Box<Self>) -> Result<Assembled, InvalidReply>;
 }

@@ -76,9 +76,7 @@ impl Lines {
             return Ok(());
         }
         let data = std::mem::take(&mut self.data);
-        if data.trim_ascii() != b"[DONE]" {
-            take(&data)?;
-        }
+        take(&data)?;
         self.data = data;
         self.data.clear();
         Ok(())

@@ -122,6 +122,10 @@ fn accumulate(
     event: &[u8],
     events: &mut Vec<ReplyEvent>,
 ) -> Result<(), InvalidReply> {
+    if event.trim_ascii() == b"[DONE]" {
+        accumulator.end();
+        return Ok(());
+    }
     let event = serde_json::from_slice(event)
         .map_err(|error| InvalidReply::new(api.name(), format!("an event is not JSON: {error}")))?;
     accumulator.push(event, events)

@@ -18,6 +18,8 @@ pub(crate) struct Completion {
     calls: Calls,
     legacy_call: Option<Call>,
     has_choice: bool,
+    /// True if a server sends a reason that is empty, perhaps with each chunk.
+    has_empty_reason: bool,
     is_complete: bool,
 }
 
@@ -31,6 +33,7 @@ impl Completion {
             calls: Calls::default(),
             legacy_call: None,
             has_choice: false,
+            has_empty_reason: false,
             is_complete: false,
         }
     }
@@ -40,7 +43,10 @@ impl Completion {
             return;
         }
         self.has_choice = true;
-        self.is_complete |= choice["finish_reason"].as_str().is_some_and(|reason| !reason.is_empty());
+        if let Some(reason) = choice["finish_reason"].as_str() {
+            self.is_complete |= !reason.is_empty();
+            self.has_empty_reason |= reason.is_empty();
+        }
         let Value::Object(fields) = &mut choice else { return };
         let delta = fields.remove("delta").filter(Value::is_object);
         // Some servers send a message as a whole. MiniMax repeats it after its parts.
@@ -107,8 +113,12 @@ impl Accumulate for Completion {
         Ok(())
     }
 
+    fn end(&mut self) {
+        self.is_complete |= self.has_empty_reason;
+    }
+
     fn finish(self: Box<Self>) -> Result<Assembled, InvalidReply> {
-        let Self { api, mut body, mut choice, mut message, calls, legacy_call, has_choice, is_complete } = *self;
+        let Self { api, mut body, mut choice, mut message, calls, legacy_call, has_choice, is_complete, .. } = *self;
         if !has_choice {
             return Err(InvalidReply::new(api, "the stream has no `choices`"));
         }

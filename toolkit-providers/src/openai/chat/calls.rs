@@ -24,7 +24,7 @@ pub(super) fn read_call(call: &mut Value, accepts_id: fn(&str) -> bool, names: &
     };
     let written = WrittenCall { form, ..WrittenCall::new(id.filter(|id| accepts_id(id)), name, arguments) };
     let is_function = form == CallForm::Function;
-    call["id"] = push(&written, names, parsed).into();
+    call["id"] = push(written, names, parsed).into();
     if is_function {
         if let Some(call) = call.as_object_mut() {
             call.remove("custom");
@@ -38,14 +38,14 @@ pub(super) fn read_call(call: &mut Value, accepts_id: fn(&str) -> bool, names: &
 pub(super) fn read_legacy_call(call: &mut Value, names: &ExportedNames, parsed: &mut Parsed) {
     let name = call["name"].as_str().unwrap_or_default();
     let arguments = CallArguments::from_value(call.get("arguments"));
-    push(&WrittenCall { form: CallForm::Legacy, ..WrittenCall::new(None, name, arguments) }, names, parsed);
+    push(WrittenCall { form: CallForm::Legacy, ..WrittenCall::new(None, name, arguments) }, names, parsed);
     make_valid(call);
 }
 
 /// Adds a call, or the calls inside it, and returns its id.
-fn push(call: &WrittenCall<'_>, names: &ExportedNames, parsed: &mut Parsed) -> String {
-    if !push_wrapped(call, names, parsed) {
-        return parsed.push(call.clone(), names).id.clone();
+fn push(call: WrittenCall<'_>, names: &ExportedNames, parsed: &mut Parsed) -> String {
+    if !push_wrapped(&call, names, parsed) {
+        return parsed.push(call, names).id.clone();
     }
     match parsed.slots.last() {
         Some(Slot::Batch(wrapper, _)) => wrapper.id.clone(),
