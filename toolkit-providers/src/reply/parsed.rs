@@ -35,7 +35,7 @@ pub(crate) enum Slot {
     /// The result of a call.
     Call(usize),
     /// The results of calls that the model wrapped in one.
-    Batch(ToolCall, Range<usize>),
+    Batch(Box<ToolCall>, Range<usize>),
     /// The result of a call that only the host can make.
     Host(usize),
 }
@@ -100,7 +100,7 @@ impl Parsed {
             let call = self.resolve(call, names);
             self.calls.push(call);
         }
-        self.slots.push(Slot::Batch(wrapper, start..self.calls.len()));
+        self.slots.push(Slot::Batch(Box::new(wrapper), start..self.calls.len()));
     }
 
     /// Adds a call of a tool of the provider.

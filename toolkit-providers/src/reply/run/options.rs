@@ -10,6 +10,8 @@ use toolkit::call::Progress;
 
 use crate::reply::ToolCall;
 
+type ProgressListener = Arc<dyn Fn(&ToolCall, Progress) + Send + Sync>;
+
 /// Options of running the calls of a reply.
 ///
 /// ```
@@ -34,7 +36,7 @@ pub struct RunOptions {
     pub(super) one_write_at_a_time: bool,
     /// The reasons why calls are denied, by id.
     pub(super) denied: HashMap<String, String>,
-    on_progress: Option<Arc<dyn Fn(&ToolCall, Progress) + Send + Sync>>,
+    on_progress: Option<ProgressListener>,
 }
 
 /// The call that a tool runs for, attached to its [`Context`].
