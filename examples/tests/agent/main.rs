@@ -171,6 +171,14 @@ fn the_error_of_the_provider_is_shown() {
     });
 }
 
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_a_request() {
+    let server = Server::new(&anthropic::MESSAGES, Mode::Silent, []);
+    let Outcome { code, stderr, .. } = Agent::new(&server).run_interrupted(&server);
+    assert_eq!(code, Some(130), "{stderr}");
+}
+
 #[test]
 fn a_wrong_key_is_rejected() {
     for_each_api(|wire| {

@@ -1,7 +1,7 @@
 //! The example program.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
 
 use tempfile::TempDir;
@@ -55,8 +55,24 @@ impl Agent {
     }
 
     pub(crate) fn run(&mut self) -> Outcome {
-        let output = self.command.output().unwrap();
+        Outcome::new(self.command.output().unwrap())
+    }
+
+    /// Sends an interrupt, as Ctrl-C does, as soon as the server has a request.
+    #[cfg(unix)]
+    pub(crate) fn run_interrupted(&mut self, server: &Server) -> Outcome {
+        let child = self.command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        while server.n_requests() == 0 {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
+        Outcome::new(child.wait_with_output().unwrap())
+    }
+}
+
+impl Outcome {
+    fn new(output: Output) -> Self {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        Outcome { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+        Self { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
     }
 }

@@ -23,6 +23,8 @@ pub(crate) enum Mode {
     Cut,
     /// Each response is 429.
     Overloaded,
+    /// No request has a response.
+    Silent,
 }
 
 impl Server {
@@ -34,9 +36,8 @@ impl Server {
         let (count, turns) = (Arc::clone(&n_requests), turns.into_iter().collect::<Vec<_>>());
         thread::spawn(move || {
             for connection in listener.incoming() {
-                let index = count.fetch_add(1, Ordering::SeqCst);
                 // A client that closes its connection early is not an error of the server.
-                let _ = connection.and_then(|mut connection| respond(&mut connection, wire, mode, &turns, index));
+                let _ = connection.and_then(|mut connection| respond(&mut connection, wire, mode, &turns, &count));
             }
         });
         Self { wire, url, n_requests }
@@ -47,8 +48,14 @@ impl Server {
     }
 }
 
-fn respond(connection: &mut TcpStream, wire: &Wire, mode: Mode, turns: &[Turn], index: usize) -> io::Result<()> {
+fn respond(connection: &mut TcpStream, wire: &Wire, mode: Mode, turns: &[Turn], count: &AtomicUsize) -> io::Result<()> {
     let request = Request::read(connection)?;
+    let index = count.fetch_add(1, Ordering::SeqCst);
+    if mode == Mode::Silent {
+        loop {
+            thread::park();
+        }
+    }
     if mode == Mode::Overloaded {
         return write(connection, "429 Too Many Requests", "application/json", &(wire.error)("slow down").to_string());
     }
