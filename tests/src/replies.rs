@@ -9,7 +9,7 @@ use toolkit::catalog::{ExportedName, ExportedNames};
 use toolkit::tool::{BackendKind, ToolBackend};
 use toolkit::{Catalog, Dispatcher, Tool, ToolError};
 use toolkit_providers::reply::{Api, CallInfo};
-use toolkit_providers::{anthropic, bedrock, gemini, openai};
+use toolkit_providers::{anthropic, bedrock, gemini, mistral, ollama, openai};
 
 use crate::block_on;
 
@@ -19,7 +19,10 @@ pub fn api(name: &str) -> Option<Api> {
     Some(match name {
         "anthropic" => anthropic::MESSAGES,
         "bedrock" => bedrock::CONVERSE,
+        "chat" => openai::CHAT_COMPLETIONS,
         "gemini" => gemini::GENERATE_CONTENT,
+        "mistral" => mistral::CHAT,
+        "ollama" => ollama::CHAT,
         "responses" => openai::RESPONSES,
         _ => return None,
     })

@@ -1,5 +1,6 @@
 """Streams and replies that others recorded."""
 
+import ast
 import json
 import os
 import pathlib
@@ -29,6 +30,22 @@ def anthropic_replies(sdist):
             reply = json.loads(reply) if isinstance(reply, str) else reply
             if isinstance(reply, dict) and reply.get("type") == "message":
                 replies[f"{path.stem}#{number}"] = reply
+    return replies
+
+
+def openai_replies(sdist, kind):
+    """Returns the complete replies that the tests of `openai` quote: `chat.completion` or `response`."""
+    replies = {}
+    for path in sorted(sdist.glob("tests/lib/**/*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            quoted = getattr(node, "value", None)
+            if isinstance(node, ast.Constant) and isinstance(quoted, str) and quoted.lstrip().startswith("{"):
+                try:
+                    reply = json.loads(quoted)
+                except ValueError:
+                    continue
+                if reply.get("object") == kind and (reply.get("choices") or reply.get("output")):
+                    replies[f"{path.name}:{node.lineno}"] = reply
     return replies
 
 

@@ -19,7 +19,10 @@ fn recorded_replies_are_repeated_without_loss() {
                 Err(error) => lost.push(format!("{}: {error}", exchange.name)),
                 Ok(reply) if !reply.needs_results() => lost.push(format!("{}: it has no calls", exchange.name)),
                 Ok(reply) if exchange.is_whole() => {
-                    let repeated = Value::from(reply.messages());
+                    let mut repeated = Value::from(reply.messages());
+                    if matches!(exchange.api, "chat" | "mistral") {
+                        without_changes(&mut repeated[0], &sent(exchange)[0]);
+                    }
                     if let Some(place) = first_missing(&sent(exchange), &repeated) {
                         lost.push(format!("{}: {place} is lost", exchange.name));
                     }
@@ -31,6 +34,28 @@ fn recorded_replies_are_repeated_without_loss() {
     assert!(lost.is_empty(), "{} of {n_read:?}:\n{}", lost.len(), lost.join("\n"));
     println!("{n_read:?}");
     toolkit_tests::ran(n_read.values().sum());
+}
+
+/// Restores what has to be changed so that an API accepts it.
+fn without_changes(repeated: &mut Value, sent: &Value) {
+    // A sound that is not there.
+    if sent["audio"]["id"] == "" {
+        repeated["audio"] = sent["audio"].clone();
+    }
+    let (Some(calls), Some(sent)) = (repeated["tool_calls"].as_array_mut(), sent["tool_calls"].as_array()) else {
+        return;
+    };
+    for (call, sent) in calls.iter_mut().zip(sent) {
+        let is_id = |id: &str| id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if call["id"].as_str().is_some_and(is_id) {
+            call["id"] = sent["id"].clone();
+        }
+        // Arguments that are not JSON.
+        let is_replaced = call["function"]["arguments"].as_str().is_some_and(|text| text.contains("INVALID_JSON"));
+        if is_replaced {
+            call["function"]["arguments"] = sent["function"]["arguments"].clone();
+        }
+    }
 }
 
 /// Returns what a request has to repeat of a reply.
