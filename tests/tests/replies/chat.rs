@@ -293,11 +293,16 @@ fn arguments_that_are_not_json_are_an_error_and_go_back_as_json() {
 
 #[test]
 fn an_invented_name_goes_back_with_the_characters_that_a_request_may_contain() {
-    let calls = json!([call("a", "functions.answer", "{}"), call("b", "", "{}"), call("c", "do it!", "{}")]);
+    let calls = json!([
+        call("a", "functions.answer", "{}"),
+        call("b", "", "{}"),
+        call("c", "do it!", "{}"),
+        call("d", &"x".repeat(70), "")
+    ]);
     let reply = read(message(calls), "tool_calls");
     let calls = reply.messages()[0]["tool_calls"].as_array().unwrap();
     let sent: Vec<&Value> = calls.iter().map(|call| &call["function"]["name"]).collect();
-    assert_eq!(sent, ["functions_answer", "unknown", "do_it_"]);
+    assert_eq!(sent, ["functions_answer", "unknown", "do_it_", &"x".repeat(64)]);
     let contents = contents(&reply);
     assert_eq!(contents[0], "42");
     assert!(contents[2].starts_with("error: no tool is named `do it!`"), "{}", contents[2]);
@@ -528,6 +533,11 @@ fn a_name_may_come_in_pieces_before_the_arguments() {
         json!({ "index": 0, "function": { "arguments": "{\"a\":1,\"b\":2}" } }),
     ];
     assert_eq!(contents(&stream_calls(&fragments)), ["3"]);
+    let with_id = fragments.map(|mut fragment| {
+        fragment["id"] = "a".into();
+        fragment
+    });
+    assert_eq!(contents(&stream_calls(&with_id)), ["3"]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Replies and results of Chat Completions, which many other servers share.
 
 mod accumulate;
+mod arguments;
 mod calls;
 mod content;
 mod fragments;

@@ -72,12 +72,15 @@ fn make_valid(function: &mut Value) {
     }
 }
 
-/// Returns a name with the characters that a request may contain. Only a name that a model invents has others.
+/// The maximum length of a name in a request.
+const MAX_NAME_LEN: usize = 64;
+
+/// Returns a name that a request may contain. Only a name that a model invents is another one.
 pub(crate) fn wire_name(name: &str) -> Cow<'_, str> {
     let is_valid = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     match name {
         "" => Cow::Owned("unknown".to_owned()),
-        name if name.chars().all(is_valid) => Cow::Borrowed(name),
-        name => Cow::Owned(name.chars().map(|c| if is_valid(c) { c } else { '_' }).collect()),
+        name if name.len() <= MAX_NAME_LEN && name.chars().all(is_valid) => Cow::Borrowed(name),
+        name => Cow::Owned(name.chars().map(|c| if is_valid(c) { c } else { '_' }).take(MAX_NAME_LEN).collect()),
     }
 }

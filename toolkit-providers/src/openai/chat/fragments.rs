@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
+use super::arguments::Arguments;
 use super::content::add_fields;
 use crate::reply::{ReplyEvent, append};
 
@@ -26,24 +27,6 @@ pub(super) struct Call {
     function: Value,
     arguments: Arguments,
     is_shown: bool,
-}
-
-#[derive(Debug, Default)]
-enum Arguments {
-    #[default]
-    Absent,
-    Text(String, Nesting),
-    /// A value instead of JSON text.
-    Value(Value),
-}
-
-/// The nesting of the JSON text that has arrived, without parsing it again for each fragment.
-#[derive(Clone, Copy, Debug, Default)]
-struct Nesting {
-    depth: usize,
-    is_in_string: bool,
-    is_escaped: bool,
-    is_closed: bool,
 }
 
 impl Calls {
@@ -118,8 +101,9 @@ impl Call {
             Value::String(text) => text.trim_ascii_start().starts_with('{'),
             arguments => arguments.is_object(),
         };
-        // A name without arguments may continue: it can come in pieces.
-        let is_piece = index.is_some() && id.is_none() && self.arguments.is_empty();
+        // A name can come in pieces, before the arguments.
+        let is_same_call = if id.is_some() { id == own_id } else { index.is_some() };
+        let is_piece = is_same_call && self.arguments.is_empty();
         let is_other = own_name != Some(name) && !is_piece;
         own_name.is_some() && (is_other || self.arguments.is_closed() && begins_object)
     }
@@ -180,73 +164,6 @@ impl Call {
             json["function"] = function;
         }
         Some(json)
-    }
-}
-
-impl Arguments {
-    fn add(&mut self, piece: Value) {
-        match (&mut *self, piece) {
-            (Self::Text(text, nesting), Value::String(piece)) => {
-                text.push_str(&piece);
-                piece.bytes().for_each(|byte| nesting.add(byte));
-            }
-            (Self::Absent, Value::String(piece)) => {
-                let mut nesting = Nesting::default();
-                piece.bytes().for_each(|byte| nesting.add(byte));
-                *self = Self::Text(piece, nesting);
-            }
-            (Self::Value(_), Value::String(piece)) if piece.is_empty() => {}
-            (Self::Absent, value) => *self = Self::Value(value),
-            (Self::Text(text, _), value) if text.is_empty() => *self = Self::Value(value),
-            // A mixture is not JSON, and becomes an error that the model can read.
-            (Self::Text(text, _), value) => text.push_str(&value.to_string()),
-            (Self::Value(value), piece) => {
-                let mixture = value.to_string() + piece.as_str().unwrap_or("{}");
-                *self = Self::Text(mixture, Nesting::default());
-            }
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        match self {
-            Self::Absent => true,
-            Self::Text(text, _) => text.is_empty(),
-            Self::Value(_) => false,
-        }
-    }
-
-    /// Returns true if the arguments are complete.
-    fn is_closed(&self) -> bool {
-        match self {
-            Self::Absent => false,
-            Self::Text(_, nesting) => nesting.is_closed,
-            Self::Value(_) => true,
-        }
-    }
-
-    fn is_same(&self, other: &Value) -> bool {
-        match (self, other) {
-            (Self::Text(text, _), Value::String(other)) => text == other,
-            (Self::Value(value), other) => value == other,
-            _ => false,
-        }
-    }
-}
-
-impl Nesting {
-    fn add(&mut self, byte: u8) {
-        match byte {
-            _ if self.is_escaped => self.is_escaped = false,
-            b'\\' if self.is_in_string => self.is_escaped = true,
-            b'"' => self.is_in_string = !self.is_in_string,
-            _ if self.is_in_string => {}
-            b'{' | b'[' => self.depth += 1,
-            b'}' | b']' => {
-                self.depth = self.depth.saturating_sub(1);
-                self.is_closed |= self.depth == 0;
-            }
-            _ => {}
-        }
     }
 }
 
