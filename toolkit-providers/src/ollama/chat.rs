@@ -78,7 +78,6 @@ fn read_call(call: &mut Value, names: &ExportedNames, parsed: &mut Parsed) {
     // Ollama accepts nothing but an object.
     let sent = match &written.arguments {
         CallArguments::Json(text) => serde_json::from_str(text).unwrap_or_else(|_| json!({ "INVALID_JSON": text })),
-        CallArguments::Value(value) => value.clone(),
         CallArguments::Text(text) => json!(text),
     };
     let sent = if sent.is_object() { sent } else { json!({ "INVALID_JSON": sent.to_string() }) };
