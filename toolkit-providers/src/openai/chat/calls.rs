@@ -53,7 +53,7 @@ fn push(call: WrittenCall<'_>, names: &ExportedNames, parsed: &mut Parsed) -> St
     }
 }
 
-/// Replaces what a model wrote and no request may contain: the messages would be rejected from then on.
+/// Replaces an invalid name and invalid arguments, with which all later requests would be rejected.
 fn make_valid(function: &mut Value) {
     if !function.is_object() {
         *function = json!({});
@@ -75,7 +75,7 @@ fn make_valid(function: &mut Value) {
 /// The maximum length of a name in a request.
 const MAX_NAME_LEN: usize = 64;
 
-/// Returns a name that a request may contain. Only a name that a model invents is another one.
+/// Returns a name in a form that a request may contain. An exported name is valid; one that a model invented may not be.
 pub(crate) fn wire_name(name: &str) -> Cow<'_, str> {
     let is_valid = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     match name {

@@ -52,9 +52,9 @@ pub(super) fn read_message(
         Some(Value::Array(parts)) => parts.is_empty(),
         content => content.is_none_or(Value::is_null),
     };
-    let says_something = has_calls || refusal.is_some() || message.get("audio").is_some_and(Value::is_object);
-    // A message that says nothing is rejected.
-    if says_something || !is_empty(message.get("content")) {
+    let has_other_content = has_calls || refusal.is_some() || message.get("audio").is_some_and(Value::is_object);
+    // An empty message is rejected.
+    if has_other_content || !is_empty(message.get("content")) {
         message.entry("role").or_insert_with(|| json!("assistant"));
         message.entry("content").or_insert(Value::Null);
         parsed.messages.push(Value::Object(message));
