@@ -77,7 +77,7 @@ pub(crate) use self::answer::{Answer, Item, Part, flagged};
 pub use self::api::Api;
 pub use self::body::ReplyBody;
 pub use self::call::{CallArguments, ToolCall};
-pub(crate) use self::call::{CallForm, WrittenCall, find_name};
+pub(crate) use self::call::{CallForm, WrittenCall, find_name, wire_name};
 pub use self::error::InvalidReply;
 pub use self::event::ReplyEvent;
 pub(crate) use self::format::{Accumulate, Assembled, Format, Framing, append, object};

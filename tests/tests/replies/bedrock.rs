@@ -167,6 +167,15 @@ fn an_absent_or_repeated_id_is_replaced_in_the_reply_and_the_result() {
 }
 
 #[test]
+fn an_invented_name_goes_back_with_the_characters_that_a_request_may_contain() {
+    let reply = read(response(json!([call("t1", "math.add:é", json!({})), call("t2", "", json!({}))]), "tool_use"));
+    let names: Vec<&str> = reply.calls().iter().map(|call| &*call.name).collect();
+    assert_eq!(names, ["math.add:é", ""]);
+    let content = &reply.messages()[0]["content"];
+    assert_eq!([&content[0]["toolUse"]["name"], &content[1]["toolUse"]["name"]], ["math_add__", "unknown"]);
+}
+
+#[test]
 fn the_reason_to_stop_is_read() {
     let stop = |reason: &str| read(response(json!([{ "text": "a" }]), reason)).stop_reason().clone();
     assert_eq!(stop("end_turn"), StopReason::End);
@@ -207,6 +216,7 @@ fn events() -> Vec<Value> {
         delta(0, json!({ "reasoningContent": { "signature": "c2ln" } })),
         stop(0),
         delta(1, json!({ "text": "" })),
+        delta(9, json!({ "unheardOf": 1 })),
         delta(1, json!({ "text": "Größe" })),
         stop(1),
         start(2, "t1", "math_add"),

@@ -82,22 +82,26 @@ fn parallel_calls_are_answered_in_one_content_in_their_order() {
         { "functionCall": { "name": "now", "args": {} } },
         { "functionCall": { "name": "save", "args": { "note": "x" } } },
         { "functionCall": { "name": "sub", "args": null } },
+        { "functionCall": { "args": {} } },
     ]);
     let export = tools(dispatcher().catalog(), Naming::default(), SchemaFormat::JsonSchema).unwrap();
     let turn = block_on(respond(&dispatcher(), &export, response(parts.clone(), "STOP"))).unwrap();
     assert_eq!(turn.reply.stop_reason(), &StopReason::ToolCalls);
     assert_eq!((turn.reply.text(), turn.reply.reasoning()), ("", "I look."));
+    let mut repeated = parts;
+    repeated[6]["functionCall"]["name"] = "unknown".into();
     let result = |name: &str, response: Value| json!({ "functionResponse": { "name": name, "response": response } });
     assert_eq!(
         turn.messages().unwrap(),
         [
-            json!({ "role": "model", "parts": parts }),
+            json!({ "role": "model", "parts": repeated }),
             json!({ "role": "user", "parts": [
                 result("math_add", json!({ "output": 3 })),
                 result("fail", json!({ "error": "no such file" })),
                 result("now", json!({ "output": "noon" })),
                 result("save", json!({ "output": {} })),
                 result("sub", json!({ "error": "no tool is named `sub`" })),
+                result("unknown", json!({ "error": "no tool is named ``" })),
             ] }),
         ]
     );

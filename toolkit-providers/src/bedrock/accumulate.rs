@@ -51,7 +51,9 @@ impl Accumulate for Message {
             return Err(InvalidReply::new(NAME, "the stream has no `messageStart`"));
         }
         let (mut content, mut arguments) = (Vec::new(), BTreeMap::new());
-        for (position, Block { mut json, input, .. }) in self.blocks.into_values().enumerate() {
+        // A block of an unknown type is empty, and a request may not contain it.
+        let blocks = self.blocks.into_values().filter(|block| block.json != json!({}));
+        for (position, Block { mut json, input, .. }) in blocks.enumerate() {
             if !input.trim_ascii().is_empty() {
                 // Only an object is accepted in a request.
                 let parsed = serde_json::from_str(&input).ok().filter(Value::is_object);

@@ -1,5 +1,7 @@
 //! Replies of Converse.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 use toolkit::catalog::ExportedNames;
 
@@ -7,6 +9,7 @@ use super::accumulate::Message;
 use super::results::write_results;
 use crate::reply::{
     Accumulate, Assembled, CallArguments, Format, Framing, InvalidReply, Item, Parsed, StopReason, WrittenCall,
+    wire_name,
 };
 
 /// The format of Converse.
@@ -75,6 +78,9 @@ fn read_block(block: &mut Value, text: Option<&String>, names: &ExportedNames, p
         let read = parsed.push(written, names);
         if id != Some(&read.id) {
             call["toolUseId"] = read.id.as_str().into();
+        }
+        if let Cow::Owned(name) = wire_name(&read.name) {
+            call["name"] = name.into();
         }
         return;
     }

@@ -9,7 +9,9 @@ use super::fields::{
     PROMPT_FEEDBACK, RESPONSE_ID, TOOL_CALL, USAGE_METADATA, get, get_mut, text,
 };
 use super::results::write_results;
-use crate::reply::{Accumulate, Assembled, CallArguments, Format, InvalidReply, Item, Parsed, StopReason, WrittenCall};
+use crate::reply::{
+    Accumulate, Assembled, CallArguments, Format, InvalidReply, Item, Parsed, StopReason, WrittenCall, wire_name,
+};
 
 /// The format of `generateContent`.
 #[derive(Debug)]
@@ -85,10 +87,15 @@ fn read_part(part: &mut Value, incomplete: Option<&String>, names: &ExportedName
             Some(text) => CallArguments::from_text(text),
             None => CallArguments::from_value(call.get("args")),
         };
-        let has_id = parsed.push(WrittenCall::new(id, name, arguments), names).has_id;
-        // Without ids, calls and results correspond by name and order.
-        if let Some(call) = call.as_object_mut().filter(|_| !has_id) {
-            call.remove("id");
+        let read = parsed.push(WrittenCall::new(id, name, arguments), names);
+        if let Some(call) = call.as_object_mut() {
+            // Without ids, calls and results correspond by name and order.
+            if !read.has_id {
+                call.remove("id");
+            }
+            if read.name.is_empty() {
+                call.insert("name".to_owned(), wire_name("").into());
+            }
         }
         return;
     }

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use toolkit::catalog::ExportedNames;
 
-use crate::openai::chat::{Completion, read_completion, wire_name};
-use crate::reply::{Accumulate, Answer, Assembled, Format, InvalidReply, Item, Parsed};
+use crate::openai::chat::{Completion, read_completion};
+use crate::reply::{Accumulate, Answer, Assembled, Format, InvalidReply, Item, Parsed, wire_name};
 
 /// The format of Mistral's chat completions.
 #[derive(Debug)]

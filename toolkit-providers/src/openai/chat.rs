@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use toolkit::catalog::ExportedNames;
 
 pub(crate) use self::accumulate::Completion;
-pub(crate) use self::calls::wire_name;
 use self::message::read_message;
 use self::results::messages;
 use crate::reply::{Accumulate, Assembled, Format, InvalidReply, Item, Parsed, StopReason};

@@ -1,5 +1,7 @@
 //! A call of a tool in a model's reply.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 use toolkit::Arguments;
 use toolkit::catalog::{ExportedName, ExportedNames};
@@ -144,6 +146,19 @@ impl<'r> WrittenCall<'r> {
             form: self.form,
             caller: self.caller.cloned(),
         }
+    }
+}
+
+/// The maximum length of a name in a request.
+const MAX_NAME_LEN: usize = 64;
+
+/// Returns a name in a form that a request may contain. An exported name is valid; one that a model invented may not be.
+pub(crate) fn wire_name(name: &str) -> Cow<'_, str> {
+    let is_valid = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    match name {
+        "" => Cow::Owned("unknown".to_owned()),
+        name if name.len() <= MAX_NAME_LEN && name.chars().all(is_valid) => Cow::Borrowed(name),
+        name => Cow::Owned(name.chars().map(|c| if is_valid(c) { c } else { '_' }).take(MAX_NAME_LEN).collect()),
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use toolkit::catalog::ExportedNames;
 
 use crate::openai::wrapper::push_wrapped;
-use crate::reply::{CallArguments, CallForm, Parsed, Slot, WrittenCall, find_name};
+use crate::reply::{CallArguments, CallForm, Parsed, Slot, WrittenCall, find_name, wire_name};
 
 /// Reads one of the `tool_calls` of a message.
 pub(super) fn read_call(call: &mut Value, accepts_id: fn(&str) -> bool, names: &ExportedNames, parsed: &mut Parsed) {
@@ -69,18 +69,5 @@ fn make_valid(function: &mut Value) {
             function["arguments"] = json!({ "INVALID_JSON": text }).to_string().into();
         }
         _ => {}
-    }
-}
-
-/// The maximum length of a name in a request.
-const MAX_NAME_LEN: usize = 64;
-
-/// Returns a name in a form that a request may contain. An exported name is valid; one that a model invented may not be.
-pub(crate) fn wire_name(name: &str) -> Cow<'_, str> {
-    let is_valid = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    match name {
-        "" => Cow::Owned("unknown".to_owned()),
-        name if name.len() <= MAX_NAME_LEN && name.chars().all(is_valid) => Cow::Borrowed(name),
-        name => Cow::Owned(name.chars().map(|c| if is_valid(c) { c } else { '_' }).take(MAX_NAME_LEN).collect()),
     }
 }

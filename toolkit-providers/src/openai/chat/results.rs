@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::calls::wire_name;
-use crate::reply::{Answer, CallForm, Item, Part};
+use crate::reply::{Answer, CallForm, Item, Part, wire_name};
 
 /// The types of images that a message may contain.
 const IMAGE_TYPES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
