@@ -75,7 +75,7 @@ fn read(api: Api, request: &Value, names: &ExportedNames, events: &mut Vec<Reply
 }
 
 fn call(call: &ToolCall) -> Value {
-    let arguments = match &call.arguments {
+    let arguments: Value = match &call.arguments {
         CallArguments::Json(text) => serde_json::from_str(text).unwrap_or_else(|_| text.as_str().into()),
         CallArguments::Text(text) => text.as_str().into(),
         other => format!("{other:?}").into(),

@@ -2,13 +2,17 @@
 //!
 //! The rules are those whose violation the provider answers with an error 400.
 
+mod blocks;
+mod chat;
+mod rules;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use toolkit::catalog::ExportedNames;
 use toolkit::{Content, Dispatcher, ToolError, catalog, tool};
 use toolkit_providers::reply::{Api, RunOptions};
-use toolkit_providers::{anthropic, bedrock, gemini, openai};
+use toolkit_providers::{anthropic, bedrock, gemini, mistral, ollama, openai};
 
 /// Returns a number, or a list.
 #[tool(read_only)]
@@ -87,174 +91,15 @@ struct Checked {
     check: fn(&[Call], &[Value]) -> Result<(), String>,
 }
 
-const APIS: [Checked; 4] = [
-    Checked { api: anthropic::MESSAGES, reply: anthropic_reply, check: anthropic_check },
-    Checked { api: openai::RESPONSES, reply: responses_reply, check: responses_check },
-    Checked { api: gemini::GENERATE_CONTENT, reply: gemini_reply, check: gemini_check },
-    Checked { api: bedrock::CONVERSE, reply: bedrock_reply, check: bedrock_check },
+const APIS: [Checked; 7] = [
+    Checked { api: anthropic::MESSAGES, reply: blocks::anthropic_reply, check: blocks::anthropic_check },
+    Checked { api: openai::RESPONSES, reply: blocks::responses_reply, check: blocks::responses_check },
+    Checked { api: gemini::GENERATE_CONTENT, reply: blocks::gemini_reply, check: blocks::gemini_check },
+    Checked { api: bedrock::CONVERSE, reply: blocks::bedrock_reply, check: blocks::bedrock_check },
+    Checked { api: openai::CHAT_COMPLETIONS, reply: chat::chat_reply, check: chat::chat_check },
+    Checked { api: mistral::CHAT, reply: chat::chat_reply, check: chat::mistral_check },
+    Checked { api: ollama::CHAT, reply: chat::ollama_reply, check: chat::ollama_check },
 ];
-
-fn anthropic_reply(calls: &[Call]) -> Value {
-    let call = |call: &Call| json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments });
-    let content: Vec<Value> = calls.iter().map(call).collect();
-    json!({ "id": "msg", "type": "message", "role": "assistant", "content": content, "stop_reason": "tool_use" })
-}
-
-fn anthropic_check(calls: &[Call], messages: &[Value]) -> Result<(), String> {
-    let [assistant, user] = messages else { return Err(format!("{} messages", messages.len())) };
-    let ids = |message: &Value, kind: &str, field: &str| -> Vec<String> {
-        let blocks = message["content"].as_array().into_iter().flatten().filter(|block| block["type"] == kind);
-        blocks.map(|block| block[field].as_str().unwrap_or_default().to_owned()).collect()
-    };
-    let (called, answered) = (ids(assistant, "tool_use", "id"), ids(user, "tool_result", "tool_use_id"));
-    each_once(calls, &called, &answered)?;
-    require(assistant["role"] == "assistant" && user["role"] == "user", "the roles")?;
-    for result in user["content"].as_array().into_iter().flatten() {
-        require(result["type"] == "tool_result", "only results")?;
-        let blocks = match &result["content"] {
-            Value::Null => Vec::new(),
-            Value::String(text) => vec![json!({ "type": "text", "text": text })],
-            content => content.as_array().cloned().ok_or("content is text or a list")?,
-        };
-        let is_error = result["is_error"] == true;
-        for block in &blocks {
-            match block["type"].as_str() {
-                Some("text") => is_not_blank(&block["text"])?,
-                Some("image") => {
-                    require(!is_error, "no image in an error")?;
-                    is_image(&block["source"]["media_type"], &block["source"]["data"])?;
-                }
-                other => return Err(format!("a block of type {other:?}")),
-            }
-        }
-        require(!is_error || !blocks.is_empty(), "an error has content")?;
-    }
-    Ok(())
-}
-
-fn responses_reply(calls: &[Call]) -> Value {
-    let call = |call: &Call| {
-        let arguments = call.arguments.to_string();
-        json!({ "type": "function_call", "call_id": call.id, "name": call.name, "arguments": arguments })
-    };
-    json!({ "id": "resp", "status": "completed", "output": calls.iter().map(call).collect::<Vec<Value>>() })
-}
-
-fn responses_check(calls: &[Call], items: &[Value]) -> Result<(), String> {
-    let ids = |kind: &str| -> Vec<String> {
-        let items = items.iter().filter(|item| item["type"] == kind);
-        items.map(|item| item["call_id"].as_str().unwrap_or_default().to_owned()).collect()
-    };
-    each_once(calls, &ids("function_call"), &ids("function_call_output"))?;
-    for item in items.iter().filter(|item| item["type"] == "function_call_output") {
-        match &item["output"] {
-            Value::String(_) => is_not_blank(&item["output"])?,
-            output => {
-                for part in output.as_array().ok_or("output is text or a list")? {
-                    match part["type"].as_str() {
-                        Some("input_text") => is_not_blank(&part["text"])?,
-                        Some("input_image") => {
-                            let url = part["image_url"].as_str().and_then(|url| url.strip_prefix("data:"));
-                            let (kind, data) = url.and_then(|url| url.split_once(";base64,")).ok_or("a data URL")?;
-                            is_image(&kind.into(), &data.into())?;
-                        }
-                        other => return Err(format!("a part of type {other:?}")),
-                    }
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-fn gemini_reply(calls: &[Call]) -> Value {
-    let call = |call: &Call| json!({ "functionCall": { "id": call.id, "name": call.name, "args": call.arguments } });
-    let parts: Vec<Value> = calls.iter().map(call).collect();
-    json!({ "candidates": [{ "content": { "role": "model", "parts": parts }, "finishReason": "STOP" }] })
-}
-
-fn gemini_check(calls: &[Call], contents: &[Value]) -> Result<(), String> {
-    let [model, user] = contents else { return Err(format!("{} contents", contents.len())) };
-    require(model["role"] == "model" && user["role"] == "user", "the roles")?;
-    let called = list(&model["parts"])?.iter().map(|part| &part["functionCall"]);
-    let answered: Vec<&Value> = list(&user["parts"])?.iter().map(|part| &part["functionResponse"]).collect();
-    require(called.len() == calls.len() && answered.len() == calls.len(), "each call is answered once")?;
-    let mut ids = Vec::new();
-    for (call, response) in called.zip(answered) {
-        require(call["name"] == response["name"] && call.get("id") == response.get("id"), "the order")?;
-        require(call.get("id") != Some(&"".into()) && !ids.contains(&call.get("id")), "an id occurs once")?;
-        ids.extend(call.get("id").map(Some));
-        let result = response["response"].as_object().ok_or("a response is an object")?;
-        let value = result.get("output").or_else(|| result.get("error").filter(|error| error.is_string()));
-        require(result.len() == 1 && value.is_some(), "a response has `output` or `error`")?;
-        for part in response["parts"].as_array().into_iter().flatten() {
-            is_image(&part["inlineData"]["mimeType"], &part["inlineData"]["data"])?;
-        }
-    }
-    Ok(())
-}
-
-fn bedrock_reply(calls: &[Call]) -> Value {
-    let call = |call: &Call| json!({ "toolUseId": call.id, "name": call.name, "input": call.arguments });
-    let content: Vec<Value> = calls.iter().map(|each| json!({ "toolUse": call(each) })).collect();
-    json!({ "output": { "message": { "role": "assistant", "content": content } }, "stopReason": "tool_use" })
-}
-
-fn bedrock_check(calls: &[Call], messages: &[Value]) -> Result<(), String> {
-    let [assistant, user] = messages else { return Err(format!("{} messages", messages.len())) };
-    require(assistant["role"] == "assistant" && user["role"] == "user", "the roles")?;
-    let ids = |message: &Value, kind: &str| -> Result<Vec<String>, String> {
-        let id = |block: &Value| block[kind]["toolUseId"].as_str().unwrap_or_default().to_owned();
-        Ok(list(&message["content"])?.iter().map(id).collect())
-    };
-    each_once(calls, &ids(assistant, "toolUse")?, &ids(user, "toolResult")?)?;
-    for result in list(&user["content"])?.iter().map(|block| &block["toolResult"]) {
-        require(result["status"] == "success" || result["status"] == "error", "a result has a status")?;
-        let content = list(&result["content"])?;
-        require(!content.is_empty(), "a result has content")?;
-        for block in content {
-            match block.as_object().and_then(|block| block.iter().next()) {
-                Some((kind, text)) if kind == "text" => is_not_blank(text)?,
-                Some((kind, json)) if kind == "json" => require(json.is_object(), "`json` is an object")?,
-                Some((kind, image)) if kind == "image" => {
-                    let format = image["format"].as_str().unwrap_or_default();
-                    is_image(&format!("image/{format}").into(), &image["source"]["bytes"])?;
-                }
-                other => return Err(format!("a block {other:?}")),
-            }
-        }
-    }
-    Ok(())
-}
-
-fn list(value: &Value) -> Result<&Vec<Value>, String> {
-    value.as_array().ok_or_else(|| "content is a list".to_owned())
-}
-
-/// Checks that each call is repeated with an id of its own, and answered once, in the same order.
-fn each_once(calls: &[Call], called: &[String], answered: &[String]) -> Result<(), String> {
-    require(called.len() == calls.len(), "each call is repeated")?;
-    require(called == answered, "each call is answered once, in order")?;
-    let mut unique = called.to_vec();
-    unique.sort();
-    unique.dedup();
-    require(unique.len() == called.len() && called.iter().all(|id| !id.is_empty()), "each id occurs once")
-}
-
-fn is_not_blank(text: &Value) -> Result<(), String> {
-    require(text.as_str().is_some_and(|text| !text.trim().is_empty()), "a text is not blank")
-}
-
-fn is_image(mime_type: &Value, data: &Value) -> Result<(), String> {
-    let accepted = ["image/png", "image/jpeg", "image/gif", "image/webp"];
-    require(accepted.contains(&mime_type.as_str().unwrap_or_default()), "an image has an accepted type")?;
-    let data = data.as_str().and_then(|data| data_encoding::BASE64.decode(data.as_bytes()).ok());
-    require(data.is_some_and(|data| !data.is_empty()), "an image has data")
-}
-
-fn require(holds: bool, rule: &str) -> Result<(), String> {
-    holds.then_some(()).ok_or_else(|| rule.to_owned())
-}
 
 fn calls() -> impl Strategy<Value = Vec<Call>> {
     let arguments = prop_oneof![

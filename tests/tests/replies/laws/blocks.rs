@@ -1,0 +1,139 @@
+//! The shapes and rules of the APIs whose messages consist of blocks.
+
+use serde_json::{Value, json};
+
+use super::Call;
+use super::rules::{each_once, is_image, is_not_blank, list, require};
+
+pub(super) fn anthropic_reply(calls: &[Call]) -> Value {
+    let call = |call: &Call| json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments });
+    let content: Vec<Value> = calls.iter().map(call).collect();
+    json!({ "id": "msg", "type": "message", "role": "assistant", "content": content, "stop_reason": "tool_use" })
+}
+
+pub(super) fn anthropic_check(calls: &[Call], messages: &[Value]) -> Result<(), String> {
+    let [assistant, user] = messages else { return Err(format!("{} messages", messages.len())) };
+    let ids = |message: &Value, kind: &str, field: &str| -> Vec<String> {
+        let blocks = message["content"].as_array().into_iter().flatten().filter(|block| block["type"] == kind);
+        blocks.map(|block| block[field].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    let (called, answered) = (ids(assistant, "tool_use", "id"), ids(user, "tool_result", "tool_use_id"));
+    each_once(calls, &called, &answered)?;
+    require(assistant["role"] == "assistant" && user["role"] == "user", "the roles")?;
+    for result in user["content"].as_array().into_iter().flatten() {
+        require(result["type"] == "tool_result", "only results")?;
+        let blocks = match &result["content"] {
+            Value::Null => Vec::new(),
+            Value::String(text) => vec![json!({ "type": "text", "text": text })],
+            content => content.as_array().cloned().ok_or("content is text or a list")?,
+        };
+        let is_error = result["is_error"] == true;
+        for block in &blocks {
+            match block["type"].as_str() {
+                Some("text") => is_not_blank(&block["text"])?,
+                Some("image") => {
+                    require(!is_error, "no image in an error")?;
+                    is_image(&block["source"]["media_type"], &block["source"]["data"])?;
+                }
+                other => return Err(format!("a block of type {other:?}")),
+            }
+        }
+        require(!is_error || !blocks.is_empty(), "an error has content")?;
+    }
+    Ok(())
+}
+
+pub(super) fn responses_reply(calls: &[Call]) -> Value {
+    let call = |call: &Call| {
+        let arguments = call.arguments.to_string();
+        json!({ "type": "function_call", "call_id": call.id, "name": call.name, "arguments": arguments })
+    };
+    json!({ "id": "resp", "status": "completed", "output": calls.iter().map(call).collect::<Vec<Value>>() })
+}
+
+pub(super) fn responses_check(calls: &[Call], items: &[Value]) -> Result<(), String> {
+    let ids = |kind: &str| -> Vec<String> {
+        let items = items.iter().filter(|item| item["type"] == kind);
+        items.map(|item| item["call_id"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    each_once(calls, &ids("function_call"), &ids("function_call_output"))?;
+    for item in items.iter().filter(|item| item["type"] == "function_call_output") {
+        match &item["output"] {
+            Value::String(_) => is_not_blank(&item["output"])?,
+            output => {
+                for part in output.as_array().ok_or("output is text or a list")? {
+                    match part["type"].as_str() {
+                        Some("input_text") => is_not_blank(&part["text"])?,
+                        Some("input_image") => {
+                            let url = part["image_url"].as_str().and_then(|url| url.strip_prefix("data:"));
+                            let (kind, data) = url.and_then(|url| url.split_once(";base64,")).ok_or("a data URL")?;
+                            is_image(&kind.into(), &data.into())?;
+                        }
+                        other => return Err(format!("a part of type {other:?}")),
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn gemini_reply(calls: &[Call]) -> Value {
+    let call = |call: &Call| json!({ "functionCall": { "id": call.id, "name": call.name, "args": call.arguments } });
+    let parts: Vec<Value> = calls.iter().map(call).collect();
+    json!({ "candidates": [{ "content": { "role": "model", "parts": parts }, "finishReason": "STOP" }] })
+}
+
+pub(super) fn gemini_check(calls: &[Call], contents: &[Value]) -> Result<(), String> {
+    let [model, user] = contents else { return Err(format!("{} contents", contents.len())) };
+    require(model["role"] == "model" && user["role"] == "user", "the roles")?;
+    let called = list(&model["parts"])?.iter().map(|part| &part["functionCall"]);
+    let answered: Vec<&Value> = list(&user["parts"])?.iter().map(|part| &part["functionResponse"]).collect();
+    require(called.len() == calls.len() && answered.len() == calls.len(), "each call is answered once")?;
+    let mut ids = Vec::new();
+    for (call, response) in called.zip(answered) {
+        require(call["name"] == response["name"] && call.get("id") == response.get("id"), "the order")?;
+        require(call.get("id") != Some(&"".into()) && !ids.contains(&call.get("id")), "an id occurs once")?;
+        ids.extend(call.get("id").map(Some));
+        let result = response["response"].as_object().ok_or("a response is an object")?;
+        let value = result.get("output").or_else(|| result.get("error").filter(|error| error.is_string()));
+        require(result.len() == 1 && value.is_some(), "a response has `output` or `error`")?;
+        for part in response["parts"].as_array().into_iter().flatten() {
+            is_image(&part["inlineData"]["mimeType"], &part["inlineData"]["data"])?;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn bedrock_reply(calls: &[Call]) -> Value {
+    let call = |call: &Call| json!({ "toolUseId": call.id, "name": call.name, "input": call.arguments });
+    let content: Vec<Value> = calls.iter().map(|each| json!({ "toolUse": call(each) })).collect();
+    json!({ "output": { "message": { "role": "assistant", "content": content } }, "stopReason": "tool_use" })
+}
+
+pub(super) fn bedrock_check(calls: &[Call], messages: &[Value]) -> Result<(), String> {
+    let [assistant, user] = messages else { return Err(format!("{} messages", messages.len())) };
+    require(assistant["role"] == "assistant" && user["role"] == "user", "the roles")?;
+    let ids = |message: &Value, kind: &str| -> Result<Vec<String>, String> {
+        let id = |block: &Value| block[kind]["toolUseId"].as_str().unwrap_or_default().to_owned();
+        Ok(list(&message["content"])?.iter().map(id).collect())
+    };
+    each_once(calls, &ids(assistant, "toolUse")?, &ids(user, "toolResult")?)?;
+    for result in list(&user["content"])?.iter().map(|block| &block["toolResult"]) {
+        require(result["status"] == "success" || result["status"] == "error", "a result has a status")?;
+        let content = list(&result["content"])?;
+        require(!content.is_empty(), "a result has content")?;
+        for block in content {
+            match block.as_object().and_then(|block| block.iter().next()) {
+                Some((kind, text)) if kind == "text" => is_not_blank(text)?,
+                Some((kind, json)) if kind == "json" => require(json.is_object(), "`json` is an object")?,
+                Some((kind, image)) if kind == "image" => {
+                    let format = image["format"].as_str().unwrap_or_default();
+                    is_image(&format!("image/{format}").into(), &image["source"]["bytes"])?;
+                }
+                other => return Err(format!("a block {other:?}")),
+            }
+        }
+    }
+    Ok(())
+}
