@@ -182,8 +182,9 @@ fn gemini(message: &mut Value) {
         }
         for call in ["functionCall", "functionResponse"] {
             // An id that the client adds.
-            let fields = part.get_mut(call).and_then(Value::as_object_mut);
-            fields.map(|fields| fields.retain(|key, value| key != "id" || !value.to_string().contains("pyd_ai_")));
+            if let Some(fields) = part.get_mut(call).and_then(Value::as_object_mut) {
+                fields.retain(|key, value| key != "id" || !value.to_string().contains("pyd_ai_"));
+            }
         }
         if let Some(response) = part.get_mut("functionResponse") {
             // The name of the value is free.
