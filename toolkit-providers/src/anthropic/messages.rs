@@ -83,7 +83,7 @@ fn read_block(block: &mut Value, text: Option<&String>, names: &ExportedNames, p
             }
         }
         kind @ ("server_tool_use" | "mcp_tool_use") => parsed.push_provider_call(kind, id, false),
-        // Whatever else there is goes back as it came.
+        // Other parts are only repeated.
         _ => {}
     }
 }

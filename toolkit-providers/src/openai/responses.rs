@@ -120,7 +120,7 @@ fn read_item(
             parsed.push_provider_call(kind, id, !is_done);
         }
         _ if kind.ends_with("_call") || kind == "program" => parsed.push_provider_call(kind, field("id"), false),
-        // Whatever else there is goes back as it came.
+        // Other parts are only repeated.
         _ => {}
     }
 }

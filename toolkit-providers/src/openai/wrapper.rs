@@ -5,7 +5,7 @@ use toolkit::catalog::ExportedNames;
 
 use crate::reply::{CallArguments, Parsed, WrittenCall, find_name};
 
-/// The names of the wrapper, which nobody declares.
+/// The names of the wrapper, which no request declares.
 const NAMES: [&str; 2] = ["parallel", "multi_tool_use.parallel"];
 
 /// Adds the calls inside `wrapper`. Returns false if it is not one, or if one of its tools was not exported.

@@ -48,7 +48,7 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    /// Returns the parts of the outcome of a call, and whether it is an error.
+    /// Returns the parts of the outcome of a call, and true if it is an error.
     pub(crate) fn of(outcome: &Result<RunResult, ToolError>) -> (Vec<Self>, bool) {
         match outcome {
             Err(error) => {

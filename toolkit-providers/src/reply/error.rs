@@ -27,7 +27,7 @@ impl InvalidReply {
         Self { api, reason: reason.into() }
     }
 
-    /// Creates the error of JSON that is not a reply of an API, which says what it is instead.
+    /// Creates the error of JSON that is not a reply of an API, with the API that it may be from.
     pub(crate) fn unexpected(api: &'static str, expected: &str, json: &Value) -> Self {
         let error = json.pointer("/error/message").or_else(|| json.get("error")).or_else(|| json.get("message"));
         if let Some(message) = error.and_then(Value::as_str) {

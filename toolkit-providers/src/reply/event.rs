@@ -1,4 +1,4 @@
-//! What a user sees while a reply is streamed.
+//! Parts of a streamed reply, for display.
 
 /// A part of a reply that arrived, for display.
 ///

@@ -2,7 +2,7 @@
 
 /// Limits of the results of one reply.
 ///
-/// A result that exceeds a limit is truncated, and its text says what is missing. The [`RunResult`] stays complete.
+/// A result that exceeds a limit is truncated, and its text states what is missing. The [`RunResult`] stays complete.
 ///
 /// [`RunResult`]: toolkit::RunResult
 ///

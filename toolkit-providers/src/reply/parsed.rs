@@ -112,7 +112,7 @@ impl Parsed {
         self.provider_calls.push(ProviderCall { kind: kind.to_owned(), id, needs_result });
     }
 
-    /// Sets the reason why the model stopped. Calls count, whatever the provider says: some report the end of a reply
+    /// Sets the reason why the model stopped. The calls decide, since some providers report the end of a reply
     /// that has calls, or calls of a reply that has none.
     pub(crate) fn stop(&mut self, stop: StopReason) {
         self.stop = match stop {

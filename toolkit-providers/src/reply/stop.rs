@@ -4,8 +4,8 @@ use std::fmt;
 
 /// The reason why a model stopped.
 ///
-/// A reply may contain calls for any reason. They are answered in all cases, but run only if the reply is complete: not
-/// after [`Truncated`](Self::Truncated) and [`Failed`](Self::Failed).
+/// A reply may contain calls for any reason. Each call has a result, but runs only if the reply is complete:
+/// not after [`Truncated`](Self::Truncated) and [`Failed`](Self::Failed).
 ///
 /// ```
 /// use toolkit_providers::reply::StopReason;

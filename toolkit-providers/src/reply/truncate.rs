@@ -1,4 +1,4 @@
-//! Truncation of results that are too long for a model, which says what is missing.
+//! Truncation of results that are too long for a model. The truncated text states what is missing.
 
 use std::io::{self, Write};
 
@@ -23,7 +23,7 @@ pub(crate) fn truncate_text(text: &str, max_bytes: usize) -> String {
 }
 
 /// Returns JSON text of at most about `max_bytes`: long texts lose their middle, and arrays and objects their last
-/// items. Each place says what is missing. Text that is not JSON is truncated as text.
+/// items. Each place states what is missing. Text that is not JSON is truncated as text.
 pub(crate) fn truncate_json(json: &str, max_bytes: usize) -> String {
     if json.len() <= max_bytes {
         return json.to_owned();

@@ -50,7 +50,7 @@ impl Turn {
     }
 
     /// Returns true if the model waits for no results: its text is the answer, unless its
-    /// [stop reason](Reply::stop_reason) says otherwise.
+    /// [stop reason](Reply::stop_reason) gives another reason.
     #[must_use]
     pub fn is_final(&self) -> bool {
         !self.reply.needs_results()

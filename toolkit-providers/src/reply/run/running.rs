@@ -99,7 +99,7 @@ impl Running {
         Some((&self.reply.calls()[index], outcome))
     }
 
-    /// Returns the results. A call that has none yet is cancelled, and its result says so.
+    /// Returns the results. A call that has none yet is cancelled, and its result is that error.
     #[must_use]
     pub fn finish(mut self) -> ToolResults {
         self.end_all(ToolError::cancelled);
