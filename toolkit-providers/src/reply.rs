@@ -62,6 +62,8 @@ mod limits;
 mod lines;
 mod parsed;
 mod results;
+#[cfg(feature = "rmcp")]
+mod rmcp;
 mod run;
 mod stop;
 mod stream;

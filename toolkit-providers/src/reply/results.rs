@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 use toolkit::mcp::{Revision, write_error, write_result};
-use toolkit::{Catalog, RunResult, ToolError};
+use toolkit::{Dispatcher, RunResult, ToolError};
 
 use super::Reply;
 use super::answer::{Answer, Item, Part};
@@ -35,6 +35,8 @@ use super::truncate::{share, truncate_json, truncate_text};
 #[derive(Debug)]
 pub struct ToolResults {
     reply: Reply,
+    /// What ran the calls, with the catalog of their tools.
+    dispatcher: Dispatcher,
     outcomes: Vec<Result<RunResult, ToolError>>,
     /// The results that the host wrote, by their place in the reply.
     by_host: BTreeMap<usize, Value>,
@@ -75,9 +77,9 @@ impl fmt::Display for Unanswered {
 impl std::error::Error for Unanswered {}
 
 impl ToolResults {
-    pub(super) fn new(reply: Reply, outcomes: Vec<Result<RunResult, ToolError>>) -> Self {
+    pub(super) fn new(reply: Reply, dispatcher: Dispatcher, outcomes: Vec<Result<RunResult, ToolError>>) -> Self {
         debug_assert_eq!(reply.calls().len(), outcomes.len(), "each call has one result");
-        Self { reply, outcomes, by_host: BTreeMap::new() }
+        Self { reply, dispatcher, outcomes, by_host: BTreeMap::new() }
     }
 
     /// Returns each call with its result, in the order of the reply.
@@ -167,10 +169,25 @@ impl ToolResults {
         Part::Json(Value::Array(results).to_string())
     }
 
-    /// Returns the results in the format of MCP (`CallToolResult`), in the order of the calls. `catalog` is the catalog
-    /// of the dispatcher that ran them.
+    /// Returns the results in the format of MCP (`CallToolResult`), in the order of the calls.
+    ///
+    /// ```
+    /// use serde_json::{Value, json};
+    /// use toolkit::catalog::ExportedNames;
+    /// use toolkit::mcp::Revision;
+    /// use toolkit::{Catalog, Context, Dispatcher};
+    /// use toolkit_providers::anthropic::MESSAGES;
+    ///
+    /// let call = json!({ "type": "tool_use", "id": "toolu_1", "name": "erase", "input": {} });
+    /// let reply = MESSAGES.read(json!({ "content": [call] }), &ExportedNames::default())?;
+    /// let results = reply.run_sync(&Dispatcher::new(Catalog::new([])?)?, &Context::new());
+    /// let result: Value = serde_json::from_slice(&results.to_mcp(Revision::V2025_11_25)[0])?;
+    /// assert_eq!(result["isError"], true);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
-    pub fn to_mcp(&self, catalog: &Catalog, revision: Revision) -> Vec<Vec<u8>> {
+    pub fn to_mcp(&self, revision: Revision) -> Vec<Vec<u8>> {
+        let catalog = self.dispatcher.catalog();
         let written = self.iter().map(|(call, outcome)| match outcome {
             Ok(result) => match call.tool.as_ref().and_then(|id| catalog.with_id(id)) {
                 Some(tool) => write_result(tool, result, revision),

@@ -48,6 +48,6 @@ impl Reply {
             prepared.call_sync_with(&options.context_of(idx, call), arguments)
         });
         let outcomes = outcomes.collect();
-        ToolResults::new(self.clone(), outcomes)
+        ToolResults::new(self.clone(), dispatcher.clone(), outcomes)
     }
 }

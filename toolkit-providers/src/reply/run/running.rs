@@ -104,7 +104,7 @@ impl Running {
     pub fn finish(mut self) -> ToolResults {
         self.end_all(ToolError::cancelled);
         let outcomes = std::mem::take(&mut self.outcomes).into_iter();
-        ToolResults::new(self.reply.clone(), outcomes.flatten().collect())
+        ToolResults::new(self.reply.clone(), self.dispatcher.clone(), outcomes.flatten().collect())
     }
 
     /// Starts as many calls as may run now.

@@ -1,7 +1,8 @@
-//! Replies and results as types of `async-openai`.
+//! Replies and results as types of other crates.
 
 use async_openai::types::chat::{ChatCompletionRequestMessage, CreateChatCompletionResponse};
 use async_openai::types::responses::{InputItem, Response};
+use rmcp::model::CallToolResult;
 use serde_json::{Value, json};
 use toolkit::catalog::Naming;
 use toolkit::{Dispatcher, catalog, tool};
@@ -54,4 +55,16 @@ async fn a_chat_completion_of_async_openai_is_answered_with_its_messages() {
     let messages: Value = serde_json::to_value(&messages).unwrap();
     assert_eq!(messages[0]["tool_calls"][0]["id"], "call_1");
     assert_eq!(messages[1], json!({ "role": "tool", "tool_call_id": "call_1", "content": "3" }));
+}
+
+#[tokio::test]
+async fn results_are_those_of_the_official_mcp_sdk() {
+    let dispatcher = dispatcher();
+    let export = tools(dispatcher.catalog(), Naming::default(), Options::responses()).unwrap();
+    let call = |name| json!({ "type": "function_call", "call_id": name, "name": name, "arguments": ARGUMENTS });
+    let body = json!({ "status": "completed", "output": [call("add"), call("sub")] });
+    let turn = openai::respond(&dispatcher, &export, body).await.unwrap();
+    let results: Vec<CallToolResult> = (&turn.results).try_into().unwrap();
+    assert_eq!((&results[0].structured_content, results[0].is_error), (&Some(json!({ "result": 3 })), Some(false)));
+    assert_eq!(results[1].is_error, Some(true));
 }
