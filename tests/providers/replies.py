@@ -1,6 +1,7 @@
 """Compares the replies that are read, and the results that are written, with the official packages of the providers.
 
-`replies.py PROGRAM SDISTS`: the program is `fixture_replies`, the folder has the unpacked source distributions."""
+`replies.py PROGRAM SDISTS STREAMS`: the program is `fixture_replies`, the folder has the unpacked source distributions,
+and the streams that were compared are written to the file."""
 
 import copy
 import importlib
@@ -23,6 +24,7 @@ program = Program(sys.argv[1])
 sdists = pathlib.Path(sys.argv[2])
 counts = {"replies": 0, "streams": 0, "requests": 0, "breaks": 0, "skipped": 0}
 failures = []
+compared = []
 
 
 def fail(*parts):
@@ -103,6 +105,7 @@ def run_stream(oracle, name, events):
         return None
     counts["streams"] += 1
     expected = oracle.read(reply)
+    compared.append({"api": oracle.API, "name": name, "names": named(expected[0]), "events": events})
     answer = program.ask(api=oracle.API, names=named(expected[0]), outcomes=["text", "object", "error"], events=events)
     compare(oracle, name, answer, expected)
     check_written(oracle, name, answer)
@@ -157,6 +160,7 @@ for module in ORACLES:
         continue
     run(oracle)
 
+pathlib.Path(sys.argv[3]).write_text(json.dumps(compared))
 for failure in failures[:60]:
     print(failure)
 summary = ", ".join(f"{number} {what}" for what, number in counts.items())
