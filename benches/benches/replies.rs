@@ -91,12 +91,12 @@ struct Output {
 fn main() {
     let dispatcher = Dispatcher::new(catalog![book].expect("one tool")).expect("no state is needed");
     let export = tools(dispatcher.catalog(), Naming::default(), Options::default()).expect("the name is portable");
-    println!("| replies | typed serde | toolkit | ratio |\n|---|---|---|---|");
     for n_calls in [1, 4, 16] {
         let message = message(n_calls);
         print(
             "Anthropic",
             n_calls,
+            &message,
             || anthropic_typed(&message),
             || respond(MESSAGES, &message, &dispatcher, &export.names),
         );
@@ -104,19 +104,21 @@ fn main() {
         print(
             "Responses",
             n_calls,
+            &response,
             || responses_typed(&response),
             || respond(RESPONSES, &response, &dispatcher, &export.names),
         );
     }
 }
 
-fn print(api: &str, n_calls: usize, typed: impl Fn() -> Vec<u8>, ours: impl Fn() -> Vec<u8>) {
-    let read = |json: &[u8]| serde_json::from_slice::<Value>(json).expect("it is JSON");
-    assert_eq!(read(&typed()), read(&ours()), "both do the same");
-    let mut table = Table::new(format!("{api}, {n_calls} calls"));
+fn print(api: &str, n_calls: usize, reply: &[u8], typed: impl Fn() -> Vec<u8>, ours: impl Fn() -> Vec<u8>) {
+    let tree = |json: &[u8]| serde_json::from_slice::<Value>(json).expect("it is JSON");
+    assert_eq!(tree(&typed()), tree(&ours()), "both do the same");
+    let mut table = Table::new(format!("{api}, calls: {n_calls}"));
     table.row("typed serde", "nothing", typed);
-    table.row("toolkit", "in and out", ours);
-    println!("{}", table.measure().pair());
+    table.row("a JSON tree of the reply", "nothing", || tree(black_box(reply)));
+    table.row("`toolkit`", "in and out", ours);
+    println!("{}", table.measure());
 }
 
 fn respond(api: Api, reply: &[u8], dispatcher: &Dispatcher, names: &ExportedNames) -> Vec<u8> {

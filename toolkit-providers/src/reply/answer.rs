@@ -123,8 +123,11 @@ impl Answer<'_> {
     /// Returns all parts as one text, with a note for each that is not text. An error begins with `error: `, for APIs
     /// without a flag.
     pub(crate) fn to_text(&self) -> String {
-        let parts: Vec<String> = self.parts.iter().map(Part::to_text).collect();
-        flagged(self.is_error, parts.join("\n"))
+        let text = match &self.parts[..] {
+            [part] => part.to_text(),
+            parts => parts.iter().map(Part::to_text).collect::<Vec<String>>().join("\n"),
+        };
+        flagged(self.is_error, text)
     }
 }
 

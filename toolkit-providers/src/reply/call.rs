@@ -82,7 +82,8 @@ impl CallArguments {
         match value {
             None | Some(Value::Null) => Self::Json("{}".to_owned()),
             Some(Value::String(text)) => Self::from_text(text),
-            Some(value) => Self::Json(value.to_string()),
+            // Faster than `Display`.
+            Some(value) => Self::Json(serde_json::to_string(value).unwrap_or_default()),
         }
     }
 
