@@ -82,7 +82,7 @@ pub use self::call::{CallArguments, ToolCall};
 pub(crate) use self::call::{CallForm, WrittenCall, find_name, wire_name};
 pub use self::error::InvalidReply;
 pub use self::event::ReplyEvent;
-pub(crate) use self::format::{Accumulate, Assembled, Format, Framing, append, object};
+pub(crate) use self::format::{Accumulate, Assembled, Format, Framing, append, fields, object};
 pub use self::limits::ResultLimits;
 pub use self::parsed::ProviderCall;
 pub(crate) use self::parsed::{Parsed, Slot};

@@ -1,11 +1,12 @@
 //! Replies and results of Messages.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use toolkit::catalog::ExportedNames;
 
 use super::accumulate::Message;
 use crate::reply::{
     Accumulate, Answer, Assembled, CallArguments, Format, InvalidReply, Item, Parsed, Part, StopReason, WrittenCall,
+    fields,
 };
 
 /// The format of Messages.
@@ -40,7 +41,7 @@ impl Format for Messages {
         }
         parsed.stop(stop_reason(&body));
         if !content.is_empty() {
-            parsed.messages.push(json!({ "role": "assistant", "content": content }));
+            parsed.messages.push(fields([("role", "assistant".into()), ("content", content.into())]));
         }
         if let Value::Object(fields) = &mut body {
             fields.remove("content");
@@ -57,7 +58,7 @@ impl Format for Messages {
                 Item::Written(result) => (*result).clone(),
             })
             .collect();
-        vec![json!({ "role": "user", "content": results })]
+        vec![fields([("role", "user".into()), ("content", results.into())])]
     }
 }
 
@@ -134,17 +135,20 @@ fn result(answer: &Answer<'_>) -> Value {
 }
 
 fn block(part: &Part, only_text: bool) -> Option<Value> {
-    let base64 = |mime_type: &str, data: &str| json!({ "type": "base64", "media_type": mime_type, "data": data });
+    let base64 = |kind: &str, mime_type: &str, data: &str| {
+        let source = [("type", "base64".into()), ("media_type", mime_type.into()), ("data", data.into())];
+        fields([("type", kind.into()), ("source", fields(source))])
+    };
     match part {
         Part::Image { data, mime_type } if !only_text && IMAGE_TYPES.contains(&mime_type.as_str()) => {
-            Some(json!({ "type": "image", "source": base64(mime_type, data) }))
+            Some(base64("image", mime_type, data))
         }
         Part::File { data, mime_type, .. } if !only_text && mime_type == "application/pdf" => {
-            Some(json!({ "type": "document", "source": base64(mime_type, data) }))
+            Some(base64("document", mime_type, data))
         }
         other => {
             let text = other.to_text();
-            (!text.trim().is_empty()).then(|| json!({ "type": "text", "text": text }))
+            (!text.trim().is_empty()).then(|| fields([("type", "text".into()), ("text", text.into())]))
         }
     }
 }

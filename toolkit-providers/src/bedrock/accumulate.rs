@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::converse::{NAME, provider_kind};
-use crate::reply::{Accumulate, Assembled, InvalidReply, ReplyEvent, append};
+use crate::reply::{Accumulate, Assembled, InvalidReply, ReplyEvent, append, fields};
 
 /// A message of which some events have arrived.
 #[derive(Debug, Default)]
@@ -63,7 +63,10 @@ impl Accumulate for Message {
             content.push(json);
         }
         let mut body = self.body;
-        body.insert("output".to_owned(), json!({ "message": { "role": "assistant", "content": content } }));
+        body.insert(
+            "output".to_owned(),
+            fields([("message", fields([("role", "assistant".into()), ("content", content.into())]))]),
+        );
         Ok(Assembled { body: body.into(), arguments, is_complete: self.is_complete })
     }
 }

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use toolkit::catalog::ExportedNames;
 
 use super::accumulate::Message;
 use super::results::write_results;
 use crate::reply::{
-    Accumulate, Assembled, CallArguments, Format, Framing, InvalidReply, Item, Parsed, StopReason, WrittenCall,
+    Accumulate, Assembled, CallArguments, Format, Framing, InvalidReply, Item, Parsed, StopReason, WrittenCall, fields,
     wire_name,
 };
 
@@ -59,7 +59,7 @@ impl Format for Converse {
     }
 
     fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
-        vec![json!({ "role": "user", "content": write_results(items) })]
+        vec![fields([("role", "user".into()), ("content", write_results(items).into())])]
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::reply::{Answer, Item, Part};
+use crate::reply::{Answer, Item, Part, fields};
 
 /// The formats of images by their media types.
 const IMAGE_FORMATS: [(&str, &str); 4] =
@@ -27,7 +27,7 @@ const MAX_NAME: usize = 100;
 /// Writes a block for each result.
 pub(super) fn write_results(items: &[Item<'_>]) -> Vec<Value> {
     let written = items.iter().map(|item| match item {
-        Item::Answer(answer) => json!({ "toolResult": tool_result(answer) }),
+        Item::Answer(answer) => fields([("toolResult", tool_result(answer))]),
         Item::Written(block) => (*block).clone(),
     });
     written.collect()
@@ -42,13 +42,13 @@ fn tool_result(answer: &Answer<'_>) -> Value {
         content.push(json!({ "text": if answer.is_error { "error" } else { "ok" } }));
     }
     let status = if answer.is_error { "error" } else { "success" };
-    json!({ "toolUseId": id, "content": content, "status": status })
+    fields([("toolUseId", id.as_str().into()), ("content", content.into()), ("status", status.into())])
 }
 
 fn block(part: &Part, id: &str, position: usize) -> Option<Value> {
     match part {
         Part::Json(json) if json.trim_ascii_start().starts_with('{') => match serde_json::from_str::<Value>(json) {
-            Ok(object) => return Some(json!({ "json": object })),
+            Ok(object) => return Some(fields([("json", object)])),
             Err(_) => return Some(json!({ "text": json })),
         },
         Part::Image { data, mime_type } => {

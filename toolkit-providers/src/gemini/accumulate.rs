@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::content::{NAME, position};
 use super::fields::{
@@ -71,7 +71,7 @@ impl Accumulate for Response {
         if let Some(mut candidate) = self.candidate {
             self.content.insert("parts".to_owned(), self.parts.into());
             candidate.insert("content".to_owned(), self.content.into());
-            body.insert("candidates".to_owned(), json!([candidate]));
+            body.insert("candidates".to_owned(), Value::Array(vec![candidate.into()]));
         }
         if body.is_empty() {
             return Err(InvalidReply::new(NAME, "the stream has no `candidates`"));

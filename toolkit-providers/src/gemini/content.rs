@@ -1,6 +1,6 @@
 //! Replies of `generateContent`.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use toolkit::catalog::ExportedNames;
 
 use super::accumulate::Response;
@@ -10,7 +10,8 @@ use super::fields::{
 };
 use super::results::write_results;
 use crate::reply::{
-    Accumulate, Assembled, CallArguments, Format, InvalidReply, Item, Parsed, StopReason, WrittenCall, wire_name,
+    Accumulate, Assembled, CallArguments, Format, InvalidReply, Item, Parsed, StopReason, WrittenCall, fields,
+    wire_name,
 };
 
 /// The format of `generateContent`.
@@ -63,7 +64,7 @@ impl Format for GenerateContent {
     }
 
     fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
-        vec![json!({ "role": "user", "parts": write_results(items) })]
+        vec![fields([("role", "user".into()), ("parts", write_results(items).into())])]
     }
 }
 

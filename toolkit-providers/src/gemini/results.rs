@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::reply::{Answer, Item, Part, wire_name};
+use crate::reply::{Answer, Item, Part, fields, wire_name};
 
 /// The types of media that a function response may contain.
 const MEDIA_TYPES: [&str; 5] = ["image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"];
@@ -10,7 +10,7 @@ const MEDIA_TYPES: [&str; 5] = ["image/png", "image/jpeg", "image/webp", "applic
 /// Writes a part for each result.
 pub(super) fn write_results(items: &[Item<'_>]) -> Vec<Value> {
     let written = items.iter().map(|item| match item {
-        Item::Answer(answer) => json!({ "functionResponse": function_response(answer) }),
+        Item::Answer(answer) => fields([("functionResponse", function_response(answer))]),
         Item::Written(part) => (*part).clone(),
     });
     written.collect()
@@ -28,7 +28,7 @@ fn function_response(answer: &Answer<'_>) -> Value {
     let name = if name.is_empty() { wire_name(name) } else { name.into() };
     response.insert("name".to_owned(), name.into());
     let outcome = if answer.is_error { "error" } else { "output" };
-    response.insert("response".to_owned(), json!({ outcome: output(&texts, answer.is_error) }));
+    response.insert("response".to_owned(), fields([(outcome, output(&texts, answer.is_error))]));
     let media: Vec<Value> = media.into_iter().filter_map(inline_data).collect();
     if !media.is_empty() {
         response.insert("parts".to_owned(), media.into());

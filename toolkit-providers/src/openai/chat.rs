@@ -8,7 +8,7 @@ mod fragments;
 mod message;
 mod results;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use toolkit::catalog::ExportedNames;
 
 pub(crate) use self::accumulate::Completion;
@@ -61,7 +61,7 @@ pub(crate) fn read_completion(
     if let Value::Object(fields) = &mut choice {
         fields.remove("message");
     }
-    body["choices"] = json!([choice]);
+    body["choices"] = Value::Array(vec![choice]);
     parsed.metadata = body;
     Ok(parsed)
 }

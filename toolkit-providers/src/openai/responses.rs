@@ -11,7 +11,7 @@ use self::accumulate::Response;
 use super::wrapper::push_wrapped;
 use crate::reply::{
     Accumulate, Answer, Assembled, CallArguments, CallForm, Format, InvalidReply, Item, Parsed, Part, StopReason,
-    WrittenCall, find_name, flagged,
+    WrittenCall, fields, find_name, flagged,
 };
 
 /// The format of Responses.
@@ -175,11 +175,13 @@ fn media(part: &Part) -> Option<Value> {
     let url = |mime_type: &str, data: &str| format!("data:{mime_type};base64,{data}");
     match part {
         Part::Image { data, mime_type } if IMAGE_TYPES.contains(&mime_type.as_str()) => {
-            Some(json!({ "type": "input_image", "image_url": url(mime_type, data) }))
+            Some(fields([("type", "input_image".into()), ("image_url", url(mime_type, data).into())]))
         }
-        Part::File { name, data, mime_type } if mime_type == "application/pdf" => {
-            Some(json!({ "type": "input_file", "filename": name, "file_data": url(mime_type, data) }))
-        }
+        Part::File { name, data, mime_type } if mime_type == "application/pdf" => Some(fields([
+            ("type", "input_file".into()),
+            ("filename", name.as_str().into()),
+            ("file_data", url(mime_type, data).into()),
+        ])),
         _ => None,
     }
 }

@@ -74,6 +74,11 @@ pub(crate) fn object(value: Value) -> Value {
     if value.is_object() { value } else { Value::Object(Map::new()) }
 }
 
+/// Creates an object. Unlike `json!`, it moves the values into it.
+pub(crate) fn fields<const N: usize>(fields: [(&str, Value); N]) -> Value {
+    Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
 /// Appends text to a field of an object, or sets it.
 pub(crate) fn append(object: &mut Value, field: &str, text: &str) {
     match object.get_mut(field) {

@@ -130,7 +130,7 @@ impl Accumulate for Completion {
             message["function_call"] = call.into_function();
         }
         choice["message"] = message;
-        body["choices"] = json!([choice]);
+        body["choices"] = Value::Array(vec![choice]);
         Ok(Assembled::new(body, is_complete))
     }
 }

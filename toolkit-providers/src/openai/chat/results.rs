@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::reply::{Answer, CallForm, Item, Part, wire_name};
+use crate::reply::{Answer, CallForm, Item, Part, fields, wire_name};
 
 /// The types of images that a message may contain.
 const IMAGE_TYPES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
@@ -19,7 +19,7 @@ pub(super) fn messages(items: &[Item<'_>]) -> Vec<Value> {
         })
         .collect();
     if !media.is_empty() {
-        messages.push(json!({ "role": "user", "content": media }));
+        messages.push(fields([("role", "user".into()), ("content", media.into())]));
     }
     messages
 }
