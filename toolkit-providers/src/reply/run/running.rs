@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use tokio::runtime::Handle;
 use tokio::task::{Id, JoinSet};
@@ -42,7 +43,7 @@ type Outcome = Result<RunResult, ToolError>;
 pub struct Running {
     reply: Reply,
     dispatcher: Dispatcher,
-    options: RunOptions,
+    options: Arc<RunOptions>,
     outcomes: Vec<Option<Outcome>>,
     /// The calls that have not started yet.
     queue: VecDeque<usize>,
@@ -68,7 +69,7 @@ impl Running {
         Self {
             reply,
             dispatcher,
-            options,
+            options: Arc::new(options),
             outcomes: (0..n_calls).map(|_| None).collect(),
             queue: (0..n_calls).collect(),
             done: VecDeque::new(),
@@ -125,10 +126,7 @@ impl Running {
     }
 
     async fn start_call(&mut self, index: usize) {
-        if let Err(error) = prepare(&self.reply, index, &self.dispatcher, &self.options) {
-            return self.set(index, Err(error));
-        }
-        let (reply, dispatcher, options) = (self.reply.clone(), self.dispatcher.clone(), self.options.clone());
+        let (reply, dispatcher, options) = (self.reply.clone(), self.dispatcher.clone(), Arc::clone(&self.options));
         let call = async move {
             let context = options.context_of(index, &reply.calls()[index]);
             let (prepared, arguments) = prepare(&reply, index, &dispatcher, &options)?;
