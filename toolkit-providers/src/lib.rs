@@ -1,4 +1,4 @@
-//! Conversion of catalogs to and from the formats of other systems.
+//! Tools, replies and results in the formats of language model providers.
 //!
 //! | module | format | reads tools |
 //! |---|---|---|
@@ -12,7 +12,8 @@
 //! | [`markdown`] | a Markdown document | |
 //! | `html` (feature `html`) | an HTML page | |
 //!
-//! All functions are pure and return JSON or text. [`cost`] counts the tokens of an exported tool, and
+//! The functions of these modules are pure and return JSON or text. [`reply`] reads what a model answers, runs its calls
+//! with a dispatcher, and writes their results; it opens no connection. [`cost`] counts the tokens of an exported tool, and
 //! [`Export::usage`] compares a catalog with the limits of a provider.
 //!
 //! Each feature of a tool that a format does not support is reported as a [`Loss`] beside the JSON. [`lower`] rewrites

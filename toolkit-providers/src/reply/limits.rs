@@ -20,8 +20,7 @@ pub struct ResultLimits {
     pub result_bytes: usize,
     /// The maximum length of the texts of all results in bytes, which is shared fairly. The default is 256 KiB.
     pub total_bytes: usize,
-    /// The maximum size of an image, a sound or a file in bytes. A larger one becomes a note. The default is 5 MB,
-    /// which is what Anthropic accepts of an image.
+    /// The maximum size of an image, a sound or a file in bytes. A larger one becomes a note. The default is 5 MB.
     pub media_bytes: usize,
     /// The maximum number of images, sounds and files of all results. The default is 20.
     pub media_count: usize,
