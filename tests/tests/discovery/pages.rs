@@ -38,8 +38,14 @@ fn a_cursor_is_invalid_for_other_queries_versions_and_indexes() {
     assert_eq!(index.namespaces_page(1, Some(&cursor)).unwrap_err(), CursorError::Unknown);
     let twin = super::index(&tools);
     assert_eq!(twin.page("file", 1, Some(&cursor)).unwrap_err(), CursorError::Unknown);
-    for broken in ["", "x", "not-base64", &cursor[1..], &format!("{cursor}A"), &cursor.to_uppercase()] {
+    for broken in ["", "x", "not-base64", &cursor[1..], &format!("{cursor}A")] {
         assert_eq!(index.page("file", 1, Some(broken)).unwrap_err(), CursorError::Unknown, "{broken}");
+    }
+    // To change the case is not enough: the random part may have no lowercase letter.
+    for (at, character) in cursor.char_indices() {
+        let other = if character == 'A' { 'B' } else { 'A' };
+        let broken = format!("{}{other}{}", &cursor[..at], &cursor[at + 1..]);
+        assert_eq!(index.page("file", 1, Some(&broken)).unwrap_err(), CursorError::Unknown, "{broken}");
     }
     assert_eq!(index.page("file", 0, None).unwrap_err(), CursorError::NoLimit);
 
