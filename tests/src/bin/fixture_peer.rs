@@ -32,6 +32,7 @@ fn main() {
     let mut cancelled = Vec::new();
     let mut has_begun = false;
     let mut n_listed = 0;
+    let mut requesting = Value::Null;
     for line in stdin().lock().lines().map_while(Result::ok) {
         let message: Value = serde_json::from_str(&line).unwrap_or_default();
         let (id, method) = (message["id"].clone(), message["method"].as_str().unwrap_or_default());
@@ -52,6 +53,12 @@ fn main() {
                 continue;
             }
             _ => {}
+        }
+        // The response to a request of the tool `request`.
+        if method.is_empty() && id.as_str() == Some("upstream") {
+            let result = json!({ "content": [], "structuredContent": message["error"]["code"] });
+            say(&json!({ "jsonrpc": "2.0", "id": requesting, "result": result }));
+            continue;
         }
         let result = match method {
             "initialize" => {
@@ -86,6 +93,15 @@ fn main() {
                     let result = json!({ "content": [], "structuredContent": "waited" });
                     say(&json!({ "jsonrpc": "2.0", "id": id, "result": result }));
                 });
+                continue;
+            }
+            // Sends a request to the client, and returns the code of its error.
+            "tools/call" if message["params"]["name"] == "request" => {
+                requesting = id;
+                let mut request = message["params"]["arguments"].clone();
+                request["jsonrpc"] = json!("2.0");
+                request["id"] = json!("upstream");
+                say(&request);
                 continue;
             }
             "tools/call" => call(&message["params"], &cancelled),
@@ -175,6 +191,8 @@ fn list(listing: &str, cursor: Option<&str>) -> Value {
                 "empty",
                 "last_word",
                 "noise",
+                "request",
+                "wait",
             ];
             json!({ "tools": names.map(tool) })
         }

@@ -166,3 +166,42 @@ fn a_server_is_trusted_only_by_configuration() {
     let trusted: Vec<bool> = servers.into_iter().map(|server| server.is_trusted()).collect();
     assert_eq!(trusted, [false, true, false]);
 }
+
+#[test]
+fn settings_of_this_client_are_in_one_object() {
+    let servers = read(
+        r#"{"mcpServers": {
+            "a": {"command": "x", "timeout": 60, "toolkit": {
+                "trusted": true, "timeout": "1.5s", "startTimeout": 10, "maxConcurrentCalls": 2,
+                "maxMessageBytes": 1000, "maxResultBytes": 500, "maxTools": 3, // all of them
+            }},
+            "b": {"url": "http://x", "toolkit": {}}
+        }}"#,
+    );
+    let trusted: Vec<bool> = servers.unwrap().into_iter().map(|server| server.is_trusted()).collect();
+    assert_eq!(trusted, [true, false]);
+    let duration = "must be a positive duration, such as `\"30s\"`, `\"500ms\"` or `\"2m\"`";
+    wrong(
+        r#"{"mcpServers": {
+            "a": {"command": "x", "toolkit": 1},
+            "b": {"command": "x", "toolkit": {"timeOut": 1}},
+            "c": {"command": "x", "toolkit": {"timeout": "soon", "startTimeout": -1}},
+            "d": {"command": "x", "toolkit": {"timeout": "5", "startTimeout": "1e999s"}},
+            "e": {"command": "x", "toolkit": {"maxTools": 0, "maxResultBytes": "1"}},
+            "f": {"command": "x", "toolkit": {"trusted": "yes", "maxConcurrentCalls": 1.5}}
+        }}"#,
+        &[
+            "the server `a`: `toolkit` must be an object",
+            "the server `b`: `toolkit.timeOut` is unknown; the keys are `trusted`, `timeout`, `startTimeout`, \
+             `maxConcurrentCalls`, `maxMessageBytes`, `maxResultBytes`, `maxTools`",
+            &format!("the server `c`: `toolkit.startTimeout` {duration}"),
+            &format!("the server `c`: `toolkit.timeout` {duration}"),
+            &format!("the server `d`: `toolkit.startTimeout` {duration}"),
+            &format!("the server `d`: `toolkit.timeout` {duration}"),
+            "the server `e`: `toolkit.maxResultBytes` must be a positive integer",
+            "the server `e`: `toolkit.maxTools` must be a positive integer",
+            "the server `f`: `toolkit.maxConcurrentCalls` must be a positive integer",
+            "the server `f`: `toolkit.trusted` must be true or false",
+        ],
+    );
+}

@@ -7,6 +7,7 @@ mod faults;
 mod fields;
 mod followed;
 mod http_faults;
+mod limits;
 mod listing;
 mod official;
 mod ours;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::Semaphore;
 use toolkit::ToolError;
 use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools};
 use toolkit::dispatch::BoxFuture;
@@ -40,6 +41,7 @@ use super::{call, list};
 /// let search = McpBackend::http("search", Endpoint::new("https://example.com/mcp")?)
 ///     .timeout(Duration::from_secs(20))
 ///     .max_message_bytes(1 << 20)
+///     .max_concurrent_calls(4)
 ///     .max_tools(100);
 /// # Ok(())
 /// # }
@@ -92,6 +94,20 @@ impl McpBackend {
     #[must_use]
     pub fn max_message_bytes(self, n_bytes: usize) -> Self {
         self.limited(|limits| limits.message_bytes = n_bytes)
+    }
+
+    /// Sets the maximum size of a result, in bytes of JSON. A larger result becomes an error of kind
+    /// [`ErrorKind::ResultTooLarge`](toolkit::call::ErrorKind::ResultTooLarge). Default: the maximum size of a message.
+    #[must_use]
+    pub fn max_result_bytes(self, n_bytes: usize) -> Self {
+        self.limited(|limits| limits.result_bytes = n_bytes)
+    }
+
+    /// Sets the maximum number of concurrent calls. Further calls wait, at most for the timeout of a call, and
+    /// then fail with [`ErrorKind::Overloaded`](toolkit::call::ErrorKind::Overloaded). Default: no limit.
+    #[must_use]
+    pub fn max_concurrent_calls(self, n_calls: usize) -> Self {
+        self.limited(|limits| limits.calls = n_calls.clamp(1, Semaphore::MAX_PERMITS))
     }
 
     /// Sets the maximum number of tools that the server may list. Default: 10,000.

@@ -3,12 +3,13 @@
 use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ErrorCode};
 use rmcp::service::ServiceError;
 use serde_json::{Map, Value};
+use tokio::time::timeout;
 use toolkit::ToolError;
 use toolkit::backend::{BackendCall, BackendResponse};
 use toolkit::call::ErrorKind;
 
 use super::link::Link;
-use super::list::{in_time, refresh};
+use super::list::{in_time, refresh, size};
 use super::listener::Listener;
 use super::trace;
 
@@ -21,10 +22,21 @@ pub(super) async fn run(link: &Link, call: BackendCall<'_>) -> Result<BackendRes
         return Err(ToolError::new(ErrorKind::InvalidArguments, message));
     };
     let remote = link.remote();
-    let result = in_time(remote, remote.limits.call, called(link, &call, arguments)).await??;
+    let limits = &remote.limits;
+    let _permit = timeout(limits.call, link.call_permit()).await.map_err(|_| {
+        let message = format!("{remote} is at its limit of {} concurrent calls; try again later", limits.calls);
+        ToolError::new(ErrorKind::Overloaded, message)
+    })?;
+    let result = in_time(remote, limits.call, called(link, &call, arguments)).await??;
     let Value::Object(result) = result else {
         return Err(remote.invalid_response("with an invalid result"));
     };
+    let n_bytes = if limits.result_bytes == usize::MAX { 0 } else { size(&result) };
+    if n_bytes > limits.result_bytes {
+        let message =
+            format!("{remote} returned a result of {n_bytes} bytes, more than the limit of {}", limits.result_bytes);
+        return Err(ToolError::new(ErrorKind::ResultTooLarge, message));
+    }
     match result.get("resultType").and_then(Value::as_str) {
         None | Some("complete") => Ok(BackendResponse::Mcp(result)),
         // The server requests user input or sampling, which this client does not support.

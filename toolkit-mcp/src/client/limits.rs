@@ -2,13 +2,18 @@
 
 use std::time::Duration;
 
+use tokio::sync::Semaphore;
+
 /// The limits of a server.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub(super) struct Limits {
     pub(super) call: Duration,
     /// The timeout of connecting, and of each page of tools.
     pub(super) start: Duration,
     pub(super) message_bytes: usize,
+    pub(super) result_bytes: usize,
+    /// The number of concurrent calls.
+    pub(super) calls: usize,
     pub(super) tools: usize,
     /// The size of all pages together.
     pub(super) list_bytes: usize,
@@ -21,6 +26,8 @@ impl Default for Limits {
             call: Duration::from_secs(300),
             start: Duration::from_secs(30),
             message_bytes: 16 << 20,
+            result_bytes: usize::MAX,
+            calls: Semaphore::MAX_PERMITS,
             tools: 10_000,
             list_bytes: 64 << 20,
             pages: 1_000,

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{Mutex, watch};
+use tokio::sync::{Mutex, Semaphore, SemaphorePermit, watch};
 use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::{sleep_until, timeout};
 use toolkit::ToolError;
@@ -32,6 +32,8 @@ pub(super) struct Link {
     seen: AtomicU64,
     /// The backoff of listing the tools.
     relisting: std::sync::Mutex<Backoff>,
+    /// The permits of concurrent calls.
+    calls: Semaphore,
 }
 
 /// The time that a call waits for a server that is being restarted.
@@ -51,6 +53,7 @@ impl Link {
     /// Creates a link without a connection.
     pub(super) fn new(remote: Remote) -> Self {
         Self {
+            calls: Semaphore::new(remote.limits.calls),
             remote,
             state: Mutex::default(),
             is_stopped: AtomicBool::new(false),
@@ -64,6 +67,11 @@ impl Link {
 
     pub(super) fn remote(&self) -> &Remote {
         &self.remote
+    }
+
+    /// Waits until a call may start.
+    pub(super) async fn call_permit(&self) -> SemaphorePermit<'_> {
+        self.calls.acquire().await.expect("the semaphore is never closed")
     }
 
     /// Returns the connection, and reconnects if necessary. Concurrent calls share one attempt.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use rmcp::model::{ClientRequest, ErrorCode, ListToolsRequest, PaginatedRequestParams, PingRequest, RequestMetaObject};
 use rmcp::service::ServiceError;
+use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 use toolkit::backend::OfferedTools;
@@ -190,7 +191,7 @@ fn left_out(remote: &Remote, kind: DiagnosticKind, name: &str, why: &str, tool: 
 }
 
 /// Returns the size of a value as JSON, in bytes.
-fn size(value: &Value) -> usize {
+pub(super) fn size(value: &(impl Serialize + ?Sized)) -> usize {
     struct Count(usize);
 
     impl io::Write for Count {

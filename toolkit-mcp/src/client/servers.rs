@@ -1,5 +1,6 @@
 //! Configuration files of MCP hosts.
 
+mod settings;
 mod variables;
 
 use std::fmt;
@@ -20,6 +21,19 @@ use super::program::Program;
 /// `cwd`, or `url` and `headers`. Comments and trailing commas are allowed. Unknown fields and servers with
 /// `"disabled": true` are ignored. With `"trusted": true`, the annotations of the server's tools are trusted; see
 /// [`McpBackend::trusted`].
+///
+/// The object `toolkit` of a server, which other hosts ignore, contains settings of this client. Unknown keys in it are
+/// errors:
+///
+/// | key | value | default | method |
+/// |---|---|---|---|
+/// | `trusted` | true or false | false | [`McpBackend::trusted`] |
+/// | `timeout` | duration, such as `"30s"` or `"500ms"` | `"5m"` | [`McpBackend::timeout`] |
+/// | `startTimeout` | duration | `"30s"` | [`McpBackend::start_timeout`] |
+/// | `maxConcurrentCalls` | positive integer | no limit | [`McpBackend::max_concurrent_calls`] |
+/// | `maxMessageBytes` | positive integer | 16 MiB | [`McpBackend::max_message_bytes`] |
+/// | `maxResultBytes` | positive integer | `maxMessageBytes` | [`McpBackend::max_result_bytes`] |
+/// | `maxTools` | positive integer | 10,000 | [`McpBackend::max_tools`] |
 ///
 /// In values, `${NAME}` and `${env:NAME}` expand to an environment variable, and `${NAME:-text}` has a default.
 ///
@@ -236,7 +250,11 @@ impl Entry<'_> {
             self.wrong.push(wrong);
             None
         });
-        backend.map(|backend| if is_trusted { backend.trusted() } else { backend })
+        let backend = backend.map(|backend| if is_trusted { backend.trusted() } else { backend });
+        match (fields.get(settings::KEY), backend) {
+            (Some(settings), Some(backend)) => Some(settings::apply(settings, backend, &mut self.wrong)),
+            (_, backend) => backend,
+        }
     }
 
     fn program(&mut self) -> Option<Program> {

@@ -1,0 +1,100 @@
+//! The object `toolkit` of a server in a configuration file.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::client::backend::McpBackend;
+
+/// The key of the object, which other hosts ignore.
+pub(super) const KEY: &str = "toolkit";
+
+const KEYS: [&str; 7] =
+    ["trusted", "timeout", "startTimeout", "maxConcurrentCalls", "maxMessageBytes", "maxResultBytes", "maxTools"];
+
+type Setting = Box<dyn FnOnce(McpBackend) -> McpBackend>;
+
+/// Applies the settings to a server. Adds a reason to `wrong` for each invalid one.
+pub(super) fn apply(settings: &Value, mut backend: McpBackend, wrong: &mut Vec<String>) -> McpBackend {
+    let Value::Object(settings) = settings else {
+        wrong.push(format!("`{KEY}` must be an object"));
+        return backend;
+    };
+    for (key, value) in settings {
+        match setting(key, value) {
+            Ok(apply) => backend = apply(backend),
+            Err(reason) => {
+                let key: String = key.chars().take(64).collect();
+                wrong.push(format!("`{KEY}.{}` {reason}", key.escape_debug()));
+            }
+        }
+    }
+    backend
+}
+
+/// Reads one setting. The error is a phrase without subject.
+fn setting(key: &str, value: &Value) -> Result<Setting, String> {
+    Ok(match key {
+        "trusted" => match value {
+            Value::Bool(true) => Box::new(McpBackend::trusted),
+            Value::Bool(false) => Box::new(|backend| backend),
+            _ => return Err("must be true or false".to_owned()),
+        },
+        "timeout" => {
+            let limit = duration(value)?;
+            Box::new(move |backend| backend.timeout(limit))
+        }
+        "startTimeout" => {
+            let limit = duration(value)?;
+            Box::new(move |backend| backend.start_timeout(limit))
+        }
+        "maxConcurrentCalls" => {
+            let n_calls = count(value)?;
+            Box::new(move |backend| backend.max_concurrent_calls(n_calls))
+        }
+        "maxMessageBytes" => {
+            let n_bytes = count(value)?;
+            Box::new(move |backend| backend.max_message_bytes(n_bytes))
+        }
+        "maxResultBytes" => {
+            let n_bytes = count(value)?;
+            Box::new(move |backend| backend.max_result_bytes(n_bytes))
+        }
+        "maxTools" => {
+            let n_tools = count(value)?;
+            Box::new(move |backend| backend.max_tools(n_tools))
+        }
+        _ => return Err(format!("is unknown; the keys are {}", KEYS.map(|key| format!("`{key}`")).join(", "))),
+    })
+}
+
+fn count(value: &Value) -> Result<usize, String> {
+    let count = value.as_u64().and_then(|count| usize::try_from(count).ok());
+    count.filter(|count| *count > 0).ok_or_else(|| "must be a positive integer".to_owned())
+}
+
+/// Reads a duration: a string with a unit, or a number of seconds.
+fn duration(value: &Value) -> Result<Duration, String> {
+    let seconds = match value {
+        Value::Number(seconds) => seconds.as_f64(),
+        Value::String(text) => seconds_in(text.trim()),
+        _ => None,
+    };
+    let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    duration
+        .filter(|duration| !duration.is_zero())
+        .ok_or_else(|| "must be a positive duration, such as `\"30s\"`, `\"500ms\"` or `\"2m\"`".to_owned())
+}
+
+fn seconds_in(text: &str) -> Option<f64> {
+    let unit_at = text.find(|c: char| c.is_ascii_alphabetic())?;
+    let (number, unit) = text.split_at(unit_at);
+    let seconds = match unit {
+        "ms" => 0.001,
+        "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return None,
+    };
+    Some(number.trim().parse::<f64>().ok()? * seconds)
+}
