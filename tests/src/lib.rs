@@ -8,6 +8,7 @@ mod executor;
 #[cfg(doctest)]
 pub mod guide;
 pub mod hostile;
+pub mod official;
 pub mod replies;
 
 use std::fs::OpenOptions;

@@ -23,6 +23,7 @@
 //! - Above the threshold [`ServerBuilder::list_at_most`], the server lists `search_tools`, `describe_tool` and
 //!   `call_tool` instead of all tools.
 
+mod ask;
 mod batch;
 mod builder;
 mod call;
@@ -47,6 +48,7 @@ mod served;
 mod state;
 mod stdio;
 
+pub use self::ask::{StateKey, UsedStates, WeakKeyError};
 pub use self::builder::ServerBuilder;
 pub use self::filter::{Filter, Hint, Rule, RuleError};
 pub use self::find::search_tools;

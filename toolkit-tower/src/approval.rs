@@ -1,5 +1,7 @@
 //! Approval of calls.
 
+mod ask;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
@@ -173,6 +175,40 @@ impl Approval {
             decide: Arc::new(move |request| Box::pin(decide(request))),
             approved: Arc::default(),
         }
+    }
+
+    /// Creates a layer that asks the user on whose behalf the call is made: the client shows the tool and its arguments,
+    /// without secrets. A call is denied if its client cannot ask; see [`ask_caller_or`](Self::ask_caller_or).
+    ///
+    /// The user is asked before the tool starts. An MCP server needs no other setup: the client declares that it can ask
+    /// ([`Asker`](toolkit::call::ask::Asker)).
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use toolkit::{Catalog, Dispatcher, tool};
+    /// use toolkit_tower::Approval;
+    ///
+    /// /// Deletes a file.
+    /// #[tool(destructive)]
+    /// fn delete(path: String) {}
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+    /// let dispatcher = Dispatcher::builder(Catalog::linked()?).layer(Approval::ask_caller()).build()?;
+    /// let error = dispatcher.call("delete", r#"{"path": "a.txt"}"#).await.unwrap_err();
+    /// assert_eq!(error.message(), "the call was not approved: its client cannot ask the user");
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub fn ask_caller() -> Self {
+        Self::ask_caller_or(Decision::Deny("its client cannot ask the user".to_owned()))
+    }
+
+    /// Does the same as [`ask_caller`](Self::ask_caller), with a decision about the calls of clients that cannot ask.
+    #[must_use]
+    pub fn ask_caller_or(fallback: Decision) -> Self {
+        Self::new(move |request| ask::ask(request, fallback.clone()))
     }
 
     /// Sets which tools require approval. By default, those that [may be destructive](may_be_destructive).

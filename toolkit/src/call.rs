@@ -6,6 +6,7 @@
 //! | [`Context`] | cancellation, progress, credentials and values of the host, which a tool receives as `&Context` |
 //! | [`Coercion`], [`Change`] | corrections of arguments that do not match the schema |
 //! | [`RunResult`], [`Content`], [`Structured`] | the result |
+//! | [`ask`] | questions to the user during a call |
 //! | [`ToolError`], [`ErrorKind`], [`Stage`] | the error, with a message for the model |
 //!
 //! ```standalone_crate
@@ -35,6 +36,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod ask;
+mod asking;
 mod cancel;
 mod coerce;
 mod content;

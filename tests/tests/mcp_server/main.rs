@@ -15,7 +15,6 @@ mod safety;
 mod search;
 mod tools;
 
-use std::collections::BTreeMap;
 use std::future::pending;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -23,6 +22,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use toolkit::{Catalog, Dispatcher};
 use toolkit_mcp::server::{Http, Server};
+use toolkit_tests::official::assert_official as assert_fits;
 use toolkit_tests::shared_json;
 
 use self::client::{Client, Response};
@@ -81,22 +81,4 @@ fn assert_official(version: &str, message: &Value) {
     assert_fits(version, definition, instance);
     let whole = if definition.ends_with("Notification") { "JSONRPCNotification" } else { "JSONRPCMessage" };
     assert_fits(version, whole, message);
-}
-
-#[track_caller]
-fn assert_fits(version: &str, definition: &str, instance: &Value) {
-    type Built = BTreeMap<(String, String), Option<Arc<jsonschema::Validator>>>;
-    // Schemas are cached.
-    static BUILT: Mutex<Built> = Mutex::new(Built::new());
-    let build = || {
-        let mut schema = shared_json(&format!("spec/mcp/{version}.schema.json"))?;
-        schema["$ref"] = json!(format!("#/$defs/{definition}"));
-        Some(Arc::new(jsonschema::validator_for(&schema).unwrap()))
-    };
-    let key = (version.to_owned(), definition.to_owned());
-    let validator = BUILT.lock().unwrap().entry(key).or_insert_with(build).clone();
-    let Some(validator) = validator else { return };
-    let errors: Vec<String> =
-        validator.iter_errors(instance).map(|error| format!("{error} at {}", error.instance_path())).collect();
-    assert!(errors.is_empty(), "{definition}: {errors:#?}\n{instance:#}");
 }

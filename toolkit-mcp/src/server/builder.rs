@@ -13,6 +13,7 @@ use toolkit::mcp::LIST_TTL_MS;
 use toolkit::{CancelToken, Catalog, Dispatcher, Tool};
 use toolkit_http::{CallLimiter, ToolPool};
 
+use super::ask::{Keys, OpenRequests, Sealing, StateKey, UsedInMemory, UsedStates};
 use super::filter::Filter;
 use super::metrics::Metrics;
 use super::reply::json_bytes;
@@ -27,6 +28,8 @@ const LIST_AT_MOST: usize = 128;
 const PAGE_SIZE: usize = 1000;
 
 const CALL_TIMEOUT: Duration = Duration::from_secs(300);
+
+const ASK_TIMEOUT: Duration = Duration::from_secs(600);
 
 const CONCURRENCY: usize = 256;
 
@@ -77,6 +80,10 @@ pub struct ServerBuilder {
     shutdown_timeout: Duration,
     search: Option<Box<Search>>,
     credentials: Option<Box<CredentialsFn>>,
+    ask_timeout: Duration,
+    state_keys: Vec<StateKey>,
+    state_ttl: Duration,
+    used_states: Box<dyn UsedStates>,
 }
 
 impl Server {
@@ -113,6 +120,10 @@ impl ServerBuilder {
             shutdown_timeout: SHUTDOWN_TIMEOUT,
             search: None,
             credentials: None,
+            ask_timeout: ASK_TIMEOUT,
+            state_keys: Vec::new(),
+            state_ttl: ASK_TIMEOUT,
+            used_states: Box::new(UsedInMemory::default()),
         }
     }
 
@@ -252,6 +263,50 @@ impl ServerBuilder {
         self
     }
 
+    /// Sets the time within which the user has to answer a question of a tool, for clients before revision 2026-07-28.
+    /// The call waits meanwhile. Default: 10 minutes.
+    pub fn ask_timeout(mut self, limit: Duration) -> Self {
+        self.ask_timeout = limit;
+        self
+    }
+
+    /// Sets the keys that seal `requestState`, which clients of revision 2026-07-28 keep while their users answer a
+    /// question of a tool. The first key seals, and all of them open: add a new key at the front and remove the old one
+    /// once its states have expired. Default: a random key, so that only this server continues its calls.
+    ///
+    /// Servers with the same keys and the same name continue each other's calls. They should also share their
+    /// [`used_states`](Self::used_states).
+    ///
+    /// # Examples
+    ///
+    /// ```no_run,standalone_crate
+    /// use toolkit::{Catalog, Dispatcher};
+    /// use toolkit_mcp::server::{Server, StateKey};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let key = StateKey::from_secret(std::env::var("STATE_KEY")?)?;
+    /// let server = Server::builder(Dispatcher::new(Catalog::linked()?)?).state_keys([key]).build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn state_keys(mut self, keys: impl IntoIterator<Item = StateKey>) -> Self {
+        self.state_keys = keys.into_iter().collect();
+        self
+    }
+
+    /// Sets the time for which a client may continue a call with the answers of its user, for clients of revision
+    /// 2026-07-28. Default: 10 minutes.
+    pub fn state_ttl(mut self, ttl: Duration) -> Self {
+        self.state_ttl = ttl;
+        self
+    }
+
+    /// Sets the record of states that were used. Default: the memory of this server.
+    pub fn used_states(mut self, used: impl UsedStates) -> Self {
+        self.used_states = Box::new(used);
+        self
+    }
+
     /// Builds the server.
     ///
     /// # Errors
@@ -265,6 +320,12 @@ impl ServerBuilder {
         meta.remove(0);
         meta.pop();
         meta.push(b',');
+        let sealing = Sealing {
+            keys: Keys::new(self.state_keys),
+            ttl: self.state_ttl,
+            used: self.used_states,
+            name: self.info["name"].as_str().unwrap_or_default().to_owned(),
+        };
         let shared = Shared {
             served: RwLock::new(Arc::new(served)),
             changes: watch::Sender::new(0),
@@ -286,6 +347,9 @@ impl ServerBuilder {
             search: self.search,
             credentials: self.credentials,
             running: Running::default(),
+            requests: OpenRequests::default(),
+            ask_timeout: self.ask_timeout,
+            sealing: Arc::new(sealing),
             metrics,
             shutdown: CancelToken::new(),
         };

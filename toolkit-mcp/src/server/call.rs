@@ -15,7 +15,9 @@ use toolkit::{Arguments, CancelToken, Context};
 use toolkit_http::BodyCharge;
 use tracing::Span;
 
-pub(super) use self::events::{CallEvent, CallEvents};
+pub(super) use self::events::{CallEvent, CallEvents, CallMessage};
+use super::ask::{Modes, PermitSlot, Rounds};
+use super::reply::{Code, RpcError};
 use super::running::Registered;
 use super::served::{ServedTool, ServedTools};
 use super::state::Shared;
@@ -33,9 +35,28 @@ pub(super) struct Call<'m> {
     pub(super) cancel: CancelToken,
     pub(super) registered: Option<Registered>,
     pub(super) progress_token: Option<Box<RawValue>>,
+    pub(super) asks: Asks,
     pub(super) span: Span,
+    /// Holds the permit of a call that may ask its user.
+    pub(super) permit: Option<PermitSlot>,
     /// The share of the message in the memory budget of request bodies.
     pub(super) charge: Option<BodyCharge>,
+}
+
+/// How a call asks the user of its client.
+pub(super) enum Asks {
+    /// The client cannot ask its user.
+    Never,
+    /// By requests, which are sent while the call runs, before revision 2026-07-28.
+    Stream { session: Box<str>, modes: Modes },
+    /// By ending the call, which the client repeats.
+    Rounds(Rounds),
+}
+
+/// Creates the error for `requestState` that does not continue the call. It does not contain the reason, which would help
+/// to forge one.
+pub(super) fn invalid_state() -> RpcError {
+    RpcError::new(Code::InvalidParams, "`requestState` is not a state of this call, or has expired")
 }
 
 /// The outcome of a call.
@@ -49,6 +70,11 @@ pub(super) struct CallResponse {
 }
 
 impl Call<'_> {
+    /// Returns true if the client expects messages while the call runs.
+    pub(super) fn sends_messages(&self) -> bool {
+        self.progress_token.is_some() || matches!(self.asks, Asks::Stream { .. })
+    }
+
     pub(super) fn entry(&self) -> &ServedTool {
         &self.served.entries[self.nth]
     }

@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolkit::mcp::{LIST_TTL_MS, Revision};
 
+use super::ask::Modes;
 use super::message::text;
 use super::meta::{LEGACY, supported};
 use super::state::Server;
@@ -53,6 +54,17 @@ impl Server {
             false => json!({ "tools": { "listChanged": true } }),
         }
     }
+}
+
+/// Returns the ways in which a client before 2026-07-28 can ask its user.
+pub(super) fn modes(params: Option<&RawValue>) -> Modes {
+    #[derive(Deserialize)]
+    struct Params<'m> {
+        #[serde(borrow)]
+        capabilities: Option<&'m RawValue>,
+    }
+    let params = params.and_then(|params| serde_json::from_str::<Params<'_>>(params.get()).ok());
+    params.and_then(|params| params.capabilities).map_or_else(Modes::default, Modes::declared)
 }
 
 /// Returns an empty list of prompts, resources or resource templates.

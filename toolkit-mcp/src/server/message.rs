@@ -19,8 +19,12 @@ pub(super) enum Message<'m> {
         method: Cow<'m, str>,
         params: Option<&'m RawValue>,
     },
-    /// A response. The server sends no requests, so it is ignored.
-    Response,
+    /// A response to a request of the server.
+    Response {
+        id: Option<&'m RawValue>,
+        result: Option<&'m RawValue>,
+        error: Option<&'m RawValue>,
+    },
 }
 
 /// The error of a malformed message, with the id of the request if it could be read.
@@ -72,7 +76,7 @@ impl<'m> Message<'m> {
         }
         let Some(method) = fields.method else {
             return match fields.result.or(fields.error) {
-                Some(_) => Ok(Message::Response),
+                Some(_) => Ok(Message::Response { id, result: fields.result, error: fields.error }),
                 None => Err(invalid("the message has neither `method`, `result` nor `error`")),
             };
         };
@@ -90,7 +94,7 @@ impl<'m> Message<'m> {
     pub(super) fn id(&self) -> Option<&'m RawValue> {
         match self {
             Message::Request { id, .. } => Some(id),
-            Message::Notification { .. } | Message::Response => None,
+            Message::Notification { .. } | Message::Response { .. } => None,
         }
     }
 }

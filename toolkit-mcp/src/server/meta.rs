@@ -36,12 +36,26 @@ pub(super) struct Meta<'m> {
     tracestate: Option<&'m RawValue>,
     #[serde(borrow)]
     baggage: Option<&'m RawValue>,
+    /// The answers with which the client repeats a call. They are beside `_meta`.
+    #[serde(skip)]
+    pub(super) input: Input<'m>,
+}
+
+/// The answers of a user, and the state of the call that asked.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Input<'m> {
+    pub(super) state: Option<&'m RawValue>,
+    pub(super) responses: Option<&'m RawValue>,
 }
 
 #[derive(Deserialize)]
 struct Params<'m> {
     #[serde(borrow, rename = "_meta")]
     meta: Option<&'m RawValue>,
+    #[serde(borrow, rename = "requestState")]
+    state: Option<&'m RawValue>,
+    #[serde(borrow, rename = "inputResponses")]
+    responses: Option<&'m RawValue>,
 }
 
 impl<'m> Meta<'m> {
@@ -56,13 +70,15 @@ impl<'m> Meta<'m> {
         }
         let params: Params<'m> =
             serde_json::from_str(params.get()).map_err(|_| invalid("`params` has a duplicate field"))?;
-        match params.meta {
+        let input = Input { state: params.state, responses: params.responses };
+        let meta: Self = match params.meta {
             Some(meta) if meta.get().starts_with('{') => {
-                serde_json::from_str(meta.get()).map_err(|_| invalid("`_meta` has a duplicate field"))
+                serde_json::from_str(meta.get()).map_err(|_| invalid("`_meta` has a duplicate field"))?
             }
-            Some(_) => Err(invalid("`_meta` must be an object")),
-            None => Ok(Self::default()),
-        }
+            Some(_) => return Err(invalid("`_meta` must be an object")),
+            None => Self::default(),
+        };
+        Ok(Self { input, ..meta })
     }
 
     /// Returns the revision that the request declares.

@@ -7,9 +7,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolkit::mcp::{CallParams, Revision};
-use toolkit::{CancelToken, Context};
+use toolkit::{Arguments, CancelToken, Context, Tool};
 
-use super::call::Call;
+use super::ask::{Modes, Rounds};
+use super::call::{Asks, Call, invalid_state};
 use super::find::Find;
 use super::initialize::empty_list;
 use super::listen::Listen;
@@ -19,14 +20,14 @@ use super::peer::Peer;
 use super::reply::{Code, RpcError, json_bytes};
 use super::request::Request;
 use super::state::Server;
-use super::{find, headers, page};
+use super::{find, headers, initialize, page};
 
 /// The action that a message requires.
 pub(super) enum Routed<'m> {
     /// Send this response.
     Reply(Vec<u8>),
     /// Send the response to `initialize`, which starts a session.
-    Initialized { bytes: Vec<u8>, takes_batches: bool },
+    Initialized { bytes: Vec<u8>, takes_batches: bool, modes: Modes },
     /// Send this error.
     RpcError(Option<&'m RawValue>, RpcError),
     /// Run this call.
@@ -53,7 +54,12 @@ impl Server {
                 }
                 Routed::Nothing
             }
-            Ok(Message::Response) => Routed::Nothing,
+            Ok(Message::Response { id, result, error }) => {
+                if let (Some(id), Some(session)) = (id, peer.session) {
+                    self.shared.requests.respond(session, id, result, error);
+                }
+                Routed::Nothing
+            }
             Err(Malformed { id, fault }) => Routed::RpcError(id, fault),
         }
     }
@@ -78,7 +84,8 @@ impl Server {
             "initialize" if is_legacy => {
                 let result = self.initialize(params);
                 let takes_batches = result["protocolVersion"] == BATCHES;
-                Routed::Initialized { bytes: self.response(id, revision, &json_bytes(&result)), takes_batches }
+                let modes = initialize::modes(params);
+                Routed::Initialized { bytes: self.response(id, revision, &json_bytes(&result)), takes_batches, modes }
             }
             "ping" if is_legacy => reply(&json!({})),
             "server/discover" if is_legacy => return Err(missing("protocolVersion")),
@@ -149,6 +156,7 @@ impl Server {
         if let (Some(headers), Revision::V2026_07_28) = (peer.headers, revision) {
             headers::check_param_headers(headers, entry, &arguments)?;
         }
+        let asks = self.asks(served.tool(entry), &arguments, meta, revision, peer)?;
         let mut context = Context::new().with(Request::new(revision, meta, peer.caller));
         if entry.has_requirements {
             let tool = served.tool(entry);
@@ -187,9 +195,36 @@ impl Server {
             cancel,
             registered,
             progress_token,
+            asks,
             span,
+            permit: None,
             charge: None,
         })))
+    }
+
+    /// Returns how a call asks the user of its client.
+    fn asks(
+        &self,
+        tool: &Tool,
+        arguments: &Arguments<'_>,
+        meta: &Meta<'_>,
+        revision: Revision,
+        peer: Peer<'_>,
+    ) -> Result<Asks, RpcError> {
+        if revision == Revision::V2025_11_25 {
+            return Ok(match peer.session {
+                Some(session) if !peer.modes.is_empty() => Asks::Stream { session: session.into(), modes: peer.modes },
+                _ => Asks::Never,
+            });
+        }
+        let modes = meta.client_capabilities.map_or_else(Modes::default, Modes::declared);
+        let Some(state) = meta.input.state else {
+            return Ok(if modes.is_empty() { Asks::Never } else { Asks::Rounds(Rounds::first(modes)) });
+        };
+        let subject = peer.caller.and_then(|caller| caller.subject());
+        let rounds = Rounds::next(modes, &self.shared.sealing, tool, arguments, subject, state, meta.input.responses);
+        let rounds = rounds.map_err(|reason| RpcError::new(Code::InvalidParams, reason))?;
+        rounds.map(Asks::Rounds).ok_or_else(invalid_state)
     }
 
     fn cancel(&self, session: &str, params: Option<&RawValue>) {

@@ -14,6 +14,7 @@ use toolkit::mcp::Revision;
 use toolkit::{CancelToken, Catalog, Dispatcher, Tool};
 use toolkit_http::{CallLimiter, ToolPool};
 
+use super::ask::{OpenRequests, Sealing};
 use super::filter::Filter;
 use super::metrics::Metrics;
 use super::reply::response;
@@ -70,6 +71,9 @@ pub(super) struct Shared {
     pub(super) search: Option<Box<Search>>,
     pub(super) credentials: Option<Box<CredentialsFn>>,
     pub(super) running: Running,
+    pub(super) requests: OpenRequests,
+    pub(super) ask_timeout: Duration,
+    pub(super) sealing: Arc<Sealing>,
     pub(super) metrics: Metrics,
     pub(super) shutdown: CancelToken,
 }

@@ -6,7 +6,7 @@ mod reader;
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, mpsc, oneshot};
@@ -116,6 +116,7 @@ impl Server {
             end: CancelToken::new(),
             is_notifying: AtomicBool::new(false),
             takes_batches: AtomicBool::new(false),
+            modes: AtomicU8::new(0),
         };
         let ending = Ending { end: reader.end.clone(), running: self.shared.running.clone(), session };
         let pending = Arc::clone(&reader.pending);

@@ -12,6 +12,7 @@ use std::task::Poll;
 
 use serde::Serialize;
 
+use super::ask::Asking;
 use super::cancel::CancelToken;
 use super::credentials::Credentials;
 use super::permit::{Chain, Permit};
@@ -46,12 +47,13 @@ pub struct Context {
     credentials: Option<Arc<Credentials>>,
     /// The permits that calls with this context run under.
     permits: Option<Arc<Chain>>,
+    pub(super) asking: Option<Arc<Asking>>,
 }
 
 impl Context {
     /// The empty context, which most calls have.
     pub(crate) const EMPTY: &'static Self =
-        &Self { cancel: None, progress: None, extensions: None, credentials: None, permits: None };
+        &Self { cancel: None, progress: None, extensions: None, credentials: None, permits: None, asking: None };
 
     /// Creates a context without cancellation, progress listeners, credentials or attached values.
     #[must_use]

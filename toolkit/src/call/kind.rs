@@ -48,6 +48,10 @@ pub enum ErrorKind {
     Overloaded,
     /// The tool failed with a message for the model.
     Failed,
+    /// The user declined a question of the tool, or closed it without an answer.
+    Declined,
+    /// The tool asks the user, which the client does not support.
+    CannotAsk,
     /// The tool failed with an unexpected error.
     Internal,
     /// The tool panicked.
@@ -78,11 +82,14 @@ impl ErrorKind {
             Self::Unauthorized => "unauthorized",
             Self::MissingRequirements => "missing_requirements",
             Self::Denied => "denied",
+
             Self::TooLarge => "too_large",
             Self::MalformedJson => "malformed_json",
             Self::InvalidArguments => "invalid_arguments",
             Self::Overloaded => "overloaded",
             Self::Failed => "failed",
+            Self::Declined => "declined",
+            Self::CannotAsk => "cannot_ask",
             Self::Internal => "internal",
             Self::Panicked => "panicked",
             Self::TimedOut => "timed_out",

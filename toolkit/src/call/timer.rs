@@ -8,7 +8,7 @@ use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::LazyLock;
-use std::task::Poll;
+use std::task::{Poll, ready};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,26 +18,53 @@ use tokio::time::{self, Sleep};
 use super::error::ToolError;
 use super::kind::ErrorKind;
 
+/// The least time by which a timer is set again, so that a long extension does not wake it all the time.
+const MIN_EXTENSION: Duration = Duration::from_millis(20);
+
 /// Polls `work` until it completes or `limit` elapses. Returns `None` in the latter case.
 ///
 /// # Errors
 ///
 /// Returns an error if the timer thread cannot be started.
 pub(crate) async fn timeout<W: Future>(limit: Duration, work: W) -> Result<Option<W::Output>, ToolError> {
+    timeout_extended(limit, || Duration::ZERO, work).await
+}
+
+/// Does the same as [`timeout`] with a limit that is extended by what `extension` returns, which may grow while `work`
+/// runs.
+///
+/// # Errors
+///
+/// Returns an error if the timer thread cannot be started.
+pub(crate) async fn timeout_extended<W: Future>(
+    limit: Duration,
+    extension: impl Fn() -> Duration,
+    work: W,
+) -> Result<Option<W::Output>, ToolError> {
     let (mut work, mut over) = (pin!(work), None);
     let start = Instant::now();
     poll_fn(|cx| {
         if let Poll::Ready(output) = work.as_mut().poll(cx) {
             return Poll::Ready(Ok(Some(output)));
         }
-        let over: &mut Pin<Box<Sleep>> = match &mut over {
-            Some(over) => over,
-            none => match after(limit.saturating_sub(start.elapsed())) {
-                Ok(sleep) => none.insert(Box::pin(sleep)),
+        loop {
+            let timer: &mut Pin<Box<Sleep>> = match &mut over {
+                Some(over) => over,
+                none => match after(limit.saturating_sub(start.elapsed())) {
+                    Ok(sleep) => none.insert(Box::pin(sleep)),
+                    Err(error) => return Poll::Ready(Err(error)),
+                },
+            };
+            ready!(timer.as_mut().poll(cx));
+            let left = limit.saturating_add(extension()).saturating_sub(start.elapsed());
+            if left.is_zero() {
+                return Poll::Ready(Ok(None));
+            }
+            match after(left.max(MIN_EXTENSION)) {
+                Ok(sleep) => *timer = Box::pin(sleep),
                 Err(error) => return Poll::Ready(Err(error)),
-            },
-        };
-        over.as_mut().poll(cx).map(|()| Ok(None))
+            }
+        }
     })
     .await
 }

@@ -21,7 +21,8 @@ pub(super) fn is_unbounded(context: &Context, timeout: Option<Duration>) -> bool
     }
 }
 
-/// Polls `work` until it completes, the call is cancelled, or the timeout elapses.
+/// Polls `work` until it completes, the call is cancelled, or the timeout elapses. The time that the call waits for
+/// answers of its user does not count.
 #[cfg(feature = "async")]
 pub(super) async fn bounded<T>(
     work: impl Future<Output = Result<T, ToolError>>,
@@ -32,7 +33,9 @@ pub(super) async fn bounded<T>(
     let Some(timeout) = timeout else {
         return work.await;
     };
-    timer::timeout(timeout, work).await?.unwrap_or_else(|| {
+    let asked_before = context.time_asking();
+    let asking = || context.time_asking().saturating_sub(asked_before);
+    timer::timeout_extended(timeout, asking, work).await?.unwrap_or_else(|| {
         let message = format!("the tool took longer than {timeout:?}");
         Err(ToolError::new(ErrorKind::TimedOut, message))
     })

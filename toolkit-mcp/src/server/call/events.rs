@@ -3,27 +3,32 @@
 use std::future::pending;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc::{Receiver, channel};
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 use toolkit::call::{ErrorKind, Progress};
 use toolkit::{CancelToken, ToolError};
 use toolkit_http::{CallPermit, Overloaded, Task};
 
 use super::run::{Ended, run};
 use super::watch::Watch;
-use super::{Call, CallResponse};
+use super::{Asks, Call, CallResponse};
+use crate::server::ask::{PermitSlot, StreamAsker};
 use crate::server::reply::notification;
 
-/// The number of progress reports in the queue of a slow client. Further reports are dropped.
-const MAX_REPORTS: usize = 64;
+/// The number of messages in the queue of a slow client. Further progress reports are dropped.
+const MAX_MESSAGES: usize = 64;
 
 /// The time by which a tool's own timeout may be exceeded before the server ends the call. The dispatcher may measure
 /// the same timeout, and its error is more precise.
 const SLACK: Duration = Duration::from_millis(100);
+
+/// The least time by which an open question extends a deadline.
+const MIN_EXTENSION: Duration = Duration::from_millis(20);
 
 impl Call<'static> {
     /// Runs the call without progress notifications.
@@ -36,19 +41,18 @@ impl Call<'static> {
         }
     }
 
-    /// Starts the call, with progress notifications if the client has sent a progress token.
+    /// Starts the call. It sends progress notifications if the client has sent a progress token, and requests if the
+    /// client can ask its user.
     pub(in crate::server) fn events(self) -> CallEvents {
-        let reports = self.progress_token.is_some();
-        self.start(reports)
+        let sends_messages = self.sends_messages();
+        self.start(sends_messages)
     }
 
-    fn start(mut self, reports: bool) -> CallEvents {
-        let progress = reports.then(|| {
-            let (sender, receiver) = channel(MAX_REPORTS);
-            let context = std::mem::take(&mut self.context);
-            self.context = context.on_progress(move |progress| drop(sender.try_send(progress)));
-            receiver
-        });
+    fn start(mut self, sends_messages: bool) -> CallEvents {
+        let messages = sends_messages.then(|| self.listen());
+        if let Asks::Rounds(rounds) = &self.asks {
+            self.context = std::mem::take(&mut self.context).with_asker(rounds.asker());
+        }
         let watch = Watch::new(self.entry(), &self.shared);
         let deadline = self.shared.call_timeout.map(|limit| Instant::now() + limit);
         CallEvents {
@@ -57,9 +61,33 @@ impl Call<'static> {
             deadline,
             own_deadline: None,
             step: Step::New,
-            progress,
+            messages,
             done: f64::NEG_INFINITY,
         }
+    }
+
+    /// Returns the receiver of the messages that the tool sends through its context.
+    fn listen(&mut self) -> Receiver<CallMessage> {
+        let (sender, receiver) = channel(MAX_MESSAGES);
+        let mut context = std::mem::take(&mut self.context);
+        if let Asks::Stream { session, modes } = &self.asks {
+            let permit = PermitSlot::default();
+            self.permit = Some(Arc::clone(&permit));
+            context = context.with_asker(StreamAsker {
+                shared: Arc::clone(&self.shared),
+                tool: self.entry().id.clone(),
+                session: session.clone(),
+                modes: *modes,
+                messages: sender.clone(),
+                permit,
+                n_asked: AtomicUsize::new(0),
+            });
+        }
+        if self.progress_token.is_some() {
+            context = context.on_progress(move |progress| drop(sender.try_send(CallMessage::Progress(progress))));
+        }
+        self.context = context;
+        receiver
     }
 }
 
@@ -72,7 +100,7 @@ pub(in crate::server) struct CallEvents {
     /// The deadline of the tool, and the timeout it was computed from.
     own_deadline: Option<(Instant, Duration)>,
     step: Step,
-    progress: Option<Receiver<Progress>>,
+    messages: Option<Receiver<CallMessage>>,
     /// The last progress that was sent. Progress must increase with each notification.
     done: f64,
 }
@@ -86,10 +114,17 @@ enum Step {
     Finished,
 }
 
+/// A message that a tool sends to the client while it runs.
+pub(in crate::server) enum CallMessage {
+    Progress(Progress),
+    /// A complete JSON-RPC message.
+    Request(Vec<u8>),
+}
+
 /// An event of a call.
 pub(in crate::server) enum CallEvent {
-    /// A notification with progress.
-    Progress(Vec<u8>),
+    /// A notification or request, which precedes the response.
+    Message(Vec<u8>),
     /// The outcome, which is the last event.
     Response(CallResponse),
 }
@@ -98,9 +133,11 @@ impl CallEvents {
     /// Waits for the next event. Do not call it again after the response. Dropping the future loses no event.
     pub(in crate::server) async fn next(&mut self) -> CallEvent {
         loop {
-            let own = self.own_deadline.map(|(deadline, _)| deadline);
+            // The time that the user takes to answer does not count.
+            let asking = self.call.context.time_asking();
+            let own = self.own_deadline.map(|(deadline, _)| deadline + asking);
             let cancel = self.call.registered.as_ref().map(|_| self.call.cancel.clone());
-            let deadline = self.deadline;
+            let deadline = self.deadline.map(|deadline| deadline + asking);
             let error = tokio::select! {
                 biased;
                 event = self.step() => match event {
@@ -109,8 +146,14 @@ impl CallEvents {
                     None => continue,
                 },
                 () = cancelled(cancel) => ToolError::cancelled(),
-                () = reached(own) => self.tool_timed_out(),
-                () = reached(deadline) => self.timed_out(),
+                () = reached(own) => match has_asked_since(Arc::clone(&self.call), asking).await {
+                    true => continue,
+                    false => self.tool_timed_out(),
+                },
+                () = reached(deadline) => match has_asked_since(Arc::clone(&self.call), asking).await {
+                    true => continue,
+                    false => self.timed_out(),
+                },
             };
             return self.end(self.call.failed(error));
         }
@@ -136,16 +179,16 @@ impl CallEvents {
                     }
                 },
                 Step::Runs(task) => {
-                    let reported = async {
-                        match &mut self.progress {
-                            Some(progress) => progress.recv().await,
+                    let message = async {
+                        match &mut self.messages {
+                            Some(messages) => messages.recv().await,
                             None => pending().await,
                         }
                     };
                     tokio::select! {
                         biased;
-                        Some(progress) = reported => {
-                            if let Some(event) = self.report(&progress) {
+                        Some(message) = message => {
+                            if let Some(event) = self.event(message) {
                                 return Some(event);
                             }
                         }
@@ -156,8 +199,8 @@ impl CallEvents {
                     }
                 }
                 Step::Ended(_) => {
-                    while let Some(Ok(progress)) = self.progress.as_mut().map(Receiver::try_recv) {
-                        if let Some(event) = self.report(&progress) {
+                    while let Some(Ok(message)) = self.messages.as_mut().map(Receiver::try_recv) {
+                        if let Some(event) = self.event(message) {
                             return Some(event);
                         }
                     }
@@ -197,6 +240,13 @@ impl CallEvents {
         ToolError::new(ErrorKind::TimedOut, format!("{id}: the tool took longer than {limit:?}"))
     }
 
+    fn event(&mut self, message: CallMessage) -> Option<CallEvent> {
+        match message {
+            CallMessage::Progress(progress) => self.report(&progress),
+            CallMessage::Request(bytes) => Some(CallEvent::Message(bytes)),
+        }
+    }
+
     fn report(&mut self, progress: &Progress) -> Option<CallEvent> {
         #[derive(Serialize)]
         struct Params<'p> {
@@ -211,7 +261,7 @@ impl CallEvents {
         }
         self.done = progress.done;
         let token = self.call.progress_token.as_deref();
-        Some(CallEvent::Progress(notification("notifications/progress", &Params { token, progress })))
+        Some(CallEvent::Message(notification("notifications/progress", &Params { token, progress })))
     }
 }
 
@@ -220,6 +270,16 @@ impl Drop for CallEvents {
         // Tools that observe the token can stop early.
         self.call.cancel.cancel();
     }
+}
+
+/// Returns true if the call has waited for its user for longer than `asking`, which extends its deadlines.
+async fn has_asked_since(call: Arc<Call<'static>>, asking: Duration) -> bool {
+    let has_asked = call.context.time_asking() > asking;
+    if has_asked {
+        // The deadline moves while a question is open.
+        sleep(MIN_EXTENSION).await;
+    }
+    has_asked
 }
 
 async fn cancelled(token: Option<CancelToken>) {

@@ -1,19 +1,21 @@
 //! The part of a call that runs on a thread of the tool pool.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use toolkit::call::ErrorKind;
+use toolkit::call::ask::{Mode, UnsupportedMode};
 use toolkit::dispatch::BlockingThreads;
-use toolkit::mcp::{write_error, write_result};
-use toolkit::{RunResult, ToolError};
+use toolkit::mcp::{Revision, write_error, write_result};
+use toolkit::{RunResult, Tool, ToolError};
 use toolkit_http::CallPermit;
 use tracing::Instrument;
 
-use super::{Call, CallResponse};
-use crate::server::reply::{Code, RpcError, response};
-use crate::server::request::MissingCapability;
+use super::{Asks, Call, CallResponse, invalid_state};
+use crate::server::ask::{Outcome, Rounds};
+use crate::server::reply::{Code, RpcError, json_bytes, response};
+use crate::server::request::{Caller, MissingCapability, Request};
 
 /// The outcome of a call, and the kind of its error.
 pub(super) struct Ended {
@@ -22,8 +24,15 @@ pub(super) struct Ended {
 }
 
 /// Returns an executor for `blocking` tools. It holds the permit, since a blocking tool occupies a thread until it
-/// returns, even after its call was cancelled.
+/// returns, even after its call was cancelled. The slot of a call that may ask holds the permit instead.
 fn blocking_threads(call: Arc<Call<'static>>, permit: CallPermit) -> BlockingThreads {
+    let permit = match &call.permit {
+        None => Ok(permit),
+        Some(slot) => {
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(permit);
+            Err(Arc::clone(slot))
+        }
+    };
     BlockingThreads::new(move |work| {
         let _ = &permit;
         call.shared.pool.run(&call.entry().id, work);
@@ -32,7 +41,20 @@ fn blocking_threads(call: Arc<Call<'static>>, permit: CallPermit) -> BlockingThr
 
 /// Runs a call.
 pub(super) async fn run(call: Arc<Call<'static>>, permit: CallPermit) -> Ended {
-    let context = call.context.clone().with(blocking_threads(Arc::clone(&call), permit));
+    let Asks::Rounds(rounds) = &call.asks else {
+        return run_to_end(&call, permit).await;
+    };
+    if !rounds.may_run(&call.shared.sealing, call.tool()).await {
+        return call.rejected(&invalid_state());
+    }
+    match rounds.run(run_to_end(&call, permit)).await {
+        Outcome::Completed(ended) => ended,
+        Outcome::Asked => call.asked(rounds),
+    }
+}
+
+async fn run_to_end(call: &Arc<Call<'static>>, permit: CallPermit) -> Ended {
+    let context = call.context.clone().with(blocking_threads(Arc::clone(call), permit));
     let work = async {
         let tool = call.served.prepared(call.entry());
         tool.call_with(&context, call.arguments.borrowed()).await
@@ -54,13 +76,26 @@ impl Call<'_> {
         self.served.prepared(self.entry()).timeout()
     }
 
+    fn tool(&self) -> &Tool {
+        self.served.tool(self.entry())
+    }
+
+    /// Ends the call with its questions. The client repeats it with the answers.
+    fn asked(&self, rounds: &Rounds) -> Ended {
+        let subject = self.context.get::<Request>().and_then(Request::caller).and_then(Caller::subject);
+        match rounds.input_required(&self.shared.sealing, self.tool(), &self.arguments, subject) {
+            Ok(result) => Ended { response: self.to_response(&json_bytes(&result)), failure: None },
+            Err(error) => self.failed(error),
+        }
+    }
+
     fn succeeded(&self, run: RunResult) -> Ended {
         // Checked before the result is written, which contains the data twice.
         let n_bytes = run.json().map_or(0, |json| json.len());
         if n_bytes > self.shared.max_result_bytes {
             return self.failed(self.too_large(n_bytes));
         }
-        let result = write_result(self.served.tool(self.entry()), &run, self.revision);
+        let result = write_result(self.tool(), &run, self.revision);
         // The written result has a copy of the data.
         drop(run);
         // Halved, since the result has the data and its text.
@@ -78,17 +113,32 @@ impl Call<'_> {
     }
 
     pub(super) fn failed(&self, error: ToolError) -> Ended {
-        let failure = Some(error.kind());
-        if let Some(missing) = missing_capability(&error) {
+        if let Some(required) = self.missing_capability(&error) {
             let fault = RpcError::bad_request(Code::MissingClientCapability, error.to_string());
-            let fault = fault.with_data(json!({ "requiredCapabilities": missing.required() }));
-            let bytes = fault.to_response(Some(&self.id));
-            return Ended {
-                response: CallResponse { bytes, is_bad_request: true, is_cancelled: self.is_cancelled() },
-                failure,
-            };
+            let fault = fault.with_data(json!({ "requiredCapabilities": required }));
+            return Ended { failure: Some(error.kind()), ..self.rejected(&fault) };
         }
-        Ended { response: self.to_response(&write_error(&error, self.revision)), failure }
+        Ended { response: self.to_response(&write_error(&error, self.revision)), failure: Some(error.kind()) }
+    }
+
+    fn rejected(&self, fault: &RpcError) -> Ended {
+        let (bytes, is_bad_request) = (fault.to_response(Some(&self.id)), fault.is_bad_request);
+        let response = CallResponse { bytes, is_bad_request, is_cancelled: self.is_cancelled() };
+        Ended { response, failure: Some(ErrorKind::InvalidArguments) }
+    }
+
+    /// Returns the `ClientCapabilities` that the tool requires and the client has not declared.
+    fn missing_capability(&self, error: &ToolError) -> Option<Value> {
+        let source = std::error::Error::source(error)?;
+        if let Some(missing) = source.downcast_ref::<MissingCapability>() {
+            return Some(missing.required());
+        }
+        let mode = match source.downcast_ref::<UnsupportedMode>()?.mode() {
+            Mode::Url => "url",
+            _ => "form",
+        };
+        // Earlier revisions have no code for it, and the model reads the error.
+        (self.revision != Revision::V2025_11_25).then(|| json!({ "elicitation": { mode: {} } }))
     }
 
     fn to_response(&self, result: &[u8]) -> CallResponse {
@@ -100,8 +150,4 @@ impl Call<'_> {
     fn is_cancelled(&self) -> bool {
         self.registered.is_some() && self.cancel.is_cancelled()
     }
-}
-
-fn missing_capability(error: &ToolError) -> Option<&MissingCapability> {
-    std::error::Error::source(error)?.downcast_ref()
 }

@@ -7,7 +7,8 @@ use http::{HeaderMap, Response, StatusCode};
 
 use super::body::Body;
 use super::response::{accepted, json, text};
-use super::session::{SESSION, Sessions};
+use super::session::{SESSION, Sessions, modes_of};
+use crate::server::ask::Modes;
 use crate::server::batch::{Batch, is_batch};
 use crate::server::call::Call;
 use crate::server::find::Find;
@@ -63,7 +64,8 @@ fn read(
     session: Option<&str>,
     headers: &HeaderMap,
 ) -> Received {
-    let peer = Peer { caller, session, headers: Some(headers) };
+    let modes = session.map_or_else(Modes::default, modes_of);
+    let peer = Peer { caller, session, modes, headers: Some(headers) };
     if is_batch(body) && takes_batches(headers) {
         return match Batch::read(server, body, peer) {
             Ok(batch) => Received::Batch(batch),
@@ -75,9 +77,9 @@ fn read(
         Routed::Listen(listen) => return Received::Listen(listen),
         Routed::Call(call) => return Received::Call(Box::new(call.into_owned())),
         Routed::Reply(bytes) => json(StatusCode::OK, bytes),
-        Routed::Initialized { bytes, .. } => {
+        Routed::Initialized { bytes, modes, .. } => {
             let mut response = json(StatusCode::OK, bytes);
-            if let Some(name) = Sessions::begin().and_then(|name| name.parse().ok()) {
+            if let Some(name) = Sessions::begin(modes).and_then(|name| name.parse().ok()) {
                 response.headers_mut().insert(SESSION, name);
             }
             response

@@ -224,7 +224,7 @@ async fn run(call: Call<'static>, headers: &HeaderMap) -> Response<Body> {
     match sse::awake(call.next()).await {
         // A call that ends before it reports progress needs no stream.
         Some(CallEvent::Response(response)) => call_response(response),
-        Some(CallEvent::Progress(first)) => events(sse::of_call(Some(first), call)),
+        Some(CallEvent::Message(first)) => events(sse::of_call(Some(first), call)),
         None => events(sse::of_call(None, call)),
     }
 }

@@ -1,12 +1,14 @@
 //! Sessions of clients before 2026-07-28. Their ids are random, so that one client cannot cancel the calls of another.
 //!
-//! A session has no state on the server, so it outlives a restart. The server remembers only the most recently ended
-//! sessions, whose requests it rejects.
+//! A session has no state on the server, so it outlives a restart: what its client has declared is a part of the id. The
+//! server remembers only the most recently ended sessions, whose requests it rejects.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use http::{HeaderMap, HeaderName};
+
+use crate::server::ask::Modes;
 
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
@@ -14,7 +16,10 @@ pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id")
 const MAX_ENDED: usize = 4096;
 
 /// The number of random bytes in a session id.
-const N_BYTES: usize = 16;
+const N_RANDOM: usize = 16;
+
+/// The number of bytes in a session id. The last one has the modes of the client.
+const N_BYTES: usize = N_RANDOM + 1;
 
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
@@ -29,10 +34,11 @@ struct Ended {
 }
 
 impl Sessions {
-    /// Creates a session id: 128 random bits as lowercase hexadecimal digits.
-    pub(super) fn begin() -> Option<String> {
+    /// Creates a session id: 128 random bits and the modes of the client, as lowercase hexadecimal digits.
+    pub(super) fn begin(modes: Modes) -> Option<String> {
         let mut bytes = [0; N_BYTES];
-        getrandom::fill(&mut bytes).ok()?;
+        getrandom::fill(&mut bytes[..N_RANDOM]).ok()?;
+        bytes[N_RANDOM] = modes.bits();
         Some(data_encoding::HEXLOWER.encode(&bytes))
     }
 
@@ -59,6 +65,12 @@ impl Sessions {
             ended.names.remove(&oldest);
         }
     }
+}
+
+/// Returns what the client of a session has declared.
+pub(super) fn modes_of(session: &str) -> Modes {
+    let bits = session.get(2 * N_RANDOM..).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+    Modes::from_bits(bits.unwrap_or(0))
 }
 
 /// Returns true for an id in the format of this server. Ids of other formats could equal the session names of other

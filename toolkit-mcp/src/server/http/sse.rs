@@ -25,7 +25,7 @@ pub(super) fn of_call(first: Option<Vec<u8>>, events: CallEvents) -> impl Stream
             Some(next) => next,
         };
         match next {
-            CallEvent::Progress(bytes) => Some((event(&bytes), (None, events))),
+            CallEvent::Message(bytes) => Some((event(&bytes), (None, events))),
             CallEvent::Response(response) if response.is_cancelled => None,
             CallEvent::Response(response) => Some((event(&response.bytes), (None, None))),
         }

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufReader, Read};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::Sender;
@@ -10,6 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use toolkit::CancelToken;
 
 use super::lines::{Line, MAX_LINE_BYTES, Outgoing, read_line};
+use crate::server::ask::Modes;
 use crate::server::batch::{Batch, is_batch};
 use crate::server::call::{Call, CallEvent};
 use crate::server::listen::Listen;
@@ -35,6 +36,8 @@ pub(super) struct Reader {
     pub(super) is_notifying: AtomicBool,
     /// True if the revision of the client has batches.
     pub(super) takes_batches: AtomicBool,
+    /// The ways in which the client can ask its user, as bits.
+    pub(super) modes: AtomicU8,
 }
 
 impl Reader {
@@ -78,7 +81,8 @@ impl Reader {
             },
         };
         let held = Arc::new(held);
-        let peer = Peer { session: Some(&self.session), ..Peer::default() };
+        let modes = Modes::from_bits(self.modes.load(Ordering::Relaxed));
+        let peer = Peer { session: Some(&self.session), modes, ..Peer::default() };
         if is_batch(line) && self.takes_batches.load(Ordering::Relaxed) {
             match Batch::read(&self.server, line, peer) {
                 Ok(batch) => {
@@ -95,8 +99,9 @@ impl Reader {
         }
         match self.server.route(Message::parse(line), peer) {
             Routed::Reply(bytes) => self.send(bytes, Some(held)),
-            Routed::Initialized { bytes, takes_batches } => {
+            Routed::Initialized { bytes, takes_batches, modes } => {
                 self.takes_batches.store(takes_batches, Ordering::Relaxed);
+                self.modes.store(modes.bits(), Ordering::Relaxed);
                 self.send(bytes, Some(Arc::clone(&held)));
                 // Before 2026-07-28 clients are notified of changes without a subscription.
                 if !self.is_notifying.swap(true, Ordering::Relaxed) {
@@ -130,11 +135,11 @@ impl Reader {
 }
 
 async fn run(call: Call<'static>, messages: Sender<Outgoing>, held: Arc<OwnedSemaphorePermit>) {
-    let answer = if call.progress_token.is_some() {
+    let answer = if call.sends_messages() {
         let mut events = call.events();
         loop {
             match events.next().await {
-                CallEvent::Progress(bytes) => {
+                CallEvent::Message(bytes) => {
                     let _ = messages.send(Outgoing { bytes, _held: None }).await;
                 }
                 CallEvent::Response(answer) => break answer,

@@ -1,0 +1,62 @@
+//! What a client declares about asking its user.
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use toolkit::call::ask::Mode;
+
+/// The ways in which a client can ask its user, from its capability `elicitation`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::server) struct Modes(u8);
+
+const FORM: u8 = 1;
+const URL: u8 = 2;
+
+impl Modes {
+    /// Reads `ClientCapabilities`.
+    pub(in crate::server) fn declared(capabilities: &RawValue) -> Self {
+        #[derive(Deserialize)]
+        struct Capabilities<'m> {
+            #[serde(borrow)]
+            elicitation: Option<&'m RawValue>,
+        }
+        #[derive(Deserialize)]
+        struct Elicitation {
+            form: Option<Value>,
+            url: Option<Value>,
+        }
+        let capabilities = serde_json::from_str::<Capabilities<'_>>(capabilities.get());
+        let Some(declared) = capabilities.ok().and_then(|capabilities| capabilities.elicitation) else {
+            return Self::default();
+        };
+        match serde_json::from_str(declared.get()) {
+            // An empty object declares forms, since revision 2025-06-18 has no other mode.
+            Ok(Elicitation { form: None, url: None }) if declared.get().starts_with('{') => Self(FORM),
+            Ok(Elicitation { form, url }) => Self(form.map_or(0, |_| FORM) | url.map_or(0, |_| URL)),
+            Err(_) => Self::default(),
+        }
+    }
+
+    pub(in crate::server) fn includes(self, mode: Mode) -> bool {
+        let bit = match mode {
+            Mode::Form => FORM,
+            Mode::Url => URL,
+            _ => 0,
+        };
+        self.0 & bit != 0
+    }
+
+    pub(in crate::server) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Returns the modes as bits, for [`Modes::from_bits`].
+    pub(in crate::server) fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// Reads the bits of a session id. A client that changes them changes only what it declares about itself.
+    pub(in crate::server) fn from_bits(bits: u8) -> Self {
+        Self(bits & (FORM | URL))
+    }
+}

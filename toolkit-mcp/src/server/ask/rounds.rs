@@ -1,0 +1,196 @@
+//! The rounds of a call since revision 2026-07-28: it runs until it asks, ends, and runs again with the answers.
+
+use std::future::{Future, pending, poll_fn};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use toolkit::call::ask::{Answer, Asker, Mode, Question};
+use toolkit::dispatch::BoxFuture;
+use toolkit::{Arguments, Tool, ToolError};
+
+use super::elicit::{self, QuestionHash};
+use super::requests::too_many;
+use super::state::{Answered, Binding, Sealing, State, text};
+use super::{MAX_QUESTIONS, Modes};
+use crate::server::message::text as json_text;
+
+/// The answers of earlier rounds, and the questions of this one.
+#[derive(Clone)]
+pub(in crate::server) struct Rounds(Arc<Inner>);
+
+struct Inner {
+    modes: Modes,
+    /// The state that the client sent, if the call continues.
+    resumed: Option<State>,
+    round: Mutex<Round>,
+}
+
+#[derive(Default)]
+struct Round {
+    answered: Vec<Answered>,
+    /// True for the answers that a question of this round has received.
+    taken: Vec<bool>,
+    open: Vec<Question>,
+    /// Woken when a question is opened.
+    waker: Option<Waker>,
+}
+
+/// What ended a round.
+pub(in crate::server) enum Outcome<T> {
+    /// The call has completed.
+    Completed(T),
+    /// The call waits for its user.
+    Asked,
+}
+
+impl Rounds {
+    /// Creates the first round of a call.
+    pub(in crate::server) fn first(modes: Modes) -> Self {
+        Self(Arc::new(Inner { modes, resumed: None, round: Mutex::default() }))
+    }
+
+    /// Creates the next round of a call from `requestState` and `inputResponses`. Returns `None` for a state of another
+    /// call, one that has expired, and one that this server has not sealed.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for a malformed answer.
+    pub(in crate::server) fn next(
+        modes: Modes,
+        sealing: &Sealing,
+        tool: &Tool,
+        arguments: &Arguments<'_>,
+        subject: Option<&str>,
+        state: &RawValue,
+        responses: Option<&RawValue>,
+    ) -> Result<Option<Self>, &'static str> {
+        let opened = || {
+            let binding = Binding::new(&sealing.name, subject, tool, arguments)?;
+            sealing.open(&json_text(state)?, &binding)
+        };
+        let Some(mut state) = opened() else {
+            return Ok(None);
+        };
+        let responses: Map<String, Value> = match responses {
+            None => Map::new(),
+            Some(responses) => {
+                serde_json::from_str(responses.get()).map_err(|_| "`inputResponses` must be an object")?
+            }
+        };
+        for (idx, hash) in std::mem::take(&mut state.open).into_iter().enumerate() {
+            // A question without an answer is asked again.
+            if let Some(response) = responses.get(&key(idx)) {
+                state.answered.push(Answered::new(hash, elicit::answer(&response.to_string())?));
+            }
+        }
+        let answered = state.answered.clone();
+        let round = Round { taken: vec![false; answered.len()], answered, ..Round::default() };
+        Ok(Some(Self(Arc::new(Inner { modes, resumed: Some(state), round: Mutex::new(round) }))))
+    }
+
+    /// Returns an asker for the context of the call.
+    pub(in crate::server) fn asker(&self) -> impl Asker + 'static {
+        self.clone()
+    }
+
+    /// Returns false if the call continues from a state that was used before, and a second use may repeat the effects of
+    /// the tool.
+    pub(in crate::server) async fn may_run(&self, sealing: &Arc<Sealing>, tool: &Tool) -> bool {
+        let hints = tool.annotations();
+        let is_repeatable = hints.read_only == Some(true) || hints.idempotent == Some(true);
+        match &self.0.resumed {
+            Some(state) if !is_repeatable => state.use_once(sealing).await,
+            _ => true,
+        }
+    }
+
+    /// Polls the call until it completes or asks. Questions that it asks in one poll are asked together.
+    pub(in crate::server) async fn run<T>(&self, call: impl Future<Output = T>) -> Outcome<T> {
+        let mut call = pin!(call);
+        poll_fn(|cx| {
+            if let Poll::Ready(output) = call.as_mut().poll(cx) {
+                return Poll::Ready(Outcome::Completed(output));
+            }
+            let mut round = self.round();
+            if !round.open.is_empty() {
+                return Poll::Ready(Outcome::Asked);
+            }
+            // A task of the tool may ask without waking the call.
+            round.waker = Some(cx.waker().clone());
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Returns `InputRequiredResult` with the questions of this round.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the call has asked too much.
+    pub(in crate::server) fn input_required(
+        &self,
+        sealing: &Sealing,
+        tool: &Tool,
+        arguments: &Arguments<'_>,
+        subject: Option<&str>,
+    ) -> Result<Value, ToolError> {
+        let round = self.round();
+        if round.answered.len() + round.open.len() > MAX_QUESTIONS {
+            return Err(too_many());
+        }
+        let open = round.open.iter().map(|question| text(QuestionHash::new(question))).collect();
+        let state = State::new(round.answered.clone(), open);
+        let binding = Binding::new(&sealing.name, subject, tool, arguments);
+        let sealed = binding.and_then(|binding| sealing.seal(&state, &binding));
+        let sealed = sealed.ok_or_else(|| ToolError::failed("the answers of the user are too long"))?;
+        let request = |question| json!({ "method": "elicitation/create", "params": elicit::params(question, None) });
+        let requests: Map<String, Value> =
+            round.open.iter().enumerate().map(|(idx, question)| (key(idx), request(question))).collect();
+        Ok(json!({ "resultType": "input_required", "inputRequests": requests, "requestState": sealed }))
+    }
+
+    fn round(&self) -> MutexGuard<'_, Round> {
+        self.0.round.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Round {
+    fn take_answer(&mut self, question: &Question) -> Option<Answer> {
+        let hash = QuestionHash::new(question);
+        let idx = (0..self.answered.len()).find(|&idx| !self.taken[idx] && self.answered[idx].is_to(hash))?;
+        self.taken[idx] = true;
+        Some(self.answered[idx].answer())
+    }
+}
+
+impl Asker for Rounds {
+    fn can_ask(&self, mode: Mode) -> bool {
+        self.0.modes.includes(mode)
+    }
+
+    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Result<Answer, ToolError>> {
+        Box::pin(async {
+            let waker = {
+                let mut round = self.round();
+                if let Some(answer) = round.take_answer(question) {
+                    return Ok(answer);
+                }
+                round.open.push(question.clone());
+                round.waker.take()
+            };
+            if let Some(waker) = waker {
+                waker.wake();
+            }
+            // The call is dropped, and runs again with the answer.
+            pending().await
+        })
+    }
+}
+
+/// Returns the key of a question in `inputRequests`.
+fn key(idx: usize) -> String {
+    format!("question-{}", idx + 1)
+}

@@ -1,0 +1,145 @@
+//! The state of a call while its client asks the user: `requestState` of revision 2026-07-28.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use data_encoding::HEXLOWER;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use toolkit::call::ask::Answer;
+use toolkit::{Arguments, Tool};
+use toolkit_schema::equality::write_canonical;
+
+use super::elicit::QuestionHash;
+use super::seal::Keys;
+use super::used::UsedStates;
+
+/// How a server seals states.
+pub(in crate::server) struct Sealing {
+    pub(in crate::server) keys: Keys,
+    /// The time within which the user has to answer.
+    pub(in crate::server) ttl: Duration,
+    pub(in crate::server) used: Box<dyn UsedStates>,
+    /// The name of the server, which a state is bound to.
+    pub(in crate::server) name: String,
+}
+
+/// What a state is bound to. Nothing else continues its call.
+pub(super) struct Binding {
+    hash: [u8; 32],
+}
+
+impl Binding {
+    /// Binds a state to a server, a caller, a tool with its contract, and arguments. Returns `None` if the arguments are
+    /// not JSON.
+    pub(super) fn new(server: &str, subject: Option<&str>, tool: &Tool, arguments: &Arguments<'_>) -> Option<Self> {
+        let arguments = arguments.to_value().ok()?;
+        let mut canonical = String::new();
+        write_canonical(&arguments, &mut canonical);
+        let id = tool.id().to_string();
+        let contract = tool.contract_hash();
+        let subject = subject.map_or_else(String::new, |subject| format!("subject {subject}"));
+        let parts: [&[u8]; 6] = [
+            b"tools/call",
+            server.as_bytes(),
+            subject.as_bytes(),
+            id.as_bytes(),
+            contract.as_bytes(),
+            canonical.as_bytes(),
+        ];
+        let mut hash = Sha256::new();
+        for part in parts {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+        Some(Self { hash: hash.finalize().into() })
+    }
+}
+
+/// The sealed content.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct State {
+    /// The identity of this state, as hexadecimal digits.
+    id: String,
+    /// The seconds since the Unix epoch at which the state expires.
+    expires: u64,
+    /// The questions that were answered.
+    pub(super) answered: Vec<Answered>,
+    /// The hashes of the open questions, in the order of their keys.
+    pub(super) open: Vec<String>,
+}
+
+/// An answered question.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Answered {
+    hash: String,
+    /// `None` if the user declined or closed the question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<Value>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_cancelled: bool,
+}
+
+impl Answered {
+    pub(super) fn new(hash: String, answer: Answer) -> Self {
+        let is_cancelled = answer == Answer::Cancelled;
+        let content = match answer {
+            Answer::Accepted(content) => Some(content),
+            _ => None,
+        };
+        Self { hash, content, is_cancelled }
+    }
+
+    pub(super) fn is_to(&self, question: QuestionHash) -> bool {
+        self.hash == text(question)
+    }
+
+    pub(super) fn answer(&self) -> Answer {
+        match &self.content {
+            Some(content) => Answer::Accepted(content.clone()),
+            None if self.is_cancelled => Answer::Cancelled,
+            None => Answer::Declined,
+        }
+    }
+}
+
+/// Returns a hash as text.
+pub(super) fn text(question: QuestionHash) -> String {
+    HEXLOWER.encode(&question.0)
+}
+
+impl Sealing {
+    /// Seals a state. Returns `None` if it is too long.
+    pub(super) fn seal(&self, state: &State, binding: &Binding) -> Option<String> {
+        let mut id = [0; 16];
+        getrandom::fill(&mut id).ok()?;
+        let expires = (SystemTime::now() + self.ttl).duration_since(UNIX_EPOCH).ok()?.as_secs();
+        let state = State { id: HEXLOWER.encode(&id), expires, ..state.clone() };
+        self.keys.seal(&serde_json::to_vec(&state).ok()?, &binding.hash)
+    }
+
+    /// Opens a state of this binding that has not expired.
+    pub(super) fn open(&self, sealed: &str, binding: &Binding) -> Option<State> {
+        let state: State = serde_json::from_slice(&self.keys.open(sealed, &binding.hash)?).ok()?;
+        (state.expires() > SystemTime::now()).then_some(state)
+    }
+}
+
+impl State {
+    pub(super) fn new(answered: Vec<Answered>, open: Vec<String>) -> Self {
+        Self { answered, open, ..Self::default() }
+    }
+
+    fn expires(&self) -> SystemTime {
+        UNIX_EPOCH + Duration::from_secs(self.expires)
+    }
+
+    /// Records that the state is used. Returns false if it was used before.
+    pub(super) async fn use_once(&self, sealing: &Arc<Sealing>) -> bool {
+        match u128::from_str_radix(&self.id, 16) {
+            Ok(id) => sealing.used.use_once(id, self.expires()).await,
+            Err(_) => false,
+        }
+    }
+}

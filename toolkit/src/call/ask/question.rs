@@ -1,0 +1,126 @@
+//! A question, and the ways to ask it.
+
+use std::fmt;
+
+use super::form::Form;
+
+/// A question to the user: a form to fill in, or a URL to open.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::call::ask::{Form, Mode, Question};
+///
+/// let question = Question::form("How many?", Form::of::<u8>()?);
+/// assert_eq!(question.mode(), Mode::Form);
+///
+/// let question = Question::url("Sign in to the calendar.", "https://calendar.example/connect?call=7");
+/// assert_eq!(question.get_url(), Some("https://calendar.example/connect?call=7"));
+/// # Ok::<(), toolkit::call::ask::FormError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    message: String,
+    subject: Subject,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Subject {
+    Form(Form),
+    Url(String),
+}
+
+/// A way to ask a user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Mode {
+    /// The client shows a form and returns its content. Secrets must not be requested this way.
+    Form,
+    /// The client opens a URL after the user has agreed. What the user does there does not pass through the client.
+    Url,
+}
+
+/// The cause of an error of kind [`ErrorKind::CannotAsk`](crate::call::ErrorKind::CannotAsk): the client cannot ask its
+/// user in a mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnsupportedMode {
+    mode: Mode,
+}
+
+impl UnsupportedMode {
+    pub(crate) fn new(mode: Mode) -> Self {
+        Self { mode }
+    }
+
+    /// Returns the mode that the client does not support.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+}
+
+impl fmt::Display for UnsupportedMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.mode {
+            Mode::Form => "the client does not support forms",
+            Mode::Url => "the client does not support questions with a URL",
+        })
+    }
+}
+
+impl std::error::Error for UnsupportedMode {}
+
+impl Question {
+    /// Creates a question with a form.
+    #[must_use]
+    pub fn form(message: impl Into<String>, form: Form) -> Self {
+        Self { message: message.into(), subject: Subject::Form(form) }
+    }
+
+    /// Creates a question whether to open a URL.
+    ///
+    /// The URL must not contain personal data, or grant access to the one who opens it: the page has to verify that its
+    /// visitor is the user of the call.
+    #[must_use]
+    pub fn url(message: impl Into<String>, url: impl Into<String>) -> Self {
+        Self { message: message.into(), subject: Subject::Url(url.into()) }
+    }
+
+    /// Returns the text that the user reads.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Returns the way in which the question is asked.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        match self.subject {
+            Subject::Form(_) => Mode::Form,
+            Subject::Url(_) => Mode::Url,
+        }
+    }
+
+    /// Returns the form, if the question has one.
+    #[must_use]
+    pub fn get_form(&self) -> Option<&Form> {
+        match &self.subject {
+            Subject::Form(form) => Some(form),
+            Subject::Url(_) => None,
+        }
+    }
+
+    /// Returns the URL, if the question has one.
+    #[must_use]
+    pub fn get_url(&self) -> Option<&str> {
+        match &self.subject {
+            Subject::Form(_) => None,
+            Subject::Url(url) => Some(url),
+        }
+    }
+
+    /// Returns the question with the text for a user whose answer was invalid.
+    pub(crate) fn repeated(&self, message: String) -> Self {
+        Self { message, subject: self.subject.clone() }
+    }
+}
