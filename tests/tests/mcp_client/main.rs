@@ -10,8 +10,10 @@ mod http_faults;
 mod limits;
 mod listing;
 mod official;
+mod operated;
 mod ours;
 mod proxied;
+mod reloaded;
 mod tls;
 mod trust;
 

@@ -1,19 +1,19 @@
 //! `serve --proxy`: serves the tools of other MCP servers.
 
 mod lock;
+mod reload;
 mod reporter;
 
-use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use toolkit::Catalog;
 use toolkit::backend::Backends;
-use toolkit_mcp::client::McpServers;
-use toolkit_mcp::server::{Proxy, Server};
+use toolkit_mcp::server::{LeftOut, Proxy, Server};
 
+use self::reload::Configured;
 use self::reporter::Reporter;
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -27,7 +27,7 @@ pub(super) fn options() -> [Arg; 5] {
     [
         Arg::new("proxy").long("proxy").value_name("FILE").value_parser(value_parser!(PathBuf)).help(
             "Also serve the tools of the MCP servers in FILE, each in its own namespace; FILE has the `mcpServers` format \
-             of Claude, Cursor and VS Code",
+             of Claude, Cursor and VS Code; changes of FILE are applied while the server runs",
         ),
         Arg::new("lock").long("lock").value_name("LOCK").requires("proxy").value_parser(value_parser!(PathBuf)).help(
             "Serve only the tools of other servers that are unchanged since LOCK was written, and report all others",
@@ -43,32 +43,35 @@ pub(super) fn options() -> [Arg; 5] {
     ]
 }
 
-/// Returns the configured servers, without starting them, or `None` if there are none.
-pub(super) fn servers(matches: &ArgMatches, mut backends: Backends) -> Result<Option<Arc<Backends>>, CommandError> {
+/// The backends to serve.
+pub(super) struct Servers {
+    backends: Arc<Backends>,
+    /// Those of a configuration file.
+    configured: Option<Configured>,
+}
+
+/// Returns the backends to serve, without starting them, or `None` if there are none.
+pub(super) fn servers(matches: &ArgMatches, mut backends: Backends) -> Result<Option<Servers>, CommandError> {
     let Some(file) = matches.get_one::<PathBuf>("proxy") else {
-        return Ok((!backends.names().is_empty()).then(|| Arc::new(backends)));
+        let backends = Arc::new(backends);
+        return Ok((!backends.names().is_empty()).then_some(Servers { backends, configured: None }));
     };
     let unusable = |kind, reason: String| CommandError::Other {
         exit: Exit::Failed,
         kind,
         message: format!("{}: {reason}", file.display()),
     };
-    let invalid = |reason: String| unusable("invalid_servers", reason);
-    let json = fs::read_to_string(file).map_err(|error| invalid(error.to_string()))?;
-    let servers = McpServers::from_json(&json).map_err(|error| invalid(error.to_string()))?;
-    reporter::report_configuration(&servers);
     if let (Some(path), false) = (matches.get_one::<PathBuf>("lock"), matches.get_flag("update-lock")) {
         backends = backends.with_lock(lock::read(path)?);
     }
-    for server in servers {
-        backends.register(server).map_err(|error| invalid(error.to_string()))?;
+    let backends = Arc::new(backends);
+    let trusted: Vec<String> = matches.get_many("trust").into_iter().flatten().cloned().collect();
+    let configured = Configured::read(file, Arc::clone(&backends), trusted.clone());
+    let configured = configured.map_err(|reason| unusable("invalid_servers", reason))?;
+    if let Some(name) = trusted.iter().find(|name| !backends.names().contains(name)) {
+        return Err(unusable("unknown_server", format!("--trust: unknown server `{}`", name.escape_debug())));
     }
-    for name in matches.get_many::<String>("trust").into_iter().flatten() {
-        if !backends.trust(name) {
-            return Err(unusable("unknown_server", format!("--trust: unknown server `{}`", name.escape_debug())));
-        }
-    }
-    Ok(Some(Arc::new(backends)))
+    Ok(Some(Servers { backends, configured: Some(configured) }))
 }
 
 /// Runs `serving` with the tools of these servers and applies their changes, or writes the lock.
@@ -77,10 +80,11 @@ pub(super) fn servers(matches: &ArgMatches, mut backends: Backends) -> Result<Op
 pub(super) async fn along_with(
     server: &Server,
     own: Catalog,
-    backends: Arc<Backends>,
+    servers: Servers,
     matches: &ArgMatches,
     serving: impl Future<Output = Result<Exit, CommandError>>,
 ) -> Result<Exit, CommandError> {
+    let Servers { backends, configured } = servers;
     if let (Some(path), true) = (matches.get_one::<PathBuf>("lock"), matches.get_flag("update-lock")) {
         let outcome = lock::update(path, &backends, own).await;
         backends.stop().await;
@@ -88,14 +92,22 @@ pub(super) async fn along_with(
     }
     let wait = matches.get_one::<Duration>("proxy-wait").copied().unwrap_or(WAIT);
     let proxy = Proxy::new(server.clone(), Arc::clone(&backends)).wait(wait);
-    let mut reporter = Reporter::new(matches.contains_id("lock"));
-    reporter.report(&proxy.collect_within(wait).await);
-    let following = proxy.follow(|left_out| reporter.report(&left_out));
+    let reporter = Mutex::new(Reporter::new(matches.contains_id("lock")));
+    let report = |left_out: LeftOut| reporter.lock().unwrap_or_else(PoisonError::into_inner).report(&left_out);
+    report(proxy.collect_within(wait).await);
+    let following = proxy.follow(report);
+    let reloading = async {
+        match configured {
+            Some(configured) => configured.follow(&proxy, wait, report).await,
+            None => std::future::pending().await,
+        }
+    };
     let mut serving = std::pin::pin!(serving);
     let outcome = tokio::select! {
         outcome = &mut serving => outcome,
         // The server is shutting down, but still answers running calls.
         () = following => serving.await,
+        () = reloading => serving.await,
     };
     backends.stop().await;
     outcome

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use toolkit::ToolError;
-use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools};
+use toolkit::backend::{Backend, BackendCall, BackendResponse, BackendStatus, OfferedTools};
 use toolkit::dispatch::BoxFuture;
 use toolkit::tool::BackendKind;
 
@@ -116,6 +116,12 @@ impl McpBackend {
         self.limited(|limits| limits.tools = n_tools)
     }
 
+    /// Returns true if the server would be started or reached in the same way, with the same limits and trust.
+    pub(super) fn is_configured_like(&self, other: &Self) -> bool {
+        let (ours, theirs) = (self.link.remote(), other.link.remote());
+        self.is_trusted == other.is_trusted && ours.limits == theirs.limits && ours.target.is_same(&theirs.target)
+    }
+
     /// Changes the limits and uses a new connection, since existing clones may have other limits.
     fn limited(self, change: impl FnOnce(&mut Limits)) -> Self {
         let mut remote = self.link.remote().clone();
@@ -164,6 +170,12 @@ impl Backend for McpBackend {
 
     fn health(&self) -> BoxFuture<'_, Result<(), ToolError>> {
         Box::pin(list::probe(&self.link))
+    }
+
+    /// Returns the state of the connection as of the last message. The loss of an HTTP connection is noticed by the
+    /// next request.
+    fn status(&self) -> BackendStatus {
+        self.link.status()
     }
 }
 

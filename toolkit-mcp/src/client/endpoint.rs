@@ -93,6 +93,13 @@ impl Endpoint {
         Ok(self)
     }
 
+    /// Compares addresses and credentials. Endpoints of configuration files, which are compared, have no certificate
+    /// authorities of their own.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let token = |endpoint: &Self| endpoint.token.as_ref().map(|token| token.expose().to_owned());
+        self.url == other.url && self.headers == other.headers && token(self) == token(other)
+    }
+
     pub(super) fn client(&self) -> Result<Client, Box<dyn std::error::Error + Send + Sync>> {
         let tls = match self.url.scheme() {
             "https" => self.authorities.tls()?,

@@ -7,13 +7,15 @@ use std::time::Duration;
 
 use tokio::sync::{Mutex, Semaphore, SemaphorePermit, watch};
 use tokio::task::{AbortHandle, JoinHandle};
-use tokio::time::{sleep_until, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 use toolkit::ToolError;
+use toolkit::backend::BackendStatus;
 use toolkit::call::ErrorKind;
 
 use super::backoff::Backoff;
 use super::connect::{Era, connect};
 use super::connection::Connection;
+use super::history::History;
 use super::remote::Remote;
 
 /// The current connection to a server and its history.
@@ -34,6 +36,9 @@ pub(super) struct Link {
     relisting: std::sync::Mutex<Backoff>,
     /// The permits of concurrent calls.
     calls: Semaphore,
+    history: History,
+    /// The time before which no attempt to connect is made, as in the backoff of `state`.
+    not_before: std::sync::Mutex<Option<Instant>>,
 }
 
 /// The time that a call waits for a server that is being restarted.
@@ -62,6 +67,8 @@ impl Link {
             changes: watch::Sender::new(0),
             seen: AtomicU64::new(0),
             relisting: std::sync::Mutex::default(),
+            history: History::default(),
+            not_before: std::sync::Mutex::default(),
         }
     }
 
@@ -84,6 +91,7 @@ impl Link {
         if self.is_stopped.load(Ordering::Acquire) {
             return Err(stopped(&self.remote));
         }
+        self.history.notice_loss();
         if let Some(connection) = state.current() {
             return Ok(connection);
         }
@@ -119,6 +127,13 @@ impl Link {
         }
     }
 
+    /// Returns the state of the connection.
+    pub(super) fn status(&self) -> BackendStatus {
+        let not_before = *self.not_before.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = not_before.max(self.relisting().not_before());
+        self.history.status(next.map(|next| next.saturating_duration_since(Instant::now())))
+    }
+
     /// Closes the connection. [`Link::start`] allows a new one.
     pub(super) async fn stop(&self) {
         // The lock may be held by an attempt, which is aborted. The flag prevents the next waiter from starting another
@@ -132,6 +147,7 @@ impl Link {
             self.abort();
             state.backoff.reset();
             state.attempt = None;
+            self.history.stopped();
             state.connection.take()
         };
         if let Some(connection) = connection {
@@ -143,6 +159,7 @@ impl Link {
         let attempt = state.attempt.get_or_insert_with(|| {
             let (remote, era, changes) = (self.remote.clone(), state.era, self.changes.clone());
             let attempt = tokio::spawn(async move { connect(&remote, era, &changes).await });
+            self.history.connecting();
             *self.aborting() = Some(attempt.abort_handle());
             if self.is_stopped.load(Ordering::Acquire) {
                 self.abort();
@@ -157,7 +174,9 @@ impl Link {
         });
         let outcome = outcome.flatten();
         state.backoff.record_failure();
-        let (connection, era) = outcome.inspect_err(|_| {
+        *self.not_before.lock().unwrap_or_else(PoisonError::into_inner) = state.backoff.not_before();
+        let (connection, era) = outcome.inspect_err(|error| {
+            self.history.failed(error);
             // The server may have been upgraded to another revision.
             state.era = state.era.map(|_| Era::Discover);
         })?;
@@ -166,6 +185,7 @@ impl Link {
         // A new connection may list other tools.
         self.changes.send_modify(|n| *n += 1);
         let connection = Arc::new(connection);
+        self.history.connected(&connection);
         state.connection = Some(Arc::clone(&connection));
         Ok(connection)
     }
@@ -208,6 +228,7 @@ impl Link {
             } else {
                 // `changed` cannot fail, since `self` owns the sender.
                 let _ = changes.wait_for(|&n| n > self.seen.load(Ordering::Acquire)).await;
+                self.history.notice_loss();
                 if self.state.lock().await.current().is_none() {
                     self.relisting().record_failure();
                 }

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// "").current_dir("/tmp");
 /// let backend = McpBackend::stdio("git", program);
 /// ```
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub struct Program {
     pub(super) command: OsString,
     pub(super) args: Vec<OsString>,

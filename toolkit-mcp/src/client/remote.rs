@@ -21,6 +21,17 @@ pub(super) enum Target {
     Http(Endpoint),
 }
 
+impl Target {
+    /// Returns true if both are started or reached in the same way.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Target::Stdio(ours), Target::Stdio(theirs)) => ours == theirs,
+            (Target::Http(ours), Target::Http(theirs)) => ours.is_same(theirs),
+            _ => false,
+        }
+    }
+}
+
 /// The name for error messages.
 impl fmt::Display for Remote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

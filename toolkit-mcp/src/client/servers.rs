@@ -1,5 +1,6 @@
 //! Configuration files of MCP hosts.
 
+mod configured;
 mod settings;
 mod variables;
 
@@ -10,6 +11,7 @@ use serde_json::{Map, Value};
 use toolkit::backend::Backend;
 use toolkit::tool::Namespace;
 
+pub use self::configured::{ConfiguredServers, ServerChanges};
 use self::variables::Variables;
 use super::backend::McpBackend;
 use super::endpoint::Endpoint;
@@ -158,9 +160,7 @@ impl McpServers {
             Ok(_) => return Ok(name.to_owned()),
             Err(error) => error,
         };
-        let words = name.split(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-' | '.'));
-        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-        let namespace = words.join("_");
+        let namespace = namespace_of(name);
         if Namespace::new(namespace.clone()).is_err() {
             return Err(format!("its name cannot be the namespace of its tools: {error}"));
         }
@@ -192,6 +192,13 @@ impl McpServers {
     pub fn renamed(&self) -> impl Iterator<Item = (&str, &str)> {
         self.renamed.iter().map(|(name, namespace)| (name.as_str(), namespace.as_str()))
     }
+}
+
+/// Replaces the characters of a name that are invalid in a namespace.
+fn namespace_of(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-' | '.'));
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    words.join("_")
 }
 
 impl fmt::Display for RejectedServer {

@@ -351,6 +351,7 @@ impl ServerBuilder {
             ask_timeout: self.ask_timeout,
             sealing: Arc::new(sealing),
             metrics,
+            proxied: RwLock::default(),
             shutdown: CancelToken::new(),
         };
         Ok(Server { shared: Arc::new(shared) })

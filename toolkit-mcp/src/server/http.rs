@@ -44,6 +44,7 @@ use toolkit_http::{HostGuard, Limits};
 /// | `DELETE /mcp` | the end of a session of such a client |
 /// | `GET /healthz` | `200`, or `503` during shutdown |
 /// | `GET /metrics` | metrics in the Prometheus text format |
+/// | `GET /status` | the state of the backends of a proxy, as JSON; see [`Status`](super::Status) |
 /// | `GET /.well-known/oauth-protected-resource` | OAuth metadata, with [`Http::resource`] |
 ///
 /// # Examples
@@ -215,9 +216,10 @@ impl Http {
     /// Converts the server into a tower service, for a router of the host: with axum `route_service("/mcp", …)` or
     /// `nest_service("/api", …)`.
     ///
-    /// The service treats all paths as `/mcp`, except for paths that end with `/healthz` or `/metrics` or contain
-    /// `/.well-known/oauth-protected-resource`, which have the meaning of the table above. Clients look for the OAuth
-    /// metadata at the root of the host, so route `/.well-known/oauth-protected-resource/{*path}` to the service too.
+    /// The service treats all paths as `/mcp`, except for paths that end with `/healthz`, `/metrics` or `/status` or
+    /// contain `/.well-known/oauth-protected-resource`, which have the meaning of the table above. Clients look for the
+    /// OAuth metadata at the root of the host, so route `/.well-known/oauth-protected-resource/{*path}` to the service
+    /// too.
     ///
     /// The host's HTTP server limits connections and rates. Add host names other than `localhost` with
     /// [`Http::allow_host`].

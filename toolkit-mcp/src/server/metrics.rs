@@ -1,5 +1,7 @@
 //! Metrics in the Prometheus text format (0.0.4).
 
+mod backends;
+
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -7,6 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use toolkit::call::ErrorKind;
+
+use super::status::ServedBackend;
 
 /// The upper bounds of the histogram buckets, in seconds.
 const BUCKETS: [f64; 10] = [0.0001, 0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10.0, 60.0, 300.0];
@@ -61,6 +65,10 @@ pub(super) struct Gauge(Arc<AtomicU64>);
 pub(super) struct GaugeGuard(Arc<AtomicU64>);
 
 impl Gauge {
+    pub(super) fn value(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+
     pub(super) fn increment(&self) -> GaugeGuard {
         self.0.fetch_add(1, Relaxed);
         GaugeGuard(Arc::clone(&self.0))
@@ -100,7 +108,7 @@ impl Metrics {
     }
 
     /// Renders all metrics as text.
-    pub(super) fn render(&self) -> String {
+    pub(super) fn render(&self, backends: &[ServedBackend]) -> String {
         let mut text = String::new();
         gauge(&mut text, "toolkit_mcp_connections", "Number of open connections.", &self.connections);
         gauge(&mut text, "toolkit_mcp_calls_running", "Number of running calls.", &self.running);
@@ -123,6 +131,8 @@ impl Metrics {
         for (id, tool) in &*tools {
             tool.render_into(&mut text, &label(id));
         }
+        drop(tools);
+        backends::render(&mut text, backends);
         text
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Mutex;
@@ -14,8 +14,10 @@ use toolkit::tool::{ToolBackend, ToolId};
 use toolkit::{Catalog, Tool};
 
 use super::find::search_tools;
+use super::proxied::{Outcome, Proxied};
 use super::served::ServeError;
 use super::state::Server;
+use super::status::Status;
 
 /// Serves the tools of backends, such as other MCP servers, next to those of this program, and follows their changes.
 ///
@@ -63,6 +65,7 @@ pub struct Proxy {
     /// The latest contracts of the backends. The lock is held while tools are collected, so that an earlier collection
     /// never replaces a later one.
     offered: Mutex<HashMap<ToolId, Tool>>,
+    proxied: Arc<Proxied>,
 }
 
 /// The diagnostics and changes that a [`Proxy`] has found while it collected tools.
@@ -137,7 +140,10 @@ impl Proxy {
     pub fn new(server: Server, backends: impl Into<Arc<Backends>>) -> Self {
         let own = server.served().dispatcher.catalog().iter().cloned().collect();
         server.shared.is_incomplete.store(true, Ordering::Release);
-        Self { server, backends: backends.into(), own, wait: WAIT, offered: Mutex::default() }
+        let backends = backends.into();
+        let proxied = Arc::new(Proxied::new(Arc::clone(&backends)));
+        *server.shared.proxied.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&proxied));
+        Self { server, backends, own, wait: WAIT, offered: Mutex::default(), proxied }
     }
 
     /// Sets the time that [`Proxy::follow`] waits for a slow backend before it serves the tools of the others. The
@@ -186,8 +192,22 @@ impl Proxy {
         }
     }
 
+    /// Returns the status of the server and its backends; see [`Server::status`].
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.server.status()
+    }
+
+    /// Sets the errors in the configuration of the backends, which the [status](Proxy::status) contains until the next
+    /// call. They must not contain secrets.
+    pub fn set_configuration_errors(&self, errors: impl IntoIterator<Item = String>) {
+        self.proxied.set_configuration_errors(errors.into_iter().collect());
+    }
+
     fn serve(&self, collected: Collected, offered: &mut HashMap<ToolId, Tool>) -> LeftOut {
+        let mut outcomes = Outcome::by_backend(&collected, self.backends.names());
         let Collected { catalog, routes, mut diagnostics, failures, offered: now, .. } = collected;
+        let n_collected = diagnostics.len();
         let mut changes = Vec::new();
         // Remembers the contracts of removed tools, so that a tool that comes back is compared, up to a bound.
         if offered.len() > 2 * now.tools().count() + MAX_GONE {
@@ -211,6 +231,17 @@ impl Proxy {
             }
             tools.retain(|tool| !losers.contains(tool.id()));
         }
+        for diagnostic in &diagnostics[n_collected..] {
+            let ids = diagnostic.tools().filter_map(|(id, _)| id.parse::<ToolId>().ok());
+            let owners: HashSet<String> = ids.filter_map(|id| routes.owner(&id).map(str::to_owned)).collect();
+            for owner in owners {
+                if let Some(outcome) = outcomes.get_mut(&owner) {
+                    outcome.leave_out(diagnostic.message());
+                }
+            }
+        }
+        Outcome::count(&mut outcomes, &self.server.served(), |id| routes.owner(id));
+        self.proxied.record(outcomes);
         LeftOut { diagnostics, failures, changes }
     }
 

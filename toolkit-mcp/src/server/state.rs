@@ -17,9 +17,11 @@ use toolkit_http::{CallLimiter, ToolPool};
 use super::ask::{OpenRequests, Sealing};
 use super::filter::Filter;
 use super::metrics::Metrics;
+use super::proxied::Proxied;
 use super::reply::response;
 use super::running::Running;
 use super::served::{ServeError, ServedTools};
+use super::status::Status;
 
 /// An MCP server. Clones share the server.
 ///
@@ -75,6 +77,8 @@ pub(super) struct Shared {
     pub(super) ask_timeout: Duration,
     pub(super) sealing: Arc<Sealing>,
     pub(super) metrics: Metrics,
+    /// The backends of the latest proxy of the server.
+    pub(super) proxied: RwLock<Option<Arc<Proxied>>>,
     pub(super) shutdown: CancelToken,
 }
 
@@ -125,7 +129,23 @@ impl Server {
     /// Returns the metrics in the Prometheus text format.
     #[must_use]
     pub fn metrics(&self) -> String {
-        self.shared.metrics.render()
+        self.shared.metrics.render(&self.proxied().map(|proxied| proxied.backends()).unwrap_or_default())
+    }
+
+    /// Returns the status of the server and of the backends of its [`Proxy`](super::Proxy).
+    #[must_use]
+    pub fn status(&self) -> Status {
+        let proxied = self.proxied();
+        Status {
+            n_tools: self.served().entries.len(),
+            n_running: self.shared.metrics.running.value(),
+            configuration_errors: proxied.as_ref().map(|proxied| proxied.configuration_errors()).unwrap_or_default(),
+            backends: proxied.map(|proxied| proxied.backends()).unwrap_or_default(),
+        }
+    }
+
+    fn proxied(&self) -> Option<Arc<Proxied>> {
+        self.shared.proxied.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(super) fn served(&self) -> Arc<ServedTools> {

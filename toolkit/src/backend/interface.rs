@@ -2,6 +2,7 @@
 
 use super::call::BackendCall;
 use super::response::BackendResponse;
+use super::status::{BackendState, BackendStatus};
 use crate::call::{BoxFuture, ToolError};
 use crate::catalog::Diagnostic;
 use crate::tool::{BackendKind, Tool, ToolBackend};
@@ -127,6 +128,12 @@ pub trait Backend: Send + Sync + 'static {
     /// Returns an error that describes why the backend cannot run tools.
     fn health(&self) -> BoxFuture<'_, Result<(), ToolError>> {
         Box::pin(async { Ok(()) })
+    }
+
+    /// Returns the state of the connection, without I/O. A backend without a connection is always
+    /// [ready](BackendState::Ready), which is the default.
+    fn status(&self) -> BackendStatus {
+        BackendStatus::new(BackendState::Ready)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Merging of the tools of several backends into one catalog.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::error::BackendError;
@@ -61,6 +62,8 @@ pub struct Collected {
     /// [`Backends::with_lock`](super::Backends::with_lock) compares with it. Tools that the host
     /// added itself ([`BackendKind::Local`](crate::tool::BackendKind::Local)) are not included.
     pub offered: Lock,
+    /// The ranges of `diagnostics` that concern one backend.
+    ranges: Vec<(String, Range<usize>)>,
 }
 
 /// The outcome of listing the tools of one backend.
@@ -91,9 +94,15 @@ impl Collected {
             }
         }
         drop(review);
-        let Gathered { tools, routes, mut diagnostics, offered, .. } = gathered;
+        let Gathered { tools, routes, mut diagnostics, offered, ranges, .. } = gathered;
         let catalog = join(base, tools, &mut diagnostics);
-        Self { catalog, routes, diagnostics, failures, offered: Lock::from_tools(offered) }
+        Self { catalog, routes, diagnostics, failures, offered: Lock::from_tools(offered), ranges }
+    }
+
+    /// Returns the diagnostics that concern the tools of one backend.
+    pub fn diagnostics_of(&self, backend: &str) -> impl Iterator<Item = &Diagnostic> {
+        let range = self.ranges.iter().find(|(name, _)| name == backend).map(|(_, range)| range.clone());
+        self.diagnostics.get(range.unwrap_or_default()).into_iter().flatten()
     }
 }
 
@@ -107,10 +116,13 @@ struct Gathered {
     routes: Routes,
     diagnostics: Vec<Diagnostic>,
     offered: Vec<Tool>,
+    /// The ranges of `diagnostics` by backend.
+    ranges: Vec<(String, Range<usize>)>,
 }
 
 impl Gathered {
     fn add_all(&mut self, base: &Catalog, review: &Review<'_>, backend: &Arc<Registered>, offers: OfferedTools) {
+        let start = self.diagnostics.len();
         self.diagnostics.extend(offers.diagnostics);
         let mut offered = HashSet::new();
         for (tool, target) in offers.tools {
@@ -129,6 +141,7 @@ impl Gathered {
             }
         }
         self.diagnostics.extend(review.removed(backend, &offered));
+        self.ranges.push((backend.name().to_owned(), start..self.diagnostics.len()));
     }
 
     fn add(&mut self, base: &Catalog, tool: Tool, route: Route) -> Result<(), Diagnostic> {

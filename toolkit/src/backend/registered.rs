@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::counters::Counters;
 use super::interface::{Backend, OfferedTools};
+use super::status::{BackendReport, BackendState};
 use crate::call::ToolError;
 use crate::tool::{NameError, Namespace};
 
@@ -16,6 +18,7 @@ pub(crate) struct Registered {
     is_enabled: AtomicBool,
     is_trusted: AtomicBool,
     last: Mutex<Option<LastOffers>>,
+    calls: Counters,
 }
 
 /// The tools that a backend offered last.
@@ -37,6 +40,7 @@ impl Registered {
             is_enabled: AtomicBool::new(true),
             is_trusted: AtomicBool::new(backend.is_trusted()),
             last: Mutex::default(),
+            calls: Counters::default(),
             backend: Box::new(backend),
         })
     }
@@ -51,6 +55,19 @@ impl Registered {
 
     pub(crate) fn backend(&self) -> &dyn Backend {
         &*self.backend
+    }
+
+    /// Returns the counters of the backend's calls.
+    pub(crate) fn calls(&self) -> &Counters {
+        &self.calls
+    }
+
+    pub(super) fn report(&self) -> BackendReport {
+        let mut status = self.backend.status();
+        if !self.is_enabled() {
+            status.state = BackendState::Disabled;
+        }
+        BackendReport::new(self.name(), self.backend.kind(), status, self.calls.snapshot())
     }
 
     pub(crate) fn is_enabled(&self) -> bool {
@@ -93,6 +110,12 @@ impl Registered {
         let offers = kept.as_ref().map(|kept| kept.offers.clone());
         *last = kept;
         (offers, Some(error))
+    }
+
+    /// Keeps the tools that another backend offered last, until this one answers or the grace period is over.
+    pub(super) fn inherit(&self, other: &Self) {
+        let theirs = other.last.lock().unwrap_or_else(PoisonError::into_inner).take();
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = theirs;
     }
 
     /// Forgets the tools that the backend offered last.

@@ -1,6 +1,6 @@
 //! The backends of a program, by name.
 
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 use std::time::Duration;
 
 use super::ask::{join_all, request};
@@ -9,6 +9,8 @@ use super::error::{BackendError, RegisterError};
 use super::interface::Backend;
 use super::pending::PendingLists;
 use super::registered::Registered;
+use super::retired::RetiredBackend;
+use super::status::BackendReport;
 use crate::call::{BoxFuture, ToolError};
 use crate::lock::Lock;
 use crate::tool::BackendKind;
@@ -47,6 +49,8 @@ use crate::tool::BackendKind;
 #[derive(Debug)]
 pub struct Backends {
     registered: RwLock<Vec<Arc<Registered>>>,
+    /// The backends that are no longer registered and may still run calls.
+    retired: Mutex<Vec<Weak<Registered>>>,
     /// Notifies of changes in the set of registered or enabled backends.
     pub(super) changes: Changes,
     pub(super) pending: PendingLists,
@@ -68,6 +72,7 @@ impl Backends {
     pub fn new() -> Self {
         Self {
             registered: RwLock::default(),
+            retired: Mutex::default(),
             changes: Changes::default(),
             pending: PendingLists::default(),
             timeout: REQUEST_TIMEOUT,
@@ -212,6 +217,80 @@ impl Backends {
         request(taken.backend(), <dyn Backend>::stop, self.timeout).await.map(|()| true)
     }
 
+    /// Unregisters a backend without stopping it, so that its running calls can end. New calls fail. Returns `None` if
+    /// no backend has this name.
+    pub fn retire(&self, name: &str) -> Option<RetiredBackend> {
+        let taken = {
+            let mut registered = self.write();
+            let place = registered.iter().position(|backend| backend.name() == name)?;
+            registered.remove(place)
+        };
+        taken.set_enabled(false);
+        Some(self.retired(taken))
+    }
+
+    /// Registers a backend in the place of the one with the same name, if there is one, and returns that.
+    ///
+    /// The tools of the old backend stay in the catalog until the new one has answered, at most for the
+    /// [grace period](Backends::with_grace). Dispatchers that were built before continue to call the old backend, so
+    /// stop it after the tools have been collected again.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the name of the backend is not a valid namespace.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::backend::{Backends, LocalBackend};
+    /// use toolkit::Catalog;
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+    /// let backends = Backends::new();
+    /// backends.register(LocalBackend::new("plugins"))?;
+    /// let old = backends.replace(LocalBackend::new("plugins"))?;
+    /// let collected = backends.collect(Catalog::new([])?).await;
+    /// // Serve `collected`, and then:
+    /// old.unwrap().stop_when_idle().await?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn replace(&self, backend: impl Backend) -> Result<Option<RetiredBackend>, RegisterError> {
+        let backend = Arc::new(Registered::new(backend).map_err(RegisterError::Name)?);
+        let old = {
+            let mut registered = self.write();
+            match registered.iter_mut().find(|other| other.name() == backend.name()) {
+                Some(place) => {
+                    backend.inherit(place);
+                    Some(std::mem::replace(place, backend))
+                }
+                None => {
+                    registered.push(backend);
+                    None
+                }
+            }
+        };
+        match old {
+            Some(old) => Ok(Some(self.retired(old))),
+            None => {
+                self.changes.notify();
+                Ok(None)
+            }
+        }
+    }
+
+    fn retired(&self, backend: Arc<Registered>) -> RetiredBackend {
+        {
+            let mut retired = self.retired.lock().unwrap_or_else(PoisonError::into_inner);
+            retired.retain(|backend| backend.strong_count() > 0);
+            retired.push(Arc::downgrade(&backend));
+        }
+        self.pending.retain(self.read().iter());
+        self.changes.notify();
+        RetiredBackend::new(backend, self.timeout)
+    }
+
     /// Returns the names of the backends in the order of their registration.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
@@ -263,15 +342,25 @@ impl Backends {
         switched.is_some()
     }
 
+    /// Returns the state of each backend and the counts of its calls, in the order of registration. It does no I/O;
+    /// [`Backends::health`] asks the backends.
+    #[must_use]
+    pub fn report(&self) -> Vec<BackendReport> {
+        self.read().iter().map(|backend| backend.report()).collect()
+    }
+
     /// Starts all enabled backends concurrently and returns the failures.
     pub async fn start(&self) -> Vec<BackendError> {
         failures(self.ask(<dyn Backend>::start, Registered::is_enabled).await)
     }
 
-    /// Stops all backends concurrently and returns the failures.
+    /// Stops all backends concurrently, including [retired](Backends::retire) ones, and returns the failures.
     pub async fn stop(&self) -> Vec<BackendError> {
-        self.read().iter().for_each(|backend| backend.forget());
-        failures(self.ask(<dyn Backend>::stop, |_| true).await)
+        let mut backends = self.read().clone();
+        backends.iter().for_each(|backend| backend.forget());
+        let retired = self.retired.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        backends.extend(retired.iter().filter_map(Weak::upgrade));
+        failures(self.ask_all(backends, <dyn Backend>::stop).await)
     }
 
     /// Checks the health of all enabled backends concurrently and returns the failures.
@@ -287,6 +376,14 @@ impl Backends {
     ) -> Vec<(Arc<Registered>, Result<T, ToolError>)> {
         let mut backends = self.read().clone();
         backends.retain(|backend| wanted(backend));
+        self.ask_all(backends, question).await
+    }
+
+    async fn ask_all<T>(
+        &self,
+        backends: Vec<Arc<Registered>>,
+        question: for<'b> fn(&'b dyn Backend) -> BoxFuture<'b, Result<T, ToolError>>,
+    ) -> Vec<(Arc<Registered>, Result<T, ToolError>)> {
         let answers = join_all(backends.iter().map(|backend| request(backend.backend(), question, self.timeout))).await;
         std::iter::zip(backends.iter().cloned(), answers).collect()
     }

@@ -29,6 +29,7 @@ impl Dispatcher {
         let (arguments, changes) = policy.fitting(tool, arguments)?;
         let list = tool.output().filter(|schema| policy.validate_output && schema.is_list_of_any_length());
         let parts = parts.map(|queue| Parts { queue, list });
+        let running = route.backend.calls().start();
         let work = pin!(async {
             let permit = self.shared.acquire(context).await?;
             let context = &*context.under(&permit);
@@ -37,6 +38,7 @@ impl Dispatcher {
         });
         let answer = limit::bounded(work, context, tool.timeout().or(policy.timeout)).await;
         let result = answer.and_then(normalize).and_then(|normal| policy.finish(tool, route, normal, changes));
+        running.end(result.as_ref().err().map(ToolError::kind));
         result.map_err(|error| {
             let error = error.with_message(|message| without_tool_id(message, tool.name()));
             error.with_backend(route.target.clone())

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::error::Error as _;
 use std::io::Write;
 
-use toolkit_mcp::client::McpServers;
+use toolkit_mcp::client::{McpServers, ServerChanges};
 use toolkit_mcp::server::LeftOut;
 
 use crate::style::{self, printable};
@@ -21,6 +21,24 @@ pub(super) fn report_configuration(servers: &McpServers) {
         let text = format!("the tools of the server `{name}` are in the namespace `{namespace}`");
         let _ = writeln!(err, "{} {}", style::NOTE, printable(&text));
     }
+}
+
+/// Reports the servers that a changed configuration has added, changed or removed.
+pub(super) fn report_changes(changes: &ServerChanges) {
+    for rejected in &changes.rejected {
+        report_error(&rejected.to_string());
+    }
+    let mut err = anstream::stderr();
+    let lists = [("was added", &changes.added), ("has changed", &changes.changed), ("was removed", &changes.removed)];
+    for (what, names) in lists {
+        for name in names {
+            let _ = writeln!(err, "{} the server `{name}` {what}", style::NOTE);
+        }
+    }
+}
+
+pub(super) fn report_error(message: &str) {
+    let _ = writeln!(anstream::stderr(), "{} {}", style::ERROR, printable(message));
 }
 
 /// Reports omitted tools, and remembers the reports so that none is repeated while its reason persists.

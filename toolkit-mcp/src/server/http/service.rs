@@ -23,7 +23,7 @@ use crate::server::call::{Call, CallEvent};
 use crate::server::headers::is_modern;
 use crate::server::listen::Listen;
 use crate::server::metrics::RejectReason;
-use crate::server::reply::Code;
+use crate::server::reply::{Code, json_bytes};
 use crate::server::request::Caller;
 use crate::server::state::Server;
 
@@ -116,6 +116,7 @@ impl Inner {
         let caller = self.gate.admit(headers, connection).await?;
         match (&head.method, path) {
             (&Method::GET, "/metrics") => Ok(text(StatusCode::OK, self.server.metrics())),
+            (&Method::GET, "/status") => Ok(json(StatusCode::OK, json_bytes(&self.server.status()))),
             (&Method::POST, PATH) => self.message(headers, body, caller, connection).await,
             (&Method::GET, PATH) => self.changes(headers, connection),
             (&Method::DELETE, PATH) => Ok(self.end_session(headers)),
@@ -133,7 +134,7 @@ impl Inner {
         if !self.is_mounted || path.contains(WELL_KNOWN) {
             return path;
         }
-        ["/healthz", "/metrics"].into_iter().find(|own| path.ends_with(own)).unwrap_or(PATH)
+        ["/healthz", "/metrics", "/status"].into_iter().find(|own| path.ends_with(own)).unwrap_or(PATH)
     }
 
     fn health(&self) -> Response<Body> {

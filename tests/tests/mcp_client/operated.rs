@@ -1,0 +1,246 @@
+//! `serve --proxy --http` as its operator sees it: status, metrics, and servers that fail.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+/// A running proxy.
+pub struct Operated {
+    pub folder: PathBuf,
+    child: Child,
+    pub address: String,
+    token: Option<&'static str>,
+    /// The lines of its log.
+    log: Arc<Mutex<Vec<String>>>,
+}
+
+/// Returns the configuration of a peer.
+pub fn peer(arguments: &[&str]) -> Value {
+    json!({ "command": env!("CARGO_BIN_EXE_fixture_peer"), "args": arguments })
+}
+
+#[track_caller]
+pub fn until(mut holds: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(60);
+    while !holds() {
+        assert!(Instant::now() < end, "it does not come to that");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+impl Operated {
+    pub fn new(servers: &Value, flags: &[&str]) -> Self {
+        Self::with_token(servers, flags, None)
+    }
+
+    pub fn with_token(servers: &Value, flags: &[&str], token: Option<&'static str>) -> Self {
+        static N: AtomicUsize = AtomicUsize::new(0);
+        let n = N.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("toolkit-operated-{}-{n}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("mcp.json"), json!({ "mcpServers": servers }).to_string()).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fixture_tools"));
+        command
+            .args(["serve", "--http", "0", "--proxy-wait", "30s", "--proxy"])
+            .arg(folder.join("mcp.json"))
+            .args(flags);
+        command.env_remove("SERVE_TOKEN").envs(token.map(|token| ("SERVE_TOKEN", token)));
+        let mut child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap()).lines();
+        let log: Arc<Mutex<Vec<String>>> = Arc::default();
+        let address = stderr.by_ref().map_while(Result::ok).find_map(|line| {
+            log.lock().unwrap().push(line.clone());
+            Some(line.split_once("http://")?.1.strip_suffix("/mcp")?.to_owned())
+        });
+        let logging = Arc::clone(&log);
+        std::thread::spawn(move || stderr.map_while(Result::ok).for_each(|line| logging.lock().unwrap().push(line)));
+        Self { address: address.unwrap_or_else(|| panic!("{:?}", log.lock().unwrap())), folder, child, token, log }
+    }
+
+    /// Replaces the configuration file.
+    pub fn configure(&self, servers: &Value) {
+        self.write(&json!({ "mcpServers": servers }).to_string());
+    }
+
+    pub fn write(&self, text: &str) {
+        let (new, old) = (self.folder.join("new.json"), self.folder.join("mcp.json"));
+        std::fs::write(&new, text).unwrap();
+        std::fs::rename(new, old).unwrap();
+    }
+
+    pub fn logged(&self, text: &str) -> bool {
+        self.log.lock().unwrap().iter().any(|line| line.contains(text))
+    }
+
+    /// Sends a request and returns the status and the body.
+    pub fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let token = self.token.map(|token| format!("authorization: Bearer {token}\r\n")).unwrap_or_default();
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\ncontent-type: application/json\r\n{token}\
+             content-length: {}\r\n\r\n",
+            self.address,
+            body.len()
+        );
+        stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
+        let mut response = String::new();
+        stream.read_to_string(&mut response).unwrap();
+        let (head, body) = response.split_once("\r\n\r\n").unwrap();
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+    }
+
+    pub fn status(&self) -> Value {
+        let (status, body) = self.ask("GET", "/status", "");
+        assert_eq!(status, 200, "{body}");
+        serde_json::from_str(&body).unwrap()
+    }
+
+    /// Returns the status of one backend, or `null`.
+    pub fn backend(&self, name: &str) -> Value {
+        let status = self.status();
+        let mut backends = status["backends"].as_array().unwrap().iter();
+        backends.find(|backend| backend["name"] == name).cloned().unwrap_or_default()
+    }
+
+    pub fn is(&self, name: &str, state: &str) -> bool {
+        self.backend(name)["state"] == state
+    }
+
+    pub fn metrics(&self) -> String {
+        self.ask("GET", "/metrics", "").1
+    }
+
+    /// Calls a tool and returns the result, or the error.
+    pub fn call(&self, tool: &str, arguments: &Value) -> Value {
+        let params = json!({ "name": tool, "arguments": arguments });
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+        let (_, body) = self.ask("POST", "/mcp", &request.to_string());
+        let response: Value = serde_json::from_str(&body).unwrap_or_else(|error| panic!("{error}: {body}"));
+        response.get("result").unwrap_or(&response["error"]).clone()
+    }
+
+    /// Returns the process id of a peer.
+    pub fn pid(&self, name: &str) -> u64 {
+        let result = self.call(&format!("{name}_pid"), &json!({}));
+        result["content"][0]["text"].as_str().and_then(|pid| pid.parse().ok()).unwrap_or_else(|| panic!("{result}"))
+    }
+
+    pub fn names(&self) -> Vec<String> {
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+        let (_, body) = self.ask("POST", "/mcp", &request.to_string());
+        let response: Value = serde_json::from_str(&body).unwrap();
+        let tools = response["result"]["tools"].as_array().unwrap();
+        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+impl Drop for Operated {
+    fn drop(&mut self) {
+        // The proxy stops its servers.
+        let _ = Command::new("kill").arg(self.child.id().to_string()).status();
+        let _ = self.child.wait();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn kill(pid: u64) {
+    assert!(Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap().success());
+}
+
+#[test]
+fn the_status_contains_each_backend_and_the_reasons_without_secrets() {
+    let mut mute = peer(&["mute", "hunter2"]);
+    mute["env"] = json!({ "KEY": "hunter2" });
+    mute["toolkit"] = json!({ "startTimeout": "100ms" });
+    let mut excessive = peer(&["usual"]);
+    excessive["toolkit"] = json!({ "maxTools": 3 });
+    let gone = json!({ "url": "http://127.0.0.1:1/hunter2?key=hunter2", "headers": { "authorization": "hunter2" } });
+    let servers = json!({
+        "worse": peer(&["usual", "bad"]), "mute": mute, "gone": gone, "math": peer(&["usual"]), "usual": peer(&["usual"]),
+        "excessive": excessive, "absent": { "command": "/nowhere/at-all", "args": ["hunter2"] },
+    });
+    let proxy = Operated::new(&servers, &["--deny", "usual:die"]);
+    until(|| proxy.is("mute", "backing_off") && proxy.is("gone", "backing_off"));
+
+    let bad = proxy.backend("worse");
+    assert_eq!((&bad["state"], &bad["kind"], &bad["tools"]), (&json!("ready"), &json!("mcp"), &json!(2)));
+    assert!(bad["left_out"].as_u64().unwrap() > 4 && bad["left_out_reasons"].as_array().unwrap().len() > 4, "{bad}");
+    assert!(bad["left_out_reasons"].to_string().contains("`whispers`, which is left out"), "{bad}");
+    assert!(bad["since"].as_f64().unwrap() > 1.7e9 && bad["next_attempt"].is_null(), "{bad}");
+    let mute = proxy.backend("mute");
+    assert!(mute["last_error"].as_str().unwrap().contains("did not respond within 100ms"), "{mute}");
+    until(|| proxy.backend("mute")["next_attempt"].is_f64());
+    let excessive = proxy.backend("excessive");
+    assert_eq!((&excessive["state"], &excessive["tools"]), (&json!("failed"), &json!(0)));
+    assert!(excessive["last_error"].as_str().unwrap().contains("lists more than 3 tools"), "{excessive}");
+    let math = proxy.backend("math");
+    assert!(proxy.is("math", "failed") && math["last_error"].as_str().unwrap().contains("namespace `math`"), "{math}");
+    assert!(proxy.is("absent", "backing_off") || proxy.is("absent", "connecting"));
+    let usual = proxy.backend("usual");
+    let n_listed = proxy.names().iter().filter(|name| name.starts_with("usual_")).count();
+    assert!(proxy.names().iter().all(|name| name != "usual_die"), "the filter of the server applies");
+    assert_eq!((&usual["tools"], &usual["left_out"]), (&json!(n_listed), &json!(0)));
+    let told = proxy.status().to_string() + &proxy.metrics();
+    assert!(!told.contains("hunter2") && !told.contains("127.0.0.1"), "{told}");
+}
+
+#[test]
+fn a_killed_server_is_reported_and_started_again() {
+    let proxy = Operated::new(&json!({ "peer": peer(&["usual"]), "other": peer(&["usual"]) }), &[]);
+    let (pid, other) = (proxy.pid("peer"), proxy.pid("other"));
+    assert_eq!(proxy.backend("peer")["restarts"], 0);
+    kill(pid);
+    until(|| proxy.backend("peer")["last_error"].to_string().contains("signal: 9"));
+    until(|| proxy.is("peer", "ready") && proxy.backend("peer")["restarts"] == 1);
+    assert_ne!(proxy.pid("peer"), pid);
+    assert_eq!(proxy.pid("other"), other, "other servers are not affected");
+    let metrics = proxy.metrics();
+    for line in [
+        "toolkit_mcp_backend_restarts_total{backend=\"peer\"} 1",
+        "toolkit_mcp_backend_restarts_total{backend=\"other\"} 0",
+        "toolkit_mcp_backend_up{backend=\"peer\"} 1",
+    ] {
+        assert!(metrics.lines().any(|other| other == line), "{line} is not in {metrics}");
+    }
+}
+
+#[test]
+fn calls_of_each_backend_are_counted_by_outcome() {
+    let mut hanging = peer(&["usual"]);
+    hanging["toolkit"] = json!({ "timeout": "200ms" });
+    let proxy = Operated::new(&json!({ "peer": hanging, "idle": peer(&["usual"]) }), &[]);
+    assert_eq!(proxy.call("peer_hang", &json!({}))["isError"], true);
+    assert_eq!(proxy.call("peer_fail", &json!({}))["isError"], true);
+    proxy.pid("peer");
+    let calls = proxy.backend("peer")["calls"].clone();
+    let errors = json!({ "failed": 1, "timed_out": 1 });
+    assert_eq!((&calls["running"], &calls["ended"], &calls["errors"]), (&json!(0), &json!(3), &errors));
+    assert!(calls["seconds"].as_f64().unwrap() >= 0.2, "{calls}");
+    let metrics = proxy.metrics();
+    for line in [
+        "toolkit_mcp_backend_calls_total{backend=\"peer\",outcome=\"ok\"} 1",
+        "toolkit_mcp_backend_calls_total{backend=\"peer\",outcome=\"timed_out\"} 1",
+        "toolkit_mcp_backend_calls_total{backend=\"peer\",outcome=\"failed\"} 1",
+        "toolkit_mcp_backend_calls_running{backend=\"peer\"} 0",
+        "toolkit_mcp_backend_call_seconds_bucket{backend=\"peer\",le=\"+Inf\"} 3",
+        "toolkit_mcp_backend_call_seconds_count{backend=\"peer\"} 3",
+        "toolkit_mcp_backend_call_seconds_count{backend=\"idle\"} 0",
+    ] {
+        assert!(metrics.lines().any(|other| other == line), "{line} is not in {metrics}");
+    }
+}
+
+#[test]
+fn the_status_requires_the_token_of_clients() {
+    let mut proxy = Operated::with_token(&json!({}), &[], Some("s3cret"));
+    assert_eq!(proxy.status()["backends"], json!([]));
+    proxy.token = None;
+    assert_eq!(proxy.ask("GET", "/status", "").0, 401);
+    assert_eq!(proxy.ask("GET", "/healthz", "").0, 200);
+}

@@ -1,0 +1,105 @@
+//! Changes of the configuration file while the server runs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolkit::backend::Backends;
+use toolkit_mcp::client::{ConfiguredServers, McpServers};
+use toolkit_mcp::server::{LeftOut, Proxy};
+
+use super::reporter;
+
+/// The interval at which the file is read. A change is applied when two reads agree, so that a file that is being
+/// written is not applied in part.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// The content of the file, or the reason why it cannot be read.
+type Content = Result<String, String>;
+
+/// The servers of a configuration file.
+pub(super) struct Configured {
+    file: PathBuf,
+    backends: Arc<Backends>,
+    servers: ConfiguredServers,
+    /// The servers of `--trust`.
+    trusted: Vec<String>,
+    /// The content that was applied last.
+    content: Content,
+    /// The errors in that content.
+    errors: Vec<String>,
+}
+
+impl Configured {
+    /// Reads a configuration file and registers its servers.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason why the file cannot be read.
+    pub(super) fn read(file: &Path, backends: Arc<Backends>, trusted: Vec<String>) -> Result<Self, String> {
+        let text = read(file)?;
+        let servers = McpServers::from_json(&text).map_err(|error| error.to_string())?;
+        let mut configured = Self {
+            file: file.to_owned(),
+            servers: ConfiguredServers::new(Arc::clone(&backends)),
+            backends,
+            trusted,
+            content: Ok(text),
+            errors: Vec::new(),
+        };
+        // There are no servers before that would have to be stopped.
+        let changes = configured.apply(servers);
+        match changes.rejected.first() {
+            Some(rejected) => Err(rejected.to_string()),
+            None => Ok(configured),
+        }
+    }
+
+    /// Applies changes of the file until the future is dropped.
+    pub(super) async fn follow(mut self, proxy: &Proxy, wait: Duration, report: impl Fn(LeftOut)) {
+        proxy.set_configuration_errors(self.errors.clone());
+        let mut last = self.content.clone();
+        loop {
+            tokio::time::sleep(INTERVAL).await;
+            let file = self.file.clone();
+            let content = tokio::task::spawn_blocking(move || read(&file)).await.unwrap_or_else(|e| Err(e.to_string()));
+            let is_stable = content == last;
+            last = content.clone();
+            if content == self.content || !is_stable {
+                continue;
+            }
+            self.content = content;
+            let servers = self.content.as_ref().map_err(Clone::clone);
+            match servers.and_then(|text| McpServers::from_json(text).map_err(|error| error.to_string())) {
+                Ok(servers) => {
+                    let changes = self.apply(servers);
+                    reporter::report_changes(&changes);
+                    proxy.set_configuration_errors(self.errors.clone());
+                    report(proxy.collect_within(wait).await);
+                    tokio::spawn(changes.stop_retired());
+                }
+                Err(reason) => {
+                    let message = format!("the configuration is not applied: {}: {reason}", self.file.display());
+                    reporter::report_error(&message);
+                    proxy.set_configuration_errors([message]);
+                }
+            }
+        }
+    }
+
+    fn apply(&mut self, servers: McpServers) -> toolkit_mcp::client::ServerChanges {
+        reporter::report_configuration(&servers);
+        self.errors = servers.rejected().map(ToString::to_string).collect();
+        let changes = self.servers.apply(servers);
+        self.errors.extend(changes.rejected.iter().map(ToString::to_string));
+        for name in changes.added.iter().chain(&changes.changed).filter(|name| self.trusted.contains(name)) {
+            self.backends.trust(name);
+        }
+        changes
+    }
+}
+
+fn read(file: &Path) -> Content {
+    fs::read_to_string(file).map_err(|error| error.to_string())
+}

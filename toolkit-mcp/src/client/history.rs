@@ -1,0 +1,95 @@
+//! The history of a server's connections, for operators.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, SystemTime};
+
+use toolkit::ToolError;
+use toolkit::backend::{BackendState, BackendStatus};
+
+use super::connection::Connection;
+
+/// The history of a server's connections.
+pub(super) struct History(Mutex<Record>);
+
+struct Record {
+    status: BackendStatus,
+    n_connections: u64,
+    connection: Weak<Connection>,
+}
+
+impl Default for History {
+    fn default() -> Self {
+        let status = BackendStatus::new(BackendState::Idle);
+        Self(Mutex::new(Record { status, n_connections: 0, connection: Weak::new() }))
+    }
+}
+
+impl History {
+    pub(super) fn connecting(&self) {
+        self.record().enter(BackendState::Connecting);
+    }
+
+    pub(super) fn connected(&self, connection: &Arc<Connection>) {
+        let mut record = self.record();
+        record.enter(BackendState::Ready);
+        record.status.n_restarts = record.n_connections;
+        record.n_connections += 1;
+        record.connection = Arc::downgrade(connection);
+    }
+
+    pub(super) fn failed(&self, error: &ToolError) {
+        let mut record = self.record();
+        record.enter(BackendState::BackingOff);
+        // The message is written for models. The sources may contain addresses and output of the process.
+        record.status.last_error = Some(error.message().to_owned());
+    }
+
+    pub(super) fn stopped(&self) {
+        self.record().enter(BackendState::Stopped);
+    }
+
+    /// Returns the status. `left` is the time until the next attempt to connect.
+    pub(super) fn status(&self, left: Option<Duration>) -> BackendStatus {
+        let mut record = self.record();
+        record.notice_loss();
+        let mut status = record.status.clone();
+        if status.state == BackendState::BackingOff {
+            status.next_attempt = left.map(|left| SystemTime::now() + left);
+        }
+        status
+    }
+
+    /// Records that the connection is lost, if it is.
+    pub(super) fn notice_loss(&self) {
+        self.record().notice_loss();
+    }
+
+    fn record(&self) -> MutexGuard<'_, Record> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Record {
+    fn enter(&mut self, state: BackendState) {
+        if self.status.state != state {
+            self.status.state = state;
+            self.status.since = Some(SystemTime::now());
+        }
+    }
+
+    fn notice_loss(&mut self) {
+        if self.status.state != BackendState::Ready {
+            return;
+        }
+        let connection = self.connection.upgrade();
+        if connection.as_ref().is_some_and(|connection| !connection.is_closed()) {
+            return;
+        }
+        self.enter(BackendState::BackingOff);
+        let reason = connection.as_ref().and_then(|connection| connection.exit_state().end());
+        self.status.last_error = Some(match reason {
+            Some(reason) => format!("the connection was lost: {reason}"),
+            None => "the connection was lost".to_owned(),
+        });
+    }
+}

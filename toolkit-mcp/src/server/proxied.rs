@@ -1,0 +1,119 @@
+//! The backends of a proxy and the outcome of its last collection.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use toolkit::backend::{BackendReport, BackendState, Backends, Collected};
+
+use super::served::ServedTools;
+use super::status::ServedBackend;
+
+/// The backends of a proxy and the outcome of its last collection.
+#[derive(Debug)]
+pub(super) struct Proxied {
+    backends: Arc<Backends>,
+    last: Mutex<Last>,
+}
+
+/// The outcome of a collection, by backend.
+#[derive(Debug, Default)]
+struct Last {
+    of: HashMap<String, Outcome>,
+    configuration_errors: Vec<String>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Outcome {
+    n_tools: usize,
+    n_left_out: usize,
+    reasons: Vec<String>,
+    /// The error of listing the tools.
+    failure: Option<String>,
+}
+
+impl Proxied {
+    pub(super) fn new(backends: Arc<Backends>) -> Self {
+        Self { backends, last: Mutex::default() }
+    }
+
+    pub(super) fn record(&self, outcomes: HashMap<String, Outcome>) {
+        self.last().of = outcomes;
+    }
+
+    pub(super) fn set_configuration_errors(&self, errors: Vec<String>) {
+        self.last().configuration_errors = errors;
+    }
+
+    pub(super) fn configuration_errors(&self) -> Vec<String> {
+        self.last().configuration_errors.clone()
+    }
+
+    pub(super) fn backends(&self) -> Vec<ServedBackend> {
+        let reports = self.backends.report();
+        let last = self.last();
+        reports.into_iter().map(|report| served(last.of.get(&report.name).cloned(), report)).collect()
+    }
+
+    fn last(&self) -> MutexGuard<'_, Last> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Outcome {
+    /// Summarizes a collection by backend.
+    pub(super) fn by_backend(collected: &Collected, names: Vec<String>) -> HashMap<String, Self> {
+        let outcome = |name: String| {
+            let mut outcome = Self::default();
+            collected.diagnostics_of(&name).for_each(|diagnostic| outcome.leave_out(diagnostic.message()));
+            let failure = collected.failures.iter().find(|failure| failure.backend == name && !failure.is_pending);
+            outcome.failure = failure.map(|failure| failure.error.message().to_owned());
+            (name, outcome)
+        };
+        names.into_iter().map(outcome).collect()
+    }
+
+    pub(super) fn leave_out(&mut self, reason: &str) {
+        self.n_left_out += 1;
+        if self.reasons.len() < ServedBackend::MAX_REASONS {
+            self.reasons.push(reason.to_owned());
+        }
+    }
+
+    /// Counts the served tools of each backend.
+    pub(super) fn count<'o>(
+        outcomes: &mut HashMap<String, Self>,
+        served: &ServedTools,
+        owner: impl Fn(&toolkit::ToolId) -> Option<&'o str>,
+    ) {
+        for entry in &served.entries {
+            let owner = owner(served.tool(entry).id());
+            if let Some(outcome) = owner.and_then(|owner| outcomes.get_mut(owner)) {
+                outcome.n_tools += 1;
+            }
+        }
+    }
+}
+
+fn served(outcome: Option<Outcome>, report: BackendReport) -> ServedBackend {
+    let mut status = report.status;
+    let outcome = outcome.unwrap_or_default();
+    if let Some(failure) = outcome.failure
+        && matches!(status.state, BackendState::Ready | BackendState::Idle)
+    {
+        status.state = BackendState::Failed;
+        status.last_error = Some(failure);
+    }
+    ServedBackend {
+        name: report.name,
+        kind: report.kind,
+        state: status.state,
+        since: status.since,
+        next_attempt: status.next_attempt,
+        last_error: status.last_error,
+        n_restarts: status.n_restarts,
+        n_tools: outcome.n_tools,
+        n_left_out: outcome.n_left_out,
+        reasons: outcome.reasons,
+        calls: report.calls,
+    }
+}
