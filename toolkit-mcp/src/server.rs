@@ -54,6 +54,8 @@ pub use self::ask::{StateKey, UsedStates, WeakKeyError};
 pub use self::builder::ServerBuilder;
 pub use self::filter::{Filter, Hint, Rule, RuleError};
 pub use self::find::search_tools;
+#[cfg(feature = "jwt")]
+pub use self::http::{Algorithm, Jwks, JwksError, Jwt, JwtIssuer};
 pub use self::http::{Body, Http, HttpError, Listening, Service, TokenError, Verify};
 pub use self::proxy::{LeftOut, Proxy};
 pub use self::request::{Caller, MissingCapability, Request};

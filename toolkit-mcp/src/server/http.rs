@@ -20,6 +20,8 @@ use std::time::Duration;
 
 use tokio::net::ToSocketAddrs;
 
+#[cfg(feature = "jwt")]
+pub use self::auth::{Algorithm, Jwks, JwksError, Jwt, JwtIssuer};
 use self::auth::{Auth, Resource, Token};
 pub use self::auth::{TokenError, Verify};
 pub use self::body::Body;

@@ -98,12 +98,18 @@ impl Request {
 /// ```
 /// use toolkit_mcp::server::Caller;
 ///
-/// assert_eq!(Caller::named("alice").subject(), Some("alice"));
+/// let caller = Caller::named("alice").with_scopes(["files:read"]);
+/// assert_eq!(caller.subject(), Some("alice"));
+/// assert_eq!(caller.scopes(), ["files:read"]);
 /// assert_eq!(Caller::anonymous().subject(), None);
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Caller {
     subject: Option<String>,
+    issuer: Option<String>,
+    client_id: Option<String>,
+    scopes: Vec<String>,
+    claims: Map<String, Value>,
     credentials: Credentials,
 }
 
@@ -118,7 +124,11 @@ impl Caller {
     #[must_use]
     pub fn named(subject: impl Into<String>) -> Self {
         let subject = subject.into();
-        Self { credentials: Credentials::new().with_user_id(subject.clone()), subject: Some(subject) }
+        Self {
+            credentials: Credentials::new().with_user_id(subject.clone()),
+            subject: Some(subject),
+            ..Self::default()
+        }
     }
 
     /// Sets the credentials of the caller. A tool sees only those that it requires.
@@ -127,14 +137,79 @@ impl Caller {
         Self { credentials, ..self }
     }
 
-    /// Returns the subject of the caller.
+    /// Sets the issuer of the caller's token. The rate limit counts subjects of different issuers separately.
+    #[must_use]
+    pub fn with_issuer(self, issuer: impl Into<String>) -> Self {
+        Self { issuer: Some(issuer.into()), ..self }
+    }
+
+    /// Sets the id of the OAuth client that acts for the caller.
+    #[must_use]
+    pub fn with_client_id(self, client_id: impl Into<String>) -> Self {
+        Self { client_id: Some(client_id.into()), ..self }
+    }
+
+    /// Sets the scopes that the caller's token grants.
+    #[must_use]
+    pub fn with_scopes<I>(self, scopes: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<String>,
+    {
+        Self { scopes: scopes.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    /// Sets the claims of the caller's token.
+    #[must_use]
+    pub fn with_claims(self, claims: Map<String, Value>) -> Self {
+        Self { claims, ..self }
+    }
+
+    /// Returns the subject of the caller. It is unique within the [issuer](Caller::issuer) only.
     #[must_use]
     pub fn subject(&self) -> Option<&str> {
         self.subject.as_deref()
     }
 
+    /// Returns the issuer of the caller's token.
+    #[must_use]
+    pub fn issuer(&self) -> Option<&str> {
+        self.issuer.as_deref()
+    }
+
+    /// Returns the id of the OAuth client that acts for the caller.
+    #[must_use]
+    pub fn client_id(&self) -> Option<&str> {
+        self.client_id.as_deref()
+    }
+
+    /// Returns the scopes that the caller's token grants.
+    #[must_use]
+    pub fn scopes(&self) -> &[String] {
+        &self.scopes
+    }
+
+    /// Returns a claim of the caller's token, such as the tenant.
+    #[must_use]
+    pub fn claim(&self, name: &str) -> Option<&Value> {
+        self.claims.get(name)
+    }
+
     pub(super) fn credentials(&self) -> &Credentials {
         &self.credentials
+    }
+}
+
+// Other claims may be personal data.
+impl fmt::Debug for Caller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Caller")
+            .field("subject", &self.subject)
+            .field("issuer", &self.issuer)
+            .field("client_id", &self.client_id)
+            .field("scopes", &self.scopes)
+            .field("credentials", &self.credentials)
+            .finish_non_exhaustive()
     }
 }
 

@@ -1,5 +1,12 @@
 //! Authentication with bearer tokens (RFC 6750), and the metadata of the protected resource (RFC 9728).
 
+#[cfg(feature = "jwt")]
+mod algorithm;
+#[cfg(feature = "jwt")]
+mod jwks;
+#[cfg(feature = "jwt")]
+mod jwt;
+
 use std::fmt;
 use std::future::ready;
 use std::sync::Arc;
@@ -9,6 +16,12 @@ use serde_json::json;
 use toolkit::dispatch::BoxFuture;
 use toolkit_http::bearer;
 
+#[cfg(feature = "jwt")]
+pub use self::algorithm::Algorithm;
+#[cfg(feature = "jwt")]
+pub use self::jwks::{Jwks, JwksError};
+#[cfg(feature = "jwt")]
+pub use self::jwt::{Jwt, JwtIssuer};
 use crate::server::reply::json_bytes;
 use crate::server::request::Caller;
 
@@ -78,6 +91,8 @@ pub enum TokenError {
     Invalid,
     /// The token does not grant the required scopes: `403`.
     InsufficientScope,
+    /// The token cannot be verified at the moment, such as when its issuer is not reachable: `503`.
+    Unavailable,
 }
 
 /// The authentication settings of a server.
@@ -92,8 +107,8 @@ pub(super) struct Auth {
 /// The response to a rejected token.
 pub(super) struct Challenge {
     pub(super) refusal: TokenError,
-    /// The value of `WWW-Authenticate`.
-    pub(super) header: String,
+    /// The value of `WWW-Authenticate`, if another token could help.
+    pub(super) header: Option<String>,
 }
 
 impl Auth {
@@ -109,6 +124,7 @@ impl Auth {
             Ok(caller) => Ok(Some(Arc::new(caller))),
             Err(refusal @ TokenError::Invalid) => Err(self.challenge(refusal, Some("invalid_token"))),
             Err(refusal @ TokenError::InsufficientScope) => Err(self.challenge(refusal, Some("insufficient_scope"))),
+            Err(refusal @ TokenError::Unavailable) => Err(Challenge { refusal, header: None }),
         }
     }
 
@@ -122,7 +138,7 @@ impl Auth {
         if !params.is_empty() {
             header = format!("{header} {}", params.join(", "));
         }
-        Challenge { refusal, header }
+        Challenge { refusal, header: Some(header) }
     }
 }
 

@@ -52,7 +52,10 @@ impl Gate {
         let Some(rate) = &self.rate else {
             return caller;
         };
-        let subject = caller.as_ref().ok().and_then(|caller| caller.as_ref()?.subject());
+        let subject = caller.as_ref().ok().and_then(|caller| {
+            let caller = caller.as_ref()?;
+            Some(format!("{} of {}", caller.subject()?, caller.issuer().unwrap_or_default()))
+        });
         let address: Option<IpAddr> = connection.map(Connection::address);
         let client = match (subject, address) {
             (Some(subject), _) => format!("subject {subject}"),
@@ -84,11 +87,17 @@ impl Gate {
                 TokenError::Invalid => {
                     (StatusCode::UNAUTHORIZED, "a valid token is required (`Authorization: Bearer …`)")
                 }
+                TokenError::Unavailable => {
+                    (StatusCode::SERVICE_UNAVAILABLE, "the token cannot be verified at the moment; try again later")
+                }
             };
-            let rejection = Rejection::new(RejectReason::Unauthorized, status, message);
-            match HeaderValue::from_str(&challenge.header) {
-                Ok(value) => rejection.with_header(header::WWW_AUTHENTICATE, value),
-                Err(_) => rejection,
+            let mut rejection = Rejection::new(RejectReason::Unauthorized, status, message);
+            if challenge.refusal == TokenError::Unavailable {
+                rejection = rejection.with_code(Code::Internal);
+            }
+            match challenge.header.and_then(|header| HeaderValue::from_str(&header).ok()) {
+                Some(value) => rejection.with_header(header::WWW_AUTHENTICATE, value),
+                None => rejection,
             }
         })
     }
