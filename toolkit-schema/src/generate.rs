@@ -69,6 +69,14 @@ pub fn output<T: JsonSchema>() -> Value {
     tidy(schema, &T::schema_name())
 }
 
+/// Generates the schema of a form, in which each choice keeps its own description.
+#[doc(hidden)]
+#[must_use]
+pub fn form<T: JsonSchema>() -> Value {
+    let schema = generator(Contract::Deserialize).into_root_schema_for::<T>();
+    without_titles(schema, &T::schema_name())
+}
+
 // These functions are not generic, so that each tool adds little code to compile.
 fn generator(contract: Contract) -> SchemaGenerator {
     let mut settings = SchemaSettings::draft2020_12();
@@ -106,6 +114,12 @@ fn bound_floats(schema: &mut Map<String, Value>, depth: usize) {
 }
 
 fn tidy(schema: Schema, type_name: &str) -> Value {
+    let mut schema = without_titles(schema, type_name);
+    portable::make(&mut schema);
+    schema
+}
+
+fn without_titles(schema: Schema, type_name: &str) -> Value {
     let mut schema = schema.to_value();
     // schemars uses the name of the Rust type as the title of the root, which is useless to a model. A title that
     // differs from that name was written by the author and stays.
@@ -115,7 +129,6 @@ fn tidy(schema: Schema, type_name: &str) -> Value {
             drop_title(definition, name);
         }
     }
-    portable::make(&mut schema);
     schema
 }
 

@@ -98,7 +98,7 @@ impl Form {
     /// Returns an error for a field that is no text, number, boolean or choice, for a type without fields, and for a
     /// field that is a secret by its name or schema.
     pub fn of<T: JsonSchema>() -> Result<Self, FormError> {
-        Self::from_input(generate::input::<T>())
+        Self::from_input(generate::form::<T>())
     }
 
     /// Creates a form from its schema, which is that of `requestedSchema` in MCP. The names of the fields are not
