@@ -40,15 +40,18 @@ mod metrics;
 mod page;
 mod param_headers;
 mod peer;
+mod providers;
 mod proxied;
 mod proxy;
 mod reply;
 mod request;
+mod resources;
 mod running;
 mod served;
 mod state;
 mod status;
 mod stdio;
+mod subscriptions;
 
 pub use self::ask::{StateKey, UsedStates, WeakKeyError};
 pub use self::builder::ServerBuilder;

@@ -29,6 +29,7 @@
 //! | [`Tool`], [`Manifest`] | Tools that are not written in Rust |
 //! | `import!` (feature `import`) | Typed functions for the tools of other servers |
 //! | [`backend`] | Running tools elsewhere: handlers, other processes, servers |
+//! | [`resource`] | Data that clients read by URI, such as the files that results link to |
 //! | [`lint`] | Finding poorly described and deceptive tools |
 //! | [`lock`] | Comparing a catalog with an earlier state, and finding breaking changes |
 //! | [`version`] | Versions, requirements and compatibility |
@@ -52,6 +53,7 @@ pub mod lint;
 pub mod lock;
 pub mod manifest;
 pub mod mcp;
+pub mod resource;
 pub mod stream;
 pub mod tool;
 pub mod version;

@@ -86,7 +86,7 @@ async fn clients_before_subscriptions_have_a_stream_of_changes() {
     assert_eq!(client.with("mcp-protocol-version", MODERN).get("/mcp").await.status, 405);
 }
 
-async fn session(client: &Client) -> Client {
+pub async fn session(client: &Client) -> Client {
     let begun = client.send(&request(1, "initialize", json!({ "protocolVersion": LEGACY }))).await;
     client.with("mcp-session-id", begun.header("mcp-session-id").unwrap())
 }

@@ -59,6 +59,7 @@ impl Client {
             add("mcp-protocol-version", &MODERN.into());
             add("mcp-method", &message["method"]);
             add("mcp-name", &message["params"]["name"]);
+            add("mcp-name", &message["params"]["uri"]);
         }
         let response = client.post(message.to_string().as_bytes()).await;
         let version = version.filter(|version| *version == MODERN).unwrap_or(super::LEGACY);

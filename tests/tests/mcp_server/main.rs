@@ -11,6 +11,7 @@ mod listing;
 mod messages;
 mod pipes;
 mod proxy;
+mod resources;
 mod safety;
 mod search;
 mod tools;
@@ -72,6 +73,9 @@ fn assert_official(version: &str, message: &Value) {
         message if message.get("method").is_some() => "ServerNotification",
         message if message.get("error").is_some() => "JSONRPCErrorResponse",
         message if message["result"].get("tools").is_some() => "ListToolsResult",
+        message if message["result"].get("resources").is_some() => "ListResourcesResult",
+        message if message["result"].get("resourceTemplates").is_some() => "ListResourceTemplatesResult",
+        message if message["result"].get("contents").is_some() => "ReadResourceResult",
         message if message["result"].get("content").is_some() => "CallToolResult",
         message if message["result"].get("supportedVersions").is_some() => "DiscoverResult",
         message if message["result"].get("protocolVersion").is_some() => "InitializeResult",

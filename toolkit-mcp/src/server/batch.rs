@@ -79,6 +79,10 @@ fn pending(server: &Server, json: &[u8], peer: Peer<'_>) -> Pending {
             })
         }
         Routed::Find(find) => Box::pin(async { Some(find.answer().await) }),
+        Routed::Resources(request) => Box::pin(async {
+            let answer = request.answer().await;
+            (!answer.is_cancelled).then_some(answer.bytes)
+        }),
         Routed::Nothing => Box::pin(async { None }),
         Routed::Initialized { .. } | Routed::Listen(_) => {
             let id = Message::parse(json).ok().and_then(|message| message.id());

@@ -10,12 +10,14 @@ use tokio::sync::watch;
 use toolkit::call::Credentials;
 use toolkit::catalog::Naming;
 use toolkit::mcp::LIST_TTL_MS;
+use toolkit::resource::Resources;
 use toolkit::{CancelToken, Catalog, Dispatcher, Tool};
 use toolkit_http::{CallLimiter, ToolPool};
 
 use super::ask::{Keys, OpenRequests, Sealing, StateKey, UsedInMemory, UsedStates};
 use super::filter::Filter;
 use super::metrics::Metrics;
+use super::providers::Providers;
 use super::reply::json_bytes;
 use super::running::Running;
 use super::served::{ServeError, ServedTools};
@@ -84,6 +86,7 @@ pub struct ServerBuilder {
     state_keys: Vec<StateKey>,
     state_ttl: Duration,
     used_states: Box<dyn UsedStates>,
+    resources: Providers,
 }
 
 impl Server {
@@ -124,6 +127,7 @@ impl ServerBuilder {
             state_keys: Vec::new(),
             state_ttl: ASK_TIMEOUT,
             used_states: Box::new(UsedInMemory::default()),
+            resources: Providers::default(),
         }
     }
 
@@ -307,6 +311,33 @@ impl ServerBuilder {
         self
     }
 
+    /// Adds a provider of resources, such as those that the results of the tools link to. If several providers have a
+    /// resource with the same URI, the first one serves it.
+    ///
+    /// Providers run on the threads for tools, within the limits of calls: the timeout, the number of permits and the
+    /// maximum size of a result, in which bytes count as base64.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::resource::{DirectoryResources, Resource, ResourceSet};
+    /// use toolkit::{Catalog, Dispatcher};
+    /// use toolkit_mcp::server::Server;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let units = Resource::new("help://units", "units").mime_type("text/markdown");
+    /// let server = Server::builder(Dispatcher::new(Catalog::new([])?)?)
+    ///     .resources(ResourceSet::new().with(units, "All lengths are in millimeters."))
+    ///     .resources(DirectoryResources::new("src", env!("CARGO_MANIFEST_DIR"))?)
+    ///     .build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn resources(self, provider: impl Resources) -> Self {
+        self.resources.add(Arc::new(provider));
+        self
+    }
+
     /// Builds the server.
     ///
     /// # Errors
@@ -350,6 +381,7 @@ impl ServerBuilder {
             requests: OpenRequests::default(),
             ask_timeout: self.ask_timeout,
             sealing: Arc::new(sealing),
+            resources: self.resources,
             metrics,
             proxied: RwLock::default(),
             shutdown: CancelToken::new(),

@@ -49,10 +49,15 @@ impl Server {
     }
 
     fn capabilities(&self) -> Value {
-        match self.shared.has_empty_prompts_and_resources {
-            true => json!({ "tools": { "listChanged": true }, "prompts": {}, "resources": {} }),
-            false => json!({ "tools": { "listChanged": true } }),
+        let mut capabilities = json!({ "tools": { "listChanged": true } });
+        if self.shared.has_empty_prompts_and_resources {
+            capabilities["prompts"] = json!({});
+            capabilities["resources"] = json!({});
         }
+        if self.shared.resources.is_offered() {
+            capabilities["resources"] = json!({ "subscribe": true, "listChanged": true });
+        }
+        capabilities
     }
 }
 

@@ -1,8 +1,10 @@
-//! Notifications of changes of the list of tools: `subscriptions/listen`, and the implicit ones of earlier revisions.
+//! Notifications of changes of tools and resources: `subscriptions/listen`, and the implicit ones of earlier revisions.
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::sync::watch;
 use toolkit::CancelToken;
 
@@ -10,14 +12,20 @@ use super::peer::Peer;
 use super::reply::{Code, RpcError, json_bytes, notification, response};
 use super::running::Registered;
 use super::state::Server;
+use super::subscriptions::Inbox;
 
-const CHANGED: &str = "notifications/tools/list_changed";
+const TOOLS: &str = "notifications/tools/list_changed";
+const RESOURCES: &str = "notifications/resources/list_changed";
+const UPDATED: &str = "notifications/resources/updated";
 
 /// The messages to a subscribed client: an acknowledgement, a notification for each change, and a final response.
 pub(super) struct Listen {
     /// `None` for clients of earlier revisions, which receive the notifications only.
     subscription: Option<Subscription>,
-    changes: watch::Receiver<u64>,
+    tools: watch::Receiver<u64>,
+    resources: watch::Receiver<u64>,
+    /// The updates of the resources that the client has subscribed to.
+    inbox: Option<Arc<Inbox>>,
     shutdown: CancelToken,
     state: State,
 }
@@ -25,6 +33,8 @@ pub(super) struct Listen {
 struct Subscription {
     id: Box<RawValue>,
     wants_tools: bool,
+    wants_resources: bool,
+    uris: Vec<String>,
     registered: Option<Registered>,
 }
 
@@ -51,27 +61,44 @@ impl Listen {
         struct Filter {
             #[serde(default, rename = "toolsListChanged")]
             tools: bool,
+            #[serde(default, rename = "resourcesListChanged")]
+            resources: bool,
+            #[serde(default, rename = "resourceSubscriptions")]
+            uris: Vec<String>,
         }
         let invalid = || RpcError::new(Code::InvalidParams, "`params` must have an object `notifications`");
         let params = params.ok_or_else(invalid)?;
-        let params: Params = serde_json::from_str(params.get()).map_err(|_| invalid())?;
+        let Params { notifications: mut wanted } = serde_json::from_str(params.get()).map_err(|_| invalid())?;
+        let resources = &server.shared.resources;
+        if !resources.is_offered() {
+            wanted.uris.clear();
+        }
+        let inbox = match &*wanted.uris {
+            [] => None,
+            uris => Some(resources.subscriptions.of_stream(uris)?),
+        };
         let registered = peer.session.map(|session| server.shared.running.register(session, id.get()));
         if let Some(None) = registered {
             return Err(RpcError::new(Code::InvalidRequest, "a request with this `id` is already running"));
         }
         let subscription = Subscription {
             id: id.to_owned(),
-            wants_tools: params.notifications.tools,
+            wants_tools: wanted.tools,
+            wants_resources: wanted.resources && resources.is_offered(),
+            uris: wanted.uris,
             registered: registered.flatten(),
         };
-        Ok(Self { subscription: Some(subscription), ..Self::to_changes(server) })
+        Ok(Self { subscription: Some(subscription), inbox, ..Self::to_changes(server, None) })
     }
 
-    /// Creates a stream of all changes, without a subscription.
-    pub(super) fn to_changes(server: &Server) -> Self {
+    /// Creates a stream of all changes of the lists, and of the resources that a session has subscribed to.
+    pub(super) fn to_changes(server: &Server, session: Option<&str>) -> Self {
+        let subscriptions = &server.shared.resources.subscriptions;
         Self {
             subscription: None,
-            changes: server.shared.changes.subscribe(),
+            tools: server.shared.changes.subscribe(),
+            resources: subscriptions.list_changes(),
+            inbox: session.map(|session| subscriptions.of_session(session)),
             shutdown: server.shared.shutdown.clone(),
             state: State::Begun,
         }
@@ -89,18 +116,25 @@ impl Listen {
             return None;
         }
         let wants_tools = self.subscription.as_ref().is_none_or(|subscription| subscription.wants_tools);
+        let wants_resources = self.subscription.as_ref().is_none_or(|subscription| subscription.wants_resources);
         loop {
             let cancelled = self.subscription.as_ref().and_then(|subscription| subscription.registered.as_ref());
             let cancelled = cancelled.map(|registered| registered.token().clone());
             tokio::select! {
-                changed = self.changes.changed() => {
+                changed = self.tools.changed() => {
                     if changed.is_err() {
                         break;
                     }
                     if wants_tools {
-                        return Some(self.change());
+                        return Some(self.change(TOOLS, None));
                     }
                 }
+                Ok(()) = self.resources.changed() => {
+                    if wants_resources {
+                        return Some(self.change(RESOURCES, None));
+                    }
+                }
+                uri = updated(self.inbox.as_deref()) => return Some(self.change(UPDATED, Some(&uri))),
                 () = self.shutdown.cancelled() => break,
                 () = cancelled_by(cancelled) => {
                     self.state = State::Over;
@@ -112,11 +146,16 @@ impl Listen {
         self.subscription.as_ref().map(Subscription::end)
     }
 
-    fn change(&self) -> Vec<u8> {
-        match &self.subscription {
-            Some(subscription) => notification(CHANGED, &Tagged { meta: subscription.tag(), agreed: None }),
-            None => notification(CHANGED, &Value::Object(Map::new())),
-        }
+    fn change(&self, method: &str, uri: Option<&str>) -> Vec<u8> {
+        let meta = self.subscription.as_ref().map(Subscription::tag);
+        notification(method, &Tagged { meta, agreed: None, uri })
+    }
+}
+
+async fn updated(inbox: Option<&Inbox>) -> Box<str> {
+    match inbox {
+        Some(inbox) => inbox.next().await,
+        None => std::future::pending().await,
     }
 }
 
@@ -130,8 +169,10 @@ async fn cancelled_by(token: Option<CancelToken>) {
 /// Parameters with the id of their subscription.
 #[derive(Serialize)]
 struct Tagged<'s> {
-    #[serde(rename = "_meta")]
-    meta: Tag<'s>,
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    meta: Option<Tag<'s>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uri: Option<&'s str>,
     #[serde(rename = "notifications", skip_serializing_if = "Option::is_none")]
     agreed: Option<Value>,
 }
@@ -148,8 +189,18 @@ impl Subscription {
     }
 
     fn acknowledgement(&self) -> Vec<u8> {
-        let agreed = if self.wants_tools { json!({ "toolsListChanged": true }) } else { json!({}) };
-        notification("notifications/subscriptions/acknowledged", &Tagged { meta: self.tag(), agreed: Some(agreed) })
+        let mut agreed = json!({});
+        if self.wants_tools {
+            agreed["toolsListChanged"] = true.into();
+        }
+        if self.wants_resources {
+            agreed["resourcesListChanged"] = true.into();
+        }
+        if !self.uris.is_empty() {
+            agreed["resourceSubscriptions"] = json!(self.uris);
+        }
+        let params = Tagged { meta: Some(self.tag()), uri: None, agreed: Some(agreed) };
+        notification("notifications/subscriptions/acknowledged", &params)
     }
 
     fn end(&self) -> Vec<u8> {

@@ -19,6 +19,7 @@ use super::meta::{BATCHES, Meta, missing};
 use super::peer::Peer;
 use super::reply::{Code, RpcError, json_bytes};
 use super::request::Request;
+use super::resources::{ResourceMethod, ResourceRequest};
 use super::state::Server;
 use super::{find, headers, initialize, page};
 
@@ -34,6 +35,8 @@ pub(super) enum Routed<'m> {
     Call(Box<Call<'m>>),
     /// Answer this request of a search tool on a thread of the tool pool.
     Find(Find),
+    /// Answer this request for resources on a thread of the tool pool.
+    Resources(Box<ResourceRequest>),
     /// Send notifications of changes.
     Listen(Listen),
     /// Do nothing, since the message was a notification.
@@ -91,16 +94,18 @@ impl Server {
             "server/discover" if is_legacy => return Err(missing("protocolVersion")),
             "server/discover" => reply(&self.discover()),
             "subscriptions/listen" if !is_legacy => Routed::Listen(Listen::new(self, id, params, peer)?),
+            _ if method.starts_with("resources/") && self.shared.resources.is_offered() => {
+                match self.resource_method(id, method, params, &meta, revision, peer)? {
+                    ResourceMethod::Result(result) => reply(&result),
+                    ResourceMethod::Request(request) => Routed::Resources(request),
+                }
+            }
             "prompts/list" | "resources/list" | "resources/templates/list"
                 if self.shared.has_empty_prompts_and_resources =>
             {
                 reply(&empty_list(method, revision))
             }
-            _ => {
-                let shown: String = method.chars().take(64).collect();
-                let message = format!("unknown method `{}`", shown.escape_debug());
-                return Err(RpcError::new(Code::MethodNotFound, message));
-            }
+            _ => return Err(RpcError::unknown_method(method)),
         })
     }
 

@@ -12,6 +12,8 @@ pub(super) enum Code {
     MethodNotFound = -32601,
     InvalidParams = -32602,
     Internal = -32603,
+    /// Only up to revision 2025-11-25.
+    ResourceNotFound = -32002,
     HeaderMismatch = -32020,
     MissingClientCapability = -32021,
     UnsupportedVersion = -32022,
@@ -34,6 +36,11 @@ impl RpcError {
 
     pub(super) fn bad_request(code: Code, message: impl Into<String>) -> Self {
         Self { is_bad_request: true, ..Self::new(code, message) }
+    }
+
+    pub(super) fn unknown_method(method: &str) -> Self {
+        let shown: String = method.chars().take(64).collect();
+        Self::new(Code::MethodNotFound, format!("unknown method `{}`", shown.escape_debug()))
     }
 
     pub(super) fn with_data(self, data: Value) -> Self {

@@ -17,6 +17,7 @@ use toolkit_http::{CallLimiter, ToolPool};
 use super::ask::{OpenRequests, Sealing};
 use super::filter::Filter;
 use super::metrics::Metrics;
+use super::providers::Providers;
 use super::proxied::Proxied;
 use super::reply::response;
 use super::running::Running;
@@ -76,6 +77,7 @@ pub(super) struct Shared {
     pub(super) requests: OpenRequests,
     pub(super) ask_timeout: Duration,
     pub(super) sealing: Arc<Sealing>,
+    pub(super) resources: Providers,
     pub(super) metrics: Metrics,
     /// The backends of the latest proxy of the server.
     pub(super) proxied: RwLock<Option<Arc<Proxied>>>,

@@ -15,7 +15,6 @@ use toolkit_http::ShutdownSignals;
 
 use self::lines::write;
 use self::reader::Reader;
-use super::running::Running;
 use super::state::Server;
 
 /// The total size of pending requests, in bytes. Reading pauses beyond it.
@@ -118,7 +117,7 @@ impl Server {
             takes_batches: AtomicBool::new(false),
             modes: AtomicU8::new(0),
         };
-        let ending = Ending { end: reader.end.clone(), running: self.shared.running.clone(), session };
+        let ending = Ending { end: reader.end.clone(), server: self.clone(), session };
         let pending = Arc::clone(&reader.pending);
         let (ended, read) = oneshot::channel();
         std::thread::Builder::new().name("mcp stdin".to_owned()).spawn(move || {
@@ -140,13 +139,14 @@ impl Server {
 /// A guard that cancels the calls of a client whose responses are no longer written.
 struct Ending {
     end: CancelToken,
-    running: Running,
+    server: Server,
     session: Arc<str>,
 }
 
 impl Drop for Ending {
     fn drop(&mut self) {
         self.end.cancel();
-        self.running.cancel_all_of(&self.session);
+        self.server.shared.running.cancel_all_of(&self.session);
+        self.server.shared.resources.subscriptions.end(&self.session);
     }
 }

@@ -5,6 +5,7 @@ use super::response::BackendResponse;
 use super::status::{BackendState, BackendStatus};
 use crate::call::{BoxFuture, ToolError};
 use crate::catalog::Diagnostic;
+use crate::resource::Resources;
 use crate::tool::{BackendKind, Tool, ToolBackend};
 
 /// An executor of tools.
@@ -102,6 +103,12 @@ pub trait Backend: Send + Sync + 'static {
     /// Returns an error if the tool failed or was unreachable
     /// ([`ErrorKind::Unavailable`](crate::call::ErrorKind::Unavailable)).
     fn call<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>>;
+
+    /// Returns the resources of the backend, such as those that the results of its tools link to. Returns `None` by
+    /// default: the backend has no resources.
+    fn resources(&self) -> Option<&dyn Resources> {
+        None
+    }
 
     /// Prepares the backend, for example by connecting. Does nothing by default.
     ///

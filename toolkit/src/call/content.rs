@@ -42,11 +42,20 @@ pub enum Content {
     ResourceLink {
         /// The URI.
         uri: String,
-        /// The name.
+        /// The name, for programs.
         name: String,
+        /// The name for people.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        title: Option<String>,
+        /// A description for the model.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        description: Option<String>,
         /// The media type, if known.
         #[serde(skip_serializing_if = "Option::is_none")]
         mime_type: Option<String>,
+        /// The size in bytes before any encoding, if known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        size: Option<u64>,
     },
     /// An embedded resource.
     Resource {
@@ -77,10 +86,66 @@ impl Content {
         Content::Audio { data: base64(bytes), mime_type: mime_type.into() }
     }
 
-    /// Creates a link to a resource that the client may fetch.
+    /// Creates a link to a resource that the client may read from the server, or fetch itself if it is a `https` URL.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::Content;
+    ///
+    /// let link = Content::resource_link("docs:///pump.md", "pump.md")
+    ///     .with_title("The manual of the pump")
+    ///     .with_mime_type("text/markdown")
+    ///     .with_size(4_711);
+    /// assert_eq!(serde_json::to_value(&link)?["size"], 4_711);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     #[must_use]
     pub fn resource_link(uri: impl Into<String>, name: impl Into<String>) -> Self {
-        Content::ResourceLink { uri: uri.into(), name: name.into(), mime_type: None }
+        Content::ResourceLink {
+            uri: uri.into(),
+            name: name.into(),
+            title: None,
+            description: None,
+            mime_type: None,
+            size: None,
+        }
+    }
+
+    /// Sets the name for people of a resource link. Other blocks stay unchanged.
+    #[must_use]
+    pub fn with_title(mut self, text: impl Into<String>) -> Self {
+        if let Content::ResourceLink { title, .. } = &mut self {
+            *title = Some(text.into());
+        }
+        self
+    }
+
+    /// Sets the description of a resource link. Other blocks stay unchanged.
+    #[must_use]
+    pub fn with_description(mut self, text: impl Into<String>) -> Self {
+        if let Content::ResourceLink { description, .. } = &mut self {
+            *description = Some(text.into());
+        }
+        self
+    }
+
+    /// Sets the media type of a resource link. Other blocks stay unchanged.
+    #[must_use]
+    pub fn with_mime_type(mut self, text: impl Into<String>) -> Self {
+        if let Content::ResourceLink { mime_type, .. } = &mut self {
+            *mime_type = Some(text.into());
+        }
+        self
+    }
+
+    /// Sets the size of a resource link, in bytes before any encoding. Other blocks stay unchanged.
+    #[must_use]
+    pub fn with_size(mut self, n_bytes: u64) -> Self {
+        if let Content::ResourceLink { size, .. } = &mut self {
+            *size = Some(n_bytes);
+        }
+        self
     }
 
     /// Creates an embedded text resource.

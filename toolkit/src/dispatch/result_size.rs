@@ -47,7 +47,10 @@ fn size(content: &Content) -> usize {
     match content {
         Content::Text { text } => text.len(),
         Content::Image { data, .. } | Content::Audio { data, .. } => data.len(),
-        Content::ResourceLink { uri, name, .. } => uri.len() + name.len(),
+        Content::ResourceLink { uri, name, title, description, .. } => {
+            let texts = [title, description].into_iter().flatten();
+            uri.len() + name.len() + texts.map(String::len).sum::<usize>()
+        }
         Content::Resource { resource } | Content::Other(resource) => {
             resource.values().filter_map(|value| value.as_str()).map(str::len).sum()
         }

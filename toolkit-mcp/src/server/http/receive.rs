@@ -20,6 +20,7 @@ use crate::server::metrics::RejectReason;
 use crate::server::peer::Peer;
 use crate::server::reply::Code;
 use crate::server::request::Caller;
+use crate::server::resources::ResourceRequest;
 use crate::server::state::Server;
 
 /// The size in bytes above which bodies are parsed on a thread of the tool pool.
@@ -34,6 +35,7 @@ pub(super) enum Received {
     Batch(Batch),
     Find(Find),
     Listen(Listen),
+    Resources(Box<ResourceRequest>),
     Call(Box<Call<'static>>),
 }
 
@@ -75,6 +77,7 @@ fn read(
     Received::Response(match server.route(Message::parse(body), peer) {
         Routed::Find(find) => return Received::Find(find),
         Routed::Listen(listen) => return Received::Listen(listen),
+        Routed::Resources(request) => return Received::Resources(request),
         Routed::Call(call) => return Received::Call(Box::new(call.into_owned())),
         Routed::Reply(bytes) => json(StatusCode::OK, bytes),
         Routed::Initialized { bytes, modes, .. } => {

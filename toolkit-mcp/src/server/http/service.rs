@@ -180,6 +180,10 @@ impl Inner {
                 drop(charge);
                 Ok(json(StatusCode::OK, find.answer().await))
             }
+            Received::Resources(request) => {
+                drop(charge);
+                Ok(call_response(request.answer().await))
+            }
             Received::Listen(listen) => listening(listen, connection),
             Received::Call(mut call) => {
                 call.charge = Some(charge);
@@ -195,7 +199,7 @@ impl Inner {
             return Ok(response);
         }
         match self.sessions.of(headers) {
-            Ok(_) => listening(Listen::to_changes(&self.server), connection),
+            Ok(session) => listening(Listen::to_changes(&self.server, session), connection),
             Err(()) => Ok(text(StatusCode::NOT_FOUND, "unknown session\n".to_owned())),
         }
     }
@@ -205,6 +209,7 @@ impl Inner {
             Ok(Some(name)) => {
                 self.sessions.end(name);
                 self.server.shared.running.cancel_all_of(name);
+                self.server.shared.resources.subscriptions.end(name);
                 let mut response = Response::new(Body::empty());
                 *response.status_mut() = StatusCode::NO_CONTENT;
                 response

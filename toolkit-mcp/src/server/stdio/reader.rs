@@ -105,7 +105,7 @@ impl Reader {
                 self.send(bytes, Some(Arc::clone(&held)));
                 // Before 2026-07-28 clients are notified of changes without a subscription.
                 if !self.is_notifying.swap(true, Ordering::Relaxed) {
-                    let listen = Listen::to_changes(&self.server);
+                    let listen = Listen::to_changes(&self.server, Some(&self.session));
                     self.runtime.spawn(notify(listen, self.messages.clone(), held, self.end.clone()));
                 }
             }
@@ -119,6 +119,15 @@ impl Reader {
                 let messages = self.messages.clone();
                 self.runtime.spawn(async move {
                     let _ = messages.send(Outgoing { bytes: find.answer().await, _held: Some(held) }).await;
+                });
+            }
+            Routed::Resources(request) => {
+                let messages = self.messages.clone();
+                self.runtime.spawn(async move {
+                    let answer = request.answer().await;
+                    if !answer.is_cancelled {
+                        let _ = messages.send(Outgoing { bytes: answer.bytes, _held: Some(held) }).await;
+                    }
                 });
             }
             Routed::Listen(listen) => {

@@ -1,0 +1,45 @@
+//! The providers of resources.
+
+use std::ops::ControlFlow;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use toolkit::resource::{ResourceChange, Resources};
+
+use super::subscriptions::Subscriptions;
+
+/// The providers of a server, and the clients that subscribe to changes.
+#[derive(Default)]
+pub(super) struct Providers {
+    providers: RwLock<Vec<Arc<dyn Resources>>>,
+    pub(super) subscriptions: Arc<Subscriptions>,
+}
+
+impl Providers {
+    /// Adds a provider. Of several providers with the same URI, the first serves it.
+    pub(super) fn add(&self, provider: Arc<dyn Resources>) {
+        if let Some(changes) = provider.changes() {
+            let subscriptions = Arc::downgrade(&self.subscriptions);
+            changes.listen(move |change| {
+                let Some(subscriptions) = subscriptions.upgrade() else {
+                    return ControlFlow::Break(());
+                };
+                match change {
+                    ResourceChange::Updated(uri) => subscriptions.updated(uri),
+                    _ => subscriptions.list_changed(),
+                }
+                ControlFlow::Continue(())
+            });
+        }
+        self.providers.write().unwrap_or_else(PoisonError::into_inner).push(provider);
+    }
+
+    /// Returns true if the server has providers, so that it declares resources.
+    pub(super) fn is_offered(&self) -> bool {
+        !self.providers.read().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    /// Returns the providers in the order of precedence.
+    pub(super) fn all(&self) -> Vec<Arc<dyn Resources>> {
+        self.providers.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}

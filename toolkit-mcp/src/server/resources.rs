@@ -1,0 +1,126 @@
+//! The methods `resources/…`.
+
+mod answer;
+mod list;
+mod read;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use toolkit::mcp::Revision;
+use toolkit::{CancelToken, Context};
+
+pub(super) use self::answer::ResourceRequest;
+use self::answer::{Action, Scope};
+use super::message::text;
+use super::meta::Meta;
+use super::page;
+use super::peer::Peer;
+use super::reply::{Code, RpcError};
+use super::request::Request;
+use super::state::Server;
+use super::subscriptions::MAX_URI_LEN;
+
+/// The outcome of reading a request.
+pub(super) enum ResourceMethod {
+    /// The result.
+    Result(Value),
+    /// A request that providers answer.
+    Request(Box<ResourceRequest>),
+}
+
+impl Server {
+    /// Notifies the clients that have subscribed to a resource that its contents have changed. Providers that report
+    /// changes themselves do not need it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::resource::{ResourceTemplate, TemplateResources};
+    /// use toolkit::{Catalog, Dispatcher};
+    /// use toolkit_mcp::server::Server;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let notes = TemplateResources::new(ResourceTemplate::new("notes://{id}", "note"), |params, _| async move {
+    ///     Ok(Some(format!("The text of note {}", &params["id"])))
+    /// })?;
+    /// let server = Server::builder(Dispatcher::new(Catalog::new([])?)?).resources(notes).build()?;
+    /// server.resource_changed("notes://7");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn resource_changed(&self, uri: &str) {
+        self.shared.resources.subscriptions.updated(uri);
+    }
+
+    /// Notifies the subscribed clients that the list of resources or templates has changed.
+    pub fn resources_changed(&self) {
+        self.shared.resources.subscriptions.list_changed();
+    }
+
+    /// Reads a request of a method `resources/…`.
+    pub(super) fn resource_method(
+        &self,
+        id: &RawValue,
+        method: &str,
+        params: Option<&RawValue>,
+        meta: &Meta<'_>,
+        revision: Revision,
+        peer: Peer<'_>,
+    ) -> Result<ResourceMethod, RpcError> {
+        let is_legacy = revision == Revision::V2025_11_25;
+        let action = match method {
+            "resources/list" => Action::List { after: page::cursor_text(params)? },
+            "resources/templates/list" => Action::Templates { after: page::cursor_text(params)? },
+            "resources/read" => Action::Read { uri: uri_of(params)? },
+            "resources/subscribe" | "resources/unsubscribe" if is_legacy => {
+                let uri = uri_of(params)?;
+                let subscriptions = &self.shared.resources.subscriptions;
+                let no_session = || RpcError::new(Code::InvalidRequest, "a subscription requires a session");
+                let session = peer.session.ok_or_else(no_session)?;
+                match method {
+                    "resources/subscribe" => subscriptions.subscribe(session, &uri)?,
+                    _ => subscriptions.unsubscribe(session, &uri),
+                }
+                return Ok(ResourceMethod::Result(json!({})));
+            }
+            _ => return Err(RpcError::unknown_method(method)),
+        };
+        let mut context = Context::new().with(Request::new(revision, meta, peer.caller));
+        if let Some(caller) = peer.caller {
+            context = context.with_credentials(caller.credentials().clone());
+        }
+        let registered = peer.session.map(|session| {
+            let registered = self.shared.running.register(session, id.get());
+            registered.ok_or_else(|| RpcError::new(Code::InvalidRequest, "a request with this `id` is already running"))
+        });
+        let registered = registered.transpose()?;
+        let cancel = registered.as_ref().map_or_else(CancelToken::new, |registered| registered.token().clone());
+        Ok(ResourceMethod::Request(Box::new(ResourceRequest {
+            server: self.clone(),
+            id: id.to_owned(),
+            revision,
+            action,
+            context: context.with_cancel(cancel.clone()),
+            cancel,
+            registered,
+            scope: if peer.caller.is_some() { Scope::Private } else { Scope::Public },
+        })))
+    }
+}
+
+/// Reads `params.uri`.
+fn uri_of(params: Option<&RawValue>) -> Result<String, RpcError> {
+    #[derive(Deserialize)]
+    struct Params<'m> {
+        #[serde(borrow)]
+        uri: &'m RawValue,
+    }
+    let invalid = || RpcError::new(Code::InvalidParams, "`params` must be an object with the `uri` of a resource");
+    let params: Params<'_> = serde_json::from_str(params.ok_or_else(invalid)?.get()).map_err(|_| invalid())?;
+    let uri = text(params.uri).ok_or_else(invalid)?;
+    if uri.len() > MAX_URI_LEN {
+        return Err(RpcError::new(Code::InvalidParams, format!("`uri` is longer than {MAX_URI_LEN} bytes")));
+    }
+    Ok(uri.into_owned())
+}

@@ -1,0 +1,148 @@
+//! One request for resources, which runs on a thread of the tool pool.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use serde_json::value::RawValue;
+use tokio::time::{Instant, sleep_until};
+use toolkit::call::ErrorKind;
+use toolkit::mcp::Revision;
+use toolkit::{CancelToken, Context, ToolError};
+
+use super::{list, read};
+use crate::server::call::CallResponse;
+use crate::server::reply::{Code, RpcError};
+use crate::server::running::Registered;
+use crate::server::state::Server;
+
+/// The name of requests for resources in the call limiter and the tool pool.
+const RESOURCES: &str = "resources";
+
+/// A request for resources.
+pub(in crate::server) struct ResourceRequest {
+    pub(super) server: Server,
+    pub(super) id: Box<RawValue>,
+    pub(super) revision: Revision,
+    pub(super) action: Action,
+    pub(super) context: Context,
+    /// Cancels the request; the context holds the same token.
+    pub(super) cancel: CancelToken,
+    pub(super) registered: Option<Registered>,
+    pub(super) scope: Scope,
+}
+
+#[derive(Clone)]
+pub(super) enum Action {
+    List { after: Option<String> },
+    Templates { after: Option<String> },
+    Read { uri: String },
+}
+
+/// The clients for which a cache may store a result (`cacheScope`).
+#[derive(Clone, Copy)]
+pub(super) enum Scope {
+    /// All clients, since the server has not authenticated the caller.
+    Public,
+    /// The caller, since a provider may consider its identity.
+    Private,
+}
+
+impl Scope {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Scope::Public => "public",
+            Scope::Private => "private",
+        }
+    }
+}
+
+/// The reason why a request has no result.
+pub(super) enum Failed {
+    /// The error of a provider.
+    Provider(ToolError),
+    /// No provider has a resource with this URI.
+    Unknown(String),
+}
+
+impl ResourceRequest {
+    /// Answers the request. Dropping the future cancels it.
+    pub(in crate::server) async fn answer(self) -> CallResponse {
+        let Self { server, id, revision, action, context, cancel, registered, scope } = self;
+        let shared = Arc::clone(&server.shared);
+        // A provider that observes the token can stop early.
+        let _cancel_on_drop = CancelOnDrop(cancel.clone());
+        let deadline = shared.call_timeout.map(|limit| Instant::now() + limit);
+        let work = async {
+            let permit = shared.calls.acquire(RESOURCES).await;
+            let permit = permit.map_err(|error| ToolError::new(ErrorKind::Overloaded, error.to_string()))?;
+            let task = shared.pool.spawn(RESOURCES, async move {
+                let _permit = permit;
+                let shared = &server.shared;
+                match action {
+                    Action::List { after } => list::resources(shared, &context, revision, after, scope).await,
+                    Action::Templates { after } => list::templates(shared, &context, revision, after, scope).await,
+                    Action::Read { uri } => read::read(shared, &context, revision, uri, scope).await,
+                }
+            });
+            task.await.unwrap_or_else(|panicked| Err(ToolError::internal(panicked).into()))
+        };
+        let outcome = tokio::select! {
+            biased;
+            () = cancel.cancelled() => Err(ToolError::cancelled().into()),
+            outcome = work => outcome,
+            () = async {
+                match deadline {
+                    Some(deadline) => sleep_until(deadline).await,
+                    None => std::future::pending().await,
+                }
+            } => {
+                let limit = shared.call_timeout.unwrap_or_default();
+                let message = format!("the request took longer than {limit:?}, the timeout of the server");
+                Err(ToolError::new(ErrorKind::TimedOut, message).into())
+            }
+        };
+        let bytes = match outcome {
+            Ok(result) => crate::server::reply::response(&id, shared.meta_fields(revision), &result),
+            Err(failed) => failed.describe(revision).to_response(Some(&id)),
+        };
+        CallResponse { bytes, is_bad_request: false, is_cancelled: registered.is_some() && cancel.is_cancelled() }
+    }
+}
+
+impl Failed {
+    fn describe(self, revision: Revision) -> RpcError {
+        match self {
+            Failed::Unknown(uri) => {
+                let code = match revision {
+                    Revision::V2025_11_25 => Code::ResourceNotFound,
+                    _ => Code::InvalidParams,
+                };
+                let shown: String = uri.chars().take(120).collect();
+                let message = format!("no resource has the URI `{}`", shown.escape_debug());
+                RpcError::new(code, message).with_data(json!({ "uri": uri }))
+            }
+            Failed::Provider(error) => {
+                if matches!(error.kind(), ErrorKind::Internal | ErrorKind::Panicked) {
+                    let source = std::error::Error::source(&error).map(ToString::to_string);
+                    tracing::error!(source, "a provider of resources has failed");
+                    return RpcError::new(Code::Internal, "the resource cannot be read: internal error");
+                }
+                RpcError::new(Code::Internal, error.message())
+            }
+        }
+    }
+}
+
+impl From<ToolError> for Failed {
+    fn from(error: ToolError) -> Self {
+        Failed::Provider(error)
+    }
+}
+
+struct CancelOnDrop(CancelToken);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}

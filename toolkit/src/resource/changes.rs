@@ -1,0 +1,89 @@
+//! Reports of changed resources.
+
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+type Listener = dyn Fn(ResourceChange<'_>) -> ControlFlow<()> + Send + Sync;
+
+/// A change of resources, as a provider reports it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ResourceChange<'a> {
+    /// The contents of the resource with this URI have changed.
+    Updated(&'a str),
+    /// The list of resources or templates has changed.
+    List,
+}
+
+/// The connection between a provider, which reports changes, and the servers that pass them on.
+///
+/// Clones share their listeners. A provider returns it from [`Resources::changes`](super::Resources::changes) and keeps
+/// a clone where the data change.
+///
+/// # Examples
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use std::sync::{Arc, Mutex};
+///
+/// use toolkit::resource::{ResourceChange, ResourceChanges};
+///
+/// let updated = Arc::new(Mutex::new(Vec::new()));
+/// let changes = ResourceChanges::new();
+/// let uris = Arc::clone(&updated);
+/// changes.listen(move |change| {
+///     if let ResourceChange::Updated(uri) = change {
+///         uris.lock().unwrap().push(uri.to_owned());
+///     }
+///     ControlFlow::Continue(())
+/// });
+/// changes.updated("notes://7");
+/// changes.list_changed();
+/// assert_eq!(*updated.lock().unwrap(), ["notes://7"]);
+/// ```
+#[derive(Clone, Default)]
+pub struct ResourceChanges(Arc<Mutex<Vec<Arc<Listener>>>>);
+
+impl ResourceChanges {
+    /// Creates a connection without listeners.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reports that the contents of a resource have changed.
+    pub fn updated(&self, uri: &str) {
+        self.report(ResourceChange::Updated(uri));
+    }
+
+    /// Reports that the list of resources or templates has changed.
+    pub fn list_changed(&self) {
+        self.report(ResourceChange::List);
+    }
+
+    /// Adds a listener. It must not block, and is removed when it returns [`ControlFlow::Break`].
+    pub fn listen(&self, listener: impl Fn(ResourceChange<'_>) -> ControlFlow<()> + Send + Sync + 'static) {
+        self.listeners().push(Arc::new(listener));
+    }
+
+    fn report(&self, change: ResourceChange<'_>) {
+        // A listener may add another one, so the lock is not held while it runs.
+        let listeners = self.listeners().clone();
+        for listener in listeners {
+            if listener(change).is_break() {
+                self.listeners().retain(|other| !Arc::ptr_eq(other, &listener));
+            }
+        }
+    }
+
+    fn listeners(&self) -> MutexGuard<'_, Vec<Arc<Listener>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for ResourceChanges {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResourceChanges").field("listeners", &self.listeners().len()).finish()
+    }
+}

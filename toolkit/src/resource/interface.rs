@@ -1,0 +1,103 @@
+//! The trait that providers of resources implement.
+
+use super::changes::ResourceChanges;
+use super::contents::ResourceContents;
+use super::listing::{Resource, ResourceTemplate};
+use crate::call::{BoxFuture, Context, ToolError};
+
+/// A provider of resources.
+///
+/// All methods may be called at any time and from several tasks concurrently. They may block: a server calls them on
+/// the threads of tools, within its limits for calls. The context contains what the server knows about the caller. A
+/// provider decides what the caller may read, and returns `None` for everything else, so that a caller cannot
+/// distinguish a resource of another user from one that does not exist.
+///
+/// # Examples
+///
+/// Notes that only their owner can read:
+///
+/// ```
+/// use toolkit::call::BoxFuture;
+/// use toolkit::resource::{ResourceContents, Resources};
+/// use toolkit::{Context, ToolError};
+///
+/// struct Notes;
+///
+/// impl Resources for Notes {
+///     fn read<'a>(
+///         &'a self,
+///         uri: &'a str,
+///         context: &'a Context,
+///     ) -> BoxFuture<'a, Result<Option<Vec<ResourceContents>>, ToolError>> {
+///         Box::pin(async move {
+///             let Some(owner) = uri.strip_prefix("notes://") else {
+///                 return Ok(None);
+///             };
+///             let is_own = context.user_id() == Some(owner);
+///             Ok(is_own.then(|| vec![ResourceContents::new(uri, format!("The notes of {owner}"))]))
+///         })
+///     }
+/// }
+/// ```
+pub trait Resources: Send + Sync + 'static {
+    /// Returns the resources that clients can browse. A resource that a tool links to need not be listed. Returns an
+    /// empty list by default.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the list cannot be obtained.
+    fn list<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<Vec<Resource>, ToolError>> {
+        let _ = context;
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    /// Returns the templates of URIs that clients can read. Returns an empty list by default.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the list cannot be obtained.
+    fn templates<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<Vec<ResourceTemplate>, ToolError>> {
+        let _ = context;
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    /// Returns the contents of a resource, or `None` if the provider has no resource with this URI for this caller. The
+    /// URI is untrusted.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the resource exists but cannot be read.
+    fn read<'a>(
+        &'a self,
+        uri: &'a str,
+        context: &'a Context,
+    ) -> BoxFuture<'a, Result<Option<Vec<ResourceContents>>, ToolError>>;
+
+    /// Returns the connection over which the provider reports changes. Returns `None` by default: the provider reports
+    /// no changes.
+    fn changes(&self) -> Option<&ResourceChanges> {
+        None
+    }
+}
+
+impl<R: Resources + ?Sized> Resources for std::sync::Arc<R> {
+    fn list<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<Vec<Resource>, ToolError>> {
+        (**self).list(context)
+    }
+
+    fn templates<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<Vec<ResourceTemplate>, ToolError>> {
+        (**self).templates(context)
+    }
+
+    fn read<'a>(
+        &'a self,
+        uri: &'a str,
+        context: &'a Context,
+    ) -> BoxFuture<'a, Result<Option<Vec<ResourceContents>>, ToolError>> {
+        (**self).read(uri, context)
+    }
+
+    fn changes(&self) -> Option<&ResourceChanges> {
+        (**self).changes()
+    }
+}
