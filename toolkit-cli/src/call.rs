@@ -1,5 +1,6 @@
 //! `call`: calls a tool.
 
+mod ask;
 mod input;
 mod interrupts;
 mod output;

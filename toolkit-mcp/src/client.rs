@@ -51,6 +51,7 @@ mod list;
 mod listener;
 mod process;
 mod program;
+mod questions;
 mod remote;
 mod screen;
 mod servers;

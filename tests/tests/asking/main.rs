@@ -6,6 +6,7 @@ mod approval;
 mod attacks;
 mod client;
 mod forms;
+mod proxied;
 mod rounds;
 mod tools;
 mod waiting;

@@ -26,6 +26,14 @@ impl Meter {
         move |progress| meter.show(&progress)
     }
 
+    /// Runs `show` while the bar is hidden.
+    pub(super) fn suspended<T>(&self, show: impl FnOnce() -> T) -> T {
+        match self.bar.get() {
+            Some(bar) if !bar.is_finished() => bar.suspend(show),
+            _ => show(),
+        }
+    }
+
     /// Removes the bar.
     pub(super) fn finish(&self) {
         if let Some(bar) = self.bar.get() {

@@ -2,10 +2,11 @@
 
 use std::future::pending;
 use std::io::Write;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use toolkit::{Arguments, CancelToken, Context, Dispatcher, ToolError};
 
+use super::ask::Terminal;
 use super::interrupts::Interrupts;
 use super::progress::Meter;
 use super::streaming::{self, Finished, Streaming};
@@ -16,6 +17,9 @@ use crate::style;
 
 /// The time that a cancelled tool has for its cleanup before the program continues.
 const CLEANUP_TIME: Duration = Duration::from_millis(200);
+
+/// The least time by which an open question extends the time limit.
+const MIN_EXTENSION: Duration = Duration::from_millis(20);
 
 /// Runs the call and returns its result.
 ///
@@ -33,6 +37,8 @@ pub(super) async fn until_done(
     let held = dispatcher.catalog().get(&id).map(|tool| credentials::from_environment(tool.requirements()));
     let context = Context::new().with_credentials(held.unwrap_or_default());
     let context = context.with_cancel(cancel.clone()).on_progress(meter.listener());
+    let context = context.with_asker(Terminal::new(meter.clone()));
+    let asking = context.clone();
     // Before the tool starts, so that Ctrl-C never reaches the default handler.
     let mut interrupts = Interrupts::listen()?;
     let task = tokio::spawn(async move {
@@ -49,7 +55,7 @@ pub(super) async fn until_done(
             meter.finish();
             return outcome;
         }
-        limit = elapsed(time_limit) => (timed_out(limit), false),
+        limit = elapsed(time_limit, &asking) => (timed_out(limit), false),
         () = interrupts.next() => (interruption(), true),
     };
     cancel.cancel();
@@ -66,14 +72,19 @@ pub(super) async fn until_done(
     Err(why)
 }
 
-/// Waits until `time_limit` has elapsed, or forever without a limit.
-async fn elapsed(time_limit: Option<Duration>) -> Duration {
-    match time_limit {
-        Some(limit) => {
-            tokio::time::sleep(limit).await;
-            limit
+/// Waits until `time_limit` has elapsed, or forever without a limit. The time that the user takes to answer does not
+/// count.
+async fn elapsed(time_limit: Option<Duration>, context: &Context) -> Duration {
+    let Some(limit) = time_limit else {
+        return pending().await;
+    };
+    let start = Instant::now();
+    loop {
+        let left = limit.saturating_add(context.time_asking()).saturating_sub(start.elapsed());
+        if left.is_zero() {
+            return limit;
         }
-        None => pending().await,
+        tokio::time::sleep(left.max(MIN_EXTENSION)).await;
     }
 }
 

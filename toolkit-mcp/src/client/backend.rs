@@ -66,7 +66,7 @@ impl McpBackend {
     }
 
     fn new(name: &str, target: Target) -> Self {
-        let remote = Remote { name: name.into(), target: Arc::new(target), limits: Limits::default() };
+        let remote = Remote { name: name.into(), target: Arc::new(target), limits: Limits::default(), may_ask: false };
         Self { link: Arc::new(Link::new(remote)), is_trusted: false }
     }
 
@@ -75,6 +75,24 @@ impl McpBackend {
     #[must_use]
     pub fn trusted(self) -> Self {
         Self { is_trusted: true, ..self }
+    }
+
+    /// Allows the server to ask the users of calls, by forms and URLs ([`Context::ask_question`]). A user reads the name
+    /// of the server before each question.
+    ///
+    /// A server of a revision before 2026-07-28 does not state which call a question belongs to. It is then asked only if
+    /// a single call is running on the connection, so that it cannot reach the user of another one. By default, the
+    /// client declares that it cannot ask.
+    ///
+    /// [`Context::ask_question`]: toolkit::Context::ask_question
+    #[must_use]
+    pub fn may_ask(self) -> Self {
+        self.with_may_ask(true)
+    }
+
+    pub(super) fn with_may_ask(self, may_ask: bool) -> Self {
+        let remote = Remote { may_ask, ..self.link.remote().clone() };
+        Self { link: Arc::new(Link::new(remote)), ..self }
     }
 
     /// Sets the timeout of a call. The limits of the dispatcher apply too. Default: 5 minutes.

@@ -1,17 +1,28 @@
 //! Calls of a server's tools.
 
-use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ErrorCode};
+use std::future::Future;
+use std::pin::pin;
+use std::time::Duration;
+
+use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientCapabilities, ClientRequest, ErrorCode};
 use rmcp::service::ServiceError;
 use serde_json::{Map, Value};
-use tokio::time::timeout;
-use toolkit::ToolError;
+use tokio::time::{Instant, timeout};
 use toolkit::backend::{BackendCall, BackendResponse};
 use toolkit::call::ErrorKind;
+use toolkit::{Context, ToolError};
 
 use super::link::Link;
-use super::list::{in_time, refresh, size};
+use super::list::{refresh, size, timed_out};
 use super::listener::Listener;
-use super::trace;
+use super::remote::Remote;
+use super::{questions, trace};
+
+/// The maximum number of times that a server asks during a call.
+const MAX_ROUNDS: usize = 10;
+
+/// The least time by which an open question extends the timeout.
+const MIN_EXTENSION: Duration = Duration::from_millis(20);
 
 /// Calls a tool by its name on the server.
 ///
@@ -27,9 +38,24 @@ pub(super) async fn run(link: &Link, call: BackendCall<'_>) -> Result<BackendRes
         let message = format!("{remote} is at its limit of {} concurrent calls; try again later", limits.calls);
         ToolError::new(ErrorKind::Overloaded, message)
     })?;
-    let result = in_time(remote, limits.call, called(link, &call, arguments)).await??;
-    let Value::Object(result) = result else {
-        return Err(remote.invalid_response("with an invalid result"));
+    let mut params = CallToolRequestParams::new(call.tool().name().to_owned()).with_arguments(arguments);
+    let mut n_rounds = 0;
+    let result = loop {
+        let result = within(remote, limits.call, call.context(), called(link, &call, &params)).await?;
+        let Value::Object(result) = result else {
+            return Err(remote.invalid_response("with an invalid result"));
+        };
+        if result.get("resultType").is_none_or(|kind| kind != "input_required") || !remote.may_ask {
+            break result;
+        }
+        n_rounds += 1;
+        if n_rounds > MAX_ROUNDS {
+            return Err(ToolError::failed(format!("{remote} asked for more than {MAX_ROUNDS} times")));
+        }
+        let requests = result.get("inputRequests").and_then(Value::as_object);
+        let responses = questions::respond(remote, call.context(), requests.unwrap_or(&Map::new())).await?;
+        params.input_responses = Some(responses);
+        params.request_state = result.get("requestState").and_then(Value::as_str).map(str::to_owned);
     };
     let n_bytes = if limits.result_bytes == usize::MAX { 0 } else { size(&result) };
     if n_bytes > limits.result_bytes {
@@ -44,13 +70,46 @@ pub(super) async fn run(link: &Link, call: BackendCall<'_>) -> Result<BackendRes
     }
 }
 
-async fn called(link: &Link, call: &BackendCall<'_>, arguments: Map<String, Value>) -> Result<Value, ToolError> {
+/// Waits for a call for the given time, which is extended by the time that the user takes to answer.
+async fn within(
+    remote: &Remote,
+    limit: Duration,
+    context: &Context,
+    call: impl Future<Output = Result<Value, ToolError>>,
+) -> Result<Value, ToolError> {
+    let (start, asked_before) = (Instant::now(), context.time_asking());
+    let mut call = pin!(call);
+    loop {
+        let asking = context.time_asking().saturating_sub(asked_before);
+        let left = limit.saturating_add(asking).saturating_sub(start.elapsed());
+        match timeout(left.max(MIN_EXTENSION), &mut call).await {
+            Ok(outcome) => return outcome,
+            Err(_) if context.time_asking().saturating_sub(asked_before) > asking => {}
+            Err(_) => return Err(timed_out(remote, limit)),
+        }
+    }
+}
+
+async fn called(link: &Link, call: &BackendCall<'_>, params: &CallToolRequestParams) -> Result<Value, ToolError> {
     let connection = link.connection_for_call().await?;
+    let _running = connection.running_call(call.context());
     let listener = call.context().has_progress_listener().then(|| Listener::new(call.context()));
-    let params = CallToolRequestParams::new(call.tool().name().to_owned()).with_arguments(arguments);
+    let meta = || {
+        let meta = trace::meta(call.context());
+        if !link.remote().may_ask || connection.is_legacy() {
+            return meta;
+        }
+        // The client of this call may be unable to ask its user.
+        let mut meta = meta.unwrap_or_default();
+        let modes = questions::modes(call.context()).and_then(|modes| serde_json::from_value(modes).ok());
+        let mut capabilities = ClientCapabilities::default();
+        capabilities.elicitation = modes;
+        meta.set_client_capabilities(capabilities);
+        Some(meta)
+    };
     let ask = || {
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params.clone()));
-        connection.ask(request, trace::meta(call.context()), listener.as_ref())
+        connection.ask(request, meta(), listener.as_ref())
     };
     let answer = match ask().await {
         // A new connection does not have the tools yet, whose schemas define the headers to send.

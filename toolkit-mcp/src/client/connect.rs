@@ -90,7 +90,7 @@ async fn start(
         ToolError::new(ErrorKind::Unavailable, message)
     })?;
     let lines = Lines::new(started, Arc::clone(exit_state), changes.clone(), remote.limits.message_bytes);
-    Ok(serve_client_with_lifecycle(Handler, lines, mode).await)
+    Ok(serve_client_with_lifecycle(remote.handler(), lines, mode).await)
 }
 
 async fn over_http(
@@ -115,7 +115,7 @@ async fn over_http(
     let exit_state = Arc::new(ExitState::default());
     let http = Http::new(client, remote.limits.message_bytes, Screen::new(changes.clone()));
     let transport = StreamableHttpClientTransport::with_client(http, config);
-    let running = serve_client_with_lifecycle(Handler, transport, mode(era)).await;
+    let running = serve_client_with_lifecycle(remote.handler(), transport, mode(era)).await;
     let running = running.map_err(|error| remote.not_connected(&error, &exit_state))?;
     Ok(Connection::new(running, exit_state, changes.clone()))
 }

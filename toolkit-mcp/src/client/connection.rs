@@ -13,11 +13,13 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
+use toolkit::Context;
 
 use super::backoff::Backoff;
 use super::handler::Handler;
 use super::listener::Listener;
 use super::process::ExitState;
+use super::questions::{RunningCall, RunningCalls};
 use super::verbatim;
 
 /// A connection to a server. Dropping it closes the connection.
@@ -27,6 +29,7 @@ pub(super) struct Connection {
     /// The task that subscribes to changes of the tools, in revisions with subscriptions.
     subscription: Option<AbortHandle>,
     changes: watch::Sender<u64>,
+    calls: Option<RunningCalls>,
     exit_state: Arc<ExitState>,
     is_lost: AtomicBool,
     has_answered: AtomicBool,
@@ -46,6 +49,7 @@ impl Connection {
     ) -> Self {
         let peer = running.peer().clone();
         Self {
+            calls: running.service().calls.clone(),
             subscription: subscribe(&peer, changes.clone()),
             changes,
             peer,
@@ -79,6 +83,11 @@ impl Connection {
             self.has_answered.store(true, Ordering::Release);
         }
         verbatim::whole(answer?).map_err(|_| ServiceError::UnexpectedResponse)
+    }
+
+    /// Registers a call whose user the server may ask by a request.
+    pub(super) fn running_call(&self, context: &Context) -> Option<RunningCall> {
+        self.calls.as_ref().map(|calls| calls.add(context))
     }
 
     /// Returns true if the server uses a revision with `initialize` and `ping`.

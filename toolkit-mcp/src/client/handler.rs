@@ -1,26 +1,41 @@
 //! The capabilities that this client declares, and the responses to requests of servers.
 #![expect(deprecated, reason = "SEP-2577 deprecates sampling and roots, which earlier servers request")]
 
+use std::sync::Arc;
+
 use rmcp::ClientHandler;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
-    ElicitResult, ErrorCode, ErrorData, Implementation, ListRootsResult,
+    ElicitResult, ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability, Implementation,
+    ListRootsResult, UrlElicitationCapability,
 };
 use rmcp::service::{RequestContext, RoleClient};
 
-/// Declares no capabilities, and rejects requests that require one.
+use super::questions::{RunningCalls, question_of, result_of};
+
+/// Declares that users can be asked, if the host allows it, and no other capability. Rejects requests that require one.
 ///
 /// Some servers send such requests anyway and wait for the response, so that each request needs one. `rmcp` answers
 /// `ping`, and all methods that it does not know, with the error `-32601`.
 ///
 /// Notifications do not arrive here; see [`Screen`](super::screen::Screen).
-#[derive(Clone, Copy)]
-pub(super) struct Handler;
+#[derive(Clone)]
+pub(super) struct Handler {
+    /// The name of the server.
+    pub(super) server: Arc<str>,
+    /// The calls whose users may be asked, or `None` if the host does not allow it.
+    pub(super) calls: Option<RunningCalls>,
+}
 
 impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
         let this_program = Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
-        ClientConfig::new(ClientCapabilities::default(), this_program)
+        let mut capabilities = ClientCapabilities::default();
+        if self.calls.is_some() {
+            let modes = ElicitationCapability::new().with_form(FormElicitationCapability::default());
+            capabilities.elicitation = Some(modes.with_url(UrlElicitationCapability::default()));
+        }
+        ClientConfig::new(capabilities, this_program)
     }
 
     async fn create_message(
@@ -39,10 +54,20 @@ impl ClientHandler for Handler {
     // The default of `rmcp` is `decline`, which a server would take for the decision of a user.
     async fn create_elicitation(
         &self,
-        _: ElicitRequestParams,
+        params: ElicitRequestParams,
         _: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        Err(unsupported("elicitation"))
+        let Some(calls) = &self.calls else {
+            return Err(unsupported("elicitation"));
+        };
+        let question = question_of(&self.server, params).map_err(|reason| {
+            ErrorData::new(ErrorCode::INVALID_PARAMS, format!("the question is invalid: {reason}"), None)
+        })?;
+        let answer = calls.ask(&question).await;
+        let answer = answer.map_err(|reason| ErrorData::new(ErrorCode::INTERNAL_ERROR, reason, None))?;
+        let result = result_of(answer).ok_or_else(|| unsupported("elicitation for this call"))?;
+        serde_json::from_value(result)
+            .map_err(|error| ErrorData::new(ErrorCode::INTERNAL_ERROR, error.to_string(), None))
     }
 }
 

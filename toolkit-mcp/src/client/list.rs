@@ -148,9 +148,12 @@ pub(super) async fn in_time<T>(
     limit: Duration,
     work: impl Future<Output = T>,
 ) -> Result<T, ToolError> {
-    timeout(limit, work)
-        .await
-        .map_err(|_| ToolError::new(ErrorKind::TimedOut, format!("{remote} did not respond within {limit:?}")))
+    timeout(limit, work).await.map_err(|_| timed_out(remote, limit))
+}
+
+/// Creates the error of a server that did not respond in time.
+pub(super) fn timed_out(remote: &Remote, limit: Duration) -> ToolError {
+    ToolError::new(ErrorKind::TimedOut, format!("{remote} did not respond within {limit:?}"))
 }
 
 /// Removes the id and namespace from the metadata of a tool, since tools are called by their listed names. In the

@@ -4,8 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::endpoint::Endpoint;
+use super::handler::Handler;
 use super::limits::Limits;
 use super::program::Program;
+use super::questions::RunningCalls;
 
 /// A server to which this client connects.
 #[derive(Clone)]
@@ -13,6 +15,15 @@ pub(super) struct Remote {
     pub(super) name: Arc<str>,
     pub(super) target: Arc<Target>,
     pub(super) limits: Limits,
+    /// True if the server may ask the users of calls.
+    pub(super) may_ask: bool,
+}
+
+impl Remote {
+    /// Returns a handler for a new connection.
+    pub(super) fn handler(&self) -> Handler {
+        Handler { server: Arc::clone(&self.name), calls: self.may_ask.then(RunningCalls::default) }
+    }
 }
 
 /// The way to reach a server.

@@ -30,6 +30,7 @@ use super::program::Program;
 /// | key | value | default | method |
 /// |---|---|---|---|
 /// | `trusted` | true or false | false | [`McpBackend::trusted`] |
+/// | `mayAsk` | true or false | true | [`McpBackend::may_ask`] |
 /// | `timeout` | duration, such as `"30s"` or `"500ms"` | `"5m"` | [`McpBackend::timeout`] |
 /// | `startTimeout` | duration | `"30s"` | [`McpBackend::start_timeout`] |
 /// | `maxConcurrentCalls` | positive integer | no limit | [`McpBackend::max_concurrent_calls`] |
@@ -257,6 +258,7 @@ impl Entry<'_> {
             self.wrong.push(wrong);
             None
         });
+        let backend = backend.map(McpBackend::may_ask);
         let backend = backend.map(|backend| if is_trusted { backend.trusted() } else { backend });
         match (fields.get(settings::KEY), backend) {
             (Some(settings), Some(backend)) => Some(settings::apply(settings, backend, &mut self.wrong)),

@@ -71,7 +71,7 @@ impl Context {
             Answer::Accepted(answer) => Ok(answer),
             Answer::Declined => declined("declined"),
             Answer::Cancelled => declined("closed the question without an answer"),
-            Answer::Unsupported => Err(cannot_ask(Mode::Form)),
+            Answer::Unsupported => Err(UnsupportedMode::new(Mode::Form).into()),
         }
     }
 
@@ -156,13 +156,14 @@ impl Context {
     }
 }
 
-/// Creates the error of a client that cannot ask its user.
-#[must_use]
-pub(crate) fn cannot_ask(mode: Mode) -> ToolError {
-    let what = match mode {
-        Mode::Form => "show a form to",
-        Mode::Url => "open a URL for",
-    };
-    let message = format!("the tool asks the user, and the client cannot {what} its user");
-    ToolError::new(ErrorKind::CannotAsk, message).caused_by(UnsupportedMode::new(mode))
+impl From<UnsupportedMode> for ToolError {
+    /// Creates an error of kind [`ErrorKind::CannotAsk`].
+    fn from(cause: UnsupportedMode) -> Self {
+        let what = match cause.mode() {
+            Mode::Form => "show a form to",
+            Mode::Url => "open a URL for",
+        };
+        let message = format!("the tool asks the user, and the client cannot {what} its user");
+        Self::new(ErrorKind::CannotAsk, message).caused_by(cause)
+    }
 }

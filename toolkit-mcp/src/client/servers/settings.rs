@@ -9,8 +9,16 @@ use crate::client::backend::McpBackend;
 /// The key of the object, which other hosts ignore.
 pub(super) const KEY: &str = "toolkit";
 
-const KEYS: [&str; 7] =
-    ["trusted", "timeout", "startTimeout", "maxConcurrentCalls", "maxMessageBytes", "maxResultBytes", "maxTools"];
+const KEYS: [&str; 8] = [
+    "trusted",
+    "mayAsk",
+    "timeout",
+    "startTimeout",
+    "maxConcurrentCalls",
+    "maxMessageBytes",
+    "maxResultBytes",
+    "maxTools",
+];
 
 type Setting = Box<dyn FnOnce(McpBackend) -> McpBackend>;
 
@@ -38,6 +46,13 @@ fn setting(key: &str, value: &Value) -> Result<Setting, String> {
         "trusted" => match value {
             Value::Bool(true) => Box::new(McpBackend::trusted),
             Value::Bool(false) => Box::new(|backend| backend),
+            _ => return Err("must be true or false".to_owned()),
+        },
+        "mayAsk" => match value {
+            Value::Bool(may_ask) => {
+                let may_ask = *may_ask;
+                Box::new(move |backend| backend.with_may_ask(may_ask))
+            }
             _ => return Err("must be true or false".to_owned()),
         },
         "timeout" => {

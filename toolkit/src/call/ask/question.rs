@@ -48,7 +48,9 @@ pub struct UnsupportedMode {
 }
 
 impl UnsupportedMode {
-    pub(crate) fn new(mode: Mode) -> Self {
+    /// Creates the cause for a mode.
+    #[must_use]
+    pub fn new(mode: Mode) -> Self {
         Self { mode }
     }
 
