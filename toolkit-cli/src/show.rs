@@ -123,6 +123,9 @@ fn requirements(tool: &Tool) -> String {
         needs.push(format!("OAuth 2 with {}{scopes}", authorization.id));
     }
     needs.extend(requirements.secrets.iter().map(|secret| format!("secret {}", secret.id)));
+    if !requirements.scopes.is_empty() {
+        needs.push(format!("a token with {}", requirements.scopes.join(", ")));
+    }
     if requirements.user_id {
         needs.push("the user's id".to_owned());
     }

@@ -12,6 +12,7 @@ use crate::value::{flag, key_of, metas, text, texts, ungrouped, value_of};
 pub(crate) struct Requirements {
     authorization: Vec<(LitStr, Vec<LitStr>)>,
     secrets: Vec<LitStr>,
+    scopes: Vec<LitStr>,
     user_id: bool,
 }
 
@@ -22,30 +23,32 @@ impl Requirements {
             let scopes = quote!(#krate::texts(&[#(#scopes),*]));
             quote!(#krate::Authorization::new(#krate::text(#id), #scopes))
         });
-        let Self { secrets, user_id, .. } = self;
+        let Self { secrets, scopes, user_id, .. } = self;
         quote! {
             #krate::requirements(
                 #krate::vec![#(#authorization),*],
                 #krate::vec![#(#krate::Secret::new(#krate::text(#secrets))),*],
+                #krate::texts(&[#(#scopes),*]),
                 #user_id,
             )
         }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.authorization.is_empty() && self.secrets.is_empty() && !self.user_id
+        self.authorization.is_empty() && self.secrets.is_empty() && self.scopes.is_empty() && !self.user_id
     }
 }
 
-// requires(oauth2(id = "google", scopes = ["calendar"]), secret = "API_KEY", user_id)
+// requires(oauth2(id = "google", scopes = ["calendar"]), secret = "API_KEY", scopes = ["files:write"], user_id)
 pub(crate) fn requires(meta: &Meta, report: &mut Report) -> Requirements {
     let mut requirements = Requirements::default();
     for meta in nested(meta, "requires(secret = \"API_KEY\")", report) {
         match key_of(&meta).as_str() {
             "oauth2" => requirements.authorization.extend(oauth2(&meta, report)),
             "secret" => requirements.secrets.extend(text(&meta, "API_KEY", report)),
+            "scopes" => requirements.scopes.extend(texts(&meta, "files:write", report).unwrap_or_default()),
             "user_id" => requirements.user_id = flag(&meta, report) == Some(true),
-            key => report.error(meta.path(), unknown("requires", key, &["oauth2", "secret", "user_id"])),
+            key => report.error(meta.path(), unknown("requires", key, &["oauth2", "scopes", "secret", "user_id"])),
         }
     }
     requirements

@@ -3,6 +3,8 @@
 //! With the feature `server`, a [`Server`](server::Server) lists and runs the tools of a
 //! [`Dispatcher`](toolkit::Dispatcher) for MCP clients, over stdio and HTTP.
 //!
+//! With the feature `jwt`, the server verifies JWT access tokens of an authorization server.
+//!
 //! With the feature `client`, an [`McpBackend`](client::McpBackend) adds the tools of another MCP server to a catalog.
 //!
 //! # Why the server does not use an MCP library

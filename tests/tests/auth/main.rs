@@ -5,6 +5,7 @@
 
 mod issuer;
 mod keys;
+mod scopes;
 mod signer;
 mod tokens;
 

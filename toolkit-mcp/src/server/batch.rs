@@ -1,13 +1,17 @@
 //! JSON-RPC batches. Servers must accept them in revision 2025-03-26 only.
 
+use std::sync::Arc;
+
 use futures_util::stream::{self, StreamExt};
 use serde_json::value::RawValue;
+use toolkit::Tool;
 use toolkit::dispatch::BoxFuture;
 
 use super::message::Message;
 use super::methods::Routed;
 use super::peer::Peer;
 use super::reply::{Code, RpcError};
+use super::served::ServedTools;
 use super::state::Server;
 
 /// The maximum number of messages in a batch.
@@ -21,6 +25,8 @@ type Pending = BoxFuture<'static, Option<Vec<u8>>>;
 
 /// A batch whose messages were parsed.
 pub(super) struct Batch {
+    /// The tools that the messages call, as positions in a list of tools.
+    called: Vec<(Arc<ServedTools>, usize)>,
     pending: Vec<Pending>,
     max_bytes: usize,
 }
@@ -39,8 +45,15 @@ impl Batch {
             let message = format!("a batch has 1 to {MAX_MESSAGES} messages, got {}", messages.len());
             return Err(RpcError::bad_request(Code::InvalidRequest, message));
         }
-        let pending = messages.into_iter().map(|message| pending(server, message.get().as_bytes(), peer)).collect();
-        Ok(Self { pending, max_bytes: server.shared.max_result_bytes })
+        let mut called = Vec::new();
+        let pending =
+            messages.into_iter().map(|message| pending(server, message.get().as_bytes(), peer, &mut called)).collect();
+        Ok(Self { called, pending, max_bytes: server.shared.max_result_bytes })
+    }
+
+    /// Returns the tools that the messages call.
+    pub(super) fn tools(&self) -> impl Iterator<Item = &Tool> + Clone {
+        self.called.iter().map(|(served, nth)| served.tool(&served.entries[*nth]))
     }
 
     /// Processes all messages and returns the responses in order, or `None` if no message was a request.
@@ -64,7 +77,7 @@ impl Batch {
     }
 }
 
-fn pending(server: &Server, json: &[u8], peer: Peer<'_>) -> Pending {
+fn pending(server: &Server, json: &[u8], peer: Peer<'_>, called: &mut Vec<(Arc<ServedTools>, usize)>) -> Pending {
     match server.route(Message::parse(json), peer) {
         Routed::Reply(bytes) => Box::pin(async { Some(bytes) }),
         Routed::RpcError(id, fault) => {
@@ -73,6 +86,7 @@ fn pending(server: &Server, json: &[u8], peer: Peer<'_>) -> Pending {
         }
         Routed::Call(call) => {
             let call = call.into_owned();
+            called.push((Arc::clone(&call.served), call.nth));
             Box::pin(async {
                 let answer = call.answer().await;
                 (!answer.is_cancelled).then_some(answer.bytes)

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use toolkit::mcp::Revision;
-use toolkit::{Arguments, CancelToken, Context};
+use toolkit::{Arguments, CancelToken, Context, Tool};
 use toolkit_http::BodyCharge;
 use tracing::Span;
 
@@ -77,6 +77,10 @@ impl Call<'_> {
 
     pub(super) fn entry(&self) -> &ServedTool {
         &self.served.entries[self.nth]
+    }
+
+    pub(super) fn tool(&self) -> &Tool {
+        self.served.tool(self.entry())
     }
 
     /// Copies the arguments, so that the call does not borrow from its message.

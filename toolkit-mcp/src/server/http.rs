@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::ToSocketAddrs;
+use toolkit::Tool;
 
 #[cfg(feature = "jwt")]
 pub use self::auth::{Algorithm, Jwks, JwksError, Jwt, JwtIssuer};
@@ -122,8 +123,12 @@ impl Http {
         self
     }
 
-    /// Sets the scopes that a token needs. They are published in the metadata of the resource (`scopes_supported`), and
-    /// in the challenge to a request without a valid token or without sufficient scopes (`scope`, RFC 6750).
+    /// Sets the scopes that a token needs for every request. A request whose token does not grant them is answered with
+    /// `403` and a challenge with the scopes (`insufficient_scope`, RFC 6750).
+    ///
+    /// They are also published in the metadata of the resource (`scopes_supported`), from which clients request all
+    /// scopes at once. Choose the minimum, and let [tools](Http::tool_scopes) need more. The scope `offline_access` is
+    /// ignored, since only clients know whether they want refresh tokens.
     ///
     /// # Examples
     ///
@@ -141,7 +146,51 @@ impl Http {
         I: IntoIterator,
         I::Item: Into<String>,
     {
-        self.auth.scopes = scopes.into_iter().map(Into::into).collect();
+        self.auth.scopes.set_base(scopes.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets the scopes that a token needs to call a tool, in addition to those of [`Http::scopes`]. Default: those that
+    /// the tool requires, as in `#[tool(requires(scopes = ["files:write"]))]`.
+    ///
+    /// A call whose token does not grant them does not run. It is answered with `403` and a challenge with all scopes
+    /// that the call needs, for which the client asks its user. The scopes of a token are those of its
+    /// [`Caller`](crate::server::Caller); the token of [`Http::token`] grants all of them. A server without tokens does
+    /// not check scopes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use toolkit_mcp::server::Server;
+    /// # fn http(server: Server) {
+    /// let http = server.http().tool_scopes(|tool| match tool.annotations().read_only {
+    ///     Some(true) => vec![],
+    ///     _ => vec![format!("{}:write", tool.id().namespace().unwrap_or("tools"))],
+    /// });
+    /// # }
+    /// ```
+    pub fn tool_scopes(mut self, scopes: impl Fn(&Tool) -> Vec<String> + Send + Sync + 'static) -> Self {
+        self.auth.scopes.set_of_tool(scopes);
+        self
+    }
+
+    /// Sets a hierarchy of scopes: a function that returns true if a granted scope (the first argument) covers a
+    /// required one. Default: each scope covers itself only.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use toolkit_mcp::server::Server;
+    /// # fn http(server: Server) {
+    /// // `files` covers `files:read` and `files:write`.
+    /// let covers = |granted: &str, required: &str| {
+    ///     required.strip_prefix(granted).is_some_and(|rest| rest.starts_with(':'))
+    /// };
+    /// let http = server.http().scope_covers(covers);
+    /// # }
+    /// ```
+    pub fn scope_covers(mut self, covers: impl Fn(&str, &str) -> bool + Send + Sync + 'static) -> Self {
+        self.auth.scopes.set_covers(covers);
         self
     }
 

@@ -109,6 +109,8 @@ pub struct Caller {
     issuer: Option<String>,
     client_id: Option<String>,
     scopes: Vec<String>,
+    /// True for a token that is not restricted by scopes.
+    has_all_scopes: bool,
     claims: Map<String, Value>,
     credentials: Credentials,
 }
@@ -157,6 +159,15 @@ impl Caller {
         I::Item: Into<String>,
     {
         Self { scopes: scopes.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    /// Grants all scopes, which [`Caller::scopes`] does not list.
+    pub(super) fn with_all_scopes(self) -> Self {
+        Self { has_all_scopes: true, ..self }
+    }
+
+    pub(super) fn has_all_scopes(&self) -> bool {
+        self.has_all_scopes
     }
 
     /// Sets the claims of the caller's token.

@@ -91,6 +91,10 @@ impl Definition {
             supported.push("_meta");
         }
         let mut losses = unsupported_fields(tool, &supported);
+        if !tool.requirements().scopes.is_empty() {
+            let reason = "are not written; Open Tool Calling has no tokens of callers with scopes";
+            losses.push(Loss::new(Side::Record, "/requirements/scopes", "scopes", Effect::MetadataOnly, reason));
+        }
         let parts = [
             ("name", Some(tool.name()), self.id.tool()),
             ("namespace", tool.id().namespace(), self.id.toolkit()),

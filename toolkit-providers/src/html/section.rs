@@ -144,6 +144,11 @@ fn facts(tool: &Tool) -> String {
         needs.push(format!("OAuth 2.0 with {}{scopes}", text(&authorization.id)));
     }
     needs.extend(requirements.secrets.iter().map(|secret| format!("the secret <code>{}</code>", text(&secret.id))));
+    if !requirements.scopes.is_empty() {
+        let scopes: Vec<String> =
+            requirements.scopes.iter().map(|scope| format!("<code>{}</code>", text(scope))).collect();
+        needs.push(format!("a token with {}", scopes.join(", ")));
+    }
     needs.extend(requirements.user_id.then(|| "the user’s id".to_owned()));
     let aliases: Vec<String> = tool.aliases().iter().map(|alias| format!("<code>{}</code>", text(alias))).collect();
     let limit = tool.timeout().map(|limit| format!("{limit:?}")).unwrap_or_default();

@@ -26,8 +26,13 @@ pub const fn literal(json: &'static str) -> Literal {
 
 /// Creates the requirements of a tool.
 #[must_use]
-pub const fn requirements(authorization: Vec<Authorization>, secrets: Vec<Secret>, user_id: bool) -> Requirements {
-    Requirements { authorization, secrets, user_id }
+pub const fn requirements(
+    authorization: Vec<Authorization>,
+    secrets: Vec<Secret>,
+    scopes: Vec<Text>,
+    user_id: bool,
+) -> Requirements {
+    Requirements { authorization, secrets, scopes, user_id }
 }
 
 /// Creates an icon.

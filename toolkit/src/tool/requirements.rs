@@ -46,6 +46,10 @@ pub struct Requirements {
     /// The required secrets.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<Secret>,
+    /// The OAuth scopes that the caller's own token must grant. A server that authenticates its callers with tokens
+    /// checks them before the call. Other hosts, such as a command line, have no such token and do not check them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scopes: Vec<Text>,
     /// True if the tool requires the id of the user.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub user_id: bool,
@@ -53,7 +57,7 @@ pub struct Requirements {
 
 impl Requirements {
     /// No requirements.
-    pub const NONE: Self = Self { authorization: Vec::new(), secrets: Vec::new(), user_id: false };
+    pub const NONE: Self = Self { authorization: Vec::new(), secrets: Vec::new(), scopes: Vec::new(), user_id: false };
 
     /// Adds a secret.
     #[must_use]
@@ -81,6 +85,24 @@ impl Requirements {
         self
     }
 
+    /// Adds scopes that the caller's own token must grant.
+    ///
+    /// ```
+    /// use toolkit::tool::Requirements;
+    ///
+    /// let required = Requirements::NONE.with_scopes(["files:write"]);
+    /// assert_eq!(required.to_string(), "a token with the scope `files:write`");
+    /// ```
+    #[must_use]
+    pub fn with_scopes<I>(mut self, scopes: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<Text>,
+    {
+        self.scopes.extend(scopes.into_iter().map(Into::into));
+        self
+    }
+
     /// Adds the id of the user.
     #[must_use]
     pub fn with_user_id(mut self) -> Self {
@@ -91,7 +113,7 @@ impl Requirements {
     /// Returns true if nothing is required.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.authorization.is_empty() && self.secrets.is_empty() && !self.user_id
+        self.authorization.is_empty() && self.secrets.is_empty() && self.scopes.is_empty() && !self.user_id
     }
 }
 
@@ -104,6 +126,11 @@ impl fmt::Display for Requirements {
             let scopes = if scopes.is_empty() { String::new() } else { format!(" ({})", scopes.join(", ")) };
             format!("an authorization by `{}`{scopes}", authorization.id)
         }));
+        if !self.scopes.is_empty() {
+            let scopes: Vec<String> = self.scopes.iter().map(|scope| format!("`{scope}`")).collect();
+            let noun = if scopes.len() == 1 { "scope" } else { "scopes" };
+            needs.push(format!("a token with the {noun} {}", scopes.join(", ")));
+        }
         needs.extend(self.user_id.then(|| "the user's id".to_owned()));
         f.write_str(&needs.join("; "))
     }

@@ -8,7 +8,7 @@ use toolkit::call::ErrorKind;
 use toolkit::call::ask::{Mode, UnsupportedMode};
 use toolkit::dispatch::BlockingThreads;
 use toolkit::mcp::{Revision, write_error, write_result};
-use toolkit::{RunResult, Tool, ToolError};
+use toolkit::{RunResult, ToolError};
 use toolkit_http::CallPermit;
 use tracing::Instrument;
 
@@ -74,10 +74,6 @@ impl Call<'_> {
     /// Returns the timeout of the tool.
     pub(super) fn own_timeout(&self) -> Option<Duration> {
         self.served.prepared(self.entry()).timeout()
-    }
-
-    fn tool(&self) -> &Tool {
-        self.served.tool(self.entry())
     }
 
     /// Ends the call with its questions. The client repeats it with the answers.

@@ -1,28 +1,35 @@
-//! Authentication with bearer tokens (RFC 6750), and the metadata of the protected resource (RFC 9728).
+//! Authentication with bearer tokens (RFC 6750), and the scopes that they need.
 
 #[cfg(feature = "jwt")]
 mod algorithm;
+mod challenge;
 #[cfg(feature = "jwt")]
 mod jwks;
 #[cfg(feature = "jwt")]
 mod jwt;
+mod resource;
+mod scopes;
 
 use std::fmt;
 use std::future::ready;
 use std::sync::Arc;
 
 use http::HeaderMap;
-use serde_json::json;
+use toolkit::Tool;
 use toolkit::dispatch::BoxFuture;
 use toolkit_http::bearer;
 
 #[cfg(feature = "jwt")]
 pub use self::algorithm::Algorithm;
+use self::challenge::Challenge;
 #[cfg(feature = "jwt")]
 pub use self::jwks::{Jwks, JwksError};
 #[cfg(feature = "jwt")]
 pub use self::jwt::{Jwt, JwtIssuer};
-use crate::server::reply::json_bytes;
+pub(super) use self::resource::{Resource, WELL_KNOWN};
+use self::scopes::Scopes;
+use super::rejection::Rejection;
+use crate::server::headers::is_modern;
 use crate::server::request::Caller;
 
 /// Authenticates callers by their token.
@@ -100,82 +107,66 @@ pub enum TokenError {
 pub(super) struct Auth {
     pub(super) verify: Option<Arc<dyn Verify>>,
     pub(super) resource: Option<Resource>,
-    /// The scopes that a token must grant.
-    pub(super) scopes: Vec<String>,
-}
-
-/// The response to a rejected token.
-pub(super) struct Challenge {
-    pub(super) refusal: TokenError,
-    /// The value of `WWW-Authenticate`, if another token could help.
-    pub(super) header: Option<String>,
+    pub(super) scopes: Scopes,
 }
 
 impl Auth {
     /// Authenticates the caller of a request. Returns `None` if the server requires no token.
-    pub(super) async fn caller(&self, headers: &HeaderMap) -> Result<Option<Arc<Caller>>, Challenge> {
+    pub(super) async fn caller(&self, headers: &HeaderMap) -> Result<Option<Arc<Caller>>, Rejection> {
         let Some(verify) = &self.verify else {
             return Ok(None);
         };
+        let challenge = self.challenge(self.scopes.base());
         let Some(token) = bearer(headers) else {
-            return Err(self.challenge(TokenError::Invalid, None));
+            return Err(challenge.reject(TokenError::Invalid));
         };
-        match verify.verify(token).await {
-            Ok(caller) => Ok(Some(Arc::new(caller))),
-            Err(refusal @ TokenError::Invalid) => Err(self.challenge(refusal, Some("invalid_token"))),
-            Err(refusal @ TokenError::InsufficientScope) => Err(self.challenge(refusal, Some("insufficient_scope"))),
-            Err(refusal @ TokenError::Unavailable) => Err(Challenge { refusal, header: None }),
-        }
-    }
-
-    fn challenge(&self, refusal: TokenError, error: Option<&str>) -> Challenge {
-        let mut header = "Bearer".to_owned();
-        let error = error.map(|error| format!("error=\"{error}\""));
-        let metadata =
-            self.resource.as_ref().map(|resource| format!("resource_metadata=\"{}\"", resource.metadata_url));
-        let scope = (!self.scopes.is_empty()).then(|| format!("scope=\"{}\"", self.scopes.join(" ")));
-        let params: Vec<String> = error.into_iter().chain(scope).chain(metadata).collect();
-        if !params.is_empty() {
-            header = format!("{header} {}", params.join(", "));
-        }
-        Challenge { refusal, header: Some(header) }
-    }
-}
-
-/// This server as a protected resource.
-#[derive(Clone, Debug)]
-pub(super) struct Resource {
-    name: String,
-    servers: Vec<String>,
-    metadata_url: String,
-}
-
-impl Resource {
-    pub(super) fn new(name: String, servers: Vec<String>) -> Self {
-        // The well-known path is inserted between the host and the path of the resource.
-        let authority_at = name.find("://").map_or(0, |at| at + 3);
-        let path_at = name[authority_at..].find('/').map_or(name.len(), |at| authority_at + at);
-        let (origin, path) = name.split_at(path_at);
-        let metadata_url = format!("{origin}{WELL_KNOWN}{}", path.trim_end_matches('/'));
-        Self { name, servers, metadata_url }
-    }
-
-    /// Returns the protected resource metadata (RFC 9728).
-    pub(super) fn metadata(&self, scopes: &[String]) -> Vec<u8> {
-        let mut metadata = json!({
-            "resource": self.name,
-            "authorization_servers": self.servers,
-            "bearer_methods_supported": ["header"],
+        let caller = verify.verify(token).await.and_then(|caller| {
+            let is_granted = self.scopes.are_granted(self.scopes.base(), &caller);
+            if is_granted { Ok(caller) } else { Err(TokenError::InsufficientScope) }
         });
-        if !scopes.is_empty() {
-            metadata["scopes_supported"] = scopes.into();
+        caller.map(|caller| Some(Arc::new(caller))).map_err(|error| {
+            let code = match error {
+                TokenError::Invalid => Some("invalid_token"),
+                TokenError::InsufficientScope => Some("insufficient_scope"),
+                TokenError::Unavailable => None,
+            };
+            Challenge { error: code, ..challenge }.reject(error)
+        })
+    }
+
+    /// Checks that the token of an authenticated caller grants the scopes of these tools.
+    pub(super) fn check_scopes<'t>(
+        &self,
+        caller: &Caller,
+        headers: &HeaderMap,
+        tools: impl Iterator<Item = &'t Tool> + Clone,
+    ) -> Result<(), Rejection> {
+        let mut needed = self.scopes.of_calls(tools.clone());
+        if self.scopes.are_granted(&needed, caller) {
+            return Ok(());
         }
-        json_bytes(&metadata)
+        // Clients of earlier revisions replace their scopes by those of the challenge, so that without the granted
+        // scopes they would alternate between the scopes of two tools.
+        if !is_modern(headers) {
+            let granted = caller.scopes().iter().filter(|scope| !needed.contains(scope));
+            needed.extend(granted.cloned().collect::<Vec<_>>());
+        }
+        let names: Vec<&str> = tools.map(Tool::name).collect();
+        let description = format!("the token does not grant the scopes that `{}` requires", names.join("`, `"));
+        let challenge = self.challenge(&needed);
+        let challenge = Challenge { error: Some("insufficient_scope"), description: Some(&description), ..challenge };
+        Err(challenge.reject(TokenError::InsufficientScope))
+    }
+
+    /// Returns the metadata of the resource, if the host has declared one.
+    pub(super) fn metadata(&self) -> Option<Vec<u8>> {
+        Some(self.resource.as_ref()?.metadata(self.scopes.base()))
+    }
+
+    fn challenge<'c>(&'c self, scopes: &'c [String]) -> Challenge<'c> {
+        Challenge { scopes, metadata_url: self.resource.as_ref().map(Resource::metadata_url), ..Challenge::default() }
     }
 }
-
-/// The path of the protected resource metadata.
-pub(super) const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
 /// A token that all callers share.
 pub(super) struct Token(String);
@@ -196,7 +187,7 @@ impl Token {
 impl Verify for Token {
     fn verify<'v>(&'v self, token: &'v str) -> BoxFuture<'v, Result<Caller, TokenError>> {
         Box::pin(ready(match self.is(token) {
-            true => Ok(Caller::anonymous()),
+            true => Ok(Caller::anonymous().with_all_scopes()),
             false => Err(TokenError::Invalid),
         }))
     }
@@ -205,6 +196,10 @@ impl Verify for Token {
 // Tokens are secrets, and a verifier may hold some.
 impl fmt::Debug for Auth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Auth").field("asks", &self.verify.is_some()).field("resource", &self.resource).finish()
+        f.debug_struct("Auth")
+            .field("requires_token", &self.verify.is_some())
+            .field("resource", &self.resource)
+            .field("scopes", &self.scopes)
+            .finish()
     }
 }

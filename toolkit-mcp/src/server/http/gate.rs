@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 
-use super::auth::{Auth, TokenError, WELL_KNOWN};
+use super::auth::{Auth, WELL_KNOWN};
 use super::rate::Rate;
+use super::receive::Received;
 use super::rejection::Rejection;
 use crate::server::metrics::RejectReason;
 use crate::server::reply::Code;
@@ -31,8 +32,7 @@ impl Gate {
 
     /// Returns the protected resource metadata if the path requests it. It requires no token.
     pub(super) fn metadata(&self, path: &str) -> Option<Vec<u8>> {
-        let resource = self.auth.resource.as_ref().filter(|_| path.contains(WELL_KNOWN))?;
-        Some(resource.metadata(&self.auth.scopes))
+        path.contains(WELL_KNOWN).then(|| self.auth.metadata())?
     }
 
     /// Authenticates the caller, and applies the rate limit.
@@ -41,7 +41,7 @@ impl Gate {
         headers: &HeaderMap,
         connection: Option<&Connection>,
     ) -> Result<Option<Arc<Caller>>, Rejection> {
-        let caller = self.caller(headers).await;
+        let caller = self.auth.caller(headers).await;
         if !matches!(caller, Ok(Some(_))) && connection.is_some_and(Connection::is_reserved) {
             let message = "the limit of connections is reached; try again later";
             let rejection = Rejection::new(RejectReason::Overloaded, StatusCode::SERVICE_UNAVAILABLE, message);
@@ -75,30 +75,24 @@ impl Gate {
         caller
     }
 
+    /// Checks that the token of the caller grants the scopes of the tools that a message calls.
+    pub(super) fn check_scopes(
+        &self,
+        caller: Option<&Caller>,
+        headers: &HeaderMap,
+        received: &Received,
+    ) -> Result<(), Rejection> {
+        match (caller, received) {
+            (Some(caller), Received::Call(call)) => {
+                self.auth.check_scopes(caller, headers, std::iter::once(call.tool()))
+            }
+            (Some(caller), Received::Batch(batch)) => self.auth.check_scopes(caller, headers, batch.tools()),
+            _ => Ok(()),
+        }
+    }
+
     /// Returns true if pages of an origin may read responses.
     pub(super) fn is_read_by(&self, origin: &HeaderValue) -> bool {
         origin.to_str().is_ok_and(|origin| self.guard.accepts_origin(origin))
-    }
-
-    async fn caller(&self, headers: &HeaderMap) -> Result<Option<Arc<Caller>>, Rejection> {
-        self.auth.caller(headers).await.map_err(|challenge| {
-            let (status, message) = match challenge.refusal {
-                TokenError::InsufficientScope => (StatusCode::FORBIDDEN, "the token does not grant the required scope"),
-                TokenError::Invalid => {
-                    (StatusCode::UNAUTHORIZED, "a valid token is required (`Authorization: Bearer …`)")
-                }
-                TokenError::Unavailable => {
-                    (StatusCode::SERVICE_UNAVAILABLE, "the token cannot be verified at the moment; try again later")
-                }
-            };
-            let mut rejection = Rejection::new(RejectReason::Unauthorized, status, message);
-            if challenge.refusal == TokenError::Unavailable {
-                rejection = rejection.with_code(Code::Internal);
-            }
-            match challenge.header.and_then(|header| HeaderValue::from_str(&header).ok()) {
-                Some(value) => rejection.with_header(header::WWW_AUTHENTICATE, value),
-                None => rejection,
-            }
-        })
     }
 }

@@ -88,7 +88,10 @@ impl Service {
         if let Some(origin) = origin.filter(|origin| self.inner.gate.is_read_by(origin)) {
             let headers = response.headers_mut();
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-            headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("mcp-session-id"));
+            headers.insert(
+                header::ACCESS_CONTROL_EXPOSE_HEADERS,
+                HeaderValue::from_static("mcp-session-id, www-authenticate"),
+            );
             headers.insert(header::VARY, HeaderValue::from_static("origin"));
         }
         response
@@ -168,7 +171,8 @@ impl Inner {
             )
         })?;
         let (body, charge) = self.bodies.read(headers, body, connection).await.map_err(unread)?.into_parts();
-        let received = receive(&self.server, body, caller, session, headers).await;
+        let received = receive(&self.server, body, caller.clone(), session, headers).await;
+        self.gate.check_scopes(caller.as_deref(), headers, &received)?;
         match received {
             Received::Response(response) => Ok(response),
             Received::Batch(batch) => {
