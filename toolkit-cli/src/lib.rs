@@ -6,8 +6,8 @@
 //! }
 //! ```
 //!
-//! The program has the commands `list`, `search`, `show`, `call`, `export`, `cost`, `check`, `diff`, `completions` and
-//! `serve` for all tools that are linked into it. [`Program`] configures state, limits and servers. A package without a
+//! The program has the commands `list`, `search`, `show`, `call`, `export`, `cost`, `check`, `diff`, `completions`,
+//! `serve` and `status` for all tools that are linked into it. [`Program`] configures state, limits and servers. A package without a
 //! binary gets the same commands from `cargo toolkit COMMAND`: the binary `cargo-toolkit` of this package builds and runs
 //! a program that links the library.
 //!
@@ -20,7 +20,7 @@
 //! | code | meaning |
 //! |---|---|
 //! | 0 | success |
-//! | 1 | failure: the tool failed, its arguments are invalid, or the catalog has problems |
+//! | 1 | failure: the tool failed, its arguments are invalid, the catalog has problems, or a server is not ready |
 //! | 2 | usage error: an unknown command, flag or tool, or an invalid value of a flag |
 //! | 130 | the call was interrupted by Ctrl-C |
 //!
@@ -58,8 +58,10 @@ mod search;
 mod serve;
 mod shape;
 mod show;
+mod status;
 mod style;
 mod table;
+mod token;
 
 use std::process::ExitCode;
 

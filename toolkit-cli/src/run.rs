@@ -10,12 +10,12 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::options::program_name;
 use crate::program::Program;
-use crate::{call, check, completions, cost, diff, export, list, search, serve, show};
+use crate::{call, check, completions, cost, diff, export, list, search, serve, show, status};
 
 const EXIT_CODES: &str = "\
 Exit codes:
   0    success
-  1    failure: the tool failed, its arguments are invalid, or the catalog has problems
+  1    failure: the tool failed, its arguments are invalid, the catalog has problems, or a server is not ready
   2    usage error: an unknown command, flag or tool, or an invalid value of a flag
   130  the call was interrupted by Ctrl-C
 
@@ -64,6 +64,7 @@ fn command(program: &Program) -> Command {
             diff::command(),
             completions::command(),
             serve::command(),
+            status::command(),
         ])
 }
 
@@ -84,6 +85,7 @@ fn run(words: &[OsString], mut program: Program) -> Result<Exit, CommandError> {
         "call" => call::run(catalog()?, matches, program.dispatcher),
         "serve" => serve::run(catalog()?, matches, program),
         "diff" => diff::run(matches),
+        "status" => status::run(matches),
         _ => check::run(catalog, matches, program.dispatcher),
     }
 }

@@ -9,7 +9,6 @@ mod options;
 mod otc;
 #[cfg(feature = "proxy")]
 mod proxy;
-mod token;
 
 use clap::{ArgMatches, Command};
 use toolkit::Catalog;

@@ -55,6 +55,7 @@ mod questions;
 mod remote;
 mod screen;
 mod servers;
+mod status;
 mod trace;
 mod verbatim;
 
@@ -62,4 +63,5 @@ pub use self::backend::McpBackend;
 pub use self::endpoint::{Endpoint, EndpointError};
 pub use self::program::Program;
 pub use self::servers::{ConfiguredServers, McpServers, RejectedServer, ServerChanges, ServersError};
+pub use self::status::fetch_status;
 pub use self::trace::TraceContext;

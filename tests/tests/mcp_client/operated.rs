@@ -244,3 +244,52 @@ fn the_status_requires_the_token_of_clients() {
     assert_eq!(proxy.ask("GET", "/status", "").0, 401);
     assert_eq!(proxy.ask("GET", "/healthz", "").0, 200);
 }
+
+/// Runs the command `status`. Returns its exit code, its output and its errors.
+fn status(args: &[&str], token: Option<&str>) -> (Option<i32>, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fixture_tools"));
+    command.arg("status").args(args).env_remove("SERVE_TOKEN").envs(token.map(|token| ("SERVE_TOKEN", token)));
+    let output = command.output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn the_status_command_exits_with_1_unless_all_servers_are_ready() {
+    let listing = ["usual", "bad"];
+    let proxy = Operated::with_token(&json!({ "peer": peer(&listing) }), &[], Some("s3cret"));
+    let port = proxy.address.rsplit(':').next().unwrap();
+    proxy.call("peer_good", &json!({}));
+    for address in [port, &proxy.address, &format!("http://{}/mcp", proxy.address)] {
+        let (code, out, err) = status(&[address], Some("s3cret"));
+        assert_eq!((code, &*err), (Some(0), ""));
+        let columns: Vec<&str> = out.trim_end_matches('\n').split('\t').collect();
+        assert_eq!(columns[..3], ["peer", "ready", "2"], "{out}");
+        assert_eq!(columns[4..], ["1", "1", "0", ""], "{out}");
+    }
+    let (code, out, _) = status(&[port, "--json"], Some("s3cret"));
+    let json: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &json["backends"][0]["name"]), (Some(0), &json!("peer")));
+    let (code, out, _) = status(&[port, "--json"], None);
+    assert_eq!(
+        (code, &*out),
+        (
+            Some(1),
+            &*format!(
+                "{{\"error\":{{\"kind\":\"unauthorized\",\"message\":\"http://127.0.0.1:{port}: the server requires a valid token\"}}}}\n"
+            )
+        )
+    );
+
+    proxy.configure(&json!({ "peer": peer(&listing), "absent": { "command": "/nowhere/at-all" }, "wrong": 1 }));
+    until(|| !proxy.backend("absent")["last_error"].is_null());
+    let (code, out, err) = status(&[port], Some("s3cret"));
+    assert_eq!(code, Some(1));
+    assert!(out.lines().any(|line| line.starts_with("absent\t") && line.contains("cannot be started")), "{out}");
+    assert!(err.contains("the server `wrong`: must be an object"), "{err}");
+
+    let (code, _, err) = status(&["1"], None);
+    assert!(code == Some(1) && err.contains("http://127.0.0.1:1: the server cannot be reached"), "{err}");
+    let (code, _, err) = status(&["ftp://x"], None);
+    assert!(code == Some(2) && err.contains("`https://` or `http://`"), "{err}");
+}

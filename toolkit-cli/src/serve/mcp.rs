@@ -10,12 +10,12 @@ use toolkit_mcp::server::{Filter, Http, HttpError, Rule, ServeError, Server, Ser
 
 #[cfg(feature = "proxy")]
 use super::proxy;
-use super::token::{self, TOKEN};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::options::{naming, program_name};
 use crate::program::{Configure, Program};
 use crate::style;
+use crate::token::{self, TOKEN};
 use crate::{credentials, runtime};
 
 /// The time that clients may cache a list that other servers can change.

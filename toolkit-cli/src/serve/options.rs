@@ -2,9 +2,9 @@
 
 use clap::{Arg, ArgAction, ArgGroup, Command, value_parser};
 
-use super::token::TOKEN;
 use crate::missing::unless;
 use crate::options::{duration, naming_option, switch};
+use crate::token::TOKEN;
 
 const MCP: bool = cfg!(feature = "mcp");
 const OTC: bool = cfg!(feature = "otc");

@@ -9,7 +9,6 @@ use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{Catalog, Dispatcher};
 use toolkit_otc::{Auth, Server};
 
-use super::token::{self, TOKEN};
 use crate::error::{CommandError, SetupError};
 use crate::exit::Exit;
 use crate::otc::{naming, report_left_out};
@@ -17,6 +16,7 @@ use crate::program::Configure;
 use crate::report::counted;
 use crate::runtime;
 use crate::style;
+use crate::token::{self, TOKEN};
 
 /// The minimum number of threads, since a synchronous tool blocks one.
 const MIN_THREADS: usize = 4;

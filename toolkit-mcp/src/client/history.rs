@@ -71,10 +71,12 @@ impl History {
 
 impl Record {
     fn enter(&mut self, state: BackendState) {
-        if self.status.state != state {
-            self.status.state = state;
+        let is_down = |state| matches!(state, BackendState::Connecting | BackendState::BackingOff);
+        // Further attempts do not change how long the server has been unreachable.
+        if self.status.state != state && !(is_down(state) && is_down(self.status.state)) {
             self.status.since = Some(SystemTime::now());
         }
+        self.status.state = state;
     }
 
     fn notice_loss(&mut self) {

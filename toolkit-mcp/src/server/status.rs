@@ -74,7 +74,7 @@ pub struct ServedBackend {
     /// The state of its connection.
     #[serde(serialize_with = "state")]
     pub state: BackendState,
-    /// The time of the last change of the state; in JSON, seconds since 1970.
+    /// The time at which the backend became ready, or ceased to be; in JSON, seconds since 1970.
     #[serde(serialize_with = "unix_time")]
     pub since: Option<SystemTime>,
     /// The earliest time of the next attempt to connect; in JSON, seconds since 1970.

@@ -76,7 +76,7 @@ impl fmt::Display for BackendState {
 pub struct BackendStatus {
     /// The state.
     pub state: BackendState,
-    /// The time of the last change of the state.
+    /// The time at which the backend became ready, or ceased to be. Attempts to connect do not change it.
     pub since: Option<SystemTime>,
     /// The earliest time of the next attempt to connect.
     pub next_attempt: Option<SystemTime>,

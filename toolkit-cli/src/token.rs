@@ -7,10 +7,10 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 
 /// The default environment variable of the token. A flag with the token itself would be visible in the list of processes.
-pub(super) const TOKEN: &str = "SERVE_TOKEN";
+pub(crate) const TOKEN: &str = "SERVE_TOKEN";
 
 /// Returns the token in the variable of `--token-env`, or in `SERVE_TOKEN` if it is set.
-pub(super) fn token(matches: &ArgMatches) -> Result<Option<String>, CommandError> {
+pub(crate) fn token(matches: &ArgMatches) -> Result<Option<String>, CommandError> {
     match named(matches, "token-env")? {
         Some(token) => Ok(Some(token)),
         None => Ok(std::env::var(TOKEN).ok().filter(|token| !token.is_empty())),
@@ -18,7 +18,7 @@ pub(super) fn token(matches: &ArgMatches) -> Result<Option<String>, CommandError
 }
 
 /// Returns the value of the environment variable in an option.
-pub(super) fn named(matches: &ArgMatches, option: &str) -> Result<Option<String>, CommandError> {
+pub(crate) fn named(matches: &ArgMatches, option: &str) -> Result<Option<String>, CommandError> {
     let Some(name) = matches.get_one::<String>(option) else {
         return Ok(None);
     };
