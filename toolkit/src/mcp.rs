@@ -31,6 +31,7 @@
 //! ```
 
 mod call;
+mod error;
 mod expect;
 mod list;
 mod listed;
@@ -40,6 +41,8 @@ mod revision;
 mod span;
 
 pub use self::call::{write_error, write_result};
+pub use self::error::ERROR_KEY;
+pub(crate) use self::error::read_error;
 pub use self::list::{LIST_TTL_MS, ToolList, list_tools};
 pub use self::params::CallParams;
 pub use self::result::wrap_result;

@@ -254,7 +254,10 @@ fn call(params: &Value, cancelled: &[Value]) -> Result<Value, (i64, String)> {
             structured(json!("changed"))
         }
         "cancelled" => structured(json!(cancelled)),
-        "fail" => Ok(json!({ "content": [{ "type": "text", "text": "the disk is full" }], "isError": true })),
+        "fail" => {
+            let content = json!([{ "type": "text", "text": "the disk is full" }]);
+            Ok(json!({ "content": content, "isError": true, "_meta": arguments["meta"] }))
+        }
         "odd" => Ok(json!([1, 2])),
         "foo" => Ok(json!({ "foo": 1 })),
         "empty" => Ok(json!({})),

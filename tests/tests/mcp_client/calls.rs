@@ -120,6 +120,36 @@ async fn an_error_of_a_tool_is_passed_on() {
 }
 
 #[tokio::test]
+async fn the_data_of_an_error_changes_neither_its_text_nor_the_limits_of_the_client() {
+    let dispatcher = dispatcher(&peer(&["usual"])).await;
+    let failed = async |data: serde_json::Value| {
+        let arguments = json!({ "meta": { "rs.toolkit/error": data } });
+        let error = call(&dispatcher, "peer:fail", arguments).await.unwrap_err();
+        assert_eq!(error.message(), "the disk is full");
+        error
+    };
+    // Kinds that only this program can know, unknown kinds, and other data.
+    for kind in ["cancelled", "unknown_tool", "needs_runtime", "panicked", "no_backend", "?"] {
+        assert_eq!(failed(json!({ "kind": kind })).await.kind(), ErrorKind::Failed, "{kind}");
+    }
+    for data in [json!(null), json!(7), json!({ "kind": 7 }), json!({ "kind": "denied", "retryable": "yes" })] {
+        assert_eq!(failed(data).await.kind(), ErrorKind::Failed);
+    }
+    assert_eq!(failed(json!({ "kind": "denied" })).await.kind(), ErrorKind::Denied);
+    let error = failed(json!({ "kind": "overloaded", "retryable": true, "retryAfterMs": u64::MAX })).await;
+    assert_eq!((error.kind(), error.retry_after()), (ErrorKind::Overloaded, Some(Duration::from_secs(86_400))));
+    let large = json!({ "pointer": "/a", "rule": "is wrong", "sent": "x".repeat(2_000), "allowed": vec![0; 2_000] });
+    let endless = json!({ "pointer": "/b", "rule": "x".repeat(3_000) });
+    let violations = vec![[large, endless, json!(1)]; 100].concat();
+    let error = failed(json!({ "kind": "invalid_arguments", "violations": violations })).await;
+    assert_eq!(error.violations().len(), 7, "of the first 20, those that are complete");
+    assert_eq!(serde_json::json!(error.violations()[0]), json!({ "pointer": "/a", "keyword": "", "rule": "is wrong" }));
+    // Violations belong to arguments.
+    let error = failed(json!({ "kind": "failed", "violations": [{ "pointer": "/a", "rule": "is wrong" }] })).await;
+    assert!(error.violations().is_empty());
+}
+
+#[tokio::test]
 async fn an_invalid_result_is_an_error() {
     let dispatcher = dispatcher(&peer(&["usual"])).await;
     let error = call(&dispatcher, "peer:odd", json!({})).await.unwrap_err();

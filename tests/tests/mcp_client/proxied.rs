@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use toolkit::backend::Backend;
+use toolkit::call::ErrorKind;
 use toolkit_mcp::client::{McpBackend, Program};
 
 use super::{call, dispatcher, in_the_end, until};
@@ -179,6 +180,15 @@ async fn an_error_and_progress_pass_through_several_programs_as_they_were() {
         let error = in_the_end(dispatcher.call(&tool, arguments)).await.unwrap_err();
         assert_eq!(error.to_string(), format!("{tool}: {message}"));
     }
+    let violation = json!({
+        "pointer": "/size", "keyword": "maximum", "rule": "must be at most 3", "limit": 3, "sent": 4, "suggestion": "3",
+    });
+    let data = json!({ "kind": "invalid_arguments", "retryable": true, "retryAfterMs": 20, "violations": [violation] });
+    let arguments = json!({ "meta": { "rs.toolkit/error": data } });
+    let error = in_the_end(dispatcher.call("proxy:c_b_a_fail", arguments)).await.unwrap_err();
+    assert_eq!((error.kind(), error.message()), (ErrorKind::InvalidArguments, "the disk is full"));
+    assert_eq!(error.retry_after(), Some(Duration::from_millis(20)));
+    assert_eq!(json!(error.violations()), json!([violation]));
     for _ in 0..300 {
         let last = std::sync::Arc::new(std::sync::Mutex::new(0.0));
         let context = toolkit::Context::new().on_progress({

@@ -1,6 +1,6 @@
 //! Serialization of `tools/call`.
 
-use toolkit::mcp::{CallParams, write_error, write_result};
+use toolkit::mcp::{CallParams, ERROR_KEY, write_error, write_result};
 
 use super::results::CALLS;
 use super::*;
@@ -97,13 +97,61 @@ fn a_failure_is_a_result_for_the_model() {
         assert_eq!(written["isError"], true);
         assert_eq!(written["content"][0]["text"], "fails: no \"luck\"");
         assert_eq!(written["content"][1]["type"], "image");
+        let data = json!({ "kind": "failed", "retryable": false });
+        assert_eq!(written["_meta"][ERROR_KEY], data);
         let refused = dispatcher.call_sync("repeat", r#"{"txet": 1}"#).unwrap_err();
         let written: Value = serde_json::from_slice(&write_error(&refused, revision)).unwrap();
         assert_fits(&official, &written);
         let text = written["content"][0]["text"].as_str().unwrap();
         assert!(text.contains("/text is required") && text.contains("/txet is not an argument"), "{text}");
+        let data = &written["_meta"][ERROR_KEY];
+        assert_eq!((&data["kind"], &data["retryable"]), (&json!("invalid_arguments"), &json!(false)));
+        let violations = data["violations"].as_array().unwrap();
+        let pointers: Vec<&str> = violations.iter().map(|one| one["pointer"].as_str().unwrap()).collect();
+        assert_eq!(pointers, ["/text", "/txet"]);
         ran(2);
     }
+}
+
+#[test]
+fn the_data_of_an_error_is_bounded_and_contains_nothing_that_the_text_hides() {
+    let properties: serde_json::Map<String, Value> = (0..100)
+        .map(|n| {
+            let values: Vec<String> = (0..500).map(|value| format!("value_{n}_{value}")).collect();
+            (format!("p{n:02}"), json!({ "enum": values }))
+        })
+        .collect();
+    let secret = json!({ "type": "integer", "writeOnly": true });
+    let mut input = json!({ "type": "object", "properties": properties });
+    input["properties"]["a_secret"] = secret;
+    let tool = Tool::builder("choose").input(input).build().unwrap();
+    let mut arguments: serde_json::Map<String, Value> =
+        (0..100).map(|n| (format!("p{n:02}"), json!("x".repeat(500)))).collect();
+    arguments.insert("a_secret".to_owned(), json!("hunter2"));
+    let plugins = toolkit::backend::LocalBackend::new("plugins");
+    plugins.add(tool, |_: Value, _: toolkit::Context| async { Ok(Value::Null) });
+    let dispatcher = pollster(async {
+        let backends = toolkit::backend::Backends::new();
+        backends.register(plugins).unwrap();
+        let collected = backends.collect(toolkit::Catalog::new([]).unwrap()).await;
+        Dispatcher::builder(collected.catalog).routes(collected.routes).build().unwrap()
+    });
+    let error = pollster(dispatcher.call("plugins:choose", Value::Object(arguments))).unwrap_err();
+    assert!(error.violations().len() > 90);
+    let written: Value = serde_json::from_slice(&write_error(&error, Revision::V2026_07_28)).unwrap();
+    let data = &written["_meta"][ERROR_KEY];
+    assert_eq!(data["violations"].as_array().unwrap().len(), 20);
+    assert!(data.to_string().len() < 20_000, "{}", data.to_string().len());
+    assert!(!written.to_string().contains("hunter2"));
+
+    let late = toolkit::ToolError::failed("later").retryable(std::time::Duration::from_millis(1_500));
+    let written: Value = serde_json::from_slice(&write_error(&late, Revision::V2026_07_28)).unwrap();
+    let data = json!({ "kind": "failed", "retryable": true, "retryAfterMs": 1_500 });
+    assert_eq!(written["_meta"][ERROR_KEY], data);
+}
+
+fn pollster<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(work)
 }
 
 #[test]

@@ -84,6 +84,20 @@ async fn bad_arguments_are_a_result_with_every_violation() {
 }
 
 #[tokio::test]
+async fn the_data_of_an_error_is_in_the_meta_of_its_result() {
+    let client = client().await;
+    for make in [request, modern] {
+        let response = client.send(&make(1, "tools/call", call("math_add", json!({ "a": "x" })))).await;
+        let meta = response.result()["_meta"].clone();
+        assert_eq!(meta["rs.toolkit/error"]["kind"], "invalid_arguments");
+        assert_eq!(meta["rs.toolkit/error"]["violations"][0]["pointer"], "/a");
+        assert_eq!(response.text().matches("\"_meta\":").count(), 1, "{}", response.text());
+        let is_modern = response.result().get("resultType").is_some();
+        assert_eq!(meta.get("io.modelcontextprotocol/serverInfo").is_some(), is_modern);
+    }
+}
+
+#[tokio::test]
 async fn an_unknown_tool_is_a_protocol_error_with_a_suggestion() {
     let client = client().await;
     for make in [request, modern] {

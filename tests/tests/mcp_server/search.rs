@@ -45,6 +45,8 @@ async fn the_search_tools_validate_their_arguments() {
         assert_eq!(result["isError"], true);
         assert!(result["content"][0]["text"].as_str().unwrap().contains(says), "{result}");
     }
+    let found = client.send(&modern(1, "tools/call", call("search_tools", json!({ "query": "add" })))).await;
+    assert_eq!(found.text().matches("\"_meta\":").count(), 1, "{}", found.text());
     let unknown = client.send(&modern(1, "tools/call", call("call_tool", json!({ "name": "ad" })))).await;
     assert_eq!(unknown.code(), -32602);
 }

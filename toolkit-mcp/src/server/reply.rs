@@ -70,7 +70,7 @@ impl RpcError {
 }
 
 /// Writes the response with a result, which must be a JSON object. `meta` holds the fields to write first, such as
-/// `"a":1,`.
+/// `"_meta":{"a":1},`. If the first field of the result is `_meta` too, both are joined.
 pub(super) fn response(id: &RawValue, meta: &[u8], result: &[u8]) -> Vec<u8> {
     let id = id.get().as_bytes();
     let mut bytes = Vec::with_capacity(40 + id.len() + meta.len() + result.len());
@@ -78,6 +78,16 @@ pub(super) fn response(id: &RawValue, meta: &[u8], result: &[u8]) -> Vec<u8> {
     bytes.extend_from_slice(id);
     bytes.extend_from_slice(br#","result":{"#);
     let fields = result.get(1..).unwrap_or(b"}");
+    let joined = meta.strip_suffix(b"},").zip(fields.strip_prefix(br#""_meta":{"#));
+    if let Some((first, rest)) = joined {
+        bytes.extend_from_slice(first);
+        if !rest.starts_with(b"}") {
+            bytes.push(b',');
+        }
+        bytes.extend_from_slice(rest);
+        bytes.push(b'}');
+        return bytes;
+    }
     let is_empty = fields == b"}";
     bytes.extend_from_slice(if is_empty { meta.strip_suffix(b",").unwrap_or(meta) } else { meta });
     bytes.extend_from_slice(fields);

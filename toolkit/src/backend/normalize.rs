@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::BackendResponse;
 use crate::call::{Content, ErrorKind, ToolError};
+use crate::mcp::read_error;
 use toolkit_schema::is_too_deep;
 
 /// An answer in normal form.
@@ -59,7 +60,7 @@ fn from_mcp(result: Map<String, Value>) -> Result<Normal, ToolError> {
         // The texts are in the message already; as content, each program on the way would repeat
         // them.
         let others = content.into_iter().filter(|content| content.as_text().is_none());
-        return Err(ToolError::failed(message).with_content(others));
+        return Err(read_error(message, &result).with_content(others));
     }
     let structured = match result.get("structuredContent") {
         Some(structured) => Some(structured.clone()),

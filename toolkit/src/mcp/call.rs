@@ -1,5 +1,6 @@
 //! Writers of the result of `tools/call`.
 
+use super::error::write_meta;
 use super::result::{is_wrapped, wrap};
 use super::revision::Revision;
 use crate::call::{Content, RunResult, ToolError};
@@ -35,7 +36,8 @@ use crate::tool::Tool;
 pub fn write_result(tool: &Tool, result: &RunResult, revision: Revision) -> Vec<u8> {
     let json = result.json();
     let mut bytes = Vec::with_capacity(128 + json.map_or(0, |json| 2 * json.len() + json.len() / 4));
-    open(&mut bytes, revision);
+    bytes.push(b'{');
+    bytes.extend_from_slice(first_fields(revision));
     match (result.own_content(), json) {
         ([], Some(json)) => write_text(&mut bytes, json),
         (content, _) => write_content(&mut bytes, content),
@@ -50,6 +52,8 @@ pub fn write_result(tool: &Tool, result: &RunResult, revision: Revision) -> Vec<
 
 /// Writes the result of a failed or rejected call (`CallToolResult` with `isError`), so that the model can read the
 /// error and correct the call.
+///
+/// [`ERROR_KEY`](super::ERROR_KEY) of `_meta` describes the error for programs.
 ///
 /// The server reports an unknown tool as a JSON-RPC error instead.
 ///
@@ -76,17 +80,22 @@ pub fn write_error(error: &ToolError, revision: Revision) -> Vec<u8> {
     let mut content = vec![Content::Text { text: error.to_string() }];
     content.extend_from_slice(error.content());
     let mut bytes = Vec::with_capacity(256);
-    open(&mut bytes, revision);
+    // The first field, so that a server can join it with its own.
+    bytes.extend_from_slice(br#"{"_meta":"#);
+    write_meta(&mut bytes, error);
+    bytes.push(b',');
+    bytes.extend_from_slice(first_fields(revision));
     write_content(&mut bytes, &content);
     bytes.extend_from_slice(br#","isError":true}"#);
     bytes
 }
 
-fn open(bytes: &mut Vec<u8>, revision: Revision) {
-    bytes.extend_from_slice(match revision {
-        Revision::V2025_11_25 => br#"{"content":"#,
-        Revision::V2026_07_28 => br#"{"resultType":"complete","content":"#,
-    });
+/// Returns the fields of a result up to the value of `content`.
+fn first_fields(revision: Revision) -> &'static [u8] {
+    match revision {
+        Revision::V2025_11_25 => br#""content":"#,
+        Revision::V2026_07_28 => br#""resultType":"complete","content":"#,
+    }
 }
 
 /// Writes a result as a single text content.

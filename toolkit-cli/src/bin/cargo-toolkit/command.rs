@@ -76,6 +76,7 @@ pub(crate) fn features(matches: &ArgMatches) -> Vec<&'static str> {
             features.extend((is_help || has("html") || has("--format=html")).then_some("html"));
         }
         Some(&"search") => features.extend((is_help || has("--model")).then_some("embed")),
+        Some(&"status") => features.push("proxy"),
         Some(&"cost") => features.extend(["mcp", "otc"]),
         _ => {}
     }
