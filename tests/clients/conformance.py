@@ -8,7 +8,12 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-# Those of tools that log, sample, elicit or are tasks are not here: a tool of this library does none of that.
+# The scenarios that are not here, with their reasons:
+# - input-required-result-{basic-sampling, basic-list-roots, multiple-input-requests, capability-check} and
+#   tools-call-sampling: they need sampling or roots, which are deprecated. A tool asks the user only.
+# - input-required-result-non-tool-request: it needs a prompt.
+# - input-required-result-ignore-extra-params: it answers without the `requestState` that it received, which clients must
+#   return. `tests/tests/asking/rounds.rs` covers unknown keys.
 BOTH = [
     "tools-list",
     "tools-call-simple-text",
@@ -23,8 +28,24 @@ BOTH = [
     "dns-rebinding-protection",
 ]
 SCENARIOS = {
-    "2025-11-25": ["server-initialize", "server-session-lifecycle", "ping", *BOTH],
+    "2025-11-25": [
+        "server-initialize",
+        "server-session-lifecycle",
+        "ping",
+        "tools-call-elicitation",
+        "elicitation-sep1034-defaults",
+        "elicitation-sep1330-enums",
+        *BOTH,
+    ],
     "2026-07-28": [
+        "input-required-result-basic-elicitation",
+        "input-required-result-request-state",
+        "input-required-result-multi-round",
+        "input-required-result-missing-input-response",
+        "input-required-result-result-type",
+        "input-required-result-unsupported-methods",
+        "input-required-result-tampered-state",
+        "input-required-result-validate-input",
         "server-stateless",
         "caching",
         "http-header-validation",

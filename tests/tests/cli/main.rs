@@ -1,5 +1,6 @@
 //! The command line of a program with tools, `src/bin/fixture_tools.rs`.
 
+mod ask;
 mod call;
 mod catalog;
 mod cost;

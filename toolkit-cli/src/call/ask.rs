@@ -85,17 +85,18 @@ impl<I: BufRead, O: Write> Prompt<'_, I, O> {
             writeln!(self.output, "  {DIM}{}{}", printable(description), DIM.clear())?;
         }
         for (idx, (value, title)) in choices(field).iter().enumerate() {
-            writeln!(self.output, "  {DIM}{}. {} {}{}", idx + 1, printable(value), printable(title), DIM.clear())?;
+            let title = if title.is_empty() { String::new() } else { format!(": {title}") };
+            writeln!(self.output, "  {DIM}{}. {}{}{}", idx + 1, printable(value), printable(&title), DIM.clear())?;
         }
         let label = field["title"].as_str().unwrap_or(name);
         let default = match (field.get("default"), is_required) {
-            (Some(default), _) => format!("[{}]", shown(default)),
+            (Some(default), _) => format!(" [{}]", shown(default)),
             (None, true) => String::new(),
-            (None, false) => "[none]".to_owned(),
+            (None, false) => " [none]".to_owned(),
         };
         loop {
             let kind = kind(field);
-            let Some(line) = self.line(&format!("  {} ({kind}) {}: ", printable(label), printable(&default)))? else {
+            let Some(line) = self.line(&format!("  {} ({kind}){}: ", printable(label), printable(&default)))? else {
                 return Ok(Read::End);
             };
             match (line.trim(), field.get("default")) {
@@ -151,7 +152,9 @@ fn kind(field: &Value) -> &'static str {
 /// Returns the choices of a field, with their titles.
 fn choices(field: &Value) -> Vec<(String, String)> {
     let field = field.get("items").unwrap_or(field);
-    let values = field["enum"].as_array().into_iter().flatten().map(|value| (shown(value), String::new()));
+    let title = |idx: usize| field["enumNames"][idx].as_str().unwrap_or_default().to_owned();
+    let values = field["enum"].as_array().into_iter().flatten().enumerate();
+    let values = values.map(|(idx, value)| (shown(value), title(idx)));
     let branches = field.get("oneOf").or_else(|| field.get("anyOf")).and_then(Value::as_array).into_iter().flatten();
     let titled = branches.map(|branch| (shown(&branch["const"]), shown(&branch["title"])));
     values.chain(titled).collect()

@@ -1,5 +1,8 @@
 //! A server with the tools that the conformance suite of the protocol expects, and some slow ones: over stdio, or over
-//! HTTP if its argument is an address. It prints its address. `serve` is the command of that name.
+//! HTTP if its argument is an address. It prints its address. `serve` and `call` are the commands of these
+//! names.
+
+mod asks;
 
 use std::borrow::Cow;
 use std::process::ExitCode;
@@ -16,7 +19,7 @@ use toolkit_mcp::server::{MissingCapability, Request, Server};
 type ItsServer = Arc<OnceLock<Server>>;
 
 fn main() -> ExitCode {
-    if std::env::args().nth(1).is_some_and(|command| command == "serve") {
+    if std::env::args().nth(1).is_some_and(|command| command == "serve" || command == "call") {
         return toolkit_cli::main_with(|dispatcher| Ok(dispatcher.state(ItsServer::default())));
     }
     match serve() {

@@ -22,6 +22,10 @@ pub(super) fn field(property: &Value) -> Result<Value, String> {
         Some(choices) => text_of(choices),
         None => by_type(&property)?,
     };
+    // The titles of choices in early revisions.
+    if let (true, Some(names)) = (field.contains_key("enum"), property.get("enumNames")) {
+        field.insert("enumNames".to_owned(), names.clone());
+    }
     for key in ["title", "description", "default"] {
         if let Some(value) = property.get(key).filter(|value| !value.is_null()) {
             field.insert(key.to_owned(), value.clone());
