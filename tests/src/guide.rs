@@ -19,6 +19,7 @@ chapters! {
     search = "search.md",
     chains = "chains.md",
     streams = "streams.md",
+    asking = "asking.md",
     command_line = "command-line.md",
     security_model = "security-model.md",
     migrating_from_rmcp = "migrating-from-rmcp.md",
