@@ -3,7 +3,7 @@
 import asyncio
 import os
 
-from mcp import Client, MCPError, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters, types
 from mcp.client.stdio import stdio_client
 
 URL, FIXTURE = os.environ["URL"], os.environ["FIXTURE"]
@@ -57,11 +57,61 @@ async def content(client, version):
     assert (await client.call_tool("math_add", {"a": 1, "b": 1})).structured_content == {"sum": 2}
 
 
+ANSWERS = [
+    ({"action": "accept", "content": {"name": "Ada"}}, "Hello, Ada!", False),
+    ({"action": "accept", "content": {"name": 7}}, "3 times with invalid values", True),
+    ({"action": "decline"}, "the user declined", True),
+    ({"action": "cancel"}, "the user closed the question", True),
+]
+
+
+async def questions(server, mode):
+    """The same outcomes, whether the call waits for the answer or is repeated with it."""
+    asked = []
+    for answer, expected, is_error in ANSWERS:
+
+        async def user(_context, params):
+            asked.append(params)
+            return types.ElicitResult(**answer)
+
+        async with Client(server(), mode=mode, elicitation_callback=user) as client:
+            result = await client.call_tool("test_input_required_result_elicitation")
+            text = result.content[0].text
+            assert expected in text and bool(result.is_error) == is_error, (mode, answer, text)
+    assert asked[0].message == "What is your name?" and asked[0].requested_schema["required"] == ["name"], asked[0]
+    assert len(asked) == 6, len(asked)
+
+    async def in_rounds(_context, params):
+        field = "name" if "name" in params.message else "color"
+        return types.ElicitResult(action="accept", content={field: field.upper()})
+
+    async with Client(server(), mode=mode, elicitation_callback=in_rounds) as client:
+        result = await client.call_tool("test_input_required_result_multi_round")
+        assert result.content[0].text == "NAME likes COLOR", result
+
+    async def opened(_context, params):
+        assert params.mode == "url" and params.url == "https://example.com/connect", params
+        return types.ElicitResult(action="accept")
+
+    async with Client(server(), mode=mode, elicitation_callback=opened) as client:
+        assert (await client.call_tool("test_url")).content[0].text == "opened"
+
+    # A client without a callback declares nothing, and is not asked.
+    async with Client(server(), mode=mode) as client:
+        assert (await client.call_tool("test_url")).content[0].text == "unsupported"
+        try:
+            result = await client.call_tool("test_input_required_result_elicitation")
+            assert mode == "legacy" and result.is_error and "cannot show a form" in result.content[0].text, result
+        except MCPError as error:
+            assert mode != "legacy" and error.code == -32021, error
+
+
 async def main():
     for mode, version in VERSIONS.items():
-        for server in (URL, pipe()):
-            async with Client(server, mode=mode) as client:
+        for server in (lambda: URL, pipe):
+            async with Client(server(), mode=mode) as client:
                 await content(client, version)
+            await questions(server, mode)
     print(f"{len(VERSIONS)} modes, over HTTP and stdio")
 
 

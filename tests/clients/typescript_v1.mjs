@@ -3,13 +3,14 @@ import assert from "node:assert/strict";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import { ElicitRequestSchema, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 
-const transports = [
-  new StreamableHTTPClientTransport(new URL(process.env.URL)),
-  new StdioClientTransport({ command: process.env.FIXTURE, args: [] }),
+const connections = [
+  () => new StreamableHTTPClientTransport(new URL(process.env.URL)),
+  () => new StdioClientTransport({ command: process.env.FIXTURE, args: [] }),
 ];
-for (const transport of transports) {
+for (const connection of connections) {
+  const transport = connection();
   const client = new Client({ name: "v1", version: "1.0.0" });
   let changes = 0;
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => void changes++);
@@ -41,5 +42,22 @@ for (const transport of transports) {
   for (let i = 0; i < 50 && !changes; i++) await new Promise((resolve) => setTimeout(resolve, 20));
   assert.ok(changes > 0, "the client was told of the change");
   await client.close();
+
+  // The user is asked while the call waits.
+  const asked = [];
+  const answers = [{ action: "accept", content: { name: "Ada" } }, { action: "decline" }, { action: "cancel" }];
+  const user = new Client({ name: "v1", version: "1.0.0" }, { capabilities: { elicitation: { form: {}, url: {} } } });
+  user.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+    asked.push(params);
+    return params.mode === "url" ? { action: "accept" } : answers[asked.length - 1];
+  });
+  await user.connect(connection());
+  for (const expected of [/^Hello, Ada!$/, /the user declined$/, /the user closed the question/]) {
+    const greeted = await user.callTool({ name: "test_input_required_result_elicitation" });
+    assert.match(greeted.content[0].text, expected);
+  }
+  assert.deepEqual(asked[0].requestedSchema.required, ["name"]);
+  assert.equal((await user.callTool({ name: "test_url" })).content[0].text, "opened");
+  await user.close();
 }
 console.log("over HTTP and stdio");

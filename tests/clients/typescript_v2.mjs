@@ -37,6 +37,24 @@ for (const [name, mode] of Object.entries(modes)) {
     await assert.rejects(client.callTool({ name: "sleep", arguments: { ms: 60000 } }, { signal: abort.signal }));
     await client.callTool({ name: "math_add", arguments: { a: 1, b: 1 } });
     await client.close();
+
+    // The client repeats the call with the answers by itself, or leaves that to the program.
+    const asked = [];
+    const answers = [{ action: "accept", content: { name: "Ada" } }, { action: "decline" }, { action: "cancel" }];
+    const capabilities = { elicitation: { form: {}, url: {} } };
+    const user = new Client({ name: "v2", version: "1.0.0" }, { versionNegotiation: { mode }, capabilities });
+    user.setRequestHandler("elicitation/create", ({ params }) => {
+      asked.push(params);
+      return params.mode === "url" ? { action: "accept" } : answers[asked.length - 1];
+    });
+    await user.connect(transport());
+    for (const expected of [/^Hello, Ada!$/, /the user declined$/, /the user closed the question/]) {
+      const greeted = await user.callTool({ name: "test_input_required_result_elicitation" });
+      assert.match(greeted.content[0].text, expected, name);
+    }
+    assert.deepEqual(asked[0].requestedSchema.required, ["name"], name);
+    assert.equal((await user.callTool({ name: "test_url" })).content[0].text, "opened", name);
+    await user.close();
   }
 }
 console.log(`${Object.keys(modes).length} modes, over HTTP and stdio`);
