@@ -137,7 +137,10 @@ impl McpBackend {
     /// Returns true if the server would be started or reached in the same way, with the same limits and trust.
     pub(super) fn is_configured_like(&self, other: &Self) -> bool {
         let (ours, theirs) = (self.link.remote(), other.link.remote());
-        self.is_trusted == other.is_trusted && ours.limits == theirs.limits && ours.target.is_same(&theirs.target)
+        self.is_trusted == other.is_trusted
+            && ours.may_ask == theirs.may_ask
+            && ours.limits == theirs.limits
+            && ours.target.is_same(&theirs.target)
     }
 
     /// Changes the limits and uses a new connection, since existing clones may have other limits.

@@ -138,11 +138,13 @@ pub(crate) fn read_error(message: String, result: &Map<String, Value>) -> ToolEr
 
 /// Returns the kind with this name if another program may report it.
 fn kind(name: &str) -> ErrorKind {
-    const KINDS: [ErrorKind; 13] = [
+    const KINDS: [ErrorKind; 15] = [
         ErrorKind::Unavailable,
         ErrorKind::Unauthorized,
         ErrorKind::MissingRequirements,
         ErrorKind::Denied,
+        ErrorKind::Declined,
+        ErrorKind::CannotAsk,
         ErrorKind::TooLarge,
         ErrorKind::MalformedJson,
         ErrorKind::InvalidArguments,
