@@ -31,7 +31,7 @@ function provider() {
       },
     ],
     // Clients may use these without asking the provider first.
-    scopes: ["openid", "offline_access", "notes:read", "notes:write"],
+    scopes: ["openid", "offline_access", "notes:read", "notes:write", "notes:erase"],
     clientDefaults: { id_token_signed_response_alg: "ES256" },
     pkce: { required: () => true },
     interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
@@ -53,7 +53,7 @@ function provider() {
         getResourceServerInfo: (_, wanted) => {
           if (![resource, other].includes(wanted)) throw new Error(`unknown resource ${wanted}`);
           return {
-            scope: "notes:read notes:write",
+            scope: "notes:read notes:write notes:erase",
             audience: wanted,
             accessTokenFormat: "jwt",
             jwt: { sign: { alg: "ES256" } },

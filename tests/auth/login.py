@@ -66,7 +66,7 @@ async def login(mode):
     auth = OAuthClientProvider(RESOURCE, metadata, Storage(), browser.open, browser.callback)
     async with httpx2.AsyncClient(auth=auth, timeout=30) as http:
         async with Client(streamable_http_client(RESOURCE, http_client=http), mode=mode) as client:
-            assert {tool.name for tool in (await client.list_tools()).tools} == {"append", "read"}
+            assert {tool.name for tool in (await client.list_tools()).tools} == {"append", "erase", "read"}
             assert not (await client.call_tool("read")).is_error
             assert browser.scopes == [{"notes:read"}], browser.scopes
             assert not (await client.call_tool("append", {"line": mode})).is_error
@@ -75,14 +75,19 @@ async def login(mode):
                 lines = json.loads((await client.call_tool("read")).content[0].text)
                 assert lines[-1] == f"ada: {mode}", lines
                 assert not (await client.call_tool("append", {"line": mode})).is_error
-    assert browser.scopes == [{"notes:read"}, {"notes:read", "notes:write"}], browser.scopes
-    assert await approvals() == before + 2, "one approval for the login, and one for the step-up"
+            # Another step-up keeps the scopes of the first one.
+            for _ in range(3):
+                assert not (await client.call_tool("erase")).is_error
+                assert not (await client.call_tool("append", {"line": mode})).is_error
+    scopes = [{"notes:read"}, {"notes:read", "notes:write"}, {"notes:read", "notes:write", "notes:erase"}]
+    assert browser.scopes == scopes, browser.scopes
+    assert await approvals() == before + 3, "one approval for the login, and one for each step-up"
 
 
 async def main():
     for mode in ["legacy", "2026-07-28"]:
         await login(mode)
-    print("the Python client: login and step-up, two approvals in each era")
+    print("the Python client: login and two step-ups, three approvals in each era")
 
 
 asyncio.run(main())

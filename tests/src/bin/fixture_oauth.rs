@@ -24,6 +24,14 @@ fn append(notes: &Notes, line: String, ctx: &Context) -> usize {
     notes.len()
 }
 
+/// Removes all lines.
+#[tool(requires(scopes = ["notes:erase"]))]
+fn erase(notes: &Notes) {
+    if let Ok(mut notes) = notes.lock() {
+        notes.clear();
+    }
+}
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
