@@ -53,6 +53,7 @@ mod process;
 mod program;
 mod questions;
 mod remote;
+mod resources;
 mod screen;
 mod servers;
 mod status;

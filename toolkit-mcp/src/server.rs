@@ -43,6 +43,7 @@ mod peer;
 mod providers;
 mod proxied;
 mod proxy;
+mod proxy_uri;
 mod reply;
 mod request;
 mod resources;

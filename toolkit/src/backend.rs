@@ -49,6 +49,7 @@ mod normalize;
 mod pending;
 mod registered;
 mod registry;
+mod resources;
 mod response;
 mod retired;
 mod review;

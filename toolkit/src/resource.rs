@@ -30,7 +30,7 @@ mod percent;
 mod set;
 mod template;
 
-pub use self::changes::{ResourceChange, ResourceChanges};
+pub use self::changes::{ResourceChange, ResourceChanges, WeakResourceChanges};
 pub use self::contents::{ResourceBody, ResourceContents};
 pub use self::directory::DirectoryResources;
 pub use self::interface::Resources;

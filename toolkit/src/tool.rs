@@ -54,7 +54,7 @@ mod unknown;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 pub use self::annotations::Annotations;
 pub use self::backend::{BackendKind, ToolBackend, ToolBackendError};
@@ -167,6 +167,27 @@ impl Tool {
         self.described_as(self.id.clone().in_namespace(namespace))
     }
 
+    /// Replaces the `_meta` of the author. For a function of this program, the result describes the function and cannot
+    /// be called.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use serde_json::{Map, json};
+    /// use toolkit::Tool;
+    ///
+    /// let tool = Tool::builder("search").build()?;
+    /// let tool = tool.with_meta(Map::from_iter([("example.com/rank".to_owned(), json!(1))]));
+    /// assert_eq!(tool.meta(), Some(json!({ "example.com/rank": 1 })));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_meta(&self, meta: Map<String, Value>) -> Self {
+        let mut metadata = Arc::clone(self.shared_metadata());
+        Arc::make_mut(&mut metadata).meta = Some(Literal::Value(Value::Object(meta)));
+        self.described(self.id.clone(), metadata)
+    }
+
     /// Moves the function into the namespace of an instance whose state it borrows.
     pub(crate) fn for_instance(mut self, instance: Arc<Instance>) -> Self {
         self.id = self.id.in_namespace(instance.namespace.clone());
@@ -186,6 +207,10 @@ impl Tool {
         if !metadata.aliases.is_empty() {
             Arc::make_mut(&mut metadata).aliases.clear();
         }
+        self.described(id, metadata)
+    }
+
+    fn described(&self, id: ToolId, metadata: Arc<Metadata>) -> Self {
         Self {
             id,
             entry: None,

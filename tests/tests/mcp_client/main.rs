@@ -14,6 +14,7 @@ mod operated;
 mod ours;
 mod proxied;
 mod reloaded;
+mod resources;
 mod tls;
 mod trust;
 

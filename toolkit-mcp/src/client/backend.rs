@@ -5,17 +5,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
-use toolkit::ToolError;
 use toolkit::backend::{Backend, BackendCall, BackendResponse, BackendStatus, OfferedTools};
 use toolkit::dispatch::BoxFuture;
+use toolkit::resource::{Resource, ResourceChanges, ResourceContents, ResourceTemplate, Resources};
 use toolkit::tool::BackendKind;
+use toolkit::{Context, ToolError};
 
 use super::endpoint::Endpoint;
 use super::limits::Limits;
 use super::link::Link;
 use super::program::Program;
 use super::remote::{Remote, Target};
-use super::{call, list};
+use super::{call, list, resources};
 
 /// An MCP server as a [`Backend`].
 ///
@@ -66,7 +67,13 @@ impl McpBackend {
     }
 
     fn new(name: &str, target: Target) -> Self {
-        let remote = Remote { name: name.into(), target: Arc::new(target), limits: Limits::default(), may_ask: false };
+        let remote = Remote {
+            name: name.into(),
+            target: Arc::new(target),
+            limits: Limits::default(),
+            may_ask: false,
+            resources: ResourceChanges::new(),
+        };
         Self { link: Arc::new(Link::new(remote)), is_trusted: false }
     }
 
@@ -178,6 +185,10 @@ impl Backend for McpBackend {
         Box::pin(call::run(&self.link, call))
     }
 
+    fn resources(&self) -> Option<&dyn Resources> {
+        Some(self)
+    }
+
     fn start(&self) -> BoxFuture<'_, Result<(), ToolError>> {
         Box::pin(self.link.start())
     }
@@ -197,6 +208,30 @@ impl Backend for McpBackend {
     /// next request.
     fn status(&self) -> BackendStatus {
         self.link.status()
+    }
+}
+
+/// The resources of the server, if it has declared some. What it reports about them is untrusted: at most 10,000
+/// resources are listed, and the size of a message bounds that of their contents.
+impl Resources for McpBackend {
+    fn list<'a>(&'a self, _: &'a Context) -> BoxFuture<'a, Result<Vec<Resource>, ToolError>> {
+        Box::pin(resources::list(&self.link))
+    }
+
+    fn templates<'a>(&'a self, _: &'a Context) -> BoxFuture<'a, Result<Vec<ResourceTemplate>, ToolError>> {
+        Box::pin(resources::templates(&self.link))
+    }
+
+    fn read<'a>(
+        &'a self,
+        uri: &'a str,
+        context: &'a Context,
+    ) -> BoxFuture<'a, Result<Option<Vec<ResourceContents>>, ToolError>> {
+        Box::pin(resources::read(&self.link, uri, context))
+    }
+
+    fn changes(&self) -> Option<&ResourceChanges> {
+        Some(&self.link.remote().resources)
     }
 }
 

@@ -89,7 +89,8 @@ async fn start(
         let message = format!("{remote} cannot be started: `{}`: {error}", program.command.display());
         ToolError::new(ErrorKind::Unavailable, message)
     })?;
-    let lines = Lines::new(started, Arc::clone(exit_state), changes.clone(), remote.limits.message_bytes);
+    let screen = Screen::new(changes.clone(), remote.resources.clone());
+    let lines = Lines::new(started, Arc::clone(exit_state), screen, changes.clone(), remote.limits.message_bytes);
     Ok(serve_client_with_lifecycle(remote.handler(), lines, mode).await)
 }
 
@@ -113,7 +114,7 @@ async fn over_http(
     }
     config.auth_header = endpoint.token.as_ref().map(|token| token.expose().to_owned());
     let exit_state = Arc::new(ExitState::default());
-    let http = Http::new(client, remote.limits.message_bytes, Screen::new(changes.clone()));
+    let http = Http::new(client, remote.limits.message_bytes, Screen::new(changes.clone(), remote.resources.clone()));
     let transport = StreamableHttpClientTransport::with_client(http, config);
     let running = serve_client_with_lifecycle(remote.handler(), transport, mode(era)).await;
     let running = running.map_err(|error| remote.not_connected(&error, &exit_state))?;

@@ -95,6 +95,11 @@ impl Connection {
         self.peer.peer_info().is_some_and(|info| info.protocol_version.has_initialize())
     }
 
+    /// Returns true if the server has declared resources.
+    pub(super) fn has_resources(&self) -> bool {
+        self.peer.peer_info().is_some_and(|info| info.capabilities.resources.is_some())
+    }
+
     pub(super) fn has_answered(&self) -> bool {
         self.has_answered.load(Ordering::Acquire)
     }
@@ -161,20 +166,23 @@ impl Drop for CancelOnDrop<'_> {
 /// Subscribes to changes of the tools, which revision 2026-07-28 requires. Earlier servers send notifications anyway.
 fn subscribe(peer: &Peer<RoleClient>, changes: watch::Sender<u64>) -> Option<AbortHandle> {
     let info = peer.peer_info()?;
-    let has_list_changed = info.capabilities.tools.as_ref().and_then(|tools| tools.list_changed) == Some(true);
-    if !has_list_changed || info.protocol_version.has_initialize() {
+    let has_tools = info.capabilities.tools.as_ref().and_then(|tools| tools.list_changed) == Some(true);
+    let resources = info.capabilities.resources.as_ref();
+    let has_resources = resources.and_then(|resources| resources.list_changed) == Some(true);
+    if !(has_tools || has_resources) || info.protocol_version.has_initialize() {
         return None;
     }
-    let task = tokio::spawn(listen(peer.clone(), changes));
+    let task = tokio::spawn(listen(peer.clone(), changes, has_resources));
     Some(task.abort_handle())
 }
 
 /// Listens to changes of the tools. A subscription may end while the server goes on, and is then renewed. Each start
 /// and end counts as a change, since notifications may have been missed.
-async fn listen(peer: Peer<RoleClient>, changes: watch::Sender<u64>) {
+async fn listen(peer: Peer<RoleClient>, changes: watch::Sender<u64>, has_resources: bool) {
     let mut pause = Backoff::default();
     while !peer.is_transport_closed() {
-        let filter = SubscriptionFilter::builder().tools_list_changed().build();
+        let filter = SubscriptionFilter::builder().tools_list_changed();
+        let filter = if has_resources { filter.resources_list_changed().build() } else { filter.build() };
         match peer.listen(filter).await {
             Ok(mut subscription) => {
                 changes.send_modify(|n| *n += 1);

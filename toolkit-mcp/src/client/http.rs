@@ -7,7 +7,7 @@ use futures_util::stream::{BoxStream, StreamExt};
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderName, HeaderValue, StatusCode};
 use reqwest::{Client, Response};
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, HttpStatusError, InsufficientScopeError, SseError, StreamableHttpClient, StreamableHttpError,
     StreamableHttpPostResponse,
@@ -16,9 +16,9 @@ use sse_stream::{Sse, SseStream};
 
 use super::event_limit::EventLimit;
 use super::screen::{Screen, Verdict};
-use super::verbatim::wrapped;
+use super::verbatim::{is_verbatim, wrapped};
 
-/// The HTTP transport of `rmcp`, except for responses to `tools/list` and `tools/call`.
+/// The HTTP transport of `rmcp`, except for responses with tools, their results, and resources.
 ///
 /// These are parsed here, so that fields that `rmcp` does not have are not lost.
 #[derive(Clone)]
@@ -182,7 +182,7 @@ fn wants_all_fields(message: &ClientJsonRpcMessage) -> bool {
     let JsonRpcMessage::Request(message) = message else {
         return false;
     };
-    matches!(message.request, ClientRequest::ListToolsRequest(_) | ClientRequest::CallToolRequest(_))
+    is_verbatim(&message.request)
 }
 
 fn message_in(body: &[u8]) -> Result<ServerJsonRpcMessage, Error> {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rmcp::RoleClient;
-use rmcp::model::{ClientNotification, ClientRequest, CustomResult, JsonRpcMessage, RequestId, ServerResult};
+use rmcp::model::{ClientNotification, CustomResult, JsonRpcMessage, RequestId, ServerResult};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::Value;
@@ -18,6 +18,7 @@ use tokio::sync::watch;
 use super::line_reader::LineReader;
 use super::process::{ExitState, Process};
 use super::screen::{Screen, Verdict};
+use super::verbatim::is_verbatim;
 
 /// The stdio transport, with one message per line.
 ///
@@ -50,11 +51,12 @@ impl Lines {
     pub(super) fn new(
         (process, input, output): (Process, ChildStdin, ChildStdout),
         exit_state: Arc<ExitState>,
+        screen: Screen,
         changes: watch::Sender<u64>,
         max_bytes: usize,
     ) -> Self {
         Self {
-            screen: Screen::new(changes.clone()),
+            screen,
             process,
             output: LineReader::new(output, max_bytes.saturating_add(1)),
             input: Arc::new(tokio::sync::Mutex::new(Some(input))),
@@ -123,7 +125,7 @@ impl Lines {
     fn note(&self, message: &TxJsonRpcMessage<RoleClient>) {
         match message {
             JsonRpcMessage::Request(sent) => {
-                if matches!(sent.request, ClientRequest::ListToolsRequest(_) | ClientRequest::CallToolRequest(_)) {
+                if is_verbatim(&sent.request) {
                     locked(&self.verbatim).insert(sent.id.clone());
                 }
             }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use toolkit::resource::ResourceChanges;
+
 use super::endpoint::Endpoint;
 use super::handler::Handler;
 use super::limits::Limits;
@@ -17,6 +19,8 @@ pub(super) struct Remote {
     pub(super) limits: Limits,
     /// True if the server may ask the users of calls.
     pub(super) may_ask: bool,
+    /// Reports the changes of the server's resources.
+    pub(super) resources: ResourceChanges,
 }
 
 impl Remote {

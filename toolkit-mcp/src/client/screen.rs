@@ -11,6 +11,7 @@ use rmcp::model::{
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::watch;
+use toolkit::resource::ResourceChanges;
 
 use super::listener::Listener;
 
@@ -24,6 +25,7 @@ pub(super) struct Screen {
     state: Arc<Mutex<State>>,
     /// Incremented whenever the list of tools may have changed.
     changes: watch::Sender<u64>,
+    resources: ResourceChanges,
 }
 
 #[derive(Default)]
@@ -61,8 +63,8 @@ struct Envelope<'m> {
 }
 
 impl Screen {
-    pub(super) fn new(changes: watch::Sender<u64>) -> Self {
-        Self { state: Arc::default(), changes }
+    pub(super) fn new(changes: watch::Sender<u64>, resources: ResourceChanges) -> Self {
+        Self { state: Arc::default(), changes, resources }
     }
 
     /// Records an outgoing message.
@@ -125,6 +127,16 @@ impl Screen {
                 self.changes.send_modify(|n| *n += 1);
                 Verdict::Done
             }
+            "notifications/resources/list_changed" => {
+                self.resources.list_changed();
+                Verdict::Done
+            }
+            "notifications/resources/updated" => {
+                if let Some(uri) = params.and_then(updated_uri) {
+                    self.resources.updated(&uri);
+                }
+                Verdict::Done
+            }
             // These concern requests of this client.
             "notifications/cancelled" | "notifications/subscriptions/acknowledged" => Verdict::Pass,
             // This client uses no other notification.
@@ -155,4 +167,13 @@ impl Screen {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn updated_uri(params: &RawValue) -> Option<Cow<'_, str>> {
+    #[derive(Deserialize)]
+    struct Params<'m> {
+        #[serde(borrow)]
+        uri: Cow<'m, str>,
+    }
+    serde_json::from_str(params.get()).map(|params: Params<'_>| params.uri).ok()
 }

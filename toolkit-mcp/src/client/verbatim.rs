@@ -2,11 +2,26 @@
 
 use std::collections::HashSet;
 
-use rmcp::model::{ServerResult, Tool};
+use rmcp::model::{ClientRequest, ServerResult, Tool};
 use serde_json::{Value, json};
 
 /// The key of the complete result in the `_meta` of the result that `rmcp` parses.
 const KEY: &str = "rs.toolkit/verbatim";
+
+/// The fields of results with resources.
+const RESOURCES: [&str; 3] = ["resources", "resourceTemplates", "contents"];
+
+/// Returns true for a request whose result is passed on unchanged.
+pub(super) fn is_verbatim(request: &ClientRequest) -> bool {
+    matches!(
+        request,
+        ClientRequest::ListToolsRequest(_)
+            | ClientRequest::CallToolRequest(_)
+            | ClientRequest::ListResourcesRequest(_)
+            | ClientRequest::ListResourceTemplatesRequest(_)
+            | ClientRequest::ReadResourceRequest(_)
+    )
+}
 
 /// Wraps the result of a tool in a small one that `rmcp` accepts, with the complete result in `_meta`.
 ///
@@ -26,6 +41,10 @@ pub(super) fn wrapped(mut message: Value) -> Value {
         {
             json!({ "content": [] })
         }
+        Value::Object(fields) => match RESOURCES.into_iter().find(|field| fields.contains_key(*field)) {
+            Some(field) => json!({ field: [] }),
+            None => return message,
+        },
         _ => return message,
     };
     if let Some(kind) = result.get("resultType") {
@@ -53,6 +72,18 @@ pub(super) fn whole(result: ServerResult) -> serde_json::Result<Value> {
             Some(whole) => Ok(whole),
             None => serde_json::to_value(answer),
         },
+        ServerResult::ListResourcesResult(mut list) => {
+            let whole = list.meta.as_mut().and_then(|meta| meta.0.remove(KEY));
+            whole.map_or_else(|| serde_json::to_value(list), Ok)
+        }
+        ServerResult::ListResourceTemplatesResult(mut list) => {
+            let whole = list.meta.as_mut().and_then(|meta| meta.0.remove(KEY));
+            whole.map_or_else(|| serde_json::to_value(list), Ok)
+        }
+        ServerResult::ReadResourceResult(mut read) => {
+            let whole = read.meta.as_mut().and_then(|meta| meta.0.remove(KEY));
+            whole.map_or_else(|| serde_json::to_value(read), Ok)
+        }
         ServerResult::CustomResult(mut custom) => match custom.0.pointer_mut("/_meta").and_then(Value::as_object_mut) {
             Some(meta) => Ok(meta.remove(KEY).unwrap_or(custom.0)),
             None => Ok(custom.0),

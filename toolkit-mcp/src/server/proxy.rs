@@ -1,11 +1,14 @@
 //! A server for the tools of backends, which follows their changes.
 
+mod resources;
+
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use serde_json::Value;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
 use toolkit::backend::{BackendError, Backends, Collected, ContractChange, Routes};
@@ -13,8 +16,10 @@ use toolkit::catalog::{Diagnostic, DiagnosticKind};
 use toolkit::tool::{ToolBackend, ToolId};
 use toolkit::{Catalog, Tool};
 
+use self::resources::ProxiedResources;
 use super::find::search_tools;
 use super::proxied::{Outcome, Proxied};
+use super::proxy_uri::encode_ui;
 use super::served::ServeError;
 use super::state::Server;
 use super::status::Status;
@@ -66,6 +71,7 @@ pub struct Proxy {
     /// never replaces a later one.
     offered: Mutex<HashMap<ToolId, Tool>>,
     proxied: Arc<Proxied>,
+    resources: Arc<ProxiedResources>,
 }
 
 /// The diagnostics and changes that a [`Proxy`] has found while it collected tools.
@@ -143,7 +149,9 @@ impl Proxy {
         let backends = backends.into();
         let proxied = Arc::new(Proxied::new(Arc::clone(&backends)));
         *server.shared.proxied.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&proxied));
-        Self { server, backends, own, wait: WAIT, offered: Mutex::default(), proxied }
+        let resources = Arc::new(ProxiedResources::new(Arc::clone(&backends)));
+        server.shared.resources.add(Arc::<ProxiedResources>::clone(&resources));
+        Self { server, backends, own, wait: WAIT, offered: Mutex::default(), proxied, resources }
     }
 
     /// Sets the time that [`Proxy::follow`] waits for a slow backend before it serves the tools of the others. The
@@ -220,7 +228,8 @@ impl Proxy {
         // A backend that answers later may add tools, so the list is incomplete until then.
         let is_incomplete = failures.iter().any(|failure| failure.error.is_retryable());
         self.server.shared.is_incomplete.store(is_incomplete, Ordering::Release);
-        let mut tools: Vec<Tool> = catalog.iter().cloned().collect();
+        self.resources.follow();
+        let mut tools: Vec<Tool> = catalog.iter().map(|tool| with_proxied_ui(tool, &routes)).collect();
         diagnostics.extend(self.leave_out_reserved(&mut tools));
         while let Err(error) = self.try_to_serve(&tools, &routes) {
             let losers = self.losers(&tools, &routes, error.diagnostics());
@@ -295,6 +304,16 @@ impl Proxy {
         }
         losers
     }
+}
+
+/// Returns a tool whose user interface is a resource of the proxy.
+fn with_proxied_ui(tool: &Tool, routes: &Routes) -> Tool {
+    if let (Some(owner), Some(Value::Object(mut meta))) = (routes.owner(tool.id()), tool.meta())
+        && encode_ui(owner, &mut meta)
+    {
+        return tool.with_meta(meta);
+    }
+    tool.clone()
 }
 
 impl LeftOut {

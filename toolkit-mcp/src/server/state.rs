@@ -174,6 +174,11 @@ impl Shared {
         }
     }
 
+    /// Returns true if a proxy adds tools and resources of backends.
+    pub(super) fn is_proxy(&self) -> bool {
+        self.proxied.read().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
     /// Returns the first fields of each result of a revision.
     pub(super) fn meta_fields(&self, revision: Revision) -> &[u8] {
         match revision {

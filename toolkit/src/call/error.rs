@@ -195,6 +195,13 @@ impl ToolError {
         self
     }
 
+    /// Changes each block of the [content](Self::content), for a host that passes the error on.
+    #[must_use]
+    pub fn map_content(mut self, change: impl FnMut(Content) -> Content) -> Self {
+        self.0.content = std::mem::take(&mut self.0.content).into_iter().map(change).collect();
+        self
+    }
+
     /// Sets the cause of the error, for the host. The model never sees it.
     #[must_use]
     pub fn caused_by(mut self, error: impl Into<BoxError>) -> Self {

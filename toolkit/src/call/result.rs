@@ -111,6 +111,36 @@ impl RunResult {
         self.beside.as_ref().map_or(&[], |beside| &beside.content)
     }
 
+    /// Changes each block of the [content](Self::own_content) that the tool returned, for a host that passes the result
+    /// on.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use toolkit::{Content, Dispatcher, catalog, tool};
+    ///
+    /// /// Greets.
+    /// #[tool]
+    /// fn greet() -> Content {
+    ///     Content::text("hello")
+    /// }
+    ///
+    /// let result = Dispatcher::new(catalog![greet]?)?.call_sync("greet", "{}")?;
+    /// let result = result.map_content(|block| match block.as_text() {
+    ///     Some(text) => Content::text(text.to_uppercase()),
+    ///     None => block,
+    /// });
+    /// assert_eq!(result.content()[0].as_text(), Some("HELLO"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn map_content(mut self, change: impl FnMut(Content) -> Content) -> Self {
+        if let Some(beside) = &mut self.beside {
+            beside.content = std::mem::take(&mut beside.content).into_iter().map(change).collect();
+        }
+        self
+    }
+
     /// Returns the id of the tool.
     #[must_use]
     pub fn tool(&self) -> &str {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 type Listener = dyn Fn(ResourceChange<'_>) -> ControlFlow<()> + Send + Sync;
 
@@ -67,6 +67,18 @@ impl ResourceChanges {
         self.listeners().push(Arc::new(listener));
     }
 
+    /// Returns true if both are clones of one connection.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Returns a reference for a listener that reports changes of another provider as its own.
+    #[must_use]
+    pub fn downgrade(&self) -> WeakResourceChanges {
+        WeakResourceChanges(Arc::downgrade(&self.0))
+    }
+
     fn report(&self, change: ResourceChange<'_>) {
         // A listener may add another one, so the lock is not held while it runs.
         let listeners = self.listeners().clone();
@@ -79,6 +91,24 @@ impl ResourceChanges {
 
     fn listeners(&self) -> MutexGuard<'_, Vec<Arc<Listener>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A reference to [`ResourceChanges`] that does not keep the listeners.
+#[derive(Clone)]
+pub struct WeakResourceChanges(Weak<Mutex<Vec<Arc<Listener>>>>);
+
+impl WeakResourceChanges {
+    /// Returns the connection while a clone of it exists.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<ResourceChanges> {
+        self.0.upgrade().map(ResourceChanges)
+    }
+}
+
+impl fmt::Debug for WeakResourceChanges {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WeakResourceChanges")
     }
 }
 

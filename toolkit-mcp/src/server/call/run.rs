@@ -14,6 +14,7 @@ use tracing::Instrument;
 
 use super::{Asks, Call, CallResponse, invalid_state};
 use crate::server::ask::{Outcome, Rounds};
+use crate::server::proxy_uri::{backend_name, encode_content};
 use crate::server::reply::{Code, RpcError, json_bytes, response};
 use crate::server::request::{Caller, MissingCapability, Request};
 
@@ -64,7 +65,7 @@ async fn run_to_end(call: &Arc<Call<'static>>, permit: CallPermit) -> Ended {
         true => work.await,
         false => work.instrument(call.span.clone()).await,
     };
-    match outcome {
+    match call.with_proxied_uris(outcome) {
         Ok(result) => call.succeeded(result),
         Err(error) => call.failed(error),
     }
@@ -99,6 +100,26 @@ impl Call<'_> {
             return self.failed(self.too_large(result.len()));
         }
         Ended { response: self.to_response(&result), failure: None }
+    }
+
+    /// Replaces the URIs in the content of a backend with those under which the proxy serves its resources.
+    fn with_proxied_uris(&self, outcome: Result<RunResult, ToolError>) -> Result<RunResult, ToolError> {
+        if !self.shared.is_proxy() {
+            return outcome;
+        }
+        match outcome {
+            Ok(result) if result.own_content().is_empty() => Ok(result),
+            Ok(result) => {
+                let backend = result.backend();
+                let Some(name) = backend_name(&backend) else { return Ok(result) };
+                Ok(result.map_content(|block| encode_content(name, block)))
+            }
+            Err(error) => {
+                let backend = error.backend().cloned();
+                let Some(name) = backend.as_ref().and_then(backend_name) else { return Err(error) };
+                Err(error.map_content(|block| encode_content(name, block)))
+            }
+        }
     }
 
     fn too_large(&self, n_bytes: usize) -> ToolError {

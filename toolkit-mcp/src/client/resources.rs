@@ -1,0 +1,156 @@
+//! The resources of a server.
+
+use rmcp::model::{
+    ClientRequest, ErrorCode, ListResourceTemplatesRequest, ListResourcesRequest, PaginatedRequestParams,
+    ReadResourceRequest, ReadResourceRequestParams, RequestMetaObject,
+};
+use rmcp::service::ServiceError;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use tokio::time::timeout;
+use toolkit::call::ErrorKind;
+use toolkit::resource::{Resource, ResourceContents, ResourceTemplate};
+use toolkit::{Context, ToolError};
+
+use super::connection::Connection;
+use super::link::Link;
+use super::list::{in_time, size};
+use super::remote::Remote;
+use super::trace;
+
+/// The maximum number of resources that a server may list, and of templates.
+const MAX_LISTED: usize = 10_000;
+
+/// The maximum size of a listed resource as JSON. Larger ones are left out.
+const MAX_ENTRY_BYTES: usize = 16 << 10;
+
+/// The maximum length of a URI in bytes.
+const MAX_URI_LEN: usize = 8 << 10;
+
+/// The error code for an unknown resource up to revision 2025-11-25.
+const RESOURCE_NOT_FOUND: ErrorCode = ErrorCode(-32002);
+
+/// Lists the resources of a server, except for those that cannot be read as such.
+pub(super) async fn list(link: &Link) -> Result<Vec<Resource>, ToolError> {
+    let request = |params| ClientRequest::ListResourcesRequest(ListResourcesRequest { params, ..Default::default() });
+    let mut listed: Vec<Resource> = pages(link, "resources", request).await?;
+    listed.retain(|resource| is_uri(&resource.uri));
+    Ok(listed)
+}
+
+/// Lists the templates of a server, except for those that cannot be read as such.
+pub(super) async fn templates(link: &Link) -> Result<Vec<ResourceTemplate>, ToolError> {
+    let request = |params| {
+        ClientRequest::ListResourceTemplatesRequest(ListResourceTemplatesRequest { params, ..Default::default() })
+    };
+    let mut listed: Vec<ResourceTemplate> = pages(link, "resourceTemplates", request).await?;
+    listed.retain(|template| is_uri(&template.uri_template));
+    Ok(listed)
+}
+
+/// Reads a resource. Returns `None` if the server does not have it.
+pub(super) async fn read(
+    link: &Link,
+    uri: &str,
+    context: &Context,
+) -> Result<Option<Vec<ResourceContents>>, ToolError> {
+    let remote = link.remote();
+    let connection = link.connection_for_call().await?;
+    if !connection.has_resources() || !is_uri(uri) {
+        return Ok(None);
+    }
+    let limits = &remote.limits;
+    let _permit = timeout(limits.call, link.call_permit()).await.map_err(|_| {
+        let message = format!("{remote} is at its limit of {} concurrent calls; try again later", limits.calls);
+        ToolError::new(ErrorKind::Overloaded, message)
+    })?;
+    let request = ClientRequest::ReadResourceRequest(ReadResourceRequest::new(ReadResourceRequestParams::new(uri)));
+    let mut result = match in_time(remote, limits.call, connection.ask(request, trace::meta(context), None)).await? {
+        Ok(Value::Object(result)) => result,
+        Ok(_) => return Err(remote.invalid_response("with an invalid result")),
+        // Up to 2025-11-25, servers use both codes.
+        Err(ServiceError::McpError(error)) if matches!(error.code, RESOURCE_NOT_FOUND | ErrorCode::INVALID_PARAMS) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(remote.failed(&connection, error).await),
+    };
+    if result.get("resultType").is_some_and(|kind| kind != "complete") {
+        // The server requests user input or sampling, which this client does not support.
+        let message = "the resource requires a client capability that this program does not support";
+        return Err(ToolError::failed(message));
+    }
+    let contents = result.remove("contents").unwrap_or_default();
+    let contents: Vec<ResourceContents> = serde_json::from_value(contents)
+        .map_err(|error| remote.invalid_response("with invalid contents of a resource").caused_by(error))?;
+    let n_bytes: usize = contents.iter().map(|contents| contents.body.encoded_len()).sum();
+    if n_bytes > limits.result_bytes {
+        let message =
+            format!("{remote} returned a resource of {n_bytes} bytes, more than the limit of {}", limits.result_bytes);
+        return Err(ToolError::new(ErrorKind::ResultTooLarge, message));
+    }
+    Ok((!contents.is_empty()).then_some(contents))
+}
+
+/// Returns true for a text that may be a URI: it starts with a scheme and has no control characters.
+fn is_uri(uri: &str) -> bool {
+    uri.len() <= MAX_URI_LEN && uri.contains(':') && !uri.contains(char::is_control)
+}
+
+/// Lists the entries of all pages.
+async fn pages<T: DeserializeOwned>(
+    link: &Link,
+    field: &str,
+    request: impl Fn(Option<PaginatedRequestParams>) -> ClientRequest,
+) -> Result<Vec<T>, ToolError> {
+    let (remote, connection) = (link.remote(), link.connection_for_call().await?);
+    if !connection.has_resources() {
+        return Ok(Vec::new());
+    }
+    let limits = &remote.limits;
+    let invalid = |how: String| ToolError::new(ErrorKind::InvalidResponse, format!("{remote} lists {how}"));
+    let (mut entries, mut n_listed, mut n_bytes, mut cursor) = (Vec::new(), 0, 0, None::<String>);
+    for _ in 0..limits.pages {
+        let params = cursor.clone().map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
+        let Some(mut page) = page(remote, &connection, request(params)).await? else {
+            return Ok(Vec::new());
+        };
+        let Some(Value::Array(listed)) = page.remove(field) else {
+            return Err(invalid(format!("no `{field}`")));
+        };
+        n_listed += listed.len();
+        n_bytes += listed.iter().map(size).sum::<usize>();
+        if n_listed > MAX_LISTED {
+            return Err(invalid(format!("more than {MAX_LISTED} resources")));
+        }
+        if n_bytes > limits.list_bytes {
+            return Err(invalid(format!("more than {} bytes of resources", limits.list_bytes)));
+        }
+        let listed = listed.into_iter().filter(|entry| size(entry) <= MAX_ENTRY_BYTES);
+        entries.extend(listed.filter_map(|entry| serde_json::from_value(entry).ok()));
+        match page.remove("nextCursor") {
+            Some(Value::String(next)) if !next.is_empty() => {
+                if cursor.as_ref() == Some(&next) {
+                    return Err(invalid("resources with the same cursor twice".to_owned()));
+                }
+                cursor = Some(next);
+            }
+            _ => return Ok(entries),
+        }
+    }
+    Err(invalid(format!("more than {} pages of resources", limits.pages)))
+}
+
+/// Requests a page. Returns `None` if the server does not have the method, although it has declared resources.
+async fn page(
+    remote: &Remote,
+    connection: &Connection,
+    request: ClientRequest,
+) -> Result<Option<Map<String, Value>>, ToolError> {
+    let listing = connection.ask(request, None::<RequestMetaObject>, None);
+    match in_time(remote, remote.limits.start, listing).await? {
+        Ok(Value::Object(page)) => Ok(Some(page)),
+        Ok(_) => Err(remote.invalid_response("with an invalid list of resources")),
+        Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => Ok(None),
+        Err(error) => Err(remote.failed(connection, error).await),
+    }
+}

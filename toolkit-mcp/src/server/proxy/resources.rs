@@ -1,0 +1,218 @@
+//! The resources of backends.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tokio::time::{Instant, timeout};
+use toolkit::backend::Backends;
+use toolkit::call::{BoxFuture, ErrorKind};
+use toolkit::resource::{Resource, ResourceChange, ResourceChanges, ResourceContents, ResourceTemplate, Resources};
+use toolkit::{Context, ToolError};
+
+use crate::server::proxy_uri::{decode, encode, is_too_deep};
+
+/// The timeout of a request for a list of a backend.
+const LIST_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The time that a request waits for another one that lists the same backend. Proxies that serve each other list each
+/// other, which ends here.
+const LIST_WAIT: Duration = Duration::from_secs(2);
+
+/// The time for which a list is used again.
+const FRESH: Duration = Duration::from_millis(500);
+
+/// The resources of all backends of a proxy.
+pub(super) struct ProxiedResources {
+    backends: Arc<Backends>,
+    changes: ResourceChanges,
+    lists: Lists<Resource>,
+    templates: Lists<ResourceTemplate>,
+    /// The reports that the proxy follows, by backend.
+    followed: Mutex<HashMap<String, ResourceChanges>>,
+}
+
+impl ProxiedResources {
+    pub(super) fn new(backends: Arc<Backends>) -> Self {
+        Self {
+            backends,
+            changes: ResourceChanges::new(),
+            lists: Lists::default(),
+            templates: Lists::default(),
+            followed: Mutex::default(),
+        }
+    }
+
+    /// Follows the reports of all current backends.
+    pub(super) fn follow(&self) {
+        let backends = self.backends.resources();
+        let mut followed = locked(&self.followed);
+        let mut has_changed = followed.len() != backends.len();
+        followed.retain(|name, _| backends.iter().any(|(other, _)| other == name));
+        for (name, resources) in backends {
+            let Some(reports) = resources.changes() else { continue };
+            if followed.get(&name).is_some_and(|known| known.is_same(reports)) {
+                continue;
+            }
+            has_changed = true;
+            followed.insert(name.clone(), reports.clone());
+            let changes = self.changes.downgrade();
+            reports.listen(move |change| {
+                let Some(changes) = changes.upgrade() else {
+                    return ControlFlow::Break(());
+                };
+                match change {
+                    ResourceChange::Updated(uri) => changes.updated(&encode(&name, uri)),
+                    _ => changes.list_changed(),
+                }
+                ControlFlow::Continue(())
+            });
+        }
+        drop(followed);
+        if has_changed {
+            self.changes.list_changed();
+        }
+    }
+
+    /// Returns the lists of all backends. A backend that fails is left out.
+    async fn all<T: Clone + Send + Sync>(
+        &self,
+        lists: &Lists<T>,
+        list: impl for<'a> Fn(&'a dyn Resources) -> BoxFuture<'a, Result<Vec<T>, ToolError>> + Sync,
+    ) -> Vec<(String, Arc<Vec<T>>)> {
+        let backends = self.backends.resources();
+        lists.retain(|name| backends.iter().any(|(other, _)| other == name));
+        let each = backends.into_iter().map(|(name, resources)| {
+            let list = &list;
+            async move {
+                let entries = lists.of(&name).get(|| list(&*resources)).await;
+                (name, entries)
+            }
+        });
+        join_all(each).await
+    }
+}
+
+impl Resources for ProxiedResources {
+    fn list<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<Vec<Resource>, ToolError>> {
+        Box::pin(async move {
+            let of_backends = self.all(&self.lists, |resources| {
+                let context = context.clone();
+                Box::pin(async move { resources.list(&context).await })
+            });
+            let mut all = Vec::new();
+            for (name, listed) in of_backends.await {
+                all.extend(listed.iter().filter(|resource| !is_too_deep(&resource.uri)).map(|resource| {
+                    let mut resource = resource.clone();
+                    resource.uri = encode(&name, &resource.uri);
+                    resource
+                }));
+            }
+            Ok(all)
+        })
+    }
+
+    fn templates<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<Vec<ResourceTemplate>, ToolError>> {
+        Box::pin(async move {
+            let of_backends = self.all(&self.templates, |resources| {
+                let context = context.clone();
+                Box::pin(async move { resources.templates(&context).await })
+            });
+            let mut all = Vec::new();
+            for (name, listed) in of_backends.await {
+                all.extend(listed.iter().filter(|template| !is_too_deep(&template.uri_template)).map(|template| {
+                    let mut template = template.clone();
+                    template.uri_template = encode(&name, &template.uri_template);
+                    template
+                }));
+            }
+            Ok(all)
+        })
+    }
+
+    fn read<'a>(
+        &'a self,
+        uri: &'a str,
+        context: &'a Context,
+    ) -> BoxFuture<'a, Result<Option<Vec<ResourceContents>>, ToolError>> {
+        Box::pin(async move {
+            let Some((name, own)) = decode(uri).filter(|_| !is_too_deep(uri)) else {
+                return Ok(None);
+            };
+            let Some((_, resources)) = self.backends.resources().into_iter().find(|(other, _)| other == name) else {
+                return Ok(None);
+            };
+            let mut contents = resources.read(&own, context).await?;
+            for contents in contents.iter_mut().flatten() {
+                contents.uri = encode(name, &contents.uri);
+            }
+            Ok(contents)
+        })
+    }
+
+    fn changes(&self) -> Option<&ResourceChanges> {
+        Some(&self.changes)
+    }
+}
+
+/// The last list of each backend.
+struct Lists<T>(Mutex<HashMap<String, Arc<LastList<T>>>>);
+
+/// The last list of a backend. Requests at the same time share one request to the backend.
+struct LastList<T> {
+    listing: tokio::sync::Mutex<Option<Instant>>,
+    last: Mutex<Arc<Vec<T>>>,
+}
+
+impl<T> Default for Lists<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T> Lists<T> {
+    fn of(&self, backend: &str) -> Arc<LastList<T>> {
+        let new = || Arc::new(LastList { listing: tokio::sync::Mutex::default(), last: Mutex::default() });
+        Arc::clone(locked(&self.0).entry(backend.to_owned()).or_insert_with(new))
+    }
+
+    fn retain(&self, is_current: impl Fn(&str) -> bool) {
+        locked(&self.0).retain(|name, _| is_current(name));
+    }
+}
+
+impl<T> LastList<T> {
+    async fn get<'a>(&self, list: impl FnOnce() -> BoxFuture<'a, Result<Vec<T>, ToolError>>) -> Arc<Vec<T>> {
+        if let Ok(mut listed_at) = timeout(LIST_WAIT, self.listing.lock()).await
+            && listed_at.is_none_or(|listed_at| listed_at.elapsed() > FRESH)
+        {
+            let late = || ToolError::new(ErrorKind::TimedOut, "the list of resources takes too long");
+            let listed = timeout(LIST_TIMEOUT, list()).await.unwrap_or_else(|_| Err(late()));
+            match listed {
+                Ok(listed) => {
+                    *locked(&self.last) = Arc::new(listed);
+                    *listed_at = Some(Instant::now());
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "the resources of a backend cannot be listed");
+                    *locked(&self.last) = Arc::default();
+                    *listed_at = None;
+                }
+            }
+        }
+        Arc::clone(&locked(&self.last))
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl fmt::Debug for ProxiedResources {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProxiedResources").field("backends", &self.backends).finish_non_exhaustive()
+    }
+}

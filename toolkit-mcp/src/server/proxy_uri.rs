@@ -1,0 +1,226 @@
+//! The URIs of backends' resources, as clients of the proxy see them.
+//!
+//! The URI `notes://7` of the backend `files` is `proxy:files/notes://7`. The part after the name is unchanged, so that
+//! a template stays a template, a chain of proxies adds a prefix each, and clients that normalize URIs, such as those
+//! that lowercase a scheme or remove dot segments, leave it as it is: a URI whose path does not start with `/` is
+//! opaque. Hosts of MCP Apps accept only the scheme `ui`, so that `ui://charts/a.html` is
+//! `ui://proxy/files/charts/a.html`. Clients fetch `https` URLs themselves, which are unchanged.
+
+use serde_json::{Map, Value};
+use toolkit::Content;
+use toolkit::tool::ToolBackend;
+
+/// The prefix of all URIs, except for those of user interfaces.
+const PREFIX: &str = "proxy:";
+
+const UI: &str = "ui://";
+
+/// The prefix of the URIs of user interfaces.
+const UI_PREFIX: &str = "ui://proxy/";
+
+/// The maximum number of proxies in a URI. Proxies that serve each other would add prefixes without end.
+const MAX_PROXIES: usize = 8;
+
+/// Returns the URI of a backend's resource for clients of the proxy.
+pub(super) fn encode(backend: &str, uri: &str) -> String {
+    if is_web(uri) {
+        return uri.to_owned();
+    }
+    match uri.strip_prefix(UI) {
+        Some(path) if !has_dot_segment(path) && !has_dot_segment(backend) => format!("{UI_PREFIX}{backend}/{path}"),
+        _ => format!("{PREFIX}{backend}/{uri}"),
+    }
+}
+
+/// Returns the backend and its URI for a URI that a client has sent; `None` for a URI that [`encode`] does not return.
+pub(super) fn decode(uri: &str) -> Option<(&str, String)> {
+    let (backend, own) = match uri.strip_prefix(UI_PREFIX) {
+        Some(rest) => rest.split_once('/').map(|(backend, path)| (backend, format!("{UI}{path}")))?,
+        None => uri.strip_prefix(PREFIX)?.split_once('/').map(|(backend, own)| (backend, own.to_owned()))?,
+    };
+    (encode(backend, &own) == uri).then_some((backend, own))
+}
+
+/// Returns true if a URI has passed as many proxies as are accepted.
+pub(super) fn is_too_deep(uri: &str) -> bool {
+    let mut uri = uri.to_owned();
+    for _ in 0..MAX_PROXIES {
+        match decode(&uri) {
+            Some((_, own)) => uri = own,
+            None => return false,
+        }
+    }
+    true
+}
+
+/// Returns true for a URL that clients fetch themselves.
+fn is_web(uri: &str) -> bool {
+    ["https:", "http:"]
+        .iter()
+        .any(|scheme| uri.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)))
+}
+
+/// Returns true if clients may resolve a part of the path, and so reach the resource of another backend.
+fn has_dot_segment(path: &str) -> bool {
+    path.split(['/', '\\', '?', '#']).any(|segment| {
+        let segment = segment.to_ascii_lowercase().replace("%2e", ".");
+        segment == "." || segment == ".."
+    })
+}
+
+/// Returns the name of the backend that a result comes from, unless it is this program.
+pub(super) fn backend_name(backend: &ToolBackend) -> Option<&str> {
+    match backend {
+        ToolBackend::Mcp { server_name, .. } => Some(server_name),
+        ToolBackend::Provider { provider_id, .. } => Some(provider_id),
+        _ => None,
+    }
+}
+
+/// Encodes the URIs in a block of a result.
+pub(super) fn encode_content(backend: &str, mut block: Content) -> Content {
+    match &mut block {
+        Content::ResourceLink { uri, .. } => *uri = encode(backend, uri),
+        Content::Resource { resource } => encode_field(backend, resource.get_mut("uri")),
+        Content::Other(fields) => match fields.get("type").and_then(Value::as_str) {
+            Some("resource_link") => encode_field(backend, fields.get_mut("uri")),
+            Some("resource") => {
+                let resource = fields.get_mut("resource").and_then(Value::as_object_mut);
+                encode_field(backend, resource.and_then(|resource| resource.get_mut("uri")));
+            }
+            _ => {}
+        },
+        _ => {}
+    }
+    block
+}
+
+/// Encodes the URI of a tool's user interface in its `_meta`, in both forms. Returns false if there is none.
+pub(super) fn encode_ui(backend: &str, meta: &mut Map<String, Value>) -> bool {
+    let has_ui = meta.contains_key("ui") || meta.contains_key("ui/resourceUri");
+    encode_field(backend, meta.get_mut("ui/resourceUri"));
+    let ui = meta.get_mut("ui").and_then(Value::as_object_mut);
+    encode_field(backend, ui.and_then(|ui| ui.get_mut("resourceUri")));
+    has_ui
+}
+
+fn encode_field(backend: &str, uri: Option<&mut Value>) {
+    if let Some(Value::String(uri)) = uri {
+        *uri = encode(backend, uri);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{decode, encode, is_too_deep};
+
+    /// Parts of URIs that could confuse the encoding.
+    const PARTS: [&str; 24] = [
+        "",
+        "/",
+        "//",
+        ":",
+        "proxy:",
+        "ui://",
+        "ui://proxy/",
+        "ui:",
+        "proxy",
+        "a",
+        "b",
+        "..",
+        ".",
+        "%2e%2e",
+        "%2F",
+        "?",
+        "#",
+        "{id}",
+        "notes://",
+        "https:",
+        "http",
+        " ",
+        "é",
+        "\\",
+    ];
+
+    const BACKENDS: [&str; 6] = ["a", "b", "proxy", "..", "ui", "A.b-c_d"];
+
+    /// All sequences of up to three parts.
+    fn uris() -> Vec<String> {
+        let mut uris = Vec::new();
+        for one in PARTS {
+            for two in PARTS {
+                uris.extend(PARTS.map(|three| [one, two, three].concat()));
+            }
+        }
+        uris.sort();
+        uris.dedup();
+        uris
+    }
+
+    #[test]
+    fn encoding_is_injective_and_decoding_reverts_it() {
+        let mut seen = std::collections::HashMap::new();
+        for backend in BACKENDS {
+            for uri in uris().into_iter().filter(|uri| !super::is_web(uri)) {
+                let encoded = encode(backend, &uri);
+                assert_eq!(decode(&encoded), Some((backend, uri.clone())), "{encoded}");
+                let twice = encode("outer", &encoded);
+                assert_eq!(decode(&twice), Some(("outer", encoded.clone())), "{twice}");
+                if let Some(other) = seen.insert(encoded, (backend, uri.clone())) {
+                    panic!("{other:?} and {:?} are the same", (backend, uri));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn only_encoded_uris_are_decoded() {
+        for uri in uris() {
+            if let Some((backend, own)) = decode(&uri) {
+                assert_eq!(encode(backend, &own), uri);
+            }
+        }
+        for uri in [
+            "notes://7",
+            "proxy:files",
+            "proxy:files/https://x",
+            "proxy:files/ui://x",
+            "ui://proxy/files",
+            "PROXY:a/b:",
+        ] {
+            assert_eq!(decode(uri), None, "{uri}");
+        }
+    }
+
+    #[test]
+    fn dot_segments_of_a_user_interface_stay_out_of_reach_of_normalization() {
+        assert_eq!(encode("files", "ui://charts/a.html"), "ui://proxy/files/charts/a.html");
+        for uri in ["ui://../mail/a", "ui://a/%2E./b", "ui://a/../../mail/b"] {
+            assert_eq!(encode("files", uri), format!("proxy:files/{uri}"));
+        }
+    }
+
+    #[test]
+    fn web_addresses_are_unchanged() {
+        for uri in ["https://example.com/a", "HTTPS://example.com", "http://example.com"] {
+            assert_eq!(encode("files", uri), uri);
+        }
+    }
+
+    #[test]
+    fn a_chain_of_proxies_is_bounded() {
+        let chain = (0..7).fold("notes://7".to_owned(), |uri, _| encode("files", &uri));
+        assert!(!is_too_deep(&chain));
+        assert!(is_too_deep(&encode("files", &chain)));
+    }
+
+    #[test]
+    fn both_forms_of_a_user_interface_are_encoded() {
+        let mut meta = json!({ "ui": { "resourceUri": "ui://a", "visibility": ["app"] }, "ui/resourceUri": "ui://a" });
+        assert!(super::encode_ui("files", meta.as_object_mut().unwrap()));
+        assert_eq!(meta["ui"], json!({ "resourceUri": "ui://proxy/files/a", "visibility": ["app"] }));
+        assert_eq!(meta["ui/resourceUri"], "ui://proxy/files/a");
+    }
+}

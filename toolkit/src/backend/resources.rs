@@ -1,0 +1,75 @@
+//! The resources of backends.
+
+use std::sync::Arc;
+
+use super::registered::Registered;
+use super::registry::Backends;
+use crate::call::{BoxFuture, Context, Credentials, ToolError};
+use crate::resource::{Resource, ResourceChanges, ResourceContents, ResourceTemplate, Resources};
+
+impl Backends {
+    /// Returns the resources of each enabled backend that has some, with the name of the backend, in the order of
+    /// registration. Disabling a backend disables them at once.
+    ///
+    /// A backend receives the context of a request without the caller's credentials.
+    #[must_use]
+    pub fn resources(&self) -> Vec<(String, Arc<dyn Resources>)> {
+        let registered = self.read();
+        let offering =
+            registered.iter().filter(|backend| backend.is_enabled() && backend.backend().resources().is_some());
+        let resources = offering.map(|backend| -> (String, Arc<dyn Resources>) {
+            (backend.name().to_owned(), Arc::new(BackendResources(Arc::clone(backend))))
+        });
+        resources.collect()
+    }
+}
+
+/// The resources of a backend while it is enabled.
+struct BackendResources(Arc<Registered>);
+
+impl BackendResources {
+    fn get(&self) -> Option<&dyn Resources> {
+        self.0.backend().resources().filter(|_| self.0.is_enabled())
+    }
+}
+
+impl Resources for BackendResources {
+    fn list<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<Vec<Resource>, ToolError>> {
+        Box::pin(async {
+            match self.get() {
+                Some(resources) => resources.list(&without_credentials(context)).await,
+                None => Ok(Vec::new()),
+            }
+        })
+    }
+
+    fn templates<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<Vec<ResourceTemplate>, ToolError>> {
+        Box::pin(async {
+            match self.get() {
+                Some(resources) => resources.templates(&without_credentials(context)).await,
+                None => Ok(Vec::new()),
+            }
+        })
+    }
+
+    fn read<'a>(
+        &'a self,
+        uri: &'a str,
+        context: &'a Context,
+    ) -> BoxFuture<'a, Result<Option<Vec<ResourceContents>>, ToolError>> {
+        Box::pin(async move {
+            match self.get() {
+                Some(resources) => resources.read(uri, &without_credentials(context)).await,
+                None => Ok(None),
+            }
+        })
+    }
+
+    fn changes(&self) -> Option<&ResourceChanges> {
+        self.0.backend().resources()?.changes()
+    }
+}
+
+fn without_credentials(context: &Context) -> Context {
+    context.clone().with_credentials(Credentials::new())
+}
