@@ -23,6 +23,7 @@
 //! - Above the threshold [`ServerBuilder::list_at_most`], the server lists `search_tools`, `describe_tool` and
 //!   `call_tool` instead of all tools.
 
+mod app;
 mod ask;
 mod batch;
 mod builder;
@@ -54,6 +55,7 @@ mod status;
 mod stdio;
 mod subscriptions;
 
+pub use self::app::App;
 pub use self::ask::{StateKey, UsedStates, WeakKeyError};
 pub use self::builder::ServerBuilder;
 pub use self::filter::{Filter, Hint, Rule, RuleError};

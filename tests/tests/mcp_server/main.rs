@@ -24,7 +24,6 @@ use serde_json::{Value, json};
 use toolkit::{Catalog, Dispatcher};
 use toolkit_mcp::server::{Http, Server};
 use toolkit_tests::official::assert_official as assert_fits;
-use toolkit_tests::shared_json;
 
 use self::client::{Client, Response};
 

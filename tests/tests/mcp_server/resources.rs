@@ -7,8 +7,8 @@ use toolkit::call::{BoxFuture, Credentials};
 use toolkit::resource::{
     DirectoryResources, Resource, ResourceContents, ResourceSet, ResourceTemplate, Resources, TemplateResources,
 };
-use toolkit::{Context, ToolError};
-use toolkit_mcp::server::{Caller, Request, ServerBuilder, TokenError, Verify};
+use toolkit::{Context, Tool, ToolError};
+use toolkit_mcp::server::{App, Caller, Request, ServeError, ServerBuilder, TokenError, Verify};
 
 use super::changes::{next, session};
 use super::*;
@@ -88,20 +88,19 @@ async fn malformed_requests_are_invalid() {
 
 #[tokio::test]
 async fn a_failing_provider_shows_only_what_its_author_meant_to_show() {
-    let client = serving(builder().resources(notes()).call_timeout(Duration::from_millis(200))).await;
-    let message = |id: &'static str| {
-        let client = client.clone();
-        async move {
-            let response = client.send(&request(1, "resources/read", read(&format!("notes://{id}")))).await;
-            assert_eq!(response.code(), -32603);
-            response.json()["error"]["message"].as_str().unwrap().to_owned()
-        }
+    let client = serving(builder().resources(notes())).await;
+    let message = async |client: &Client, id: &str| {
+        let response = client.send(&request(1, "resources/read", read(&format!("notes://{id}")))).await;
+        assert_eq!(response.code(), -32603);
+        response.json()["error"]["message"].as_str().unwrap().to_owned()
     };
-    assert_eq!(message("expired").await, "the note has expired");
+    assert_eq!(message(&client, "expired").await, "the note has expired");
     for id in ["internal", "panic"] {
-        assert_eq!(message(id).await, "the resource cannot be read: internal error");
+        assert_eq!(message(&client, id).await, "the resource cannot be read: internal error");
     }
-    assert_eq!(message("slow").await, "the request took longer than 200ms, the timeout of the server");
+    let hurried = serving(builder().resources(notes()).call_timeout(Duration::from_millis(50))).await;
+    let expected = "the request took longer than 50ms, the timeout of the server";
+    assert_eq!(message(&hurried, "slow").await, expected);
 }
 
 #[tokio::test]
@@ -393,4 +392,51 @@ async fn a_blocking_read_does_not_delay_other_requests() {
         release.send(()).unwrap();
     });
     assert_eq!(blocked.result()["contents"][0]["text"], "released");
+}
+
+/// A tool with a user interface.
+fn with_ui(uri: &str) -> Dispatcher {
+    let Value::Object(meta) = json!({ "ui": { "resourceUri": uri, "visibility": ["model"] } }) else { unreachable!() };
+    let chart = Tool::builder("chart").description("Shows a chart.").meta(meta).build().unwrap();
+    Dispatcher::new(Catalog::new([chart]).unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn a_user_interface_has_its_policy_in_the_list_and_in_the_contents() {
+    let app = App::new("ui://sales/chart.html", "<p>Sales</p>").connect_domains(["https://api.example.com"]);
+    let builder = Server::builder(with_ui("ui://sales/chart.html")).resources(app.prefers_border(true));
+    let client = serving(builder).await;
+    let ui = json!({ "csp": { "connectDomains": ["https://api.example.com"] }, "prefersBorder": true });
+    for request in [modern, request] {
+        let list = client.send(&request(1, "resources/list", json!({}))).await.result();
+        let contents = client.send(&request(1, "resources/read", read("ui://sales/chart.html"))).await.result();
+        for described in [&list["resources"][0], &contents["contents"][0]] {
+            assert_eq!(described["mimeType"], "text/html;profile=mcp-app");
+            assert_eq!(described["_meta"]["ui"], ui);
+        }
+        assert_eq!(contents["contents"][0]["text"], "<p>Sales</p>");
+    }
+    let modern = client.send(&modern(1, "tools/list", json!({}))).await.result()["tools"][0]["_meta"].clone();
+    assert_eq!(modern["ui"], json!({ "resourceUri": "ui://sales/chart.html", "visibility": ["model"] }));
+    assert_eq!(modern["ui/resourceUri"], Value::Null);
+    let legacy = client.send(&request(1, "tools/list", json!({}))).await.result()["tools"][0]["_meta"].clone();
+    assert_eq!(legacy["ui/resourceUri"], "ui://sales/chart.html");
+}
+
+#[tokio::test]
+async fn a_user_interface_that_is_not_served_is_a_diagnostic() {
+    let app = App::new("ui://sales/chart.html", "");
+    let error = Server::builder(with_ui("ui://sales/other.html")).resources(app.clone()).build().unwrap_err();
+    assert!(matches!(error, ServeError::Apps(_)));
+    let expected = "`chart`: the user interface `ui://sales/other.html` is not a resource of the server";
+    assert_eq!(error.to_string(), expected);
+    assert!(Server::builder(with_ui("ui://sales/chart.html")).build().is_err());
+    // A provider that needs a runtime cannot be checked.
+    let template = ResourceTemplate::new("ui://{name}", "page");
+    let sleeping = TemplateResources::new(template, |_, _| async {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        Ok(None::<String>)
+    });
+    let builder = Server::builder(with_ui("ui://chart")).resources(app).resources(sleeping.unwrap());
+    std::thread::spawn(|| builder.build().unwrap()).join().unwrap();
 }

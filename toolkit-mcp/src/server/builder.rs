@@ -342,10 +342,11 @@ impl ServerBuilder {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`Server::new`].
+    /// Returns the errors of [`Server::new`], and an error if a tool has a user interface that no provider serves.
     pub fn build(self) -> Result<Server, ServeError> {
         let metrics = Metrics::default();
         let served = ServedTools::new(self.dispatcher, self.naming, &self.filter, &metrics)?;
+        served.check_apps(|uri| self.resources.may_serve(uri))?;
         let mut meta = json_bytes(&json!({ "_meta": { "io.modelcontextprotocol/serverInfo": self.info } }));
         // Removes the braces and adds a comma, so that the result's own fields can follow.
         meta.remove(0);

@@ -1,8 +1,11 @@
 //! The providers of resources.
 
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::task;
 
+use toolkit::Context;
 use toolkit::resource::{ResourceChange, Resources};
 
 use super::subscriptions::Subscriptions;
@@ -36,6 +39,17 @@ impl Providers {
     /// Returns true if the server has providers, so that it declares resources.
     pub(super) fn is_offered(&self) -> bool {
         !self.providers.read().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    /// Returns true if a provider has a resource with this URI, or cannot tell without waiting.
+    pub(super) fn may_serve(&self, uri: &str) -> bool {
+        let context = Context::new();
+        self.all().iter().any(|provider| {
+            let mut cx = task::Context::from_waker(task::Waker::noop());
+            // A provider may need a runtime, which does not exist yet.
+            let polled = catch_unwind(AssertUnwindSafe(|| provider.read(uri, &context).as_mut().poll(&mut cx)));
+            !matches!(polled, Ok(task::Poll::Ready(Ok(None))))
+        })
     }
 
     /// Returns the providers in the order of precedence.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use serde_json::Value;
 use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics, Naming, WireNames};
 use toolkit::dispatch::Prepared;
 use toolkit::mcp::{META_KEY, Revision, list_tools};
@@ -104,6 +105,25 @@ impl ServedTools {
         self.index.get_or_init(|| Index::from_tools(self.entries.iter().map(|entry| self.tool(entry))))
     }
 
+    /// Checks that each user interface of a tool is a resource of the server.
+    pub(super) fn check_apps(&self, is_served: impl Fn(&str) -> bool) -> Result<(), ServeError> {
+        let mut diagnostics = Vec::new();
+        for entry in &self.entries {
+            let tool = self.tool(entry);
+            let meta = tool.meta().unwrap_or_default();
+            let Some(uri) = meta.pointer("/ui/resourceUri").and_then(Value::as_str) else { continue };
+            if !is_served(uri) {
+                let message = format!(
+                    "`{}`: the user interface `{}` is not a resource of the server",
+                    entry.id,
+                    uri.escape_debug()
+                );
+                diagnostics.push(Diagnostic::new(DiagnosticKind::InvalidMeta, message, [tool]));
+            }
+        }
+        if diagnostics.is_empty() { Ok(()) } else { Err(ServeError::Apps(diagnostics)) }
+    }
+
     /// Returns true if both lists are equal for clients.
     pub(super) fn looks_like(&self, other: &Self) -> bool {
         self.listed(Revision::V2026_07_28) == other.listed(Revision::V2026_07_28)
@@ -118,7 +138,7 @@ impl ServedTools {
             let tools = list["tools"].as_array().into_iter().flatten();
             let is_offered =
                 |shown: &&serde_json::Value| shown["name"].as_str().is_some_and(|name| self.by_name.contains_key(name));
-            tools.filter(is_offered).map(json_bytes).collect()
+            tools.filter(is_offered).map(|tool| json_bytes(&with_flat_ui(tool.clone()))).collect()
         })
     }
 
@@ -138,6 +158,15 @@ impl ServedTools {
         });
         near.min().map(|(_, name)| name)
     }
+}
+
+/// Returns a listed tool with its user interface in the form that hosts of earlier revisions read too.
+fn with_flat_ui(mut tool: Value) -> Value {
+    let uri = tool.pointer("/_meta/ui/resourceUri").filter(|uri| uri.is_string()).cloned();
+    if let (Some(uri), Some(meta)) = (uri, tool["_meta"].as_object_mut()) {
+        meta.entry("ui/resourceUri").or_insert(uri);
+    }
+    tool
 }
 
 /// The error of a dispatcher that cannot be served.
@@ -163,6 +192,8 @@ pub enum ServeError {
     Catalog(Diagnostics),
     /// Tools have an invalid `x-mcp-header`. Clients must reject such tools.
     Headers(Vec<Diagnostic>),
+    /// Tools have a user interface (`_meta.ui.resourceUri`) that no provider of resources serves.
+    Apps(Vec<Diagnostic>),
 }
 
 impl ServeError {
@@ -170,7 +201,7 @@ impl ServeError {
     pub fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
         match self {
             ServeError::Catalog(diagnostics) => diagnostics.iter(),
-            ServeError::Headers(diagnostics) => diagnostics.iter(),
+            ServeError::Headers(diagnostics) | ServeError::Apps(diagnostics) => diagnostics.iter(),
         }
     }
 }
@@ -179,7 +210,7 @@ impl fmt::Display for ServeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ServeError::Catalog(diagnostics) => diagnostics.fmt(f),
-            ServeError::Headers(diagnostics) => {
+            ServeError::Headers(diagnostics) | ServeError::Apps(diagnostics) => {
                 let messages: Vec<&str> = diagnostics.iter().map(Diagnostic::message).collect();
                 f.write_str(&messages.join("\n"))
             }
