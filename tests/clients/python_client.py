@@ -58,8 +58,8 @@ async def content(client, version):
 
 
 ANSWERS = [
-    ({"action": "accept", "content": {"name": "Ada"}}, "Hello, Ada!", False),
-    ({"action": "accept", "content": {"name": 7}}, "3 times with invalid values", True),
+    ({"action": "accept", "content": {"ok": True}}, "state-ok: true", False),
+    ({"action": "accept", "content": {"ok": "maybe"}}, "3 times with invalid values", True),
     ({"action": "decline"}, "the user declined", True),
     ({"action": "cancel"}, "the user closed the question", True),
 ]
@@ -75,10 +75,10 @@ async def questions(server, mode):
             return types.ElicitResult(**answer)
 
         async with Client(server(), mode=mode, elicitation_callback=user) as client:
-            result = await client.call_tool("test_input_required_result_elicitation")
+            result = await client.call_tool("test_input_required_result_request_state")
             text = result.content[0].text
             assert expected in text and bool(result.is_error) == is_error, (mode, answer, text)
-    assert asked[0].message == "What is your name?" and asked[0].requested_schema["required"] == ["name"], asked[0]
+    assert asked[0].message == "Please confirm" and asked[0].requested_schema["required"] == ["ok"], asked[0]
     assert len(asked) == 6, len(asked)
 
     async def in_rounds(_context, params):
@@ -100,7 +100,7 @@ async def questions(server, mode):
     async with Client(server(), mode=mode) as client:
         assert (await client.call_tool("test_url")).content[0].text == "unsupported"
         try:
-            result = await client.call_tool("test_input_required_result_elicitation")
+            result = await client.call_tool("test_input_required_result_request_state")
             assert mode == "legacy" and result.is_error and "cannot show a form" in result.content[0].text, result
         except MCPError as error:
             assert mode != "legacy" and error.code == -32021, error

@@ -45,18 +45,18 @@ for (const connection of connections) {
 
   // The user is asked while the call waits.
   const asked = [];
-  const answers = [{ action: "accept", content: { name: "Ada" } }, { action: "decline" }, { action: "cancel" }];
+  const answers = [{ action: "accept", content: { ok: true } }, { action: "decline" }, { action: "cancel" }];
   const user = new Client({ name: "v1", version: "1.0.0" }, { capabilities: { elicitation: { form: {}, url: {} } } });
   user.setRequestHandler(ElicitRequestSchema, ({ params }) => {
     asked.push(params);
     return params.mode === "url" ? { action: "accept" } : answers[asked.length - 1];
   });
   await user.connect(connection());
-  for (const expected of [/^Hello, Ada!$/, /the user declined$/, /the user closed the question/]) {
-    const greeted = await user.callTool({ name: "test_input_required_result_elicitation" });
+  for (const expected of [/^state-ok: true$/, /the user declined$/, /the user closed the question/]) {
+    const greeted = await user.callTool({ name: "test_input_required_result_request_state" });
     assert.match(greeted.content[0].text, expected);
   }
-  assert.deepEqual(asked[0].requestedSchema.required, ["name"]);
+  assert.deepEqual(asked[0].requestedSchema.required, ["ok"]);
   assert.equal((await user.callTool({ name: "test_url" })).content[0].text, "opened");
   await user.close();
 }

@@ -40,7 +40,7 @@ for (const [name, mode] of Object.entries(modes)) {
 
     // The client repeats the call with the answers by itself, or leaves that to the program.
     const asked = [];
-    const answers = [{ action: "accept", content: { name: "Ada" } }, { action: "decline" }, { action: "cancel" }];
+    const answers = [{ action: "accept", content: { ok: true } }, { action: "decline" }, { action: "cancel" }];
     const capabilities = { elicitation: { form: {}, url: {} } };
     const user = new Client({ name: "v2", version: "1.0.0" }, { versionNegotiation: { mode }, capabilities });
     user.setRequestHandler("elicitation/create", ({ params }) => {
@@ -48,11 +48,11 @@ for (const [name, mode] of Object.entries(modes)) {
       return params.mode === "url" ? { action: "accept" } : answers[asked.length - 1];
     });
     await user.connect(transport());
-    for (const expected of [/^Hello, Ada!$/, /the user declined$/, /the user closed the question/]) {
-      const greeted = await user.callTool({ name: "test_input_required_result_elicitation" });
+    for (const expected of [/^state-ok: true$/, /the user declined$/, /the user closed the question/]) {
+      const greeted = await user.callTool({ name: "test_input_required_result_request_state" });
       assert.match(greeted.content[0].text, expected, name);
     }
-    assert.deepEqual(asked[0].requestedSchema.required, ["name"], name);
+    assert.deepEqual(asked[0].requestedSchema.required, ["ok"], name);
     assert.equal((await user.callTool({ name: "test_url" })).content[0].text, "opened", name);
     await user.close();
   }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toolkit::call::ask::{Answer, Form, Question};
+use toolkit::call::ask::{Answer, Form, Question, UnsupportedMode};
 use toolkit::{Context, ToolError, tool};
 
 #[derive(Deserialize, JsonSchema, Serialize)]
@@ -86,8 +86,16 @@ struct Name {
 /// Greets the user.
 #[tool]
 async fn test_input_required_result_elicitation(ctx: &Context) -> Result<String, ToolError> {
-    let Name { name } = ctx.ask("What is your name?").await?;
-    Ok(format!("Hello, {name}!"))
+    let form = Form::of::<Name>().map_err(ToolError::internal)?;
+    let question = Question::form("What is your name?", form).with_key("user_name");
+    match ctx.ask_question(&question).await? {
+        Answer::Accepted(content) => match content["name"].as_str() {
+            Some(name) => Ok(format!("Hello, {name}!")),
+            None => Err(ToolError::failed("a name is a text")),
+        },
+        Answer::Unsupported => Err(UnsupportedMode::new(question.mode()).into()),
+        answer => Err(ToolError::failed(format!("no name: {answer:?}"))),
+    }
 }
 
 #[derive(Deserialize, JsonSchema)]

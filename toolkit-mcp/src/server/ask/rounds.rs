@@ -80,9 +80,9 @@ impl Rounds {
                 serde_json::from_str(responses.get()).map_err(|_| "`inputResponses` must be an object")?
             }
         };
-        for (idx, hash) in std::mem::take(&mut state.open).into_iter().enumerate() {
+        for (key, hash) in std::mem::take(&mut state.open) {
             // A question without an answer is asked again.
-            if let Some(response) = responses.get(&key(idx)) {
+            if let Some(response) = responses.get(&key) {
                 state.answered.push(Answered::new(hash, elicit::answer(&response.to_string())?));
             }
         }
@@ -141,14 +141,15 @@ impl Rounds {
         if round.answered.len() + round.open.len() > MAX_QUESTIONS {
             return Err(too_many());
         }
-        let open = round.open.iter().map(|question| text(QuestionHash::new(question))).collect();
+        let keys = keys(&round.open);
+        let hashes = round.open.iter().map(|question| text(QuestionHash::new(question)));
+        let open = std::iter::zip(keys.iter().cloned(), hashes).collect();
         let state = State::new(round.answered.clone(), open);
         let binding = Binding::new(&sealing.name, subject, tool, arguments);
         let sealed = binding.and_then(|binding| sealing.seal(&state, &binding));
         let sealed = sealed.ok_or_else(|| ToolError::failed("the answers of the user are too long"))?;
         let request = |question| json!({ "method": "elicitation/create", "params": elicit::params(question, None) });
-        let requests: Map<String, Value> =
-            round.open.iter().enumerate().map(|(idx, question)| (key(idx), request(question))).collect();
+        let requests: Map<String, Value> = std::iter::zip(keys, round.open.iter().map(request)).collect();
         Ok(json!({ "resultType": "input_required", "inputRequests": requests, "requestState": sealed }))
     }
 
@@ -190,7 +191,13 @@ impl Asker for Rounds {
     }
 }
 
-/// Returns the key of a question in `inputRequests`.
-fn key(idx: usize) -> String {
-    format!("question-{}", idx + 1)
+/// Returns the keys of questions in `inputRequests`, which are unique.
+fn keys(questions: &[Question]) -> Vec<String> {
+    let mut keys: Vec<String> = Vec::new();
+    for (idx, question) in questions.iter().enumerate() {
+        let numbered = (idx + 1..).map(|number| format!("question-{number}"));
+        let mut own = question.key().map(str::to_owned).into_iter().chain(numbered);
+        keys.extend(own.find(|key| !keys.contains(key)));
+    }
+    keys
 }

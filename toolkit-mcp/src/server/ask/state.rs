@@ -66,8 +66,8 @@ pub(super) struct State {
     expires: u64,
     /// The questions that were answered.
     pub(super) answered: Vec<Answered>,
-    /// The hashes of the open questions, in the order of their keys.
-    pub(super) open: Vec<String>,
+    /// The keys and hashes of the open questions.
+    pub(super) open: Vec<(String, String)>,
 }
 
 /// An answered question.
@@ -127,7 +127,7 @@ impl Sealing {
 }
 
 impl State {
-    pub(super) fn new(answered: Vec<Answered>, open: Vec<String>) -> Self {
+    pub(super) fn new(answered: Vec<Answered>, open: Vec<(String, String)>) -> Self {
         Self { answered, open, ..Self::default() }
     }
 

@@ -20,6 +20,7 @@ use super::form::Form;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
+    key: Option<String>,
     message: String,
     subject: Subject,
 }
@@ -76,7 +77,7 @@ impl Question {
     /// Creates a question with a form.
     #[must_use]
     pub fn form(message: impl Into<String>, form: Form) -> Self {
-        Self { message: message.into(), subject: Subject::Form(form) }
+        Self { key: None, message: message.into(), subject: Subject::Form(form) }
     }
 
     /// Creates a question whether to open a URL.
@@ -85,7 +86,20 @@ impl Question {
     /// visitor is the user of the call.
     #[must_use]
     pub fn url(message: impl Into<String>, url: impl Into<String>) -> Self {
-        Self { message: message.into(), subject: Subject::Url(url.into()) }
+        Self { key: None, message: message.into(), subject: Subject::Url(url.into()) }
+    }
+
+    /// Sets a name for the question, which clients of MCP revision 2026-07-28 see as its key in `inputRequests`. By default,
+    /// questions are numbered.
+    #[must_use]
+    pub fn with_key(self, key: impl Into<String>) -> Self {
+        Self { key: Some(key.into()), ..self }
+    }
+
+    /// Returns the name of the question, if it has one.
+    #[must_use]
+    pub fn key(&self) -> Option<&str> {
+        self.key.as_deref()
     }
 
     /// Returns the text that the user reads.
@@ -123,6 +137,6 @@ impl Question {
 
     /// Returns the question with the text for a user whose answer was invalid.
     pub(crate) fn repeated(&self, message: String) -> Self {
-        Self { message, subject: self.subject.clone() }
+        Self { message, ..self.clone() }
     }
 }
