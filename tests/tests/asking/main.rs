@@ -7,6 +7,7 @@ mod attacks;
 mod client;
 mod forms;
 mod proxied;
+mod restarts;
 mod rounds;
 mod tools;
 mod waiting;

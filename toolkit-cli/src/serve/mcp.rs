@@ -6,8 +6,9 @@ use std::time::Duration;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use toolkit::{Catalog, Dispatcher};
-use toolkit_mcp::server::{Filter, Http, HttpError, Rule, ServeError, Server, ServerBuilder};
+use toolkit_mcp::server::{Filter, Http, HttpError, Rule, ServeError, Server, ServerBuilder, StateKey};
 
+use super::options::STATE_KEYS;
 #[cfg(feature = "proxy")]
 use super::proxy;
 use crate::error::CommandError;
@@ -101,6 +102,10 @@ fn server(mut server: ServerBuilder, matches: &ArgMatches, is_proxy: bool) -> Re
         // Not every client supports change notifications.
         server = server.list_ttl(PROXY_TTL);
     }
+    let keys = state_keys()?;
+    if !keys.is_empty() {
+        server = server.state_keys(keys);
+    }
     // Without the flag, the configuration of the host applies.
     if matches.value_source("naming") != Some(ValueSource::DefaultValue) {
         server = server.naming(naming(matches));
@@ -114,6 +119,16 @@ fn server(mut server: ServerBuilder, matches: &ArgMatches, is_proxy: bool) -> Re
     server.build().map_err(|error| match error {
         ServeError::Catalog(diagnostics) => CommandError::Catalog(diagnostics),
         other => CommandError::Other { exit: Exit::Failed, kind: "invalid_catalog", message: other.to_string() },
+    })
+}
+
+/// Returns the keys in the environment, separated by commas. An error does not contain them.
+fn state_keys() -> Result<Vec<StateKey>, CommandError> {
+    let keys = std::env::var(STATE_KEYS).unwrap_or_default();
+    let keys = keys.split(',').map(str::trim).filter(|key| !key.is_empty()).map(StateKey::from_secret);
+    keys.collect::<Result<_, _>>().map_err(|error| {
+        let message = format!("{STATE_KEYS}: {error}");
+        CommandError::Other { exit: Exit::Usage, kind: "usage", message }
     })
 }
 

@@ -6,6 +6,9 @@ use crate::missing::unless;
 use crate::options::{duration, naming_option, switch};
 use crate::token::TOKEN;
 
+/// The environment variable of the keys that seal the state of calls.
+pub(super) const STATE_KEYS: &str = "SERVE_STATE_KEYS";
+
 const MCP: bool = cfg!(feature = "mcp");
 const OTC: bool = cfg!(feature = "otc");
 
@@ -17,6 +20,8 @@ pub(super) fn command() -> Command {
              http://ADDR/mcp with --http, or over Open Tool Calling with --otc.\n\n\
              A server that other machines can reach requires a token, which clients must send. It is read from the \
              environment variable {TOKEN}, or from the variable of --token-env.\n\n\
+             A call whose user is asked continues on any server with the same keys in {STATE_KEYS}: secrets of at least \
+             32 characters, separated by commas. The first one seals, and all of them open.\n\n\
              The log goes to stderr, filtered by RUST_LOG, as in RUST_LOG=debug.\n\n\
              A RULE is `namespace=NS`, `tag=TAG`, `hint=HINT` (`read-only`, `destructive`, `idempotent`, `open-world`) or \
              the id of a tool."
