@@ -34,6 +34,7 @@ mod headers;
 mod http;
 mod initialize;
 mod listen;
+mod logging;
 mod message;
 mod meta;
 mod methods;

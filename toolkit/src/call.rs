@@ -6,6 +6,7 @@
 //! | [`Context`] | cancellation, progress, credentials and values of the host, which a tool receives as `&Context` |
 //! | [`Coercion`], [`Change`] | corrections of arguments that do not match the schema |
 //! | [`RunResult`], [`Content`], [`Structured`] | the result |
+//! | [`LogLevel`], [`LogMessage`] | messages for the caller that are not a part of the result |
 //! | [`ask`] | questions to the user during a call |
 //! | [`ToolError`], [`ErrorKind`], [`Stage`] | the error, with a message for the model |
 //!
@@ -48,6 +49,7 @@ mod error;
 pub(crate) mod exact;
 mod future;
 mod kind;
+mod log;
 mod output;
 pub(crate) mod permit;
 mod read;
@@ -71,6 +73,7 @@ pub(crate) use self::decode::{decode_tree, typed_arguments};
 pub use self::error::{ShowError, ToolError};
 pub use self::future::BoxFuture;
 pub use self::kind::{ErrorKind, Stage};
+pub use self::log::{LogLevel, LogMessage};
 pub(crate) use self::output::{check_output, check_output_tree, check_value, not_json};
 pub use self::result::RunResult;
 pub use self::secret::SecretString;

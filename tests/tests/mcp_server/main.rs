@@ -8,6 +8,7 @@ mod client;
 mod faults;
 mod headers;
 mod listing;
+mod logging;
 mod messages;
 mod pipes;
 mod proxy;

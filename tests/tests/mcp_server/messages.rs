@@ -27,7 +27,7 @@ async fn discover_returns_capabilities_and_cache_hints() {
     let client = client().await;
     let result = client.send(&modern(1, "server/discover", json!({}))).await.result();
     assert_eq!(result["supportedVersions"][0], MODERN);
-    assert_eq!(result["capabilities"], json!({ "tools": { "listChanged": true } }));
+    assert_eq!(result["capabilities"], json!({ "tools": { "listChanged": true }, "logging": {} }));
     assert_eq!(result["ttlMs"], 3_600_000);
     assert_eq!(result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "tests");
 }

@@ -16,6 +16,7 @@ use toolkit_http::{CallLimiter, ToolPool};
 
 use super::ask::{Keys, OpenRequests, Sealing, StateKey, UsedInMemory, UsedStates};
 use super::filter::Filter;
+use super::logging::LogLevels;
 use super::metrics::Metrics;
 use super::providers::Providers;
 use super::reply::json_bytes;
@@ -380,6 +381,7 @@ impl ServerBuilder {
             credentials: self.credentials,
             running: Running::default(),
             requests: OpenRequests::default(),
+            log_levels: LogLevels::default(),
             ask_timeout: self.ask_timeout,
             sealing: Arc::new(sealing),
             resources: self.resources,

@@ -10,6 +10,7 @@ mod watch;
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
+use toolkit::call::LogLevel;
 use toolkit::mcp::Revision;
 use toolkit::{Arguments, CancelToken, Context, Tool};
 use toolkit_http::BodyCharge;
@@ -35,6 +36,8 @@ pub(super) struct Call<'m> {
     pub(super) cancel: CancelToken,
     pub(super) registered: Option<Registered>,
     pub(super) progress_token: Option<Box<RawValue>>,
+    /// The level from which on the client receives log messages.
+    pub(super) log_level: Option<LogLevel>,
     pub(super) asks: Asks,
     pub(super) span: Span,
     /// Holds the permit of a call that may ask its user.
@@ -72,7 +75,7 @@ pub(super) struct CallResponse {
 impl Call<'_> {
     /// Returns true if the client expects messages while the call runs.
     pub(super) fn sends_messages(&self) -> bool {
-        self.progress_token.is_some() || matches!(self.asks, Asks::Stream { .. })
+        self.progress_token.is_some() || self.log_level.is_some() || matches!(self.asks, Asks::Stream { .. })
     }
 
     pub(super) fn entry(&self) -> &ServedTool {

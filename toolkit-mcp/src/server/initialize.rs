@@ -49,7 +49,7 @@ impl Server {
     }
 
     fn capabilities(&self) -> Value {
-        let mut capabilities = json!({ "tools": { "listChanged": true } });
+        let mut capabilities = json!({ "tools": { "listChanged": true }, "logging": {} });
         if self.shared.has_empty_prompts_and_resources {
             capabilities["prompts"] = json!({});
             capabilities["resources"] = json!({});

@@ -5,8 +5,10 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
+use toolkit::call::LogLevel;
 use toolkit::mcp::Revision;
 
+use super::logging::parse_level;
 use super::message::{is_id, text};
 use super::reply::{Code, RpcError};
 
@@ -30,6 +32,8 @@ pub(super) struct Meta<'m> {
     pub(super) client_capabilities: Option<&'m RawValue>,
     #[serde(borrow, rename = "progressToken")]
     progress_token: Option<&'m RawValue>,
+    #[serde(borrow, rename = "io.modelcontextprotocol/logLevel")]
+    log_level: Option<&'m RawValue>,
     #[serde(borrow)]
     traceparent: Option<&'m RawValue>,
     #[serde(borrow)]
@@ -88,6 +92,11 @@ impl<'m> Meta<'m> {
 
     pub(super) fn progress_token(&self) -> Option<&'m RawValue> {
         self.progress_token.filter(|token| is_id(token))
+    }
+
+    /// Returns the level from which on the client wants to receive log messages of the call.
+    pub(super) fn log_level(&self) -> Result<Option<LogLevel>, RpcError> {
+        self.log_level.map(|level| parse_level("io.modelcontextprotocol/logLevel", level)).transpose()
     }
 
     pub(super) fn trace(&self) -> [Option<Cow<'m, str>>; 3] {

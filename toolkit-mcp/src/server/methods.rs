@@ -14,6 +14,7 @@ use super::call::{Asks, Call, invalid_state};
 use super::find::Find;
 use super::initialize::empty_list;
 use super::listen::Listen;
+use super::logging::requested_level;
 use super::message::{Malformed, Message};
 use super::meta::{BATCHES, Meta, missing};
 use super::peer::Peer;
@@ -91,6 +92,13 @@ impl Server {
                 Routed::Initialized { bytes: self.response(id, revision, &json_bytes(&result)), takes_batches, modes }
             }
             "ping" if is_legacy => reply(&json!({})),
+            "logging/setLevel" if is_legacy => {
+                let level = requested_level(params)?;
+                if let Some(session) = peer.session {
+                    self.shared.log_levels.set(session, level);
+                }
+                reply(&json!({}))
+            }
             "server/discover" if is_legacy => return Err(missing("protocolVersion")),
             "server/discover" => reply(&self.discover()),
             "subscriptions/listen" if !is_legacy => Routed::Listen(Listen::new(self, id, params, peer)?),
@@ -161,6 +169,10 @@ impl Server {
         if let (Some(headers), Revision::V2026_07_28) = (peer.headers, revision) {
             headers::check_param_headers(headers, entry, &arguments)?;
         }
+        let log_level = match revision {
+            Revision::V2025_11_25 => peer.session.and_then(|session| self.shared.log_levels.get(session)),
+            _ => meta.log_level()?,
+        };
         let asks = self.asks(served.tool(entry), &arguments, meta, revision, peer)?;
         let mut context = Context::new().with(Request::new(revision, meta, peer.caller));
         if entry.has_requirements {
@@ -200,6 +212,7 @@ impl Server {
             cancel,
             registered,
             progress_token,
+            log_level,
             asks,
             span,
             permit: None,

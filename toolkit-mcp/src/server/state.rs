@@ -16,6 +16,7 @@ use toolkit_http::{CallLimiter, ToolPool};
 
 use super::ask::{OpenRequests, Sealing};
 use super::filter::Filter;
+use super::logging::LogLevels;
 use super::metrics::Metrics;
 use super::providers::Providers;
 use super::proxied::Proxied;
@@ -75,6 +76,7 @@ pub(super) struct Shared {
     pub(super) credentials: Option<Box<CredentialsFn>>,
     pub(super) running: Running,
     pub(super) requests: OpenRequests,
+    pub(super) log_levels: LogLevels,
     pub(super) ask_timeout: Duration,
     pub(super) sealing: Arc<Sealing>,
     pub(super) resources: Providers,

@@ -148,5 +148,6 @@ impl Drop for Ending {
         self.end.cancel();
         self.server.shared.running.cancel_all_of(&self.session);
         self.server.shared.resources.subscriptions.end(&self.session);
+        self.server.shared.log_levels.end(&self.session);
     }
 }

@@ -18,6 +18,7 @@ use super::run::{Ended, run};
 use super::watch::Watch;
 use super::{Asks, Call, CallResponse};
 use crate::server::ask::{PermitSlot, StreamAsker};
+use crate::server::logging::CallLog;
 use crate::server::reply::notification;
 
 /// The number of messages in the queue of a slow client. Further progress reports are dropped.
@@ -83,6 +84,14 @@ impl Call<'static> {
                 n_asked: AtomicUsize::new(0),
             });
         }
+        if let Some(level) = self.log_level {
+            let (sender, log) = (sender.clone(), CallLog::new(&self.entry().id));
+            context = context.on_log(level, move |message| {
+                if let Some(bytes) = log.notification(&message) {
+                    drop(sender.try_send(CallMessage::Log(bytes)));
+                }
+            });
+        }
         if self.progress_token.is_some() {
             context = context.on_progress(move |progress| drop(sender.try_send(CallMessage::Progress(progress))));
         }
@@ -117,6 +126,8 @@ enum Step {
 /// A message that a tool sends to the client while it runs.
 pub(in crate::server) enum CallMessage {
     Progress(Progress),
+    /// A log notification.
+    Log(Vec<u8>),
     /// A complete JSON-RPC message.
     Request(Vec<u8>),
 }
@@ -243,7 +254,7 @@ impl CallEvents {
     fn event(&mut self, message: CallMessage) -> Option<CallEvent> {
         match message {
             CallMessage::Progress(progress) => self.report(&progress),
-            CallMessage::Request(bytes) => Some(CallEvent::Message(bytes)),
+            CallMessage::Log(bytes) | CallMessage::Request(bytes) => Some(CallEvent::Message(bytes)),
         }
     }
 

@@ -214,6 +214,7 @@ impl Inner {
                 self.sessions.end(name);
                 self.server.shared.running.cancel_all_of(name);
                 self.server.shared.resources.subscriptions.end(name);
+                self.server.shared.log_levels.end(name);
                 let mut response = Response::new(Body::empty());
                 *response.status_mut() = StatusCode::NO_CONTENT;
                 response

@@ -1,0 +1,123 @@
+//! Log messages of tools for clients.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use toolkit::call::{LogLevel, LogMessage};
+
+use super::message::text;
+use super::reply::{Code, RpcError, json_bytes, notification};
+
+/// The number of sessions whose levels are remembered.
+const MAX_SESSIONS: usize = 4096;
+
+/// The number of messages of a call per second, beyond which messages are dropped.
+const MAX_PER_SECOND: u32 = 100;
+
+/// The size of a message in bytes, beyond which its data is omitted.
+const MAX_BYTES: usize = 16 << 10;
+
+/// The levels that clients before 2026-07-28 have set with `logging/setLevel`, by session.
+#[derive(Debug, Default)]
+pub(super) struct LogLevels(Mutex<Levels>);
+
+#[derive(Debug, Default)]
+struct Levels {
+    by_session: HashMap<Box<str>, LogLevel>,
+    /// The sessions in the order in which they were added.
+    order: VecDeque<Box<str>>,
+}
+
+impl LogLevels {
+    pub(super) fn get(&self, session: &str) -> Option<LogLevel> {
+        self.levels().by_session.get(session).copied()
+    }
+
+    pub(super) fn set(&self, session: &str, level: LogLevel) {
+        let mut levels = self.levels();
+        if levels.by_session.insert(session.into(), level).is_none() {
+            levels.order.push_back(session.into());
+        }
+        if levels.order.len() > MAX_SESSIONS
+            && let Some(oldest) = levels.order.pop_front()
+        {
+            levels.by_session.remove(&oldest);
+        }
+    }
+
+    pub(super) fn end(&self, session: &str) {
+        let mut levels = self.levels();
+        if levels.by_session.remove(session).is_some() {
+            levels.order.retain(|other| **other != *session);
+        }
+    }
+
+    fn levels(&self) -> MutexGuard<'_, Levels> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reads the parameters of `logging/setLevel`.
+pub(super) fn requested_level(params: Option<&RawValue>) -> Result<LogLevel, RpcError> {
+    #[derive(Default, Deserialize)]
+    struct Params<'m> {
+        #[serde(borrow)]
+        level: Option<&'m RawValue>,
+    }
+    let params: Params<'_> = params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default();
+    params.level.map_or_else(|| Err(invalid_level("level")), |level| parse_level("level", level))
+}
+
+/// Parses the level in a field.
+pub(super) fn parse_level(field: &str, level: &RawValue) -> Result<LogLevel, RpcError> {
+    text(level).and_then(|name| LogLevel::from_name(&name)).ok_or_else(|| invalid_level(field))
+}
+
+fn invalid_level(field: &str) -> RpcError {
+    let names = LogLevel::ALL.map(|level| format!("`{level}`")).join(", ");
+    RpcError::new(Code::InvalidParams, format!("`{field}` must be one of {names}"))
+}
+
+/// The log of one call, which bounds the rate and the size of its messages.
+pub(super) struct CallLog {
+    tool: String,
+    second: Mutex<(Instant, u32)>,
+}
+
+impl CallLog {
+    pub(super) fn new(tool: &str) -> Self {
+        Self { tool: tool.to_owned(), second: Mutex::new((Instant::now(), 0)) }
+    }
+
+    /// Returns the notification of a message, or `None` if there are too many.
+    pub(super) fn notification(&self, message: &LogMessage) -> Option<Vec<u8>> {
+        #[derive(Serialize)]
+        struct Params<'p> {
+            level: &'static str,
+            logger: &'p str,
+            data: &'p Value,
+        }
+        {
+            let mut second = self.second.lock().unwrap_or_else(PoisonError::into_inner);
+            if second.0.elapsed() >= Duration::from_secs(1) {
+                *second = (Instant::now(), 0);
+            }
+            second.1 += 1;
+            if second.1 > MAX_PER_SECOND {
+                return None;
+            }
+        }
+        let written = |data: &Value| {
+            notification("notifications/message", &Params { level: message.level.name(), logger: &self.tool, data })
+        };
+        let n_bytes = json_bytes(&message.data).len();
+        Some(match n_bytes > MAX_BYTES {
+            true => written(&format!("a log message of {n_bytes} bytes is omitted").into()),
+            false => written(&message.data),
+        })
+    }
+}
