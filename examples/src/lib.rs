@@ -13,6 +13,7 @@
 //! | [`pictures`] | content instead of data |
 //! | [`search`] | long-running work: a separate thread, progress, cancellation |
 //! | [`git`] | asynchronous work: another program with a timeout; results that are streamed |
+//! | [`resources`] | resources, so that a client can read what a result links to |
 
 pub mod math;
 pub mod units;
@@ -34,6 +35,8 @@ pub mod pictures;
 pub mod search;
 
 pub mod git;
+
+pub mod resources;
 
 mod walk;
 

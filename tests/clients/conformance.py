@@ -26,12 +26,18 @@ BOTH = [
     "json-schema-2020-12",
     "server-sse-multiple-streams",
     "dns-rebinding-protection",
+    "resources-list",
+    "resources-read-text",
+    "resources-read-binary",
+    "resources-templates-read",
 ]
 SCENARIOS = {
     "2025-11-25": [
         "server-initialize",
         "server-session-lifecycle",
         "ping",
+        "resources-subscribe",
+        "resources-unsubscribe",
         "tools-call-elicitation",
         "elicitation-sep1034-defaults",
         "elicitation-sep1330-enums",
@@ -46,6 +52,7 @@ SCENARIOS = {
         "input-required-result-unsupported-methods",
         "input-required-result-tampered-state",
         "input-required-result-validate-input",
+        "sep-2164-resource-not-found",
         "server-stateless",
         "caching",
         "http-header-validation",

@@ -7,6 +7,7 @@ use std::fs;
 use serde_json::Value;
 use tempfile::TempDir;
 use toolkit::call::ErrorKind;
+use toolkit::resource::{ResourceContents, Resources};
 use toolkit::{Catalog, Content, Context, Dispatcher, RunResult, ToolError};
 use toolkit_examples::Root;
 
@@ -45,6 +46,11 @@ impl Host {
 
     pub(crate) fn run(&self, context: &Context, tool: &str, arguments: Value) -> Result<RunResult, ToolError> {
         self.runtime.block_on(self.dispatcher.call_with(context, tool, arguments.to_string()))
+    }
+
+    /// Reads a resource.
+    pub(crate) fn read(&self, resources: &impl Resources, uri: &str) -> Option<Vec<ResourceContents>> {
+        self.runtime.block_on(resources.read(uri, &Context::new())).unwrap()
     }
 
     /// Returns the events of a call, as JSON.

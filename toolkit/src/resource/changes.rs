@@ -7,6 +7,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 type Listener = dyn Fn(ResourceChange<'_>) -> ControlFlow<()> + Send + Sync;
 
 /// A change of resources, as a provider reports it.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::resource::ResourceChange;
+///
+/// fn describe(change: ResourceChange<'_>) -> String {
+///     match change {
+///         ResourceChange::Updated(uri) => format!("{uri} has changed"),
+///         _ => "the list has changed".to_owned(),
+///     }
+/// }
+///
+/// assert_eq!(describe(ResourceChange::Updated("notes://7")), "notes://7 has changed");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResourceChange<'a> {
@@ -95,6 +110,18 @@ impl ResourceChanges {
 }
 
 /// A reference to [`ResourceChanges`] that does not keep the listeners.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::resource::ResourceChanges;
+///
+/// let changes = ResourceChanges::new();
+/// let weak = changes.downgrade();
+/// assert!(weak.upgrade().is_some_and(|same| same.is_same(&changes)));
+/// drop(changes);
+/// assert!(weak.upgrade().is_none());
+/// ```
 #[derive(Clone)]
 pub struct WeakResourceChanges(Weak<Mutex<Vec<Arc<Listener>>>>);
 

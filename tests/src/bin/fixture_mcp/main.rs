@@ -3,6 +3,7 @@
 //! names.
 
 mod asks;
+mod resources;
 
 use std::borrow::Cow;
 use std::process::ExitCode;
@@ -35,8 +36,9 @@ fn main() -> ExitCode {
 async fn serve() -> Result<(), Box<dyn std::error::Error>> {
     let its_server = ItsServer::default();
     let dispatcher = Dispatcher::builder(Catalog::linked()?).state(Arc::clone(&its_server)).build()?;
-    // The suite lists prompts and resources, too; both lists are empty.
-    let server = Server::builder(dispatcher).named("fixture", "1.0.0").empty_prompts_and_resources(true).build()?;
+    // The suite lists prompts, too; the list is empty.
+    let server = Server::builder(dispatcher).named("fixture", "1.0.0").empty_prompts_and_resources(true);
+    let server = resources::added(server)?.build()?;
     let _ = its_server.set(server.clone());
     match std::env::args().nth(1) {
         None => server.stdio().await?,
