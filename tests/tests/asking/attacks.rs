@@ -5,7 +5,8 @@ use std::time::Duration;
 use super::*;
 use crate::client::answered;
 use crate::tools::{Effects, server, server_with};
-use toolkit_mcp::server::{Server, StateKey};
+use toolkit::dispatch::BoxFuture;
+use toolkit_mcp::server::{Caller, Server, StateKey, TokenError, Verify};
 
 const WAY: (Era, Way) = (Era::Modern, Way::Http);
 
@@ -78,6 +79,28 @@ async fn a_state_of_another_tool_or_other_arguments_is_rejected() {
     let mut same = params.clone();
     same["arguments"] = json!({ "path": "a\u{2e}txt" });
     assert_eq!(text(&client.call_once(&same, &mut |_| unreachable!()).await), "deleted");
+}
+
+/// Each token is the name of its caller.
+struct Names;
+
+impl Verify for Names {
+    fn verify<'v>(&'v self, token: &'v str) -> BoxFuture<'v, Result<Caller, TokenError>> {
+        Box::pin(async move { Ok(Caller::named(token)) })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_state_of_another_caller_is_rejected() {
+    let (server, effects) = server();
+    let verified = server.http().verify(Names).into_service();
+    let mut alice = Client::with_token(verified.clone(), "alice", forms_and_urls()).await;
+    let params = started(&mut alice).await;
+    let mut bob = Client::with_token(verified, "bob", forms_and_urls()).await;
+    assert_rejected(&bob.call_once(&params, &mut |_| unreachable!()).await, &effects);
+    let mut anonymous = connect(&server).await;
+    assert_rejected(&anonymous.call_once(&params, &mut |_| unreachable!()).await, &effects);
+    assert_eq!(text(&alice.call_once(&params, &mut |_| unreachable!()).await), "deleted");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -36,6 +36,7 @@ pub struct Client {
     era: Era,
     connection: Connection,
     capabilities: Value,
+    token: Option<&'static str>,
     last_id: u64,
     /// The rounds of all calls: more than the number of calls if questions were asked.
     pub n_rounds: usize,
@@ -59,7 +60,16 @@ impl Client {
             }
             Way::Http => Connection::Http { service: server.http().into_service(), session: None },
         };
-        let mut client = Self { era, connection, capabilities, last_id: 0, n_rounds: 0 };
+        Self::over(connection, era, capabilities, None).await
+    }
+
+    /// Connects to a service over HTTP in the later era, with a token.
+    pub async fn with_token(service: Service, token: &'static str, capabilities: Value) -> Self {
+        Self::over(Connection::Http { service, session: None }, Era::Modern, capabilities, Some(token)).await
+    }
+
+    async fn over(connection: Connection, era: Era, capabilities: Value, token: Option<&'static str>) -> Self {
+        let mut client = Self { era, connection, capabilities, token, last_id: 0, n_rounds: 0 };
         if era == Era::Legacy {
             let params = json!({
                 "protocolVersion": LEGACY,
@@ -165,6 +175,9 @@ impl Client {
             .header("host", "localhost")
             .header("content-type", "application/json")
             .header("accept", "application/json, text/event-stream");
+        if let Some(token) = self.token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
         match self.era {
             Era::Legacy => {
                 request = request.header("mcp-protocol-version", LEGACY);

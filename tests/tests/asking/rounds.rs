@@ -41,17 +41,14 @@ async fn a_question_without_an_answer_is_asked_again_and_other_answers_are_ignor
     let mut params = json!({ "name": "plan", "arguments": {} });
     let mut no_user = |_: &Value| unreachable!();
     let first = client.call_once(&params, &mut no_user).await;
-    for missing in [json!({}), json!({ "other": accept(json!({ "value": "Oslo" })) })] {
-        params["requestState"] = first["result"]["requestState"].clone();
-        params["inputResponses"] = missing;
-        let again = client.call_once(&params, &mut no_user).await;
-        assert_eq!(again["result"]["inputRequests"], first["result"]["inputRequests"]);
-        // Without a function that is read-only or idempotent, a state is used once.
-        params.as_object_mut().unwrap().remove("inputResponses");
-        let reused = client.call_once(&params, &mut no_user).await;
-        assert_eq!(reused["error"]["code"], -32602);
-        break;
-    }
+    params["requestState"] = first["result"]["requestState"].clone();
+    params["inputResponses"] = json!({ "other": accept(json!({ "value": "Oslo" })) });
+    let again = client.call_once(&params, &mut no_user).await;
+    assert_eq!(again["result"]["inputRequests"], first["result"]["inputRequests"]);
+    // The answers of a call that may have effects continue it once.
+    let reused = client.call_once(&params, &mut no_user).await;
+    assert_eq!(reused["error"]["code"], -32602);
+
     let first = client.call_once(&json!({ "name": "plan", "arguments": {} }), &mut no_user).await;
     params["requestState"] = first["result"]["requestState"].clone();
     params["inputResponses"] = answered(&first["result"], &mut trip);
