@@ -293,3 +293,26 @@ fn the_status_command_exits_with_1_unless_all_servers_are_ready() {
     let (code, _, err) = status(&["ftp://x"], None);
     assert!(code == Some(2) && err.contains("`https://` or `http://`"), "{err}");
 }
+
+#[test]
+fn the_status_is_a_table_on_a_terminal() {
+    let proxy =
+        Operated::new(&json!({ "peer": peer(&["usual", "bad"]), "absent": { "command": "/nowhere/at-all" } }), &[]);
+    until(|| proxy.is("absent", "backing_off"));
+    let program = env!("CARGO_BIN_EXE_fixture_tools");
+    let mut command = Command::new("script");
+    command.args(["-qec", &format!("stty cols 100 && {program} status {}", proxy.address), "/dev/null"]);
+    let Ok(output) = command.env("NO_COLOR", "1").env("TERM", "xterm").stdin(Stdio::null()).output() else {
+        return toolkit_tests::skipped(1);
+    };
+    let page = String::from_utf8(output.stdout).unwrap().replace("\r\n", "\n");
+    let lines: Vec<&str> = page.lines().collect();
+    assert!(lines[0].ends_with("tools, 0 running calls"), "{page}");
+    let headers = ["NAME", "STATE", "FOR", "TOOLS", "LEFT", "OUT", "CALLS", "RUNNING", "ERRORS", "RESTARTS"];
+    assert_eq!(lines[1].split_whitespace().collect::<Vec<_>>(), headers, "{page}");
+    let row = lines.iter().position(|line| line.starts_with("absent ")).unwrap();
+    assert!(lines[row + 1].contains("cannot be started: `/nowhere/at-all`"), "{page}");
+    let row = lines.iter().position(|line| line.starts_with("peer ")).unwrap();
+    assert!(lines[row + 1..].iter().any(|line| line.contains("  the MCP server `peer` lists `no_schema`")), "{page}");
+    assert!(!page.contains('\u{e0041}'), "{page}");
+}
