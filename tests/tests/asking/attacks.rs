@@ -81,12 +81,15 @@ async fn a_state_of_another_tool_or_other_arguments_is_rejected() {
     assert_eq!(text(&client.call_once(&same, &mut |_| unreachable!()).await), "deleted");
 }
 
-/// Each token is the name of its caller.
+/// Each token is the name and the issuer of its caller.
 struct Names;
 
 impl Verify for Names {
     fn verify<'v>(&'v self, token: &'v str) -> BoxFuture<'v, Result<Caller, TokenError>> {
-        Box::pin(async move { Ok(Caller::named(token)) })
+        Box::pin(async move {
+            let (name, issuer) = token.split_once('@').ok_or(TokenError::Invalid)?;
+            Ok(Caller::named(name).with_issuer(issuer))
+        })
     }
 }
 
@@ -94,10 +97,12 @@ impl Verify for Names {
 async fn a_state_of_another_caller_is_rejected() {
     let (server, effects) = server();
     let verified = server.http().verify(Names).into_service();
-    let mut alice = Client::with_token(verified.clone(), "alice", forms_and_urls()).await;
+    let mut alice = Client::with_token(verified.clone(), "alice@a.example", forms_and_urls()).await;
     let params = started(&mut alice).await;
-    let mut bob = Client::with_token(verified, "bob", forms_and_urls()).await;
-    assert_rejected(&bob.call_once(&params, &mut |_| unreachable!()).await, &effects);
+    for token in ["bob@a.example", "alice@b.example"] {
+        let mut other = Client::with_token(verified.clone(), token, forms_and_urls()).await;
+        assert_rejected(&other.call_once(&params, &mut |_| unreachable!()).await, &effects);
+    }
     let mut anonymous = connect(&server).await;
     assert_rejected(&anonymous.call_once(&params, &mut |_| unreachable!()).await, &effects);
     assert_eq!(text(&alice.call_once(&params, &mut |_| unreachable!()).await), "deleted");

@@ -239,8 +239,8 @@ impl Server {
         let Some(state) = meta.input.state else {
             return Ok(if modes.is_empty() { Asks::Never } else { Asks::Rounds(Rounds::first(modes)) });
         };
-        let subject = peer.caller.and_then(|caller| caller.subject());
-        let rounds = Rounds::next(modes, &self.shared.sealing, tool, arguments, subject, state, meta.input.responses);
+        let caller = peer.caller.map(|caller| &**caller);
+        let rounds = Rounds::next(modes, &self.shared.sealing, tool, arguments, caller, state, meta.input.responses);
         let rounds = rounds.map_err(|reason| RpcError::new(Code::InvalidParams, reason))?;
         rounds.map(Asks::Rounds).ok_or_else(invalid_state)
     }

@@ -16,6 +16,7 @@ use super::requests::too_many;
 use super::state::{Answered, Binding, Sealing, State, text};
 use super::{MAX_QUESTIONS, Modes};
 use crate::server::message::text as json_text;
+use crate::server::request::Caller;
 
 /// The answers of earlier rounds, and the questions of this one.
 #[derive(Clone)]
@@ -63,12 +64,12 @@ impl Rounds {
         sealing: &Sealing,
         tool: &Tool,
         arguments: &Arguments<'_>,
-        subject: Option<&str>,
+        caller: Option<&Caller>,
         state: &RawValue,
         responses: Option<&RawValue>,
     ) -> Result<Option<Self>, &'static str> {
         let opened = || {
-            let binding = Binding::new(&sealing.name, subject, tool, arguments)?;
+            let binding = Binding::new(&sealing.name, caller, tool, arguments)?;
             sealing.open(&json_text(state)?, &binding)
         };
         let Some(mut state) = opened() else {
@@ -135,7 +136,7 @@ impl Rounds {
         sealing: &Sealing,
         tool: &Tool,
         arguments: &Arguments<'_>,
-        subject: Option<&str>,
+        caller: Option<&Caller>,
     ) -> Result<Value, ToolError> {
         let round = self.round();
         if round.answered.len() + round.open.len() > MAX_QUESTIONS {
@@ -145,7 +146,7 @@ impl Rounds {
         let hashes = round.open.iter().map(|question| text(QuestionHash::new(question)));
         let open = std::iter::zip(keys.iter().cloned(), hashes).collect();
         let state = State::new(round.answered.clone(), open);
-        let binding = Binding::new(&sealing.name, subject, tool, arguments);
+        let binding = Binding::new(&sealing.name, caller, tool, arguments);
         let sealed = binding.and_then(|binding| sealing.seal(&state, &binding));
         let sealed = sealed.ok_or_else(|| ToolError::failed("the answers of the user are too long"))?;
         let request = |question| json!({ "method": "elicitation/create", "params": elicit::params(question, None) });

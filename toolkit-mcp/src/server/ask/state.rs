@@ -14,6 +14,7 @@ use toolkit_schema::equality::write_canonical;
 use super::elicit::QuestionHash;
 use super::seal::Keys;
 use super::used::UsedStates;
+use crate::server::request::Caller;
 
 /// How a server seals states.
 pub(in crate::server) struct Sealing {
@@ -33,16 +34,19 @@ pub(super) struct Binding {
 impl Binding {
     /// Binds a state to a server, a caller, a tool with its contract, and arguments. Returns `None` if the arguments are
     /// not JSON.
-    pub(super) fn new(server: &str, subject: Option<&str>, tool: &Tool, arguments: &Arguments<'_>) -> Option<Self> {
+    pub(super) fn new(server: &str, caller: Option<&Caller>, tool: &Tool, arguments: &Arguments<'_>) -> Option<Self> {
         let arguments = arguments.to_value().ok()?;
         let mut canonical = String::new();
         write_canonical(&arguments, &mut canonical);
         let id = tool.id().to_string();
         let contract = tool.contract_hash();
-        let subject = subject.map_or_else(String::new, |subject| format!("subject {subject}"));
-        let parts: [&[u8]; 6] = [
+        // A subject is unique within its issuer only, and an empty one differs from none.
+        let subject = caller.and_then(Caller::subject).map_or_else(String::new, |subject| format!("subject {subject}"));
+        let issuer = caller.and_then(Caller::issuer).unwrap_or_default();
+        let parts: [&[u8]; 7] = [
             b"tools/call",
             server.as_bytes(),
+            issuer.as_bytes(),
             subject.as_bytes(),
             id.as_bytes(),
             contract.as_bytes(),

@@ -16,7 +16,7 @@ use super::{Asks, Call, CallResponse, invalid_state};
 use crate::server::ask::{Outcome, Rounds};
 use crate::server::proxy_uri::{backend_name, encode_content};
 use crate::server::reply::{Code, RpcError, json_bytes, response};
-use crate::server::request::{Caller, MissingCapability, Request};
+use crate::server::request::{MissingCapability, Request};
 
 /// The outcome of a call, and the kind of its error.
 pub(super) struct Ended {
@@ -79,8 +79,8 @@ impl Call<'_> {
 
     /// Ends the call with its questions. The client repeats it with the answers.
     fn asked(&self, rounds: &Rounds) -> Ended {
-        let subject = self.context.get::<Request>().and_then(Request::caller).and_then(Caller::subject);
-        match rounds.input_required(&self.shared.sealing, self.tool(), &self.arguments, subject) {
+        let caller = self.context.get::<Request>().and_then(Request::caller);
+        match rounds.input_required(&self.shared.sealing, self.tool(), &self.arguments, caller) {
             Ok(result) => Ended { response: self.to_response(&json_bytes(&result)), failure: None },
             Err(error) => self.failed(error),
         }
