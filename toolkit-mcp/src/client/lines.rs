@@ -124,10 +124,8 @@ impl Lines {
     /// Tracks the requests whose results are passed on unchanged, until they are canceled.
     fn note(&self, message: &TxJsonRpcMessage<RoleClient>) {
         match message {
-            JsonRpcMessage::Request(sent) => {
-                if is_verbatim(&sent.request) {
-                    locked(&self.verbatim).insert(sent.id.clone());
-                }
+            JsonRpcMessage::Request(sent) if is_verbatim(&sent.request) => {
+                locked(&self.verbatim).insert(sent.id.clone());
             }
             JsonRpcMessage::Notification(sent) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &sent.notification

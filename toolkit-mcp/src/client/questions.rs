@@ -142,5 +142,5 @@ pub(super) fn result_of(answer: Answer) -> Option<Value> {
 pub(super) fn modes(context: &Context) -> Option<Value> {
     let modes = [(Mode::Form, "form"), (Mode::Url, "url")].into_iter().filter(|(mode, _)| context.can_ask(*mode));
     let modes: Map<String, Value> = modes.map(|(_, name)| (name.to_owned(), json!({}))).collect();
-    (!modes.is_empty()).then(|| Value::Object(modes))
+    (!modes.is_empty()).then_some(Value::Object(modes))
 }

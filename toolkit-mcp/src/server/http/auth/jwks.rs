@@ -125,7 +125,11 @@ impl Jwks {
     }
 
     fn changed(self, change: impl FnOnce(&mut Cache)) -> Self {
-        match self.change(|cache| Ok::<(), std::convert::Infallible>(change(cache))) {
+        let changed = self.change(|cache| {
+            change(cache);
+            Ok::<(), std::convert::Infallible>(())
+        });
+        match changed {
             Ok(changed) => changed,
             Err(never) => match never {},
         }
