@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use tokio::io::AsyncBufReadExt;
+use toolkit::backend::Backends;
 use toolkit::call::{BoxFuture, Credentials};
 use toolkit::resource::{
     DirectoryResources, Resource, ResourceContents, ResourceSet, ResourceTemplate, Resources, TemplateResources,
 };
 use toolkit::{Context, Tool, ToolError};
-use toolkit_mcp::server::{App, Caller, Request, ServeError, ServerBuilder, TokenError, Verify};
+use toolkit_mcp::server::{App, Caller, Proxy, Request, ServeError, ServerBuilder, TokenError, Verify};
 
 use super::changes::{next, session};
 use super::*;
@@ -439,4 +440,15 @@ async fn a_user_interface_that_is_not_served_is_a_diagnostic() {
     });
     let builder = Server::builder(with_ui("ui://chart")).resources(app).resources(sleeping.unwrap());
     std::thread::spawn(|| builder.build().unwrap()).join().unwrap();
+}
+
+#[tokio::test]
+async fn what_a_proxy_lists_is_not_cached() {
+    let server = builder().resources(set()).build().unwrap();
+    let proxy = Proxy::new(server.clone(), Backends::new());
+    assert!(proxy.collect().await.is_empty());
+    let client = Client::of(serve(server.http()).await);
+    let list = client.send(&modern(1, "resources/list", json!({}))).await.result();
+    assert_eq!((&list["ttlMs"], &list["cacheScope"]), (&json!(0), &json!("private")));
+    assert_eq!(list["resources"].as_array().unwrap().len(), 2, "its own resources are served too");
 }

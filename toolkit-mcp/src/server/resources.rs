@@ -104,7 +104,11 @@ impl Server {
             context: context.with_cancel(cancel.clone()),
             cancel,
             registered,
-            scope: if peer.caller.is_some() { Scope::Private } else { Scope::Public },
+            // The servers behind a proxy answer for the proxy, and their answers may not be for everyone.
+            scope: match peer.caller.is_some() || self.shared.is_proxy() {
+                true => Scope::Private,
+                false => Scope::Public,
+            },
         })))
     }
 }

@@ -43,7 +43,7 @@ pub(super) enum Action {
 pub(super) enum Scope {
     /// All clients, since the server has not authenticated the caller.
     Public,
-    /// The caller, since a provider may consider its identity.
+    /// The caller, since a provider may consider its identity, or that of a proxy.
     Private,
 }
 

@@ -80,6 +80,8 @@ impl<T: Serialize> Listing<T> {
         let ttl_ms = match self.error {
             Some(error) if self.n_answered == 0 => return Err(error.into()),
             Some(_) => 0,
+            // The servers behind a proxy may change their lists without notice.
+            None if shared.is_proxy() => 0,
             None => shared.list_ttl(),
         };
         let mut rest = match &after {
