@@ -20,6 +20,7 @@
 //!   that exceeds [`ServerBuilder::call_timeout`].
 //! - [`Server::replace`] swaps the tools while the server runs and notifies subscribed clients. A [`Proxy`] does so
 //!   with the tools of backends, such as other MCP servers, whenever they change.
+//! - [`ServerBuilder::resources`] adds resources that clients read by URI, such as those that results link to.
 //! - Above the threshold [`ServerBuilder::list_at_most`], the server lists `search_tools`, `describe_tool` and
 //!   `call_tool` instead of all tools.
 
