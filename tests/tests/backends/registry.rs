@@ -89,3 +89,83 @@ async fn an_unregistered_backend_is_stopped_and_runs_nothing() {
     assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::Unavailable, true));
     assert_eq!(error.to_string(), "gone:tool: the backends of this tool are disabled: `gone`");
 }
+
+#[tokio::test]
+async fn a_retired_backend_finishes_its_calls_and_runs_no_others() {
+    let backend = Scripted::new("peer", BackendKind::Mcp, [open("tool")]);
+    let registry = registered([backend.clone()]);
+    let dispatcher = dispatcher(&registry).await;
+    let mut running = Box::pin(dispatcher.call("peer:tool", "{}"));
+    assert!(tokio::time::timeout(Duration::ZERO, &mut running).await.is_err(), "the call has started");
+    assert_eq!(registry.report()[0].calls.n_running, 1);
+    let retired = registry.retire("peer").unwrap();
+    assert!(registry.names().is_empty() && registry.retire("peer").is_none());
+    let mut stopping = Box::pin(retired.stop_when_idle());
+    assert!(tokio::time::timeout(Duration::ZERO, &mut stopping).await.is_err(), "a call is running");
+    let error = dispatcher.call("peer:tool", "{}").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
+    assert!(running.await.is_ok());
+    stopping.await.unwrap();
+    assert_eq!(backend.asked(), ["tools", "call tool", "stop"]);
+}
+
+#[tokio::test]
+async fn a_retired_backend_is_stopped_with_all_others() {
+    let backend = Scripted::new("peer", BackendKind::Mcp, [open("tool")]);
+    let registry = registered([backend.clone()]);
+    let retired = registry.retire("peer").unwrap();
+    assert!(registry.stop().await.is_empty());
+    assert_eq!(backend.asked(), ["stop"]);
+    drop(retired);
+    assert!(registry.stop().await.is_empty());
+    assert_eq!(backend.asked(), ["stop"], "nothing refers to it");
+}
+
+#[tokio::test]
+async fn the_tools_of_a_replaced_backend_stay_until_the_new_one_answers() {
+    let old = Scripted::new("peer", BackendKind::Mcp, [open("tool"), open("removed")]);
+    let registry = registered([old.clone()]);
+    let before = dispatcher(&registry).await;
+    let silent = Scripted::new("peer", BackendKind::Mcp, []).in_mood(Mood::Silent);
+    let first = registry.replace(silent).unwrap().unwrap();
+    let collected = registry.collect_within(base(), Duration::from_millis(10)).await;
+    assert!(collected.failures[0].is_pending);
+    assert!(collected.catalog.resolve("peer:removed").is_ok());
+    assert!(before.call("peer:tool", "{}").await.is_ok(), "an earlier dispatcher calls the old backend");
+    first.stop_when_idle().await.unwrap();
+
+    let new = Scripted::new("peer", BackendKind::Mcp, [open("tool")]);
+    let second = registry.replace(new.clone()).unwrap().unwrap();
+    let after = dispatcher(&registry).await;
+    assert!(after.catalog().resolve("peer:removed").is_err());
+    assert!(after.call("peer:tool", "{}").await.is_ok());
+    assert_eq!(
+        (old.asked(), new.asked()),
+        (vec!["tools".into(), "call tool".into(), "stop".into()], vec!["tools".into(), "call tool".into()])
+    );
+    drop(second);
+    assert!(registry.replace(Scripted::new("other", BackendKind::Mcp, [])).unwrap().is_none());
+    assert_eq!(registry.names(), ["peer", "other"]);
+}
+
+#[tokio::test]
+async fn calls_are_counted_by_outcome_and_a_dropped_one_is_cancelled() {
+    let backend =
+        Scripted::new("peer", BackendKind::Mcp, [open("tool")]).doing(
+            |call| match call.arguments().to_value()?["fails"].as_bool() {
+                Some(true) => Err(ToolError::failed("no")),
+                _ => Ok(json!(1).into()),
+            },
+        );
+    let registry = registered([backend]);
+    let dispatcher = dispatcher(&registry).await;
+    assert!(dispatcher.call("peer:tool", "{}").await.is_ok());
+    assert!(dispatcher.call("peer:tool", r#"{"fails": true}"#).await.is_err());
+    // Rejected before it reaches the backend.
+    assert!(dispatcher.call("peer:tool", "[]").await.is_err());
+    assert!(tokio::time::timeout(Duration::ZERO, dispatcher.call("peer:tool", "{}")).await.is_err());
+    let calls = registry.report()[0].calls.clone();
+    assert_eq!((calls.n_running, calls.n_ended), (0, 3));
+    assert_eq!(calls.errors, [(ErrorKind::Failed, 1), (ErrorKind::Cancelled, 1)]);
+    assert_eq!(calls.histogram.last().unwrap().1, 3);
+}

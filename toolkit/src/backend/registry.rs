@@ -342,8 +342,8 @@ impl Backends {
         switched.is_some()
     }
 
-    /// Returns the state of each backend and the counts of its calls, in the order of registration. It does no I/O;
-    /// [`Backends::health`] asks the backends.
+    /// Returns the state of each backend and the counts of its calls, in the order of registration, without I/O. To
+    /// send a request to each backend, use [`Backends::health`].
     #[must_use]
     pub fn report(&self) -> Vec<BackendReport> {
         self.read().iter().map(|backend| backend.report()).collect()

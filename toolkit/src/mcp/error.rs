@@ -51,7 +51,7 @@ const MAX_BYTES_OF_ONE: usize = 1 << 10;
 /// The maximum length of a text that is read, in bytes.
 const MAX_TEXT: usize = 2_000;
 
-/// The maximum time that another program can ask to wait.
+/// The upper bound of the time that another program advises to wait.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[derive(Serialize)]
