@@ -139,7 +139,7 @@ impl Client {
         let mut body = self.post(request).await;
         let mut received = String::new();
         while let Some(frame) = body.frame().await {
-            received.push_str(&String::from_utf8(frame.unwrap().into_data().unwrap().to_vec()).unwrap());
+            received.push_str(std::str::from_utf8(&frame.unwrap().into_data().unwrap()).unwrap());
             // An event ends with an empty line, and a complete body has none.
             while let Some((event, rest)) = received.split_once("\n\n") {
                 let data = event.lines().find_map(|line| line.strip_prefix("data: ")).map(str::to_owned);
