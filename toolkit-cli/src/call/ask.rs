@@ -65,7 +65,7 @@ fn ask(question: &Question, input: &mut impl BufRead, output: &mut impl Write) -
     prompt.confirmed(content)
 }
 
-/// What the user has entered.
+/// The outcome of a prompt.
 enum Read {
     Value(Value),
     /// An optional field was left empty.

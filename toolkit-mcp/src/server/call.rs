@@ -46,7 +46,7 @@ pub(super) struct Call<'m> {
     pub(super) charge: Option<BodyCharge>,
 }
 
-/// How a call asks the user of its client.
+/// The way in which a call asks the user of its client.
 pub(super) enum Asks {
     /// The client cannot ask its user.
     Never,

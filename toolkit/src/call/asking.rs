@@ -75,7 +75,7 @@ impl Context {
         }
     }
 
-    /// Asks the user for a `T`, like [`ask`](Self::ask), and returns also the answers that are no `T`.
+    /// Asks the user for a `T`, like [`ask`](Self::ask), and returns also the answers without a `T`.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What a client declares about asking its user.
+//! The capability `elicitation` of clients.
 
 use serde::Deserialize;
 use serde_json::Value;

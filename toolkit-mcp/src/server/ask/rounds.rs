@@ -39,7 +39,7 @@ struct Round {
     waker: Option<Waker>,
 }
 
-/// What ended a round.
+/// The end of a round.
 pub(in crate::server) enum Outcome<T> {
     /// The call has completed.
     Completed(T),

@@ -16,7 +16,7 @@ use super::seal::Keys;
 use super::used::UsedStates;
 use crate::server::request::Caller;
 
-/// How a server seals states.
+/// The keys and settings with which a server seals states.
 pub(in crate::server) struct Sealing {
     pub(in crate::server) keys: Keys,
     /// The time within which the user has to answer.
@@ -26,7 +26,7 @@ pub(in crate::server) struct Sealing {
     pub(in crate::server) name: String,
 }
 
-/// What a state is bound to. Nothing else continues its call.
+/// The call that a state is bound to. It continues no other one.
 pub(super) struct Binding {
     hash: [u8; 32],
 }

@@ -15,7 +15,7 @@ const SECRETS: [&str; 10] =
 ///
 /// # Errors
 ///
-/// Returns what the property is instead of a field.
+/// Returns a description of the property if it is not a field.
 pub(super) fn field(property: &Value) -> Result<Value, String> {
     let property = without_null(property.as_object().ok_or("any value")?);
     let mut field = match choices(&property) {
