@@ -3,6 +3,7 @@
 mod ask;
 mod input;
 mod interrupts;
+mod log;
 mod output;
 mod progress;
 mod run;

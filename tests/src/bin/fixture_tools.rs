@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use toolkit::call::LogLevel;
 use toolkit::{Chunks, Content, Context, Structured, ToolError, tool, toolset};
 
 fn main() -> ExitCode {
@@ -220,6 +221,12 @@ async fn walk(
     ctx: &Context,
 ) -> Result<String, ToolError> {
     begun();
+    if steps == 0 {
+        ctx.log(LogLevel::Debug, "no steps");
+        ctx.log(LogLevel::Info, serde_json::json!({ "steps": steps }));
+        ctx.log(LogLevel::Warning, "nothing to walk\u{1b}[2J");
+        ctx.log(LogLevel::Critical, "the feet are still");
+    }
     for step in 0..steps {
         ctx.progress(f64::from(step), f64::from(steps), "walking");
         tokio::time::sleep(Duration::from_millis(10)).await;

@@ -170,3 +170,11 @@ fn stream_with_json_prints_every_event() {
         ]
     );
 }
+
+#[test]
+fn log_messages_of_a_tool_are_printed_to_stderr() {
+    let ran = tools(&["call", "slow:walk", "--steps", "0"]).exits(0);
+    assert_eq!(ran.out, "\"arrived\"\n");
+    let expected = "note: {\"steps\":0}\nwarning: nothing to walk\\u{1b}[2J\nerror: the feet are still\n";
+    assert_eq!(ran.err, expected);
+}

@@ -8,6 +8,7 @@ use toolkit::{Arguments, CancelToken, Context, Dispatcher, ToolError};
 
 use super::ask::Terminal;
 use super::interrupts::Interrupts;
+use super::log;
 use super::progress::Meter;
 use super::streaming::{self, Finished, Streaming};
 use crate::credentials;
@@ -37,6 +38,7 @@ pub(super) async fn until_done(
     let held = dispatcher.catalog().get(&id).map(|tool| credentials::from_environment(tool.requirements()));
     let context = Context::new().with_credentials(held.unwrap_or_default());
     let context = context.with_cancel(cancel.clone()).on_progress(meter.listener());
+    let context = context.on_log(log::LEAST, log::listener(&meter));
     let context = context.with_asker(Terminal::new(meter.clone()));
     let asking = context.clone();
     // Before the tool starts, so that Ctrl-C never reaches the default handler.
