@@ -169,6 +169,12 @@ async fn unknown_keys_cause_one_request_in_30_seconds() {
         for outcome in flood {
             assert_eq!(outcome.await.unwrap(), REJECTED);
         }
+        // Those that arrive after the request, too.
+        for nth in 0..5 {
+            let mut header = signer.header();
+            header["kid"] = json!(format!("late-{round}-{nth}"));
+            assert_eq!(verify(&jwt, &signer.sign(&header, &claims)).await, REJECTED);
+        }
         assert_eq!(verify(&jwt, &signer.token(&claims)).await, ACCEPTED);
         assert_eq!(issuer.n_key_requests(), 1 + round, "round {round}");
         pass(seconds(31)).await;

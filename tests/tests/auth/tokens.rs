@@ -202,6 +202,15 @@ fn a_key_is_used_for_its_declared_purpose_only() {
         assert_rejected(&set(&|key| key[name] = bad.clone()), &token, &format!("{name} {bad}"));
     }
     assert_rejected(&set(&|key| key["d"] = json!("AAAA")), &token, "a private key");
+    // The verifier accepts both algorithms, and the key is for one of them.
+    let rsa = Signer::rsa("k");
+    for (alg, is_accepted) in [("RS256", true), ("PS256", false)] {
+        let mut keys = key_set([&rsa]);
+        keys["keys"][0]["alg"] = json!(alg);
+        let jwt = Jwt::with_keys(ISSUER, Jwks::from_json(&keys.to_string()).unwrap()).audience(AUDIENCE);
+        let jwt = jwt.algorithms([Algorithm::RS256, Algorithm::PS256]);
+        assert_eq!(verify(&jwt, &rsa.token(&claims())).is_ok(), is_accepted, "{alg}");
+    }
 }
 
 #[test]
