@@ -189,6 +189,7 @@ async fn every_request_needs_the_scopes_of_the_server() {
     ] {
         let response = fixture.send(token, &[], &ping).await;
         assert_eq!((response.status, &*response.challenge), (status, &*expected), "{token:?}");
+        assert_eq!(response.headers.contains_key("retry-after"), status == 503, "{token:?}");
     }
 }
 

@@ -166,6 +166,11 @@ impl Caller {
         Self { has_all_scopes: true, ..self }
     }
 
+    /// Returns the subject together with its issuer, which identifies the caller among those of all issuers.
+    pub(super) fn identity(&self) -> Option<String> {
+        Some(format!("{} {}", self.issuer.as_deref().unwrap_or_default(), self.subject.as_deref()?))
+    }
+
     pub(super) fn has_all_scopes(&self) -> bool {
         self.has_all_scopes
     }

@@ -52,10 +52,7 @@ impl Gate {
         let Some(rate) = &self.rate else {
             return caller;
         };
-        let subject = caller.as_ref().ok().and_then(|caller| {
-            let caller = caller.as_ref()?;
-            Some(format!("{} of {}", caller.subject()?, caller.issuer().unwrap_or_default()))
-        });
+        let subject = caller.as_ref().ok().and_then(|caller| caller.as_ref()?.identity());
         let address: Option<IpAddr> = connection.map(Connection::address);
         let client = match (subject, address) {
             (Some(subject), _) => format!("subject {subject}"),

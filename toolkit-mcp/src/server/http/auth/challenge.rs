@@ -7,6 +7,9 @@ use super::TokenError;
 use crate::server::metrics::RejectReason;
 use crate::server::reply::Code;
 
+/// The time after which a client may try again if its token cannot be verified, in seconds.
+const RETRY_AFTER: u16 = 5;
+
 /// The contents of a challenge.
 #[derive(Default)]
 pub(super) struct Challenge<'c> {
@@ -27,7 +30,9 @@ impl Challenge<'_> {
             TokenError::Unavailable => {
                 let message = "the token cannot be verified at the moment; try again later";
                 let rejection = Rejection::new(RejectReason::Unauthorized, StatusCode::SERVICE_UNAVAILABLE, message);
-                return rejection.with_code(Code::Internal);
+                return rejection
+                    .with_code(Code::Internal)
+                    .with_header(header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER));
             }
         };
         let message = self.description.map_or_else(|| message.to_owned(), str::to_owned);

@@ -79,7 +79,10 @@ impl Source {
         let mut last = String::new();
         for url in metadata_urls(&self.url) {
             match self.get(&url).await? {
-                Ok(body) => return keys_url(&json::parse(&body)?, issuer).map_err(|error| format!("{url} {error}")),
+                Ok(body) => {
+                    let metadata = json::parse(&body).map_err(|error| format!("{url}: {error}"))?;
+                    return keys_url(&metadata, issuer).map_err(|error| format!("{url} {error}"));
+                }
                 Err(status) => last = format!("{url} responded with {status}"),
             }
         }
