@@ -127,3 +127,16 @@ fn the_stated_rust_version_is_the_one_that_runs_the_checks() {
     let pinned = value(&read("rust-toolchain.toml"), "channel");
     assert_eq!(pinned, format!("{stated}.0"));
 }
+
+/// `tests/run` lists the packages whose documentation has examples, since the macros cannot run theirs by themselves.
+#[test]
+fn the_documentation_of_each_library_is_tested() {
+    let script = std::fs::read_to_string(root().join("tests/run")).unwrap();
+    let list = script.split_once("documented=(toolkit toolkit-{").unwrap().1.split_once('}').unwrap().0;
+    let mut listed: Vec<String> = list.split(',').map(|name| format!("toolkit-{name}")).collect();
+    listed.push("toolkit".to_owned());
+    let macros = ["toolkit-derive", "toolkit-import"];
+    for name in libraries().into_keys() {
+        assert_ne!(listed.contains(&name), macros.contains(&&*name), "{name}");
+    }
+}

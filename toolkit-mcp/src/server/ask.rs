@@ -13,8 +13,10 @@ mod seal;
 mod state;
 mod used;
 
+use toolkit::ToolError;
+
 pub(super) use self::modes::Modes;
-pub(super) use self::requests::{OpenRequests, PermitSlot, StreamAsker};
+pub(super) use self::requests::OpenRequests;
 pub(super) use self::rounds::{Outcome, Rounds};
 pub(super) use self::seal::Keys;
 pub use self::seal::{StateKey, WeakKeyError};
@@ -23,4 +25,9 @@ pub(super) use self::used::UsedInMemory;
 pub use self::used::UsedStates;
 
 /// The maximum number of questions of a call.
-const MAX_QUESTIONS: usize = 10;
+pub(super) const MAX_QUESTIONS: usize = 10;
+
+/// Creates the error of a call that asks too much.
+pub(super) fn too_many() -> ToolError {
+    ToolError::failed(format!("a call can ask at most {MAX_QUESTIONS} questions"))
+}

@@ -3,7 +3,10 @@
 //! The tool runs on a thread of the tool pool, where it may block. Everything else runs on the threads that do I/O:
 //! waiting for a permit, timeouts, cancellation and progress notifications.
 
+mod ask;
 mod events;
+mod listen;
+mod message;
 mod run;
 mod watch;
 
@@ -16,8 +19,9 @@ use toolkit::{Arguments, CancelToken, Context, Tool};
 use toolkit_http::BodyCharge;
 use tracing::Span;
 
-pub(super) use self::events::{CallEvent, CallEvents, CallMessage};
-use super::ask::{Modes, PermitSlot, Rounds};
+use self::ask::PermitSlot;
+pub(super) use self::events::{CallEvent, CallEvents};
+use super::ask::{Modes, Rounds};
 use super::reply::{Code, RpcError};
 use super::running::Registered;
 use super::served::{ServedTool, ServedTools};

@@ -12,9 +12,8 @@ use toolkit::dispatch::BoxFuture;
 use toolkit::{Arguments, Tool, ToolError};
 
 use super::elicit::{self, QuestionHash};
-use super::requests::too_many;
 use super::state::{Answered, Binding, Sealing, State, text};
-use super::{MAX_QUESTIONS, Modes};
+use super::{MAX_QUESTIONS, Modes, too_many};
 use crate::server::message::text as json_text;
 use crate::server::request::Caller;
 

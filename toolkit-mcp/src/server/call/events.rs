@@ -3,26 +3,21 @@
 use std::future::pending;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use tokio::sync::mpsc::{Receiver, channel};
+use tokio::sync::mpsc::Receiver;
 use tokio::time::{Instant, sleep};
 use toolkit::call::{ErrorKind, Progress};
 use toolkit::{CancelToken, ToolError};
 use toolkit_http::{CallPermit, Overloaded, Task};
 
+use super::message::CallMessage;
 use super::run::{Ended, run};
 use super::watch::Watch;
 use super::{Asks, Call, CallResponse};
-use crate::server::ask::{PermitSlot, StreamAsker};
-use crate::server::logging::CallLog;
 use crate::server::reply::notification;
-
-/// The number of messages in the queue of a slow client. Further progress reports are dropped.
-const MAX_MESSAGES: usize = 64;
 
 /// The time by which a tool's own timeout may be exceeded before the server ends the call. The dispatcher may measure
 /// the same timeout, and its error is more precise.
@@ -66,38 +61,6 @@ impl Call<'static> {
             done: f64::NEG_INFINITY,
         }
     }
-
-    /// Returns the receiver of the messages that the tool sends through its context.
-    fn listen(&mut self) -> Receiver<CallMessage> {
-        let (sender, receiver) = channel(MAX_MESSAGES);
-        let mut context = std::mem::take(&mut self.context);
-        if let Asks::Stream { session, modes } = &self.asks {
-            let permit = PermitSlot::default();
-            self.permit = Some(Arc::clone(&permit));
-            context = context.with_asker(StreamAsker {
-                shared: Arc::clone(&self.shared),
-                tool: self.entry().id.clone(),
-                session: session.clone(),
-                modes: *modes,
-                messages: sender.clone(),
-                permit,
-                n_asked: AtomicUsize::new(0),
-            });
-        }
-        if let Some(level) = self.log_level {
-            let (sender, log) = (sender.clone(), CallLog::new(&self.entry().id));
-            context = context.on_log(level, move |message| {
-                if let Some(bytes) = log.notification(&message) {
-                    drop(sender.try_send(CallMessage::Log(bytes)));
-                }
-            });
-        }
-        if self.progress_token.is_some() {
-            context = context.on_progress(move |progress| drop(sender.try_send(CallMessage::Progress(progress))));
-        }
-        self.context = context;
-        receiver
-    }
 }
 
 /// The events of a running call. Dropping it cancels the call.
@@ -121,15 +84,6 @@ enum Step {
     /// The call has ended. Queued progress is sent before its response.
     Ended(Box<Ended>),
     Finished,
-}
-
-/// A message that a tool sends to the client while it runs.
-pub(in crate::server) enum CallMessage {
-    Progress(Progress),
-    /// A log notification.
-    Log(Vec<u8>),
-    /// A complete JSON-RPC message.
-    Request(Vec<u8>),
 }
 
 /// An event of a call.

@@ -1,0 +1,48 @@
+//! The context of a call whose client expects messages while it runs.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+use tokio::sync::mpsc::{Receiver, channel};
+
+use super::ask::{PermitSlot, StreamAsker};
+use super::message::CallMessage;
+use super::{Asks, Call};
+use crate::server::logging::CallLog;
+
+/// The number of messages in the queue of a slow client. Further progress reports and log messages are dropped.
+const MAX_MESSAGES: usize = 64;
+
+impl Call<'static> {
+    /// Returns the receiver of the messages that the tool sends through its context.
+    pub(super) fn listen(&mut self) -> Receiver<CallMessage> {
+        let (sender, receiver) = channel(MAX_MESSAGES);
+        let mut context = std::mem::take(&mut self.context);
+        if let Asks::Stream { session, modes } = &self.asks {
+            let permit = PermitSlot::default();
+            self.permit = Some(Arc::clone(&permit));
+            context = context.with_asker(StreamAsker {
+                shared: Arc::clone(&self.shared),
+                tool: self.entry().id.clone(),
+                session: session.clone(),
+                modes: *modes,
+                messages: sender.clone(),
+                permit,
+                n_asked: AtomicUsize::new(0),
+            });
+        }
+        if let Some(level) = self.log_level {
+            let (sender, log) = (sender.clone(), CallLog::new(&self.entry().id));
+            context = context.on_log(level, move |message| {
+                if let Some(bytes) = log.notification(&message) {
+                    drop(sender.try_send(CallMessage::Log(bytes)));
+                }
+            });
+        }
+        if self.progress_token.is_some() {
+            context = context.on_progress(move |progress| drop(sender.try_send(CallMessage::Progress(progress))));
+        }
+        self.context = context;
+        receiver
+    }
+}
