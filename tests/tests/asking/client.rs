@@ -118,6 +118,14 @@ impl Client {
         response
     }
 
+    /// Starts a call over HTTP in the earlier era and hangs up once its question has arrived.
+    pub async fn abandon(&mut self, tool: &str) {
+        let request = self.request("tools/call", json!({ "name": tool, "arguments": {} }));
+        let mut body = self.post(&request).await;
+        let question = body.frame().await.unwrap().unwrap().into_data().unwrap();
+        assert!(String::from_utf8_lossy(&question).contains("elicitation/create"));
+    }
+
     fn request(&mut self, method: &str, params: Value) -> Value {
         self.last_id += 1;
         json!({ "jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params })

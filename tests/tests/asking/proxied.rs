@@ -141,3 +141,22 @@ async fn a_question_that_may_be_for_another_user_reaches_no_one() {
     assert_eq!(text(&call.await.unwrap()), "first: mine, false");
     assert_eq!(effects.all(), ["deleted first"]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_of_a_server_is_visible_and_bounded() {
+    let (address, _) = upstream(Era::Modern).await;
+    let server = proxy(&address, true).await;
+    let mut client = Client::connect(&server, (Era::Modern, Way::Http), forms_and_urls()).await;
+    for (question, shown) in [
+        ("Really\u{200b}\u{202e}?".to_owned(), "up: Really\\u{200b}\\u{202e}?".to_owned()),
+        ("x".repeat(10_000), format!("up: {}", "x".repeat(4000))),
+    ] {
+        let mut messages = Vec::new();
+        let user = |params: &Value| {
+            messages.push(params["message"].as_str().unwrap().to_owned());
+            accept(json!({ "value": true }))
+        };
+        let response = client.call("up_repeat", json!({ "question": question }), user).await;
+        assert_eq!((text(&response), messages), ("true", vec![shown]));
+    }
+}

@@ -102,6 +102,12 @@ async fn slow_user(ctx: &Context) -> Result<String, ToolError> {
     Ok(name)
 }
 
+/// Asks with a text of its caller.
+#[tool]
+async fn repeat(question: String, ctx: &Context) -> Result<bool, ToolError> {
+    ctx.ask(question).await
+}
+
 /// Adds two integers.
 #[tool(read_only)]
 fn add(a: i64, b: i64) -> i64 {
@@ -116,7 +122,8 @@ pub fn server() -> (Server, Effects) {
 pub fn server_with(configure: impl FnOnce(ServerBuilder) -> ServerBuilder) -> (Server, Effects) {
     let effects = Effects::default();
     let catalog =
-        catalog![delete_branch, book, connect, plan, endless, from_a_task, delete_file, slow_user, add].unwrap();
+        catalog![delete_branch, book, connect, plan, endless, from_a_task, delete_file, slow_user, repeat, add]
+            .unwrap();
     let approval = Approval::ask_caller().when(|tool| tool.name() == "delete_file");
     let dispatcher = Dispatcher::builder(catalog).state(effects.clone()).layer(approval).build().unwrap();
     (configure(Server::builder(dispatcher).named("asking", "1.0.0")).build().unwrap(), effects)

@@ -86,3 +86,16 @@ async fn an_answer_of_another_session_is_ignored() {
     proceed.send(()).unwrap();
     assert_eq!(text(&call.await.unwrap()), "Declined");
 }
+
+/// A client may have 32 open questions, and a server two running calls here.
+#[tokio::test(flavor = "multi_thread")]
+async fn abandoned_questions_take_neither_permits_nor_room() {
+    let (server, _) = server_with(|builder| builder.concurrency(2));
+    let mut client = Client::connect(&server, (Era::Legacy, Way::Http), forms_and_urls()).await;
+    for _ in 0..1000 {
+        client.abandon("book").await;
+    }
+    let response = client.call("book", json!({}), |_| accept(json!({ "value": 2 }))).await;
+    assert_eq!(text(&response), "accepted 2");
+    assert!(server.metrics().contains("toolkit_mcp_calls_running 0"), "{}", server.metrics());
+}

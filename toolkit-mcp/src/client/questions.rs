@@ -10,6 +10,7 @@ use futures_util::future::join_all;
 use rmcp::model::{ElicitRequestParams, InputResponses};
 use serde_json::{Map, Value, json};
 use toolkit::call::ask::{Answer, Form, Mode, Question, UnsupportedMode};
+use toolkit::lint::invisible::escaped;
 use toolkit::{CancelToken, Context, ToolError};
 
 use super::remote::Remote;
@@ -112,7 +113,9 @@ pub(super) async fn respond(
 ///
 /// Returns the reason why it cannot be shown.
 pub(super) fn question_of(server: &str, params: ElicitRequestParams) -> Result<Question, String> {
-    let shown = |message: &str| format!("{server}: {}", message.chars().take(MAX_MESSAGE).collect::<String>());
+    // The server must not hide a part of its question from the user.
+    let shown =
+        |message: &str| format!("{server}: {}", escaped(&message.chars().take(MAX_MESSAGE).collect::<String>()));
     match params {
         ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {
             let schema = serde_json::to_value(requested_schema).map_err(|error| error.to_string())?;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use toolkit::call::ask::{Answer, Form, Question};
-use toolkit::lint::invisible::hidden;
+use toolkit::lint::invisible::escaped;
 
 use super::{ApprovalRequest, Decision};
 
@@ -36,23 +36,11 @@ pub(super) async fn ask(request: ApprovalRequest, fallback: Decision) -> Decisio
 fn message(request: &ApprovalRequest) -> String {
     let tool = request.tool();
     let arguments = tool.input().masked(request.arguments()).to_string();
-    let mut shown = visible(&arguments);
+    let mut shown = escaped(&arguments);
     if let Some((end, _)) = shown.char_indices().nth(MAX_CHARS) {
         let n_left = shown[end..].chars().count();
         shown.truncate(end);
         shown.push_str(&format!("… ({n_left} more characters)"));
     }
     format!("Run `{}` with these arguments?\n\n{shown}", tool.id())
-}
-
-fn visible(text: &str) -> String {
-    let hidden: Vec<(usize, char)> = hidden(text).collect();
-    let mut visible = String::with_capacity(text.len());
-    for (at, character) in text.char_indices() {
-        match hidden.binary_search_by_key(&at, |(at, _)| *at) {
-            Ok(_) => visible.extend(character.escape_unicode()),
-            Err(_) => visible.push(character),
-        }
-    }
-    visible
 }

@@ -21,6 +21,19 @@ pub fn hidden(text: &str) -> impl Iterator<Item = (usize, char)> {
     })
 }
 
+/// Returns a text in which each invisible character is written as `\u{…}`, to show to a person.
+pub fn escaped(text: &str) -> String {
+    let hidden: Vec<usize> = hidden(text).map(|(at, _)| at).collect();
+    let mut escaped = String::with_capacity(text.len());
+    for (at, c) in text.char_indices() {
+        match hidden.binary_search(&at) {
+            Ok(_) => escaped.extend(c.escape_unicode()),
+            Err(_) => escaped.push(c),
+        }
+    }
+    escaped
+}
+
 fn is_invisible(c: char) -> bool {
     match c {
         '\n' | '\r' | '\t' => false,
