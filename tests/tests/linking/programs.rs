@@ -1,4 +1,4 @@
-//! Linking and packaging of tools, with complete programs.
+//! The programs, each a workspace package of `tests/fixtures`.
 //!
 //! They are built in a separate target directory, so the first run is slow. Builds differ only in the profile of the
 //! programs: libraries of other authors are built once with LTO and once without.

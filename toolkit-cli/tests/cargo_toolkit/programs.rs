@@ -1,4 +1,4 @@
-//! `cargo toolkit` on a package without a binary.
+//! A copy of the package `only_a_library`, which `cargo toolkit` builds with a command line.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,3 @@
+//! Linking and packaging of tools, with complete programs.
+
+mod programs;

@@ -1,0 +1,3 @@
+//! `cargo toolkit` on a package without a binary.
+
+mod programs;
