@@ -128,14 +128,18 @@ async fn the_data_of_an_error_changes_neither_its_text_nor_the_limits_of_the_cli
         assert_eq!(error.message(), "the disk is full");
         error
     };
-    // Kinds that only this program can know, unknown kinds, and other data.
-    for kind in ["cancelled", "unknown_tool", "needs_runtime", "panicked", "no_backend", "?"] {
+    // Decisions of this program, other kinds that only it can know, unknown kinds, and other data.
+    let decisions = ["denied", "declined", "cannot_ask", "unauthorized", "missing_requirements"];
+    let others = ["cancelled", "unknown_tool", "needs_runtime", "panicked", "no_backend", "malformed_json", "?"];
+    for kind in decisions.into_iter().chain(others) {
         assert_eq!(failed(json!({ "kind": kind })).await.kind(), ErrorKind::Failed, "{kind}");
     }
-    for data in [json!(null), json!(7), json!({ "kind": 7 }), json!({ "kind": "denied", "retryable": "yes" })] {
+    for data in [json!(null), json!(7), json!({ "kind": 7 }), json!({ "kind": "overloaded", "retryable": "yes" })] {
         assert_eq!(failed(data).await.kind(), ErrorKind::Failed);
     }
-    assert_eq!(failed(json!({ "kind": "denied" })).await.kind(), ErrorKind::Denied);
+    for kind in [ErrorKind::TimedOut, ErrorKind::Unavailable] {
+        assert_eq!(failed(json!({ "kind": kind.name() })).await.kind(), kind);
+    }
     let error = failed(json!({ "kind": "overloaded", "retryable": true, "retryAfterMs": u64::MAX })).await;
     assert_eq!((error.kind(), error.retry_after()), (ErrorKind::Overloaded, Some(Duration::from_secs(86_400))));
     let large = json!({ "pointer": "/a", "rule": "is wrong", "sent": "x".repeat(2_000), "allowed": vec![0; 2_000] });

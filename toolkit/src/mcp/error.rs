@@ -107,7 +107,7 @@ fn size(violation: &Violation) -> usize {
 /// Creates the error for a result with `isError` of another program: its data if it has any, and otherwise a failure.
 ///
 /// The other program is not trusted. Its data changes only the fields of the error for programs, in bounds, and never
-/// the text. Kinds that concern the caller or this program are ignored.
+/// the text. Kinds that concern the caller or this program become [`ErrorKind::Failed`].
 pub(crate) fn read_error(message: String, result: &Map<String, Value>) -> ToolError {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -136,25 +136,14 @@ pub(crate) fn read_error(message: String, result: &Map<String, Value>) -> ToolEr
     error
 }
 
-/// Returns the kind with this name if another program may report it.
+/// Returns the kind with this name if another program can be the cause of it, and [`ErrorKind::Failed`] otherwise.
+///
+/// Approvals, credentials, requirements and answers of users are decided by this program, which must not report a
+/// decision that it has not made. A limit is reported as such because it only advises to call again, which a server can
+/// also do with `retryable`.
 fn kind(name: &str) -> ErrorKind {
-    const KINDS: [ErrorKind; 15] = [
-        ErrorKind::Unavailable,
-        ErrorKind::Unauthorized,
-        ErrorKind::MissingRequirements,
-        ErrorKind::Denied,
-        ErrorKind::Declined,
-        ErrorKind::CannotAsk,
-        ErrorKind::TooLarge,
-        ErrorKind::MalformedJson,
-        ErrorKind::InvalidArguments,
-        ErrorKind::Overloaded,
-        ErrorKind::Internal,
-        ErrorKind::TimedOut,
-        ErrorKind::InvalidResponse,
-        ErrorKind::ResultTooLarge,
-        ErrorKind::InvalidOutput,
-    ];
+    const KINDS: [ErrorKind; 4] =
+        [ErrorKind::Unavailable, ErrorKind::InvalidArguments, ErrorKind::Overloaded, ErrorKind::TimedOut];
     KINDS.into_iter().find(|kind| kind.name() == name).unwrap_or(ErrorKind::Failed)
 }
 
