@@ -245,7 +245,7 @@ async fn a_server_that_does_not_start_is_an_error() {
     assert_eq!(message, "the MCP server `peer` rejected this client: error -32600");
     let (kind, message) = not_started(McpBackend::stdio("peer", "/nowhere/at-all")).await;
     assert_eq!(kind, ErrorKind::Unavailable);
-    assert!(message.starts_with("the MCP server `peer` cannot be started: `/nowhere/at-all`: "), "{message}");
+    assert_eq!(message, "the MCP server `peer` cannot be started: entity not found");
     let (_, message) = not_started(McpBackend::stdio("peer", Program::new("sh").args(["-c", "exit 3"]))).await;
     assert_eq!(message, "the connection to the MCP server `peer` failed: it ended (exit status: 3)");
 }

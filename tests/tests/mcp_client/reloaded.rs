@@ -53,11 +53,14 @@ fn an_invalid_configuration_is_reported_and_the_servers_stay() {
     proxy.write("{\"mcpServers\": {");
     until(|| proxy.logged("the configuration is not applied: "));
     let errors = proxy.status()["configuration_errors"].clone();
-    assert!(errors[0].as_str().unwrap().contains("mcp.json: the text is not JSON"), "{errors}");
+    let error = errors[0].as_str().unwrap();
+    assert!(error.starts_with("the configuration is not applied: the text is not JSON"), "{errors}");
+    assert!(proxy.logged("mcp.json: the text is not JSON"), "the log contains the path");
     assert_eq!((proxy.pid("peer"), proxy.pid("other")), (pid, other));
     std::fs::remove_file(proxy.folder.join("mcp.json")).unwrap();
     until(|| !proxy.status()["configuration_errors"][0].to_string().contains("not JSON"));
     assert_eq!((proxy.pid("peer"), proxy.pid("other")), (pid, other));
+    assert!(!proxy.status().to_string().contains("mcp.json"), "the status omits the path");
 
     // One invalid entry.
     proxy.configure(&json!({ "peer": { "command": 7 }, "new": peer(&["usual"]) }));

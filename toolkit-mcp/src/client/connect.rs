@@ -86,8 +86,9 @@ async fn start(
     exit_state: &Arc<ExitState>,
 ) -> Result<Result<Running, ClientInitializeError>, ToolError> {
     let started = Process::start(program, &remote.name, exit_state).map_err(|error| {
-        let message = format!("{remote} cannot be started: `{}`: {error}", program.command.display());
-        ToolError::new(ErrorKind::Unavailable, message)
+        // The command may contain expanded variables, and the status contains the message.
+        ToolError::new(ErrorKind::Unavailable, format!("{remote} cannot be started: {}", error.kind()))
+            .caused_by(format!("`{}`: {error}", program.command.display()))
     })?;
     let screen = Screen::new(changes.clone(), remote.resources.clone());
     let lines = Lines::new(started, Arc::clone(exit_state), screen, changes.clone(), remote.limits.message_bytes);

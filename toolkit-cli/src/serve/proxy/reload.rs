@@ -80,9 +80,9 @@ impl Configured {
                     tokio::spawn(changes.stop_retired());
                 }
                 Err(reason) => {
-                    let message = format!("the configuration is not applied: {}: {reason}", self.file.display());
-                    reporter::report_error(&message);
-                    proxy.set_configuration_errors([message]);
+                    let file = self.file.display();
+                    reporter::report_error(&format!("the configuration is not applied: {file}: {reason}"));
+                    proxy.set_configuration_errors([format!("the configuration is not applied: {reason}")]);
                 }
             }
         }
