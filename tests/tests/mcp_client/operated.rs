@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -45,11 +45,14 @@ impl Operated {
         let folder = std::env::temp_dir().join(format!("toolkit-operated-{}-{n}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join("mcp.json"), json!({ "mcpServers": servers }).to_string()).unwrap();
+        let file = folder.join("mcp.json");
+        Self::with_file(folder, &file, flags, token)
+    }
+
+    /// Starts a proxy whose configuration is read from any kind of file.
+    pub fn with_file(folder: PathBuf, file: &Path, flags: &[&str], token: Option<&'static str>) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fixture_tools"));
-        command
-            .args(["serve", "--http", "0", "--proxy-wait", "30s", "--proxy"])
-            .arg(folder.join("mcp.json"))
-            .args(flags);
+        command.args(["serve", "--http", "0", "--proxy-wait", "30s", "--proxy"]).arg(file).args(flags);
         command.env_remove("SERVE_TOKEN").envs(token.map(|token| ("SERVE_TOKEN", token)));
         let mut child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stderr = BufReader::new(child.stderr.take().unwrap()).lines();

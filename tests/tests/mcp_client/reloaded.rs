@@ -1,6 +1,7 @@
 //! `serve --proxy`: changes of the configuration file while calls run.
 
 use std::process::Command;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolkit::backend::Backend;
@@ -59,8 +60,8 @@ fn an_invalid_configuration_is_reported_and_the_servers_stay() {
     assert_eq!((proxy.pid("peer"), proxy.pid("other")), (pid, other));
     std::fs::remove_file(proxy.folder.join("mcp.json")).unwrap();
     until(|| !proxy.status()["configuration_errors"][0].to_string().contains("not JSON"));
-    assert_eq!((proxy.pid("peer"), proxy.pid("other")), (pid, other));
     assert!(!proxy.status().to_string().contains("mcp.json"), "the status omits the path");
+    assert_eq!((proxy.pid("peer"), proxy.pid("other")), (pid, other));
 
     // One invalid entry.
     proxy.configure(&json!({ "peer": { "command": 7 }, "new": peer(&["usual"]) }));
@@ -72,6 +73,43 @@ fn an_invalid_configuration_is_reported_and_the_servers_stay() {
     proxy.configure(&json!({ "peer": peer(&["usual"]) }));
     until(|| proxy.status()["configuration_errors"] == json!([]));
     until(|| proxy.backend("new").is_null());
+    assert_eq!(proxy.pid("peer"), pid);
+}
+
+#[test]
+fn a_pipe_is_read_once() {
+    let folder = std::env::temp_dir().join(format!("toolkit-reloaded-pipe-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let pipe = folder.join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let text = json!({ "mcpServers": { "peer": peer(&["usual"]) } }).to_string();
+    let proxy = std::thread::scope(|scope| {
+        scope.spawn(|| std::fs::write(&pipe, text).unwrap());
+        Operated::with_file(folder, &pipe, &[], None)
+    });
+    let pid = proxy.pid("peer");
+    let mut writer = Command::new("sh").args(["-c", "echo > \"$0\""]).arg(&pipe).spawn().unwrap();
+    // Longer than the time after which a regular file is read again.
+    std::thread::sleep(Duration::from_secs(3));
+    assert!(writer.try_wait().unwrap().is_none(), "nothing reads the pipe");
+    writer.kill().unwrap();
+    writer.wait().unwrap();
+    assert_eq!((proxy.pid("peer"), proxy.status()["configuration_errors"].clone()), (pid, json!([])));
+}
+
+#[test]
+fn a_configuration_that_is_replaced_by_a_pipe_or_too_large_is_not_applied() {
+    let proxy = Operated::new(&json!({ "peer": peer(&["usual"]) }), &[]);
+    let pid = proxy.pid("peer");
+    let error = |expected: &str| until(|| proxy.status()["configuration_errors"].to_string().contains(expected));
+    proxy.write(&" ".repeat((4 << 20) + 1));
+    error("the file exceeds the limit of 4 MiB");
+    let file = proxy.folder.join("mcp.json");
+    std::fs::remove_file(&file).unwrap();
+    assert!(Command::new("mkfifo").arg(&file).status().unwrap().success());
+    error("the path is not a regular file");
+    proxy.configure(&json!({ "peer": peer(&["usual"]), "other": peer(&["usual"]) }));
+    until(|| proxy.is("other", "ready"));
     assert_eq!(proxy.pid("peer"), pid);
 }
 

@@ -1,6 +1,7 @@
 //! Changes of the configuration file while the server runs.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,12 +16,17 @@ use super::reporter;
 /// written is not applied in part.
 const INTERVAL: Duration = Duration::from_secs(1);
 
+/// The maximum size of the file in MiB.
+const MAX_MIB: u64 = 4;
+
 /// The content of the file, or the reason why it cannot be read.
 type Content = Result<String, String>;
 
 /// The servers of a configuration file.
 pub(super) struct Configured {
     file: PathBuf,
+    /// False for a pipe, such as `<(…)` of a shell, which can be read only once.
+    is_followed: bool,
     backends: Arc<Backends>,
     servers: ConfiguredServers,
     /// The servers of `--trust`.
@@ -38,10 +44,12 @@ impl Configured {
     ///
     /// Returns the reason why the file cannot be read.
     pub(super) fn read(file: &Path, backends: Arc<Backends>, trusted: Vec<String>) -> Result<Self, String> {
+        let is_followed = is_regular(file).map_err(|error| error.to_string())?;
         let text = read(file)?;
         let servers = McpServers::from_json(&text).map_err(|error| error.to_string())?;
         let mut configured = Self {
             file: file.to_owned(),
+            is_followed,
             servers: ConfiguredServers::new(Arc::clone(&backends)),
             backends,
             trusted,
@@ -56,14 +64,18 @@ impl Configured {
         }
     }
 
-    /// Applies changes of the file until the future is dropped.
+    /// Applies changes of the file until the future is dropped. Only a regular file is read again.
     pub(super) async fn follow(mut self, proxy: &Proxy, wait: Duration, report: impl Fn(LeftOut)) {
         proxy.set_configuration_errors(self.errors.clone());
+        if !self.is_followed {
+            return std::future::pending().await;
+        }
         let mut last = self.content.clone();
         loop {
             tokio::time::sleep(INTERVAL).await;
             let file = self.file.clone();
-            let content = tokio::task::spawn_blocking(move || read(&file)).await.unwrap_or_else(|e| Err(e.to_string()));
+            let content =
+                tokio::task::spawn_blocking(move || read_again(&file)).await.unwrap_or_else(|e| Err(e.to_string()));
             let is_stable = content == last;
             last = content.clone();
             if content == self.content || !is_stable {
@@ -100,6 +112,25 @@ impl Configured {
     }
 }
 
+/// Reads the file again. A pipe is not read twice, because that could block.
+fn read_again(file: &Path) -> Content {
+    match is_regular(file) {
+        Ok(true) => read(file),
+        Ok(false) => Err("the path is not a regular file".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 fn read(file: &Path) -> Content {
-    fs::read_to_string(file).map_err(|error| error.to_string())
+    let mut text = Vec::new();
+    let opened = File::open(file).map_err(|error| error.to_string())?;
+    opened.take((MAX_MIB << 20) + 1).read_to_end(&mut text).map_err(|error| error.to_string())?;
+    match text.len() as u64 > MAX_MIB << 20 {
+        true => Err(format!("the file exceeds the limit of {MAX_MIB} MiB")),
+        false => String::from_utf8(text).map_err(|error| error.to_string()),
+    }
+}
+
+fn is_regular(file: &Path) -> io::Result<bool> {
+    fs::metadata(file).map(|metadata| metadata.is_file())
 }
