@@ -77,7 +77,7 @@ async fn a_user_reads_the_question_with_its_form() {
             },
             "required": ["reason"],
         });
-        assert_eq!(asked, [json!({ "mode": "form", "message": "Delete `b`?", "requestedSchema": schema })], "{way:?}");
+        assert_eq!(asked, [json!({ "message": "Delete `b`?", "requestedSchema": schema })], "{way:?}");
         assert_eq!(client.n_rounds, if way.0 == Era::Legacy { 1 } else { 2 });
     }
 }

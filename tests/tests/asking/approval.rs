@@ -20,7 +20,7 @@ async fn a_destructive_tool_runs_once_after_its_user_has_approved() {
         let response = client.call("delete_file", json!({ "path": "a.txt" }), user).await;
         assert_eq!(text(&response), "deleted", "{way:?}");
         assert_eq!(effects.all(), ["deleted a.txt"], "{way:?}");
-        assert_eq!(messages, ["Run `delete_file` with these arguments?\n\n{\"path\":\"a.txt\"}"], "{way:?}");
+        assert_eq!(messages, ["Run `delete_file` with these arguments?\n\npath: \"a.txt\""], "{way:?}");
     }
 }
 
@@ -64,4 +64,20 @@ async fn a_user_sees_characters_that_would_be_invisible() {
     client.call("delete_file", json!({ "path": path }), user).await;
     assert!(message.contains(r"safe\u{202e}txt.\u{200b}xxx"), "{message}");
     assert!(message.ends_with("more characters)"), "{message}");
+}
+
+/// A long argument hides no other one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_user_sees_each_argument() {
+    let (server, effects) = server();
+    let mut client = Client::connect(&server, (Era::Modern, Way::Http), forms_and_urls()).await;
+    let mut message = String::new();
+    let user = |params: &Value| {
+        message = params["message"].as_str().unwrap().to_owned();
+        approve(true)
+    };
+    let arguments = json!({ "content": "x".repeat(100_000), "path": "/etc/passwd" });
+    client.call("delete_content", arguments, user).await;
+    assert!(message.contains("content: \"xxx") && message.ends_with("\npath: \"/etc/passwd\""), "{message}");
+    assert_eq!(effects.all(), ["deleted /etc/passwd"]);
 }

@@ -40,6 +40,8 @@ pub struct Client {
     last_id: u64,
     /// The rounds of all calls: more than the number of calls if questions were asked.
     pub n_rounds: usize,
+    /// The questions that the server has cancelled.
+    pub n_cancelled: usize,
 }
 
 enum Connection {
@@ -69,7 +71,7 @@ impl Client {
     }
 
     async fn over(connection: Connection, era: Era, capabilities: Value, token: Option<&'static str>) -> Self {
-        let mut client = Self { era, connection, capabilities, token, last_id: 0, n_rounds: 0 };
+        let mut client = Self { era, connection, capabilities, token, last_id: 0, n_rounds: 0, n_cancelled: 0 };
         if era == Era::Legacy {
             let params = json!({
                 "protocolVersion": LEGACY,
@@ -137,6 +139,7 @@ impl Client {
             self.send(request).await;
             loop {
                 let message = self.read();
+                self.n_cancelled += usize::from(message["method"] == "notifications/cancelled");
                 match asked(&message, user) {
                     Some(response) => self.send(&response).await,
                     None if message["id"] == request["id"] => return message,

@@ -45,15 +45,13 @@ async fn a_question_without_an_answer_is_asked_again_and_other_answers_are_ignor
     params["inputResponses"] = json!({ "other": accept(json!({ "value": "Oslo" })) });
     let again = client.call_once(&params, &mut no_user).await;
     assert_eq!(again["result"]["inputRequests"], first["result"]["inputRequests"]);
-    // The answers of a call that may have effects continue it once.
-    let reused = client.call_once(&params, &mut no_user).await;
-    assert_eq!(reused["error"]["code"], -32602);
-
     let first = client.call_once(&json!({ "name": "plan", "arguments": {} }), &mut no_user).await;
     params["requestState"] = first["result"]["requestState"].clone();
     params["inputResponses"] = answered(&first["result"], &mut trip);
     let second = client.call_once(&params, &mut no_user).await;
     assert_eq!(second["result"]["inputRequests"].as_object().unwrap().len(), 2);
+    // The answers of a call that may have effects continue it once.
+    assert_eq!(client.call_once(&params, &mut no_user).await["error"]["code"], -32602);
     // Only one of the two questions is answered.
     let mut answers = answered(&second["result"], &mut trip);
     answers.as_object_mut().unwrap().remove("question-2");
@@ -105,4 +103,34 @@ async fn servers_that_share_a_key_continue_the_calls_of_each_other() {
         params["requestState"] = response["result"]["requestState"].clone();
     }
     panic!("the call did not end in three rounds");
+}
+
+/// The task still waits for its answer when the round has ended.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_of_an_ended_round_keeps_no_permit() {
+    let (server, _) = server_with(|builder| builder.concurrency(2));
+    let mut client = Client::connect(&server, (Era::Modern, Way::Http), forms_and_urls()).await;
+    for _ in 0..20 {
+        let params = json!({ "name": "from_a_task", "arguments": {} });
+        let first = client.call_once(&params, &mut |_| unreachable!()).await;
+        assert_eq!(first["result"]["resultType"], "input_required", "{first}");
+    }
+}
+
+/// The second server would let the state expire at once.
+#[tokio::test(flavor = "multi_thread")]
+async fn further_questions_do_not_extend_the_life_of_a_state() {
+    let key = || StateKey::from_secret("k".repeat(32)).unwrap();
+    let (server, _) = server_with(|builder| builder.state_keys([key()]));
+    let short_lived = server_with(|builder| builder.state_keys([key()]).state_ttl(std::time::Duration::ZERO)).0;
+    let mut params = json!({ "name": "plan", "arguments": {} });
+    for server in [&server, &short_lived] {
+        let mut client = Client::connect(server, (Era::Modern, Way::Http), forms_and_urls()).await;
+        let response = client.call_once(&params, &mut |_| unreachable!()).await;
+        params["inputResponses"] = answered(&response["result"], &mut trip);
+        params["requestState"] = response["result"]["requestState"].clone();
+    }
+    let mut client = Client::connect(&server, (Era::Modern, Way::Http), forms_and_urls()).await;
+    let response = client.call_once(&params, &mut |_| unreachable!()).await;
+    assert_eq!(text(&response), "3 days in Rome, hotel: true");
 }

@@ -94,6 +94,13 @@ fn delete_file(path: String, effects: &Effects) -> String {
     "deleted".to_owned()
 }
 
+/// Deletes a content from a file. Its call must be approved.
+#[tool(destructive)]
+fn delete_content(content: String, path: String, effects: &Effects) -> usize {
+    effects.add(format!("deleted {path}"));
+    content.len()
+}
+
 /// Takes a while after its question, within a time limit that is shorter than the user's.
 #[tool(timeout = "500ms")]
 async fn slow_user(ctx: &Context) -> Result<String, ToolError> {
@@ -121,10 +128,22 @@ pub fn server() -> (Server, Effects) {
 
 pub fn server_with(configure: impl FnOnce(ServerBuilder) -> ServerBuilder) -> (Server, Effects) {
     let effects = Effects::default();
-    let catalog =
-        catalog![delete_branch, book, connect, plan, endless, from_a_task, delete_file, slow_user, repeat, add]
-            .unwrap();
-    let approval = Approval::ask_caller().when(|tool| tool.name() == "delete_file");
+    let catalog = catalog![
+        delete_branch,
+        book,
+        connect,
+        plan,
+        endless,
+        from_a_task,
+        delete_file,
+        delete_content,
+        slow_user,
+        repeat,
+        add
+    ]
+    .unwrap();
+    let approval =
+        Approval::ask_caller().when(|tool| tool.name().starts_with("delete_") && tool.name() != "delete_branch");
     let dispatcher = Dispatcher::builder(catalog).state(effects.clone()).layer(approval).build().unwrap();
     (configure(Server::builder(dispatcher).named("asking", "1.0.0")).build().unwrap(), effects)
 }

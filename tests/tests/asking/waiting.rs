@@ -99,3 +99,32 @@ async fn abandoned_questions_take_neither_permits_nor_room() {
     assert_eq!(text(&response), "accepted 2");
     assert!(server.metrics().contains("toolkit_mcp_calls_running 0"), "{}", server.metrics());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn questions_that_are_open_together_need_one_permit() {
+    let (server, _) = server_with(|builder| builder.concurrency(1));
+    for way in [Way::Pipes, Way::Http] {
+        let mut client = Client::connect(&server, (Era::Legacy, way), forms_and_urls()).await;
+        let user = |params: &Value| match params["message"].as_str().unwrap() {
+            "Where?" => accept(json!({ "value": "Rome" })),
+            "With a hotel?" => accept(json!({ "value": true })),
+            _ => accept(json!({ "value": 3 })),
+        };
+        let response = client.call("plan", json!({}), user).await;
+        assert_eq!(text(&response), "3 days in Rome, hotel: true");
+        // The call has returned its permit.
+        assert_eq!(text(&client.call("add", json!({ "a": 1, "b": 2 }), |_| unreachable!()).await), "3");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_that_nobody_waits_for_is_cancelled_at_the_client() {
+    let (server, _) = server_with(|builder| builder.ask_timeout(Duration::from_millis(50)));
+    let mut client = Client::connect(&server, (Era::Legacy, Way::Pipes), forms_and_urls()).await;
+    let late = |_: &Value| {
+        std::thread::sleep(Duration::from_millis(300));
+        accept(json!({ "value": 1 }))
+    };
+    client.call("book", json!({}), late).await;
+    assert_eq!(client.n_cancelled, 1);
+}

@@ -92,7 +92,7 @@ async fn within(
 
 async fn called(link: &Link, call: &BackendCall<'_>, params: &CallToolRequestParams) -> Result<Value, ToolError> {
     let connection = link.connection_for_call().await?;
-    let _running = connection.running_call(call.context());
+    let mut running = connection.running_call(call.context());
     let listener = call.context().has_progress_listener().then(|| Listener::new(call.context()));
     let meta = || {
         let meta = trace::meta(call.context());
@@ -119,6 +119,9 @@ async fn called(link: &Link, call: &BackendCall<'_>, params: &CallToolRequestPar
         }
         answer => answer,
     };
+    if let (Some(running), Ok(_) | Err(ServiceError::McpError(_))) = (&mut running, &answer) {
+        running.has_response();
+    }
     match answer {
         Ok(result) => Ok(result),
         Err(error) => Err(link.remote().failed(&connection, error).await),

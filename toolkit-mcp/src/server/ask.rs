@@ -16,7 +16,7 @@ mod used;
 use toolkit::ToolError;
 
 pub(super) use self::modes::Modes;
-pub(super) use self::requests::OpenRequests;
+pub(super) use self::requests::{OpenRequest, OpenRequests};
 pub(super) use self::rounds::{Outcome, Rounds};
 pub(super) use self::seal::Keys;
 pub use self::seal::{StateKey, WeakKeyError};

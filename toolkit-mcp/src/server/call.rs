@@ -7,6 +7,7 @@ mod ask;
 mod events;
 mod listen;
 mod message;
+mod permit;
 mod run;
 mod watch;
 
@@ -19,8 +20,8 @@ use toolkit::{Arguments, CancelToken, Context, Tool};
 use toolkit_http::BodyCharge;
 use tracing::Span;
 
-use self::ask::PermitSlot;
 pub(super) use self::events::{CallEvent, CallEvents};
+use self::permit::PermitSlot;
 use super::ask::{Modes, Rounds};
 use super::reply::{Code, RpcError};
 use super::running::Registered;

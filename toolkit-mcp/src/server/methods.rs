@@ -60,7 +60,8 @@ impl Server {
             }
             Ok(Message::Response { id, result, error }) => {
                 if let (Some(id), Some(session)) = (id, peer.session) {
-                    self.shared.requests.respond(session, id, result, error);
+                    let identity = peer.caller.and_then(|caller| caller.identity());
+                    self.shared.requests.respond(session, identity, id, result, error);
                 }
                 Routed::Nothing
             }

@@ -11,7 +11,8 @@ use toolkit::call::ask::{Answer, Question};
 pub(super) fn params(question: &Question, id: Option<&str>) -> Value {
     let message = question.message();
     match (question.get_form(), question.get_url()) {
-        (Some(form), _) => json!({ "mode": "form", "message": message, "requestedSchema": form.schema() }),
+        // Without `mode`, which revision 2025-06-18 does not have and the later ones take for `form`.
+        (Some(form), _) => json!({ "message": message, "requestedSchema": form.schema() }),
         (None, url) => {
             let mut params = json!({ "mode": "url", "message": message, "url": url.unwrap_or_default() });
             if let Some(id) = id {

@@ -1,21 +1,21 @@
 //! Requests of the server to clients before revision 2026-07-28, and the responses to them.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
 use toolkit::call::ask::{Answer, Question};
 
 use super::elicit;
-use crate::server::reply::json_bytes;
+use crate::server::reply::{json_bytes, notification};
 
 /// The maximum number of open requests of a server.
-const MAX_OPEN: usize = 4096;
+const MAX_OPEN: usize = 1024;
 
 /// The maximum number of open requests to one client.
 const MAX_OPEN_OF_SESSION: usize = 32;
@@ -24,24 +24,37 @@ const MAX_OPEN_OF_SESSION: usize = 32;
 #[derive(Clone, Debug, Default)]
 pub(in crate::server) struct OpenRequests(Arc<Mutex<Open>>);
 
-type Open = HashMap<Key, oneshot::Sender<Response>>;
+type Open = HashMap<Key, Waiting>;
 type Key = (Box<str>, Box<str>);
 
 /// The response of a client.
 type Response = Result<Answer, String>;
 
+/// The receiver of a response.
+#[derive(Debug)]
+struct Waiting {
+    /// The identity of the caller, who has to answer.
+    identity: Option<String>,
+    sender: oneshot::Sender<Response>,
+}
+
 impl OpenRequests {
-    /// Passes on the response to a request. A response to an unknown request is ignored.
+    /// Passes on the response of a caller to a request. A response to an unknown request is ignored.
     pub(in crate::server) fn respond(
         &self,
         session: &str,
+        identity: Option<String>,
         id: &RawValue,
         result: Option<&RawValue>,
         error: Option<&RawValue>,
     ) {
-        let Some(request) = self.requests().remove(&(session.into(), id.get().into())) else {
-            tracing::debug!("a client responded to a request that is not open");
-            return;
+        let key = (session.into(), id.get().into());
+        let waiting = match self.requests().entry(key) {
+            Entry::Occupied(open) if open.get().identity == identity => open.remove(),
+            _ => {
+                tracing::debug!("a client responded to a request that is not open");
+                return;
+            }
         };
         let response = match (result, error) {
             (Some(result), _) => elicit::answer(result.get()).map_err(str::to_owned),
@@ -50,7 +63,7 @@ impl OpenRequests {
                 Err(format!("the client responded with the error {error}"))
             }
         };
-        let _ = request.send(response);
+        let _ = waiting.sender.send(response);
     }
 
     /// Opens a request that asks the user of a client.
@@ -58,7 +71,12 @@ impl OpenRequests {
     /// # Errors
     ///
     /// Returns an error if too many requests are open.
-    pub(in crate::server) fn open(&self, session: &str, question: &Question) -> Result<OpenRequest, ToolError> {
+    pub(in crate::server) fn open(
+        &self,
+        session: &str,
+        identity: Option<String>,
+        question: &Question,
+    ) -> Result<OpenRequest, ToolError> {
         let id = new_id()?;
         let key: Key = (session.into(), format!("\"{id}\"").into());
         let mut requests = self.requests();
@@ -68,11 +86,10 @@ impl OpenRequests {
             return Err(ToolError::new(ErrorKind::Overloaded, "too many questions are open; try again later"));
         }
         let (sender, response) = oneshot::channel();
-        requests.insert(key.clone(), sender);
+        requests.insert(key.clone(), Waiting { identity, sender });
         drop(requests);
         let params = elicit::params(question, Some(&id));
-        let message = json!({ "jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": params });
-        Ok(OpenRequest { requests: self.clone(), key, message: json_bytes(&message), response })
+        Ok(OpenRequest { requests: self.clone(), key, id, params, response })
     }
 
     fn requests(&self) -> MutexGuard<'_, Open> {
@@ -84,27 +101,34 @@ impl OpenRequests {
 pub(in crate::server) struct OpenRequest {
     requests: OpenRequests,
     key: Key,
-    message: Vec<u8>,
+    id: String,
+    params: Value,
     response: oneshot::Receiver<Response>,
 }
 
 impl OpenRequest {
     /// Returns the message to send.
-    pub(in crate::server) fn take_message(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.message)
+    pub(in crate::server) fn message(&self) -> Vec<u8> {
+        let (id, params) = (&self.id, &self.params);
+        json_bytes(&json!({ "jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": params }))
+    }
+
+    /// Returns the notification that the request is cancelled.
+    pub(in crate::server) fn cancellation(&self) -> Vec<u8> {
+        let params = json!({ "requestId": self.id, "reason": "the call does not wait for the answer any longer" });
+        notification("notifications/cancelled", &params)
     }
 
     /// Waits for the answer of the user.
     ///
     /// # Errors
     ///
-    /// Returns an error if the client does not answer in time, or with an error.
-    pub(in crate::server) async fn answer(mut self, limit: Duration) -> Result<Answer, ToolError> {
-        match tokio::time::timeout(limit, &mut self.response).await {
-            Ok(Ok(Ok(answer))) => Ok(answer),
-            Ok(Ok(Err(reason))) => Err(ToolError::failed(format!("the user could not be asked: {reason}"))),
-            Ok(Err(_)) => Err(ToolError::cancelled()),
-            Err(_) => Err(ToolError::new(ErrorKind::TimedOut, format!("the user did not answer within {limit:?}"))),
+    /// Returns an error if the client responds with one.
+    pub(in crate::server) async fn answer(&mut self) -> Result<Answer, ToolError> {
+        match (&mut self.response).await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(reason)) => Err(ToolError::failed(format!("the user could not be asked: {reason}"))),
+            Err(_) => Err(ToolError::cancelled()),
         }
     }
 }

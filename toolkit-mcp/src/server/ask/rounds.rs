@@ -1,6 +1,6 @@
 //! The rounds of a call since revision 2026-07-28: it runs until it asks, ends, and runs again with the answers.
 
-use std::future::{Future, pending, poll_fn};
+use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use toolkit::call::ask::{Answer, Asker, Mode, Question};
 use toolkit::dispatch::BoxFuture;
-use toolkit::{Arguments, Tool, ToolError};
+use toolkit::{Arguments, CancelToken, Tool, ToolError};
 
 use super::elicit::{self, QuestionHash};
 use super::state::{Answered, Binding, Sealing, State, text};
@@ -26,6 +26,8 @@ struct Inner {
     /// The state that the client sent, if the call continues.
     resumed: Option<State>,
     round: Mutex<Round>,
+    /// Cancelled when the round ends, so that tasks of the tool do not wait for answers that never come.
+    ended: CancelToken,
 }
 
 #[derive(Default)]
@@ -49,7 +51,7 @@ pub(in crate::server) enum Outcome<T> {
 impl Rounds {
     /// Creates the first round of a call.
     pub(in crate::server) fn first(modes: Modes) -> Self {
-        Self(Arc::new(Inner { modes, resumed: None, round: Mutex::default() }))
+        Self(Arc::new(Inner { modes, resumed: None, round: Mutex::default(), ended: CancelToken::new() }))
     }
 
     /// Creates the next round of a call from `requestState` and `inputResponses`. Returns `None` for a state of another
@@ -72,6 +74,7 @@ impl Rounds {
             sealing.open(&json_text(state)?, &binding)
         };
         let Some(mut state) = opened() else {
+            tracing::info!(tool = %tool.id(), "a `requestState` was rejected");
             return Ok(None);
         };
         let responses: Map<String, Value> = match responses {
@@ -88,7 +91,8 @@ impl Rounds {
         }
         let answered = state.answered.clone();
         let round = Round { taken: vec![false; answered.len()], answered, ..Round::default() };
-        Ok(Some(Self(Arc::new(Inner { modes, resumed: Some(state), round: Mutex::new(round) }))))
+        let inner = Inner { modes, resumed: Some(state), round: Mutex::new(round), ended: CancelToken::new() };
+        Ok(Some(Self(Arc::new(inner))))
     }
 
     /// Returns an asker for the context of the call.
@@ -102,13 +106,16 @@ impl Rounds {
         let hints = tool.annotations();
         let is_repeatable = hints.read_only == Some(true) || hints.idempotent == Some(true);
         match &self.0.resumed {
-            Some(state) if !is_repeatable => state.use_once(sealing).await,
+            // Without an answer, nothing was approved.
+            Some(state) if !is_repeatable && !state.answered.is_empty() => state.use_once(sealing).await,
             _ => true,
         }
     }
 
     /// Polls the call until it completes or asks. Questions that it asks in one poll are asked together.
     pub(in crate::server) async fn run<T>(&self, call: impl Future<Output = T>) -> Outcome<T> {
+        // Also if the call is dropped.
+        let _ended = CancelOnDrop(&self.0.ended);
         let mut call = pin!(call);
         poll_fn(|cx| {
             if let Poll::Ready(output) = call.as_mut().poll(cx) {
@@ -144,7 +151,7 @@ impl Rounds {
         let keys = keys(&round.open);
         let hashes = round.open.iter().map(|question| text(QuestionHash::new(question)));
         let open = std::iter::zip(keys.iter().cloned(), hashes).collect();
-        let state = State::new(round.answered.clone(), open);
+        let state = State::new(self.0.resumed.as_ref(), round.answered.clone(), open);
         let binding = Binding::new(&sealing.name, caller, tool, arguments);
         let sealed = binding.and_then(|binding| sealing.seal(&state, &binding));
         let sealed = sealed.ok_or_else(|| ToolError::failed("the answers of the user are too long"))?;
@@ -186,8 +193,18 @@ impl Asker for Rounds {
                 waker.wake();
             }
             // The call is dropped, and runs again with the answer.
-            pending().await
+            self.0.ended.cancelled().await;
+            Err(ToolError::cancelled())
         })
+    }
+}
+
+/// A guard that cancels a token.
+struct CancelOnDrop<'t>(&'t CancelToken);
+
+impl Drop for CancelOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.cancel();
     }
 }
 

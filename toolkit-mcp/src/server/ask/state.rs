@@ -66,7 +66,7 @@ impl Binding {
 pub(super) struct State {
     /// The identity of this state, as hexadecimal digits.
     id: String,
-    /// The seconds since the Unix epoch at which the state expires.
+    /// The seconds since the Unix epoch at which the state expires, or 0 before it is sealed for the first time.
     expires: u64,
     /// The questions that were answered.
     pub(super) answered: Vec<Answered>,
@@ -118,7 +118,10 @@ impl Sealing {
     pub(super) fn seal(&self, state: &State, binding: &Binding) -> Option<String> {
         let mut id = [0; 16];
         getrandom::fill(&mut id).ok()?;
-        let expires = (SystemTime::now() + self.ttl).duration_since(UNIX_EPOCH).ok()?.as_secs();
+        let expires = match state.expires {
+            0 => SystemTime::now().duration_since(UNIX_EPOCH).ok()?.saturating_add(self.ttl).as_secs(),
+            expires => expires,
+        };
         let state = State { id: HEXLOWER.encode(&id), expires, ..state.clone() };
         self.keys.seal(&serde_json::to_vec(&state).ok()?, &binding.hash)
     }
@@ -126,21 +129,30 @@ impl Sealing {
     /// Opens a state of this binding that has not expired.
     pub(super) fn open(&self, sealed: &str, binding: &Binding) -> Option<State> {
         let state: State = serde_json::from_slice(&self.keys.open(sealed, &binding.hash)?).ok()?;
-        (state.expires() > SystemTime::now()).then_some(state)
+        (!state.has_expired()).then_some(state)
     }
 }
 
 impl State {
-    pub(super) fn new(answered: Vec<Answered>, open: Vec<(String, String)>) -> Self {
-        Self { answered, open, ..Self::default() }
+    /// Creates the state of the next round. It expires with the state of the first one, so that an approval does not
+    /// live longer with further questions.
+    pub(super) fn new(before: Option<&Self>, answered: Vec<Answered>, open: Vec<(String, String)>) -> Self {
+        Self { answered, open, expires: before.map_or(0, |before| before.expires), ..Self::default() }
     }
 
     fn expires(&self) -> SystemTime {
-        UNIX_EPOCH + Duration::from_secs(self.expires)
+        UNIX_EPOCH.checked_add(Duration::from_secs(self.expires)).unwrap_or_else(SystemTime::now)
     }
 
-    /// Records that the state is used. Returns false if it was used before.
+    fn has_expired(&self) -> bool {
+        self.expires() <= SystemTime::now()
+    }
+
+    /// Records that the state is used. Returns false if it was used before, or has expired since it was opened.
     pub(super) async fn use_once(&self, sealing: &Arc<Sealing>) -> bool {
+        if self.has_expired() {
+            return false;
+        }
         match u128::from_str_radix(&self.id, 16) {
             Ok(id) => sealing.used.use_once(id, self.expires()).await,
             Err(_) => false,

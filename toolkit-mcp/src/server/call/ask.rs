@@ -1,21 +1,19 @@
 //! Questions of a call to its user by requests, which are sent while it runs.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::mpsc::Sender;
+use tokio::time::timeout;
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
 use toolkit::call::ask::{Answer, Asker, Mode, Question};
 use toolkit::dispatch::BoxFuture;
-use toolkit_http::CallPermit;
 
 use super::message::CallMessage;
-use crate::server::ask::{MAX_QUESTIONS, Modes, too_many};
+use super::permit::PermitSlot;
+use crate::server::ask::{MAX_QUESTIONS, Modes, OpenRequest, too_many};
 use crate::server::state::Shared;
-
-/// The permit of a call, which it does not hold while it waits for its user.
-pub(in crate::server) type PermitSlot = Arc<Mutex<Option<CallPermit>>>;
 
 /// Asks the user by requests in the event stream of the call, or over stdio.
 pub(super) struct StreamAsker {
@@ -23,6 +21,8 @@ pub(super) struct StreamAsker {
     /// The id of the tool.
     pub(super) tool: String,
     pub(super) session: Box<str>,
+    /// The identity of the caller, who has to answer.
+    pub(super) identity: Option<String>,
     pub(super) modes: Modes,
     pub(super) messages: Sender<CallMessage>,
     pub(super) permit: PermitSlot,
@@ -34,16 +34,46 @@ impl StreamAsker {
         if self.n_asked.fetch_add(1, Ordering::Relaxed) >= MAX_QUESTIONS {
             return Err(too_many());
         }
-        let mut request = self.shared.requests.open(&self.session, question)?;
-        let sent = self.messages.send(CallMessage::Request(request.take_message())).await;
+        let request = self.shared.requests.open(&self.session, self.identity.clone(), question)?;
+        let mut asked = Asked { request, messages: &self.messages, is_answered: false };
+        let away = self.permit.leave(&self.shared.calls, &self.tool);
+        let limit = self.shared.ask_timeout;
+        // Sending is a part of it: a client that does not read must not keep the call waiting.
+        let answer = timeout(limit, asked.answer()).await.unwrap_or_else(|_| {
+            Err(ToolError::new(ErrorKind::TimedOut, format!("the user did not answer within {limit:?}")))
+        });
+        drop(asked);
+        if !away.come_back().await {
+            let message = "the server has no free permit for the call after the answer of its user; try again later";
+            return Err(ToolError::new(ErrorKind::Overloaded, message));
+        }
+        answer
+    }
+}
+
+/// A question that is sent to the client. Dropping it without an answer cancels it there.
+struct Asked<'a> {
+    request: OpenRequest,
+    messages: &'a Sender<CallMessage>,
+    is_answered: bool,
+}
+
+impl Asked<'_> {
+    async fn answer(&mut self) -> Result<Answer, ToolError> {
+        let sent = self.messages.send(CallMessage::Request(self.request.message())).await;
         sent.map_err(|_| ToolError::cancelled())?;
-        // The other calls of the server must not wait for this user.
-        drop(self.permit.lock().unwrap_or_else(PoisonError::into_inner).take());
-        let answer = request.answer(self.shared.ask_timeout).await?;
-        let permit = self.shared.calls.acquire(&self.tool).await;
-        let permit = permit.map_err(|error| ToolError::new(ErrorKind::Overloaded, error.to_string()))?;
-        *self.permit.lock().unwrap_or_else(PoisonError::into_inner) = Some(permit);
-        Ok(answer)
+        let answer = self.request.answer().await;
+        self.is_answered = true;
+        answer
+    }
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        if !self.is_answered {
+            // Without room in the queue, the client does not read anyway.
+            let _ = self.messages.try_send(CallMessage::Request(self.request.cancellation()));
+        }
     }
 }
 

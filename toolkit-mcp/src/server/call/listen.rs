@@ -5,10 +5,12 @@ use std::sync::atomic::AtomicUsize;
 
 use tokio::sync::mpsc::{Receiver, channel};
 
-use super::ask::{PermitSlot, StreamAsker};
+use super::ask::StreamAsker;
 use super::message::CallMessage;
+use super::permit::PermitSlot;
 use super::{Asks, Call};
 use crate::server::logging::CallLog;
+use crate::server::request::{Caller, Request};
 
 /// The number of messages in the queue of a slow client. Further progress reports and log messages are dropped.
 const MAX_MESSAGES: usize = 64;
@@ -20,11 +22,14 @@ impl Call<'static> {
         let mut context = std::mem::take(&mut self.context);
         if let Asks::Stream { session, modes } = &self.asks {
             let permit = PermitSlot::default();
-            self.permit = Some(Arc::clone(&permit));
+            self.permit = Some(permit.clone());
+            let caller = context.get::<Request>().and_then(Request::caller);
+            let identity = caller.and_then(Caller::identity);
             context = context.with_asker(StreamAsker {
                 shared: Arc::clone(&self.shared),
                 tool: self.entry().id.clone(),
                 session: session.clone(),
+                identity,
                 modes: *modes,
                 messages: sender.clone(),
                 permit,

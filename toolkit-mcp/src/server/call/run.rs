@@ -1,6 +1,6 @@
 //! The part of a call that runs on a thread of the tool pool.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -30,8 +30,8 @@ fn blocking_threads(call: Arc<Call<'static>>, permit: CallPermit) -> BlockingThr
     let permit = match &call.permit {
         None => Ok(permit),
         Some(slot) => {
-            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(permit);
-            Err(Arc::clone(slot))
+            slot.store(permit);
+            Err(slot.clone())
         }
     };
     BlockingThreads::new(move |work| {
@@ -43,7 +43,12 @@ fn blocking_threads(call: Arc<Call<'static>>, permit: CallPermit) -> BlockingThr
 /// Runs a call.
 pub(super) async fn run(call: Arc<Call<'static>>, permit: CallPermit) -> Ended {
     let Asks::Rounds(rounds) = &call.asks else {
-        return run_to_end(&call, permit).await;
+        let ended = run_to_end(&call, permit).await;
+        // A client that reads slowly must not keep the permit.
+        if let Some(slot) = &call.permit {
+            slot.clear();
+        }
+        return ended;
     };
     if !rounds.may_run(&call.shared.sealing, call.tool()).await {
         return call.rejected(&invalid_state());

@@ -72,6 +72,13 @@ impl Reader {
             }
             return;
         }
+        // These need no memory, and calls that wait for a user hold theirs until an answer arrives.
+        let message = Message::parse(line);
+        if let Ok(Message::Response { .. } | Message::Notification { .. }) = message {
+            let modes = Modes::from_bits(self.modes.load(Ordering::Relaxed));
+            self.server.route(message, Peer { session: Some(&self.session), modes, ..Peer::default() });
+            return;
+        }
         let n_bytes = u32::try_from(line.len() + REQUEST_BYTES).unwrap_or(u32::MAX);
         let held = match Arc::clone(&self.pending).try_acquire_many_owned(n_bytes) {
             Ok(held) => held,
@@ -97,7 +104,7 @@ impl Reader {
             }
             return;
         }
-        match self.server.route(Message::parse(line), peer) {
+        match self.server.route(message, peer) {
             Routed::Reply(bytes) => self.send(bytes, Some(held)),
             Routed::Initialized { bytes, takes_batches, modes } => {
                 self.takes_batches.store(takes_batches, Ordering::Relaxed);
