@@ -1,6 +1,6 @@
 //! The files of a directory.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -107,15 +107,30 @@ impl DirectoryResources {
 /// Opens a regular file if its path contains no links.
 fn open_without_links(path: &Path) -> Option<File> {
     let is_direct = || path.canonicalize().is_ok_and(|real| real == path);
-    // Checked before it is opened, since opening a pipe or a device may block or have effects.
+    // Checked before it is opened, since opening a device may have effects.
     if !is_direct() || !path.symlink_metadata().ok()?.is_file() {
         return None;
     }
-    let file = File::open(path).ok()?;
-    let opened = file.metadata().ok()?;
+    let file = open_regular(path)?;
     // The path may have been replaced by a link before the file was opened.
-    let is_same = opened.is_file() && is_direct() && is_same_file(&opened, &path.symlink_metadata().ok()?);
+    let is_same = is_direct() && is_same_file(&file.metadata().ok()?, &path.symlink_metadata().ok()?);
     is_same.then_some(file)
+}
+
+/// Opens a file if it is a regular one. The path may have been replaced by a pipe, which must not block the thread.
+fn open_regular(path: &Path) -> Option<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+
+        use rustix::fs::OFlags;
+
+        options.custom_flags((OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY).bits().cast_signed());
+    }
+    let file = options.open(path).ok()?;
+    file.metadata().is_ok_and(|opened| opened.is_file()).then_some(file)
 }
 
 #[cfg(unix)]
@@ -166,5 +181,29 @@ impl Resources for DirectoryResources {
         _: &'a Context,
     ) -> BoxFuture<'a, Result<Option<Vec<ResourceContents>>, ToolError>> {
         Box::pin(async move { self.contents(uri) })
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::process::Command;
+
+    use super::open_regular;
+
+    #[test]
+    fn opening_a_pipe_or_a_device_does_not_block() {
+        let directory = std::env::temp_dir().join(format!("toolkit-pipe-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let (pipe, file) = (directory.join("pipe"), directory.join("file"));
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        std::fs::write(&file, "text").unwrap();
+        let link = directory.join("link");
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        // A pipe without a writer.
+        assert!(open_regular(&pipe).is_none());
+        assert!(open_regular("/dev/zero".as_ref()).is_none());
+        assert!(open_regular(&link).is_none());
+        assert!(open_regular(&file).is_some());
+        std::fs::remove_dir_all(&directory).unwrap();
     }
 }
