@@ -27,7 +27,7 @@ pub(super) fn encode(backend: &str, uri: &str) -> String {
         return uri.to_owned();
     }
     match uri.strip_prefix(UI) {
-        Some(path) if !has_dot_segment(path) && !has_dot_segment(backend) => format!("{UI_PREFIX}{backend}/{path}"),
+        Some(path) if !may_be_resolved(path) && !may_be_resolved(backend) => format!("{UI_PREFIX}{backend}/{path}"),
         _ => format!("{PREFIX}{backend}/{uri}"),
     }
 }
@@ -60,12 +60,15 @@ fn is_web(uri: &str) -> bool {
         .any(|scheme| uri.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)))
 }
 
-/// Returns true if clients may resolve a part of the path, and so reach the resource of another backend.
-fn has_dot_segment(path: &str) -> bool {
-    path.split(['/', '\\', '?', '#']).any(|segment| {
-        let segment = segment.to_ascii_lowercase().replace("%2e", ".");
-        segment == "." || segment == ".."
-    })
+/// Returns true if clients may resolve a part of the path, and so reach the resource of another backend. Browsers remove
+/// tabs and line breaks from a URL before they resolve it, and control characters and spaces from its ends.
+fn may_be_resolved(path: &str) -> bool {
+    let has_removed = path.contains(|c: char| c.is_control() || c == ' ');
+    has_removed
+        || path.split(['/', '\\', '?', '#']).any(|segment| {
+            let segment = segment.to_ascii_lowercase().replace("%2e", ".");
+            segment == "." || segment == ".."
+        })
 }
 
 /// Returns the name of the backend that a result comes from, unless it is this program.
@@ -117,7 +120,7 @@ mod tests {
     use super::{decode, encode, is_too_deep};
 
     /// Parts of URIs that could confuse the encoding.
-    const PARTS: [&str; 24] = [
+    const PARTS: [&str; 26] = [
         "",
         "/",
         "//",
@@ -140,6 +143,8 @@ mod tests {
         "https:",
         "http",
         " ",
+        "\t",
+        "\n",
         "é",
         "\\",
     ];
@@ -197,8 +202,20 @@ mod tests {
     #[test]
     fn dot_segments_of_a_user_interface_stay_out_of_reach_of_normalization() {
         assert_eq!(encode("files", "ui://charts/a.html"), "ui://proxy/files/charts/a.html");
-        for uri in ["ui://../mail/a", "ui://a/%2E./b", "ui://a/../../mail/b"] {
+        for uri in ["ui://../mail/a", "ui://a/%2E./b", "ui://a/../../mail/b", "ui://.\t./mail/a", "ui://a/.. "] {
             assert_eq!(encode("files", uri), format!("proxy:files/{uri}"));
+        }
+    }
+
+    #[test]
+    fn browsers_change_no_uri_of_a_user_interface() {
+        for uri in uris() {
+            let encoded = encode("files", &uri);
+            if let Some(path) = encoded.strip_prefix(super::UI_PREFIX) {
+                let seen = encoded.trim_matches(|c: char| c <= ' ').replace(['\t', '\n', '\r'], "");
+                assert_eq!(seen, encoded);
+                assert!(!path.split(['/', '\\']).any(|segment| [".", ".."].contains(&segment)), "{encoded}");
+            }
         }
     }
 
