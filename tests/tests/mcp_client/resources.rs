@@ -246,6 +246,51 @@ async fn the_contents_of_a_server_are_bounded() {
 }
 
 #[tokio::test]
+async fn the_limit_of_contents_counts_metadata() {
+    let mut contents = ResourceContents::new("x://y", "");
+    contents.meta.insert("a".to_owned(), "a".repeat(10_000).into());
+    for contents in [vec![contents], vec![ResourceContents::new("x://y", ""); 1_000]] {
+        let hostile = Hostile { n_listed: 0, uri: |_| String::new(), contents };
+        let small = served("hostile", &empty().resources(hostile).build().unwrap()).await.max_result_bytes(5_000);
+        let error = in_the_end(Resources::read(&small, "x://y", &Context::new())).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ResultTooLarge);
+    }
+}
+
+/// Lists resources with nested metadata.
+struct Nested {
+    n_listed: usize,
+    n_values: usize,
+}
+
+impl Resources for Nested {
+    fn list<'a>(&'a self, _: &'a Context) -> BoxFuture<'a, Result<Vec<Resource>, ToolError>> {
+        let nested = json!(vec![json!([]); self.n_values]);
+        let of = move |idx| Resource::new(format!("x://{idx}"), "x").meta("nested", nested.clone());
+        Box::pin(async move { Ok((0..self.n_listed).map(of).chain([Resource::new("x://plain", "x")]).collect()) })
+    }
+
+    fn read<'a>(
+        &'a self,
+        _: &'a str,
+        _: &'a Context,
+    ) -> BoxFuture<'a, Result<Option<Vec<ResourceContents>>, ToolError>> {
+        Box::pin(async { Ok(None) })
+    }
+}
+
+#[tokio::test]
+async fn the_nested_values_of_a_list_are_bounded() {
+    let large = Nested { n_listed: 3, n_values: 2_000 };
+    let large = served("large", &empty().resources(large).build().unwrap()).await;
+    assert_eq!(uris(&large).await, ["x://plain"]);
+    let many = Nested { n_listed: 450, n_values: 900 };
+    let many = served("many", &empty().resources(many).page_size(1_000).build().unwrap()).await;
+    let error = in_the_end(Resources::list(&many, &Context::new())).await.unwrap_err();
+    assert_eq!(error.message(), "the MCP server `many` lists more than 400000 values in resources");
+}
+
+#[tokio::test]
 async fn proxies_that_serve_each_other_end() {
     let (one, other) = (empty().build().unwrap(), empty().resources(set()).build().unwrap());
     let (to_one, to_other) = (served("one", &one).await, served("other", &other).await);

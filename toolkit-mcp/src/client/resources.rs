@@ -24,8 +24,18 @@ const MAX_LISTED: usize = 10_000;
 /// The maximum size of a listed resource as JSON. Larger ones are left out.
 const MAX_ENTRY_BYTES: usize = 16 << 10;
 
+/// The maximum size of all resources or templates of a server as JSON.
+const MAX_LIST_BYTES: usize = 8 << 20;
+
+/// The maximum number of JSON values in a listed resource. Larger ones are left out. A value needs much more memory
+/// than its text.
+const MAX_ENTRY_VALUES: usize = 1_000;
+
+/// The maximum number of JSON values in all resources or templates of a server.
+const MAX_VALUES: usize = 400_000;
+
 /// The maximum length of a URI in bytes.
-const MAX_URI_LEN: usize = 8 << 10;
+pub(super) const MAX_URI_LEN: usize = 8 << 10;
 
 /// The error code for an unknown resource up to revision 2025-11-25.
 const RESOURCE_NOT_FOUND: ErrorCode = ErrorCode(-32002);
@@ -80,20 +90,29 @@ pub(super) async fn read(
         return Err(ToolError::failed(message));
     }
     let contents = result.remove("contents").unwrap_or_default();
-    let contents: Vec<ResourceContents> = serde_json::from_value(contents)
-        .map_err(|error| remote.invalid_response("with invalid contents of a resource").caused_by(error))?;
-    let n_bytes: usize = contents.iter().map(|contents| contents.body.encoded_len()).sum();
+    let n_bytes = if limits.result_bytes == usize::MAX { 0 } else { size(&contents) };
     if n_bytes > limits.result_bytes {
         let message =
             format!("{remote} returned a resource of {n_bytes} bytes, more than the limit of {}", limits.result_bytes);
         return Err(ToolError::new(ErrorKind::ResultTooLarge, message));
     }
+    let contents: Vec<ResourceContents> = serde_json::from_value(contents)
+        .map_err(|error| remote.invalid_response("with invalid contents of a resource").caused_by(error))?;
     Ok((!contents.is_empty()).then_some(contents))
 }
 
 /// Returns true for a text that may be a URI: it starts with a scheme and has no control characters.
-fn is_uri(uri: &str) -> bool {
+pub(super) fn is_uri(uri: &str) -> bool {
     uri.len() <= MAX_URI_LEN && uri.contains(':') && !uri.contains(char::is_control)
+}
+
+/// Returns the number of JSON values in a value, itself included.
+fn count(value: &Value) -> usize {
+    1 + match value {
+        Value::Array(items) => items.iter().map(count).sum::<usize>(),
+        Value::Object(fields) => fields.values().map(count).sum::<usize>(),
+        _ => 0,
+    }
 }
 
 /// Lists the entries of all pages.
@@ -108,13 +127,15 @@ async fn pages<T: DeserializeOwned>(
     }
     let limits = &remote.limits;
     let invalid = |how: String| ToolError::new(ErrorKind::InvalidResponse, format!("{remote} lists {how}"));
-    let (mut entries, mut n_listed, mut n_bytes, mut cursor) = (Vec::new(), 0, 0, None::<String>);
+    let max_bytes = limits.list_bytes.min(MAX_LIST_BYTES);
+    let (mut entries, mut n_listed, mut n_bytes, mut n_values) = (Vec::new(), 0, 0, 0);
+    let mut cursor = None::<String>;
     for _ in 0..limits.pages {
         let params = cursor.clone().map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
         let Some(mut page) = page(remote, &connection, request(params)).await? else {
             return Ok(Vec::new());
         };
-        let Some(Value::Array(listed)) = page.remove(field) else {
+        let Some(Value::Array(mut listed)) = page.remove(field) else {
             return Err(invalid(format!("no `{field}`")));
         };
         n_listed += listed.len();
@@ -122,11 +143,15 @@ async fn pages<T: DeserializeOwned>(
         if n_listed > MAX_LISTED {
             return Err(invalid(format!("more than {MAX_LISTED} resources")));
         }
-        if n_bytes > limits.list_bytes {
-            return Err(invalid(format!("more than {} bytes of resources", limits.list_bytes)));
+        if n_bytes > max_bytes {
+            return Err(invalid(format!("more than {max_bytes} bytes of resources")));
         }
-        let listed = listed.into_iter().filter(|entry| size(entry) <= MAX_ENTRY_BYTES);
-        entries.extend(listed.filter_map(|entry| serde_json::from_value(entry).ok()));
+        listed.retain(|entry| size(entry) <= MAX_ENTRY_BYTES && count(entry) <= MAX_ENTRY_VALUES);
+        n_values += listed.iter().map(count).sum::<usize>();
+        if n_values > MAX_VALUES {
+            return Err(invalid(format!("more than {MAX_VALUES} values in resources")));
+        }
+        entries.extend(listed.into_iter().filter_map(|entry| serde_json::from_value(entry).ok()));
         match page.remove("nextCursor") {
             Some(Value::String(next)) if !next.is_empty() => {
                 if cursor.as_ref() == Some(&next) {

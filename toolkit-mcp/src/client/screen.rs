@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use toolkit::resource::ResourceChanges;
 
 use super::listener::Listener;
+use super::resources::{MAX_URI_LEN, is_uri};
 
 /// A filter of the incoming messages, in the order of their arrival. Clones share their state.
 ///
@@ -169,11 +170,61 @@ impl Screen {
     }
 }
 
-fn updated_uri(params: &RawValue) -> Option<Cow<'_, str>> {
+/// Returns the URI of an updated resource. Clients could not subscribe to one that is too long.
+fn updated_uri(params: &RawValue) -> Option<String> {
+    /// The maximum length of a byte in a JSON string, which is that of `\u0000`.
+    const MAX_ESCAPE: usize = 6;
+
     #[derive(Deserialize)]
     struct Params<'m> {
         #[serde(borrow)]
-        uri: Cow<'m, str>,
+        uri: &'m RawValue,
     }
-    serde_json::from_str(params.get()).map(|params: Params<'_>| params.uri).ok()
+    let params: Params<'_> = serde_json::from_str(params.get()).ok()?;
+    let json = params.uri.get();
+    if json.len() > MAX_ESCAPE * MAX_URI_LEN {
+        return None;
+    }
+    serde_json::from_str(json).ok().filter(|uri: &String| is_uri(uri))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use serde_json::json;
+    use toolkit::resource::ResourceChange;
+
+    use super::*;
+
+    #[test]
+    fn only_updates_of_uris_are_passed_on() {
+        let changes = ResourceChanges::new();
+        let updated = Arc::new(Mutex::new(Vec::new()));
+        let uris = Arc::clone(&updated);
+        changes.listen(move |change| {
+            if let ResourceChange::Updated(uri) = change {
+                uris.lock().unwrap().push(uri.to_owned());
+            }
+            ControlFlow::Continue(())
+        });
+        let screen = Screen::new(watch::Sender::new(0), changes);
+        let longest = format!("x://{}", "a".repeat(MAX_URI_LEN - 4));
+        for uri in [
+            json!("x://a"),
+            json!(longest),
+            json!(format!("{longest}a")),
+            json!("x://\u{7}"),
+            json!("none"),
+            json!(""),
+            json!(7),
+        ] {
+            let message =
+                json!({ "jsonrpc": "2.0", "method": "notifications/resources/updated", "params": { "uri": uri } });
+            assert!(matches!(screen.received(message.to_string().as_bytes()), Verdict::Done));
+        }
+        let escaped = br#"{ "method": "notifications/resources/updated", "params": { "uri": "x:\/\/b" } }"#;
+        assert!(matches!(screen.received(escaped), Verdict::Done));
+        assert_eq!(*updated.lock().unwrap(), ["x://a", &longest, "x://b"]);
+    }
 }
