@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use tokio::io::AsyncBufReadExt;
-use toolkit::backend::Backends;
+use toolkit::backend::{Backend, BackendCall, BackendResponse, Backends, OfferedTools};
 use toolkit::call::{BoxFuture, Credentials};
 use toolkit::resource::{
     DirectoryResources, Resource, ResourceContents, ResourceSet, ResourceTemplate, Resources, TemplateResources,
 };
+use toolkit::tool::BackendKind;
 use toolkit::{Context, Tool, ToolError};
 use toolkit_mcp::server::{App, Caller, Proxy, Request, ServeError, ServerBuilder, TokenError, Verify};
 
@@ -451,4 +452,63 @@ async fn what_a_proxy_lists_is_not_cached() {
     let list = client.send(&modern(1, "resources/list", json!({}))).await.result();
     assert_eq!((&list["ttlMs"], &list["cacheScope"]), (&json!(0), &json!("private")));
     assert_eq!(list["resources"].as_array().unwrap().len(), 2, "its own resources are served too");
+}
+
+/// A backend whose resources depend on the caller.
+struct PrivateBackend;
+
+impl Backend for PrivateBackend {
+    fn name(&self) -> &str {
+        "private"
+    }
+
+    fn kind(&self) -> BackendKind {
+        BackendKind::Local
+    }
+
+    fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {
+        Box::pin(async { Ok(OfferedTools::default()) })
+    }
+
+    fn call<'a>(&'a self, _: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>> {
+        Box::pin(async { Err(ToolError::failed("it has no tools")) })
+    }
+
+    fn resources(&self) -> Option<&dyn Resources> {
+        Some(&OfCaller)
+    }
+}
+
+struct OfCaller;
+
+impl Resources for OfCaller {
+    fn list<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<Vec<Resource>, ToolError>> {
+        Box::pin(async {
+            let caller = context.get::<Request>().and_then(Request::caller).and_then(Caller::subject);
+            Ok(vec![Resource::new(format!("mine://{}", caller.unwrap_or("all")), "mine")])
+        })
+    }
+
+    fn read<'a>(
+        &'a self,
+        _: &'a str,
+        _: &'a Context,
+    ) -> BoxFuture<'a, Result<Option<Vec<ResourceContents>>, ToolError>> {
+        Box::pin(async { Ok(None) })
+    }
+}
+
+#[tokio::test]
+async fn a_list_that_callers_share_contains_the_resources_of_none() {
+    let server = builder().build().unwrap();
+    let backends = Backends::new();
+    backends.register(PrivateBackend).unwrap();
+    let proxy = Proxy::new(server.clone(), backends);
+    assert!(proxy.collect().await.is_empty());
+    let client = Client::of(serve(server.http().verify(Names)).await);
+    for name in ["alice", "bob"] {
+        let client = client.with("authorization", &format!("Bearer {name}"));
+        let list = client.send(&modern(1, "resources/list", json!({}))).await.result();
+        assert_eq!(list["resources"], json!([{ "uri": "proxy:private/mine://all", "name": "mine" }]));
+    }
 }

@@ -97,12 +97,11 @@ impl ProxiedResources {
 }
 
 impl Resources for ProxiedResources {
-    fn list<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<Vec<Resource>, ToolError>> {
+    /// All callers share the lists, so a backend receives the context of none.
+    fn list<'a>(&'a self, _: &'a Context) -> BoxFuture<'a, Result<Vec<Resource>, ToolError>> {
         Box::pin(async move {
-            let of_backends = self.all(&self.lists, |resources| {
-                let context = context.clone();
-                Box::pin(async move { resources.list(&context).await })
-            });
+            let of_backends =
+                self.all(&self.lists, |resources| Box::pin(async move { resources.list(&Context::new()).await }));
             let mut all = Vec::new();
             for (name, listed) in of_backends.await {
                 all.extend(listed.iter().filter(|resource| !is_too_deep(&resource.uri)).map(|resource| {
@@ -115,12 +114,10 @@ impl Resources for ProxiedResources {
         })
     }
 
-    fn templates<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<Vec<ResourceTemplate>, ToolError>> {
+    fn templates<'a>(&'a self, _: &'a Context) -> BoxFuture<'a, Result<Vec<ResourceTemplate>, ToolError>> {
         Box::pin(async move {
-            let of_backends = self.all(&self.templates, |resources| {
-                let context = context.clone();
-                Box::pin(async move { resources.templates(&context).await })
-            });
+            let of_backends = self
+                .all(&self.templates, |resources| Box::pin(async move { resources.templates(&Context::new()).await }));
             let mut all = Vec::new();
             for (name, listed) in of_backends.await {
                 all.extend(listed.iter().filter(|template| !is_too_deep(&template.uri_template)).map(|template| {
