@@ -512,3 +512,21 @@ async fn a_list_that_callers_share_contains_the_resources_of_none() {
         assert_eq!(list["resources"], json!([{ "uri": "proxy:private/mine://all", "name": "mine" }]));
     }
 }
+
+#[tokio::test]
+async fn a_resource_that_changes_often_does_not_delay_others() {
+    let server = builder().resources(set()).build().unwrap();
+    let client = session(&Client::of(serve(server.http()).await)).await;
+    for uri in ["config://app", "icon://app"] {
+        client.send(&request(2, "resources/subscribe", read(uri))).await.result();
+    }
+    server.resource_changed("icon://app");
+    server.resource_changed("config://app");
+    server.resource_changed("icon://app");
+    let mut stream = client.begin("GET", "/mcp", b"").await;
+    for uri in ["icon://app", "config://app"] {
+        assert_eq!(next(&mut stream).await["params"]["uri"], uri);
+    }
+    server.resource_changed("icon://app");
+    assert_eq!(next(&mut stream).await["params"]["uri"], "icon://app", "it is reported again after it was sent");
+}

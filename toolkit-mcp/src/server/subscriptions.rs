@@ -1,6 +1,6 @@
 //! The clients that subscribe to changes of resources.
 
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use tokio::sync::{Notify, watch};
@@ -47,8 +47,10 @@ pub(super) struct Inbox {
 
 #[derive(Debug, Default)]
 struct Uris {
-    subscribed: HashSet<Box<str>>,
-    updated: BTreeSet<Box<str>>,
+    /// The subscriptions, and true for those with an update that the client has not received.
+    subscribed: HashMap<Box<str>, bool>,
+    /// The updates in the order of their arrival.
+    updated: VecDeque<Box<str>>,
 }
 
 impl Default for Subscriptions {
@@ -63,13 +65,13 @@ impl Subscriptions {
         let mut inboxes = self.inboxes();
         let inbox = inboxes.session(session);
         let mut uris = inbox.uris();
-        if uris.subscribed.contains(uri) {
+        if uris.subscribed.contains_key(uri) {
             return Ok(());
         }
         if uris.subscribed.len() >= MAX_URIS {
             return Err(too_many());
         }
-        uris.subscribed.insert(uri.into());
+        uris.subscribed.insert(uri.into(), false);
         drop(uris);
         inboxes.n_bytes += uri.len() + ENTRY_BYTES;
         inboxes.forget_idle(session);
@@ -100,8 +102,8 @@ impl Subscriptions {
         if uris.len() > MAX_URIS || uris.iter().any(|uri| uri.len() > MAX_URI_LEN) {
             return Err(too_many());
         }
-        let subscribed = uris.iter().map(|uri| uri.as_str().into()).collect();
-        let inbox = Inbox { uris: Mutex::new(Uris { subscribed, updated: BTreeSet::new() }), added: Notify::new() };
+        let subscribed = uris.iter().map(|uri| (uri.as_str().into(), false)).collect();
+        let inbox = Inbox { uris: Mutex::new(Uris { subscribed, updated: VecDeque::new() }), added: Notify::new() };
         let inbox = Arc::new(inbox);
         let mut inboxes = self.inboxes();
         inboxes.streams.retain(|stream| stream.strong_count() > 0);
@@ -150,8 +152,8 @@ impl Inboxes {
 
     fn unsubscribe(&mut self, inbox: &Inbox, uri: &str) {
         let mut uris = inbox.uris();
-        uris.updated.remove(uri);
-        if uris.subscribed.remove(uri) {
+        uris.updated.retain(|other| **other != *uri);
+        if uris.subscribed.remove(uri).is_some() {
             self.n_bytes -= uri.len() + ENTRY_BYTES;
         }
     }
@@ -177,7 +179,7 @@ impl Inboxes {
         };
         self.order.retain(|other| **other != *name);
         let uris = inbox.uris();
-        let n_bytes: usize = uris.subscribed.iter().map(|uri| uri.len() + ENTRY_BYTES).sum();
+        let n_bytes: usize = uris.subscribed.keys().map(|uri| uri.len() + ENTRY_BYTES).sum();
         self.n_bytes -= n_bytes + name.len() + ENTRY_BYTES;
     }
 }
@@ -187,7 +189,7 @@ impl Inbox {
     pub(super) async fn next(&self) -> Box<str> {
         loop {
             let added = self.added.notified();
-            if let Some(uri) = self.uris().updated.pop_first() {
+            if let Some(uri) = self.uris().pop() {
                 return uri;
             }
             added.await;
@@ -197,13 +199,26 @@ impl Inbox {
     /// Adds an update if the client has subscribed to the resource.
     fn add(&self, uri: &str) {
         let mut uris = self.uris();
-        if uris.subscribed.contains(uri) && uris.updated.insert(uri.into()) {
+        if let Some(is_updated) = uris.subscribed.get_mut(uri).filter(|is_updated| !**is_updated) {
+            *is_updated = true;
+            uris.updated.push_back(uri.into());
             self.added.notify_one();
         }
     }
 
     fn uris(&self) -> MutexGuard<'_, Uris> {
         self.uris.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Uris {
+    /// Removes the oldest update, so that a resource that changes often does not delay the others.
+    fn pop(&mut self) -> Option<Box<str>> {
+        let uri = self.updated.pop_front()?;
+        if let Some(is_updated) = self.subscribed.get_mut(&uri) {
+            *is_updated = false;
+        }
+        Some(uri)
     }
 }
 
