@@ -106,6 +106,47 @@ async fn a_failing_provider_shows_only_what_its_author_meant_to_show() {
 }
 
 #[tokio::test]
+async fn a_failing_provider_does_not_hide_those_after_it() {
+    let template = ResourceTemplate::new("config://{id}", "config");
+    let failing =
+        TemplateResources::new(template, |_, _| async { Err::<Option<String>, _>(ToolError::failed("down")) });
+    let client = serving(builder().resources(failing.unwrap()).resources(set())).await;
+    let read_it = client.send(&request(1, "resources/read", read("config://app"))).await.result();
+    assert_eq!(read_it["contents"][0]["text"], "{}");
+    let error = client.send(&request(1, "resources/read", read("config://other"))).await.json();
+    assert_eq!((&error["error"]["code"], &error["error"]["message"]), (&json!(-32603), &json!("down")));
+}
+
+/// A resource with little text and many or large other fields.
+struct Wide(Vec<ResourceContents>);
+
+impl Resources for Wide {
+    fn read<'a>(
+        &'a self,
+        _: &'a str,
+        _: &'a Context,
+    ) -> BoxFuture<'a, Result<Option<Vec<ResourceContents>>, ToolError>> {
+        Box::pin(async { Ok(Some(self.0.clone())) })
+    }
+}
+
+#[tokio::test]
+async fn the_size_limit_counts_each_field_of_each_block() {
+    let mut meta = ResourceContents::new("x://y", "");
+    meta.meta.insert("a".to_owned(), "a".repeat(2_000).into());
+    let mut mime_type = ResourceContents::new("x://y", "");
+    mime_type.mime_type = Some("a".repeat(2_000));
+    let uri = ResourceContents::new(format!("x://{}", "a".repeat(2_000)), "");
+    let many = vec![ResourceContents::new("x://y", ""); 100];
+    for contents in [vec![meta], vec![mime_type], vec![uri], many] {
+        let client = serving(builder().resources(Wide(contents)).max_result_bytes(1_100)).await;
+        let error = client.send(&request(1, "resources/read", read("x://y"))).await.json();
+        let message = error["error"]["message"].as_str().unwrap();
+        assert!(message.ends_with("more than the limit of 1100 (`max_result_bytes`)"), "{message}");
+    }
+}
+
+#[tokio::test]
 async fn the_size_limit_counts_base64() {
     let resources = ResourceSet::new()
         .with(Resource::new("x://text", "text"), "a".repeat(1_000))
@@ -113,7 +154,7 @@ async fn the_size_limit_counts_base64() {
     let client = serving(builder().resources(resources).max_result_bytes(1_100)).await;
     client.send(&request(1, "resources/read", read("x://text"))).await.result();
     let error = client.send(&request(1, "resources/read", read("x://bytes"))).await.json();
-    let expected = "the resource has 1336 bytes, more than the limit of 1100 (`max_result_bytes`)";
+    let expected = "the resource has 1380 bytes as JSON, more than the limit of 1100 (`max_result_bytes`)";
     assert_eq!(error["error"]["message"], expected);
 }
 
@@ -452,6 +493,22 @@ async fn what_a_proxy_lists_is_not_cached() {
     let list = client.send(&modern(1, "resources/list", json!({}))).await.result();
     assert_eq!((&list["ttlMs"], &list["cacheScope"]), (&json!(0), &json!("private")));
     assert_eq!(list["resources"].as_array().unwrap().len(), 2, "its own resources are served too");
+}
+
+#[tokio::test]
+async fn a_provider_that_hangs_does_not_starve_another() {
+    let client = serving(builder().resources(set()).resources(notes()).concurrency(8)).await;
+    for idx in 0..20 {
+        let client = client.clone();
+        tokio::spawn(async move { client.send(&request(idx, "resources/read", read("notes://slow"))).await });
+    }
+    let others = async {
+        for idx in 0..50 {
+            client.send(&request(idx, "resources/read", read("config://app"))).await.result();
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), others).await.expect("others are served");
 }
 
 /// A backend whose resources depend on the caller.

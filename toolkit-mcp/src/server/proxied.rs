@@ -54,6 +54,11 @@ impl Proxied {
         reports.into_iter().map(|report| served(last.of.get(&report.name).cloned(), report)).collect()
     }
 
+    /// Returns true if there is an enabled backend with this name.
+    pub(super) fn has_backend(&self, name: &str) -> bool {
+        self.backends.is_enabled(name)
+    }
+
     fn last(&self) -> MutexGuard<'_, Last> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }

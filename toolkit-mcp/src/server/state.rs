@@ -181,6 +181,12 @@ impl Shared {
         self.proxied.read().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
+    /// Returns true if a proxy has a backend with this name that is enabled.
+    pub(super) fn has_backend(&self, name: &str) -> bool {
+        let proxied = self.proxied.read().unwrap_or_else(PoisonError::into_inner);
+        proxied.as_ref().is_some_and(|proxied| proxied.has_backend(name))
+    }
+
     /// Returns the first fields of each result of a revision.
     pub(super) fn meta_fields(&self, revision: Revision) -> &[u8] {
         match revision {

@@ -8,15 +8,18 @@ use tokio::time::{Instant, sleep_until};
 use toolkit::call::ErrorKind;
 use toolkit::mcp::Revision;
 use toolkit::{CancelToken, Context, ToolError};
+use toolkit_http::CallPermit;
 
 use super::{list, read};
 use crate::server::call::CallResponse;
+use crate::server::proxy_uri::decode;
 use crate::server::reply::{Code, RpcError};
 use crate::server::running::Registered;
-use crate::server::state::Server;
+use crate::server::state::{Server, Shared};
 
-/// The name of requests for resources in the call limiter and the tool pool.
-const RESOURCES: &str = "resources";
+/// The name of requests for resources in the tool pool, and the start of their names in the call limiter. Without a `/`,
+/// it could be the id of a tool.
+const RESOURCES: &str = "resources/";
 
 /// A request for resources.
 pub(in crate::server) struct ResourceRequest {
@@ -73,10 +76,7 @@ impl ResourceRequest {
         let _cancel_on_drop = CancelOnDrop(cancel.clone());
         let deadline = shared.call_timeout.map(|limit| Instant::now() + limit);
         let work = async {
-            let permit = shared.calls.acquire(RESOURCES).await;
-            let permit = permit.map_err(|error| ToolError::new(ErrorKind::Overloaded, error.to_string()))?;
             let task = shared.pool.spawn(RESOURCES, async move {
-                let _permit = permit;
                 let shared = &server.shared;
                 match action {
                     Action::List { after } => list::resources(shared, &context, revision, after, scope).await,
@@ -107,6 +107,17 @@ impl ResourceRequest {
         };
         CallResponse { bytes, is_bad_request: false, is_cancelled: registered.is_some() && cancel.is_cancelled() }
     }
+}
+
+/// Waits for a permit for a request to a provider. Each provider, and each backend of a proxy, has its own share of the
+/// permits, so that requests to one that hangs do not delay those to others.
+pub(super) async fn acquire(shared: &Shared, provider: usize, uri: Option<&str>) -> Result<CallPermit, ToolError> {
+    let mut name = format!("{RESOURCES}{provider}");
+    if let Some((backend, _)) = uri.and_then(decode).filter(|(backend, _)| shared.has_backend(backend)) {
+        name = format!("{name}/{backend}");
+    }
+    let permit = shared.calls.acquire(&name).await;
+    permit.map_err(|error| ToolError::new(ErrorKind::Overloaded, error.to_string()))
 }
 
 impl Failed {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use toolkit::mcp::Revision;
 use toolkit::{Context, ToolError};
 
-use super::answer::{Failed, Scope};
+use super::answer::{Failed, Scope, acquire};
 use crate::server::page;
 use crate::server::reply::json_bytes;
 use crate::server::state::Shared;
@@ -20,7 +20,8 @@ pub(super) async fn resources(
     scope: Scope,
 ) -> Result<Vec<u8>, Failed> {
     let mut listing = Listing::default();
-    for provider in shared.resources.all() {
+    for (idx, provider) in shared.resources.all().iter().enumerate() {
+        let _permit = acquire(shared, idx, None).await?;
         listing.add(provider.list(context).await, |resource| &resource.uri);
     }
     listing.page("resources", shared, revision, after, scope)
@@ -35,7 +36,8 @@ pub(super) async fn templates(
     scope: Scope,
 ) -> Result<Vec<u8>, Failed> {
     let mut listing = Listing::default();
-    for provider in shared.resources.all() {
+    for (idx, provider) in shared.resources.all().iter().enumerate() {
+        let _permit = acquire(shared, idx, None).await?;
         listing.add(provider.templates(context).await, |template| &template.uri_template);
     }
     listing.page("resourceTemplates", shared, revision, after, scope)

@@ -6,7 +6,7 @@ use toolkit::mcp::Revision;
 use toolkit::resource::ResourceContents;
 use toolkit::{Context, ToolError};
 
-use super::answer::{Failed, Scope};
+use super::answer::{Failed, Scope, acquire};
 use crate::server::reply::json_bytes;
 use crate::server::state::Shared;
 
@@ -23,7 +23,7 @@ struct ReadResult {
     contents: Vec<ResourceContents>,
 }
 
-/// Reads a resource from the first provider that has it.
+/// Reads a resource from the first provider that has it. The error of a provider does not hide those after it.
 pub(super) async fn read(
     shared: &Shared,
     context: &Context,
@@ -31,26 +31,34 @@ pub(super) async fn read(
     uri: String,
     scope: Scope,
 ) -> Result<Vec<u8>, Failed> {
-    for provider in shared.resources.all() {
-        let contents = provider.read(&uri, context).await?;
+    let mut first_error = None;
+    for (idx, provider) in shared.resources.all().iter().enumerate() {
+        let _permit = acquire(shared, idx, Some(&uri)).await?;
+        let contents = match provider.read(&uri, context).await {
+            Ok(contents) => contents,
+            Err(error) => {
+                first_error.get_or_insert(error);
+                continue;
+            }
+        };
         // A result has at least one block of contents.
         let Some(contents) = contents.filter(|contents| !contents.is_empty()) else {
             continue;
         };
-        let n_bytes: usize = contents.iter().map(|contents| contents.body.encoded_len()).sum();
-        if n_bytes > shared.max_result_bytes {
-            let max = shared.max_result_bytes;
-            let message =
-                format!("the resource has {n_bytes} bytes, more than the limit of {max} (`max_result_bytes`)");
-            return Err(ToolError::new(ErrorKind::ResultTooLarge, message).into());
-        }
         let is_modern = revision != Revision::V2025_11_25;
-        return Ok(json_bytes(&ReadResult {
+        let result = json_bytes(&ReadResult {
             result_type: is_modern.then_some("complete"),
             ttl_ms: is_modern.then_some(0),
             cache_scope: is_modern.then(|| scope.as_str()),
             contents,
-        }));
+        });
+        let (n_bytes, max) = (result.len(), shared.max_result_bytes);
+        if n_bytes > max {
+            let message =
+                format!("the resource has {n_bytes} bytes as JSON, more than the limit of {max} (`max_result_bytes`)");
+            return Err(ToolError::new(ErrorKind::ResultTooLarge, message).into());
+        }
+        return Ok(result);
     }
-    Err(Failed::Unknown(uri))
+    Err(first_error.map_or(Failed::Unknown(uri), Failed::Provider))
 }
