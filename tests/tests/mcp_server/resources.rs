@@ -319,6 +319,55 @@ async fn a_subscription_receives_what_it_has_asked_for() {
 }
 
 #[tokio::test]
+async fn a_caller_subscribes_only_to_its_own_resources() {
+    let server = builder().resources(Private).build().unwrap();
+    let client = Client::of(serve(server.http().verify(Names)).await).with("authorization", "Bearer alice");
+    let alice = session(&client).await;
+    for uri in ["mine://bob", "mine://nobody"] {
+        assert_eq!(alice.send(&request(2, "resources/subscribe", read(uri))).await.code(), -32002);
+    }
+    alice.send(&request(2, "resources/subscribe", read("mine://alice"))).await.result();
+    let mut legacy = alice.begin("GET", "/mcp", b"").await;
+
+    let client = client.with("mcp-protocol-version", MODERN).with("mcp-method", "subscriptions/listen");
+    let client = client.with("content-type", "application/json");
+    let wanted = json!({ "resourceSubscriptions": ["mine://bob", "mine://alice", "mine://alice"] });
+    let message = modern(5, "subscriptions/listen", json!({ "notifications": wanted })).to_string();
+    let mut modern = client.begin("POST", "/mcp", message.as_bytes()).await;
+    let acknowledged = next(&mut modern).await;
+    let own = json!({ "resourceSubscriptions": ["mine://alice"] });
+    assert_eq!(acknowledged["params"]["notifications"], own);
+
+    server.resource_changed("mine://bob");
+    server.resource_changed("mine://alice");
+    for stream in [&mut legacy, &mut modern] {
+        assert_eq!(next(stream).await["params"]["uri"], "mine://alice");
+    }
+}
+
+#[tokio::test]
+async fn too_many_or_hanging_subscriptions_end() {
+    let server = builder().resources(notes()).build().unwrap();
+    let client = Client::of(serve(server.http()).await);
+    let listen = |uris: Vec<String>| {
+        let wanted = json!({ "notifications": { "resourceSubscriptions": uris } });
+        modern(5, "subscriptions/listen", wanted)
+    };
+    let many = (0..1_001).map(|idx| format!("notes://{idx}")).collect();
+    assert_eq!(client.send(&listen(many)).await.code(), -32602);
+
+    // The check of a resource does not delay the end of the server.
+    let client = client.with("mcp-protocol-version", MODERN).with("mcp-method", "subscriptions/listen");
+    let hanging = listen(vec!["notes://slow".to_owned()]).to_string();
+    let client = client.with("content-type", "application/json");
+    let mut stream = client.begin("POST", "/mcp", hanging.as_bytes()).await;
+    Response::read_head(&mut stream).await;
+    server.shut_down();
+    assert_eq!(next(&mut stream).await["params"]["notifications"], json!({}));
+    assert_eq!(next(&mut stream).await["result"]["resultType"], "complete");
+}
+
+#[tokio::test]
 async fn subscriptions_without_resources_are_not_honored() {
     let client = client().await;
     let client = client.with("mcp-protocol-version", MODERN).with("mcp-method", "subscriptions/listen");
@@ -330,7 +379,8 @@ async fn subscriptions_without_resources_are_not_honored() {
 
 #[tokio::test]
 async fn a_session_has_a_bounded_number_of_subscriptions() {
-    let client = session(&serving(builder().resources(set())).await).await;
+    let any = TemplateResources::new(ResourceTemplate::new("x://{id}", "x"), |_, _| async { Ok(Some("")) });
+    let client = session(&serving(builder().resources(any.unwrap())).await).await;
     for idx in 0..1_000 {
         client.send(&request(2, "resources/subscribe", read(&format!("x://{idx}")))).await.result();
     }

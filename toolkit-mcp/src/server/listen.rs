@@ -1,18 +1,21 @@
 //! Notifications of changes of tools and resources: `subscriptions/listen`, and the implicit ones of earlier revisions.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::watch;
-use toolkit::CancelToken;
+use toolkit::call::BoxFuture;
+use toolkit::{CancelToken, Context};
 
 use super::peer::Peer;
 use super::reply::{Code, RpcError, json_bytes, notification, response};
+use super::resources::readable;
 use super::running::Registered;
 use super::state::Server;
-use super::subscriptions::Inbox;
+use super::subscriptions::{self, Inbox};
 
 const TOOLS: &str = "notifications/tools/list_changed";
 const RESOURCES: &str = "notifications/resources/list_changed";
@@ -26,6 +29,9 @@ pub(super) struct Listen {
     resources: watch::Receiver<u64>,
     /// The updates of the resources that the client has subscribed to.
     inbox: Option<Arc<Inbox>>,
+    /// Those of the resources in the request that the caller can read, before the acknowledgement.
+    readable: Option<BoxFuture<'static, Vec<String>>>,
+    server: Server,
     shutdown: CancelToken,
     state: State,
 }
@@ -51,6 +57,7 @@ impl Listen {
         server: &Server,
         id: &RawValue,
         params: Option<&RawValue>,
+        context: Context,
         peer: Peer<'_>,
     ) -> Result<Self, RpcError> {
         #[derive(Deserialize)]
@@ -73,10 +80,11 @@ impl Listen {
         if !resources.is_offered() {
             wanted.uris.clear();
         }
-        let inbox = match &*wanted.uris {
-            [] => None,
-            uris => Some(resources.subscriptions.of_stream(uris)?),
-        };
+        let mut seen = HashSet::new();
+        wanted.uris.retain(|uri| seen.insert(uri.clone()));
+        subscriptions::check(&wanted.uris)?;
+        let readable = (!wanted.uris.is_empty())
+            .then(|| -> BoxFuture<'static, _> { Box::pin(readable(server.clone(), context, wanted.uris)) });
         let registered = peer.session.map(|session| server.shared.running.register(session, id.get()));
         if let Some(None) = registered {
             return Err(RpcError::new(Code::InvalidRequest, "a request with this `id` is already running"));
@@ -85,10 +93,10 @@ impl Listen {
             id: id.to_owned(),
             wants_tools: wanted.tools,
             wants_resources: wanted.resources && resources.is_offered(),
-            uris: wanted.uris,
+            uris: Vec::new(),
             registered: registered.flatten(),
         };
-        Ok(Self { subscription: Some(subscription), inbox, ..Self::to_changes(server, None) })
+        Ok(Self { subscription: Some(subscription), readable, ..Self::to_changes(server, None) })
     }
 
     /// Creates a stream of all changes of the lists, and of the resources that a session has subscribed to.
@@ -99,6 +107,8 @@ impl Listen {
             tools: server.shared.changes.subscribe(),
             resources: subscriptions.list_changes(),
             inbox: session.map(|session| subscriptions.of_session(session)),
+            readable: None,
+            server: server.clone(),
             shutdown: server.shared.shutdown.clone(),
             state: State::Begun,
         }
@@ -107,6 +117,7 @@ impl Listen {
     /// Returns the next message, or `None` after the last one.
     pub(super) async fn next(&mut self) -> Option<Vec<u8>> {
         if self.state == State::Begun {
+            self.subscribe().await;
             self.state = State::Listening;
             if let Some(subscription) = &self.subscription {
                 return Some(subscription.acknowledgement());
@@ -115,11 +126,10 @@ impl Listen {
         if self.state == State::Over {
             return None;
         }
+        let cancelled = self.cancelled();
         let wants_tools = self.subscription.as_ref().is_none_or(|subscription| subscription.wants_tools);
         let wants_resources = self.subscription.as_ref().is_none_or(|subscription| subscription.wants_resources);
         loop {
-            let cancelled = self.subscription.as_ref().and_then(|subscription| subscription.registered.as_ref());
-            let cancelled = cancelled.map(|registered| registered.token().clone());
             tokio::select! {
                 changed = self.tools.changed() => {
                     if changed.is_err() {
@@ -136,7 +146,7 @@ impl Listen {
                 }
                 uri = updated(self.inbox.as_deref()) => return Some(self.change(UPDATED, Some(&uri))),
                 () = self.shutdown.cancelled() => break,
-                () = cancelled_by(cancelled) => {
+                () = cancelled_by(cancelled.clone()) => {
                     self.state = State::Over;
                     return None;
                 }
@@ -144,6 +154,29 @@ impl Listen {
         }
         self.state = State::Over;
         self.subscription.as_ref().map(Subscription::end)
+    }
+
+    /// Subscribes to the resources that the caller can read. Dropping the future loses nothing.
+    async fn subscribe(&mut self) {
+        let cancelled = self.cancelled();
+        let (Some(readable), Some(subscription)) = (&mut self.readable, &mut self.subscription) else {
+            return;
+        };
+        tokio::select! {
+            uris = readable => {
+                self.inbox = Some(self.server.shared.resources.subscriptions.of_stream(&uris));
+                subscription.uris = uris;
+            }
+            () = self.shutdown.cancelled() => {}
+            () = cancelled_by(cancelled) => {}
+        }
+        self.readable = None;
+    }
+
+    /// Returns the token that cancels the request.
+    fn cancelled(&self) -> Option<CancelToken> {
+        let registered = self.subscription.as_ref()?.registered.as_ref()?;
+        Some(registered.token().clone())
     }
 
     fn change(&self, method: &str, uri: Option<&str>) -> Vec<u8> {

@@ -22,7 +22,7 @@ use super::reply::{Code, RpcError, json_bytes};
 use super::request::Request;
 use super::resources::{ResourceMethod, ResourceRequest};
 use super::state::Server;
-use super::{find, headers, initialize, page};
+use super::{find, headers, initialize, page, resources};
 
 /// The action that a message requires.
 pub(super) enum Routed<'m> {
@@ -102,7 +102,10 @@ impl Server {
             }
             "server/discover" if is_legacy => return Err(missing("protocolVersion")),
             "server/discover" => reply(&self.discover()),
-            "subscriptions/listen" if !is_legacy => Routed::Listen(Listen::new(self, id, params, peer)?),
+            "subscriptions/listen" if !is_legacy => {
+                let context = resources::context(&meta, revision, peer);
+                Routed::Listen(Listen::new(self, id, params, context, peer)?)
+            }
             _ if method.starts_with("resources/") && self.shared.resources.is_offered() => {
                 match self.resource_method(id, method, params, &meta, revision, peer)? {
                     ResourceMethod::Result(result) => reply(&result),

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use toolkit::mcp::Revision;
 use toolkit::{CancelToken, Context};
 
-pub(super) use self::answer::ResourceRequest;
 use self::answer::{Action, Scope};
+pub(super) use self::answer::{ResourceRequest, readable};
 use super::message::text;
 use super::meta::Meta;
 use super::page;
@@ -75,21 +75,17 @@ impl Server {
             "resources/read" => Action::Read { uri: uri_of(params)? },
             "resources/subscribe" | "resources/unsubscribe" if is_legacy => {
                 let uri = uri_of(params)?;
-                let subscriptions = &self.shared.resources.subscriptions;
                 let no_session = || RpcError::new(Code::InvalidRequest, "a subscription requires a session");
                 let session = peer.session.ok_or_else(no_session)?;
-                match method {
-                    "resources/subscribe" => subscriptions.subscribe(session, &uri)?,
-                    _ => subscriptions.unsubscribe(session, &uri),
+                if method == "resources/unsubscribe" {
+                    self.shared.resources.subscriptions.unsubscribe(session, &uri);
+                    return Ok(ResourceMethod::Result(json!({})));
                 }
-                return Ok(ResourceMethod::Result(json!({})));
+                Action::Subscribe { session: session.to_owned(), uri }
             }
             _ => return Err(RpcError::unknown_method(method)),
         };
-        let mut context = Context::new().with(Request::new(revision, meta, peer.caller));
-        if let Some(caller) = peer.caller {
-            context = context.with_credentials(caller.credentials().clone());
-        }
+        let context = context(meta, revision, peer);
         let registered = peer.session.map(|session| {
             let registered = self.shared.running.register(session, id.get());
             registered.ok_or_else(|| RpcError::new(Code::InvalidRequest, "a request with this `id` is already running"))
@@ -110,6 +106,15 @@ impl Server {
                 false => Scope::Public,
             },
         })))
+    }
+}
+
+/// Returns the context of a request to providers.
+pub(super) fn context(meta: &Meta<'_>, revision: Revision, peer: Peer<'_>) -> Context {
+    let context = Context::new().with(Request::new(revision, meta, peer.caller));
+    match peer.caller {
+        Some(caller) => context.with_credentials(caller.credentials().clone()),
+        None => context,
     }
 }
 

@@ -98,17 +98,14 @@ impl Subscriptions {
     }
 
     /// Creates the inbox of a stream with these subscriptions.
-    pub(super) fn of_stream(&self, uris: &[String]) -> Result<Arc<Inbox>, RpcError> {
-        if uris.len() > MAX_URIS || uris.iter().any(|uri| uri.len() > MAX_URI_LEN) {
-            return Err(too_many());
-        }
+    pub(super) fn of_stream(&self, uris: &[String]) -> Arc<Inbox> {
         let subscribed = uris.iter().map(|uri| (uri.as_str().into(), false)).collect();
         let inbox = Inbox { uris: Mutex::new(Uris { subscribed, updated: VecDeque::new() }), added: Notify::new() };
         let inbox = Arc::new(inbox);
         let mut inboxes = self.inboxes();
         inboxes.streams.retain(|stream| stream.strong_count() > 0);
         inboxes.streams.push(Arc::downgrade(&inbox));
-        Ok(inbox)
+        inbox
     }
 
     /// Forgets a session that has ended.
@@ -219,6 +216,14 @@ impl Uris {
             *is_updated = false;
         }
         Some(uri)
+    }
+}
+
+/// Checks the limits of the subscriptions of a stream.
+pub(super) fn check(uris: &[String]) -> Result<(), RpcError> {
+    match uris.len() > MAX_URIS || uris.iter().any(|uri| uri.len() > MAX_URI_LEN) {
+        true => Err(too_many()),
+        false => Ok(()),
     }
 }
 

@@ -39,6 +39,7 @@ pub(super) enum Action {
     List { after: Option<String> },
     Templates { after: Option<String> },
     Read { uri: String },
+    Subscribe { session: String, uri: String },
 }
 
 /// The clients for which a cache may store a result (`cacheScope`).
@@ -65,6 +66,8 @@ pub(super) enum Failed {
     Provider(ToolError),
     /// No provider has a resource with this URI.
     Unknown(String),
+    /// The request exceeds a limit.
+    Rejected(RpcError),
 }
 
 impl ResourceRequest {
@@ -82,6 +85,7 @@ impl ResourceRequest {
                     Action::List { after } => list::resources(shared, &context, revision, after, scope).await,
                     Action::Templates { after } => list::templates(shared, &context, revision, after, scope).await,
                     Action::Read { uri } => read::read(shared, &context, revision, uri, scope).await,
+                    Action::Subscribe { session, uri } => read::subscribe(shared, &context, &session, uri).await,
                 }
             });
             task.await.unwrap_or_else(|panicked| Err(ToolError::internal(panicked).into()))
@@ -109,6 +113,13 @@ impl ResourceRequest {
     }
 }
 
+/// Returns those resources that the caller can read, on a thread of the tool pool.
+pub(in crate::server) async fn readable(server: Server, context: Context, uris: Vec<String>) -> Vec<String> {
+    let pool = server.shared.pool.clone();
+    let checked = pool.spawn(RESOURCES, async move { read::readable(&server.shared, &context, uris).await });
+    checked.await.unwrap_or_default()
+}
+
 /// Waits for a permit for a request to a provider. Each provider, and each backend of a proxy, has its own share of the
 /// permits, so that requests to one that hangs do not delay those to others.
 pub(super) async fn acquire(shared: &Shared, provider: usize, uri: Option<&str>) -> Result<CallPermit, ToolError> {
@@ -132,6 +143,7 @@ impl Failed {
                 let message = format!("no resource has the URI `{}`", shown.escape_debug());
                 RpcError::new(code, message).with_data(json!({ "uri": uri }))
             }
+            Failed::Rejected(error) => error,
             Failed::Provider(error) => {
                 if matches!(error.kind(), ErrorKind::Internal | ErrorKind::Panicked) {
                     let source = std::error::Error::source(&error).map(ToString::to_string);
