@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use toolkit::Tool;
 use toolkit::backend::RegisterError;
 
 use super::*;
@@ -146,6 +147,28 @@ async fn the_tools_of_a_replaced_backend_stay_until_the_new_one_answers() {
     drop(second);
     assert!(registry.replace(Scripted::new("other", BackendKind::Mcp, [])).unwrap().is_none());
     assert_eq!(registry.names(), ["peer", "other"]);
+}
+
+#[tokio::test]
+async fn a_replaced_backend_does_not_get_the_trust_of_the_new_one() {
+    let hinted = || Tool::builder("tool").input(json!({ "type": "object" })).read_only(true).build().unwrap();
+    let backend = || Scripted::new("peer", BackendKind::Mcp, [hinted()]);
+    let hint = async |registry: &Backends| {
+        let collected = registry.collect_within(base(), Duration::from_millis(10)).await;
+        collected.catalog.resolve("peer:tool").unwrap().annotations().read_only
+    };
+    let registry = registered([backend()]);
+    assert_eq!(hint(&registry).await, None);
+    for _ in 0..2 {
+        drop(registry.replace(backend().trusted().in_mood(Mood::Silent)).unwrap());
+        assert_eq!(hint(&registry).await, None, "the untrusted backend has listed the tool");
+    }
+    drop(registry.replace(backend().trusted()).unwrap());
+    assert_eq!(hint(&registry).await, Some(true));
+    drop(registry.replace(backend().trusted().in_mood(Mood::Silent)).unwrap());
+    assert_eq!(hint(&registry).await, Some(true));
+    drop(registry.replace(backend().in_mood(Mood::Silent)).unwrap());
+    assert_eq!(hint(&registry).await, None, "the host no longer trusts the backend");
 }
 
 #[tokio::test]

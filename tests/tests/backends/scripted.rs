@@ -28,6 +28,7 @@ pub struct Scripted {
     kind: BackendKind,
     tools: Vec<Tool>,
     mood: Mood,
+    is_trusted: bool,
     does: Arc<Does>,
     /// The requests that the backend has received.
     pub asked: Arc<Mutex<Vec<String>>>,
@@ -40,6 +41,7 @@ impl Scripted {
             kind,
             tools: tools.into_iter().collect(),
             mood: Mood::Well,
+            is_trusted: false,
             does: Arc::new(|call| Ok(call.arguments().to_value()?.into())),
             asked: Arc::default(),
         }
@@ -47,6 +49,11 @@ impl Scripted {
 
     pub fn in_mood(mut self, mood: Mood) -> Self {
         self.mood = mood;
+        self
+    }
+
+    pub fn trusted(mut self) -> Self {
+        self.is_trusted = true;
         self
     }
 
@@ -92,6 +99,10 @@ impl Backend for Scripted {
 
     fn kind(&self) -> BackendKind {
         self.kind
+    }
+
+    fn is_trusted(&self) -> bool {
+        self.is_trusted
     }
 
     fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {

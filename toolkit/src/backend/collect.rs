@@ -56,8 +56,8 @@ impl Backends {
         let answers = answers.await;
         drop(review);
         let responses = std::iter::zip(backends, answers).map(|(backend, (answer, is_pending))| {
-            let (offers, error) = backend.remember(answer, self.grace);
-            Listed { backend, offers, error, is_pending }
+            let (remembered, error) = backend.remember(answer, self.grace);
+            Listed { backend, remembered, error, is_pending }
         });
         Collected::new(base, responses.collect(), self.lock.as_ref())
     }

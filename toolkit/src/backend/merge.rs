@@ -5,8 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::error::BackendError;
-use super::interface::OfferedTools;
-use super::registered::Registered;
+use super::registered::{Registered, Remembered};
 use super::review::{Review, is_host_code, without_backend};
 use super::routes::{Route, Routes};
 use crate::call::ToolError;
@@ -70,7 +69,7 @@ pub struct Collected {
 pub(super) struct Listed {
     pub(super) backend: Arc<Registered>,
     /// The current list of tools, or the last known one.
-    pub(super) offers: Option<OfferedTools>,
+    pub(super) remembered: Option<Remembered>,
     pub(super) error: Option<ToolError>,
     pub(super) is_pending: bool,
 }
@@ -85,9 +84,9 @@ impl Collected {
             gathered.diagnostics = without_backend(lock, responses.iter().map(|response| response.backend.name()));
         }
         let mut failures = Vec::new();
-        for Listed { backend, offers, error, is_pending } in responses {
-            if let Some(offers) = offers {
-                gathered.add_all(&base, &review, &backend, offers);
+        for Listed { backend, remembered, error, is_pending } in responses {
+            if let Some(remembered) = remembered {
+                gathered.add_all(&base, &review, &backend, remembered);
             }
             if let Some(error) = error {
                 failures.push(BackendError { backend: backend.name().to_owned(), error, is_pending });
@@ -121,7 +120,8 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn add_all(&mut self, base: &Catalog, review: &Review<'_>, backend: &Arc<Registered>, offers: OfferedTools) {
+    fn add_all(&mut self, base: &Catalog, review: &Review<'_>, backend: &Arc<Registered>, remembered: Remembered) {
+        let Remembered { offers, is_trusted } = remembered;
         let start = self.diagnostics.len();
         self.diagnostics.extend(offers.diagnostics);
         let mut offered = HashSet::new();
@@ -133,7 +133,7 @@ impl Gathered {
                 if !is_host_code(backend) {
                     self.offered.push(tool.clone());
                 }
-                review.check(backend, tool)
+                review.check(backend, is_trusted, tool)
             });
             let route = Route { backend: Arc::clone(backend), target };
             if let Err(diagnostic) = accepted.and_then(|tool| self.add(base, tool, route)) {

@@ -24,8 +24,17 @@ pub(crate) struct Registered {
 /// The tools that a backend offered last.
 struct LastOffers {
     offers: OfferedTools,
+    /// False if another backend of this name offered them, which the host did not trust.
+    may_be_trusted: bool,
     /// The time of the first failed request since then.
     lost_at: Option<Instant>,
+}
+
+/// The tools of a backend for a collection.
+pub(super) struct Remembered {
+    pub(super) offers: OfferedTools,
+    /// True if the host trusts their hints.
+    pub(super) is_trusted: bool,
 }
 
 impl Registered {
@@ -74,7 +83,7 @@ impl Registered {
         self.is_enabled.load(Ordering::Acquire)
     }
 
-    pub(super) fn is_trusted(&self) -> bool {
+    fn is_trusted(&self) -> bool {
         self.is_trusted.load(Ordering::Acquire)
     }
 
@@ -94,12 +103,12 @@ impl Registered {
         &self,
         answer: Result<OfferedTools, ToolError>,
         grace: Duration,
-    ) -> (Option<OfferedTools>, Option<ToolError>) {
+    ) -> (Option<Remembered>, Option<ToolError>) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let error = match answer {
             Ok(offers) => {
-                *last = Some(LastOffers { offers: offers.clone(), lost_at: None });
-                return (Some(offers), None);
+                *last = Some(LastOffers { offers: offers.clone(), may_be_trusted: true, lost_at: None });
+                return (Some(Remembered { offers, is_trusted: self.is_trusted() }), None);
             }
             Err(error) => error,
         };
@@ -107,14 +116,21 @@ impl Registered {
             let lost_at = *kept.lost_at.get_or_insert_with(Instant::now);
             (lost_at.elapsed() < grace).then_some(kept)
         });
-        let offers = kept.as_ref().map(|kept| kept.offers.clone());
+        let remembered = kept.as_ref().map(|kept| Remembered {
+            offers: kept.offers.clone(),
+            is_trusted: kept.may_be_trusted && self.is_trusted(),
+        });
         *last = kept;
-        (offers, Some(error))
+        (remembered, Some(error))
     }
 
-    /// Keeps the tools that another backend offered last, until this one answers or the grace period is over.
+    /// Keeps the tools that another backend offered last, until this one answers or the grace period is over. Their
+    /// hints are trusted only if both backends are.
     pub(super) fn inherit(&self, other: &Self) {
-        let theirs = other.last.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut theirs = other.last.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(theirs) = &mut theirs {
+            theirs.may_be_trusted &= other.is_trusted();
+        }
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = theirs;
     }
 

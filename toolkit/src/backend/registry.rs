@@ -232,7 +232,7 @@ impl Backends {
     /// Registers a backend in the place of the one with the same name, if there is one, and returns that.
     ///
     /// The tools of the old backend stay in the catalog until the new one has answered, at most for the
-    /// [grace period](Backends::with_grace). Dispatchers that were built before continue to call the old backend, so
+    /// [grace period](Backends::with_grace), and their hints are trusted only if both backends are. Dispatchers that were built before continue to call the old backend, so
     /// stop it after the tools have been collected again.
     ///
     /// # Errors

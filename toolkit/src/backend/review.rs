@@ -27,8 +27,9 @@ impl<'r> Review<'r> {
         Self { base, namespaces, locked }
     }
 
-    /// Returns the tool with the claims that are kept, or the reason why it is left out.
-    pub(super) fn check(&self, backend: &Registered, tool: Tool) -> Result<Tool, Diagnostic> {
+    /// Returns the tool with the claims that are kept, or the reason why it is left out. `is_trusted` is true if the host
+    /// trusts the hints of the tool.
+    pub(super) fn check(&self, backend: &Registered, is_trusted: bool, tool: Tool) -> Result<Tool, Diagnostic> {
         if is_host_code(backend) {
             return Ok(tool);
         }
@@ -43,7 +44,7 @@ impl<'r> Review<'r> {
         match &self.locked {
             // The reviewed record, with its title and tags.
             Some(locked) => reviewed(backend, locked.get(tool.id()).copied(), &tool).cloned(),
-            None if backend.is_trusted() => Ok(tool),
+            None if is_trusted => Ok(tool),
             None => Ok(tool.without_claims()),
         }
     }
