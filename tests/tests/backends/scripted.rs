@@ -7,9 +7,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools};
 use toolkit::dispatch::BoxFuture;
+use toolkit::resource::{Resource, ResourceContents, ResourceTemplate, Resources};
 use toolkit::stream::Chunk;
 use toolkit::tool::{BackendKind, ToolBackend};
-use toolkit::{Tool, ToolError};
+use toolkit::{Context, Tool, ToolError};
 
 type Does = dyn Fn(&BackendCall<'_>) -> Result<BackendResponse, ToolError> + Send + Sync;
 
@@ -92,6 +93,16 @@ impl Scripted {
     }
 }
 
+impl Scripted {
+    fn answer_later<T: Send + 'static>(&self, what: &str, answer: T) -> BoxFuture<'_, Result<T, ToolError>> {
+        let answer = self.answer(what, answer);
+        Box::pin(async {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            answer.await
+        })
+    }
+}
+
 impl Backend for Scripted {
     fn name(&self) -> &str {
         &self.name
@@ -103,6 +114,10 @@ impl Backend for Scripted {
 
     fn is_trusted(&self) -> bool {
         self.is_trusted
+    }
+
+    fn resources(&self) -> Option<&dyn Resources> {
+        Some(self)
     }
 
     fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {
@@ -132,6 +147,25 @@ impl Backend for Scripted {
 
     fn health(&self) -> BoxFuture<'_, Result<(), ToolError>> {
         self.answer("health", ())
+    }
+}
+
+/// Resources that are listed and read after a moment.
+impl Resources for Scripted {
+    fn list<'a>(&'a self, _: &'a Context) -> BoxFuture<'a, Result<Vec<Resource>, ToolError>> {
+        self.answer_later("list", Vec::new())
+    }
+
+    fn templates<'a>(&'a self, _: &'a Context) -> BoxFuture<'a, Result<Vec<ResourceTemplate>, ToolError>> {
+        self.answer_later("templates", Vec::new())
+    }
+
+    fn read<'a>(
+        &'a self,
+        _: &'a str,
+        _: &'a Context,
+    ) -> BoxFuture<'a, Result<Option<Vec<ResourceContents>>, ToolError>> {
+        self.answer_later("read", None)
     }
 }
 

@@ -26,8 +26,11 @@ const BOUNDS: [Duration; 10] = [
 #[derive(Default)]
 pub(crate) struct Counters {
     n_running: AtomicU64,
+    /// The requests for which the backend must stay, and which are not running calls: those for resources, and calls that
+    /// wait in a layer.
+    n_held: AtomicU64,
     ended: Mutex<Ended>,
-    /// Notifies when the last running call has ended.
+    /// Notifies when the last running call or other request has ended.
     idle: Changes,
 }
 
@@ -47,7 +50,16 @@ pub(crate) struct RunningCall<'c> {
     failure: Option<ErrorKind>,
 }
 
+/// A request that keeps the backend from being idle.
+pub(crate) struct Held<'c>(&'c Counters);
+
 impl Counters {
+    /// Keeps the backend from being idle until the guard is dropped.
+    pub(crate) fn hold(&self) -> Held<'_> {
+        self.n_held.fetch_add(1, Ordering::AcqRel);
+        Held(self)
+    }
+
     pub(crate) fn start(&self) -> RunningCall<'_> {
         self.n_running.fetch_add(1, Ordering::AcqRel);
         RunningCall { counters: self, started: Instant::now(), failure: Some(ErrorKind::Cancelled) }
@@ -69,11 +81,11 @@ impl Counters {
         }
     }
 
-    /// Waits until no call is running.
+    /// Waits until no call is running and nothing else holds the backend.
     pub(super) async fn idle(&self) {
         loop {
             self.idle.mark_seen();
-            if self.n_running.load(Ordering::Acquire) == 0 {
+            if self.n_running.load(Ordering::Acquire) == 0 && self.n_held.load(Ordering::Acquire) == 0 {
                 return;
             }
             self.idle.changed().await;
@@ -85,6 +97,14 @@ impl RunningCall<'_> {
     /// Records the end of the call.
     pub(crate) fn end(mut self, failure: Option<ErrorKind>) {
         self.failure = failure;
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        if self.0.n_held.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.0.idle.notify();
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::counters::Held;
 use super::registered::Registered;
 use super::registry::Backends;
 use crate::call::{BoxFuture, Context, Credentials, ToolError};
@@ -28,8 +29,10 @@ impl Backends {
 struct BackendResources(Arc<Registered>);
 
 impl BackendResources {
-    fn get(&self) -> Option<&dyn Resources> {
-        self.0.backend().resources().filter(|_| self.0.is_enabled())
+    /// Returns the resources, and a guard that keeps the backend from being stopped during a request.
+    fn get(&self) -> Option<(&dyn Resources, Held<'_>)> {
+        let resources = self.0.backend().resources().filter(|_| self.0.is_enabled())?;
+        Some((resources, self.0.calls().hold()))
     }
 }
 
@@ -37,7 +40,7 @@ impl Resources for BackendResources {
     fn list<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<Vec<Resource>, ToolError>> {
         Box::pin(async {
             match self.get() {
-                Some(resources) => resources.list(&without_credentials(context)).await,
+                Some((resources, _held)) => resources.list(&without_credentials(context)).await,
                 None => Ok(Vec::new()),
             }
         })
@@ -46,7 +49,7 @@ impl Resources for BackendResources {
     fn templates<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<Vec<ResourceTemplate>, ToolError>> {
         Box::pin(async {
             match self.get() {
-                Some(resources) => resources.templates(&without_credentials(context)).await,
+                Some((resources, _held)) => resources.templates(&without_credentials(context)).await,
                 None => Ok(Vec::new()),
             }
         })
@@ -59,7 +62,7 @@ impl Resources for BackendResources {
     ) -> BoxFuture<'a, Result<Option<Vec<ResourceContents>>, ToolError>> {
         Box::pin(async move {
             match self.get() {
-                Some(resources) => resources.read(uri, &without_credentials(context)).await,
+                Some((resources, _held)) => resources.read(uri, &without_credentials(context)).await,
                 None => Ok(None),
             }
         })

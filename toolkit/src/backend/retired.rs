@@ -45,7 +45,8 @@ impl RetiredBackend {
         self.backend.name()
     }
 
-    /// Waits until the running calls have ended, and stops the backend.
+    /// Waits until the running calls and the requests for resources have ended, and stops the backend. A call that waits
+    /// in a layer counts as running.
     /// [`Backends::stop`](super::Backends::stop) stops it without waiting.
     ///
     /// # Errors

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+#[cfg(feature = "tower")]
+use super::counters::Held;
 use super::registered::Registered;
 use crate::call::{ErrorKind, ToolError};
 use crate::tool::{Tool, ToolBackend, ToolId};
@@ -75,6 +77,12 @@ impl Routes {
 
     fn routes(&self, tool: &ToolId) -> &[Route] {
         self.of_tool.get(tool).map_or(&[], Vec::as_slice)
+    }
+
+    /// Keeps the backends of a tool from being idle until the guards are dropped.
+    #[cfg(feature = "tower")]
+    pub(crate) fn hold(&self, tool: &ToolId) -> Vec<Held<'_>> {
+        self.routes(tool).iter().map(|route| route.backend.calls().hold()).collect()
     }
 
     /// Selects the backend for `tool`: the first enabled one, or the choice of `selector`. `None` stands for the

@@ -29,6 +29,8 @@ impl Dispatcher {
     ) -> Result<RunResult, ToolError> {
         #[cfg(feature = "tower")]
         if let Some(layered) = &self.layered {
+            // A backend that is replaced meanwhile must not stop before the call reaches it.
+            let _held = self.shared.routes.hold(tool.id());
             return layered.run(Call::new(self, tool, context, arguments, parts)).await;
         }
         self.run(context, tool, arguments, parts.map(|parts| &**parts)).await
