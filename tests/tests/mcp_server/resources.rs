@@ -637,3 +637,54 @@ async fn a_resource_that_changes_often_does_not_delay_others() {
     server.resource_changed("icon://app");
     assert_eq!(next(&mut stream).await["params"]["uri"], "icon://app", "it is reported again after it was sent");
 }
+
+/// A backend with the resources of a set.
+struct SetBackend(ResourceSet);
+
+impl Backend for SetBackend {
+    fn name(&self) -> &str {
+        "set"
+    }
+
+    fn kind(&self) -> BackendKind {
+        BackendKind::Local
+    }
+
+    fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {
+        Box::pin(async { Ok(OfferedTools::default()) })
+    }
+
+    fn call<'a>(&'a self, _: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>> {
+        Box::pin(async { Err(ToolError::failed("it has no tools")) })
+    }
+
+    fn resources(&self) -> Option<&dyn Resources> {
+        Some(&self.0)
+    }
+}
+
+#[tokio::test]
+async fn reports_of_a_backend_without_a_change_are_not_passed_on() {
+    let (server, set) = (builder().build().unwrap(), set());
+    let backends = Backends::new();
+    backends.register(SetBackend(set.clone())).unwrap();
+    let proxy = Proxy::new(server.clone(), backends);
+    assert!(proxy.collect().await.is_empty());
+    tokio::spawn(async move { proxy.follow(|_| {}).await });
+    let client = session(&Client::of(serve(server.http()).await)).await;
+    let mut stream = client.begin("GET", "/mcp", b"").await;
+    Response::read_head(&mut stream).await;
+    for name in ["one", "two"] {
+        set.set(Resource::new(format!("x://{name}"), name), "");
+        assert_eq!(next(&mut stream).await["method"], "notifications/resources/list_changed");
+        let list = client.send(&request(1, "resources/list", json!({}))).await.result();
+        let uris = list["resources"].as_array().unwrap().iter().map(|resource| resource["uri"].as_str().unwrap());
+        assert!(uris.into_iter().any(|uri| uri == format!("proxy:set/x://{name}")), "{list}");
+        for _ in 0..30 {
+            set.changes().unwrap().list_changed();
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        server.announce();
+        assert_eq!(next(&mut stream).await["method"], "notifications/tools/list_changed");
+    }
+}

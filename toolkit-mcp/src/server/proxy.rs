@@ -132,6 +132,12 @@ const BURST: Duration = Duration::from_millis(100);
 /// for slow backends.
 const MAX_REST: Duration = Duration::from_secs(5);
 
+/// The lower bound of the pause after a comparison of resources.
+const MIN_REST: Duration = Duration::from_millis(500);
+
+/// The name of the comparison of resources in the tool pool.
+const RESOURCES: &str = "resources/";
+
 /// The number of remembered contracts of tools that are no longer listed.
 const MAX_GONE: usize = 1_000;
 
@@ -184,7 +190,23 @@ impl Proxy {
     /// the server is [shut down](Server::shut_down), which may be before running calls have finished.
     ///
     /// At most about half of the time is spent on collecting, however often a backend reports changes.
+    ///
+    /// Meanwhile, when a backend reports that its list of resources has changed, clients are notified if it differs.
     pub async fn follow(&self, mut report: impl FnMut(LeftOut)) {
+        let following_resources = async {
+            loop {
+                self.resources.reported().await;
+                sleep(BURST).await;
+                let started = Instant::now();
+                let resources = Arc::clone(&self.resources);
+                // The resources of a backend may block.
+                let compared = self.server.shared.pool.spawn(RESOURCES, async move { resources.compare().await });
+                if compared.await.is_err() {
+                    tracing::error!("the resources of the backends cannot be listed: a backend has panicked");
+                }
+                sleep(started.elapsed().clamp(MIN_REST, MAX_REST)).await;
+            }
+        };
         let following = async {
             loop {
                 self.backends.changed().await;
@@ -196,6 +218,7 @@ impl Proxy {
         };
         tokio::select! {
             () = following => {}
+            () = following_resources => {}
             () = self.server.shared.shutdown.cancelled() => {}
         }
     }

@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::hash::{BuildHasher, RandomState};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 use toolkit::backend::Backends;
 use toolkit::call::{BoxFuture, ErrorKind};
@@ -14,6 +16,7 @@ use toolkit::resource::{Resource, ResourceChange, ResourceChanges, ResourceConte
 use toolkit::{Context, ToolError};
 
 use crate::server::proxy_uri::{decode, encode, is_too_deep};
+use crate::server::reply::json_bytes;
 
 /// The timeout of a request for a list of a backend.
 const LIST_TIMEOUT: Duration = Duration::from_secs(10);
@@ -33,6 +36,11 @@ pub(super) struct ProxiedResources {
     templates: Lists<ResourceTemplate>,
     /// The reports that the proxy follows, by backend.
     followed: Mutex<HashMap<String, ResourceChanges>>,
+    /// Notified when a backend reports a change of its list.
+    reported: Arc<Notify>,
+    /// The hash of the lists at the last comparison, or `None` if the backends have changed since.
+    compared: Mutex<Option<u64>>,
+    hasher: RandomState,
 }
 
 impl ProxiedResources {
@@ -43,6 +51,9 @@ impl ProxiedResources {
             lists: Lists::default(),
             templates: Lists::default(),
             followed: Mutex::default(),
+            reported: Arc::default(),
+            compared: Mutex::default(),
+            hasher: RandomState::new(),
         }
     }
 
@@ -59,20 +70,39 @@ impl ProxiedResources {
             }
             has_changed = true;
             followed.insert(name.clone(), reports.clone());
-            let changes = self.changes.downgrade();
+            let (changes, reported) = (self.changes.downgrade(), Arc::clone(&self.reported));
             reports.listen(move |change| {
                 let Some(changes) = changes.upgrade() else {
                     return ControlFlow::Break(());
                 };
                 match change {
                     ResourceChange::Updated(uri) => changes.updated(&encode(&name, uri)),
-                    _ => changes.list_changed(),
+                    _ => reported.notify_one(),
                 }
                 ControlFlow::Continue(())
             });
         }
         drop(followed);
         if has_changed {
+            *locked(&self.compared) = None;
+            self.changes.list_changed();
+        }
+    }
+
+    /// Waits until a backend reports a change of its list.
+    pub(super) async fn reported(&self) {
+        self.reported.notified().await;
+    }
+
+    /// Lists the resources of all backends, and reports a change if they differ from those at the last comparison.
+    /// Otherwise, reports of two proxies that serve each other would cause each other without end.
+    pub(super) async fn compare(&self) {
+        self.lists.expire();
+        self.templates.expire();
+        let context = Context::new();
+        let (resources, templates) = (self.list(&context).await, self.templates(&context).await);
+        let hash = self.hasher.hash_one(json_bytes(&(resources.ok(), templates.ok())));
+        if locked(&self.compared).replace(hash) != Some(hash) {
             self.changes.list_changed();
         }
     }
@@ -160,8 +190,22 @@ struct Lists<T>(Mutex<HashMap<String, Arc<LastList<T>>>>);
 
 /// The last list of a backend. Requests at the same time share one request to the backend.
 struct LastList<T> {
-    listing: tokio::sync::Mutex<Option<Instant>>,
+    listing: tokio::sync::Mutex<Option<Times>>,
     last: Mutex<Arc<Vec<T>>>,
+    /// The time from which on a list must be requested to be used again.
+    expired: Mutex<Option<Instant>>,
+}
+
+/// The time of a request for a list.
+struct Times {
+    started: Instant,
+    ended: Instant,
+}
+
+impl Times {
+    fn is_fresh(&self, expired: Option<Instant>) -> bool {
+        self.ended.elapsed() <= FRESH && expired.is_none_or(|expired| self.started >= expired)
+    }
 }
 
 impl<T> Default for Lists<T> {
@@ -172,8 +216,20 @@ impl<T> Default for Lists<T> {
 
 impl<T> Lists<T> {
     fn of(&self, backend: &str) -> Arc<LastList<T>> {
-        let new = || Arc::new(LastList { listing: tokio::sync::Mutex::default(), last: Mutex::default() });
+        let new = || {
+            Arc::new(LastList {
+                listing: tokio::sync::Mutex::default(),
+                last: Mutex::default(),
+                expired: Mutex::default(),
+            })
+        };
         Arc::clone(locked(&self.0).entry(backend.to_owned()).or_insert_with(new))
+    }
+
+    /// Makes the next request for each list a request to its backend.
+    fn expire(&self) {
+        let now = Some(Instant::now());
+        locked(&self.0).values().for_each(|list| *locked(&list.expired) = now);
     }
 
     fn retain(&self, is_current: impl Fn(&str) -> bool) {
@@ -183,20 +239,21 @@ impl<T> Lists<T> {
 
 impl<T> LastList<T> {
     async fn get<'a>(&self, list: impl FnOnce() -> BoxFuture<'a, Result<Vec<T>, ToolError>>) -> Arc<Vec<T>> {
-        if let Ok(mut listed_at) = timeout(LIST_WAIT, self.listing.lock()).await
-            && listed_at.is_none_or(|listed_at| listed_at.elapsed() > FRESH)
+        if let Ok(mut times) = timeout(LIST_WAIT, self.listing.lock()).await
+            && times.as_ref().is_none_or(|times| !times.is_fresh(*locked(&self.expired)))
         {
+            let started = Instant::now();
             let late = || ToolError::new(ErrorKind::TimedOut, "the list of resources takes too long");
             let listed = timeout(LIST_TIMEOUT, list()).await.unwrap_or_else(|_| Err(late()));
             match listed {
                 Ok(listed) => {
                     *locked(&self.last) = Arc::new(listed);
-                    *listed_at = Some(Instant::now());
+                    *times = Some(Times { started, ended: Instant::now() });
                 }
                 Err(error) => {
                     tracing::warn!(%error, "the resources of a backend cannot be listed");
                     *locked(&self.last) = Arc::default();
-                    *listed_at = None;
+                    *times = None;
                 }
             }
         }
