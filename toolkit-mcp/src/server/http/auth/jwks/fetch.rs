@@ -149,7 +149,12 @@ fn keys_url(metadata: &Value, issuer: &str) -> Result<Url, String> {
         return Err(format!("is the metadata of another issuer than `{issuer}`"));
     }
     let url = metadata.get("jwks_uri").and_then(Value::as_str).ok_or("has no `jwks_uri`")?;
-    secure(url).map_err(|error| format!("has an invalid `jwks_uri`: {error}"))
+    let url = secure(url).map_err(|error| format!("has an invalid `jwks_uri`: {error}"))?;
+    // Otherwise an issuer could send the server to services of its own machine.
+    if issuer.starts_with("https:") && url.scheme() != "https" {
+        return Err("has a `jwks_uri` that is not `https`, unlike its issuer".to_owned());
+    }
+    Ok(url)
 }
 
 /// Parses a URL that others cannot intercept.
@@ -183,5 +188,21 @@ impl fmt::Display for Chain<'_> {
 impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.url.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_secure_issuer_has_secure_keys() {
+        let keys = |issuer: &str, url: &str| keys_url(&json!({ "issuer": issuer, "jwks_uri": url }), issuer);
+        assert!(keys("https://as.example", "https://keys.example/jwks").is_ok());
+        assert!(keys("http://127.0.0.1:9000", "http://127.0.0.1:9001/jwks").is_ok());
+        let error = keys("https://as.example", "http://127.0.0.1:9200/_search").unwrap_err();
+        assert_eq!(error, "has a `jwks_uri` that is not `https`, unlike its issuer");
     }
 }
