@@ -154,6 +154,26 @@ async fn each_link_of_a_tool_is_readable_through_two_proxies() {
 }
 
 #[tokio::test]
+async fn the_uris_of_a_backend_without_resources_stay_as_they_are() {
+    let plugins = LocalBackend::new("plugins");
+    let meta = json!({ "ui": { "resourceUri": "ui://charts/sales.html" } });
+    let Value::Object(meta) = meta else { unreachable!() };
+    let chart = Tool::builder("chart").description("Draws.").meta(meta).build().unwrap();
+    plugins.add(chart, |_: Value, _: Context| async { Ok(json!("drawn")) });
+    // The program itself has the page.
+    let server = empty().resources(set()).build().unwrap();
+    let backends = Backends::new();
+    backends.register(plugins).unwrap();
+    let proxy = Proxy::new(server.clone(), backends);
+    assert!(in_the_end(proxy.collect()).await.is_empty());
+    let client = served("proxy", &server).await;
+    let collected = super::collected(&client).await;
+    let uri = collected.catalog.resolve("proxy:plugins_chart").unwrap().meta().unwrap()["ui"]["resourceUri"].clone();
+    assert_eq!(uri, "ui://charts/sales.html");
+    assert!(read(&client, uri.as_str().unwrap()).await.is_some());
+}
+
+#[tokio::test]
 async fn servers_with_the_same_uri_stay_distinct() {
     let of =
         |text: &str| empty().resources(ResourceSet::new().with(Resource::new("x://y", "y"), text)).build().unwrap();

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use toolkit::backend::{BackendReport, BackendState, Backends, Collected};
 
+use super::proxy_uri::Origin;
 use super::served::ServedTools;
 use super::status::ServedBackend;
 
@@ -34,6 +35,13 @@ pub(super) struct Outcome {
 impl Proxied {
     pub(super) fn new(backends: Arc<Backends>) -> Self {
         Self { backends, last: Mutex::default() }
+    }
+
+    /// Returns the origin of the URIs of a backend. A backend that was removed meanwhile may have had resources.
+    pub(super) fn origin<'b>(&self, backend: &'b str) -> Origin<'b> {
+        let has_resources =
+            !self.backends.is_enabled(backend) || self.backends.resources().iter().any(|(name, _)| name == backend);
+        Origin { backend, has_resources }
     }
 
     pub(super) fn record(&self, outcomes: HashMap<String, Outcome>) {

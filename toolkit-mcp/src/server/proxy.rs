@@ -19,7 +19,6 @@ use toolkit::{Catalog, Tool};
 use self::resources::ProxiedResources;
 use super::find::search_tools;
 use super::proxied::{Outcome, Proxied};
-use super::proxy_uri::encode_ui;
 use super::served::ServeError;
 use super::state::Server;
 use super::status::Status;
@@ -252,7 +251,7 @@ impl Proxy {
         let is_incomplete = failures.iter().any(|failure| failure.error.is_retryable());
         self.server.shared.is_incomplete.store(is_incomplete, Ordering::Release);
         self.resources.follow();
-        let mut tools: Vec<Tool> = catalog.iter().map(|tool| with_proxied_ui(tool, &routes)).collect();
+        let mut tools: Vec<Tool> = catalog.iter().map(|tool| self.with_proxied_ui(tool, &routes)).collect();
         diagnostics.extend(self.leave_out_reserved(&mut tools));
         while let Err(error) = self.try_to_serve(&tools, &routes) {
             let losers = self.losers(&tools, &routes, error.diagnostics());
@@ -327,16 +326,16 @@ impl Proxy {
         }
         losers
     }
-}
 
-/// Returns a tool whose user interface is a resource of the proxy.
-fn with_proxied_ui(tool: &Tool, routes: &Routes) -> Tool {
-    if let (Some(owner), Some(Value::Object(mut meta))) = (routes.owner(tool.id()), tool.meta())
-        && encode_ui(owner, &mut meta)
-    {
-        return tool.with_meta(meta);
+    /// Returns a tool whose user interface is a resource of the proxy, if its backend has resources.
+    fn with_proxied_ui(&self, tool: &Tool, routes: &Routes) -> Tool {
+        if let (Some(owner), Some(Value::Object(mut meta))) = (routes.owner(tool.id()), tool.meta())
+            && self.proxied.origin(owner).encode_ui(&mut meta)
+        {
+            return tool.with_meta(meta);
+        }
+        tool.clone()
     }
-    tool.clone()
 }
 
 impl LeftOut {

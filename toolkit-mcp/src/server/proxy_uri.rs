@@ -80,36 +80,54 @@ pub(super) fn backend_name(backend: &ToolBackend) -> Option<&str> {
     }
 }
 
-/// Encodes the URIs in a block of a result.
-pub(super) fn encode_content(backend: &str, mut block: Content) -> Content {
-    match &mut block {
-        Content::ResourceLink { uri, .. } => *uri = encode(backend, uri),
-        Content::Resource { resource } => encode_field(backend, resource.get_mut("uri")),
-        Content::Other(fields) => match fields.get("type").and_then(Value::as_str) {
-            Some("resource_link") => encode_field(backend, fields.get_mut("uri")),
-            Some("resource") => {
-                let resource = fields.get_mut("resource").and_then(Value::as_object_mut);
-                encode_field(backend, resource.and_then(|resource| resource.get_mut("uri")));
-            }
-            _ => {}
-        },
-        _ => {}
+/// The backend that a URI comes from.
+#[derive(Clone, Copy)]
+pub(super) struct Origin<'b> {
+    pub(super) backend: &'b str,
+    pub(super) has_resources: bool,
+}
+
+impl Origin<'_> {
+    /// Encodes a URI of the backend. The proxy serves nothing for a backend without resources, so its URIs may be those
+    /// of the program itself and stay as they are. It cannot refer to the resources of another backend either.
+    fn encode(self, uri: &str) -> String {
+        match self.has_resources || decode(uri).is_some() {
+            true => encode(self.backend, uri),
+            false => uri.to_owned(),
+        }
     }
-    block
-}
 
-/// Encodes the URI of a tool's user interface in its `_meta`, in both forms. Returns false if there is none.
-pub(super) fn encode_ui(backend: &str, meta: &mut Map<String, Value>) -> bool {
-    let has_ui = meta.contains_key("ui") || meta.contains_key("ui/resourceUri");
-    encode_field(backend, meta.get_mut("ui/resourceUri"));
-    let ui = meta.get_mut("ui").and_then(Value::as_object_mut);
-    encode_field(backend, ui.and_then(|ui| ui.get_mut("resourceUri")));
-    has_ui
-}
+    /// Encodes the URIs in a block of a result.
+    pub(super) fn encode_content(self, mut block: Content) -> Content {
+        match &mut block {
+            Content::ResourceLink { uri, .. } => *uri = self.encode(uri),
+            Content::Resource { resource } => self.encode_field(resource.get_mut("uri")),
+            Content::Other(fields) => match fields.get("type").and_then(Value::as_str) {
+                Some("resource_link") => self.encode_field(fields.get_mut("uri")),
+                Some("resource") => {
+                    let resource = fields.get_mut("resource").and_then(Value::as_object_mut);
+                    self.encode_field(resource.and_then(|resource| resource.get_mut("uri")));
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+        block
+    }
 
-fn encode_field(backend: &str, uri: Option<&mut Value>) {
-    if let Some(Value::String(uri)) = uri {
-        *uri = encode(backend, uri);
+    /// Encodes the URI of a tool's user interface in its `_meta`, in both forms. Returns false if there is none.
+    pub(super) fn encode_ui(self, meta: &mut Map<String, Value>) -> bool {
+        let has_ui = meta.contains_key("ui") || meta.contains_key("ui/resourceUri");
+        self.encode_field(meta.get_mut("ui/resourceUri"));
+        let ui = meta.get_mut("ui").and_then(Value::as_object_mut);
+        self.encode_field(ui.and_then(|ui| ui.get_mut("resourceUri")));
+        has_ui
+    }
+
+    fn encode_field(self, uri: Option<&mut Value>) {
+        if let Some(Value::String(uri)) = uri {
+            *uri = self.encode(uri);
+        }
     }
 }
 
@@ -117,7 +135,7 @@ fn encode_field(backend: &str, uri: Option<&mut Value>) {
 mod tests {
     use serde_json::json;
 
-    use super::{decode, encode, is_too_deep};
+    use super::{Origin, decode, encode, is_too_deep};
 
     /// Parts of URIs that could confuse the encoding.
     const PARTS: [&str; 26] = [
@@ -236,8 +254,20 @@ mod tests {
     #[test]
     fn both_forms_of_a_user_interface_are_encoded() {
         let mut meta = json!({ "ui": { "resourceUri": "ui://a", "visibility": ["app"] }, "ui/resourceUri": "ui://a" });
-        assert!(super::encode_ui("files", meta.as_object_mut().unwrap()));
+        let files = Origin { backend: "files", has_resources: true };
+        assert!(files.encode_ui(meta.as_object_mut().unwrap()));
         assert_eq!(meta["ui"], json!({ "resourceUri": "ui://proxy/files/a", "visibility": ["app"] }));
         assert_eq!(meta["ui/resourceUri"], "ui://proxy/files/a");
+    }
+
+    #[test]
+    fn a_backend_without_resources_refers_to_none_of_another() {
+        let plugins = Origin { backend: "plugins", has_resources: false };
+        for uri in ["ui://own/a.html", "note://7", "https://example.com/a"] {
+            assert_eq!(plugins.encode(uri), uri);
+        }
+        for uri in ["ui://proxy/files/a.html", "proxy:files/note://7"] {
+            assert_eq!(plugins.encode(uri), encode("plugins", uri));
+        }
     }
 }

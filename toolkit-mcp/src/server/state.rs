@@ -133,23 +133,19 @@ impl Server {
     /// Returns the metrics in the Prometheus text format.
     #[must_use]
     pub fn metrics(&self) -> String {
-        self.shared.metrics.render(&self.proxied().map(|proxied| proxied.backends()).unwrap_or_default())
+        self.shared.metrics.render(&self.shared.proxied().map(|proxied| proxied.backends()).unwrap_or_default())
     }
 
     /// Returns the status of the server and of the backends of its [`Proxy`](super::Proxy).
     #[must_use]
     pub fn status(&self) -> Status {
-        let proxied = self.proxied();
+        let proxied = self.shared.proxied();
         Status {
             n_tools: self.served().entries.len(),
             n_running: self.shared.metrics.running.value(),
             configuration_errors: proxied.as_ref().map(|proxied| proxied.configuration_errors()).unwrap_or_default(),
             backends: proxied.map(|proxied| proxied.backends()).unwrap_or_default(),
         }
-    }
-
-    fn proxied(&self) -> Option<Arc<Proxied>> {
-        self.shared.proxied.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(super) fn served(&self) -> Arc<ServedTools> {
@@ -178,7 +174,12 @@ impl Shared {
 
     /// Returns true if a proxy adds tools and resources of backends.
     pub(super) fn is_proxy(&self) -> bool {
-        self.proxied.read().unwrap_or_else(PoisonError::into_inner).is_some()
+        self.proxied().is_some()
+    }
+
+    /// Returns the backends of the proxy, if there is one.
+    pub(super) fn proxied(&self) -> Option<Arc<Proxied>> {
+        self.proxied.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Returns true if a proxy has a backend with this name that is enabled.

@@ -14,7 +14,7 @@ use tracing::Instrument;
 
 use super::{Asks, Call, CallResponse, invalid_state};
 use crate::server::ask::{Outcome, Rounds};
-use crate::server::proxy_uri::{backend_name, encode_content};
+use crate::server::proxy_uri::backend_name;
 use crate::server::reply::{Code, RpcError, json_bytes, response};
 use crate::server::request::{MissingCapability, Request};
 
@@ -109,20 +109,20 @@ impl Call<'_> {
 
     /// Replaces the URIs in the content of a backend with those under which the proxy serves its resources.
     fn with_proxied_uris(&self, outcome: Result<RunResult, ToolError>) -> Result<RunResult, ToolError> {
-        if !self.shared.is_proxy() {
-            return outcome;
-        }
+        let Some(proxied) = self.shared.proxied() else { return outcome };
         match outcome {
             Ok(result) if result.own_content().is_empty() => Ok(result),
             Ok(result) => {
                 let backend = result.backend();
                 let Some(name) = backend_name(&backend) else { return Ok(result) };
-                Ok(result.map_content(|block| encode_content(name, block)))
+                let origin = proxied.origin(name);
+                Ok(result.map_content(|block| origin.encode_content(block)))
             }
             Err(error) => {
                 let backend = error.backend().cloned();
                 let Some(name) = backend.as_ref().and_then(backend_name) else { return Err(error) };
-                Err(error.map_content(|block| encode_content(name, block)))
+                let origin = proxied.origin(name);
+                Err(error.map_content(|block| origin.encode_content(block)))
             }
         }
     }
