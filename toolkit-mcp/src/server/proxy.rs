@@ -1,5 +1,6 @@
 //! A server for the tools of backends, which follows their changes.
 
+mod lists;
 mod resources;
 
 use std::collections::{HashMap, HashSet};

@@ -4,29 +4,18 @@ use std::collections::HashMap;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
 
 use futures_util::future::join_all;
 use tokio::sync::Notify;
-use tokio::time::{Instant, timeout};
 use toolkit::backend::Backends;
-use toolkit::call::{BoxFuture, ErrorKind};
+use toolkit::call::BoxFuture;
 use toolkit::resource::{Resource, ResourceChange, ResourceChanges, ResourceContents, ResourceTemplate, Resources};
 use toolkit::{Context, ToolError};
 
+use super::lists::{Lists, locked};
 use crate::server::proxy_uri::{decode, encode, is_too_deep};
 use crate::server::reply::json_bytes;
-
-/// The timeout of a request for a list of a backend.
-const LIST_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// The time that a request waits for another one that lists the same backend. Proxies that serve each other list each
-/// other, which ends here.
-const LIST_WAIT: Duration = Duration::from_secs(2);
-
-/// The time for which a list is used again.
-const FRESH: Duration = Duration::from_millis(500);
 
 /// The resources of all backends of a proxy.
 pub(super) struct ProxiedResources {
@@ -183,86 +172,6 @@ impl Resources for ProxiedResources {
     fn changes(&self) -> Option<&ResourceChanges> {
         Some(&self.changes)
     }
-}
-
-/// The last list of each backend.
-struct Lists<T>(Mutex<HashMap<String, Arc<LastList<T>>>>);
-
-/// The last list of a backend. Requests at the same time share one request to the backend.
-struct LastList<T> {
-    listing: tokio::sync::Mutex<Option<Times>>,
-    last: Mutex<Arc<Vec<T>>>,
-    /// The time from which on a list must be requested to be used again.
-    expired: Mutex<Option<Instant>>,
-}
-
-/// The time of a request for a list.
-struct Times {
-    started: Instant,
-    ended: Instant,
-}
-
-impl Times {
-    fn is_fresh(&self, expired: Option<Instant>) -> bool {
-        self.ended.elapsed() <= FRESH && expired.is_none_or(|expired| self.started >= expired)
-    }
-}
-
-impl<T> Default for Lists<T> {
-    fn default() -> Self {
-        Self(Mutex::default())
-    }
-}
-
-impl<T> Lists<T> {
-    fn of(&self, backend: &str) -> Arc<LastList<T>> {
-        let new = || {
-            Arc::new(LastList {
-                listing: tokio::sync::Mutex::default(),
-                last: Mutex::default(),
-                expired: Mutex::default(),
-            })
-        };
-        Arc::clone(locked(&self.0).entry(backend.to_owned()).or_insert_with(new))
-    }
-
-    /// Makes the next request for each list a request to its backend.
-    fn expire(&self) {
-        let now = Some(Instant::now());
-        locked(&self.0).values().for_each(|list| *locked(&list.expired) = now);
-    }
-
-    fn retain(&self, is_current: impl Fn(&str) -> bool) {
-        locked(&self.0).retain(|name, _| is_current(name));
-    }
-}
-
-impl<T> LastList<T> {
-    async fn get<'a>(&self, list: impl FnOnce() -> BoxFuture<'a, Result<Vec<T>, ToolError>>) -> Arc<Vec<T>> {
-        if let Ok(mut times) = timeout(LIST_WAIT, self.listing.lock()).await
-            && times.as_ref().is_none_or(|times| !times.is_fresh(*locked(&self.expired)))
-        {
-            let started = Instant::now();
-            let late = || ToolError::new(ErrorKind::TimedOut, "the list of resources takes too long");
-            let listed = timeout(LIST_TIMEOUT, list()).await.unwrap_or_else(|_| Err(late()));
-            match listed {
-                Ok(listed) => {
-                    *locked(&self.last) = Arc::new(listed);
-                    *times = Some(Times { started, ended: Instant::now() });
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "the resources of a backend cannot be listed");
-                    *locked(&self.last) = Arc::default();
-                    *times = None;
-                }
-            }
-        }
-        Arc::clone(&locked(&self.last))
-    }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl fmt::Debug for ProxiedResources {
