@@ -1,12 +1,16 @@
 //! Resources of servers: through one proxy and two, and of servers that list or return too much.
 
 use std::future::pending;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolkit::backend::{Backends, LocalBackend};
+use toolkit::backend::{Backend, BackendCall, BackendResponse, Backends, LocalBackend, OfferedTools};
 use toolkit::call::{BoxFuture, ErrorKind};
 use toolkit::resource::{Resource, ResourceContents, ResourceSet, ResourceTemplate, Resources, TemplateResources};
+use toolkit::tool::BackendKind;
 use toolkit::{Catalog, Content, Context, Dispatcher, Tool, ToolError};
 use toolkit_mcp::client::{Endpoint, McpBackend};
 use toolkit_mcp::server::{Proxy, Server, ServerBuilder};
@@ -65,7 +69,7 @@ async fn leaf() -> (Server, ResourceSet) {
         ];
         let result = json!({ "content": content });
         let Value::Object(result) = result else { unreachable!() };
-        Ok(toolkit::backend::BackendResponse::Mcp(result))
+        Ok(BackendResponse::Mcp(result))
     });
     let failing = Tool::builder("fails").description("Fails.").build().unwrap();
     tools.add(failing, |_: Value, _: Context| async {
@@ -328,4 +332,144 @@ async fn proxies_that_serve_each_other_end() {
     }
     let deep = format!("{}data://bytes", "proxy:other/proxy:one/".repeat(300));
     assert!(read(&to_one, &deep).await.is_none());
+}
+
+/// A backend without tools.
+struct Plain<R>(Arc<R>);
+
+impl<R: Resources + Send + Sync + 'static> Backend for Plain<R> {
+    fn name(&self) -> &str {
+        "plain"
+    }
+
+    fn kind(&self) -> BackendKind {
+        BackendKind::Mcp
+    }
+
+    fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {
+        Box::pin(async { Ok(OfferedTools::new([])) })
+    }
+
+    fn call<'a>(&'a self, _: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>> {
+        Box::pin(async { Ok(BackendResponse::Nothing) })
+    }
+
+    fn resources(&self) -> Option<&dyn Resources> {
+        Some(&*self.0)
+    }
+}
+
+#[tokio::test]
+async fn collecting_reports_no_change_of_resources_unless_the_backends_change() {
+    let hostile = Hostile { n_listed: 1, uri: |_| "x://y".to_owned(), contents: Vec::new() };
+    let server = empty().build().unwrap();
+    let backends = Arc::new(Backends::new());
+    backends.register(Plain(Arc::new(hostile))).unwrap();
+    let proxy = Proxy::new(server.clone(), Arc::clone(&backends));
+    in_the_end(proxy.collect()).await;
+    let client = served("proxy", &server).await;
+    let n_reported = Arc::new(AtomicUsize::new(0));
+    let n = Arc::clone(&n_reported);
+    Resources::changes(&client).unwrap().listen(move |_| {
+        n.fetch_add(1, Ordering::SeqCst);
+        ControlFlow::Continue(())
+    });
+    in_the_end(client.start()).await.unwrap();
+    // The subscription starts later than the connection.
+    until(|| async {
+        backends.disable("plain");
+        in_the_end(proxy.collect()).await;
+        backends.enable("plain");
+        in_the_end(proxy.collect()).await;
+        n_reported.load(Ordering::SeqCst) > 0
+    })
+    .await;
+    tokio::time::sleep(Duration::from_millis(1_000)).await;
+    let before = n_reported.load(Ordering::SeqCst);
+    for _ in 0..3 {
+        in_the_end(proxy.collect()).await;
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    assert_eq!(n_reported.load(Ordering::SeqCst), before);
+}
+
+#[tokio::test]
+async fn a_backend_that_is_switched_on_and_off_has_one_listener() {
+    let set = Arc::new(set());
+    let backends = Arc::new(Backends::new());
+    backends.register(Plain(Arc::clone(&set))).unwrap();
+    let proxy = Proxy::new(empty().build().unwrap(), Arc::clone(&backends));
+    in_the_end(proxy.collect()).await;
+    for _ in 0..3 {
+        backends.disable("plain");
+        in_the_end(proxy.collect()).await;
+        backends.enable("plain");
+        in_the_end(proxy.collect()).await;
+    }
+    assert_eq!(format!("{:?}", set.changes().unwrap()), "ResourceChanges { listeners: 1 }");
+}
+
+/// A provider that becomes slow and fails after its first list.
+#[derive(Default)]
+struct Failing {
+    n_requests: AtomicUsize,
+}
+
+impl Resources for Failing {
+    fn list<'a>(&'a self, _: &'a Context) -> BoxFuture<'a, Result<Vec<Resource>, ToolError>> {
+        Box::pin(async {
+            if self.n_requests.fetch_add(1, Ordering::SeqCst) == 0 {
+                return Ok(vec![Resource::new("x://y", "y")]);
+            }
+            tokio::time::sleep(Duration::from_millis(1_500)).await;
+            Err(ToolError::new(ErrorKind::Unavailable, "it is broken\nERROR forged"))
+        })
+    }
+
+    fn read<'a>(
+        &'a self,
+        _: &'a str,
+        _: &'a Context,
+    ) -> BoxFuture<'a, Result<Option<Vec<ResourceContents>>, ToolError>> {
+        Box::pin(async { Ok(None) })
+    }
+}
+
+static LOG: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+/// Appends to the log.
+struct Log;
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        LOG.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_backend_that_hangs_delays_few_lists_and_cannot_forge_the_log() {
+    let log = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_ansi(false).with_writer(|| Log);
+    tracing::subscriber::set_global_default(log.finish()).unwrap();
+    let failing = Arc::new(Failing::default());
+    let server = empty().resources(ResourceSet::new().with(Resource::new("own://x", "x"), "")).build().unwrap();
+    let backends = Backends::new();
+    backends.register(Plain(Arc::clone(&failing))).unwrap();
+    let proxy = Proxy::new(server.clone(), backends);
+    in_the_end(proxy.collect()).await;
+    let client = served("proxy", &server).await;
+    for _ in 0..4 {
+        assert_eq!(uris(&client).await, ["own://x", "proxy:plain/x://y"], "the last list is kept");
+        // Longer than a list is used again.
+        tokio::time::sleep(Duration::from_millis(600)).await;
+    }
+    assert_eq!(failing.n_requests.load(Ordering::SeqCst), 2);
+    let log = String::from_utf8(LOG.lock().unwrap().clone()).unwrap();
+    let lines: Vec<&str> = log.lines().filter(|line| line.contains("broken") || line.contains("forged")).collect();
+    assert_eq!(lines.len(), 1, "{log}");
+    assert!(lines[0].contains(r"it is broken\nERROR forged"), "{log}");
 }

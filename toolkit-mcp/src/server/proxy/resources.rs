@@ -1,16 +1,19 @@
 //! The resources of backends.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures_util::future::join_all;
 use tokio::sync::Notify;
 use toolkit::backend::Backends;
 use toolkit::call::BoxFuture;
-use toolkit::resource::{Resource, ResourceChange, ResourceChanges, ResourceContents, ResourceTemplate, Resources};
+use toolkit::resource::{
+    Resource, ResourceChange, ResourceChanges, ResourceContents, ResourceTemplate, Resources, WeakResourceChanges,
+};
 use toolkit::{Context, ToolError};
 
 use super::lists::{Lists, locked};
@@ -23,13 +26,27 @@ pub(super) struct ProxiedResources {
     changes: ResourceChanges,
     lists: Lists<Resource>,
     templates: Lists<ResourceTemplate>,
-    /// The reports that the proxy follows, by backend.
-    followed: Mutex<HashMap<String, ResourceChanges>>,
+    followed: Mutex<Followed>,
     /// Notified when a backend reports a change of its list.
     reported: Arc<Notify>,
     /// The hash of the lists at the last comparison, or `None` if the backends have changed since.
     compared: Mutex<Option<u64>>,
     hasher: RandomState,
+}
+
+/// The backends at the last collection, and the reports that the proxy follows.
+#[derive(Default)]
+struct Followed {
+    /// The names of the backends with resources.
+    names: HashSet<String>,
+    reports: HashMap<String, Following>,
+}
+
+/// A listener to the reports of a backend. It ends when this is dropped, with the next report.
+struct Following {
+    reports: WeakResourceChanges,
+    /// False while the backend is disabled.
+    is_current: Arc<AtomicBool>,
 }
 
 impl ProxiedResources {
@@ -49,27 +66,39 @@ impl ProxiedResources {
     /// Follows the reports of all current backends.
     pub(super) fn follow(&self) {
         let backends = self.backends.resources();
+        let names: HashSet<String> = backends.iter().map(|(name, _)| name.clone()).collect();
         let mut followed = locked(&self.followed);
-        let mut has_changed = followed.len() != backends.len();
-        followed.retain(|name, _| backends.iter().any(|(other, _)| other == name));
+        let mut has_changed = followed.names != names;
+        // A disabled backend keeps its listener, so that switching it does not add listeners.
+        followed.reports.retain(|name, following| {
+            following.is_current.store(names.contains(name), Ordering::Release);
+            following.reports.upgrade().is_some()
+        });
+        followed.names = names;
         for (name, resources) in backends {
             let Some(reports) = resources.changes() else { continue };
-            if followed.get(&name).is_some_and(|known| known.is_same(reports)) {
+            let known = followed.reports.get(&name).and_then(|known| known.reports.upgrade());
+            if known.is_some_and(|known| known.is_same(reports)) {
                 continue;
             }
             has_changed = true;
-            followed.insert(name.clone(), reports.clone());
+            self.lists.forget(&name);
+            self.templates.forget(&name);
+            let is_current = Arc::new(AtomicBool::new(true));
             let (changes, reported) = (self.changes.downgrade(), Arc::clone(&self.reported));
+            let (of, is_followed) = (name.clone(), Arc::downgrade(&is_current));
             reports.listen(move |change| {
-                let Some(changes) = changes.upgrade() else {
+                let (Some(changes), Some(is_current)) = (changes.upgrade(), is_followed.upgrade()) else {
                     return ControlFlow::Break(());
                 };
                 match change {
-                    ResourceChange::Updated(uri) => changes.updated(&encode(&name, uri)),
+                    _ if !is_current.load(Ordering::Acquire) => {}
+                    ResourceChange::Updated(uri) => changes.updated(&encode(&of, uri)),
                     _ => reported.notify_one(),
                 }
                 ControlFlow::Continue(())
             });
+            followed.reports.insert(name, Following { reports: reports.downgrade(), is_current });
         }
         drop(followed);
         if has_changed {
@@ -107,7 +136,7 @@ impl ProxiedResources {
         let each = backends.into_iter().map(|(name, resources)| {
             let list = &list;
             async move {
-                let entries = lists.of(&name).get(|| list(&*resources)).await;
+                let entries = lists.of(&name).get(&name, || list(&*resources)).await;
                 (name, entries)
             }
         });
