@@ -28,8 +28,8 @@ pub(super) struct LogLevels(Mutex<Levels>);
 #[derive(Debug, Default)]
 struct Levels {
     by_session: HashMap<Box<str>, LogLevel>,
-    /// The sessions in the order in which they were added.
-    order: VecDeque<Box<str>>,
+    /// The sessions of each caller in the order in which they were added.
+    of_caller: HashMap<Option<Box<str>>, VecDeque<Box<str>>>,
 }
 
 impl LogLevels {
@@ -37,13 +37,16 @@ impl LogLevels {
         self.levels().by_session.get(session).copied()
     }
 
-    pub(super) fn set(&self, session: &str, level: LogLevel) {
+    /// Sets the level of a session. If there are too many sessions, the caller with the most of them loses its oldest
+    /// one, since a client can make up sessions.
+    pub(super) fn set(&self, caller: Option<&str>, session: &str, level: LogLevel) {
         let mut levels = self.levels();
         if levels.by_session.insert(session.into(), level).is_none() {
-            levels.order.push_back(session.into());
+            levels.of_caller.entry(caller.map(Into::into)).or_default().push_back(session.into());
         }
-        if levels.order.len() > MAX_SESSIONS
-            && let Some(oldest) = levels.order.pop_front()
+        if levels.by_session.len() > MAX_SESSIONS
+            && let Some(sessions) = levels.of_caller.values_mut().max_by_key(|sessions| sessions.len())
+            && let Some(oldest) = sessions.pop_front()
         {
             levels.by_session.remove(&oldest);
         }
@@ -52,7 +55,10 @@ impl LogLevels {
     pub(super) fn end(&self, session: &str) {
         let mut levels = self.levels();
         if levels.by_session.remove(session).is_some() {
-            levels.order.retain(|other| **other != *session);
+            levels.of_caller.retain(|_, sessions| {
+                sessions.retain(|other| **other != *session);
+                !sessions.is_empty()
+            });
         }
     }
 
@@ -119,5 +125,26 @@ impl CallLog {
             true => written(&format!("a log message of {n_bytes} bytes is omitted").into()),
             false => written(&message.data),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toolkit::call::LogLevel;
+
+    use super::{LogLevels, MAX_SESSIONS};
+
+    #[test]
+    fn made_up_sessions_evict_only_those_of_their_caller() {
+        let levels = LogLevels::default();
+        levels.set(Some("ann"), "real", LogLevel::Info);
+        for idx in 0..2 * MAX_SESSIONS {
+            levels.set(Some("bob"), &format!("made up {idx}"), LogLevel::Debug);
+        }
+        assert_eq!(levels.get("real"), Some(LogLevel::Info));
+        assert_eq!(levels.get("made up 0"), None);
+        assert_eq!(levels.levels().by_session.len(), MAX_SESSIONS);
+        levels.end("real");
+        assert_eq!(levels.get("real"), None);
     }
 }

@@ -96,7 +96,8 @@ impl Server {
             "logging/setLevel" if is_legacy => {
                 let level = requested_level(params)?;
                 if let Some(session) = peer.session {
-                    self.shared.log_levels.set(session, level);
+                    let identity = peer.caller.and_then(|caller| caller.identity());
+                    self.shared.log_levels.set(identity.as_deref(), session, level);
                 }
                 reply(&json!({}))
             }
