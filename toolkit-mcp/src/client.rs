@@ -58,6 +58,7 @@ mod screen;
 mod servers;
 mod status;
 mod trace;
+mod uri;
 mod verbatim;
 
 pub use self::backend::McpBackend;

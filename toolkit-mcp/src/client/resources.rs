@@ -17,6 +17,7 @@ use super::link::Link;
 use super::list::{in_time, size};
 use super::remote::Remote;
 use super::trace;
+use super::uri::is_uri;
 
 /// The maximum number of resources that a server may list, and of templates.
 const MAX_LISTED: usize = 10_000;
@@ -33,9 +34,6 @@ const MAX_ENTRY_VALUES: usize = 1_000;
 
 /// The maximum number of JSON values in all resources or templates of a server.
 const MAX_VALUES: usize = 400_000;
-
-/// The maximum length of a URI in bytes.
-pub(super) const MAX_URI_LEN: usize = 8 << 10;
 
 /// The error code for an unknown resource up to revision 2025-11-25.
 const RESOURCE_NOT_FOUND: ErrorCode = ErrorCode(-32002);
@@ -99,11 +97,6 @@ pub(super) async fn read(
     let contents: Vec<ResourceContents> = serde_json::from_value(contents)
         .map_err(|error| remote.invalid_response("with invalid contents of a resource").caused_by(error))?;
     Ok((!contents.is_empty()).then_some(contents))
-}
-
-/// Returns true for a text that may be a URI: it starts with a scheme and has no control characters.
-pub(super) fn is_uri(uri: &str) -> bool {
-    uri.len() <= MAX_URI_LEN && uri.contains(':') && !uri.contains(char::is_control)
 }
 
 /// Returns the number of JSON values in a value, itself included.
