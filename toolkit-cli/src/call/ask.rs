@@ -41,7 +41,7 @@ impl Asker for Terminal {
 fn ask(question: &Question, input: &mut impl BufRead, output: &mut impl Write) -> io::Result<Answer> {
     writeln!(output, "{BOLD}{}{}", printable(question.message()), BOLD.clear())?;
     let mut prompt = Prompt { input, output };
-    let content = match (question.get_form(), question.get_url()) {
+    let content = match (question.form(), question.url()) {
         (Some(form), _) => {
             let schema = form.schema();
             let fields = schema["properties"].as_object().into_iter().flatten();

@@ -87,9 +87,9 @@ impl McpBackend {
     /// Allows the server to ask the users of calls, by forms and URLs ([`Context::ask_question`]). A user reads the name
     /// of the server before each question.
     ///
-    /// A server of a revision before 2026-07-28 does not state which call a question belongs to. It is then asked only if
-    /// a single call is running on the connection, so that it cannot reach the user of another one. By default, the
-    /// client declares that it cannot ask.
+    /// A server of a revision before 2026-07-28 does not state which call a question belongs to. So that it cannot reach
+    /// the user of another call, the question is rejected if several calls are running on the connection, or one has
+    /// ended without a response in the last five minutes. By default, the client declares that it cannot ask.
     ///
     /// [`Context::ask_question`]: toolkit::Context::ask_question
     #[must_use]

@@ -183,12 +183,12 @@ pub(super) fn question_of(server: &str, params: ElicitRequestParams) -> Result<Q
             let mut schema = form.schema().clone();
             visible(&mut schema)?;
             let form = Form::from_schema(&schema).map_err(|error| error.to_string())?;
-            Ok(Question::form(shown(&message), form))
+            Ok(Question::from_form(shown(&message), form))
         }
         ElicitRequestParams::UrlElicitationParams { message, url, .. } => match reqwest::Url::parse(&url) {
             // With a user name, the start of the URL could look like another host.
             Ok(parsed) if matches!(parsed.scheme(), "https" | "http") && parsed.username().is_empty() => {
-                Ok(Question::url(shown(&message), parsed.to_string()))
+                Ok(Question::from_url(shown(&message), parsed.to_string()))
             }
             _ => Err("its URL is not one of http or https without a user name".to_owned()),
         },

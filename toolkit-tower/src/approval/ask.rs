@@ -29,7 +29,7 @@ pub(super) async fn ask(request: ApprovalRequest, fallback: Decision) -> Decisio
     let Some(message) = message(&request) else {
         return Decision::Deny("its arguments are too long for a question".to_owned());
     };
-    match request.context().ask_question(&Question::form(message, form)).await {
+    match request.context().ask_question(&Question::from_form(message, form)).await {
         Ok(Answer::Accepted(content)) if content[APPROVE] == true => Decision::Approve,
         Ok(Answer::Accepted(_) | Answer::Declined) => Decision::Deny("the user declined it".to_owned()),
         Ok(Answer::Cancelled) => Decision::Deny("the user closed the question without an answer".to_owned()),

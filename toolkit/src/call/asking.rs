@@ -89,7 +89,7 @@ impl Context {
         }
         let form = Form::of::<T>().map_err(ToolError::internal)?;
         let message = message.into();
-        let mut question = Question::form(message.clone(), form.clone());
+        let mut question = Question::from_form(message.clone(), form.clone());
         for _ in 0..MAX_ATTEMPTS {
             let content = match self.ask_question(&question).await? {
                 Answer::Accepted(content) => content,
@@ -130,7 +130,7 @@ impl Context {
     /// }
     /// ```
     pub async fn ask_url(&self, message: impl Into<String>, url: impl Into<String>) -> Result<Answer<()>, ToolError> {
-        Ok(self.ask_question(&Question::url(message, url)).await?.map(drop))
+        Ok(self.ask_question(&Question::from_url(message, url)).await?.map(drop))
     }
 
     /// Asks a question whose form is not that of a Rust type, such as one of another program. The content of an accepted

@@ -74,7 +74,7 @@ async fn test_elicitation_sep1330_enums(ctx: &Context) -> Result<String, ToolErr
             "titledMulti": { "type": "array", "items": { "anyOf": titled } },
         },
     }));
-    let question = Question::form("Please choose", form.map_err(ToolError::internal)?);
+    let question = Question::from_form("Please choose", form.map_err(ToolError::internal)?);
     Ok(format!("Elicitation completed: {}", shown(ctx.ask_question(&question).await?)?))
 }
 
@@ -87,7 +87,7 @@ struct Name {
 #[tool]
 async fn test_input_required_result_elicitation(ctx: &Context) -> Result<String, ToolError> {
     let form = Form::of::<Name>().map_err(ToolError::internal)?;
-    let question = Question::form("What is your name?", form).with_key("user_name");
+    let question = Question::from_form("What is your name?", form).with_key("user_name");
     match ctx.ask_question(&question).await? {
         Answer::Accepted(content) => match content["name"].as_str() {
             Some(name) => Ok(format!("Hello, {name}!")),

@@ -10,7 +10,7 @@ use toolkit::call::ask::{Answer, Question};
 /// `id` is `elicitationId`, which only the revision 2025-11-25 has.
 pub(super) fn params(question: &Question, id: Option<&str>) -> Value {
     let message = question.message();
-    match (question.get_form(), question.get_url()) {
+    match (question.form(), question.url()) {
         // Without `mode`, which revision 2025-06-18 does not have and the later ones take for `form`.
         (Some(form), _) => json!({ "message": message, "requestedSchema": form.schema() }),
         (None, url) => {
@@ -27,7 +27,7 @@ pub(super) fn params(question: &Question, id: Option<&str>) -> Value {
 ///
 /// # Errors
 ///
-/// Returns an error if `action` is missing or unknown, or the content is no object.
+/// Returns an error if `action` is missing or unknown, or the content is not an object.
 pub(super) fn answer(result: &str) -> Result<Answer, &'static str> {
     #[derive(Deserialize)]
     struct ElicitResult {

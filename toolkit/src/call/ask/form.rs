@@ -95,7 +95,7 @@ impl Form {
     ///
     /// # Errors
     ///
-    /// Returns an error for a field that is no text, number, boolean or choice, for a type without fields, and for a
+    /// Returns an error for a field other than a text, number, boolean or choice, for a type without fields, and for a
     /// field that is a secret by its name or schema.
     pub fn of<T: JsonSchema>() -> Result<Self, FormError> {
         Self::from_input(generate::form::<T>())

@@ -11,11 +11,11 @@ use super::form::Form;
 /// ```
 /// use toolkit::call::ask::{Form, Mode, Question};
 ///
-/// let question = Question::form("How many?", Form::of::<u8>()?);
+/// let question = Question::from_form("How many?", Form::of::<u8>()?);
 /// assert_eq!(question.mode(), Mode::Form);
 ///
-/// let question = Question::url("Sign in to the calendar.", "https://calendar.example/connect?call=7");
-/// assert_eq!(question.get_url(), Some("https://calendar.example/connect?call=7"));
+/// let question = Question::from_url("Sign in to the calendar.", "https://calendar.example/connect?call=7");
+/// assert_eq!(question.url(), Some("https://calendar.example/connect?call=7"));
 /// # Ok::<(), toolkit::call::ask::FormError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -76,7 +76,7 @@ impl std::error::Error for UnsupportedMode {}
 impl Question {
     /// Creates a question with a form.
     #[must_use]
-    pub fn form(message: impl Into<String>, form: Form) -> Self {
+    pub fn from_form(message: impl Into<String>, form: Form) -> Self {
         Self { key: None, message: message.into(), subject: Subject::Form(form) }
     }
 
@@ -85,7 +85,7 @@ impl Question {
     /// The URL must not contain personal data, or grant access to the one who opens it: the page has to verify that its
     /// visitor is the user of the call.
     #[must_use]
-    pub fn url(message: impl Into<String>, url: impl Into<String>) -> Self {
+    pub fn from_url(message: impl Into<String>, url: impl Into<String>) -> Self {
         Self { key: None, message: message.into(), subject: Subject::Url(url.into()) }
     }
 
@@ -119,7 +119,7 @@ impl Question {
 
     /// Returns the form, if the question has one.
     #[must_use]
-    pub fn get_form(&self) -> Option<&Form> {
+    pub fn form(&self) -> Option<&Form> {
         match &self.subject {
             Subject::Form(form) => Some(form),
             Subject::Url(_) => None,
@@ -128,7 +128,7 @@ impl Question {
 
     /// Returns the URL, if the question has one.
     #[must_use]
-    pub fn get_url(&self) -> Option<&str> {
+    pub fn url(&self) -> Option<&str> {
         match &self.subject {
             Subject::Form(_) => None,
             Subject::Url(url) => Some(url),
