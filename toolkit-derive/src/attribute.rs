@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::{Expr, LitStr, Meta, Path};
+use syn::{Expr, ExprLit, Lit, LitStr, Meta, Path};
 
+use crate::json::members;
 use crate::module::MODULE;
 use crate::name::{check_alias, check_name};
 use crate::report::{Report, unknown};
@@ -33,13 +34,23 @@ pub(crate) struct Attribute {
     pub(crate) aliases: Vec<LitStr>,
     pub(crate) deprecated: Option<LitStr>,
     pub(crate) icons: Vec<Icon>,
+    /// A JSON object, which includes `ui`.
     pub(crate) meta: Option<LitStr>,
+    ui: Option<LitStr>,
     pub(crate) examples: Vec<LitStr>,
     pub(crate) requirements: Requirements,
     pub(crate) timeout: Option<Duration>,
+    pub(crate) task: Option<Task>,
     /// The path `blocking`, if the flag is set; errors point to it.
     pub(crate) blocking: Option<Path>,
     pub(crate) show_errors: Option<bool>,
+}
+
+/// The value of `task`.
+#[derive(Clone, Copy)]
+pub(crate) enum Task {
+    Optional,
+    Required,
 }
 
 const TOOL: &[&str] = &[
@@ -58,9 +69,11 @@ const TOOL: &[&str] = &[
     "deprecated",
     "icons",
     "meta",
+    "ui",
     "examples",
     "requires",
     "timeout",
+    "task",
     "blocking",
     "show_errors",
     "crate",
@@ -120,6 +133,9 @@ impl Attribute {
                 report.error(meta.path(), unknown(attribute, &key, keys));
             }
         }
+        if let Some(uri) = parsed.ui.take() {
+            parsed.meta = with_ui(&uri, parsed.meta.take(), report);
+        }
         if parsed.read_only == Some(true) && parsed.destructive == Some(true) {
             let destructive = metas.iter().find(|meta| meta.path().is_ident("destructive"));
             report.error(destructive.map(Meta::path), "`destructive` contradicts `read_only`; remove one of the two");
@@ -147,11 +163,13 @@ impl Attribute {
             "deprecated" => self.deprecated = text(meta, "use `weather:outlook`", report),
             "icons" => self.icons = requirements::icons(meta, report),
             "meta" => self.meta = text(meta, "{}", report),
+            "ui" => self.ui = ui(meta, report),
             "examples" => {
                 self.examples = texts(meta, "{}", report).unwrap_or_default();
             }
             "requires" => self.requirements = requirements::requires(meta, report),
             "timeout" => self.timeout = text(meta, "30s", report).and_then(|text| duration(&text, report)),
+            "task" => self.task = task(meta, report),
             "blocking" => self.blocking = flag(meta, report).and_then(|set| set.then(|| meta.path().clone())),
             "show_errors" => self.show_errors = flag(meta, report),
             _ => self.krate = krate(meta, report),
@@ -227,6 +245,53 @@ fn aliases(meta: &Meta, report: &mut Report) -> Vec<LitStr> {
         }
     }
     kept
+}
+
+fn ui(meta: &Meta, report: &mut Report) -> Option<LitStr> {
+    let text = text(meta, "ui://sales/chart.html", report)?;
+    let uri = text.value();
+    let is_uri = uri.strip_prefix("ui://").is_some_and(|path| {
+        !path.is_empty() && !path.contains(|c: char| c.is_control() || c.is_whitespace() || "\"\\<>".contains(c))
+    });
+    if !is_uri {
+        report.error(&text, "`ui` must be a `ui://` URI, as in `ui = \"ui://sales/chart.html\"`");
+    }
+    is_uri.then_some(text)
+}
+
+/// Adds the user interface to `meta`, which the catalog validates.
+fn with_ui(uri: &LitStr, meta: Option<LitStr>, report: &mut Report) -> Option<LitStr> {
+    let text = meta.as_ref().map_or_else(|| "{}".to_owned(), LitStr::value);
+    let Ok(members) = members(&text) else {
+        return meta;
+    };
+    if members.iter().any(|(name, _)| name == "ui") {
+        report.error(uri, "`meta` has a member `ui` too; write `ui = …`, or the whole object in `meta`");
+        return meta;
+    }
+    let comma = if members.is_empty() { "" } else { "," };
+    let rest = text.trim_start().strip_prefix('{').unwrap_or_default();
+    let json = format!("{{\"ui\":{{\"resourceUri\":\"{}\"}}{comma}{rest}", uri.value());
+    Some(LitStr::new(&json, uri.span()))
+}
+
+fn task(meta: &Meta, report: &mut Report) -> Option<Task> {
+    let value = match value_of(meta) {
+        None if matches!(meta, Meta::Path(_)) => return Some(Task::Optional),
+        Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) if text.value() == "optional" => {
+            return Some(Task::Optional);
+        }
+        Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) if text.value() == "required" => {
+            return Some(Task::Required);
+        }
+        value => value,
+    };
+    let message = "write `task`, or `task = \"required\"` if only clients that support tasks can call the tool";
+    match value {
+        Some(value) => report.error(value, message),
+        None => report.error(meta, message),
+    }
+    None
 }
 
 fn krate(meta: &Meta, report: &mut Report) -> Option<Path> {

@@ -68,6 +68,7 @@ pub fn unsupported_fields(tool: &Tool, supported: &[&str]) -> Vec<Loss> {
         ("category", metadata.category.is_some()),
         ("tags", !metadata.tags.is_empty()),
         ("annotations", !metadata.annotations.is_empty()),
+        ("execution", !metadata.execution.is_empty()),
         ("aliases", !metadata.aliases.is_empty()),
         ("icons", !metadata.icons.is_empty()),
         ("_meta", metadata.meta.is_some()),

@@ -62,7 +62,7 @@ pub use crate::dispatch::host::Host;
 pub use crate::dispatch::run::{AsyncFunction, Function, Run, SyncFunction};
 pub use crate::handle::Linked;
 pub use crate::tool::entry::{Code, Entry, location};
-pub use crate::tool::{Authorization, Metadata, Secret};
+pub use crate::tool::{Authorization, Metadata, Secret, TaskSupport};
 pub use toolkit_schema::generate::input;
 pub use toolkit_schema::walk::resolve;
 

@@ -29,6 +29,7 @@ mod pattern;
 mod percent;
 mod set;
 mod template;
+mod watch;
 
 pub use self::changes::{ResourceChange, ResourceChanges, WeakResourceChanges};
 pub use self::contents::{ResourceBody, ResourceContents};
@@ -38,3 +39,4 @@ pub use self::listing::{Resource, ResourceTemplate};
 pub use self::pattern::{UriParams, UriTemplateError};
 pub use self::set::ResourceSet;
 pub use self::template::TemplateResources;
+pub use self::watch::ResourceWatch;

@@ -34,6 +34,7 @@ pub(crate) mod check;
 mod contract;
 pub(crate) mod diagnostic;
 pub(crate) mod entry;
+mod execution;
 mod fields;
 mod foreign;
 mod icon;
@@ -63,6 +64,7 @@ pub use self::contract::ContractHash;
 pub(crate) use self::diagnostic::{Diagnostic, DiagnosticKind, Diagnostics};
 use self::entry::Entry;
 pub use self::entry::Location;
+pub use self::execution::{Execution, TaskSupport};
 pub use self::foreign::{
     MAX_DESCRIPTION_BYTES, MAX_RECORD_BYTES, MAX_SCHEMA_BYTES, MAX_SCHEMA_TEXT_BYTES, MAX_TITLE_BYTES, bound_mcp_json,
 };

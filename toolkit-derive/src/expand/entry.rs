@@ -6,6 +6,7 @@ use syn::spanned::Spanned;
 use syn::{LitStr, Path};
 
 use super::input::Input;
+use crate::attribute::Task;
 use crate::function::Function;
 use crate::krate::{at, here};
 
@@ -89,6 +90,11 @@ fn metadata(function: &Function, krate: &Path) -> TokenStream {
         hint.map(|hint| quote!(__metadata.annotations.#name = #krate::Option::Some(#hint)))
     });
     fields.extend(hints);
+    let task = attribute.task.map(|task| match task {
+        Task::Optional => quote!(#krate::TaskSupport::Optional),
+        Task::Required => quote!(#krate::TaskSupport::Required),
+    });
+    fields.extend(task.map(|task| quote!(__metadata.execution.task_support = #krate::Option::Some(#task))));
     quote! {
         metadata: || {
             let mut __metadata = #krate::Metadata::NONE;

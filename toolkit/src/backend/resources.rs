@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::counters::Held;
 use super::registered::Registered;
 use super::registry::Backends;
-use crate::call::{BoxFuture, Context, Credentials, ToolError};
-use crate::resource::{Resource, ResourceChanges, ResourceContents, ResourceTemplate, Resources};
+use crate::call::{BoxFuture, Context, Credentials, ErrorKind, ToolError};
+use crate::resource::{Resource, ResourceChanges, ResourceContents, ResourceTemplate, ResourceWatch, Resources};
 
 impl Backends {
     /// Returns the resources of each enabled backend that has some, with the name of the backend, in the order of
@@ -64,6 +64,18 @@ impl Resources for BackendResources {
             match self.get() {
                 Some((resources, _held)) => resources.read(uri, &without_credentials(context)).await,
                 None => Ok(None),
+            }
+        })
+    }
+
+    fn watch<'a>(&'a self, uri: &'a str, context: &'a Context) -> BoxFuture<'a, Result<ResourceWatch, ToolError>> {
+        Box::pin(async move {
+            match self.get() {
+                Some((resources, _held)) => resources.watch(uri, &without_credentials(context)).await,
+                None => {
+                    let message = format!("the backend `{}` is disabled", self.0.name());
+                    Err(ToolError::new(ErrorKind::Unavailable, message))
+                }
             }
         })
     }

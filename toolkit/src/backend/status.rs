@@ -84,13 +84,15 @@ pub struct BackendStatus {
     pub last_error: Option<String>,
     /// The number of connections after the first one.
     pub n_restarts: u64,
+    /// The number of running calls whose result the backend collects later, such as tasks of MCP.
+    pub n_tasks: u64,
 }
 
 impl BackendStatus {
     /// Creates a status without a history.
     #[must_use]
     pub fn new(state: BackendState) -> Self {
-        Self { state, since: None, next_attempt: None, last_error: None, n_restarts: 0 }
+        Self { state, since: None, next_attempt: None, last_error: None, n_restarts: 0, n_tasks: 0 }
     }
 }
 

@@ -11,7 +11,7 @@ use super::prove::{STACK, Stack};
 use super::schemas::{Difference, Direction, Work, differences};
 use super::version::missing;
 use crate::catalog::Names;
-use crate::tool::{Authorization, Requirements, Text, Tool, ToolId};
+use crate::tool::{Authorization, Requirements, TaskSupport, Text, Tool, ToolId};
 use crate::version;
 
 /// Compares two lists of tools, each sorted by id.
@@ -228,6 +228,12 @@ fn metadata_changes(old: &Tool, new: &Tool) -> Vec<(Verdict, &'static str, &'sta
         } else if was != is {
             changes.push((Verdict::Additive, field, "has changed"));
         }
+    }
+    let now_required = new.task_support() == TaskSupport::Required;
+    if old.task_support() != new.task_support() {
+        // A client without tasks can no longer call the tool.
+        let verdict = if now_required { Verdict::Breaking } else { Verdict::Additive };
+        changes.push((verdict, "execution", "has changed"));
     }
     if requires_more(old.requirements(), new.requirements()) {
         changes.push((Verdict::Breaking, "requirements", "have grown"));

@@ -3,6 +3,7 @@
 use super::changes::ResourceChanges;
 use super::contents::ResourceContents;
 use super::listing::{Resource, ResourceTemplate};
+use super::watch::ResourceWatch;
 use crate::call::{BoxFuture, Context, ToolError};
 
 /// A provider of resources.
@@ -73,6 +74,20 @@ pub trait Resources: Send + Sync + 'static {
         context: &'a Context,
     ) -> BoxFuture<'a, Result<Option<Vec<ResourceContents>>, ToolError>>;
 
+    /// Starts to report the changes of a resource, for a client that subscribes to it and can read it. The client has a
+    /// subscription until the watch is dropped. Clients of different callers may watch the same resource.
+    ///
+    /// Override it if the provider observes its data only on demand, or cannot observe all of it. By default, nothing
+    /// has to be started, and all resources can be watched.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the provider cannot report changes of the resource. The client then has no subscription.
+    fn watch<'a>(&'a self, uri: &'a str, context: &'a Context) -> BoxFuture<'a, Result<ResourceWatch, ToolError>> {
+        let _ = (uri, context);
+        Box::pin(async { Ok(ResourceWatch::default()) })
+    }
+
     /// Returns the connection over which the provider reports changes. Returns `None` by default: the provider reports
     /// no changes.
     fn changes(&self) -> Option<&ResourceChanges> {
@@ -95,6 +110,10 @@ impl<R: Resources + ?Sized> Resources for std::sync::Arc<R> {
         context: &'a Context,
     ) -> BoxFuture<'a, Result<Option<Vec<ResourceContents>>, ToolError>> {
         (**self).read(uri, context)
+    }
+
+    fn watch<'a>(&'a self, uri: &'a str, context: &'a Context) -> BoxFuture<'a, Result<ResourceWatch, ToolError>> {
+        (**self).watch(uri, context)
     }
 
     fn changes(&self) -> Option<&ResourceChanges> {

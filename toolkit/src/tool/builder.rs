@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::check::validate_tool;
 use super::diagnostic::Diagnostics;
-use super::{Annotations, Icon, Literal, Metadata, Requirements, Text, Tool, ToolId, normalize_tags};
+use super::{Annotations, Icon, Literal, Metadata, Requirements, TaskSupport, Text, Tool, ToolId, normalize_tags};
 use toolkit_schema::generate;
 
 /// A builder of a tool that is not a function of this program.
@@ -173,6 +173,12 @@ impl ToolBuilder {
     pub fn timeout(mut self, limit: Duration) -> Self {
         let millis = u64::try_from(limit.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX);
         self.metadata.timeout = Some(Duration::from_millis(millis));
+        self
+    }
+
+    /// Sets the support for tasks.
+    pub fn task_support(mut self, support: TaskSupport) -> Self {
+        self.metadata.execution.task_support = Some(support);
         self
     }
 

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::Tool;
 use super::annotations::Annotations;
 use super::entry::Location;
+use super::execution::TaskSupport;
 use super::icon::Icon;
 use super::requirements::Requirements;
 use super::text::Text;
@@ -141,6 +142,12 @@ impl Tool {
             Some(entry) => entry.timeout,
             None => self.metadata().timeout,
         }
+    }
+
+    /// Returns the support for tasks: calls that a client starts, and whose result it collects later.
+    #[must_use]
+    pub fn task_support(&self) -> TaskSupport {
+        self.metadata().execution.task_support.unwrap_or_default()
     }
 
     /// Returns the source location of a function of this program.

@@ -16,9 +16,9 @@ use toolkit_schema::{Schema, Violations, child, generate};
 /// A JSON object.
 pub(crate) type Object = Map<String, Value>;
 
-/// The fields of a tool in MCP (`Tool` of both revisions).
-const MCP_FIELDS: [&str; 8] =
-    ["name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "_meta"];
+/// The fields of a tool in MCP (`Tool` of both revisions; `execution` of 2025-11-25 only).
+const MCP_FIELDS: [&str; 9] =
+    ["name", "title", "description", "inputSchema", "outputSchema", "annotations", "execution", "icons", "_meta"];
 
 /// The fields without an equivalent in MCP, which are written under [`META_KEY`].
 const EXTENSIONS: [&str; 9] =
@@ -204,6 +204,9 @@ impl Tool {
             if let (Some(read), Some(written)) = (fields.get("annotations"), written.get("annotations")) {
                 metadata.annotations.unknown.add(beyond(read, written));
             }
+            if let (Some(read), Some(written)) = (fields.get("execution"), written.get("execution")) {
+                metadata.execution.unknown.add(beyond(read, written));
+            }
             if let (Some(read), Some(written)) = (fields.get("icons"), written.get("icons")) {
                 for (idx, icon) in metadata.icons.iter_mut().enumerate() {
                     icon.unknown.add(beyond(&read[idx], &written[idx]));
@@ -294,8 +297,10 @@ pub(crate) fn drop_nulls(fields: &mut Object) {
     let icons = fields.get_mut("icons").and_then(Value::as_array_mut);
     let icons = icons.into_iter().flatten().filter_map(Value::as_object_mut);
     icons.for_each(|icon| icon.retain(|_, value| !value.is_null()));
-    if let Some(Value::Object(annotations)) = fields.get_mut("annotations") {
-        annotations.retain(|_, value| !value.is_null());
+    for name in ["annotations", "execution"] {
+        if let Some(Value::Object(object)) = fields.get_mut(name) {
+            object.retain(|_, value| !value.is_null());
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Annotations, Icon, Literal, Requirements, Text, Unknown, limit};
+use super::{Annotations, Execution, Icon, Literal, Requirements, Text, Unknown, limit};
 
 /// The metadata of a tool: everything except its id and its schemas.
 ///
@@ -52,6 +52,9 @@ pub struct Metadata {
     /// The hints about effects.
     #[serde(default, skip_serializing_if = "Annotations::is_empty")]
     pub annotations: Annotations,
+    /// The properties of how the tool is executed.
+    #[serde(default, skip_serializing_if = "Execution::is_empty")]
+    pub execution: Execution,
     /// Earlier names and ids that still resolve to the tool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<Text>,
@@ -88,6 +91,7 @@ impl Metadata {
         category: None,
         tags: Vec::new(),
         annotations: Annotations::NONE,
+        execution: Execution::NONE,
         aliases: Vec::new(),
         deprecated: None,
         icons: Vec::new(),

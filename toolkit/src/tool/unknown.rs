@@ -14,9 +14,9 @@ use serde_json::{Map, Value};
 /// use serde_json::json;
 /// use toolkit::Tool;
 ///
-/// let json = json!({ "name": "read", "inputSchema": {}, "execution": { "taskSupport": "optional" } });
+/// let json = json!({ "name": "read", "inputSchema": {}, "limits": { "perMinute": 10 } });
 /// let tool = Tool::from_mcp_json(json.clone())?;
-/// assert_eq!(tool.metadata().unknown.get("execution"), Some(&json!({ "taskSupport": "optional" })));
+/// assert_eq!(tool.metadata().unknown.get("limits"), Some(&json!({ "perMinute": 10 })));
 /// assert_eq!(tool.to_mcp_json(), json);
 /// # Ok::<(), toolkit::tool::ParseToolError>(())
 /// ```
