@@ -7,12 +7,12 @@
 //! ```
 //!
 //! The program has the commands `list`, `search`, `show`, `call`, `export`, `cost`, `check`, `diff`, `completions`,
-//! `serve` and `status` for all tools that are linked into it. [`Program`] configures state, limits and servers. A package without a
+//! `serve`, `status`, `login` and `logout` for all tools that are linked into it. [`Program`] configures state, limits and servers. A package without a
 //! binary gets the same commands from `cargo toolkit COMMAND`: the binary `cargo-toolkit` of this package builds and runs
 //! a program that links the library.
 //!
 //! `serve` is an MCP server, over stdio or HTTP. With the feature `otc` it is also an Open Tool Calling server, and with the
-//! feature `proxy` it also serves the tools of other MCP servers. Its log goes to stderr, filtered by `RUST_LOG`. The error
+//! feature `proxy` it also serves the tools of other MCP servers, at which `login` logs in. Its log goes to stderr, filtered by `RUST_LOG`. The error
 //! of a command or option whose feature is disabled contains the name of the feature.
 //!
 //! # Exit codes
@@ -45,6 +45,9 @@ mod flags;
 mod formats;
 mod limits;
 mod list;
+mod login;
+#[cfg(feature = "proxy")]
+mod logins;
 mod missing;
 mod options;
 #[cfg(feature = "otc")]

@@ -10,7 +10,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::options::program_name;
 use crate::program::Program;
-use crate::{call, check, completions, cost, diff, export, list, search, serve, show, status};
+use crate::{call, check, completions, cost, diff, export, list, login, search, serve, show, status};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -66,6 +66,7 @@ fn command(program: &Program) -> Command {
             serve::command(),
             status::command(),
         ])
+        .subcommands(login::commands())
 }
 
 /// Parses the command line and runs its command.
@@ -86,6 +87,8 @@ fn run(words: &[OsString], mut program: Program) -> Result<Exit, CommandError> {
         "serve" => serve::run(catalog()?, matches, program),
         "diff" => diff::run(matches),
         "status" => status::run(matches),
+        "login" => login::login(matches, &program),
+        "logout" => login::logout(matches, &program),
         _ => check::run(catalog, matches, program.dispatcher),
     }
 }

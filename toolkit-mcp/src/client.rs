@@ -32,9 +32,11 @@
 //! [trusted](McpBackend::trusted) or a [lock file](toolkit::backend::Backends::with_lock) contains exactly this
 //! contract. A child process starts without a shell and inherits only a few environment variables.
 
+mod authorizer;
 mod backend;
 mod backoff;
 mod call;
+mod capabilities;
 mod connect;
 mod connection;
 mod endpoint;
@@ -49,20 +51,35 @@ mod lines;
 mod link;
 mod list;
 mod listener;
+mod local;
+#[cfg(feature = "oauth")]
+mod logins;
+#[cfg(feature = "oauth")]
+mod oauth;
 mod process;
 mod program;
 mod questions;
 mod remote;
 mod resources;
+mod running_calls;
 mod screen;
 mod servers;
 mod status;
+mod subscriber;
+mod tasks;
 mod trace;
 mod uri;
 mod verbatim;
+mod watches;
 
 pub use self::backend::McpBackend;
 pub use self::endpoint::{Endpoint, EndpointError};
+#[cfg(feature = "oauth")]
+pub use self::logins::CredentialSource;
+#[cfg(feature = "oauth")]
+pub use self::oauth::{
+    FileTokens, Login, LoginState, MemoryTokens, OAuth, OAuthError, TokenLock, TokenStore, TokenStoreError,
+};
 pub use self::program::Program;
 pub use self::servers::{ConfiguredServers, McpServers, RejectedServer, ServerChanges, ServersError};
 pub use self::status::fetch_status;

@@ -6,6 +6,7 @@
 //! With the feature `jwt`, the server verifies JWT access tokens of an authorization server.
 //!
 //! With the feature `client`, an [`McpBackend`](client::McpBackend) adds the tools of another MCP server to a catalog.
+//! With the feature `oauth`, it logs in at servers that require it.
 //!
 //! # Why the server does not use an MCP library
 //!

@@ -24,6 +24,7 @@
 //! - Above the threshold [`ServerBuilder::list_at_most`], the server lists `search_tools`, `describe_tool` and
 //!   `call_tool` instead of all tools.
 
+mod access;
 mod app;
 mod ask;
 mod batch;
@@ -56,6 +57,9 @@ mod state;
 mod status;
 mod stdio;
 mod subscriptions;
+mod task_requests;
+mod task_updates;
+mod tasks;
 
 pub use self::app::App;
 pub use self::ask::{StateKey, UsedStates, WeakKeyError};
@@ -70,3 +74,4 @@ pub use self::request::{Caller, MissingCapability, Request};
 pub use self::served::ServeError;
 pub use self::state::Server;
 pub use self::status::{ServedBackend, Status};
+pub use self::tasks::{TaskDirectory, TaskStore};

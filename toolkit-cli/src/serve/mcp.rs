@@ -1,12 +1,13 @@
 //! The Model Context Protocol, over stdio or HTTP.
 
 use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use toolkit::{Catalog, Dispatcher};
-use toolkit_mcp::server::{Filter, Http, HttpError, Rule, ServeError, Server, ServerBuilder, StateKey};
+use toolkit_mcp::server::{Filter, Http, HttpError, Rule, ServeError, Server, ServerBuilder, StateKey, TaskDirectory};
 
 use super::options::STATE_KEYS;
 #[cfg(feature = "proxy")]
@@ -25,7 +26,7 @@ const PROXY_TTL: Duration = Duration::from_secs(60);
 pub(super) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> Result<Exit, CommandError> {
     let runtime = runtime::create()?;
     #[cfg(feature = "proxy")]
-    let servers = proxy::servers(matches, program.backends)?;
+    let servers = proxy::servers(matches, program.backends, &program.name)?;
     #[cfg(feature = "proxy")]
     let is_proxy = servers.is_some();
     #[cfg(not(feature = "proxy"))]
@@ -115,6 +116,16 @@ fn server(mut server: ServerBuilder, matches: &ArgMatches, is_proxy: bool) -> Re
     }
     if let Some(&limit) = matches.get_one::<Duration>("timeout") {
         server = server.call_timeout(limit);
+    }
+    if let Some(&time) = matches.get_one::<Duration>("task-after") {
+        server = server.task_after(time);
+    }
+    if let Some(path) = matches.get_one::<PathBuf>("task-dir") {
+        let store = TaskDirectory::open(path).map_err(|error| {
+            let message = format!("--task-dir {}: {error}", path.display());
+            CommandError::Other { exit: Exit::Failed, kind: "io", message }
+        })?;
+        server = server.task_store(store);
     }
     server.build().map_err(|error| match error {
         ServeError::Catalog(diagnostics) => CommandError::Catalog(diagnostics),

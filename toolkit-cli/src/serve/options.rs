@@ -66,6 +66,16 @@ fn mcp() -> Vec<Arg> {
             .value_name("TIME")
             .value_parser(duration)
             .help("Timeout of a call, such as 30s or 2m [default: 5m]"),
+        Arg::new("task-dir")
+            .long("task-dir")
+            .value_name("DIR")
+            .value_parser(value_parser!(std::path::PathBuf))
+            .help("Store tasks in this directory, so that their results outlive the server"),
+        Arg::new("task-after")
+            .long("task-after")
+            .value_name("TIME")
+            .value_parser(duration)
+            .help("Time after which a call of a tool with task support becomes a task [default: 5s]"),
         Arg::new("rate")
             .long("rate")
             .value_name("N")

@@ -17,6 +17,7 @@ use self::reload::Configured;
 use self::reporter::Reporter;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::logins::Logins;
 use crate::options::{duration, switch};
 
 /// The default time to wait for the tools of other servers before serving, since many clients request the list once and
@@ -51,7 +52,11 @@ pub(super) struct Servers {
 }
 
 /// Returns the backends to serve, without starting them, or `None` if there are none.
-pub(super) fn servers(matches: &ArgMatches, mut backends: Backends) -> Result<Option<Servers>, CommandError> {
+pub(super) fn servers(
+    matches: &ArgMatches,
+    mut backends: Backends,
+    program: &str,
+) -> Result<Option<Servers>, CommandError> {
     let Some(file) = matches.get_one::<PathBuf>("proxy") else {
         let backends = Arc::new(backends);
         return Ok((!backends.names().is_empty()).then_some(Servers { backends, configured: None }));
@@ -66,7 +71,9 @@ pub(super) fn servers(matches: &ArgMatches, mut backends: Backends) -> Result<Op
     }
     let backends = Arc::new(backends);
     let trusted: Vec<String> = matches.get_many("trust").into_iter().flatten().cloned().collect();
-    let configured = Configured::read(file, Arc::clone(&backends), trusted.clone());
+    let logins = Logins::new(program);
+    let logins = logins.map_err(|message| CommandError::Other { exit: Exit::Usage, kind: "usage", message })?;
+    let configured = Configured::read(file, Arc::clone(&backends), trusted.clone(), logins);
     let configured = configured.map_err(|reason| unusable("invalid_servers", reason))?;
     if let Some(name) = trusted.iter().find(|name| !backends.names().contains(name)) {
         return Err(unusable("unknown_server", format!("--trust: unknown server `{}`", name.escape_debug())));

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use toolkit::backend::{Backend, BackendCall, BackendResponse, BackendStatus, OfferedTools};
 use toolkit::dispatch::BoxFuture;
-use toolkit::resource::{Resource, ResourceChanges, ResourceContents, ResourceTemplate, Resources};
+use toolkit::resource::{Resource, ResourceChanges, ResourceContents, ResourceTemplate, ResourceWatch, Resources};
 use toolkit::tool::BackendKind;
 use toolkit::{Context, ToolError};
 
@@ -25,6 +25,9 @@ use super::{call, list, resources};
 /// backoff. A call waits at most five seconds for a server that is being restarted, and then fails with a retryable
 /// error. Meanwhile the tools stay in the catalog, for the time set with
 /// [`Backends::with_grace`](toolkit::backend::Backends::with_grace).
+///
+/// A call that runs as a task outlives the connection: if that is lost, the client reconnects and waits for the result. In
+/// revision 2025-11-25 the client requests a task for each tool that supports them, and later the server decides.
 ///
 /// Clones share the server, so a host can keep one and register another. Dropping the last clone closes the connection
 /// and ends the process, as [`Backend::stop`] does.
@@ -87,9 +90,10 @@ impl McpBackend {
     /// Allows the server to ask the users of calls, by forms and URLs ([`Context::ask_question`]). A user reads the name
     /// of the server before each question.
     ///
-    /// A server of a revision before 2026-07-28 does not state which call a question belongs to. So that it cannot reach
-    /// the user of another call, the question is rejected if several calls are running on the connection, or one has
-    /// ended without a response in the last five minutes. By default, the client declares that it cannot ask.
+    /// A server of a revision before 2026-07-28 does not state which call a question belongs to, unless the call runs as a
+    /// task. So that it cannot reach the user of another call, the question is rejected if several calls are running on
+    /// the connection, or one has ended without a response in the last five minutes. By default, the client declares that
+    /// it cannot ask.
     ///
     /// [`Context::ask_question`]: toolkit::Context::ask_question
     #[must_use]
@@ -102,13 +106,14 @@ impl McpBackend {
         Self { link: Arc::new(Link::new(remote)), ..self }
     }
 
-    /// Sets the timeout of a call. The limits of the dispatcher apply too. Default: 5 minutes.
+    /// Sets the timeout of a call, also of one that runs as a task. The limits of the dispatcher apply too. Default: 5
+    /// minutes.
     #[must_use]
     pub fn timeout(self, limit: Duration) -> Self {
         self.limited(|limits| limits.call = limit)
     }
 
-    /// Sets the timeout of connecting and of listing a page of tools. Default: 30 s.
+    /// Sets the timeout of connecting, of listing a page of tools, and of a request about a task. Default: 30 s.
     #[must_use]
     pub fn start_timeout(self, limit: Duration) -> Self {
         self.limited(|limits| limits.start = limit)
@@ -139,6 +144,37 @@ impl McpBackend {
     #[must_use]
     pub fn max_tools(self, n_tools: usize) -> Self {
         self.limited(|limits| limits.tools = n_tools)
+    }
+
+    /// Returns the address of the server, or `None` for a program.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit_mcp::client::{Endpoint, McpBackend};
+    ///
+    /// # fn main() -> Result<(), toolkit_mcp::client::EndpointError> {
+    /// assert!(McpBackend::http("search", Endpoint::new("https://example.com/mcp")?).endpoint().is_some());
+    /// assert!(McpBackend::stdio("time", "uvx").endpoint().is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn endpoint(&self) -> Option<&Endpoint> {
+        match &*self.link.remote().target {
+            Target::Http(endpoint) => Some(endpoint),
+            Target::Stdio(_) => None,
+        }
+    }
+
+    /// Changes the address of the server and uses a new connection.
+    #[cfg(feature = "oauth")]
+    pub(super) fn with_endpoint(self, change: impl FnOnce(Endpoint) -> Endpoint) -> Self {
+        let Some(endpoint) = self.endpoint().cloned() else {
+            return self;
+        };
+        let remote = Remote { target: Arc::new(Target::Http(change(endpoint))), ..self.link.remote().clone() };
+        Self { link: Arc::new(Link::new(remote)), ..self }
     }
 
     /// Returns true if the server would be started or reached in the same way, with the same limits and trust.
@@ -228,6 +264,12 @@ impl Resources for McpBackend {
         context: &'a Context,
     ) -> BoxFuture<'a, Result<Option<Vec<ResourceContents>>, ToolError>> {
         Box::pin(resources::read(&self.link, uri, context))
+    }
+
+    /// Subscribes at the server, once for all watches of the resource and on each new connection. At most 1,000 resources
+    /// of a server are watched.
+    fn watch<'a>(&'a self, uri: &'a str, _: &'a Context) -> BoxFuture<'a, Result<ResourceWatch, ToolError>> {
+        Box::pin(resources::watch(&self.link, uri))
     }
 
     fn changes(&self) -> Option<&ResourceChanges> {

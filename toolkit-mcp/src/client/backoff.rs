@@ -12,6 +12,9 @@ pub(super) struct Backoff {
     succeeded_at: Option<Instant>,
 }
 
+/// The lifetime from which on the end of a subscription does not count as a failure.
+pub(super) const STABLE_AFTER: Duration = Duration::from_secs(60);
+
 const FIRST: Duration = Duration::from_millis(250);
 const LONGEST: Duration = Duration::from_secs(30);
 /// The time without failures after which the wait starts over.

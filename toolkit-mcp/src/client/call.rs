@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 
-use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientCapabilities, ClientRequest, ErrorCode};
+use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ErrorCode};
 use rmcp::service::ServiceError;
 use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout};
@@ -12,14 +12,13 @@ use toolkit::backend::{BackendCall, BackendResponse};
 use toolkit::call::ErrorKind;
 use toolkit::{Context, ToolError};
 
+use super::capabilities::meta;
 use super::link::Link;
 use super::list::{refresh, size, timed_out};
 use super::listener::Listener;
+use super::questions::{self, MAX_ROUNDS};
 use super::remote::Remote;
-use super::{questions, trace};
-
-/// The maximum number of times that a server asks during a call.
-const MAX_ROUNDS: usize = 10;
+use super::tasks;
 
 /// The least time by which an open question extends the timeout.
 const MIN_EXTENSION: Duration = Duration::from_millis(20);
@@ -50,7 +49,7 @@ pub(super) async fn run(link: &Link, call: BackendCall<'_>) -> Result<BackendRes
         }
         n_rounds += 1;
         if n_rounds > MAX_ROUNDS {
-            return Err(ToolError::failed(format!("{remote} asked for more than {MAX_ROUNDS} times")));
+            return Err(questions::too_many_rounds(remote));
         }
         let requests = result.get("inputRequests").and_then(Value::as_object);
         let responses = questions::respond(remote, call.context(), requests.unwrap_or(&Map::new())).await?;
@@ -65,8 +64,7 @@ pub(super) async fn run(link: &Link, call: BackendCall<'_>) -> Result<BackendRes
     }
     match result.get("resultType").and_then(Value::as_str) {
         None | Some("complete") => Ok(BackendResponse::Mcp(result)),
-        // The server requests user input or sampling, which this client does not support.
-        Some(_) => Err(ToolError::failed("the tool requires a client capability that this program does not support")),
+        Some(_) => Err(questions::unsupported_request()),
     }
 }
 
@@ -90,40 +88,47 @@ async fn within(
     }
 }
 
+/// Sends the call, and waits for the end of the task if it becomes one.
 async fn called(link: &Link, call: &BackendCall<'_>, params: &CallToolRequestParams) -> Result<Value, ToolError> {
+    let remote = link.remote();
     let connection = link.connection_for_call().await?;
     let mut running = connection.running_call(call.context());
     let listener = call.context().has_progress_listener().then(|| Listener::new(call.context()));
-    let meta = || {
-        let meta = trace::meta(call.context());
-        if !link.remote().may_ask || connection.is_legacy() {
-            return meta;
-        }
-        // The client of this call may be unable to ask its user.
-        let mut meta = meta.unwrap_or_default();
-        let modes = questions::modes(call.context()).and_then(|modes| serde_json::from_value(modes).ok());
-        let mut capabilities = ClientCapabilities::default();
-        capabilities.elicitation = modes;
-        meta.set_client_capabilities(capabilities);
-        Some(meta)
-    };
+    let meta = meta(remote, &connection, call.context());
     let ask = || {
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params.clone()));
-        connection.ask(request, meta(), listener.as_ref())
+        connection.ask(request, meta.clone(), listener.as_ref())
     };
-    let answer = match ask().await {
-        // A new connection does not have the tools yet, whose schemas define the headers to send.
-        Err(ServiceError::McpError(error)) if error.code == ErrorCode::HEADER_MISMATCH => {
-            refresh(link.remote(), &connection).await?;
-            ask().await
+    let (answer, task) = if connection.accepts_task_requests() && tasks::is_supported_by(call.tool()) {
+        if let Some(running) = &running {
+            running.requests_task();
         }
-        answer => answer,
+        let request = tasks::request_of_call(params, remote.limits.call);
+        tasks::create(&connection, request, meta, listener.clone()).await
+    } else {
+        let answer = match ask().await {
+            // A new connection does not have the tools yet, whose schemas define the headers to send.
+            Err(ServiceError::McpError(error)) if error.code == ErrorCode::HEADER_MISMATCH => {
+                refresh(remote, &connection).await?;
+                ask().await
+            }
+            answer => answer,
+        };
+        let created = |response| tasks::created_task(&connection, response, meta.as_ref());
+        let task = answer.as_ref().ok().and_then(created);
+        (answer, task)
     };
+    if let Some(task) = task {
+        if let Some(running) = &running {
+            running.runs_as(task.id());
+        }
+        return tasks::finish(link, call, connection, running, listener.as_ref(), task).await;
+    }
     if let (Some(running), Ok(_) | Err(ServiceError::McpError(_))) = (&mut running, &answer) {
         running.has_response();
     }
     match answer {
         Ok(result) => Ok(result),
-        Err(error) => Err(link.remote().failed(&connection, error).await),
+        Err(error) => Err(remote.failed(&connection, error).await),
     }
 }

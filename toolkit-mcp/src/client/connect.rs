@@ -23,6 +23,7 @@ use super::process::{ExitState, Process};
 use super::program::Program;
 use super::remote::{Remote, Target};
 use super::screen::Screen;
+use super::watches::Watches;
 
 /// The way a server starts a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,11 +44,12 @@ pub(super) async fn connect(
     remote: &Remote,
     era: Option<Era>,
     changes: &watch::Sender<u64>,
+    watches: &Arc<Watches>,
 ) -> Result<(Connection, Era), ToolError> {
     let attempt = async {
         match &*remote.target {
-            Target::Stdio(program) => over_stdio(remote, program, era, changes).await,
-            Target::Http(endpoint) => over_http(remote, endpoint, era, changes).await,
+            Target::Stdio(program) => over_stdio(remote, program, era, changes, watches).await,
+            Target::Http(endpoint) => over_http(remote, endpoint, era, changes, watches).await,
         }
     };
     let connection = timeout(remote.limits.start, attempt).await.unwrap_or_else(|_| {
@@ -63,17 +65,19 @@ async fn over_stdio(
     program: &Program,
     era: Option<Era>,
     changes: &watch::Sender<u64>,
+    watches: &Arc<Watches>,
 ) -> Result<Connection, ToolError> {
+    let request_timeout = remote.limits.start;
     let exit_state = Arc::new(ExitState::default());
     match start(remote, program, mode(era), changes, &exit_state).await? {
-        Ok(running) => Ok(Connection::new(running, exit_state, changes.clone())),
+        Ok(running) => Ok(Connection::new(running, exit_state, changes.clone(), watches, request_timeout)),
         Err(error) if era == Some(Era::Initialize) => Err(remote.not_connected(&error, &exit_state)),
         // Some servers of earlier revisions exit on any request before `initialize`.
         Err(_) => {
             let exit_state = Arc::new(ExitState::default());
             let running = start(remote, program, mode(Some(Era::Initialize)), changes, &exit_state).await?;
             let running = running.map_err(|error| remote.not_connected(&error, &exit_state))?;
-            Ok(Connection::new(running, exit_state, changes.clone()))
+            Ok(Connection::new(running, exit_state, changes.clone(), watches, request_timeout))
         }
     }
 }
@@ -100,26 +104,30 @@ async fn over_http(
     endpoint: &Endpoint,
     era: Option<Era>,
     changes: &watch::Sender<u64>,
+    watches: &Arc<Watches>,
 ) -> Result<Connection, ToolError> {
-    let client = endpoint.client().map_err(|error| {
-        ToolError::new(ErrorKind::Unavailable, format!("TLS for {remote} is not available")).caused_by(error)
-    })?;
+    let request_timeout = remote.limits.start;
+    let no_tls =
+        |error| ToolError::new(ErrorKind::Unavailable, format!("TLS for {remote} is not available")).caused_by(error);
+    let client = endpoint.client().map_err(no_tls)?;
+    let authorizer = endpoint.authorizer().map_err(no_tls)?;
     let mut config = StreamableHttpClientTransportConfig::with_uri(endpoint.url.as_str());
     let mut resuming = ExponentialBackoff::default();
     resuming.max_times = Some(MAX_RESUMED);
     config.retry_config = Arc::new(resuming);
     for (name, value) in &endpoint.headers {
-        if !(name == AUTHORIZATION && endpoint.token.is_some()) {
+        if !(name == AUTHORIZATION && (endpoint.token.is_some() || authorizer.is_some())) {
             config.custom_headers.insert(name.clone(), value.clone());
         }
     }
     config.auth_header = endpoint.token.as_ref().map(|token| token.expose().to_owned());
     let exit_state = Arc::new(ExitState::default());
-    let http = Http::new(client, remote.limits.message_bytes, Screen::new(changes.clone(), remote.resources.clone()));
+    let screen = Screen::new(changes.clone(), remote.resources.clone());
+    let http = Http::new(client, remote.limits.message_bytes, screen, authorizer, Arc::clone(watches));
     let transport = StreamableHttpClientTransport::with_client(http, config);
     let running = serve_client_with_lifecycle(remote.handler(), transport, mode(era)).await;
     let running = running.map_err(|error| remote.not_connected(&error, &exit_state))?;
-    Ok(Connection::new(running, exit_state, changes.clone()))
+    Ok(Connection::new(running, exit_state, changes.clone(), watches, request_timeout))
 }
 
 fn mode(era: Option<Era>) -> ClientLifecycleMode {

@@ -5,8 +5,8 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::{
-    CancelledNotification, CancelledNotificationParam, ClientRequest, ErrorCode, GetExtensions, RequestId,
-    RequestMetaObject, SubscriptionFilter,
+    CancelledNotification, CancelledNotificationParam, ClientRequest, ErrorCode, GetExtensions, ProtocolVersion,
+    RequestId, RequestMetaObject, SubscriptionFilter,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
 use serde_json::Value;
@@ -15,19 +15,23 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use toolkit::Context;
 
-use super::backoff::Backoff;
+use super::backoff::{Backoff, STABLE_AFTER};
 use super::handler::Handler;
 use super::listener::Listener;
 use super::process::ExitState;
-use super::questions::{RunningCall, RunningCalls};
+use super::running_calls::{RunningCall, RunningCalls};
+use super::subscriber;
 use super::verbatim;
+use super::watches::Watches;
 
 /// A connection to a server. Dropping it closes the connection.
 pub(super) struct Connection {
     peer: Peer<RoleClient>,
     running: std::sync::Mutex<Option<RunningService<RoleClient, Handler>>>,
-    /// The task that subscribes to changes of the tools, in revisions with subscriptions.
-    subscription: Option<AbortHandle>,
+    /// The task that subscribes to changes of the lists, in revisions with subscriptions.
+    listening: Option<AbortHandle>,
+    /// The task that subscribes to the watched resources.
+    subscribing: Option<AbortHandle>,
     changes: watch::Sender<u64>,
     calls: Option<RunningCalls>,
     exit_state: Arc<ExitState>,
@@ -38,19 +42,21 @@ pub(super) struct Connection {
 /// The timeout of closing a connection. A process gets two chances to exit before it is killed.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The lifetime from which on the end of a subscription does not count as a failure.
-const STABLE_AFTER: Duration = Duration::from_secs(60);
-
 impl Connection {
     pub(super) fn new(
         running: RunningService<RoleClient, Handler>,
         exit_state: Arc<ExitState>,
         changes: watch::Sender<u64>,
+        watches: &Arc<Watches>,
+        request_timeout: Duration,
     ) -> Self {
         let peer = running.peer().clone();
+        let subscribing = has_subscriptions(&peer)
+            .then(|| tokio::spawn(subscriber::subscribe(peer.clone(), Arc::clone(watches), request_timeout)));
         Self {
             calls: running.service().calls.clone(),
-            subscription: subscribe(&peer, changes.clone()),
+            listening: listen_to_lists(&peer, changes.clone()),
+            subscribing: subscribing.map(|task| task.abort_handle()),
             changes,
             peer,
             running: std::sync::Mutex::new(Some(running)),
@@ -95,9 +101,33 @@ impl Connection {
         self.peer.peer_info().is_some_and(|info| info.protocol_version.has_initialize())
     }
 
+    /// Returns true if the server has declared that it accepts calls with a request for a task, in revision 2025-11-25.
+    pub(super) fn accepts_task_requests(&self) -> bool {
+        self.peer.peer_info().is_some_and(|info| {
+            let experimental = info.capabilities.experimental.as_ref();
+            info.protocol_version == ProtocolVersion::V_2025_11_25
+                && experimental.is_some_and(|experimental| experimental.contains_key(verbatim::TASKS))
+        })
+    }
+
+    /// Returns true if the server has declared the extension for tasks, in revision 2026-07-28.
+    pub(super) fn has_declared_tasks(&self) -> bool {
+        !self.is_legacy() && self.peer.peer_info().is_some_and(|info| info.capabilities.supports_tasks())
+    }
+
+    /// Returns true if the server can run calls as tasks, which servers of revision 2026-07-28 decide themselves.
+    pub(super) fn has_tasks(&self) -> bool {
+        !self.is_legacy() || self.accepts_task_requests()
+    }
+
     /// Returns true if the server has declared resources.
     pub(super) fn has_resources(&self) -> bool {
         self.peer.peer_info().is_some_and(|info| info.capabilities.resources.is_some())
+    }
+
+    /// Returns true if clients can subscribe to single resources of the server.
+    pub(super) fn has_subscriptions(&self) -> bool {
+        has_subscriptions(&self.peer)
     }
 
     pub(super) fn has_answered(&self) -> bool {
@@ -137,9 +167,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        if let Some(subscription) = &self.subscription {
-            subscription.abort();
-        }
+        self.listening.iter().chain(&self.subscribing).for_each(AbortHandle::abort);
     }
 }
 
@@ -163,8 +191,13 @@ impl Drop for CancelOnDrop<'_> {
     }
 }
 
-/// Subscribes to changes of the tools, which revision 2026-07-28 requires. Earlier servers send notifications anyway.
-fn subscribe(peer: &Peer<RoleClient>, changes: watch::Sender<u64>) -> Option<AbortHandle> {
+fn has_subscriptions(peer: &Peer<RoleClient>) -> bool {
+    let resources = peer.peer_info().and_then(|info| info.capabilities.resources.clone());
+    resources.and_then(|resources| resources.subscribe) == Some(true)
+}
+
+/// Subscribes to changes of the lists, which revision 2026-07-28 requires. Earlier servers send notifications anyway.
+fn listen_to_lists(peer: &Peer<RoleClient>, changes: watch::Sender<u64>) -> Option<AbortHandle> {
     let info = peer.peer_info()?;
     let has_tools = info.capabilities.tools.as_ref().and_then(|tools| tools.list_changed) == Some(true);
     let resources = info.capabilities.resources.as_ref();

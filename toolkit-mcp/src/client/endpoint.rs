@@ -1,12 +1,18 @@
 //! The address of a server that is reached over HTTP, and its credentials.
 
 use std::fmt;
+use std::sync::Arc;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 use toolkit::call::SecretString;
 use toolkit_http::Authorities;
+
+use super::authorizer::Authorizer;
+use super::local::{connect_locally, is_local};
+#[cfg(feature = "oauth")]
+use super::oauth::Logins;
 
 /// The address of a server that is reached over HTTP, and its credentials.
 ///
@@ -33,13 +39,17 @@ pub struct Endpoint {
     pub(super) url: Url,
     pub(super) headers: HeaderMap,
     pub(super) token: Option<SecretString>,
-    authorities: Authorities,
+    pub(super) authorities: Authorities,
+    #[cfg(feature = "oauth")]
+    pub(super) logins: Option<Logins>,
 }
 
 /// The headers that the transport sets.
 const RESERVED: &[&str] = &["accept", "content-type", "content-length", "host", "last-event-id", "transfer-encoding"];
 
 const MAX_REDIRECTS: usize = 5;
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 impl Endpoint {
     /// Creates an endpoint for the server at `url`, such as `https://example.com/mcp`.
@@ -55,7 +65,14 @@ impl Endpoint {
         if !url.username().is_empty() || url.password().is_some() {
             return Err(EndpointError("`url` must not contain a password; use a header or a token".to_owned()));
         }
-        Ok(Self { url, headers: HeaderMap::new(), token: None, authorities: Authorities::platform() })
+        Ok(Self {
+            url,
+            headers: HeaderMap::new(),
+            token: None,
+            authorities: Authorities::platform(),
+            #[cfg(feature = "oauth")]
+            logins: None,
+        })
     }
 
     /// Sets a header that is sent with each request.
@@ -97,10 +114,22 @@ impl Endpoint {
     /// authorities of their own.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let token = |endpoint: &Self| endpoint.token.as_ref().map(|token| token.expose().to_owned());
-        self.url == other.url && self.headers == other.headers && token(self) == token(other)
+        let is_same = self.url == other.url && self.headers == other.headers && token(self) == token(other);
+        #[cfg(feature = "oauth")]
+        let is_same = is_same && self.logs_in_like(other);
+        is_same
     }
 
-    pub(super) fn client(&self) -> Result<Client, Box<dyn std::error::Error + Send + Sync>> {
+    /// Returns the source of access tokens, if the server requires a login.
+    pub(super) fn authorizer(&self) -> Result<Option<Arc<dyn Authorizer>>, BoxError> {
+        #[cfg(feature = "oauth")]
+        if let Some(logins) = &self.logins {
+            return Ok(Some(logins.authorizer(&self.url, &self.authorities)?));
+        }
+        Ok(None)
+    }
+
+    pub(super) fn client(&self) -> Result<Client, BoxError> {
         let tls = match self.url.scheme() {
             "https" => self.authorities.tls()?,
             _ => Authorities::no_tls()?,
@@ -112,7 +141,9 @@ impl Endpoint {
                 false => attempt.stop(),
             }
         });
-        Ok(Client::builder().tls_backend_preconfigured(tls).redirect(same_host).build()?)
+        let client = Client::builder().tls_backend_preconfigured(tls).redirect(same_host);
+        let client = if is_local(&self.url) { connect_locally(client) } else { client };
+        Ok(client.build()?)
     }
 }
 

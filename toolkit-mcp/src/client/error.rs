@@ -7,14 +7,17 @@ use http::StatusCode;
 use rmcp::model::{ErrorCode, ErrorData};
 use rmcp::service::{ClientInitializeError, ServiceError};
 use rmcp::transport::DynamicTransportError;
-use rmcp::transport::streamable_http_client::StreamableHttpError;
+use rmcp::transport::streamable_http_client::{HttpStatusError, StreamableHttpError};
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
 use toolkit_http::certificate_failure;
 
+use super::authorizer::AuthorizationError;
 use super::connection::Connection;
 use super::process::ExitState;
 use super::remote::{Remote, Target};
+
+type OverHttp = StreamableHttpError<reqwest::Error>;
 
 /// The length in characters to which a server's error message is truncated.
 const MAX_MESSAGE_CHARS: usize = 2_000;
@@ -32,8 +35,15 @@ impl Remote {
                 let message = format!("{self} disconnected before it responded: {end}");
                 ToolError::new(ErrorKind::Unavailable, message).caused_by(connection.exit_state().to_string())
             }
+            // Only this request was not authorized.
+            (Target::Http(_), ServiceError::TransportSend(error)) if authorization_error(&error).is_some() => {
+                self.not_reached(&error)
+            }
             (Target::Http(_), ServiceError::TransportSend(error)) => {
-                connection.lose();
+                // A server that limits the rate of requests goes on with others.
+                if !is_rate_limit(&error) {
+                    connection.lose();
+                }
                 self.not_reached(&error)
             }
             (Target::Http(_), ServiceError::TransportClosed) => {
@@ -72,8 +82,9 @@ impl Remote {
     }
 
     fn not_reached(&self, error: &DynamicTransportError) -> ToolError {
-        type OverHttp = StreamableHttpError<reqwest::Error>;
-
+        if let Some(error) = authorization_error(error) {
+            return self.not_authorized(error);
+        }
         let cause = match error.error.downcast_ref::<OverHttp>() {
             // The error's own source skips this one.
             Some(OverHttp::Client(error)) => self.cause(error),
@@ -105,7 +116,7 @@ impl Remote {
     }
 
     /// Converts a JSON-RPC error of the server.
-    fn convert(&self, error: &ErrorData) -> ToolError {
+    pub(super) fn convert(&self, error: &ErrorData) -> ToolError {
         let message = shortened(&error.message);
         match error.code {
             ErrorCode::INVALID_PARAMS if reports_unknown_tool(&message) => {
@@ -120,6 +131,17 @@ impl Remote {
             ErrorCode(code) => {
                 ToolError::new(ErrorKind::Internal, format!("{self} failed with error {code}")).caused_by(message)
             }
+        }
+    }
+
+    fn not_authorized(&self, error: &AuthorizationError) -> ToolError {
+        let mut converted = ToolError::new(error.kind, format!("{self} {}", error.message));
+        if error.kind == ErrorKind::Unavailable {
+            converted = converted.retryable(error.retry_after);
+        }
+        match &error.cause {
+            Some(cause) => converted.caused_by(cause.clone()),
+            None => converted,
         }
     }
 
@@ -152,6 +174,18 @@ impl Remote {
         // Truncated last, since a truncated query would not be found.
         shortened(&text)
     }
+}
+
+/// Returns the reason why the transport had no token for a request.
+fn authorization_error(error: &DynamicTransportError) -> Option<&AuthorizationError> {
+    match error.error.downcast_ref::<OverHttp>() {
+        Some(OverHttp::Io(error)) => error.get_ref()?.downcast_ref(),
+        _ => None,
+    }
+}
+
+fn is_rate_limit(error: &DynamicTransportError) -> bool {
+    matches!(error.error.downcast_ref(), Some(OverHttp::HttpStatus(HttpStatusError { status: 429, .. })))
 }
 
 fn is_refusal(status: Option<StatusCode>) -> bool {

@@ -10,8 +10,10 @@ use rmcp::model::{
     ListRootsResult, UrlElicitationCapability,
 };
 use rmcp::service::{RequestContext, RoleClient};
+use serde_json::json;
 
-use super::questions::{RunningCalls, question_of, result_of};
+use super::questions::{question_of, result_of};
+use super::running_calls::{RELATED_TASK, RunningCalls};
 
 /// Declares that users can be asked, if the host allows it, and no other capability. Rejects requests that require one.
 ///
@@ -55,7 +57,7 @@ impl ClientHandler for Handler {
     async fn create_elicitation(
         &self,
         params: ElicitRequestParams,
-        _: RequestContext<RoleClient>,
+        request: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
         let Some(calls) = &self.calls else {
             return Err(unsupported("elicitation"));
@@ -63,9 +65,13 @@ impl ClientHandler for Handler {
         let question = question_of(&self.server, params).map_err(|reason| {
             ErrorData::new(ErrorCode::INVALID_PARAMS, format!("the question is invalid: {reason}"), None)
         })?;
-        let answer = calls.ask(&question).await;
+        let related = request.meta.get(RELATED_TASK);
+        let answer = calls.ask(&question, related.and_then(|task| task["taskId"].as_str())).await;
         let answer = answer.map_err(|reason| ErrorData::new(ErrorCode::INTERNAL_ERROR, reason, None))?;
-        let result = result_of(answer).ok_or_else(|| unsupported("elicitation for this call"))?;
+        let mut result = result_of(answer).ok_or_else(|| unsupported("elicitation for this call"))?;
+        if let Some(task) = related {
+            result["_meta"] = json!({ RELATED_TASK: task });
+        }
         serde_json::from_value(result)
             .map_err(|error| ErrorData::new(ErrorCode::INTERNAL_ERROR, error.to_string(), None))
     }

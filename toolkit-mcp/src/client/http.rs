@@ -2,21 +2,25 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::stream::{BoxStream, StreamExt};
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderName, HeaderValue, StatusCode};
 use reqwest::{Client, Response};
-use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, HttpStatusError, InsufficientScopeError, SseError, StreamableHttpClient, StreamableHttpError,
     StreamableHttpPostResponse,
 };
 use sse_stream::{Sse, SseStream};
+use toolkit::call::ErrorKind;
 
+use super::authorizer::{AuthorizationError, Authorizer};
 use super::event_limit::EventLimit;
 use super::screen::{Screen, Verdict};
 use super::verbatim::{is_verbatim, wrapped};
+use super::watches::Watches;
 
 /// The HTTP transport of `rmcp`, except for responses with tools, their results, and resources.
 ///
@@ -26,6 +30,10 @@ pub(super) struct Http {
     client: Client,
     max_bytes: usize,
     screen: Screen,
+    authorizer: Option<Arc<dyn Authorizer>>,
+    /// The watched resources. A session that the server has lost is noticed when its stream starts again.
+    watches: Arc<Watches>,
+    has_streamed: Arc<AtomicBool>,
 }
 
 type Error = StreamableHttpError<reqwest::Error>;
@@ -38,9 +46,47 @@ const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 /// The maximum size of the body of an error response.
 const MAX_FAILURE_BYTES: usize = 64 << 10;
 
+/// The maximum number of times that a request is repeated with another token: after a renewal, and with more scopes.
+const MAX_TOKENS_REPLACED: usize = 2;
+
 impl Http {
-    pub(super) fn new(client: Client, max_bytes: usize, screen: Screen) -> Self {
-        Self { client, max_bytes, screen }
+    pub(super) fn new(
+        client: Client,
+        max_bytes: usize,
+        screen: Screen,
+        authorizer: Option<Arc<dyn Authorizer>>,
+        watches: Arc<Watches>,
+    ) -> Self {
+        Self { client, max_bytes, screen, authorizer, watches, has_streamed: Arc::default() }
+    }
+
+    /// Sends a request with a token of the authorizer. If the server rejects the token, repeats the request with another
+    /// one.
+    async fn authorized<T, S>(authorizer: &dyn Authorizer, send: impl Fn(Option<String>) -> S) -> Result<T, Error>
+    where
+        S: Future<Output = Result<T, Error>>,
+    {
+        let mut token = authorizer.token().await.map_err(unauthorized)?;
+        let mut n_replaced = 0;
+        loop {
+            let answer = send(token.as_ref().map(|token| token.expose().to_owned())).await;
+            let Some(challenge) = answer.as_ref().err().and_then(challenge) else {
+                if let (Ok(_), Some(token)) = (&answer, &token) {
+                    authorizer.accepted(token);
+                }
+                return answer;
+            };
+            if n_replaced == MAX_TOKENS_REPLACED {
+                return Err(unauthorized(AuthorizationError {
+                    kind: ErrorKind::Denied,
+                    message: "rejects each new access token".to_owned(),
+                    cause: None,
+                    retry_after: None,
+                }));
+            }
+            token = Some(authorizer.replace(token.as_ref(), &challenge).await.map_err(unauthorized)?);
+            n_replaced += 1;
+        }
     }
 
     /// Wraps the results of tools in a stream of events and removes messages that the screen has handled.
@@ -145,7 +191,13 @@ impl StreamableHttpClient for Http {
             JsonRpcMessage::Request(sent) => Some(sent.id.clone()),
             _ => None,
         };
-        let answer = self.post(uri, message, session, token, headers).await;
+        let answer = match &self.authorizer {
+            Some(authorizer) => {
+                let send = |token| self.post(uri.clone(), message.clone(), session.clone(), token, headers.clone());
+                Self::authorized(&**authorizer, send).await
+            }
+            None => self.post(uri, message, session, token, headers).await,
+        };
         // With an event stream, the event with the response closes the request.
         if let (Some(id), false) = (id, matches!(answer, Ok(StreamableHttpPostResponse::Sse(..)))) {
             self.screen.close(id);
@@ -160,6 +212,13 @@ impl StreamableHttpClient for Http {
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), Error> {
+        let token = match &self.authorizer {
+            Some(authorizer) => {
+                let token = authorizer.token().await.map_err(unauthorized)?;
+                token.map(|token| token.expose().to_owned())
+            }
+            None => token,
+        };
         self.client.delete_session(uri, session, token, headers).await
     }
 
@@ -171,18 +230,50 @@ impl StreamableHttpClient for Http {
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<Events, Error> {
-        let max_bytes = self.max_bytes;
-        let events =
-            self.client.get_stream_with_max_sse_event_size(uri, session, last_event, token, headers, max_bytes);
-        events.await.map(|events| self.screened(events))
+        let open = |token| {
+            let (uri, session, last_event) = (uri.clone(), session.clone(), last_event.clone());
+            let (client, headers, max_bytes) = (&self.client, headers.clone(), self.max_bytes);
+            client.get_stream_with_max_sse_event_size(uri, session, last_event, token, headers, max_bytes)
+        };
+        let events = match &self.authorizer {
+            Some(authorizer) => Self::authorized(&**authorizer, open).await,
+            None => open(token).await,
+        };
+        let events = events?;
+        if self.has_streamed.swap(true, Ordering::AcqRel) {
+            self.watches.lose();
+        }
+        Ok(self.screened(events))
     }
+}
+
+/// Returns the challenge of a response that rejects the token, which may be empty.
+fn challenge(error: &Error) -> Option<String> {
+    match error {
+        StreamableHttpError::AuthRequired(error) => Some(error.www_authenticate_header.clone()),
+        // Another token would not help against other reasons.
+        StreamableHttpError::InsufficientScope(error)
+            if error.www_authenticate_header.contains("insufficient_scope") =>
+        {
+            Some(error.www_authenticate_header.clone())
+        }
+        StreamableHttpError::UnexpectedServerResponse(text) if text.starts_with("HTTP 401") => Some(String::new()),
+        StreamableHttpError::Client(error) if error.status() == Some(StatusCode::UNAUTHORIZED) => Some(String::new()),
+        _ => None,
+    }
+}
+
+/// Wraps the reason in the one kind of error that can hold it.
+fn unauthorized(error: AuthorizationError) -> Error {
+    StreamableHttpError::Io(std::io::Error::other(error))
 }
 
 fn wants_all_fields(message: &ClientJsonRpcMessage) -> bool {
     let JsonRpcMessage::Request(message) = message else {
         return false;
     };
-    is_verbatim(&message.request)
+    // `rmcp` lacks a capability in the result of `initialize`.
+    is_verbatim(&message.request) || matches!(message.request, ClientRequest::InitializeRequest(_))
 }
 
 fn message_in(body: &[u8]) -> Result<ServerJsonRpcMessage, Error> {
@@ -193,7 +284,9 @@ fn message_in(body: &[u8]) -> Result<ServerJsonRpcMessage, Error> {
 /// Converts an error response. A JSON-RPC error in the body is passed on as a message.
 async fn failed(response: Response) -> Result<StreamableHttpPostResponse, Error> {
     let status = response.status();
-    let challenge = header(&response, &WWW_AUTHENTICATE);
+    let challenges = response.headers().get_all(WWW_AUTHENTICATE).iter();
+    let challenges: Vec<_> = challenges.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
+    let challenge = (!challenges.is_empty()).then(|| challenges.join(", "));
     match (status, challenge) {
         (StatusCode::UNAUTHORIZED, Some(challenge)) => {
             return Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge)));

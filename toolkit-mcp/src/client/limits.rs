@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Limits {
     pub(super) call: Duration,
-    /// The timeout of connecting, and of each page of tools.
+    /// The timeout of connecting, of each page of tools, and of each request about a task.
     pub(super) start: Duration,
     pub(super) message_bytes: usize,
     pub(super) result_bytes: usize,

@@ -18,7 +18,7 @@ use tokio::sync::watch;
 use super::line_reader::LineReader;
 use super::process::{ExitState, Process};
 use super::screen::{Screen, Verdict};
-use super::verbatim::is_verbatim;
+use super::verbatim::{is_verbatim, wrapped};
 
 /// The stdio transport, with one message per line.
 ///
@@ -101,7 +101,11 @@ impl Lines {
                     let result: Value = serde_json::from_str(result.get()).unwrap_or_default();
                     Some(JsonRpcMessage::response(ServerResult::CustomResult(CustomResult(result)), id))
                 }
-                Verdict::Result(..) | Verdict::Pass => serde_json::from_slice(line).ok(),
+                Verdict::Result(..) => {
+                    let message = serde_json::from_slice(line).map(wrapped);
+                    message.and_then(serde_json::from_value).ok()
+                }
+                Verdict::Pass => serde_json::from_slice(line).ok(),
                 Verdict::Stray => None,
             };
             if let Some(message) = message {

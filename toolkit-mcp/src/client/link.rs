@@ -17,10 +17,13 @@ use super::connect::{Era, connect};
 use super::connection::Connection;
 use super::history::History;
 use super::remote::Remote;
+use super::watches::Watches;
 
 /// The current connection to a server and its history.
 pub(super) struct Link {
     remote: Remote,
+    /// The resources that clients are subscribed to, on each connection.
+    watches: Arc<Watches>,
     state: Mutex<State>,
     /// Outside of the lock, which is held during an attempt to connect.
     is_stopped: AtomicBool,
@@ -36,6 +39,8 @@ pub(super) struct Link {
     relisting: std::sync::Mutex<Backoff>,
     /// The permits of concurrent calls.
     calls: Semaphore,
+    /// The number of calls that run as tasks.
+    n_tasks: AtomicU64,
     history: History,
     /// The time before which no attempt to connect is made, as in the backoff of `state`.
     not_before: std::sync::Mutex<Option<Instant>>,
@@ -59,6 +64,7 @@ impl Link {
     pub(super) fn new(remote: Remote) -> Self {
         Self {
             calls: Semaphore::new(remote.limits.calls),
+            watches: Arc::new(Watches::new(remote.resources.clone())),
             remote,
             state: Mutex::default(),
             is_stopped: AtomicBool::new(false),
@@ -67,6 +73,7 @@ impl Link {
             changes: watch::Sender::new(0),
             seen: AtomicU64::new(0),
             relisting: std::sync::Mutex::default(),
+            n_tasks: AtomicU64::new(0),
             history: History::default(),
             not_before: std::sync::Mutex::default(),
         }
@@ -76,9 +83,24 @@ impl Link {
         &self.remote
     }
 
+    pub(super) fn watches(&self) -> &Arc<Watches> {
+        &self.watches
+    }
+
     /// Waits until a call may start.
     pub(super) async fn call_permit(&self) -> SemaphorePermit<'_> {
         self.calls.acquire().await.expect("the semaphore is never closed")
+    }
+
+    /// Counts a call that runs as a task, until the guard is dropped.
+    pub(super) fn count_task(&self) -> RunningTask<'_> {
+        self.n_tasks.fetch_add(1, Ordering::Relaxed);
+        RunningTask(&self.n_tasks)
+    }
+
+    /// Returns an error if [`Link::stop`] has closed the connection.
+    pub(super) fn check_stopped(&self) -> Result<(), ToolError> {
+        if self.is_stopped.load(Ordering::Acquire) { Err(stopped(&self.remote)) } else { Ok(()) }
     }
 
     /// Returns the connection, and reconnects if necessary. Concurrent calls share one attempt.
@@ -88,9 +110,7 @@ impl Link {
     /// Returns an error if the server cannot be reached, or a failed attempt is too recent.
     pub(super) async fn connection(&self) -> Result<Arc<Connection>, ToolError> {
         let mut state = self.state.lock().await;
-        if self.is_stopped.load(Ordering::Acquire) {
-            return Err(stopped(&self.remote));
-        }
+        self.check_stopped()?;
         self.history.notice_loss();
         if let Some(connection) = state.current() {
             return Ok(connection);
@@ -131,7 +151,9 @@ impl Link {
     pub(super) fn status(&self) -> BackendStatus {
         let not_before = *self.not_before.lock().unwrap_or_else(PoisonError::into_inner);
         let next = not_before.max(self.relisting().not_before());
-        self.history.status(next.map(|next| next.saturating_duration_since(Instant::now())))
+        let mut status = self.history.status(next.map(|next| next.saturating_duration_since(Instant::now())));
+        status.n_tasks = self.n_tasks.load(Ordering::Relaxed);
+        status
     }
 
     /// Closes the connection. [`Link::start`] allows a new one.
@@ -158,7 +180,8 @@ impl Link {
     async fn connect(&self, state: &mut State) -> Result<Arc<Connection>, ToolError> {
         let attempt = state.attempt.get_or_insert_with(|| {
             let (remote, era, changes) = (self.remote.clone(), state.era, self.changes.clone());
-            let attempt = tokio::spawn(async move { connect(&remote, era, &changes).await });
+            let watches = Arc::clone(&self.watches);
+            let attempt = tokio::spawn(async move { connect(&remote, era, &changes, &watches).await });
             self.history.connecting();
             *self.aborting() = Some(attempt.abort_handle());
             if self.is_stopped.load(Ordering::Acquire) {
@@ -251,6 +274,15 @@ impl Link {
 
     fn relisting(&self) -> MutexGuard<'_, Backoff> {
         self.relisting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A guard that counts a call that runs as a task.
+pub(super) struct RunningTask<'l>(&'l AtomicU64);
+
+impl Drop for RunningTask<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

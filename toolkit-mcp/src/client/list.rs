@@ -7,7 +7,7 @@ use std::time::Duration;
 use rmcp::model::{ClientRequest, ErrorCode, ListToolsRequest, PaginatedRequestParams, PingRequest, RequestMetaObject};
 use rmcp::service::ServiceError;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 use toolkit::backend::OfferedTools;
 use toolkit::call::ErrorKind;
@@ -36,8 +36,11 @@ pub(super) async fn offers(link: &Link) -> Result<OfferedTools, ToolError> {
     let (mut tools, mut diagnostics) = (Vec::new(), Vec::new());
     listed.retain_mut(|tool| {
         name_as_listed(tool);
-        let why = match needs_task(tool) {
-            true => Some((DiagnosticKind::MissingFeature, NEEDS_TASK.to_owned())),
+        if connection.has_declared_tasks() {
+            offer_tasks(tool);
+        }
+        let why = match lacks_tasks(tool, connection.has_tasks()) {
+            true => Some((DiagnosticKind::MissingFeature, LACKS_TASKS.to_owned())),
             false => bound_mcp_json(tool).err().map(|why| (DiagnosticKind::TooLong, why)),
         };
         if let Some((kind, why)) = &why {
@@ -166,23 +169,43 @@ fn name_as_listed(tool: &mut Value) {
     }
 }
 
-/// Removes `execution.taskSupport`, since this client does not support tasks and a proxy must not declare it. Returns
-/// true if the tool requires tasks.
-fn needs_task(tool: &mut Value) -> bool {
+/// Changes `execution.taskSupport` into the support that the tool has for the clients of this program. They may call it
+/// with or without a task, since this client waits for the end of a task. Returns true if the tool requires tasks and
+/// the server has none.
+fn lacks_tasks(tool: &mut Value, has_tasks: bool) -> bool {
     let Some(execution) = tool.get_mut("execution").and_then(Value::as_object_mut) else {
         return false;
     };
-    let support = execution.remove("taskSupport");
+    match execution.get("taskSupport").and_then(Value::as_str) {
+        Some("required") if !has_tasks => return true,
+        Some("required" | "optional") if has_tasks => {
+            execution.insert("taskSupport".to_owned(), "optional".into());
+        }
+        Some("forbidden") => {}
+        _ => {
+            execution.remove("taskSupport");
+        }
+    }
     if execution.is_empty()
         && let Some(tool) = tool.as_object_mut()
     {
         tool.remove("execution");
     }
-    support.is_some_and(|support| support == "required")
+    false
 }
 
-const NEEDS_TASK: &str =
-    "it can only be called as a task (`execution.taskSupport` is `required`), and tasks are not supported";
+/// Marks a tool of a server of revision 2026-07-28 as one whose calls may become tasks. There, the server decides, and the
+/// tool has no such field.
+fn offer_tasks(tool: &mut Value) {
+    if let Some(tool) = tool.as_object_mut()
+        && let Value::Object(execution) = tool.entry("execution").or_insert_with(|| json!({}))
+    {
+        execution.entry("taskSupport").or_insert_with(|| "optional".into());
+    }
+}
+
+const LACKS_TASKS: &str =
+    "it can only be called as a task (`execution.taskSupport` is `required`), and the server has not declared tasks";
 
 fn describe(remote: &Remote, listing: &Listing, diagnostic: &Diagnostic) -> Diagnostic {
     left_out(remote, diagnostic.kind(), listing.name().unwrap_or_default(), diagnostic.message(), listing.tool())

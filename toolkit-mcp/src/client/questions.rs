@@ -1,33 +1,19 @@
 //! Questions of servers to the users of calls (elicitation).
 //!
-//! A server of revision 2026-07-28 asks in the result of a call, which is then repeated with the answers. An earlier one
-//! sends a request, which does not state the call that it belongs to.
-
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+//! A server of revision 2026-07-28 asks in the result of a call, which is then repeated with the answers, or in the state
+//! of a task. An earlier one sends a request, which does not state the call that it belongs to unless it is a task.
 
 use futures_util::future::join_all;
 use rmcp::model::{ElicitRequestParams, InputResponses};
 use serde_json::{Map, Value, json};
-use tokio::time::{Instant, sleep};
 use toolkit::call::ask::{Answer, Form, Mode, Question, UnsupportedMode};
 use toolkit::lint::invisible::{escaped, hidden};
-use toolkit::{CancelToken, Context, ToolError};
+use toolkit::{Context, ToolError};
 
 use super::remote::Remote;
 
 /// The maximum number of characters of a message.
 const MAX_MESSAGE: usize = 4000;
-
-/// The time for which a question may belong to a call that ended without a response.
-const ABANDONED: Duration = Duration::from_secs(300);
-
-/// The maximum number of such calls that are remembered.
-const MAX_ABANDONED: usize = 1024;
-
-/// The time before the question of a cancelled call is answered with an error.
-const CANCELLED_FIRST: Duration = Duration::from_secs(1);
 
 /// The maximum number of characters of a title or description in a form.
 const MAX_TEXT: usize = 1000;
@@ -35,104 +21,11 @@ const MAX_TEXT: usize = 1000;
 /// The maximum size of the schema of a form in bytes.
 const MAX_FORM: usize = 64 << 10;
 
+/// The maximum number of times that a server asks during a call.
+pub(super) const MAX_ROUNDS: usize = 10;
+
 /// The maximum number of questions in a result.
 const MAX_QUESTIONS: usize = 10;
-
-/// The calls that run on a connection.
-#[derive(Clone, Default)]
-pub(super) struct RunningCalls(Arc<Mutex<State>>);
-
-#[derive(Default)]
-struct State {
-    last: u64,
-    calls: HashMap<u64, Running>,
-    /// The times at which calls ended without a response. The server may still run them and ask.
-    abandoned: Vec<Instant>,
-}
-
-struct Running {
-    context: Context,
-    ended: CancelToken,
-    /// The number of open questions, which end with the call.
-    n_asking: usize,
-}
-
-/// A running call. Dropping it ends its open questions.
-pub(super) struct RunningCall {
-    calls: RunningCalls,
-    id: u64,
-    ended: CancelToken,
-    has_response: bool,
-}
-
-impl RunningCalls {
-    pub(super) fn add(&self, context: &Context) -> RunningCall {
-        let ended = CancelToken::new();
-        let mut state = self.state();
-        state.last += 1;
-        let id = state.last;
-        state.calls.insert(id, Running { context: context.clone(), ended: ended.clone(), n_asking: 0 });
-        drop(state);
-        RunningCall { calls: self.clone(), id, ended, has_response: false }
-    }
-
-    /// Asks the user of the only running call. If several run, the question must not reach the user of another one.
-    pub(super) async fn ask(&self, question: &Question) -> Result<Answer, &'static str> {
-        let (id, context, ended) = {
-            let mut state = self.state();
-            state.abandoned.retain(|ended| ended.elapsed() < ABANDONED);
-            if !state.abandoned.is_empty() {
-                return Err("a call has ended without a response, and the request may belong to it");
-            }
-            let mut calls = state.calls.iter_mut();
-            match (calls.next(), calls.next()) {
-                (Some((&id, only)), None) => {
-                    only.n_asking += 1;
-                    (id, only.context.clone(), only.ended.clone())
-                }
-                (None, _) => return Err("no call is running that could ask its user"),
-                (Some(_), Some(_)) => return Err("several calls are running, and the request does not state its call"),
-            }
-        };
-        tokio::select! {
-            answer = context.ask_question(question) => {
-                if let Some(call) = self.state().calls.get_mut(&id) {
-                    call.n_asking -= 1;
-                }
-                answer.map_err(|_| "the user could not be asked")
-            }
-            () = ended.cancelled() => {
-                // The notification that the call is cancelled has to arrive first, or the server could continue without
-                // an answer.
-                sleep(CANCELLED_FIRST).await;
-                Err("the call has ended")
-            }
-        }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl RunningCall {
-    /// Records that the server has responded, so that it does not ask any longer.
-    pub(super) fn has_response(&mut self) {
-        self.has_response = true;
-    }
-}
-
-impl Drop for RunningCall {
-    fn drop(&mut self) {
-        let mut state = self.calls.state();
-        let is_asking = state.calls.remove(&self.id).is_some_and(|call| call.n_asking > 0);
-        if !self.has_response && !is_asking && state.abandoned.len() < MAX_ABANDONED {
-            state.abandoned.push(Instant::now());
-        }
-        drop(state);
-        self.ended.cancel();
-    }
-}
 
 /// Asks the user of a call all questions of an `InputRequiredResult` and returns the responses.
 ///
@@ -150,7 +43,7 @@ pub(super) async fn respond(
     }
     let parsed = requests.iter().map(|(key, request)| {
         if request["method"] != "elicitation/create" {
-            return Err(ToolError::failed("the tool requires a client capability that this program does not support"));
+            return Err(unsupported_request());
         }
         let question = serde_json::from_value(request["params"].clone()).map_err(|error| error.to_string());
         let question = question.and_then(|params| question_of(&remote.name, params));
@@ -165,6 +58,16 @@ pub(super) async fn respond(
         Ok(((*key).clone(), result))
     });
     join_all(responses).await.into_iter().collect()
+}
+
+/// Creates the error of a tool that requests input or sampling, which this client does not support.
+pub(super) fn unsupported_request() -> ToolError {
+    ToolError::failed("the tool requires a client capability that this program does not support")
+}
+
+/// Creates the error of a server that asks again and again.
+pub(super) fn too_many_rounds(remote: &Remote) -> ToolError {
+    ToolError::failed(format!("{remote} asked for more than {MAX_ROUNDS} times"))
 }
 
 /// Converts a question of a server, which the user reads with the name of the server.

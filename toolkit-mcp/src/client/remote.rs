@@ -9,7 +9,7 @@ use super::endpoint::Endpoint;
 use super::handler::Handler;
 use super::limits::Limits;
 use super::program::Program;
-use super::questions::RunningCalls;
+use super::running_calls::RunningCalls;
 
 /// A server to which this client connects.
 #[derive(Clone)]

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 use toolkit::call::ErrorKind;
-use toolkit::resource::{Resource, ResourceContents, ResourceTemplate};
+use toolkit::resource::{Resource, ResourceContents, ResourceTemplate, ResourceWatch};
 use toolkit::{Context, ToolError};
 
 use super::connection::Connection;
@@ -18,6 +18,7 @@ use super::list::{in_time, size};
 use super::remote::Remote;
 use super::trace;
 use super::uri::is_uri;
+use super::watches::MAX_WATCHED;
 
 /// The maximum number of resources that a server may list, and of templates.
 const MAX_LISTED: usize = 10_000;
@@ -97,6 +98,29 @@ pub(super) async fn read(
     let contents: Vec<ResourceContents> = serde_json::from_value(contents)
         .map_err(|error| remote.invalid_response("with invalid contents of a resource").caused_by(error))?;
     Ok((!contents.is_empty()).then_some(contents))
+}
+
+/// Watches a resource, which ends with the returned guard.
+///
+/// # Errors
+///
+/// Returns an error if the server does not report changes of the resource, or too many resources are watched.
+pub(super) async fn watch(link: &Link, uri: &str) -> Result<ResourceWatch, ToolError> {
+    let remote = link.remote();
+    let connection = link.connection_for_call().await?;
+    if !connection.has_subscriptions() || !is_uri(uri) {
+        return Err(ToolError::failed(format!("{remote} does not report changes of single resources")));
+    }
+    let mut watch = link.watches().add(uri).ok_or_else(|| {
+        let message = format!("clients are subscribed to {MAX_WATCHED} resources of {remote}; try again later");
+        ToolError::new(ErrorKind::Overloaded, message)
+    })?;
+    let subscribed = in_time(remote, remote.limits.start, watch.subscribed()).await?;
+    subscribed.map_err(|reason| {
+        // The text may be meant for the operator of the server.
+        ToolError::failed(format!("{remote} refuses to report changes of the resource")).caused_by(&*reason)
+    })?;
+    Ok(ResourceWatch::new(watch))
 }
 
 /// Returns the number of JSON values in a value, itself included.

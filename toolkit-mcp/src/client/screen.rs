@@ -10,7 +10,7 @@ use rmcp::model::{
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use toolkit::resource::ResourceChanges;
 
 use super::listener::Listener;
@@ -35,6 +35,8 @@ struct State {
     open: HashSet<RequestId>,
     /// The listeners by progress token. They are owned by their calls.
     listeners: HashMap<ProgressToken, Weak<Listener>>,
+    /// The tasks whose state is requested, by id. They are owned by their calls.
+    tasks: HashMap<Arc<str>, Weak<TaskWatch>>,
 }
 
 /// The decision about a message.
@@ -63,6 +65,30 @@ struct Envelope<'m> {
     error: Option<&'m RawValue>,
 }
 
+/// The announcement that the status of a task has changed.
+#[derive(Deserialize)]
+struct TaskStatus<'m> {
+    #[serde(rename = "taskId", borrow)]
+    id: Cow<'m, str>,
+}
+
+/// A task whose state is requested. Its requests have it as an extension.
+pub(super) struct TaskWatch {
+    id: Arc<str>,
+    changed: Notify,
+}
+
+impl TaskWatch {
+    pub(super) fn new(id: &Arc<str>) -> Self {
+        Self { id: Arc::clone(id), changed: Notify::new() }
+    }
+
+    /// Waits until the server has announced a change of the status since the last wait.
+    pub(super) async fn changed(&self) {
+        self.changed.notified().await;
+    }
+}
+
 impl Screen {
     pub(super) fn new(changes: watch::Sender<u64>, resources: ResourceChanges) -> Self {
         Self { state: Arc::default(), changes, resources }
@@ -78,6 +104,12 @@ impl Screen {
                 if let (Some(listener), Some(token)) = (listener, sent.request.get_meta().get_progress_token()) {
                     state.listeners.retain(|_, listener| listener.strong_count() > 0);
                     state.listeners.insert(token, Arc::downgrade(listener));
+                }
+                if let Some(task) = sent.request.extensions().get::<Arc<TaskWatch>>()
+                    && state.tasks.get(&task.id).is_none_or(|known| known.strong_count() == 0)
+                {
+                    state.tasks.retain(|_, task| task.strong_count() > 0);
+                    state.tasks.insert(Arc::clone(&task.id), Arc::downgrade(task));
                 }
             }
             JsonRpcMessage::Notification(sent) => {
@@ -138,6 +170,14 @@ impl Screen {
                 }
                 Verdict::Done
             }
+            "notifications/tasks/status" => {
+                let task = params.and_then(|params| serde_json::from_str::<TaskStatus<'_>>(params.get()).ok());
+                let task = task.and_then(|task| self.state().tasks.get(&*task.id).and_then(Weak::upgrade));
+                if let Some(task) = task {
+                    task.changed.notify_one();
+                }
+                Verdict::Done
+            }
             // These concern requests of this client.
             "notifications/cancelled" | "notifications/subscriptions/acknowledged" => Verdict::Pass,
             // This client uses no other notification.
@@ -192,6 +232,8 @@ fn updated_uri(params: &RawValue) -> Option<String> {
 mod tests {
     use std::ops::ControlFlow;
 
+    use futures_util::FutureExt;
+    use rmcp::model::{ClientRequest, PingRequest};
     use serde_json::json;
     use toolkit::resource::ResourceChange;
 
@@ -226,5 +268,27 @@ mod tests {
         let escaped = br#"{ "method": "notifications/resources/updated", "params": { "uri": "x:\/\/b" } }"#;
         assert!(matches!(screen.received(escaped), Verdict::Done));
         assert_eq!(*updated.lock().unwrap(), ["x://a", &longest, "x://b"]);
+    }
+
+    #[test]
+    fn a_status_notification_wakes_the_call_of_its_task() {
+        let screen = Screen::new(watch::Sender::new(0), ResourceChanges::new());
+        let task = Arc::new(TaskWatch::new(&"a\"b".into()));
+        let mut request = ClientRequest::PingRequest(PingRequest::default());
+        request.extensions_mut().insert(Arc::clone(&task));
+        screen.sent(&JsonRpcMessage::request(request, RequestId::Number(1)));
+        let announce = |id: serde_json::Value| {
+            let params = json!({ "taskId": id, "status": "completed" });
+            let message = json!({ "jsonrpc": "2.0", "method": "notifications/tasks/status", "params": params });
+            assert!(matches!(screen.received(message.to_string().as_bytes()), Verdict::Done));
+        };
+        let is_woken = || task.changed().now_or_never().is_some();
+        for other in [json!("a"), json!(7), json!(null), json!(["a\"b"])] {
+            announce(other);
+        }
+        assert!(!is_woken());
+        announce(json!("a\"b"));
+        assert!(is_woken());
+        assert!(!is_woken());
     }
 }

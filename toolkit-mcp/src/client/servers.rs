@@ -1,6 +1,8 @@
 //! Configuration files of MCP hosts.
 
 mod configured;
+#[cfg(feature = "oauth")]
+mod oauth;
 mod settings;
 mod variables;
 
@@ -15,6 +17,8 @@ pub use self::configured::{ConfiguredServers, ServerChanges};
 use self::variables::Variables;
 use super::backend::McpBackend;
 use super::endpoint::Endpoint;
+#[cfg(feature = "oauth")]
+use super::oauth::OAuth;
 use super::program::Program;
 
 /// The servers of a configuration file of Claude, Cursor, VS Code and other MCP hosts.
@@ -37,6 +41,10 @@ use super::program::Program;
 /// | `maxMessageBytes` | positive integer | 16 MiB | [`McpBackend::max_message_bytes`] |
 /// | `maxResultBytes` | positive integer | `maxMessageBytes` | [`McpBackend::max_result_bytes`] |
 /// | `maxTools` | positive integer | 10,000 | [`McpBackend::max_tools`] |
+/// | `oauth` | object | | `Endpoint::oauth`, with the feature `oauth` |
+///
+/// The keys of the object `oauth` are `clientName`, `clientId`, `clientSecret`, `clientMetadataUrl`, `issuer`, `scopes`,
+/// `redirectPort`, `clientCredentials` and `allowPrivateAddresses`, like the methods of `OAuth`.
 ///
 /// In values, `${NAME}` and `${env:NAME}` expand to an environment variable, and `${NAME:-text}` has a default.
 ///
@@ -172,6 +180,40 @@ impl McpServers {
         }
     }
 
+    /// Sets the settings of logins, by the name of the server, for all servers with a URL and without credentials in
+    /// their headers. The object `oauth` of a server takes precedence.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit_mcp::client::{McpServers, MemoryTokens, OAuth};
+    ///
+    /// # fn main() -> Result<(), toolkit_mcp::client::ServersError> {
+    /// let tokens = MemoryTokens::new();
+    /// let servers = McpServers::from_json(
+    ///     r#"{"mcpServers": {
+    ///         "notes": {"url": "https://example.com/mcp", "toolkit": {"oauth": {"scopes": ["notes:read"]}}},
+    ///     }}"#,
+    /// )?;
+    /// let servers = servers.with_oauth(|name| {
+    ///     OAuth::new().client_name("my-tools").login_command(format!("my-tools login {name}")).store(tokens.clone())
+    /// });
+    /// # drop(servers);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "oauth")]
+    #[must_use]
+    pub fn with_oauth(mut self, settings: impl Fn(&str) -> OAuth) -> Self {
+        for backend in &mut self.backends {
+            if backend.endpoint().is_some_and(|endpoint| !endpoint.has_credentials()) {
+                let settings = settings(backend.name());
+                *backend = backend.clone().with_endpoint(|endpoint| endpoint.with_defaults(settings));
+            }
+        }
+        self
+    }
+
     /// Returns the number of valid servers.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -261,7 +303,9 @@ impl Entry<'_> {
         let backend = backend.map(McpBackend::may_ask);
         let backend = backend.map(|backend| if is_trusted { backend.trusted() } else { backend });
         match (fields.get(settings::KEY), backend) {
-            (Some(settings), Some(backend)) => Some(settings::apply(settings, backend, &mut self.wrong)),
+            (Some(settings), Some(backend)) => {
+                Some(settings::apply(settings, backend, &self.variables, &mut self.wrong))
+            }
             (_, backend) => backend,
         }
     }

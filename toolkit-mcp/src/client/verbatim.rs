@@ -8,6 +8,10 @@ use serde_json::{Value, json};
 /// The key of the complete result in the `_meta` of the result that `rmcp` parses.
 const KEY: &str = "rs.toolkit/verbatim";
 
+/// The key of the capability `tasks.requests.tools.call` of revision 2025-11-25 among the experimental ones, since
+/// `rmcp` does not have it.
+pub(super) const TASKS: &str = "rs.toolkit/tasks";
+
 /// The fields of results with resources.
 const RESOURCES: [&str; 3] = ["resources", "resourceTemplates", "contents"];
 
@@ -20,10 +24,13 @@ pub(super) fn is_verbatim(request: &ClientRequest) -> bool {
             | ClientRequest::ListResourcesRequest(_)
             | ClientRequest::ListResourceTemplatesRequest(_)
             | ClientRequest::ReadResourceRequest(_)
+            // Calls as tasks, and requests about tasks.
+            | ClientRequest::CustomRequest(_)
     )
 }
 
-/// Wraps the result of a tool in a small one that `rmcp` accepts, with the complete result in `_meta`.
+/// Wraps the result of a tool in a small one that `rmcp` accepts, with the complete result in `_meta`. Copies the
+/// capability to run calls as tasks in the result of `initialize`.
 ///
 /// A tool that `rmcp` cannot parse must not invalidate the list, so it is only in the complete result.
 pub(super) fn wrapped(mut message: Value) -> Value {
@@ -41,6 +48,15 @@ pub(super) fn wrapped(mut message: Value) -> Value {
         {
             json!({ "content": [] })
         }
+        Value::Object(fields) if fields.contains_key("protocolVersion") => {
+            copy_tasks(result);
+            return message;
+        }
+        // A task, or the state of one.
+        Value::Object(fields) if fields.contains_key("taskId") || fields.contains_key("task") => {
+            *result = json!({ "content": [], "_meta": { KEY: result.take() } });
+            return message;
+        }
         Value::Object(fields) => match RESOURCES.into_iter().find(|field| fields.contains_key(*field)) {
             Some(field) => json!({ field: [] }),
             None => return message,
@@ -53,6 +69,15 @@ pub(super) fn wrapped(mut message: Value) -> Value {
     slim["_meta"] = json!({ KEY: result.take() });
     *result = slim;
     message
+}
+
+fn copy_tasks(result: &mut Value) {
+    if result.pointer("/capabilities/tasks/requests/tools/call").is_some_and(Value::is_object)
+        && let Some(Value::Object(capabilities)) = result.get_mut("capabilities")
+        && let Value::Object(experimental) = capabilities.entry("experimental").or_insert_with(|| json!({}))
+    {
+        experimental.insert(TASKS.to_owned(), json!({}));
+    }
 }
 
 /// Returns the complete result of a wrapped one, or any other result as JSON.

@@ -10,7 +10,7 @@ const MIME_TYPE: &str = "text/html;profile=mcp-app";
 
 /// An HTML page that a host shows for the results of a tool (MCP Apps).
 ///
-/// A tool refers to its page in `_meta`. Hosts without the extension show the content of the result, so the tool should
+/// A tool refers to its page with `#[tool(ui = "ui://…")]`, or in its `_meta`. Hosts without the extension show the content of the result, so the tool should
 /// return text beside its data. The page receives both from the host, over `postMessage`.
 ///
 /// A host runs the page in a sandbox without network access. The page lists the origins that it needs, which become its
@@ -23,7 +23,7 @@ const MIME_TYPE: &str = "text/html;profile=mcp-app";
 /// use toolkit_mcp::server::{App, Server};
 ///
 /// /// Shows the sales of each quarter.
-/// #[tool(read_only, meta = r#"{ "ui": { "resourceUri": "ui://sales/chart.html" } }"#)]
+/// #[tool(read_only, ui = "ui://sales/chart.html")]
 /// fn sales() -> Structured<Vec<u64>> {
 ///     Structured::new(vec![3, 5, 4, 7], [Content::text("Sales by quarter: 3, 5, 4, 7")])
 /// }

@@ -7,22 +7,27 @@
 
 mod elicit;
 mod modes;
+mod plain;
 mod requests;
 mod rounds;
 mod seal;
 mod state;
 mod used;
+mod waiting;
 
 use toolkit::ToolError;
 
+pub(super) use self::elicit::{answer as parse_answer, request};
 pub(super) use self::modes::Modes;
+pub(super) use self::plain::plain;
 pub(super) use self::requests::{OpenRequest, OpenRequests};
 pub(super) use self::rounds::{Outcome, Rounds};
 pub(super) use self::seal::Keys;
 pub use self::seal::{StateKey, WeakKeyError};
-pub(super) use self::state::Sealing;
+pub(super) use self::state::{Sealing, UsedRecord};
 pub(super) use self::used::UsedInMemory;
 pub use self::used::UsedStates;
+pub(super) use self::waiting::{OpenQuestions, WaitingCalls};
 
 /// The maximum number of questions of a call.
 pub(super) const MAX_QUESTIONS: usize = 10;

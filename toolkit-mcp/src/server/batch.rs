@@ -98,7 +98,8 @@ fn pending(server: &Server, json: &[u8], peer: Peer<'_>, called: &mut Vec<(Arc<S
             (!answer.is_cancelled).then_some(answer.bytes)
         }),
         Routed::Nothing => Box::pin(async { None }),
-        Routed::Initialized { .. } | Routed::Listen(_) => {
+        // The revision with batches has no tasks.
+        Routed::Initialized { .. } | Routed::Listen(_) | Routed::Task(_) | Routed::TaskResult(_) => {
             let id = Message::parse(json).ok().and_then(|message| message.id());
             let fault = RpcError::new(Code::InvalidRequest, "this request cannot be part of a batch");
             let response = fault.to_response(id);

@@ -1,5 +1,7 @@
 //! The settings of a server.
 
+mod tasks;
+
 use std::fmt;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, RwLock};
@@ -14,7 +16,7 @@ use toolkit::resource::Resources;
 use toolkit::{CancelToken, Catalog, Dispatcher, Tool};
 use toolkit_http::{CallLimiter, ToolPool};
 
-use super::ask::{Keys, OpenRequests, Sealing, StateKey, UsedInMemory, UsedStates};
+use super::ask::{Keys, OpenRequests, Sealing, StateKey, UsedInMemory, UsedRecord, UsedStates, WaitingCalls};
 use super::filter::Filter;
 use super::logging::LogLevels;
 use super::metrics::Metrics;
@@ -23,6 +25,7 @@ use super::reply::json_bytes;
 use super::running::Running;
 use super::served::{ServeError, ServedTools};
 use super::state::{CredentialsFn, Search, Server, Shared};
+use super::tasks::{TaskLimits, TaskStore, Tasks};
 
 /// The default of `list_at_most`: OpenAI and VS Code accept no more tools in a request.
 const LIST_AT_MOST: usize = 128;
@@ -34,12 +37,24 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(300);
 
 const ASK_TIMEOUT: Duration = Duration::from_secs(600);
 
+/// The default of `max_waiting_calls`.
+const WAITING_PER_CALLER: usize = 64;
+const WAITING_IN_TOTAL: usize = 1024;
+
 const CONCURRENCY: usize = 256;
 
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The default of `max_result_bytes`: more than a model reads, and a size of which a server can hold several.
 const MAX_RESULT_BYTES: usize = 16 << 20;
+
+const TASK_LIMITS: TaskLimits = TaskLimits {
+    after: Duration::from_secs(5),
+    ttl: Duration::from_secs(3600),
+    max: 1000,
+    max_per_caller: 100,
+    max_live: 1,
+};
 
 /// A builder for a [`Server`].
 ///
@@ -84,10 +99,13 @@ pub struct ServerBuilder {
     search: Option<Box<Search>>,
     credentials: Option<Box<CredentialsFn>>,
     ask_timeout: Duration,
+    waiting: WaitingCalls,
     state_keys: Vec<StateKey>,
     state_ttl: Duration,
-    used_states: Box<dyn UsedStates>,
+    used_states: UsedRecord,
     resources: Providers,
+    task_store: Option<Box<dyn TaskStore>>,
+    task_limits: TaskLimits,
 }
 
 impl Server {
@@ -125,10 +143,13 @@ impl ServerBuilder {
             search: None,
             credentials: None,
             ask_timeout: ASK_TIMEOUT,
+            waiting: WaitingCalls::new(WAITING_PER_CALLER, WAITING_IN_TOTAL),
             state_keys: Vec::new(),
             state_ttl: ASK_TIMEOUT,
-            used_states: Box::new(UsedInMemory::default()),
+            used_states: UsedRecord::InMemory(UsedInMemory::default()),
             resources: Providers::default(),
+            task_store: None,
+            task_limits: TASK_LIMITS,
         }
     }
 
@@ -275,6 +296,27 @@ impl ServerBuilder {
         self
     }
 
+    /// Sets the number of calls that wait for an answer of their user at the same time, per caller and in total, for
+    /// clients before revision 2026-07-28. Beyond that, a question fails with
+    /// [`ErrorKind::Overloaded`](toolkit::call::ErrorKind::Overloaded). Callers are identified by the subject of their
+    /// token, or else by their address; a client of [`Server::stdio`], or of a service that the host mounts, by its
+    /// session. Default: 64 and 1024.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use toolkit::{Catalog, Dispatcher};
+    /// # use toolkit_mcp::server::Server;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = Server::builder(Dispatcher::new(Catalog::new([])?)?).max_waiting_calls(8, 200).build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn max_waiting_calls(mut self, per_caller: usize, in_total: usize) -> Self {
+        self.waiting = WaitingCalls::new(per_caller, in_total);
+        self
+    }
+
     /// Sets the keys that seal `requestState`, which clients of revision 2026-07-28 keep while their users answer a
     /// question of a tool. The first key seals, and all of them open: add a new key at the front and remove the old one
     /// once its states have expired. Default: a random key, so that only this server continues its calls.
@@ -308,7 +350,7 @@ impl ServerBuilder {
 
     /// Sets the record of states that were used. Default: the memory of this server.
     pub fn used_states(mut self, used: impl UsedStates) -> Self {
-        self.used_states = Box::new(used);
+        self.used_states = UsedRecord::OfHost(Box::new(used));
         self
     }
 
@@ -343,7 +385,8 @@ impl ServerBuilder {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`Server::new`], and an error if a tool has a user interface that no provider serves.
+    /// Returns the errors of [`Server::new`], and an error if a tool has a user interface that no provider serves, or the
+    /// stored tasks cannot be loaded.
     pub fn build(self) -> Result<Server, ServeError> {
         let metrics = Metrics::default();
         let served = ServedTools::new(self.dispatcher, self.naming, &self.filter, &metrics)?;
@@ -359,6 +402,9 @@ impl ServerBuilder {
             used: self.used_states,
             name: self.info["name"].as_str().unwrap_or_default().to_owned(),
         };
+        let pool = ToolPool::shared();
+        let limits = TaskLimits { max_live: (self.concurrency / 2).max(1), ..self.task_limits };
+        let tasks = Tasks::open(limits, self.task_store, pool.clone()).map_err(ServeError::Tasks)?;
         let shared = Shared {
             served: RwLock::new(Arc::new(served)),
             changes: watch::Sender::new(0),
@@ -374,7 +420,7 @@ impl ServerBuilder {
             has_empty_prompts_and_resources: self.has_empty_prompts_and_resources,
             call_timeout: self.call_timeout,
             calls: CallLimiter::new(self.concurrency),
-            pool: ToolPool::shared(),
+            pool,
             max_result_bytes: self.max_result_bytes,
             shutdown_timeout: self.shutdown_timeout,
             search: self.search,
@@ -383,8 +429,10 @@ impl ServerBuilder {
             requests: OpenRequests::default(),
             log_levels: LogLevels::default(),
             ask_timeout: self.ask_timeout,
+            waiting: self.waiting,
             sealing: Arc::new(sealing),
             resources: self.resources,
+            tasks: Arc::new(tasks),
             metrics,
             proxied: RwLock::default(),
             shutdown: CancelToken::new(),

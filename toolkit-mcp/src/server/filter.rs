@@ -57,6 +57,18 @@ impl Filter {
         self
     }
 
+    /// Returns true if the resources of a backend with these tools pass the filter: if one of its tools does, or, for a
+    /// backend without tools, if no rule excludes its namespace.
+    pub(super) fn admits_resources_of<'t>(&self, backend: &str, tools: impl Iterator<Item = &'t Tool>) -> bool {
+        let mut tools = tools.peekable();
+        if tools.peek().is_some() {
+            return tools.any(|tool| self.admits(tool));
+        }
+        let is_of_backend = |rule: &Rule| matches!(rule, Rule::Namespace(namespace) if namespace == backend);
+        let is_allowed = self.allowed.is_empty() || self.allowed.iter().any(is_of_backend);
+        is_allowed && !self.rejection.iter().any(is_of_backend)
+    }
+
     /// Returns true if the tool passes the filter.
     #[must_use]
     pub fn admits(&self, tool: &Tool) -> bool {

@@ -51,6 +51,10 @@ pub(super) fn check(
     let named = match method {
         "tools/call" | "prompts/get" => name_of(params).and_then(|fields| fields.name).and_then(text),
         "resources/read" => name_of(params).and_then(|fields| fields.uri).and_then(text),
+        // For load balancers. Clients of the Python SDK, such as FastMCP's, do not send it.
+        "tasks/get" | "tasks/update" | "tasks/cancel" if headers.contains_key(&NAME) => {
+            name_of(params).and_then(|fields| fields.task).and_then(text)
+        }
         _ => None,
     };
     if let Some(named) = named {
@@ -83,6 +87,8 @@ struct Names<'m> {
     name: Option<&'m RawValue>,
     #[serde(borrow)]
     uri: Option<&'m RawValue>,
+    #[serde(borrow, rename = "taskId")]
+    task: Option<&'m RawValue>,
 }
 
 fn name_of(params: Option<&RawValue>) -> Option<Names<'_>> {

@@ -174,6 +174,29 @@ impl Http {
         self
     }
 
+    /// Sets the scopes that a token needs to read a resource, or to subscribe to it, in addition to those of
+    /// [`Http::scopes`]. The function receives the URI, or the template of a listed template. Default: to read a
+    /// resource of a server behind a proxy, the scopes of at least one of the tools of that server; none for the
+    /// resources of this program.
+    ///
+    /// Resources whose scopes a token does not grant are not listed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use toolkit_mcp::server::Server;
+    /// # fn http(server: Server) {
+    /// let http = server.http().resource_scopes(|uri| match uri.starts_with("proxy:mail/") {
+    ///     true => vec!["mail:read".to_owned()],
+    ///     false => vec![],
+    /// });
+    /// # }
+    /// ```
+    pub fn resource_scopes(mut self, scopes: impl Fn(&str) -> Vec<String> + Send + Sync + 'static) -> Self {
+        self.auth.scopes.set_of_resource(scopes);
+        self
+    }
+
     /// Sets a hierarchy of scopes: a function that returns true if a granted scope (the first argument) covers a
     /// required one. Default: each scope covers itself only.
     ///

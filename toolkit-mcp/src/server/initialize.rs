@@ -9,6 +9,7 @@ use super::ask::Modes;
 use super::message::text;
 use super::meta::{LEGACY, supported};
 use super::state::Server;
+use super::tasks::EXTENSION;
 
 impl Server {
     /// Returns the result of `initialize`, the first request of clients before 2026-07-28.
@@ -24,7 +25,7 @@ impl Server {
         let version = LEGACY.into_iter().find(|known| wanted.as_deref() == Some(known)).unwrap_or(LEGACY[0]);
         let mut result = json!({
             "protocolVersion": version,
-            "capabilities": self.capabilities(),
+            "capabilities": self.capabilities(Revision::V2025_11_25),
             "serverInfo": self.shared.info,
         });
         if let Some(instructions) = &self.shared.instructions {
@@ -38,7 +39,7 @@ impl Server {
         let mut result = json!({
             "resultType": "complete",
             "supportedVersions": supported(),
-            "capabilities": self.capabilities(),
+            "capabilities": self.capabilities(Revision::V2026_07_28),
             "ttlMs": LIST_TTL_MS,
             "cacheScope": "public",
         });
@@ -48,7 +49,7 @@ impl Server {
         result
     }
 
-    fn capabilities(&self) -> Value {
+    fn capabilities(&self, revision: Revision) -> Value {
         let mut capabilities = json!({ "tools": { "listChanged": true }, "logging": {} });
         if self.shared.has_empty_prompts_and_resources {
             capabilities["prompts"] = json!({});
@@ -57,19 +58,31 @@ impl Server {
         if self.shared.resources.is_offered() {
             capabilities["resources"] = json!({ "subscribe": true, "listChanged": true });
         }
+        if self.served().has_tasks() {
+            match revision {
+                Revision::V2025_11_25 => {
+                    capabilities["tasks"] = json!({ "cancel": {}, "requests": { "tools": { "call": {} } } });
+                }
+                _ => capabilities["extensions"] = json!({ EXTENSION: {} }),
+            }
+        }
         capabilities
     }
 }
 
-/// Returns the ways in which a client before 2026-07-28 can ask its user.
-pub(super) fn modes(params: Option<&RawValue>) -> Modes {
+/// Returns the ways in which a client before 2026-07-28 can ask its user, in the negotiated version.
+pub(super) fn modes(params: Option<&RawValue>, version: &str) -> Modes {
     #[derive(Deserialize)]
     struct Params<'m> {
         #[serde(borrow)]
         capabilities: Option<&'m RawValue>,
     }
     let params = params.and_then(|params| serde_json::from_str::<Params<'_>>(params.get()).ok());
-    params.and_then(|params| params.capabilities).map_or_else(Modes::default, Modes::declared)
+    let modes = params.and_then(|params| params.capabilities).map_or_else(Modes::default, Modes::declared);
+    match version == LEGACY[0] {
+        true => modes,
+        false => modes.with_plain_forms(),
+    }
 }
 
 /// Returns an empty list of prompts, resources or resource templates.

@@ -1,25 +1,31 @@
 //! Notifications of changes of tools and resources: `subscriptions/listen`, and the implicit ones of earlier revisions.
 
+mod subscription;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 use tokio::sync::watch;
 use toolkit::call::BoxFuture;
-use toolkit::{CancelToken, Context};
+use toolkit::resource::ResourceWatch;
+use toolkit::{CancelToken, Context, Tool};
 
+use self::subscription::{Subscription, Tagged};
 use super::peer::Peer;
-use super::reply::{Code, RpcError, json_bytes, notification, response};
-use super::resources::readable;
-use super::running::Registered;
+use super::reply::{Code, RpcError, notification};
+use super::resources::watch_readable;
+use super::running::cancelled_by;
 use super::state::Server;
 use super::subscriptions::{self, Inbox};
+use super::task_requests::{NotServed, missing_extension};
+use super::task_updates::{TaskUpdates, Update};
 
 const TOOLS: &str = "notifications/tools/list_changed";
 const RESOURCES: &str = "notifications/resources/list_changed";
 const UPDATED: &str = "notifications/resources/updated";
+const TASK: &str = "notifications/tasks";
 
 /// The messages to a subscribed client: an acknowledgement, a notification for each change, and a final response.
 pub(super) struct Listen {
@@ -29,19 +35,14 @@ pub(super) struct Listen {
     resources: watch::Receiver<u64>,
     /// The updates of the resources that the client has subscribed to.
     inbox: Option<Arc<Inbox>>,
-    /// Those of the resources in the request that the caller can read, before the acknowledgement.
-    readable: Option<BoxFuture<'static, Vec<String>>>,
+    /// Those of the resources in the request that the caller can read and a provider watches, before the
+    /// acknowledgement.
+    watched: Option<BoxFuture<'static, Vec<(String, ResourceWatch)>>>,
+    /// The tasks that the client has subscribed to.
+    tasks: Option<TaskUpdates>,
     server: Server,
     shutdown: CancelToken,
     state: State,
-}
-
-struct Subscription {
-    id: Box<RawValue>,
-    wants_tools: bool,
-    wants_resources: bool,
-    uris: Vec<String>,
-    registered: Option<Registered>,
 }
 
 #[derive(PartialEq)]
@@ -59,6 +60,7 @@ impl Listen {
         params: Option<&RawValue>,
         context: Context,
         peer: Peer<'_>,
+        declares_tasks: bool,
     ) -> Result<Self, RpcError> {
         #[derive(Deserialize)]
         struct Params {
@@ -72,6 +74,8 @@ impl Listen {
             resources: bool,
             #[serde(default, rename = "resourceSubscriptions")]
             uris: Vec<String>,
+            #[serde(rename = "taskIds")]
+            tasks: Option<Vec<String>>,
         }
         let invalid = || RpcError::new(Code::InvalidParams, "`params` must have an object `notifications`");
         let params = params.ok_or_else(invalid)?;
@@ -81,10 +85,15 @@ impl Listen {
             wanted.uris.clear();
         }
         let mut seen = HashSet::new();
-        wanted.uris.retain(|uri| seen.insert(uri.clone()));
+        wanted.uris.retain(|uri| seen.insert(uri.clone()) && peer.access.is_none_or(|access| access.grants(uri)));
         subscriptions::check(&wanted.uris)?;
-        let readable = (!wanted.uris.is_empty())
-            .then(|| -> BoxFuture<'static, _> { Box::pin(readable(server.clone(), context, wanted.uris)) });
+        if wanted.tasks.is_some() && !declares_tasks {
+            return Err(missing_extension());
+        }
+        let owner = peer.caller.and_then(|caller| caller.identity());
+        let tasks = wanted.tasks.map(|ids| TaskUpdates::new(server, owner, ids)).transpose()?;
+        let watched = (!wanted.uris.is_empty())
+            .then(|| -> BoxFuture<'static, _> { Box::pin(watch_readable(server.clone(), context, wanted.uris)) });
         let registered = peer.session.map(|session| server.shared.running.register(session, id.get()));
         if let Some(None) = registered {
             return Err(RpcError::new(Code::InvalidRequest, "a request with this `id` is already running"));
@@ -96,7 +105,12 @@ impl Listen {
             uris: Vec::new(),
             registered: registered.flatten(),
         };
-        Ok(Self { subscription: Some(subscription), readable, ..Self::to_changes(server, None) })
+        Ok(Self { subscription: Some(subscription), tasks, watched, ..Self::to_changes(server, None) })
+    }
+
+    /// Returns the tools of the tasks that the client subscribes to.
+    pub(super) fn tools_of_tasks(&self) -> Vec<Result<Tool, NotServed>> {
+        self.tasks.as_ref().map(TaskUpdates::tools).unwrap_or_default()
     }
 
     /// Creates a stream of all changes of the lists, and of the resources that a session has subscribed to.
@@ -107,7 +121,8 @@ impl Listen {
             tools: server.shared.changes.subscribe(),
             resources: subscriptions.list_changes(),
             inbox: session.map(|session| subscriptions.of_session(session)),
-            readable: None,
+            watched: None,
+            tasks: None,
             server: server.clone(),
             shutdown: server.shared.shutdown.clone(),
             state: State::Begun,
@@ -120,7 +135,7 @@ impl Listen {
             self.subscribe().await;
             self.state = State::Listening;
             if let Some(subscription) = &self.subscription {
-                return Some(subscription.acknowledgement());
+                return Some(subscription.acknowledgement(self.tasks.as_ref()));
             }
         }
         if self.state == State::Over {
@@ -144,6 +159,7 @@ impl Listen {
                         return Some(self.change(RESOURCES, None));
                     }
                 }
+                task = updated_task(self.tasks.as_mut()) => return Some(self.task(&task)),
                 uri = updated(self.inbox.as_deref()) => return Some(self.change(UPDATED, Some(&uri))),
                 () = self.shutdown.cancelled() => break,
                 () = cancelled_by(cancelled.clone()) => {
@@ -156,27 +172,33 @@ impl Listen {
         self.subscription.as_ref().map(Subscription::end)
     }
 
-    /// Subscribes to the resources that the caller can read. Dropping the future loses nothing.
+    /// Subscribes to the resources that the caller can read and a provider watches. Dropping the future loses nothing.
     async fn subscribe(&mut self) {
         let cancelled = self.cancelled();
-        let (Some(readable), Some(subscription)) = (&mut self.readable, &mut self.subscription) else {
+        let (Some(watching), Some(subscription)) = (&mut self.watched, &mut self.subscription) else {
             return;
         };
         tokio::select! {
-            uris = readable => {
-                self.inbox = Some(self.server.shared.resources.subscriptions.of_stream(&uris));
-                subscription.uris = uris;
+            watched = watching => {
+                subscription.uris = watched.iter().map(|(uri, _)| uri.clone()).collect();
+                self.inbox = Some(self.server.shared.resources.subscriptions.of_stream(watched));
             }
             () = self.shutdown.cancelled() => {}
             () = cancelled_by(cancelled) => {}
         }
-        self.readable = None;
+        self.watched = None;
     }
 
     /// Returns the token that cancels the request.
     fn cancelled(&self) -> Option<CancelToken> {
         let registered = self.subscription.as_ref()?.registered.as_ref()?;
         Some(registered.token().clone())
+    }
+
+    fn task(&self, update: &Update) -> Vec<u8> {
+        let meta = self.subscription.as_ref().map(Subscription::tag);
+        let meta = serde_json::value::to_raw_value(&meta).unwrap_or_default();
+        notification(TASK, &update.params(&meta))
     }
 
     fn change(&self, method: &str, uri: Option<&str>) -> Vec<u8> {
@@ -192,58 +214,9 @@ async fn updated(inbox: Option<&Inbox>) -> Box<str> {
     }
 }
 
-async fn cancelled_by(token: Option<CancelToken>) {
-    match token {
-        Some(token) => token.cancelled().await,
+async fn updated_task(tasks: Option<&mut TaskUpdates>) -> Update {
+    match tasks {
+        Some(tasks) => tasks.next().await,
         None => std::future::pending().await,
-    }
-}
-
-/// Parameters with the id of their subscription.
-#[derive(Serialize)]
-struct Tagged<'s> {
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    meta: Option<Tag<'s>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    uri: Option<&'s str>,
-    #[serde(rename = "notifications", skip_serializing_if = "Option::is_none")]
-    agreed: Option<Value>,
-}
-
-#[derive(Serialize)]
-struct Tag<'s> {
-    #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
-    id: &'s RawValue,
-}
-
-impl Subscription {
-    fn tag(&self) -> Tag<'_> {
-        Tag { id: &self.id }
-    }
-
-    fn acknowledgement(&self) -> Vec<u8> {
-        let mut agreed = json!({});
-        if self.wants_tools {
-            agreed["toolsListChanged"] = true.into();
-        }
-        if self.wants_resources {
-            agreed["resourcesListChanged"] = true.into();
-        }
-        if !self.uris.is_empty() {
-            agreed["resourceSubscriptions"] = json!(self.uris);
-        }
-        let params = Tagged { meta: Some(self.tag()), uri: None, agreed: Some(agreed) };
-        notification("notifications/subscriptions/acknowledged", &params)
-    }
-
-    fn end(&self) -> Vec<u8> {
-        #[derive(Serialize)]
-        struct Result<'s> {
-            #[serde(rename = "resultType")]
-            kind: &'static str,
-            #[serde(rename = "_meta")]
-            meta: Tag<'s>,
-        }
-        response(&self.id, b"", &json_bytes(&Result { kind: "complete", meta: self.tag() }))
     }
 }

@@ -43,6 +43,9 @@ pub(super) struct Meta<'m> {
     /// The answers with which the client repeats a call. They are beside `_meta`.
     #[serde(skip)]
     pub(super) input: Input<'m>,
+    /// The parameters of the task that the client requests, before revision 2026-07-28. They are beside `_meta`.
+    #[serde(skip)]
+    pub(super) task: Option<&'m RawValue>,
 }
 
 /// The answers of a user, and the state of the call that asked.
@@ -60,6 +63,8 @@ struct Params<'m> {
     state: Option<&'m RawValue>,
     #[serde(borrow, rename = "inputResponses")]
     responses: Option<&'m RawValue>,
+    #[serde(borrow)]
+    task: Option<&'m RawValue>,
 }
 
 impl<'m> Meta<'m> {
@@ -82,7 +87,7 @@ impl<'m> Meta<'m> {
             Some(_) => return Err(invalid("`_meta` must be an object")),
             None => Self::default(),
         };
-        Ok(Self { input, ..meta })
+        Ok(Self { input, task: params.task, ..meta })
     }
 
     /// Returns the revision that the request declares.

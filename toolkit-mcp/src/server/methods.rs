@@ -1,16 +1,17 @@
 //! Dispatch of messages to methods, independent of the transport.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolkit::mcp::{CallParams, Revision};
+use toolkit::tool::TaskSupport;
 use toolkit::{Arguments, CancelToken, Context, Tool};
 
 use super::ask::{Modes, Rounds};
-use super::call::{Asks, Call, invalid_state};
+use super::call::{Asks, Call, StreamAsks, invalid_state};
 use super::find::Find;
 use super::initialize::empty_list;
 use super::listen::Listen;
@@ -22,6 +23,7 @@ use super::reply::{Code, RpcError, json_bytes};
 use super::request::Request;
 use super::resources::{ResourceMethod, ResourceRequest};
 use super::state::Server;
+use super::task_requests::{TaskMethod, TaskRequest, TaskResult, declares_tasks};
 use super::{find, headers, initialize, page, resources};
 
 /// The action that a message requires.
@@ -38,6 +40,10 @@ pub(super) enum Routed<'m> {
     Find(Find),
     /// Answer this request for resources on a thread of the tool pool.
     Resources(Box<ResourceRequest>),
+    /// Answer this request for a task.
+    Task(Box<TaskRequest>),
+    /// Answer this request when the task has ended.
+    TaskResult(Box<TaskResult>),
     /// Send notifications of changes.
     Listen(Listen),
     /// Do nothing, since the message was a notification.
@@ -89,7 +95,7 @@ impl Server {
             "initialize" if is_legacy => {
                 let result = self.initialize(params);
                 let takes_batches = result["protocolVersion"] == BATCHES;
-                let modes = initialize::modes(params);
+                let modes = initialize::modes(params, result["protocolVersion"].as_str().unwrap_or_default());
                 Routed::Initialized { bytes: self.response(id, revision, &json_bytes(&result)), takes_batches, modes }
             }
             "ping" if is_legacy => reply(&json!({})),
@@ -105,7 +111,7 @@ impl Server {
             "server/discover" => reply(&self.discover()),
             "subscriptions/listen" if !is_legacy => {
                 let context = resources::context(&meta, revision, peer);
-                Routed::Listen(Listen::new(self, id, params, context, peer)?)
+                Routed::Listen(Listen::new(self, id, params, context, peer, declares_tasks(&meta))?)
             }
             _ if method.starts_with("resources/") && self.shared.resources.is_offered() => {
                 match self.resource_method(id, method, params, &meta, revision, peer)? {
@@ -113,6 +119,10 @@ impl Server {
                     ResourceMethod::Request(request) => Routed::Resources(request),
                 }
             }
+            _ if method.starts_with("tasks/") => match self.task_method(id, method, params, &meta, revision, peer)? {
+                TaskMethod::Request(request) => Routed::Task(request),
+                TaskMethod::Result(result) => Routed::TaskResult(result),
+            },
             "prompts/list" | "resources/list" | "resources/templates/list"
                 if self.shared.has_empty_prompts_and_resources =>
             {
@@ -178,6 +188,10 @@ impl Server {
             Revision::V2025_11_25 => peer.session.and_then(|session| self.shared.log_levels.get(session)),
             _ => meta.log_level()?,
         };
+        let task = match (entry.task_support, meta.task) {
+            (TaskSupport::Forbidden, None) => None,
+            (support, _) => self.task_offer(support, meta, revision, peer)?,
+        };
         let asks = self.asks(served.tool(entry), &arguments, meta, revision, peer)?;
         let mut context = Context::new().with(Request::new(revision, meta, peer.caller));
         if entry.has_requirements {
@@ -216,12 +230,14 @@ impl Server {
             context,
             cancel,
             registered,
+            is_cancellable: false,
             progress_token,
             log_level,
             asks,
+            task,
             span,
             permit: None,
-            charge: None,
+            charge: Mutex::default(),
         })))
     }
 
@@ -236,7 +252,12 @@ impl Server {
     ) -> Result<Asks, RpcError> {
         if revision == Revision::V2025_11_25 {
             return Ok(match peer.session {
-                Some(session) if !peer.modes.is_empty() => Asks::Stream { session: session.into(), modes: peer.modes },
+                Some(session) if !peer.modes.is_empty() => Asks::Stream(StreamAsks {
+                    session: session.into(),
+                    modes: peer.modes,
+                    questions: self.shared.waiting.of_call(&peer.name(session)),
+                    end: peer.end.cloned(),
+                }),
                 _ => Asks::Never,
             });
         }

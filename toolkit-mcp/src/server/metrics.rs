@@ -1,6 +1,7 @@
 //! Metrics in the Prometheus text format (0.0.4).
 
 mod backends;
+mod resources;
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
@@ -10,6 +11,7 @@ use std::time::Duration;
 
 use toolkit::call::ErrorKind;
 
+pub(super) use self::resources::{ResourceMetric, ResourceMetrics};
 use super::status::ServedBackend;
 
 /// The upper bounds of the histogram buckets, in seconds.
@@ -44,6 +46,7 @@ const UNKNOWN: &str = "unknown";
 pub(super) struct Metrics {
     tools: Mutex<BTreeMap<String, Arc<CallMetrics>>>,
     rejected: [AtomicU64; REJECT_REASONS.len()],
+    pub(super) resources: ResourceMetrics,
     pub(super) connections: Gauge,
     pub(super) running: Gauge,
 }
@@ -108,10 +111,11 @@ impl Metrics {
     }
 
     /// Renders all metrics as text.
-    pub(super) fn render(&self, backends: &[ServedBackend]) -> String {
+    pub(super) fn render(&self, n_tasks: usize, backends: &[ServedBackend]) -> String {
         let mut text = String::new();
-        gauge(&mut text, "toolkit_mcp_connections", "Number of open connections.", &self.connections);
-        gauge(&mut text, "toolkit_mcp_calls_running", "Number of running calls.", &self.running);
+        gauge(&mut text, "toolkit_mcp_connections", "Number of open connections.", self.connections.value());
+        gauge(&mut text, "toolkit_mcp_calls_running", "Number of running calls.", self.running.value());
+        gauge(&mut text, "toolkit_mcp_tasks", "Number of tasks, including ended ones.", n_tasks);
         head(&mut text, "toolkit_mcp_rejected_total", "counter", "Number of rejected requests, by reason.");
         for (reason, n) in std::iter::zip(REJECT_REASONS, &self.rejected) {
             let _ = writeln!(text, "toolkit_mcp_rejected_total{{reason=\"{reason}\"}} {}", n.load(Relaxed));
@@ -119,19 +123,14 @@ impl Metrics {
         let tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
         head(&mut text, "toolkit_mcp_calls_total", "counter", "Number of completed calls, by tool and outcome.");
         for (id, tool) in &*tools {
-            let id = label(id);
-            for (outcome, n) in std::iter::zip(OUTCOMES, &tool.outcomes) {
-                let n = n.load(Relaxed);
-                if n > 0 {
-                    let _ = writeln!(text, "toolkit_mcp_calls_total{{tool=\"{id}\",outcome=\"{outcome}\"}} {n}");
-                }
-            }
+            tool.render_outcomes(&mut text, "toolkit_mcp_calls_total", &format!("tool=\"{}\"", label(id)));
         }
         head(&mut text, "toolkit_mcp_call_seconds", "histogram", "Duration of calls in seconds.");
         for (id, tool) in &*tools {
-            tool.render_into(&mut text, &label(id));
+            tool.render_seconds(&mut text, "toolkit_mcp_call_seconds", &format!("tool=\"{}\"", label(id)));
         }
         drop(tools);
+        self.resources.render(&mut text);
         backends::render(&mut text, backends);
         text
     }
@@ -163,7 +162,18 @@ impl CallMetrics {
         self.micros.fetch_add(took.as_micros().try_into().unwrap_or(u64::MAX), Relaxed);
     }
 
-    fn render_into(&self, text: &mut String, id: &str) {
+    /// Renders a counter of the outcomes. `labels` precede the outcome.
+    fn render_outcomes(&self, text: &mut String, name: &str, labels: &str) {
+        for (outcome, n) in std::iter::zip(OUTCOMES, &self.outcomes) {
+            let n = n.load(Relaxed);
+            if n > 0 {
+                let _ = writeln!(text, "{name}{{{labels},outcome=\"{outcome}\"}} {n}");
+            }
+        }
+    }
+
+    /// Renders a histogram of the durations.
+    fn render_seconds(&self, text: &mut String, name: &str, labels: &str) {
         let n_calls: u64 = self.outcomes.iter().map(|n| n.load(Relaxed)).sum();
         if n_calls == 0 {
             return;
@@ -171,12 +181,12 @@ impl CallMetrics {
         let mut below = 0;
         for (bound, n) in std::iter::zip(BUCKETS, &self.buckets) {
             below += n.load(Relaxed);
-            let _ = writeln!(text, "toolkit_mcp_call_seconds_bucket{{tool=\"{id}\",le=\"{bound}\"}} {below}");
+            let _ = writeln!(text, "{name}_bucket{{{labels},le=\"{bound}\"}} {below}");
         }
-        let _ = writeln!(text, "toolkit_mcp_call_seconds_bucket{{tool=\"{id}\",le=\"+Inf\"}} {n_calls}");
+        let _ = writeln!(text, "{name}_bucket{{{labels},le=\"+Inf\"}} {n_calls}");
         let seconds = Duration::from_micros(self.micros.load(Relaxed)).as_secs_f64();
-        let _ = writeln!(text, "toolkit_mcp_call_seconds_sum{{tool=\"{id}\"}} {seconds}");
-        let _ = writeln!(text, "toolkit_mcp_call_seconds_count{{tool=\"{id}\"}} {n_calls}");
+        let _ = writeln!(text, "{name}_sum{{{labels}}} {seconds}");
+        let _ = writeln!(text, "{name}_count{{{labels}}} {n_calls}");
     }
 }
 
@@ -189,7 +199,7 @@ fn head(text: &mut String, name: &str, kind: &str, help: &str) {
     let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
 }
 
-fn gauge(text: &mut String, name: &str, help: &str, gauge: &Gauge) {
+fn gauge(text: &mut String, name: &str, help: &str, value: impl std::fmt::Display) {
     head(text, name, "gauge", help);
-    let _ = writeln!(text, "{name} {}", gauge.0.load(Relaxed));
+    let _ = writeln!(text, "{name} {value}");
 }

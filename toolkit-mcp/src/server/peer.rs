@@ -1,9 +1,12 @@
 //! The sender of a message.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use http::HeaderMap;
+use toolkit::CancelToken;
 
+use super::access::ResourceAccess;
 use super::ask::Modes;
 use super::request::Caller;
 
@@ -15,6 +18,23 @@ pub(super) struct Peer<'p> {
     pub(super) session: Option<&'p str>,
     /// The ways in which the client can ask its user, as declared for the session.
     pub(super) modes: Modes,
+    /// The resources that the token of the caller grants, or `None` for all.
+    pub(super) access: Option<&'p ResourceAccess>,
+    /// Cancelled when the client can send no more messages, such as answers of its user.
+    pub(super) end: Option<&'p CancelToken>,
     /// The HTTP headers of the message.
     pub(super) headers: Option<&'p HeaderMap>,
+    /// The address of the client, if the server has accepted its connection.
+    pub(super) address: Option<IpAddr>,
+}
+
+impl Peer<'_> {
+    /// Returns a name for limits per client: its subject, or else its address, or else its session.
+    pub(super) fn name(self, session: &str) -> String {
+        match (self.caller.and_then(|caller| caller.identity()), self.address) {
+            (Some(identity), _) => format!("subject {identity}"),
+            (None, Some(address)) => format!("address {address}"),
+            (None, None) => format!("session {session}"),
+        }
+    }
 }

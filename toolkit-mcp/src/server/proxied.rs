@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use toolkit::Tool;
 use toolkit::backend::{BackendReport, BackendState, Backends, Collected};
 
 use super::proxy_uri::Origin;
@@ -20,6 +21,8 @@ pub(super) struct Proxied {
 #[derive(Debug, Default)]
 struct Last {
     of: HashMap<String, Outcome>,
+    /// The served tools of each backend whose tools have been known.
+    tools: HashMap<String, Arc<[Tool]>>,
     configuration_errors: Vec<String>,
 }
 
@@ -48,6 +51,18 @@ impl Proxied {
         self.last().of = outcomes;
     }
 
+    /// Records the served tools by backend. `None` keeps those of a backend whose tools are not known at the moment.
+    pub(super) fn record_tools(&self, tools: HashMap<String, Option<Vec<Tool>>>) {
+        let mut last = self.last();
+        last.tools.retain(|backend, _| tools.contains_key(backend));
+        last.tools.extend(tools.into_iter().filter_map(|(backend, tools)| Some((backend, tools?.into()))));
+    }
+
+    /// Returns the served tools of a backend, or `None` if its tools have never been known.
+    pub(super) fn tools_of(&self, backend: &str) -> Option<Arc<[Tool]>> {
+        self.last().tools.get(backend).cloned()
+    }
+
     pub(super) fn set_configuration_errors(&self, errors: Vec<String>) {
         self.last().configuration_errors = errors;
     }
@@ -73,6 +88,11 @@ impl Proxied {
 }
 
 impl Outcome {
+    /// Returns true if each tool of the backend is served.
+    pub(super) fn is_complete(&self) -> bool {
+        self.n_left_out == 0
+    }
+
     /// Summarizes a collection by backend.
     pub(super) fn by_backend(collected: &Collected, names: Vec<String>) -> HashMap<String, Self> {
         let outcome = |name: String| {
@@ -124,6 +144,7 @@ fn served(outcome: Option<Outcome>, report: BackendReport) -> ServedBackend {
         next_attempt: status.next_attempt,
         last_error: status.last_error,
         n_restarts: status.n_restarts,
+        n_tasks: status.n_tasks,
         n_tools: outcome.n_tools,
         n_left_out: outcome.n_left_out,
         reasons: outcome.reasons,

@@ -18,6 +18,7 @@ use toolkit::tool::{ToolBackend, ToolId};
 use toolkit::{Catalog, Tool};
 
 use self::resources::ProxiedResources;
+use super::filter::Filter;
 use super::find::search_tools;
 use super::proxied::{Outcome, Proxied};
 use super::served::ServeError;
@@ -155,7 +156,9 @@ impl Proxy {
         let backends = backends.into();
         let proxied = Arc::new(Proxied::new(Arc::clone(&backends)));
         *server.shared.proxied.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&proxied));
-        let resources = Arc::new(ProxiedResources::new(Arc::clone(&backends)));
+        // Before the first collection, the filter decides about no backend.
+        let admitted = (server.shared.filter != Filter::all()).then(HashSet::new);
+        let resources = Arc::new(ProxiedResources::new(Arc::clone(&backends), admitted));
         server.shared.resources.add(Arc::<ProxiedResources>::clone(&resources));
         Self { server, backends, own, wait: WAIT, offered: Mutex::default(), proxied, resources }
     }
@@ -200,7 +203,10 @@ impl Proxy {
                 let started = Instant::now();
                 let resources = Arc::clone(&self.resources);
                 // The resources of a backend may block.
-                let compared = self.server.shared.pool.spawn(RESOURCES, async move { resources.compare().await });
+                let compared = self.server.shared.pool.spawn(RESOURCES, async move {
+                    resources.renew().await;
+                    resources.compare().await;
+                });
                 if compared.await.is_err() {
                     tracing::error!("the resources of the backends cannot be listed: a backend has panicked");
                 }
@@ -251,6 +257,7 @@ impl Proxy {
         // A backend that answers later may add tools, so the list is incomplete until then.
         let is_incomplete = failures.iter().any(|failure| failure.error.is_retryable());
         self.server.shared.is_incomplete.store(is_incomplete, Ordering::Release);
+        self.admit_resources(&catalog, &routes, &failures);
         self.resources.follow();
         let mut tools: Vec<Tool> = catalog.iter().map(|tool| self.with_proxied_ui(tool, &routes)).collect();
         diagnostics.extend(self.leave_out_reserved(&mut tools));
@@ -272,9 +279,45 @@ impl Proxy {
                 }
             }
         }
-        Outcome::count(&mut outcomes, &self.server.served(), |id| routes.owner(id));
+        let served = self.server.served();
+        Outcome::count(&mut outcomes, &served, |id| routes.owner(id));
+        let mut by_backend: HashMap<&str, Vec<Tool>> = HashMap::new();
+        for tool in served.entries.iter().map(|entry| served.tool(entry)) {
+            if let Some(owner) = routes.owner(tool.id()) {
+                by_backend.entry(owner).or_default().push(tool.clone());
+            }
+        }
+        let known = self.backends.names().into_iter().map(|name| {
+            let has_failed = failures.iter().any(|failure| failure.backend == name);
+            let is_complete = outcomes.get(&name).is_some_and(Outcome::is_complete);
+            // A backend has no tools only if it has answered so: its tools may be withheld.
+            let tools = by_backend.remove(&*name).or_else(|| (is_complete && !has_failed).then(Vec::new));
+            (name, tools)
+        });
+        self.proxied.record_tools(known.collect());
         self.proxied.record(outcomes);
         LeftOut { diagnostics, failures, changes }
+    }
+
+    /// Serves the resources of those backends that pass the filter of the server. For a backend whose tools are not known
+    /// at the moment, nothing changes.
+    fn admit_resources(&self, catalog: &Catalog, routes: &Routes, failures: &[BackendError]) {
+        let filter = &self.server.shared.filter;
+        if *filter == Filter::all() {
+            return;
+        }
+        let before = self.resources.admitted().unwrap_or_default();
+        let mut admitted = HashSet::new();
+        for name in self.backends.names() {
+            let mut tools = catalog.iter().filter(|tool| routes.owner(tool.id()) == Some(&name)).peekable();
+            let is_unknown = tools.peek().is_none() && failures.iter().any(|failure| failure.backend == name);
+            let is_admitted =
+                if is_unknown { before.contains(&name) } else { filter.admits_resources_of(&name, tools) };
+            if is_admitted {
+                admitted.insert(name);
+            }
+        }
+        self.resources.admit(admitted);
     }
 
     /// Removes tools of backends that have the name of a search tool on the wire. Otherwise a model would search with,

@@ -11,7 +11,7 @@ use toolkit::mcp::Revision;
 use toolkit::{CancelToken, Context};
 
 use self::answer::{Action, Scope};
-pub(super) use self::answer::{ResourceRequest, readable};
+pub(super) use self::answer::{ResourceRequest, watch_readable};
 use super::message::text;
 use super::meta::Meta;
 use super::page;
@@ -100,6 +100,7 @@ impl Server {
             context: context.with_cancel(cancel.clone()),
             cancel,
             registered,
+            access: peer.access.cloned(),
             // The servers behind a proxy answer for the proxy, and their answers may not be for everyone.
             scope: match peer.caller.is_some() || self.shared.is_proxy() {
                 true => Scope::Private,

@@ -63,3 +63,11 @@ impl Drop for Registered {
         self.running.calls().remove(&self.key);
     }
 }
+
+/// Waits until a token is cancelled. Never returns without one.
+pub(super) async fn cancelled_by(token: Option<CancelToken>) {
+    match token {
+        Some(token) => token.cancelled().await,
+        None => std::future::pending().await,
+    }
+}

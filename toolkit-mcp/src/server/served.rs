@@ -1,13 +1,14 @@
 //! The list of served tools, with their names on the wire.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::{Arc, OnceLock};
+use std::{fmt, io};
 
 use serde_json::Value;
 use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics, Naming, WireNames};
 use toolkit::dispatch::Prepared;
 use toolkit::mcp::{META_KEY, Revision, list_tools};
+use toolkit::tool::TaskSupport;
 use toolkit::{Dispatcher, Tool};
 use toolkit_search::Index;
 
@@ -38,6 +39,7 @@ pub(super) struct ServedTool {
     pub(super) id: String,
     pub(super) param_headers: Vec<ParamHeader>,
     pub(super) has_requirements: bool,
+    pub(super) task_support: TaskSupport,
     pub(super) metrics: Arc<CallMetrics>,
 }
 
@@ -69,6 +71,7 @@ impl ServedTools {
                 position: catalog.iter().as_slice().partition_point(|other| other.id() < tool.id()),
                 param_headers,
                 has_requirements: !tool.requirements().is_empty(),
+                task_support: tool.task_support(),
                 metrics: metrics.tool(&id),
                 id,
             });
@@ -127,6 +130,11 @@ impl ServedTools {
     /// Returns true if both lists are equal for clients.
     pub(super) fn looks_like(&self, other: &Self) -> bool {
         self.listed(Revision::V2026_07_28) == other.listed(Revision::V2026_07_28)
+    }
+
+    /// Returns true if calls of a tool may become tasks.
+    pub(super) fn has_tasks(&self) -> bool {
+        self.entries.iter().any(|entry| entry.task_support != TaskSupport::Forbidden)
     }
 
     /// Returns the entries of `tools/list` for a revision, as JSON, in the order of `entries`.
@@ -194,6 +202,8 @@ pub enum ServeError {
     Headers(Vec<Diagnostic>),
     /// Tools have a user interface (`_meta.ui.resourceUri`) that no provider of resources serves.
     Apps(Vec<Diagnostic>),
+    /// The stored tasks cannot be loaded.
+    Tasks(io::Error),
 }
 
 impl ServeError {
@@ -202,6 +212,7 @@ impl ServeError {
         match self {
             ServeError::Catalog(diagnostics) => diagnostics.iter(),
             ServeError::Headers(diagnostics) | ServeError::Apps(diagnostics) => diagnostics.iter(),
+            ServeError::Tasks(_) => [].iter(),
         }
     }
 }
@@ -214,11 +225,19 @@ impl fmt::Display for ServeError {
                 let messages: Vec<&str> = diagnostics.iter().map(Diagnostic::message).collect();
                 f.write_str(&messages.join("\n"))
             }
+            ServeError::Tasks(error) => write!(f, "the stored tasks cannot be loaded: {error}"),
         }
     }
 }
 
-impl std::error::Error for ServeError {}
+impl std::error::Error for ServeError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ServeError::Tasks(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
 impl From<Diagnostics> for ServeError {
     fn from(diagnostics: Diagnostics) -> Self {

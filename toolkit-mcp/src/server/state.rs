@@ -14,7 +14,7 @@ use toolkit::mcp::Revision;
 use toolkit::{CancelToken, Catalog, Dispatcher, Tool};
 use toolkit_http::{CallLimiter, ToolPool};
 
-use super::ask::{OpenRequests, Sealing};
+use super::ask::{OpenRequests, Sealing, WaitingCalls};
 use super::filter::Filter;
 use super::logging::LogLevels;
 use super::metrics::Metrics;
@@ -24,6 +24,7 @@ use super::reply::response;
 use super::running::Running;
 use super::served::{ServeError, ServedTools};
 use super::status::Status;
+use super::tasks::Tasks;
 
 /// An MCP server. Clones share the server.
 ///
@@ -78,8 +79,10 @@ pub(super) struct Shared {
     pub(super) requests: OpenRequests,
     pub(super) log_levels: LogLevels,
     pub(super) ask_timeout: Duration,
+    pub(super) waiting: WaitingCalls,
     pub(super) sealing: Arc<Sealing>,
     pub(super) resources: Providers,
+    pub(super) tasks: Arc<Tasks>,
     pub(super) metrics: Metrics,
     /// The backends of the latest proxy of the server.
     pub(super) proxied: RwLock<Option<Arc<Proxied>>>,
@@ -133,7 +136,8 @@ impl Server {
     /// Returns the metrics in the Prometheus text format.
     #[must_use]
     pub fn metrics(&self) -> String {
-        self.shared.metrics.render(&self.shared.proxied().map(|proxied| proxied.backends()).unwrap_or_default())
+        let backends = self.shared.proxied().map(|proxied| proxied.backends()).unwrap_or_default();
+        self.shared.metrics.render(self.shared.tasks.len(), &backends)
     }
 
     /// Returns the status of the server and of the backends of its [`Proxy`](super::Proxy).
@@ -143,6 +147,7 @@ impl Server {
         Status {
             n_tools: self.served().entries.len(),
             n_running: self.shared.metrics.running.value(),
+            n_tasks: self.shared.tasks.len(),
             configuration_errors: proxied.as_ref().map(|proxied| proxied.configuration_errors()).unwrap_or_default(),
             backends: proxied.map(|proxied| proxied.backends()).unwrap_or_default(),
         }
@@ -186,6 +191,11 @@ impl Shared {
     pub(super) fn has_backend(&self, name: &str) -> bool {
         let proxied = self.proxied.read().unwrap_or_else(PoisonError::into_inner);
         proxied.as_ref().is_some_and(|proxied| proxied.has_backend(name))
+    }
+
+    /// Returns the tools of a proxy's backend that the server serves, or `None` if they have never been known.
+    pub(super) fn tools_of(&self, backend: &str) -> Option<Arc<[Tool]>> {
+        self.proxied()?.tools_of(backend)
     }
 
     /// Returns the first fields of each result of a revision.

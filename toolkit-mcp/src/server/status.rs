@@ -44,6 +44,9 @@ pub struct Status {
     /// The number of running calls of clients.
     #[serde(rename = "calls_running")]
     pub n_running: u64,
+    /// The number of tasks of clients, including those that have ended and are kept.
+    #[serde(rename = "tasks")]
+    pub n_tasks: usize,
     /// The errors in the configuration of the backends, as the host has set them with
     /// [`Proxy::set_configuration_errors`](super::Proxy::set_configuration_errors).
     pub configuration_errors: Vec<String>,
@@ -85,6 +88,9 @@ pub struct ServedBackend {
     /// The number of connections after the first one.
     #[serde(rename = "restarts")]
     pub n_restarts: u64,
+    /// The number of running calls that it runs as tasks.
+    #[serde(rename = "tasks")]
+    pub n_tasks: u64,
     /// The number of its tools that are served.
     #[serde(rename = "tools")]
     pub n_tools: usize,

@@ -131,7 +131,11 @@ impl Server {
         ending.end.cancel();
         // All requests are answered when the whole semaphore is free.
         let all = u32::try_from(MAX_PENDING_BYTES).unwrap_or(u32::MAX);
-        let _ = tokio::time::timeout(self.shared.shutdown_timeout, pending.acquire_many(all)).await;
+        let drained = async {
+            let _ = pending.acquire_many(all).await;
+            self.shared.tasks.settled().await;
+        };
+        let _ = tokio::time::timeout(self.shared.shutdown_timeout, drained).await;
         outcome
     }
 }

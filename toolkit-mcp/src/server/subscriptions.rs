@@ -4,7 +4,9 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use tokio::sync::{Notify, watch};
+use toolkit::resource::ResourceWatch;
 
+use super::proxy_uri::decode;
 use super::reply::{Code, RpcError};
 
 /// The maximum length of a URI in bytes.
@@ -47,10 +49,18 @@ pub(super) struct Inbox {
 
 #[derive(Debug, Default)]
 struct Uris {
-    /// The subscriptions, and true for those with an update that the client has not received.
-    subscribed: HashMap<Box<str>, bool>,
+    subscribed: HashMap<Box<str>, Subscribed>,
     /// The updates in the order of their arrival.
     updated: VecDeque<Box<str>>,
+}
+
+/// A subscription to a resource.
+#[derive(Debug)]
+struct Subscribed {
+    /// True if there is an update that the client has not received.
+    is_updated: bool,
+    /// Ends with the subscription. It is not dropped under a lock, since it contains code of the provider.
+    _watch: ResourceWatch,
 }
 
 impl Default for Subscriptions {
@@ -60,46 +70,78 @@ impl Default for Subscriptions {
 }
 
 impl Subscriptions {
-    /// Subscribes a session to a resource.
-    pub(super) fn subscribe(&self, session: &str, uri: &str) -> Result<(), RpcError> {
+    /// Returns true if a session is subscribed to a resource.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if it is not, and has reached the limit of subscriptions.
+    pub(super) fn is_subscribed(&self, session: &str, uri: &str) -> Result<bool, RpcError> {
+        let inbox = self.inboxes().sessions.get(session).cloned();
+        inbox.map_or(Ok(false), |inbox| inbox.uris().contains(uri))
+    }
+
+    /// Subscribes a session to a resource that a provider watches.
+    pub(super) fn subscribe(&self, session: &str, uri: &str, watch: ResourceWatch) -> Result<(), RpcError> {
         let mut inboxes = self.inboxes();
         let inbox = inboxes.session(session);
         let mut uris = inbox.uris();
-        if uris.subscribed.contains_key(uri) {
-            return Ok(());
+        let is_subscribed = uris.contains(uri);
+        if !matches!(is_subscribed, Ok(false)) {
+            drop((uris, inboxes));
+            return is_subscribed.map(drop);
         }
-        if uris.subscribed.len() >= MAX_URIS {
-            return Err(too_many());
-        }
-        uris.subscribed.insert(uri.into(), false);
+        uris.subscribed.insert(uri.into(), Subscribed { is_updated: false, _watch: watch });
         drop(uris);
         inboxes.n_bytes += uri.len() + ENTRY_BYTES;
-        inboxes.forget_idle(session);
-        if inboxes.n_bytes > MAX_BYTES {
-            inboxes.unsubscribe(&inbox, uri);
-            return Err(RpcError::new(Code::Internal, "the limit of subscriptions is reached; try again later"));
+        let forgotten = inboxes.forget_idle(session);
+        let ended = if inboxes.n_bytes > MAX_BYTES { inboxes.unsubscribe(&inbox, uri) } else { None };
+        drop(inboxes);
+        drop(forgotten);
+        match ended {
+            Some(_) => Err(RpcError::new(Code::Internal, "the limit of subscriptions is reached; try again later")),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     pub(super) fn unsubscribe(&self, session: &str, uri: &str) {
         let mut inboxes = self.inboxes();
-        if let Some(inbox) = inboxes.sessions.get(session).cloned() {
-            inboxes.unsubscribe(&inbox, uri);
-        }
+        let inbox = inboxes.sessions.get(session).cloned();
+        let ended = inbox.and_then(|inbox| inboxes.unsubscribe(&inbox, uri));
+        drop(inboxes);
+        drop(ended);
     }
 
     /// Returns the inbox of a session, for one of its streams.
     pub(super) fn of_session(&self, session: &str) -> Arc<Inbox> {
         let mut inboxes = self.inboxes();
         let inbox = inboxes.session(session);
-        inboxes.forget_idle(session);
+        let forgotten = inboxes.forget_idle(session);
+        drop(inboxes);
+        drop(forgotten);
         inbox
     }
 
-    /// Creates the inbox of a stream with these subscriptions.
-    pub(super) fn of_stream(&self, uris: &[String]) -> Arc<Inbox> {
-        let subscribed = uris.iter().map(|uri| (uri.as_str().into(), false)).collect();
+    /// Forgets the oldest session without a stream that is subscribed to a resource of `backend`. Returns false if there
+    /// is none apart from `except`.
+    pub(super) fn forget_idle_subscriber(&self, backend: &str, except: &str) -> bool {
+        let mut inboxes = self.inboxes();
+        let is_of_backend = |uri: &str| decode(uri).is_some_and(|(other, _)| other == backend);
+        let is_subscriber = |name: &str| {
+            inboxes.sessions.get(name).is_some_and(|inbox| inbox.uris().subscribed.keys().any(|uri| is_of_backend(uri)))
+        };
+        let is_candidate = |name: &&Arc<str>| ***name != *except && inboxes.is_idle(name) && is_subscriber(name);
+        let oldest = inboxes.order.iter().find(is_candidate).cloned();
+        let forgotten = oldest.and_then(|name| inboxes.remove(&name));
+        drop(inboxes);
+        forgotten.is_some()
+    }
+
+    /// Creates the inbox of a stream that is subscribed to resources that providers watch.
+    pub(super) fn of_stream(&self, watched: Vec<(String, ResourceWatch)>) -> Arc<Inbox> {
+        let subscribed = watched
+            .into_iter()
+            .map(|(uri, watch)| (uri.into(), Subscribed { is_updated: false, _watch: watch }))
+            .collect();
         let inbox = Inbox { uris: Mutex::new(Uris { subscribed, updated: VecDeque::new() }), added: Notify::new() };
         let inbox = Arc::new(inbox);
         let mut inboxes = self.inboxes();
@@ -110,14 +152,17 @@ impl Subscriptions {
 
     /// Forgets a session that has ended.
     pub(super) fn end(&self, session: &str) {
-        self.inboxes().remove(session);
+        let forgotten = self.inboxes().remove(session);
+        drop(forgotten);
     }
 
     pub(super) fn updated(&self, uri: &str) {
         let mut inboxes = self.inboxes();
         inboxes.streams.retain(|stream| stream.strong_count() > 0);
-        inboxes.streams.iter().filter_map(Weak::upgrade).for_each(|inbox| inbox.add(uri));
-        inboxes.sessions.values().for_each(|inbox| inbox.add(uri));
+        // A stream may end meanwhile, and its inbox is not dropped under the lock.
+        let streams: Vec<Arc<Inbox>> = inboxes.streams.iter().filter_map(Weak::upgrade).collect();
+        streams.iter().chain(inboxes.sessions.values()).for_each(|inbox| inbox.add(uri));
+        drop(inboxes);
     }
 
     pub(super) fn list_changed(&self) {
@@ -147,37 +192,44 @@ impl Inboxes {
         inbox
     }
 
-    fn unsubscribe(&mut self, inbox: &Inbox, uri: &str) {
+    /// Ends a subscription and returns it.
+    fn unsubscribe(&mut self, inbox: &Inbox, uri: &str) -> Option<Subscribed> {
         let mut uris = inbox.uris();
         uris.updated.retain(|other| **other != *uri);
-        if uris.subscribed.remove(uri).is_some() {
-            self.n_bytes -= uri.len() + ENTRY_BYTES;
-        }
+        let ended = uris.subscribed.remove(uri)?;
+        self.n_bytes -= uri.len() + ENTRY_BYTES;
+        Some(ended)
+    }
+
+    fn is_idle(&self, session: &str) -> bool {
+        self.sessions.get(session).is_none_or(|inbox| Arc::strong_count(inbox) == 1)
     }
 
     /// Forgets the oldest sessions without a stream while there are too many subscriptions. Sessions have no other
-    /// state on the server, so clients may leave them without notice.
-    fn forget_idle(&mut self, except: &str) {
+    /// state on the server, so clients may leave them without notice. Returns their inboxes.
+    fn forget_idle(&mut self, except: &str) -> Vec<Arc<Inbox>> {
         let mut idx = 0;
+        let mut forgotten = Vec::new();
         while self.n_bytes > MAX_BYTES
             && let Some(name) = self.order.get(idx).cloned()
         {
-            let is_idle = self.sessions.get(&name).is_none_or(|inbox| Arc::strong_count(inbox) == 1);
-            match is_idle && &*name != except {
-                true => self.remove(&name),
+            match self.is_idle(&name) && &*name != except {
+                true => forgotten.extend(self.remove(&name)),
                 false => idx += 1,
             }
         }
+        forgotten
     }
 
-    fn remove(&mut self, name: &str) {
-        let Some(inbox) = self.sessions.remove(name) else {
-            return;
-        };
+    /// Removes a session and returns its inbox.
+    fn remove(&mut self, name: &str) -> Option<Arc<Inbox>> {
+        let inbox = self.sessions.remove(name)?;
         self.order.retain(|other| **other != *name);
         let uris = inbox.uris();
         let n_bytes: usize = uris.subscribed.keys().map(|uri| uri.len() + ENTRY_BYTES).sum();
         self.n_bytes -= n_bytes + name.len() + ENTRY_BYTES;
+        drop(uris);
+        Some(inbox)
     }
 }
 
@@ -196,8 +248,8 @@ impl Inbox {
     /// Adds an update if the client has subscribed to the resource.
     fn add(&self, uri: &str) {
         let mut uris = self.uris();
-        if let Some(is_updated) = uris.subscribed.get_mut(uri).filter(|is_updated| !**is_updated) {
-            *is_updated = true;
+        if let Some(subscribed) = uris.subscribed.get_mut(uri).filter(|subscribed| !subscribed.is_updated) {
+            subscribed.is_updated = true;
             uris.updated.push_back(uri.into());
             self.added.notify_one();
         }
@@ -209,11 +261,19 @@ impl Inbox {
 }
 
 impl Uris {
+    /// Returns true if there is a subscription, and an error if there is none and the limit is reached.
+    fn contains(&self, uri: &str) -> Result<bool, RpcError> {
+        match self.subscribed.contains_key(uri) {
+            false if self.subscribed.len() >= MAX_URIS => Err(too_many()),
+            is_subscribed => Ok(is_subscribed),
+        }
+    }
+
     /// Removes the oldest update, so that a resource that changes often does not delay the others.
     fn pop(&mut self) -> Option<Box<str>> {
         let uri = self.updated.pop_front()?;
-        if let Some(is_updated) = self.subscribed.get_mut(&uri) {
-            *is_updated = false;
+        if let Some(subscribed) = self.subscribed.get_mut(&uri) {
+            subscribed.is_updated = false;
         }
         Some(uri)
     }

@@ -11,6 +11,7 @@ use toolkit_mcp::client::{ConfiguredServers, McpServers};
 use toolkit_mcp::server::{LeftOut, Proxy};
 
 use super::reporter;
+use crate::logins::Logins;
 
 /// The interval at which the file is read. A change is applied when two reads agree, so that a file that is being
 /// written is not applied in part.
@@ -31,6 +32,7 @@ pub(super) struct Configured {
     servers: ConfiguredServers,
     /// The servers of `--trust`.
     trusted: Vec<String>,
+    logins: Logins,
     /// The content that was applied last.
     content: Content,
     /// The errors in that content.
@@ -43,16 +45,22 @@ impl Configured {
     /// # Errors
     ///
     /// Returns the reason why the file cannot be read.
-    pub(super) fn read(file: &Path, backends: Arc<Backends>, trusted: Vec<String>) -> Result<Self, String> {
+    pub(super) fn read(
+        file: &Path,
+        backends: Arc<Backends>,
+        trusted: Vec<String>,
+        logins: Logins,
+    ) -> Result<Self, String> {
         let is_followed = is_regular(file).map_err(|error| error.to_string())?;
         let text = read(file)?;
-        let servers = McpServers::from_json(&text).map_err(|error| error.to_string())?;
+        let servers = logins.servers(&text, file)?;
         let mut configured = Self {
             file: file.to_owned(),
             is_followed,
             servers: ConfiguredServers::new(Arc::clone(&backends)),
             backends,
             trusted,
+            logins,
             content: Ok(text),
             errors: Vec::new(),
         };
@@ -83,7 +91,7 @@ impl Configured {
             }
             self.content = content;
             let servers = self.content.as_ref().map_err(Clone::clone);
-            match servers.and_then(|text| McpServers::from_json(text).map_err(|error| error.to_string())) {
+            match servers.and_then(|text| self.logins.servers(text, &self.file)) {
                 Ok(servers) => {
                     let changes = self.apply(servers);
                     reporter::report_changes(&changes);

@@ -4,12 +4,15 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+#[cfg(feature = "oauth")]
+use super::oauth;
+use super::variables::Variables;
 use crate::client::backend::McpBackend;
 
 /// The key of the object, which other hosts ignore.
 pub(super) const KEY: &str = "toolkit";
 
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 9] = [
     "trusted",
     "mayAsk",
     "timeout",
@@ -18,17 +21,33 @@ const KEYS: [&str; 8] = [
     "maxMessageBytes",
     "maxResultBytes",
     "maxTools",
+    "oauth",
 ];
 
 type Setting = Box<dyn FnOnce(McpBackend) -> McpBackend>;
 
 /// Applies the settings to a server. Adds a reason to `wrong` for each invalid one.
-pub(super) fn apply(settings: &Value, mut backend: McpBackend, wrong: &mut Vec<String>) -> McpBackend {
+pub(super) fn apply(
+    settings: &Value,
+    mut backend: McpBackend,
+    variables: &Variables<'_>,
+    wrong: &mut Vec<String>,
+) -> McpBackend {
+    #[cfg(not(feature = "oauth"))]
+    let _ = variables;
     let Value::Object(settings) = settings else {
         wrong.push(format!("`{KEY}` must be an object"));
         return backend;
     };
     for (key, value) in settings {
+        #[cfg(feature = "oauth")]
+        if key == oauth::KEY {
+            match oauth::parse(value, variables) {
+                Ok(settings) => backend = with_oauth(backend, settings, wrong),
+                Err(reasons) => wrong.extend(reasons.into_iter().map(|reason| format!("`{KEY}.{reason}"))),
+            }
+            continue;
+        }
         match setting(key, value) {
             Ok(apply) => backend = apply(backend),
             Err(reason) => {
@@ -36,6 +55,18 @@ pub(super) fn apply(settings: &Value, mut backend: McpBackend, wrong: &mut Vec<S
                 wrong.push(format!("`{KEY}.{}` {reason}", key.escape_debug()));
             }
         }
+    }
+    backend
+}
+
+#[cfg(feature = "oauth")]
+fn with_oauth(backend: McpBackend, settings: oauth::OAuth, wrong: &mut Vec<String>) -> McpBackend {
+    match backend.endpoint() {
+        None => wrong.push(format!("`{KEY}.oauth` requires `url`")),
+        Some(endpoint) if endpoint.has_credentials() => {
+            wrong.push(format!("`{KEY}.oauth` and the header `Authorization` exclude each other"));
+        }
+        Some(_) => return backend.with_endpoint(|endpoint| endpoint.oauth(settings)),
     }
     backend
 }
@@ -79,6 +110,7 @@ fn setting(key: &str, value: &Value) -> Result<Setting, String> {
             let n_tools = count(value)?;
             Box::new(move |backend| backend.max_tools(n_tools))
         }
+        "oauth" => return Err("requires the feature `oauth` of `toolkit-mcp`".to_owned()),
         _ => return Err(format!("is unknown; the keys are {}", KEYS.map(|key| format!("`{key}`")).join(", "))),
     })
 }

@@ -23,19 +23,24 @@ pub(super) fn params(question: &Question, id: Option<&str>) -> Value {
     }
 }
 
+/// Returns the `ElicitRequest` of a question since revision 2026-07-28.
+pub(in crate::server) fn request(question: &Question) -> Value {
+    json!({ "method": "elicitation/create", "params": params(question, None) })
+}
+
 /// Parses an `ElicitResult`.
 ///
 /// # Errors
 ///
 /// Returns an error if `action` is missing or unknown, or the content is not an object.
-pub(super) fn answer(result: &str) -> Result<Answer, &'static str> {
+pub(in crate::server) fn answer(result: &Value) -> Result<Answer, &'static str> {
     #[derive(Deserialize)]
     struct ElicitResult {
         action: String,
         #[serde(default)]
         content: Option<Value>,
     }
-    let result: ElicitResult = serde_json::from_str(result).map_err(|_| "an answer must be an object with `action`")?;
+    let result = ElicitResult::deserialize(result).map_err(|_| "an answer must be an object with `action`")?;
     match (&*result.action, result.content) {
         ("accept", None) => Ok(Answer::Accepted(json!({}))),
         ("accept", Some(content @ Value::Object(_))) => Ok(Answer::Accepted(content)),

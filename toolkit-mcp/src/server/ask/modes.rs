@@ -12,6 +12,9 @@ pub(in crate::server) struct Modes(u8);
 const FORM: u8 = 1;
 const URL: u8 = 2;
 
+/// The client knows only the forms of revision 2025-06-18.
+const PLAIN: u8 = 4;
+
 impl Modes {
     /// Reads `ClientCapabilities`.
     pub(in crate::server) fn declared(capabilities: &RawValue) -> Self {
@@ -47,7 +50,17 @@ impl Modes {
     }
 
     pub(in crate::server) fn is_empty(self) -> bool {
-        self.0 == 0
+        self.0 & (FORM | URL) == 0
+    }
+
+    /// Restricts the forms to those of revision 2025-06-18.
+    pub(in crate::server) fn with_plain_forms(self) -> Self {
+        Self(self.0 | PLAIN)
+    }
+
+    /// Returns true if the client knows only the forms of revision 2025-06-18.
+    pub(in crate::server) fn has_plain_forms(self) -> bool {
+        self.0 & PLAIN != 0
     }
 
     /// Returns the modes as bits, for [`Modes::from_bits`].
@@ -57,6 +70,6 @@ impl Modes {
 
     /// Reads the bits of a session id. A client that changes them changes only what it declares about itself.
     pub(in crate::server) fn from_bits(bits: u8) -> Self {
-        Self(bits & (FORM | URL))
+        Self(bits & (FORM | URL | PLAIN))
     }
 }

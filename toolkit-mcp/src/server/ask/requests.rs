@@ -8,19 +8,12 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use toolkit::ToolError;
-use toolkit::call::ErrorKind;
 use toolkit::call::ask::{Answer, Question};
 
 use super::elicit;
 use crate::server::reply::{json_bytes, notification};
 
-/// The maximum number of open requests of a server.
-const MAX_OPEN: usize = 1024;
-
-/// The maximum number of open requests to one client.
-const MAX_OPEN_OF_SESSION: usize = 32;
-
-/// The open requests of a server, by session and id.
+/// The open requests of a server, by session and id. [`WaitingCalls`](super::WaitingCalls) bounds them.
 #[derive(Clone, Debug, Default)]
 pub(in crate::server) struct OpenRequests(Arc<Mutex<Open>>);
 
@@ -57,7 +50,10 @@ impl OpenRequests {
             }
         };
         let response = match (result, error) {
-            (Some(result), _) => elicit::answer(result.get()).map_err(str::to_owned),
+            (Some(result), _) => {
+                let result: Value = serde_json::from_str(result.get()).unwrap_or_default();
+                elicit::answer(&result).map_err(str::to_owned)
+            }
             (None, error) => {
                 let error: String = error.map_or("", RawValue::get).chars().take(500).collect();
                 Err(format!("the client responded with the error {error}"))
@@ -70,7 +66,7 @@ impl OpenRequests {
     ///
     /// # Errors
     ///
-    /// Returns an error if too many requests are open.
+    /// Returns an error if the system has no random numbers for an id.
     pub(in crate::server) fn open(
         &self,
         session: &str,
@@ -79,15 +75,8 @@ impl OpenRequests {
     ) -> Result<OpenRequest, ToolError> {
         let id = new_id()?;
         let key: Key = (session.into(), format!("\"{id}\"").into());
-        let mut requests = self.requests();
-        let is_full = requests.len() >= MAX_OPEN
-            || requests.keys().filter(|(session, _)| *session == key.0).count() >= MAX_OPEN_OF_SESSION;
-        if is_full {
-            return Err(ToolError::new(ErrorKind::Overloaded, "too many questions are open; try again later"));
-        }
         let (sender, response) = oneshot::channel();
-        requests.insert(key.clone(), Waiting { identity, sender });
-        drop(requests);
+        self.requests().insert(key.clone(), Waiting { identity, sender });
         let params = elicit::params(question, Some(&id));
         Ok(OpenRequest { requests: self.clone(), key, id, params, response })
     }
@@ -111,6 +100,12 @@ impl OpenRequest {
     pub(in crate::server) fn message(&self) -> Vec<u8> {
         let (id, params) = (&self.id, &self.params);
         json_bytes(&json!({ "jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": params }))
+    }
+
+    /// Returns the message to send, with the `_meta` of its parameters.
+    pub(in crate::server) fn message_with_meta(&mut self, meta: Value) -> Vec<u8> {
+        self.params["_meta"] = meta;
+        self.message()
     }
 
     /// Returns the notification that the request is cancelled.

@@ -36,6 +36,8 @@ struct Round {
     /// True for the answers that a question of this round has received.
     taken: Vec<bool>,
     open: Vec<Question>,
+    /// True if the call has become a task, which asks by itself.
+    has_left: bool,
     /// Woken when a question is opened.
     waker: Option<Waker>,
 }
@@ -86,7 +88,7 @@ impl Rounds {
         for (key, hash) in std::mem::take(&mut state.open) {
             // A question without an answer is asked again.
             if let Some(response) = responses.get(&key) {
-                state.answered.push(Answered::new(hash, elicit::answer(&response.to_string())?));
+                state.answered.push(Answered::new(hash, elicit::answer(response)?));
             }
         }
         let answered = state.answered.clone();
@@ -102,12 +104,17 @@ impl Rounds {
 
     /// Returns false if the call continues from a state that was used before, and a second use may repeat the effects of
     /// the tool.
-    pub(in crate::server) async fn may_run(&self, sealing: &Arc<Sealing>, tool: &Tool) -> bool {
+    pub(in crate::server) async fn may_run(
+        &self,
+        sealing: &Arc<Sealing>,
+        tool: &Tool,
+        caller: Option<&Caller>,
+    ) -> bool {
         let hints = tool.annotations();
         let is_repeatable = hints.read_only == Some(true) || hints.idempotent == Some(true);
         match &self.0.resumed {
             // Without an answer, nothing was approved.
-            Some(state) if !is_repeatable && !state.answered.is_empty() => state.use_once(sealing).await,
+            Some(state) if !is_repeatable && !state.answered.is_empty() => state.use_once(sealing, caller).await,
             _ => true,
         }
     }
@@ -130,6 +137,34 @@ impl Rounds {
             Poll::Pending
         })
         .await
+    }
+
+    /// Ends the rounds of a call that becomes a task. Returns false if a question is open, which ends the call.
+    pub(in crate::server) fn leave(&self) -> bool {
+        let mut round = self.round();
+        round.has_left = round.open.is_empty();
+        round.has_left
+    }
+
+    /// Asks a question in this round. Returns `None` if the rounds have ended and no earlier one has an answer.
+    pub(in crate::server) async fn ask_in_round(&self, question: &Question) -> Option<Result<Answer, ToolError>> {
+        let waker = {
+            let mut round = self.round();
+            if let Some(answer) = round.take_answer(question) {
+                return Some(Ok(answer));
+            }
+            if round.has_left {
+                return None;
+            }
+            round.open.push(question.clone());
+            round.waker.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        // The call is dropped, and runs again with the answer.
+        self.0.ended.cancelled().await;
+        Some(Err(ToolError::cancelled()))
     }
 
     /// Returns `InputRequiredResult` with the questions of this round.
@@ -155,8 +190,7 @@ impl Rounds {
         let binding = Binding::new(&sealing.name, caller, tool, arguments);
         let sealed = binding.and_then(|binding| sealing.seal(&state, &binding));
         let sealed = sealed.ok_or_else(|| ToolError::failed("the answers of the user are too long"))?;
-        let request = |question| json!({ "method": "elicitation/create", "params": elicit::params(question, None) });
-        let requests: Map<String, Value> = std::iter::zip(keys, round.open.iter().map(request)).collect();
+        let requests: Map<String, Value> = std::iter::zip(keys, round.open.iter().map(elicit::request)).collect();
         Ok(json!({ "resultType": "input_required", "inputRequests": requests, "requestState": sealed }))
     }
 
@@ -180,22 +214,7 @@ impl Asker for Rounds {
     }
 
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Result<Answer, ToolError>> {
-        Box::pin(async {
-            let waker = {
-                let mut round = self.round();
-                if let Some(answer) = round.take_answer(question) {
-                    return Ok(answer);
-                }
-                round.open.push(question.clone());
-                round.waker.take()
-            };
-            if let Some(waker) = waker {
-                waker.wake();
-            }
-            // The call is dropped, and runs again with the answer.
-            self.0.ended.cancelled().await;
-            Err(ToolError::cancelled())
-        })
+        Box::pin(async { self.ask_in_round(question).await.unwrap_or_else(|| Err(ToolError::cancelled())) })
     }
 }
 

@@ -10,10 +10,11 @@ use sha2::{Digest as _, Sha256};
 use toolkit::call::ask::Answer;
 use toolkit::{Arguments, Tool};
 use toolkit_schema::equality::write_canonical;
+use toolkit_schema::tree::Tree;
 
 use super::elicit::QuestionHash;
 use super::seal::Keys;
-use super::used::UsedStates;
+use super::used::{UsedInMemory, UsedStates};
 use crate::server::request::Caller;
 
 /// The keys and settings with which a server seals states.
@@ -21,9 +22,15 @@ pub(in crate::server) struct Sealing {
     pub(in crate::server) keys: Keys,
     /// The time within which the user has to answer.
     pub(in crate::server) ttl: Duration,
-    pub(in crate::server) used: Box<dyn UsedStates>,
+    pub(in crate::server) used: UsedRecord,
     /// The name of the server, which a state is bound to.
     pub(in crate::server) name: String,
+}
+
+/// The record of the states that were used.
+pub(in crate::server) enum UsedRecord {
+    InMemory(UsedInMemory),
+    OfHost(Box<dyn UsedStates>),
 }
 
 /// The call that a state is bound to. It continues no other one.
@@ -35,9 +42,14 @@ impl Binding {
     /// Binds a state to a server, a caller, a tool with its contract, and arguments. Returns `None` if the arguments are
     /// not JSON.
     pub(super) fn new(server: &str, caller: Option<&Caller>, tool: &Tool, arguments: &Arguments<'_>) -> Option<Self> {
-        let arguments = arguments.to_value().ok()?;
+        let arguments = Tree::parse(&arguments.to_json().ok()?).ok()?;
         let mut canonical = String::new();
-        write_canonical(&arguments, &mut canonical);
+        write_canonical(&arguments.value, &mut canonical);
+        // Numbers that the tree rounds are bound as they were sent.
+        for pointer in arguments.all_rounded() {
+            let number = arguments.rounded(&pointer).unwrap_or_default();
+            canonical.extend(["\n", &*pointer, " ", number]);
+        }
         let id = tool.id().to_string();
         let contract = tool.contract_hash();
         // A subject is unique within its issuer only, and an empty one differs from none.
@@ -149,13 +161,18 @@ impl State {
     }
 
     /// Records that the state is used. Returns false if it was used before, or has expired since it was opened.
-    pub(super) async fn use_once(&self, sealing: &Arc<Sealing>) -> bool {
+    pub(super) async fn use_once(&self, sealing: &Arc<Sealing>, caller: Option<&Caller>) -> bool {
+        let Ok(id) = u128::from_str_radix(&self.id, 16) else {
+            return false;
+        };
         if self.has_expired() {
             return false;
         }
-        match u128::from_str_radix(&self.id, 16) {
-            Ok(id) => sealing.used.use_once(id, self.expires()).await,
-            Err(_) => false,
+        match &sealing.used {
+            UsedRecord::InMemory(used) => {
+                used.use_once(id, self.expires(), caller.and_then(Caller::identity).as_deref())
+            }
+            UsedRecord::OfHost(used) => used.use_once(id, self.expires()).await,
         }
     }
 }

@@ -1,38 +1,27 @@
-//! The events of a running call: progress notifications, and then the answer.
+//! The events of a call: messages, and then the response. A long call may end with the id of a task instead.
 
 use std::future::pending;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::time::Duration;
 
-use serde::Serialize;
-use serde_json::value::RawValue;
-use tokio::sync::mpsc::Receiver;
-use tokio::time::{Instant, sleep};
-use toolkit::call::{ErrorKind, Progress};
-use toolkit::{CancelToken, ToolError};
-use toolkit_http::{CallPermit, Overloaded, Task};
+use super::event::{CallEvent, CallResponse, Events};
+use super::request::Call;
+use super::running::RunningCall;
+use super::task::{Promotion, run};
+use crate::server::tasks::Created;
 
-use super::message::CallMessage;
-use super::run::{Ended, run};
-use super::watch::Watch;
-use super::{Asks, Call, CallResponse};
-use crate::server::reply::notification;
-
-/// The time by which a tool's own timeout may be exceeded before the server ends the call. The dispatcher may measure
-/// the same timeout, and its error is more precise.
-const SLACK: Duration = Duration::from_millis(100);
-
-/// The least time by which an open question extends a deadline.
-const MIN_EXTENSION: Duration = Duration::from_millis(20);
+/// The events of a call. Dropping it cancels the call, unless it has become a task.
+pub(in crate::server) struct CallEvents {
+    /// `None` after the response.
+    call: Option<RunningCall>,
+    promotion: Option<Promotion>,
+}
 
 impl Call<'static> {
-    /// Runs the call without progress notifications.
+    /// Runs the call without messages while it runs.
     pub(in crate::server) async fn answer(self) -> CallResponse {
-        let mut call = self.start(false);
+        let mut events = CallEvents::new(self, false);
         loop {
-            if let CallEvent::Response(answer) = call.next().await {
-                return answer;
+            if let CallEvent::Response(response) = events.next().await {
+                return response;
             }
         }
     }
@@ -41,222 +30,57 @@ impl Call<'static> {
     /// client can ask its user.
     pub(in crate::server) fn events(self) -> CallEvents {
         let sends_messages = self.sends_messages();
-        self.start(sends_messages)
+        CallEvents::new(self, sends_messages)
     }
-
-    fn start(mut self, sends_messages: bool) -> CallEvents {
-        let messages = sends_messages.then(|| self.listen());
-        if let Asks::Rounds(rounds) = &self.asks {
-            self.context = std::mem::take(&mut self.context).with_asker(rounds.asker());
-        }
-        let watch = Watch::new(self.entry(), &self.shared);
-        let deadline = self.shared.call_timeout.map(|limit| Instant::now() + limit);
-        CallEvents {
-            call: Arc::new(self),
-            watch,
-            deadline,
-            own_deadline: None,
-            step: Step::New,
-            messages,
-            done: f64::NEG_INFINITY,
-        }
-    }
-}
-
-/// The events of a running call. Dropping it cancels the call.
-pub(in crate::server) struct CallEvents {
-    call: Arc<Call<'static>>,
-    watch: Watch,
-    /// The deadline of the server.
-    deadline: Option<Instant>,
-    /// The deadline of the tool, and the timeout it was computed from.
-    own_deadline: Option<(Instant, Duration)>,
-    step: Step,
-    messages: Option<Receiver<CallMessage>>,
-    /// The last progress that was sent. Progress must increase with each notification.
-    done: f64,
-}
-
-enum Step {
-    New,
-    Waits(Pin<Box<dyn Future<Output = Result<CallPermit, Overloaded>> + Send>>),
-    Runs(Task<Ended>),
-    /// The call has ended. Queued progress is sent before its response.
-    Ended(Box<Ended>),
-    Finished,
-}
-
-/// An event of a call.
-pub(in crate::server) enum CallEvent {
-    /// A notification or request, which precedes the response.
-    Message(Vec<u8>),
-    /// The outcome, which is the last event.
-    Response(CallResponse),
 }
 
 impl CallEvents {
-    /// Waits for the next event. Do not call it again after the response. Dropping the future loses no event.
-    pub(in crate::server) async fn next(&mut self) -> CallEvent {
-        loop {
-            // The time that the user takes to answer does not count.
-            let asking = self.call.context.time_asking();
-            let own = self.own_deadline.map(|(deadline, _)| deadline + asking);
-            let cancel = self.call.registered.as_ref().map(|_| self.call.cancel.clone());
-            let deadline = self.deadline.map(|deadline| deadline + asking);
-            let error = tokio::select! {
-                biased;
-                event = self.step() => match event {
-                    Some(event) => return event,
-                    // The tool runs now and has a deadline of its own.
-                    None => continue,
-                },
-                () = cancelled(cancel) => ToolError::cancelled(),
-                () = reached(own) => match has_asked_since(Arc::clone(&self.call), asking).await {
-                    true => continue,
-                    false => self.tool_timed_out(),
-                },
-                () = reached(deadline) => match has_asked_since(Arc::clone(&self.call), asking).await {
-                    true => continue,
-                    false => self.timed_out(),
-                },
-            };
-            return self.end(self.call.failed(error));
-        }
+    fn new(call: Call<'static>, sends_messages: bool) -> Self {
+        let promotion = call.task.as_ref().map(|offer| Promotion::new(offer, &call));
+        Self { call: Some(call.start(sends_messages)), promotion }
     }
 
-    /// Advances the call. Returns `None` when the tool has started.
-    async fn step(&mut self) -> Option<CallEvent> {
-        loop {
-            match &mut self.step {
-                Step::New => match self.call.shared.calls.try_acquire(&self.call.entry().id) {
-                    Ok(permit) => return self.run(permit),
-                    Err(_) => {
-                        let call = Arc::clone(&self.call);
-                        let wait = async move { call.shared.calls.acquire(&call.entry().id).await };
-                        self.step = Step::Waits(Box::pin(wait));
-                    }
-                },
-                Step::Waits(permit) => match permit.await {
-                    Ok(permit) => return self.run(permit),
-                    Err(error) => {
-                        let error = ToolError::new(ErrorKind::Overloaded, error.to_string());
-                        return Some(self.end(self.call.failed(error)));
-                    }
-                },
-                Step::Runs(task) => {
-                    let message = async {
-                        match &mut self.messages {
-                            Some(messages) => messages.recv().await,
-                            None => pending().await,
-                        }
-                    };
-                    tokio::select! {
-                        biased;
-                        Some(message) = message => {
-                            if let Some(event) = self.event(message) {
-                                return Some(event);
-                            }
-                        }
-                        ended = task => {
-                            let ended = ended.unwrap_or_else(|panicked| self.call.failed(ToolError::internal(panicked)));
-                            self.step = Step::Ended(Box::new(ended));
-                        }
-                    }
-                }
-                Step::Ended(_) => {
-                    while let Some(Ok(message)) = self.messages.as_mut().map(Receiver::try_recv) {
-                        if let Some(event) = self.event(message) {
-                            return Some(event);
-                        }
-                    }
-                    if let Step::Ended(ended) = std::mem::replace(&mut self.step, Step::Finished) {
-                        return Some(self.end(*ended));
-                    }
-                }
-                Step::Finished => pending().await,
-            }
-        }
-    }
-
-    fn run(&mut self, permit: CallPermit) -> Option<CallEvent> {
-        let limit = self.call.own_timeout();
-        self.own_deadline = limit.map(|limit| (Instant::now() + limit + SLACK, limit));
-        self.step = Step::Runs(self.call.shared.pool.spawn(&self.call.entry().id, run(Arc::clone(&self.call), permit)));
-        None
-    }
-
-    fn end(&mut self, ended: Ended) -> CallEvent {
-        // Dropping the task cancels a tool that still runs.
-        self.step = Step::Finished;
-        self.watch.ended(ended.failure);
-        CallEvent::Response(ended.response)
-    }
-
-    fn timed_out(&self) -> ToolError {
-        let (id, limit) = (&self.call.entry().id, self.call.shared.call_timeout.unwrap_or_default());
-        ToolError::new(
-            ErrorKind::TimedOut,
-            format!("{id}: the call took longer than {limit:?}, the timeout of the server"),
-        )
-    }
-
-    fn tool_timed_out(&self) -> ToolError {
-        let (id, limit) = (&self.call.entry().id, self.own_deadline.map_or(Duration::ZERO, |(_, limit)| limit));
-        ToolError::new(ErrorKind::TimedOut, format!("{id}: the tool took longer than {limit:?}"))
-    }
-
-    fn event(&mut self, message: CallMessage) -> Option<CallEvent> {
-        match message {
-            CallMessage::Progress(progress) => self.report(&progress),
-            CallMessage::Log(bytes) | CallMessage::Request(bytes) => Some(CallEvent::Message(bytes)),
-        }
-    }
-
-    fn report(&mut self, progress: &Progress) -> Option<CallEvent> {
-        #[derive(Serialize)]
-        struct Params<'p> {
-            #[serde(rename = "progressToken")]
-            token: Option<&'p RawValue>,
-            #[serde(flatten)]
-            progress: &'p Progress,
-        }
-        // The protocol requires that progress increases.
-        if progress.done <= self.done {
+    /// Turns the call into a task. Returns `None` if the call is about to end.
+    fn promote(&mut self, created: Created) -> Option<CallResponse> {
+        let mut call = self.call.take()?;
+        if !call.leave_for(created.task()) {
+            self.call = Some(call);
             return None;
         }
-        self.done = progress.done;
-        let token = self.call.progress_token.as_deref();
-        Some(CallEvent::Message(notification("notifications/progress", &Params { token, progress })))
+        let task = created.keep();
+        let response = call.created(&task);
+        tokio::spawn(run(call, task));
+        Some(response)
     }
 }
 
-impl Drop for CallEvents {
-    fn drop(&mut self) {
-        // Tools that observe the token can stop early.
-        self.call.cancel.cancel();
-    }
-}
-
-/// Returns true if the call has waited for its user for longer than `asking`, which extends its deadlines.
-async fn has_asked_since(call: Arc<Call<'static>>, asking: Duration) -> bool {
-    let has_asked = call.context.time_asking() > asking;
-    if has_asked {
-        // The deadline moves while a question is open.
-        sleep(MIN_EXTENSION).await;
-    }
-    has_asked
-}
-
-async fn cancelled(token: Option<CancelToken>) {
-    match token {
-        Some(token) => token.cancelled().await,
-        None => pending().await,
-    }
-}
-
-async fn reached(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => tokio::time::sleep_until(deadline).await,
-        None => pending().await,
+impl Events for CallEvents {
+    async fn next(&mut self) -> CallEvent {
+        loop {
+            let Some(call) = &mut self.call else { return pending().await };
+            let Some(promotion) = &mut self.promotion else { return call.next().await };
+            let created = tokio::select! {
+                biased;
+                // A requested task exists before its call starts.
+                event = call.next(), if !promotion.is_requested() => return event,
+                created = promotion.created() => created,
+            };
+            let is_requested = promotion.is_requested();
+            self.promotion = None;
+            match created {
+                Ok(created) => {
+                    if let Some(response) = self.promote(created) {
+                        return CallEvent::Response(response);
+                    }
+                }
+                // The client waits for the result instead.
+                Err(_) if !is_requested => {}
+                Err(error) => {
+                    if let Some(call) = self.call.take() {
+                        return CallEvent::Response(call.not_created(&error));
+                    }
+                }
+            }
+        }
     }
 }

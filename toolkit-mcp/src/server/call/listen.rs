@@ -5,10 +5,10 @@ use std::sync::atomic::AtomicUsize;
 
 use tokio::sync::mpsc::{Receiver, channel};
 
-use super::ask::StreamAsker;
+use super::ask::{StreamAsker, TaskAsker};
 use super::message::CallMessage;
 use super::permit::PermitSlot;
-use super::{Asks, Call};
+use super::request::{Asks, Call};
 use crate::server::logging::CallLog;
 use crate::server::request::{Caller, Request};
 
@@ -20,7 +20,15 @@ impl Call<'static> {
     pub(super) fn listen(&mut self) -> Receiver<CallMessage> {
         let (sender, receiver) = channel(MAX_MESSAGES);
         let mut context = std::mem::take(&mut self.context);
-        if let Asks::Stream { session, modes } = &self.asks {
+        if let Some(offer) = &self.task {
+            let rounds = match &self.asks {
+                Asks::Rounds(rounds) => Some(rounds.clone()),
+                _ => None,
+            };
+            let permit = PermitSlot::default();
+            self.permit = Some(permit.clone());
+            context = context.with_asker(TaskAsker::new(offer, rounds, &self.shared, &self.entry().id, permit));
+        } else if let Some(asks) = self.asks.take_stream() {
             let permit = PermitSlot::default();
             self.permit = Some(permit.clone());
             let caller = context.get::<Request>().and_then(Request::caller);
@@ -28,9 +36,8 @@ impl Call<'static> {
             context = context.with_asker(StreamAsker {
                 shared: Arc::clone(&self.shared),
                 tool: self.entry().id.clone(),
-                session: session.clone(),
+                asks,
                 identity,
-                modes: *modes,
                 messages: sender.clone(),
                 permit,
                 n_asked: AtomicUsize::new(0),
@@ -44,7 +51,8 @@ impl Call<'static> {
                 }
             });
         }
-        if self.progress_token.is_some() {
+        // A task shows the message of the last progress.
+        if self.progress_token.is_some() || self.task.is_some() {
             context = context.on_progress(move |progress| drop(sender.try_send(CallMessage::Progress(progress))));
         }
         self.context = context;

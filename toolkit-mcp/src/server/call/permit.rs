@@ -3,10 +3,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use toolkit::ToolError;
+use toolkit::call::ErrorKind;
 use toolkit_http::{CallLimiter, CallPermit};
-
-/// The time that a call waits for a permit after its user has answered.
-const RETURN_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The permit of a call, if it holds one.
 #[derive(Clone, Default)]
@@ -19,7 +18,7 @@ struct State {
 }
 
 /// An open question. Dropping it takes the permit back if one is free.
-pub(super) struct Away<'s> {
+struct Away<'s> {
     slot: &'s PermitSlot,
     limiter: &'s CallLimiter,
     tool: &'s str,
@@ -35,8 +34,29 @@ impl PermitSlot {
         drop(self.state().permit.take());
     }
 
+    /// Waits for the answer of a user without the permit, and takes it back afterwards, within `patience`.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the answer, or one if no permit is free afterwards.
+    pub(in crate::server::call) async fn without<T>(
+        &self,
+        limiter: &CallLimiter,
+        tool: &str,
+        patience: Duration,
+        answer: impl Future<Output = Result<T, ToolError>>,
+    ) -> Result<T, ToolError> {
+        let away = self.leave(limiter, tool);
+        let answer = answer.await;
+        if !away.come_back(patience).await {
+            let message = "the server has no free permit for the call after the answer of its user; try again later";
+            return Err(ToolError::new(ErrorKind::Overloaded, message));
+        }
+        answer
+    }
+
     /// Returns the permit to the limiter while a question is open. The other calls must not wait for this user.
-    pub(super) fn leave<'s>(&'s self, limiter: &'s CallLimiter, tool: &'s str) -> Away<'s> {
+    fn leave<'s>(&'s self, limiter: &'s CallLimiter, tool: &'s str) -> Away<'s> {
         let mut state = self.state();
         state.n_open += 1;
         drop(state.permit.take());
@@ -58,11 +78,11 @@ impl PermitSlot {
 
 impl Away<'_> {
     /// Closes the question, and waits for a permit if it was the last open one. Returns false if none was free in time.
-    pub(super) async fn come_back(mut self) -> bool {
+    async fn come_back(mut self, patience: Duration) -> bool {
         if !self.close() {
             return true;
         }
-        match tokio::time::timeout(RETURN_TIMEOUT, self.limiter.acquire(self.tool)).await {
+        match tokio::time::timeout(patience, self.limiter.acquire(self.tool)).await {
             Ok(Ok(permit)) => self.slot.refill(permit),
             _ => return false,
         }

@@ -12,7 +12,8 @@ use toolkit::{RunResult, ToolError};
 use toolkit_http::CallPermit;
 use tracing::Instrument;
 
-use super::{Asks, Call, CallResponse, invalid_state};
+use super::event::CallResponse;
+use super::request::{Asks, Call, invalid_state};
 use crate::server::ask::{Outcome, Rounds};
 use crate::server::proxy_uri::backend_name;
 use crate::server::reply::{Code, RpcError, json_bytes, response};
@@ -42,18 +43,23 @@ fn blocking_threads(call: Arc<Call<'static>>, permit: CallPermit) -> BlockingThr
 
 /// Runs a call.
 pub(super) async fn run(call: Arc<Call<'static>>, permit: CallPermit) -> Ended {
-    let Asks::Rounds(rounds) = &call.asks else {
-        let ended = run_to_end(&call, permit).await;
-        // A client that reads slowly must not keep the permit.
-        if let Some(slot) = &call.permit {
-            slot.clear();
-        }
-        return ended;
+    let ended = match &call.asks {
+        Asks::Rounds(rounds) => run_round(&call, rounds, permit).await,
+        _ => run_to_end(&call, permit).await,
     };
-    if !rounds.may_run(&call.shared.sealing, call.tool()).await {
+    // A client that reads slowly must not keep the permit.
+    if let Some(slot) = &call.permit {
+        slot.clear();
+    }
+    ended
+}
+
+async fn run_round(call: &Arc<Call<'static>>, rounds: &Rounds, permit: CallPermit) -> Ended {
+    let caller = call.context.get::<Request>().and_then(Request::caller);
+    if !rounds.may_run(&call.shared.sealing, call.tool(), caller).await {
         return call.rejected(&invalid_state());
     }
-    match rounds.run(run_to_end(&call, permit)).await {
+    match rounds.run(run_to_end(call, permit)).await {
         Outcome::Completed(ended) => ended,
         Outcome::Asked => call.asked(rounds),
     }
@@ -144,7 +150,9 @@ impl Call<'_> {
     }
 
     fn rejected(&self, fault: &RpcError) -> Ended {
-        let (bytes, is_bad_request) = (fault.to_response(Some(&self.id)), fault.is_bad_request);
+        let bytes = fault.to_response(Some(&self.id));
+        // Clients before revision 2026-07-28 do not read the body of a response with an error status.
+        let is_bad_request = fault.is_bad_request && self.revision != Revision::V2025_11_25;
         let response = CallResponse { bytes, is_bad_request, is_cancelled: self.is_cancelled() };
         Ended { response, failure: Some(ErrorKind::InvalidArguments) }
     }
@@ -170,6 +178,6 @@ impl Call<'_> {
 
     /// Returns true if the client has cancelled the call.
     fn is_cancelled(&self) -> bool {
-        self.registered.is_some() && self.cancel.is_cancelled()
+        self.is_cancellable && self.cancel.is_cancelled()
     }
 }

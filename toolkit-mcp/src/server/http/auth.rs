@@ -10,9 +10,10 @@ mod jwt;
 mod resource;
 mod scopes;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::future::ready;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use http::HeaderMap;
 use toolkit::Tool;
@@ -29,8 +30,10 @@ pub use self::jwt::{Jwt, JwtIssuer};
 pub(super) use self::resource::{Resource, WELL_KNOWN};
 use self::scopes::Scopes;
 use super::rejection::Rejection;
+use crate::server::access::ResourceAccess;
 use crate::server::headers::is_modern;
 use crate::server::request::Caller;
+use crate::server::state::Server;
 
 /// Authenticates callers by their token.
 ///
@@ -141,21 +144,64 @@ impl Auth {
         headers: &HeaderMap,
         tools: impl Iterator<Item = &'t Tool> + Clone,
     ) -> Result<(), Rejection> {
-        let mut needed = self.scopes.of_calls(tools.clone());
+        let needed = self.scopes.of_calls(tools.clone());
         if self.scopes.are_granted(&needed, caller) {
             return Ok(());
         }
+        let names: Vec<&str> = tools.map(Tool::name).collect();
+        let description = format!("the token does not grant the scopes that `{}` requires", names.join("`, `"));
+        Err(self.insufficient(caller, headers, needed, &description))
+    }
+
+    /// Rejects a request whose token does not grant the needed scopes.
+    fn insufficient(
+        &self,
+        caller: &Caller,
+        headers: &HeaderMap,
+        mut needed: Vec<String>,
+        description: &str,
+    ) -> Rejection {
         // Clients of earlier revisions replace their scopes by those of the challenge, so that without the granted
         // scopes they would alternate between the scopes of two tools.
         if !is_modern(headers) {
             let granted = caller.scopes().iter().filter(|scope| !needed.contains(scope));
             needed.extend(granted.cloned().collect::<Vec<_>>());
         }
-        let names: Vec<&str> = tools.map(Tool::name).collect();
-        let description = format!("the token does not grant the scopes that `{}` requires", names.join("`, `"));
         let challenge = self.challenge(&needed);
-        let challenge = Challenge { error: Some("insufficient_scope"), description: Some(&description), ..challenge };
-        Err(challenge.reject(TokenError::InsufficientScope))
+        let challenge = Challenge { error: Some("insufficient_scope"), description: Some(description), ..challenge };
+        challenge.reject(TokenError::InsufficientScope)
+    }
+
+    /// Returns the resources that the token of a caller grants, or `None` if it grants all.
+    pub(super) fn access(&self, server: &Server, caller: &Arc<Caller>) -> Option<ResourceAccess> {
+        if caller.has_all_scopes() || !server.shared.resources.is_offered() {
+            return None;
+        }
+        let (scopes, server, caller) = (self.scopes.clone(), server.clone(), Arc::clone(caller));
+        // A list has many resources of a few backends.
+        let known: Mutex<HashMap<String, bool>> = Mutex::default();
+        Some(ResourceAccess::new(move |uri| {
+            let is_granted =
+                || scopes.of_resource(uri, &server).iter().any(|needed| scopes.are_granted(needed, &caller));
+            let Some(backend) = scopes.backend_of(uri, &server) else { return is_granted() };
+            let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+            match known.get(backend) {
+                Some(is_granted) => *is_granted,
+                None => *known.entry(backend.to_owned()).or_insert(is_granted()),
+            }
+        }))
+    }
+
+    /// Rejects a request for a resource that the token of the caller does not grant.
+    pub(super) fn reject_resource(
+        &self,
+        caller: &Caller,
+        headers: &HeaderMap,
+        server: &Server,
+        uri: &str,
+    ) -> Rejection {
+        let needed = self.scopes.of_resource(uri, server).into_iter().min_by_key(Vec::len).unwrap_or_default();
+        self.insufficient(caller, headers, needed, "the token does not grant the scopes that the resource requires")
     }
 
     /// Returns the metadata of the resource, if the host has declared one.

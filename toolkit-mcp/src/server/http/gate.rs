@@ -12,6 +12,8 @@ use super::rejection::Rejection;
 use crate::server::metrics::RejectReason;
 use crate::server::reply::Code;
 use crate::server::request::Caller;
+use crate::server::task_requests::NotServed;
+use toolkit::Tool;
 use toolkit_http::{Connection, HostGuard};
 
 /// The checks that each request has to pass.
@@ -72,7 +74,8 @@ impl Gate {
         caller
     }
 
-    /// Checks that the token of the caller grants the scopes of the tools that a message calls.
+    /// Checks that the token of the caller grants the scopes of the tools that a message calls, or of whose calls it
+    /// receives the results.
     pub(super) fn check_scopes(
         &self,
         caller: Option<&Caller>,
@@ -83,8 +86,34 @@ impl Gate {
             (Some(caller), Received::Call(call)) => {
                 self.auth.check_scopes(caller, headers, std::iter::once(call.tool()))
             }
+            (Some(caller), Received::Task(request)) => self.check_tasks(caller, headers, request.tool()),
+            (Some(caller), Received::TaskResult(result)) => self.check_tasks(caller, headers, result.tool()),
+            (Some(caller), Received::Listen(listen)) => self.check_tasks(caller, headers, listen.tools_of_tasks()),
+            (Some(caller), Received::Resources(request)) => match request.denied_uri() {
+                Some(uri) => Err(self.auth.reject_resource(caller, headers, request.server(), uri)),
+                None => Ok(()),
+            },
             (Some(caller), Received::Batch(batch)) => self.auth.check_scopes(caller, headers, batch.tools()),
             _ => Ok(()),
+        }
+    }
+
+    fn check_tasks(
+        &self,
+        caller: &Caller,
+        headers: &HeaderMap,
+        tools: impl IntoIterator<Item = Result<Tool, NotServed>>,
+    ) -> Result<(), Rejection> {
+        let tools: Result<Vec<_>, NotServed> = tools.into_iter().collect();
+        match tools {
+            Ok(tools) if tools.is_empty() => Ok(()),
+            Ok(tools) => self.auth.check_scopes(caller, headers, tools.iter()),
+            // Without the tool, the scopes that it requires are unknown.
+            Err(NotServed) => {
+                let message = "the tool of the task is not served at the moment; try again later";
+                let status = StatusCode::SERVICE_UNAVAILABLE;
+                Err(Rejection::new(RejectReason::Overloaded, status, message).with_code(Code::Internal))
+            }
         }
     }
 

@@ -90,5 +90,6 @@ impl Listening {
             async move { service.answer(request, connection.as_ref()).await }
         };
         toolkit_http::serve(listener, limits, answer, shutdown, std::future::pending()).await;
+        let _ = tokio::time::timeout(server.shared.shutdown_timeout, server.shared.tasks.settled()).await;
     }
 }

@@ -1,5 +1,6 @@
 //! From the body of a request to the action that it requires.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -8,6 +9,7 @@ use http::{HeaderMap, Response, StatusCode};
 use super::body::Body;
 use super::response::{accepted, json, text};
 use super::session::{SESSION, Sessions, modes_of};
+use crate::server::access::ResourceAccess;
 use crate::server::ask::Modes;
 use crate::server::batch::{Batch, is_batch};
 use crate::server::call::Call;
@@ -22,6 +24,7 @@ use crate::server::reply::Code;
 use crate::server::request::Caller;
 use crate::server::resources::ResourceRequest;
 use crate::server::state::Server;
+use crate::server::task_requests::{TaskRequest, TaskResult};
 
 /// The size in bytes above which bodies are parsed on a thread of the tool pool.
 const SMALL_BODY: usize = 64 << 10;
@@ -36,6 +39,8 @@ pub(super) enum Received {
     Find(Find),
     Listen(Listen),
     Resources(Box<ResourceRequest>),
+    Task(Box<TaskRequest>),
+    TaskResult(Box<TaskResult>),
     Call(Box<Call<'static>>),
 }
 
@@ -46,13 +51,15 @@ pub(super) async fn receive(
     caller: Option<Arc<Caller>>,
     session: Option<&str>,
     headers: &HeaderMap,
+    address: Option<IpAddr>,
+    access: Option<ResourceAccess>,
 ) -> Received {
     if body.len() <= SMALL_BODY {
-        return read(server, &body, caller.as_ref(), session, headers);
+        return read(server, &body, caller.as_ref(), session, headers, address, access.as_ref());
     }
     // Parsing a large body would block this I/O thread.
     let (at, session, headers) = (server.clone(), session.map(str::to_owned), headers.clone());
-    let read = async move { read(&at, &body, caller.as_ref(), session.as_deref(), &headers) };
+    let read = async move { read(&at, &body, caller.as_ref(), session.as_deref(), &headers, address, access.as_ref()) };
     server.shared.pool.spawn(READ, read).await.unwrap_or_else(|panicked| {
         tracing::error!(%panicked, "parsing a message has panicked");
         Received::Response(text(StatusCode::INTERNAL_SERVER_ERROR, String::new()))
@@ -65,9 +72,11 @@ fn read(
     caller: Option<&Arc<Caller>>,
     session: Option<&str>,
     headers: &HeaderMap,
+    address: Option<IpAddr>,
+    access: Option<&ResourceAccess>,
 ) -> Received {
     let modes = session.map_or_else(Modes::default, modes_of);
-    let peer = Peer { caller, session, modes, headers: Some(headers) };
+    let peer = Peer { caller, session, modes, headers: Some(headers), address, access, end: None };
     if is_batch(body) && takes_batches(headers) {
         return match Batch::read(server, body, peer) {
             Ok(batch) => Received::Batch(batch),
@@ -78,6 +87,8 @@ fn read(
         Routed::Find(find) => return Received::Find(find),
         Routed::Listen(listen) => return Received::Listen(listen),
         Routed::Resources(request) => return Received::Resources(request),
+        Routed::Task(request) => return Received::Task(request),
+        Routed::TaskResult(result) => return Received::TaskResult(result),
         Routed::Call(call) => return Received::Call(Box::new(call.into_owned())),
         Routed::Reply(bytes) => json(StatusCode::OK, bytes),
         Routed::Initialized { bytes, modes, .. } => {

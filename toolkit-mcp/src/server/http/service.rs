@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use bytes::Buf;
@@ -19,7 +19,7 @@ use super::rejection::Rejection;
 use super::response::{accepted, call_response, events, json, preflight, text};
 use super::session::Sessions;
 use super::sse;
-use crate::server::call::{Call, CallEvent};
+use crate::server::call::{CallEvent, Events};
 use crate::server::headers::is_modern;
 use crate::server::listen::Listen;
 use crate::server::metrics::RejectReason;
@@ -171,7 +171,9 @@ impl Inner {
             )
         })?;
         let (body, charge) = self.bodies.read(headers, body, connection).await.map_err(unread)?.into_parts();
-        let received = receive(&self.server, body, caller.clone(), session, headers).await;
+        let address = connection.map(Connection::address);
+        let access = caller.as_ref().and_then(|caller| self.gate.auth.access(&self.server, caller));
+        let received = receive(&self.server, body, caller.clone(), session, headers, address, access).await;
         self.gate.check_scopes(caller.as_deref(), headers, &received)?;
         match received {
             Received::Response(response) => Ok(response),
@@ -188,10 +190,27 @@ impl Inner {
                 drop(charge);
                 Ok(call_response(request.answer().await))
             }
+            Received::Task(request) => {
+                drop(charge);
+                Ok(match accepts_events(headers) {
+                    true => run(request.events()).await,
+                    false => call_response(request.answer().await),
+                })
+            }
+            Received::TaskResult(result) => {
+                drop(charge);
+                Ok(match accepts_events(headers) {
+                    true => run(*result).await,
+                    false => call_response(result.answer().await),
+                })
+            }
             Received::Listen(listen) => listening(listen, connection),
             Received::Call(mut call) => {
-                call.charge = Some(charge);
-                Ok(run(*call, headers).await)
+                call.charge = Mutex::new(Some(charge));
+                Ok(match accepts_events(headers) {
+                    true => run(call.events()).await,
+                    false => call_response(call.answer().await),
+                })
             }
         }
     }
@@ -225,13 +244,8 @@ impl Inner {
     }
 }
 
-/// Runs a call. For clients that accept event streams, sends a comment from time to time, so that proxies keep the
-/// connection open.
-async fn run(call: Call<'static>, headers: &HeaderMap) -> Response<Body> {
-    if !accepts_events(headers) {
-        return call_response(call.answer().await);
-    }
-    let mut call = call.events();
+/// Responds with the events of a call. Sends a comment from time to time, so that proxies keep the connection open.
+async fn run(mut call: impl Events) -> Response<Body> {
     match sse::awake(call.next()).await {
         // A call that ends before it reports progress needs no stream.
         Some(CallEvent::Response(response)) => call_response(response),

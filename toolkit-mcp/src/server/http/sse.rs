@@ -7,14 +7,14 @@ use bytes::Bytes;
 use futures_util::stream::{Stream, unfold};
 use toolkit_http::EventStreamPermit;
 
-use crate::server::call::{CallEvent, CallEvents};
+use crate::server::call::{CallEvent, Events};
 use crate::server::listen::Listen;
 
 /// The time without events after which a comment is sent, so that proxies keep the connection open.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
 /// Returns the events of a call, beginning with `first`, or with a comment if it is `None`.
-pub(super) fn of_call(first: Option<Vec<u8>>, events: CallEvents) -> impl Stream<Item = Bytes> + Send {
+pub(super) fn of_call(first: Option<Vec<u8>>, events: impl Events) -> impl Stream<Item = Bytes> + Send {
     let first = first.map_or_else(comment, |first| event(&first));
     unfold((Some(first), Some(events)), async |(first, mut events)| {
         if let Some(first) = first {

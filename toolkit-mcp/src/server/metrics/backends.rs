@@ -10,7 +10,7 @@ use crate::server::status::ServedBackend;
 /// A metric with one value for each backend: its name without prefix, its type, its description and its value.
 type Metric = (&'static str, &'static str, &'static str, fn(&ServedBackend) -> u64);
 
-const METRICS: [Metric; 5] = [
+const METRICS: [Metric; 6] = [
     ("up", "gauge", "1 if the backend is ready.", |backend| u64::from(backend.state == BackendState::Ready)),
     ("tools", "gauge", "Number of served tools.", |backend| backend.n_tools as u64),
     ("tools_left_out", "gauge", "Number of diagnostics of tools that are not served.", |backend| {
@@ -18,6 +18,7 @@ const METRICS: [Metric; 5] = [
     }),
     ("restarts_total", "counter", "Number of connections after the first one.", |backend| backend.n_restarts),
     ("calls_running", "gauge", "Number of running calls.", |backend| backend.calls.n_running),
+    ("tasks_running", "gauge", "Number of running calls that the backend runs as tasks.", |backend| backend.n_tasks),
 ];
 
 /// Renders the metrics of all backends. The labels are names of backends, which the host chooses, and kinds of errors.

@@ -7,11 +7,14 @@ use serde_json::value::RawValue;
 use tokio::time::{Instant, sleep_until};
 use toolkit::call::ErrorKind;
 use toolkit::mcp::Revision;
+use toolkit::resource::ResourceWatch;
 use toolkit::{CancelToken, Context, ToolError};
 use toolkit_http::CallPermit;
 
 use super::{list, read};
+use crate::server::access::ResourceAccess;
 use crate::server::call::CallResponse;
+use crate::server::metrics::ResourceMetric;
 use crate::server::proxy_uri::decode;
 use crate::server::reply::{Code, RpcError};
 use crate::server::running::Registered;
@@ -32,6 +35,8 @@ pub(in crate::server) struct ResourceRequest {
     pub(super) cancel: CancelToken,
     pub(super) registered: Option<Registered>,
     pub(super) scope: Scope,
+    /// The resources that the token of the caller grants, or `None` for all.
+    pub(super) access: Option<ResourceAccess>,
 }
 
 #[derive(Clone)]
@@ -66,24 +71,44 @@ pub(super) enum Failed {
     Provider(ToolError),
     /// No provider has a resource with this URI.
     Unknown(String),
+    /// No provider reports changes of the resource.
+    Unwatched(ToolError),
     /// The request exceeds a limit.
     Rejected(RpcError),
 }
 
 impl ResourceRequest {
+    /// Returns the resource of the request if the token of the caller does not grant it.
+    pub(in crate::server) fn denied_uri(&self) -> Option<&str> {
+        let (Action::Read { uri } | Action::Subscribe { uri, .. }) = &self.action else { return None };
+        self.access.as_ref().is_some_and(|access| !access.grants(uri)).then_some(uri)
+    }
+
+    pub(in crate::server) fn server(&self) -> &Server {
+        &self.server
+    }
+
     /// Answers the request. Dropping the future cancels it.
     pub(in crate::server) async fn answer(self) -> CallResponse {
-        let Self { server, id, revision, action, context, cancel, registered, scope } = self;
+        let denied = self.denied_uri().map(str::to_owned);
+        let Self { server, id, revision, action, context, cancel, registered, scope, access } = self;
         let shared = Arc::clone(&server.shared);
+        let timer = shared.metrics.resources.start(action.metric());
         // A provider that observes the token can stop early.
         let _cancel_on_drop = CancelOnDrop(cancel.clone());
         let deadline = shared.call_timeout.map(|limit| Instant::now() + limit);
         let work = async {
             let task = shared.pool.spawn(RESOURCES, async move {
                 let shared = &server.shared;
+                if let Some(uri) = denied {
+                    return Err(Failed::Unknown(uri));
+                }
+                let access = access.as_ref();
                 match action {
-                    Action::List { after } => list::resources(shared, &context, revision, after, scope).await,
-                    Action::Templates { after } => list::templates(shared, &context, revision, after, scope).await,
+                    Action::List { after } => list::resources(shared, &context, revision, after, scope, access).await,
+                    Action::Templates { after } => {
+                        list::templates(shared, &context, revision, after, scope, access).await
+                    }
                     Action::Read { uri } => read::read(shared, &context, revision, uri, scope).await,
                     Action::Subscribe { session, uri } => read::subscribe(shared, &context, &session, uri).await,
                 }
@@ -105,6 +130,7 @@ impl ResourceRequest {
                 Err(ToolError::new(ErrorKind::TimedOut, message).into())
             }
         };
+        timer.end(outcome.as_ref().err().map(Failed::kind));
         let bytes = match outcome {
             Ok(result) => crate::server::reply::response(&id, shared.meta_fields(revision), &result),
             Err(failed) => failed.describe(revision).to_response(Some(&id)),
@@ -113,11 +139,15 @@ impl ResourceRequest {
     }
 }
 
-/// Returns those resources that the caller can read, on a thread of the tool pool.
-pub(in crate::server) async fn readable(server: Server, context: Context, uris: Vec<String>) -> Vec<String> {
+/// Watches those resources that the caller can read, on a thread of the tool pool.
+pub(in crate::server) async fn watch_readable(
+    server: Server,
+    context: Context,
+    uris: Vec<String>,
+) -> Vec<(String, ResourceWatch)> {
     let pool = server.shared.pool.clone();
-    let checked = pool.spawn(RESOURCES, async move { read::readable(&server.shared, &context, uris).await });
-    checked.await.unwrap_or_default()
+    let watching = pool.spawn(RESOURCES, async move { read::watch_readable(&server.shared, &context, uris).await });
+    watching.await.unwrap_or_default()
 }
 
 /// Waits for a permit for a request to a provider. Each provider, and each backend of a proxy, has its own share of the
@@ -131,7 +161,25 @@ pub(super) async fn acquire(shared: &Shared, provider: usize, uri: Option<&str>)
     permit.map_err(|error| ToolError::new(ErrorKind::Overloaded, error.to_string()))
 }
 
+impl Action {
+    fn metric(&self) -> ResourceMetric {
+        match self {
+            Action::List { .. } => ResourceMetric::List,
+            Action::Templates { .. } => ResourceMetric::Templates,
+            Action::Read { .. } => ResourceMetric::Read,
+            Action::Subscribe { .. } => ResourceMetric::Subscribe,
+        }
+    }
+}
+
 impl Failed {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Failed::Provider(error) | Failed::Unwatched(error) => error.kind(),
+            Failed::Unknown(_) | Failed::Rejected(_) => ErrorKind::InvalidArguments,
+        }
+    }
+
     fn describe(self, revision: Revision) -> RpcError {
         match self {
             Failed::Unknown(uri) => {
@@ -144,7 +192,10 @@ impl Failed {
                 RpcError::new(code, message).with_data(json!({ "uri": uri }))
             }
             Failed::Rejected(error) => error,
-            Failed::Provider(error) => {
+            Failed::Unwatched(error) if error.kind() == ErrorKind::Failed => {
+                RpcError::new(Code::InvalidParams, error.message())
+            }
+            Failed::Provider(error) | Failed::Unwatched(error) => {
                 if matches!(error.kind(), ErrorKind::Internal | ErrorKind::Panicked) {
                     let source = std::error::Error::source(&error).map(ToString::to_string);
                     tracing::error!(source, "a provider of resources has failed");

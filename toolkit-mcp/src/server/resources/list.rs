@@ -7,6 +7,7 @@ use toolkit::mcp::Revision;
 use toolkit::{Context, ToolError};
 
 use super::answer::{Failed, Scope, acquire};
+use crate::server::access::ResourceAccess;
 use crate::server::page;
 use crate::server::reply::json_bytes;
 use crate::server::state::Shared;
@@ -18,11 +19,12 @@ pub(super) async fn resources(
     revision: Revision,
     after: Option<String>,
     scope: Scope,
+    access: Option<&ResourceAccess>,
 ) -> Result<Vec<u8>, Failed> {
     let mut listing = Listing::default();
     for (idx, provider) in shared.resources.all().iter().enumerate() {
         let _permit = acquire(shared, idx, None).await?;
-        listing.add(provider.list(context).await, |resource| &resource.uri);
+        listing.add(provider.list(context).await, |resource| &resource.uri, access);
     }
     listing.page("resources", shared, revision, after, scope)
 }
@@ -34,11 +36,12 @@ pub(super) async fn templates(
     revision: Revision,
     after: Option<String>,
     scope: Scope,
+    access: Option<&ResourceAccess>,
 ) -> Result<Vec<u8>, Failed> {
     let mut listing = Listing::default();
     for (idx, provider) in shared.resources.all().iter().enumerate() {
         let _permit = acquire(shared, idx, None).await?;
-        listing.add(provider.templates(context).await, |template| &template.uri_template);
+        listing.add(provider.templates(context).await, |template| &template.uri_template, access);
     }
     listing.page("resourceTemplates", shared, revision, after, scope)
 }
@@ -57,12 +60,13 @@ impl<T> Default for Listing<T> {
 }
 
 impl<T: Serialize> Listing<T> {
-    /// Adds the entries of a provider. Those of earlier providers take precedence, as for reading.
-    fn add(&mut self, listed: Result<Vec<T>, ToolError>, uri: impl Fn(&T) -> &String) {
+    /// Adds the entries of a provider that the caller may read. Those of earlier providers take precedence, as for reading.
+    fn add(&mut self, listed: Result<Vec<T>, ToolError>, uri: impl Fn(&T) -> &String, access: Option<&ResourceAccess>) {
         match listed {
             Ok(entries) => {
                 self.n_answered += 1;
-                for entry in entries {
+                let is_granted = |entry: &T| access.is_none_or(|access| access.grants(uri(entry)));
+                for entry in entries.into_iter().filter(is_granted) {
                     self.entries.entry(uri(&entry).clone()).or_insert(entry);
                 }
             }

@@ -1,21 +1,27 @@
-//! `resources/read`, and the resources that a caller can read and may therefore subscribe to.
+//! `resources/read`, and subscriptions to resources that the caller can read.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use serde::Serialize;
 use tokio::time::{Instant, timeout_at};
 use toolkit::call::ErrorKind;
 use toolkit::mcp::Revision;
-use toolkit::resource::ResourceContents;
+use toolkit::resource::{ResourceContents, ResourceWatch, Resources};
 use toolkit::{Context, ToolError};
 use toolkit_http::CallPermit;
 
 use super::answer::{Failed, Scope, acquire};
+use crate::server::proxy_uri::decode;
 use crate::server::reply::json_bytes;
 use crate::server::state::Shared;
 
 /// The timeout of checking all resources that a client subscribes to with one request.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The number of resources that are checked at the same time for one request.
+const MAX_CONCURRENT: usize = 8;
 
 /// A result (`ReadResourceResult`). Caches must not store it, since the server does not know when the contents change.
 #[derive(Serialize)]
@@ -38,7 +44,7 @@ pub(super) async fn read(
     uri: String,
     scope: Scope,
 ) -> Result<Vec<u8>, Failed> {
-    let (contents, _permit) = find(shared, context, uri).await?;
+    let Found { contents, _permit, .. } = find(shared, context, uri).await?;
     let is_modern = revision != Revision::V2025_11_25;
     let result = json_bytes(&ReadResult {
         result_type: is_modern.then_some("complete"),
@@ -55,42 +61,72 @@ pub(super) async fn read(
     Ok(result)
 }
 
-/// Subscribes a session to a resource that its caller can read. Otherwise, it would learn when a resource of another
-/// caller changes.
+/// Subscribes a session to a resource that its caller can read and a provider watches.
 pub(super) async fn subscribe(
     shared: &Shared,
     context: &Context,
     session: &str,
     uri: String,
 ) -> Result<Vec<u8>, Failed> {
-    find(shared, context, uri.clone()).await?;
-    shared.resources.subscriptions.subscribe(session, &uri).map_err(Failed::Rejected)?;
+    let subscriptions = &shared.resources.subscriptions;
+    if !subscriptions.is_subscribed(session, &uri).map_err(Failed::Rejected)? {
+        let watch = watch(shared, context, &uri, session).await?;
+        subscriptions.subscribe(session, &uri, watch).map_err(Failed::Rejected)?;
+    }
     Ok(b"{}".to_vec())
 }
 
-/// Returns those resources that the caller can read.
-pub(super) async fn readable(shared: &Shared, context: &Context, uris: Vec<String>) -> Vec<String> {
+/// Watches those resources that the caller can read.
+pub(super) async fn watch_readable(
+    shared: &Shared,
+    context: &Context,
+    uris: Vec<String>,
+) -> Vec<(String, ResourceWatch)> {
     let deadline = Instant::now() + CHECK_TIMEOUT;
-    let mut readable = Vec::new();
-    for uri in uris {
-        match timeout_at(deadline, find(shared, context, uri.clone())).await {
-            Ok(Ok(_)) => readable.push(uri),
-            Ok(Err(_)) => {}
-            Err(_) => break,
+    let mut watching: Vec<_> = Vec::new();
+    for uris in uris.chunks(MAX_CONCURRENT) {
+        let each = uris.iter().map(|uri| timeout_at(deadline, watch(shared, context, uri, "")));
+        let watched = join_all(each).await;
+        let is_late = watched.iter().any(Result::is_err);
+        let watched = std::iter::zip(uris, watched).filter_map(|(uri, watch)| Some((uri.clone(), watch.ok()?.ok()?)));
+        watching.extend(watched);
+        if is_late {
+            break;
         }
     }
-    readable
+    watching
 }
 
-/// Returns the contents from the first provider that has the resource, with the permit under which they exist. The error
-/// of a provider does not hide those after it.
-async fn find(shared: &Shared, context: &Context, uri: String) -> Result<(Vec<ResourceContents>, CallPermit), Failed> {
+/// Watches a resource that the caller can read. Otherwise, it would learn when a resource of another caller changes.
+async fn watch(shared: &Shared, context: &Context, uri: &str, session: &str) -> Result<ResourceWatch, Failed> {
+    let Found { provider, _permit, .. } = find(shared, context, uri.to_owned()).await?;
+    let mut watched = provider.watch(uri, context).await;
+    // Clients may leave sessions without notice, which must not keep others from subscribing.
+    while watched.as_ref().is_err_and(|error| error.kind() == ErrorKind::Overloaded)
+        && let Some((backend, _)) = decode(uri)
+        && shared.resources.subscriptions.forget_idle_subscriber(backend, session)
+    {
+        watched = provider.watch(uri, context).await;
+    }
+    watched.map_err(Failed::Unwatched)
+}
+
+/// A resource that the caller can read.
+struct Found {
+    contents: Vec<ResourceContents>,
+    provider: Arc<dyn Resources>,
+    /// The permit under which the contents exist.
+    _permit: CallPermit,
+}
+
+/// Reads a resource from the first provider that has it. The error of a provider does not hide those after it.
+async fn find(shared: &Shared, context: &Context, uri: String) -> Result<Found, Failed> {
     let mut first_error = None;
-    for (idx, provider) in shared.resources.all().iter().enumerate() {
+    for (idx, provider) in shared.resources.all().into_iter().enumerate() {
         let permit = acquire(shared, idx, Some(&uri)).await?;
         match provider.read(&uri, context).await {
             // A result has at least one block of contents.
-            Ok(Some(contents)) if !contents.is_empty() => return Ok((contents, permit)),
+            Ok(Some(contents)) if !contents.is_empty() => return Ok(Found { contents, provider, _permit: permit }),
             Ok(_) => {}
             Err(error) => {
                 first_error.get_or_insert(error);

@@ -12,7 +12,7 @@ use toolkit::CancelToken;
 use super::lines::{Line, MAX_LINE_BYTES, Outgoing, read_line};
 use crate::server::ask::Modes;
 use crate::server::batch::{Batch, is_batch};
-use crate::server::call::{Call, CallEvent};
+use crate::server::call::{Call, CallEvent, Events};
 use crate::server::listen::Listen;
 use crate::server::message::Message;
 use crate::server::methods::Routed;
@@ -89,7 +89,7 @@ impl Reader {
         };
         let held = Arc::new(held);
         let modes = Modes::from_bits(self.modes.load(Ordering::Relaxed));
-        let peer = Peer { session: Some(&self.session), modes, ..Peer::default() };
+        let peer = Peer { session: Some(&self.session), modes, end: Some(&self.end), ..Peer::default() };
         if is_batch(line) && self.takes_batches.load(Ordering::Relaxed) {
             match Batch::read(&self.server, line, peer) {
                 Ok(batch) => {
@@ -137,6 +137,13 @@ impl Reader {
                     }
                 });
             }
+            Routed::Task(request) => {
+                let messages = self.messages.clone();
+                self.runtime.spawn(async move { respond(request.events(), messages, held).await });
+            }
+            Routed::TaskResult(result) => {
+                self.runtime.spawn(respond(*result, self.messages.clone(), held));
+            }
             Routed::Listen(listen) => {
                 let end = self.end.clone();
                 self.runtime.spawn(notify(listen, self.messages.clone(), held, end));
@@ -150,19 +157,26 @@ impl Reader {
     }
 }
 
+/// Runs a call to its end.
 async fn run(call: Call<'static>, messages: Sender<Outgoing>, held: Arc<OwnedSemaphorePermit>) {
-    let answer = if call.sends_messages() {
-        let mut events = call.events();
-        loop {
-            match events.next().await {
-                CallEvent::Message(bytes) => {
-                    let _ = messages.send(Outgoing { bytes, _held: None }).await;
-                }
-                CallEvent::Response(answer) => break answer,
+    if call.sends_messages() {
+        return respond(call.events(), messages, held).await;
+    }
+    let answer = call.answer().await;
+    if !answer.is_cancelled {
+        let _ = messages.send(Outgoing { bytes: answer.bytes, _held: Some(held) }).await;
+    }
+}
+
+/// Sends the messages and the response of a call.
+async fn respond(mut events: impl Events, messages: Sender<Outgoing>, held: Arc<OwnedSemaphorePermit>) {
+    let answer = loop {
+        match events.next().await {
+            CallEvent::Message(bytes) => {
+                let _ = messages.send(Outgoing { bytes, _held: None }).await;
             }
+            CallEvent::Response(answer) => break answer,
         }
-    } else {
-        call.answer().await
     };
     // A canceled request must not be answered.
     if !answer.is_cancelled {

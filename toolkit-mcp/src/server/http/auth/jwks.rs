@@ -21,8 +21,8 @@ use super::algorithm::Algorithm;
 /// Keys from a URL are fetched when the first token arrives, and again
 ///
 /// - when a token has an unknown key id, so that a new key is accepted at once, but at most every 30 s;
-/// - after [`Jwks::max_age`], so that a removed key is rejected. If the issuer does not respond, the old keys are used
-///   for [`Jwks::max_stale`].
+/// - after [`Jwks::max_age`], so that a removed key is rejected. Tokens are verified with the old keys meanwhile, without
+///   waiting: up to twice that age, or up to [`Jwks::max_stale`] if the issuer does not respond.
 ///
 /// Concurrent requests share one fetch, which may take 5 s and read documents of 64 KiB. URLs must begin with
 /// `https://`, or with `http://` for a loopback address. Redirects are not followed.

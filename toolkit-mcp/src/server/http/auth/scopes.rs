@@ -5,10 +5,15 @@ use std::sync::Arc;
 
 use toolkit::Tool;
 
+use crate::server::proxy_uri::decode;
 use crate::server::request::Caller;
+use crate::server::state::Server;
 
 /// Returns the scopes that a call of a tool needs.
 type OfTool = dyn Fn(&Tool) -> Vec<String> + Send + Sync;
+
+/// Returns the scopes that reading a resource needs, by its URI.
+type OfResource = dyn Fn(&str) -> Vec<String> + Send + Sync;
 
 /// Returns true if the first scope, which was granted, covers the second one.
 type Covers = dyn Fn(&str, &str) -> bool + Send + Sync;
@@ -22,6 +27,7 @@ pub(in super::super) struct Scopes {
     /// The scopes that every request needs.
     base: Vec<String>,
     of_tool: Option<Arc<OfTool>>,
+    of_resource: Option<Arc<OfResource>>,
     covers: Option<Arc<Covers>>,
 }
 
@@ -32,6 +38,10 @@ impl Scopes {
 
     pub(in super::super) fn set_of_tool(&mut self, of_tool: impl Fn(&Tool) -> Vec<String> + Send + Sync + 'static) {
         self.of_tool = Some(Arc::new(of_tool));
+    }
+
+    pub(in super::super) fn set_of_resource(&mut self, of: impl Fn(&str) -> Vec<String> + Send + Sync + 'static) {
+        self.of_resource = Some(Arc::new(of));
     }
 
     pub(in super::super) fn set_covers(&mut self, covers: impl Fn(&str, &str) -> bool + Send + Sync + 'static) {
@@ -45,16 +55,39 @@ impl Scopes {
 
     /// Returns all scopes that a call of these tools needs, without duplicates.
     pub(super) fn of_calls<'t>(&self, tools: impl Iterator<Item = &'t Tool>) -> Vec<String> {
+        let of_tool = |tool: &Tool| match &self.of_tool {
+            Some(of_tool) => of_tool(tool),
+            None => tool.requirements().scopes.iter().map(ToString::to_string).collect(),
+        };
+        self.with_base(tools.flat_map(of_tool))
+    }
+
+    /// Returns the scopes that reading a resource needs. A token has to grant those of one of the alternatives: by
+    /// default, a caller of a tool of a backend may read the resources of the backend. There is no alternative if the tools
+    /// of the backend have never been known.
+    pub(super) fn of_resource(&self, uri: &str, server: &Server) -> Vec<Vec<String>> {
+        if let Some(of_resource) = &self.of_resource {
+            return vec![self.with_base(of_resource(uri).into_iter())];
+        }
+        let Some(backend) = self.backend_of(uri, server) else { return vec![self.base.clone()] };
+        match server.shared.tools_of(backend) {
+            Some(tools) if tools.is_empty() => vec![self.base.clone()],
+            Some(tools) => tools.iter().map(|tool| self.of_calls(std::iter::once(tool))).collect(),
+            None => Vec::new(),
+        }
+    }
+
+    /// Returns the backend whose tools decide about a resource.
+    pub(super) fn backend_of<'u>(&self, uri: &'u str, server: &Server) -> Option<&'u str> {
+        let (backend, _) = decode(uri).filter(|_| self.of_resource.is_none())?;
+        server.shared.has_backend(backend).then_some(backend)
+    }
+
+    fn with_base(&self, own: impl Iterator<Item = String>) -> Vec<String> {
         let mut needed = self.base.clone();
-        for tool in tools {
-            let own: Vec<String> = match &self.of_tool {
-                Some(of_tool) => of_tool(tool),
-                None => tool.requirements().scopes.iter().map(ToString::to_string).collect(),
-            };
-            for scope in own {
-                if scope != OFFLINE_ACCESS && !needed.contains(&scope) {
-                    needed.push(scope);
-                }
+        for scope in own {
+            if scope != OFFLINE_ACCESS && !needed.contains(&scope) {
+                needed.push(scope);
             }
         }
         needed

@@ -59,13 +59,42 @@ impl Cache {
         Self { source, max_age, max_stale, state: Mutex::default(), turn: tokio::sync::Mutex::default() }
     }
 
-    /// Returns the keys, and fetches them first if they are too old.
+    /// Returns the keys. Starts to fetch them again if they are old, and waits for that if they are too old to be used.
     pub(super) async fn keys(self: &Arc<Self>) -> Result<Arc<[Key]>, Unavailable> {
         if let Some(keys) = self.keys_of_age(self.max_age) {
             return Ok(keys);
         }
+        if let Some(keys) = self.keys_of_age(self.max_unrefreshed()) {
+            self.refresh();
+            return Ok(keys);
+        }
         self.fetch(Cause::Age).await;
         self.keys_or_stale()
+    }
+
+    /// Returns the age up to which keys are used without waiting for newer ones. If there was no attempt to fetch them,
+    /// the issuer may have removed a key long ago.
+    fn max_unrefreshed(&self) -> Duration {
+        let max_stale = self.max_stale.max(self.max_age);
+        match self.state().last {
+            Some(Fetch { succeeded: false, .. }) => max_stale,
+            _ => self.max_age.saturating_mul(2).min(max_stale),
+        }
+    }
+
+    /// Fetches old keys in the background, unless a fetch is in progress or not due.
+    fn refresh(self: &Arc<Self>) {
+        if !self.is_due(Cause::Age) || self.turn.try_lock().is_err() {
+            return;
+        }
+        let cache = Arc::clone(self);
+        tokio::spawn(async move {
+            if let Ok(_turn) = cache.turn.try_lock()
+                && cache.is_due(Cause::Age)
+            {
+                cache.fetch_now(Cause::Age).await;
+            }
+        });
     }
 
     /// Returns the keys after an attempt to find a key that was unknown when a token arrived.

@@ -1,0 +1,44 @@
+//! The interface between the HTTP transport and a source of access tokens.
+
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+use toolkit::call::{ErrorKind, SecretString};
+use toolkit::dispatch::BoxFuture;
+
+/// A source of access tokens for the requests to one server.
+pub(super) trait Authorizer: Send + Sync {
+    /// Returns the token for the next request, or `None` before a login.
+    fn token(&self) -> BoxFuture<'_, Result<Option<SecretString>, AuthorizationError>>;
+
+    /// Records that the server has accepted a token.
+    fn accepted(&self, token: &SecretString);
+
+    /// Returns another token, after the server has rejected a request with `used` and sent this challenge.
+    fn replace<'a>(
+        &'a self,
+        used: Option<&'a SecretString>,
+        challenge: &'a str,
+    ) -> BoxFuture<'a, Result<SecretString, AuthorizationError>>;
+}
+
+/// The reason why there is no token for a request.
+#[derive(Clone, Debug)]
+pub(super) struct AuthorizationError {
+    pub(super) kind: ErrorKind,
+    /// A phrase that follows the name of the server. Models read it.
+    pub(super) message: String,
+    /// Details for the operator.
+    pub(super) cause: Option<String>,
+    /// The time after which the request may succeed.
+    pub(super) retry_after: Option<Duration>,
+}
+
+impl fmt::Display for AuthorizationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the server {}", self.message)
+    }
+}
+
+impl Error for AuthorizationError {}

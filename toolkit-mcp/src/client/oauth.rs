@@ -1,0 +1,101 @@
+//! Logins with OAuth 2.1: the client of an authorization server.
+//!
+//! `authorization` provides the tokens of requests, and `login` gets them from a user. Both use `discovery` and
+//! `register` to find the authorization server and a client id, and `token` for the requests to it.
+
+mod address;
+mod authorization;
+mod challenge;
+mod client_request;
+mod discovery;
+mod error;
+mod fetch;
+mod file_store;
+mod grant;
+mod login;
+mod loopback;
+mod metadata;
+mod private;
+mod records;
+mod register;
+mod rejections;
+mod scopes;
+mod settings;
+mod store;
+mod token;
+
+use std::sync::Arc;
+
+use reqwest::redirect::Policy;
+use reqwest::{Client, Url};
+use toolkit_http::Authorities;
+
+use self::address::AddressPolicy;
+use self::authorization::{Authorization, State};
+pub use self::error::OAuthError;
+use self::fetch::Fetcher;
+pub use self::file_store::FileTokens;
+pub use self::login::{Login, LoginState};
+pub use self::settings::OAuth;
+pub use self::store::{MemoryTokens, TokenLock, TokenStore, TokenStoreError};
+use super::authorizer::Authorizer;
+use super::local::connect_locally;
+
+/// The logins at one server. Clones share them.
+#[derive(Clone)]
+pub(super) struct Logins {
+    settings: Arc<OAuth>,
+    state: Arc<State>,
+}
+
+impl Logins {
+    pub(super) fn new(settings: OAuth) -> Self {
+        Self { settings: Arc::new(settings), state: Arc::default() }
+    }
+
+    pub(super) fn settings(&self) -> &OAuth {
+        &self.settings
+    }
+
+    pub(super) fn authorizer(
+        &self,
+        server: &Url,
+        authorities: &Authorities,
+    ) -> Result<Arc<dyn Authorizer>, OAuthError> {
+        Ok(Arc::new(self.authorization(server, authorities)?))
+    }
+
+    pub(super) async fn login(&self, server: &Url, authorities: &Authorities) -> Result<Login, OAuthError> {
+        self.authorization(server, authorities)?.login().await
+    }
+
+    pub(super) async fn logout(&self, server: &Url, authorities: &Authorities) -> Result<bool, OAuthError> {
+        self.authorization(server, authorities)?.logout().await
+    }
+
+    pub(super) async fn state(
+        &self,
+        server: &Url,
+        authorities: &Authorities,
+    ) -> Result<Option<LoginState>, OAuthError> {
+        self.authorization(server, authorities)?.login_state().await
+    }
+
+    fn authorization(&self, server: &Url, authorities: &Authorities) -> Result<Authorization, OAuthError> {
+        let tls = match server.scheme() {
+            "https" => authorities.tls(),
+            // The authorization server of a server on this machine may be elsewhere.
+            _ => authorities.tls().or_else(|_| Authorities::no_tls()),
+        };
+        let tls = tls.map_err(|error| OAuthError::new(format!("TLS is not available: {error}")))?;
+        let client = || Client::builder().tls_backend_preconfigured(tls.clone()).redirect(Policy::none());
+        let failed = |error| OAuthError::new(format!("TLS is not available: {error}"));
+        let local = connect_locally(client()).build().map_err(failed)?;
+        let client = client().build().map_err(failed)?;
+        let mut server = server.clone();
+        server.set_fragment(None);
+        let policy = AddressPolicy::new(server.clone(), self.settings.allow_private);
+        let (settings, state) = (Arc::clone(&self.settings), Arc::clone(&self.state));
+        Ok(Authorization { server, settings, fetcher: Fetcher::new(client, local, policy), state })
+    }
+}

@@ -1,0 +1,152 @@
+//! Tasks whose calls run.
+
+mod questions;
+
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::sync::watch;
+use tokio::time::Instant;
+use toolkit::{CancelToken, Tool};
+
+use self::questions::Open;
+use super::record::Record;
+use super::status::status_message;
+
+/// A task whose call runs.
+#[derive(Debug)]
+pub(in crate::server) struct LiveTask {
+    id: String,
+    owner: Option<String>,
+    tool: Tool,
+    created_at: Timestamp,
+    ttl: Duration,
+    /// `None` for a time that is too far away.
+    deadline: Option<Instant>,
+    state: Mutex<State>,
+    changed: watch::Sender<()>,
+    cancel: CancelToken,
+}
+
+#[derive(Debug)]
+struct State {
+    updated_at: Timestamp,
+    message: Option<String>,
+    open: Vec<Open>,
+    /// The keys of all questions, which must not be used again.
+    keys: HashSet<String>,
+    has_ended: bool,
+}
+
+impl LiveTask {
+    pub(super) fn new(id: String, owner: Option<String>, tool: Tool, ttl: Duration) -> Self {
+        let now = Timestamp::now();
+        let state = Mutex::new(State {
+            updated_at: now,
+            message: None,
+            open: Vec::new(),
+            keys: HashSet::new(),
+            has_ended: false,
+        });
+        Self {
+            id,
+            owner,
+            tool,
+            created_at: now,
+            ttl,
+            deadline: Instant::now().checked_add(ttl),
+            state,
+            changed: watch::Sender::new(()),
+            cancel: CancelToken::new(),
+        }
+    }
+
+    pub(in crate::server) fn id(&self) -> &str {
+        &self.id
+    }
+
+    pub(in crate::server) fn owner(&self) -> Option<&str> {
+        self.owner.as_deref()
+    }
+
+    pub(in crate::server) fn tool(&self) -> &Tool {
+        &self.tool
+    }
+
+    /// Returns the time at which the task is removed, unless its call ends before.
+    pub(in crate::server) fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// Returns the record of the task as of now.
+    pub(in crate::server) fn record(&self) -> Record {
+        let state = self.state();
+        Record {
+            task_id: self.id.clone(),
+            owner: self.owner.clone(),
+            tool: self.tool.id().to_string(),
+            created_at: self.created_at,
+            last_updated_at: state.updated_at,
+            ttl_ms: self.ttl.as_millis().try_into().unwrap_or(u64::MAX),
+            status_message: state.message.clone(),
+            outcome: None,
+        }
+    }
+
+    /// Records progress of the call.
+    pub(in crate::server) fn report(&self, message: &str) {
+        let mut state = self.state();
+        if !message.is_empty() {
+            state.message = Some(status_message(message));
+        }
+        self.touch(&mut state);
+    }
+
+    /// Requests that the call ends.
+    pub(in crate::server) fn cancel(&self) {
+        self.cancel.cancel();
+    }
+
+    pub(in crate::server) async fn cancelled(&self) {
+        self.cancel.cancelled().await;
+    }
+
+    /// Returns a receiver of changes of the task.
+    pub(in crate::server) fn changes(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
+    }
+
+    /// Returns true if the task waits for its user.
+    pub(in crate::server) fn is_waiting(&self) -> bool {
+        !self.state().open.is_empty()
+    }
+
+    pub(in crate::server) fn has_ended(&self) -> bool {
+        self.state().has_ended
+    }
+
+    /// Waits until the call has ended and the outcome is stored.
+    pub(in crate::server) async fn ended(&self) {
+        let mut changes = self.changes();
+        while !self.has_ended() && changes.changed().await.is_ok() {}
+    }
+
+    /// Marks the end of the call, once the outcome is stored.
+    pub(super) fn end(&self) {
+        let mut state = self.state();
+        state.has_ended = true;
+        state.open.clear();
+        self.touch(&mut state);
+    }
+
+    fn touch(&self, state: &mut State) {
+        state.updated_at = Timestamp::now();
+        self.changed.send_replace(());
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
