@@ -24,7 +24,7 @@ const QUARTERS: [Quarter; 4] = [
 ];
 
 /// Returns the revenue of each quarter, in thousands.
-#[tool(namespace = "sales", read_only, meta = r#"{ "ui": { "resourceUri": "ui://sales/revenue.html" } }"#)]
+#[tool(namespace = "sales", read_only, ui = "ui://sales/revenue.html")]
 fn revenue() -> Structured<Vec<Quarter>> {
     let row = |quarter: &Quarter| format!("{} {} {}", quarter.name, "█".repeat(quarter.revenue / 10), quarter.revenue);
     let text: Vec<String> = QUARTERS.iter().map(row).collect();

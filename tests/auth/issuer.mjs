@@ -1,7 +1,7 @@
 // An authorization server: `node issuer.mjs PORT RESOURCE`. Its user approves everything at once.
 //
-// `POST /control/rotate` replaces the signing key, and `GET /control` returns the number of approvals and of requests
-// for the keys.
+// `POST /control/rotate` replaces the signing key, and `GET /control` returns the number of approvals, of refreshed tokens
+// and of requests for the keys.
 import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 
@@ -10,7 +10,7 @@ import { Provider } from "oidc-provider";
 const [port, resource] = process.argv.slice(2);
 const issuer = `http://127.0.0.1:${port}`;
 const other = "https://other.example/mcp";
-const counts = { approvals: 0, keys: 0 };
+const counts = { approvals: 0, keys: 0, refreshes: 0 };
 
 function signingKey() {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -18,7 +18,7 @@ function signingKey() {
 }
 
 function provider() {
-  return new Provider(issuer, {
+  const provider = new Provider(issuer, {
     jwks: { keys: [signingKey()] },
     cookies: { keys: ["cookie"] },
     clients: [
@@ -32,6 +32,8 @@ function provider() {
     ],
     // Clients may use these without asking the provider first.
     scopes: ["openid", "offline_access", "notes:read", "notes:write", "notes:erase"],
+    // The tokens of the proxy expire soon.
+    ttl: { AccessToken: (_ctx, _token, client) => (client.clientName === "fixture_tools" ? 3 : 3600) },
     clientDefaults: { id_token_signed_response_alg: "ES256" },
     pkce: { required: () => true },
     interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
@@ -62,6 +64,10 @@ function provider() {
       },
     },
   });
+  provider.on("grant.success", (ctx) => {
+    if (ctx.oidc.params.grant_type === "refresh_token") counts.refreshes += 1;
+  });
+  return provider;
 }
 
 // The page on which a user would log in and approve.

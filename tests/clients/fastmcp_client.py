@@ -1,8 +1,14 @@
-"""fastmcp's command line, over HTTP and stdio."""
+"""fastmcp: its command line, and its client for resources and questions, over HTTP and stdio."""
 
+import asyncio
 import json
 import os
 import subprocess
+from dataclasses import dataclass
+
+from fastmcp import Client
+from fastmcp.client.elicitation import ElicitResult
+from fastmcp.client.transports import StdioTransport
 
 URL, FIXTURE = os.environ["URL"], os.environ["FIXTURE"]
 
@@ -19,4 +25,49 @@ for server in ([URL], ["--command", FIXTURE]):
 result = json.loads(fastmcp("call", URL, "math_add", "a=40", "b=2", "--json"))
 assert result["structured_content"] == {"sum": 42}, result
 fastmcp("call", URL, "math_add", "a=x", "--json", exits=1)
-print("over HTTP and stdio")
+
+
+@dataclass
+class Confirmation:
+    ok: bool
+
+
+async def resources(server):
+    async with Client(server()) as client:
+        listed = [str(resource.uri) for resource in await client.list_resources()]
+        assert "test://static-text" in listed and "test://static-binary" in listed, listed
+        assert (await client.read_resource("test://static-text"))[0].text, listed
+        assert (await client.read_resource("test://static-binary"))[0].blob, listed
+        filled = await client.read_resource("test://template/7/data")
+        assert "7" in filled[0].text, filled
+        try:
+            raise AssertionError(await client.read_resource("test://nothing"))
+        except Exception as error:
+            assert "no resource has the URI `test://nothing`" in str(error), error
+
+
+async def questions(server):
+    for answer, expected in [
+        (lambda: Confirmation(ok=True), "state-ok: true"),
+        (lambda: ElicitResult(action="decline"), "the user declined"),
+        (lambda: ElicitResult(action="cancel"), "the user closed the question"),
+    ]:
+
+        async def user(message, _type, _params, _context):
+            assert message == "Please confirm", message
+            return answer()
+
+        async with Client(server(), elicitation_handler=user) as client:
+            result = await client.call_tool("test_input_required_result_request_state", raise_on_error=False)
+            assert expected in result.content[0].text, result
+
+
+async def main():
+    # A transport that is used again would keep the capabilities of its first client.
+    for server in (lambda: URL, lambda: StdioTransport(FIXTURE, [])):
+        await resources(server)
+        await questions(server)
+
+
+asyncio.run(main())
+print("over HTTP and stdio, with resources and questions")

@@ -58,6 +58,14 @@ for era in ("legacy", "auto", "modern"):
     text = json.loads(refused)["content"][0]["text"]
     assert "/a" in text and "/b" in text and "/c" in text, text
 
+    resources = json.loads(over_http(era, "--method", "resources/list"))["resources"]
+    assert "test://static-text" in [resource["uri"] for resource in resources], resources
+    read = json.loads(over_http(era, "--method", "resources/read", "--uri", "test://static-binary"))
+    assert read["contents"][0]["blob"], read
+
+    # It has no user to ask, so the call ends.
+    over_http(era, *call("test_input_required_result_request_state", {}), exits=5 if era == "legacy" else 1)
+
     loaded = over_http(era, *call("math_add", {"a": 1, "b": 2}), "--load", "--load-requests", "200", "--load-concurrency", "8")
     assert loaded.strip(), "the load was measured"
 

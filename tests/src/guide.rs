@@ -21,6 +21,7 @@ chapters! {
     chains = "chains.md",
     streams = "streams.md",
     asking = "asking.md",
+    tasks = "tasks.md",
     command_line = "command-line.md",
     security_model = "security-model.md",
     migrating_from_rmcp = "migrating-from-rmcp.md",

@@ -4,6 +4,8 @@
 //! `TOOLKIT_SHARED`, or from `../shared` beside the project. Where they are absent and cannot be fetched, a test is
 //! skipped, and the skip is counted; with `TOOLKIT_REQUIRE_DATA=1` it is a failure.
 
+pub mod browser;
+pub mod client;
 mod executor;
 #[cfg(doctest)]
 pub mod guide;

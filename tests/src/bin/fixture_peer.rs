@@ -63,13 +63,19 @@ fn main() {
         let result = match method {
             "initialize" => {
                 has_begun = true;
+                let tasks = manner.ends_with("tasks").then(|| json!({ "requests": { "tools": { "call": {} } } }));
                 Ok(json!({
                     "protocolVersion": "2025-11-25",
-                    "capabilities": { "tools": { "listChanged": true } },
+                    "capabilities": { "tools": { "listChanged": true }, "tasks": tasks },
                     "serverInfo": { "name": "peer", "version": "1" },
                 }))
             }
             "ping" => Ok(json!({})),
+            "tools/list" if manner.ends_with("tasks") => {
+                let mut build = tool("build");
+                build["execution"] = json!({ "taskSupport": "required" });
+                Ok(json!({ "tools": [build] }))
+            }
             "tools/list" => {
                 n_listed += 1;
                 if manner == "brief" {
@@ -80,6 +86,17 @@ fn main() {
                 }
                 Ok(list(&listing, message["params"]["cursor"].as_str()))
             }
+            "tools/call" if message["params"].get("task").is_some() => {
+                Ok(json!({ "task": { "taskId": "7", "status": "working" } }))
+            }
+            // The first process exits.
+            "tasks/get" if !std::path::Path::new(&listing).exists() => {
+                std::fs::write(&listing, "").unwrap();
+                std::process::exit(3);
+            }
+            "tasks/get" if manner == "tasks" => Ok(json!({ "taskId": "7", "status": "completed" })),
+            "tasks/get" => Err((-32602, "no such task".to_owned())),
+            "tasks/result" => Ok(json!({ "content": [], "structuredContent": "built" })),
             "tools/call" if message["params"]["name"] == "listed" => {
                 Ok(json!({ "content": [], "structuredContent": n_listed }))
             }

@@ -1,6 +1,7 @@
 //! The answers of a user reach the tool, in each era and over each transport.
 
 use super::*;
+use crate::raw::Session;
 use crate::tools::{server, server_with};
 
 /// The answers of a user to `delete_branch`, and the text that the model reads then.
@@ -168,4 +169,48 @@ async fn a_call_asks_at_most_ten_questions() {
         assert!(text(&response).ends_with("a call can ask at most 10 questions"), "{way:?}: {response}");
         assert!(effects.all().len() < 100);
     }
+}
+
+/// Revision 2025-06-18 has no `oneOf`, no lists, and no default except for booleans.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_of_2025_06_18_receives_the_forms_of_its_revision() {
+    let (server, _) = server();
+    for (version, urgency, copies) in [
+        (
+            "2025-06-18",
+            json!({ "type": "string", "enum": ["High", "Low"], "enumNames": ["Today.", "Some day."] }),
+            json!({ "type": "integer", "description": "The number of copies.", "minimum": 0, "maximum": 255 }),
+        ),
+        (
+            "2025-11-25",
+            json!({ "type": "string", "oneOf": [
+                { "title": "Today.", "const": "High" }, { "title": "Some day.", "const": "Low" },
+            ] }),
+            json!({
+                "type": "integer", "description": "The number of copies.", "minimum": 0, "maximum": 255, "default": 7,
+            }),
+        ),
+    ] {
+        let session = Session::start(&server, version, forms_and_urls()).await;
+        let mut call = session.call(1, "order", json!({})).await;
+        let question = call.next().await;
+        let fields = &question["params"]["requestedSchema"]["properties"];
+        let mut field = fields["urgency"].clone();
+        field.as_object_mut().unwrap().remove("description");
+        assert_eq!(field, urgency, "{version}");
+        assert_eq!(fields["copies"], copies, "{version}");
+        assert_eq!(fields["gift"], json!({ "type": "boolean", "default": false }), "{version}");
+        session.answer(&question, accept(json!({ "urgency": "Low" }))).await;
+        assert_eq!(text(&call.next().await), "Low, 7, false", "{version}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_of_2025_06_18_is_not_asked_for_several_choices() {
+    let (server, _) = server();
+    let session = Session::start(&server, "2025-06-18", forms_and_urls()).await;
+    assert_eq!(text(&session.call(1, "select", json!({})).await.next().await), "Unsupported");
+    let session = Session::start(&server, "2025-11-25", forms_and_urls()).await;
+    let question = session.call(1, "select", json!({})).await.next().await;
+    assert_eq!(question["method"], "elicitation/create");
 }

@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
+use http_body_util::BodyExt;
+use tower::ServiceExt;
+
 use super::*;
-use crate::client::answered;
 use crate::tools::{Effects, server, server_with};
 use toolkit::dispatch::BoxFuture;
 use toolkit_mcp::server::{Caller, Server, StateKey, TokenError, Verify};
+use toolkit_tests::client::answered;
 
 const WAY: (Era, Way) = (Era::Modern, Way::Http);
 
@@ -179,4 +182,45 @@ async fn answers_that_are_too_long_are_an_error() {
     let long = "x".repeat(100_000);
     let response = client.call("plan", json!({}), |_| accept(json!({ "value": long }))).await;
     assert!(text(&response).ends_with("the answers of the user are too long"), "{response}");
+}
+
+/// Floats, which hold neither of both amounts, are equal.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_state_is_bound_to_integers_of_any_size() {
+    let (server, effects) = server();
+    let service = server.http().into_service();
+    let call = async |amount: &str, state: Option<&str>| {
+        let answers = json!({ "question-1": accept(json!({ "value": true })) });
+        let mut params = json!({
+            "name": "pay",
+            "arguments": { "amount": "AMOUNT" },
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": forms_and_urls(),
+            },
+        });
+        if let Some(state) = state {
+            params["requestState"] = state.into();
+            params["inputResponses"] = answers;
+        }
+        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+        let request = http::Request::post("/mcp")
+            .header("host", "localhost")
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream")
+            .header("mcp-protocol-version", "2026-07-28")
+            .header("mcp-method", "tools/call")
+            .header("mcp-name", "pay");
+        let body = message.to_string().replace("\"AMOUNT\"", amount);
+        let response = service.clone().oneshot(request.body(body).unwrap()).await.unwrap();
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        serde_json::from_slice::<Value>(&body).unwrap()
+    };
+    let (amount, other) = ("100000000000000000000000000000000000000", "100000000000000000000000000000000000001");
+    assert_eq!(amount.parse::<f64>(), other.parse::<f64>());
+    let first = call(amount, None).await;
+    let state = first["result"]["requestState"].as_str().unwrap_or_else(|| panic!("{first}"));
+    assert_rejected(&call(other, Some(state)).await, &effects);
+    assert_eq!(text(&call(amount, Some(state)).await), "paid");
+    assert_eq!(effects.all(), [format!("paid {amount}")]);
 }

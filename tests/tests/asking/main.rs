@@ -4,9 +4,9 @@
 mod answers;
 mod approval;
 mod attacks;
-mod client;
 mod forms;
 mod proxied;
+mod raw;
 mod restarts;
 mod rounds;
 mod tools;
@@ -14,7 +14,7 @@ mod waiting;
 
 use serde_json::{Value, json};
 
-use self::client::{Client, EACH_WAY, Era, Way};
+use toolkit_tests::client::{Client, EACH_WAY, Era, Way};
 
 /// The capability of a client that can show forms and open URLs.
 fn forms_and_urls() -> Value {

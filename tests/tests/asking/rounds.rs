@@ -1,9 +1,9 @@
 //! Calls that are continued in rounds, since revision 2026-07-28.
 
 use super::*;
-use crate::client::answered;
 use crate::tools::{server, server_with};
 use toolkit_mcp::server::StateKey;
+use toolkit_tests::client::answered;
 
 fn trip(params: &Value) -> Value {
     accept(json!({ "value": match params["message"].as_str().unwrap() {

@@ -115,6 +115,50 @@ async fn repeat(question: String, ctx: &Context) -> Result<bool, ToolError> {
     ctx.ask(question).await
 }
 
+/// The urgency of an order.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub enum Urgency {
+    /// Today.
+    High,
+    /// Some day.
+    Low,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct Order {
+    urgency: Urgency,
+    /// The number of copies.
+    #[serde(default = "seven")]
+    copies: u8,
+    #[serde(default)]
+    gift: bool,
+}
+
+fn seven() -> u8 {
+    7
+}
+
+/// Orders a book.
+#[tool]
+async fn order(ctx: &Context) -> Result<String, ToolError> {
+    let Order { urgency, copies, gift } = ctx.ask("How?").await?;
+    Ok(format!("{urgency:?}, {copies}, {gift}"))
+}
+
+/// Selects several of the given choices.
+#[tool]
+async fn select(ctx: &Context) -> Result<String, ToolError> {
+    Ok(format!("{:?}", ctx.try_ask::<Vec<Urgency>>("Which?").await?))
+}
+
+/// Pays an amount.
+#[tool]
+async fn pay(amount: u128, ctx: &Context, effects: &Effects) -> Result<String, ToolError> {
+    ctx.ask::<bool>("Pay it?").await?;
+    effects.add(format!("paid {amount}"));
+    Ok("paid".to_owned())
+}
+
 /// Adds two integers.
 #[tool(read_only)]
 fn add(a: i64, b: i64) -> i64 {
@@ -139,6 +183,9 @@ pub fn server_with(configure: impl FnOnce(ServerBuilder) -> ServerBuilder) -> (S
         delete_content,
         slow_user,
         repeat,
+        order,
+        select,
+        pay,
         add
     ]
     .unwrap();

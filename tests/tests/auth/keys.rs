@@ -147,8 +147,41 @@ async fn a_removed_key_is_rejected_after_the_next_refresh() {
     issuer.publish(key_set([&new]));
     pass(seconds(599)).await;
     assert_eq!(verify(&jwt, &old.token(&claims)).await, ACCEPTED);
+    // Requests do not wait for the refresh.
     pass(seconds(2)).await;
-    assert_eq!(verify(&jwt, &old.token(&claims)).await, REJECTED);
+    assert_eq!(verify(&jwt, &old.token(&claims)).await, ACCEPTED);
+    while verify(&jwt, &old.token(&claims)).await == ACCEPTED {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    // Unless no token has arrived for long.
+    issuer.publish(key_set([&old]));
+    pass(seconds(1_201)).await;
+    assert_eq!(verify(&jwt, &new.token(&claims)).await, REJECTED);
+    assert_eq!(verify(&jwt, &old.token(&claims)).await, ACCEPTED);
+}
+
+#[tokio::test]
+async fn an_issuer_that_hangs_delays_no_token_that_old_keys_verify() {
+    let signer = Signer::p256("k");
+    let issuer = Issuer::start(key_set([&signer])).await;
+    let (jwt, token) = (jwt_of(&issuer), signer.token(&claims_of(&issuer)));
+    assert_eq!(verify(&jwt, &token).await, ACCEPTED);
+    issuer.set_mode(Mode::Held);
+    pass(seconds(601)).await;
+    for _ in 0..2 {
+        // A paused clock advances only while a token waits.
+        tokio::time::pause();
+        let before = tokio::time::Instant::now();
+        for _ in 0..20 {
+            assert_eq!(verify(&jwt, &token).await, ACCEPTED);
+        }
+        assert_eq!(tokio::time::Instant::now(), before);
+        tokio::time::resume();
+        if issuer.requests().len() == 2 {
+            issuer.arrived().await;
+        }
+    }
+    assert_eq!(issuer.requests().len(), 3, "they share one request, which is still held");
 }
 
 #[tokio::test]
@@ -226,10 +259,13 @@ async fn old_keys_are_used_for_an_hour_while_the_issuer_is_down() {
     let (jwt, token) = (jwt_of(&issuer), signer.token(&claims_of(&issuer)));
     assert_eq!(verify(&jwt, &token).await, ACCEPTED);
     issuer.set_mode(Mode::Down);
-    for _ in 0..5 {
+    for round in 1..=5 {
         pass(seconds(11 * 60)).await;
         for _ in 0..10 {
             assert_eq!(verify(&jwt, &token).await, ACCEPTED);
+        }
+        while issuer.requests().len() < 2 + round {
+            tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
     assert_eq!(issuer.requests().len(), 2 + 5, "one attempt in each round");

@@ -6,6 +6,7 @@ mod catalog;
 mod cost;
 mod flags;
 mod help;
+mod login;
 mod page;
 mod serve;
 mod stop;

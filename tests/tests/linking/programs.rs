@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 /// `OPTIMIZED` optimizes the programs like `release`, and `FAT` replaces the LTO of the last step. A profile with a
 /// separate name would build all dependencies again.
 const DEV: &[&str] = &[];
-const OPTIMIZED: &[&str] = &["--config", "profile.dev.opt-level=3", "--config", "profile.dev.debug=false"];
+const OPTIMIZED: &[&str] = &["--config", "profile.dev.opt-level=1", "--config", "profile.dev.debug=false"];
 const THIN: &[&str] = &["--profile", "thin"];
 const FAT: &[&str] = &["--profile", "thin", "--", "-Clto=fat"];
 

@@ -10,11 +10,13 @@ mod http_faults;
 mod limits;
 mod listing;
 mod official;
+mod official_tasks;
 mod operated;
 mod ours;
 mod proxied;
 mod reloaded;
 mod resources;
+mod subscriptions;
 mod tls;
 mod trust;
 

@@ -215,6 +215,7 @@ fn a_killed_server_is_reported_and_started_again() {
     for line in [
         "toolkit_mcp_backend_restarts_total{backend=\"peer\"} 1",
         "toolkit_mcp_backend_restarts_total{backend=\"other\"} 0",
+        "toolkit_mcp_backend_tasks_running{backend=\"other\"} 0",
         "toolkit_mcp_backend_up{backend=\"peer\"} 1",
     ] {
         assert!(metrics.lines().any(|other| other == line), "{line} is not in {metrics}");

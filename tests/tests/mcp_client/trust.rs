@@ -297,7 +297,7 @@ async fn a_tool_that_can_only_be_called_as_a_task_is_left_out() {
     };
     let listing = Listing::new(&[with_task("echo", "optional"), with_task("pid", "required"), with_task("x", "odd")]);
     let collected = collected(&registered(listing.peer())).await;
-    let list = list_tools(&collected.catalog, Revision::V2026_07_28, Naming::Name).unwrap();
+    let list = list_tools(&collected.catalog, Revision::V2025_11_25, Naming::Name).unwrap();
     let shown: Vec<_> =
         list["tools"].as_array().unwrap().iter().map(|tool| (&tool["name"], &tool["execution"])).collect();
     assert_eq!(shown, [(&json!("echo"), &Value::Null), (&json!("x"), &Value::Null)]);
@@ -305,6 +305,6 @@ async fn a_tool_that_can_only_be_called_as_a_task_is_left_out() {
     assert_eq!(
         told,
         ["the MCP server `peer` lists `pid`, which is left out: it can only be called as a task \
-          (`execution.taskSupport` is `required`), and tasks are not supported"]
+          (`execution.taskSupport` is `required`), and the server has not declared tasks"]
     );
 }

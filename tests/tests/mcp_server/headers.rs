@@ -34,6 +34,18 @@ async fn a_missing_header_is_rejected() {
 }
 
 #[tokio::test]
+async fn a_request_for_a_task_need_not_repeat_the_id_in_a_header() {
+    let client = client().await;
+    let mut get = modern(1, "tasks/get", json!({ "taskId": "1" }));
+    let capabilities = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
+    get["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = capabilities;
+    assert_eq!(client.send(&get).await.code(), -32602, "the task is unknown");
+    assert_eq!(client.with("mcp-name", "1").send(&get).await.code(), -32602);
+    let response = client.with("mcp-name", "2").send(&get).await;
+    assert_eq!((response.status, response.code()), (400, -32020));
+}
+
+#[tokio::test]
 async fn annotated_arguments_are_repeated_in_headers() {
     let client = client().await;
     let query = |arguments: Value| modern(1, "tools/call", call("query", arguments));

@@ -167,6 +167,8 @@ async fn a_missing_client_capability_is_a_protocol_error() {
     let response = client().await.send(&modern(1, "tools/call", call("sample", json!({})))).await;
     assert_eq!((response.status, response.code()), (400, -32021));
     assert_eq!(response.json()["error"]["data"]["requiredCapabilities"], json!({ "sampling": {} }));
+    let legacy = client().await.send(&request(1, "tools/call", call("sample", json!({})))).await;
+    assert_eq!((legacy.status, legacy.code()), (200, -32021), "its clients do not read the error otherwise");
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! Resources: reading, listing, and requests that try to get more.
 
+mod access;
 mod proxied;
 mod subscriptions;
 
@@ -9,7 +10,8 @@ use tokio::io::AsyncBufReadExt;
 use toolkit::backend::{Backend, BackendCall, BackendResponse, Backends, OfferedTools};
 use toolkit::call::{BoxFuture, Credentials};
 use toolkit::resource::{
-    DirectoryResources, Resource, ResourceContents, ResourceSet, ResourceTemplate, Resources, TemplateResources,
+    DirectoryResources, Resource, ResourceContents, ResourceSet, ResourceTemplate, ResourceWatch, Resources,
+    TemplateResources,
 };
 use toolkit::tool::BackendKind;
 use toolkit::{Context, Tool, ToolError};

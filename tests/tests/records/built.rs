@@ -172,3 +172,24 @@ fn an_alias_of_a_built_tool_is_a_name_or_an_id() {
     assert_eq!(problems.iter().map(|problem| problem.kind()).collect::<Vec<_>>(), [DiagnosticKind::InvalidName]);
     build("ns:x:1.0.0").unwrap();
 }
+
+/// Returns the sales.
+#[toolkit::tool(ui = "ui://sales/chart.html", meta = r#" { "com.example/owner": "sales" } "#)]
+fn sales() -> u64 {
+    3
+}
+
+/// Returns the costs.
+#[toolkit::tool(ui = "ui://costs/chart.html")]
+fn costs() -> u64 {
+    3
+}
+
+#[test]
+fn a_user_interface_is_a_part_of_meta() {
+    let catalog = toolkit::catalog![sales, costs].unwrap();
+    let meta = |tool: &str| catalog.resolve(tool).unwrap().meta();
+    let owner = json!({ "ui": { "resourceUri": "ui://sales/chart.html" }, "com.example/owner": "sales" });
+    assert_eq!(meta("sales"), Some(owner));
+    assert_eq!(meta("costs"), Some(json!({ "ui": { "resourceUri": "ui://costs/chart.html" } })));
+}

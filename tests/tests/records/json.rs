@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::Map;
 use toolkit::catalog::Naming;
-use toolkit::tool::ParseToolError;
+use toolkit::tool::{ParseToolError, TaskSupport};
 use toolkit::{Catalog, tool};
 
 use super::built::full;
@@ -155,7 +155,7 @@ fn unknown_fields_come_back_at_every_level() {
     let json = json!({
         "name": "x",
         "inputSchema": { "type": "object", "x-mine": 1 },
-        "execution": { "taskSupport": "optional" },
+        "execution": { "taskSupport": "optional", "queue": "slow" },
         "annotations": { "readOnlyHint": true, "category": "network", "conditions": [] },
         "icons": [{ "src": "data:,", "density": 2 }],
         "empty": [],
@@ -163,7 +163,8 @@ fn unknown_fields_come_back_at_every_level() {
     assert_eq!(Tool::from_mcp_json(&json).unwrap().to_mcp_json(), json);
     let tool = Tool::from_json(&json).unwrap();
     assert_eq!(tool.to_json(), json);
-    assert_eq!(tool.metadata().unknown.get("execution"), Some(&json["execution"]));
+    assert_eq!(tool.task_support(), TaskSupport::Optional);
+    assert_eq!(tool.metadata().execution.unknown.get("queue"), Some(&json!("slow")));
     assert_eq!(tool.annotations().unknown.get("category"), Some(&json!("network")));
 }
 
@@ -313,6 +314,8 @@ fn mcp_fields() -> impl Strategy<Value = Map<String, Value>> {
         ("openWorldHint", hint()),
         ("x-other", anything().boxed()),
     ]);
+    let support = prop::sample::select(vec!["forbidden", "optional", "required"]).prop_map(Value::from);
+    let execution = some_of(vec![("taskSupport", support.boxed()), ("x-other", anything().boxed())]);
     let sizes = prop::collection::vec(text(), 1..3).prop_map(Value::from);
     let icon = (
         text(),
@@ -334,7 +337,7 @@ fn mcp_fields() -> impl Strategy<Value = Map<String, Value>> {
         ("annotations", annotations.prop_map(Value::Object).boxed()),
         ("icons", prop::collection::vec(icon, 0..3).prop_map(Value::from).boxed()),
         ("_meta", object().boxed()),
-        ("execution", anything().boxed()),
+        ("execution", execution.prop_map(Value::Object).boxed()),
         ("x-unknown", anything().boxed()),
     ]);
     ("[A-Za-z0-9_.-]{1,20}", object(), fields).prop_map(|(name, input, mut fields)| {

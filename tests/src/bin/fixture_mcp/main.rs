@@ -4,6 +4,7 @@
 
 mod asks;
 mod resources;
+mod tasks;
 
 use std::borrow::Cow;
 use std::process::ExitCode;
@@ -38,6 +39,7 @@ async fn serve() -> Result<(), Box<dyn std::error::Error>> {
     let dispatcher = Dispatcher::builder(Catalog::linked()?).state(Arc::clone(&its_server)).build()?;
     // The suite lists prompts, too; the list is empty.
     let server = Server::builder(dispatcher).named("fixture", "1.0.0").empty_prompts_and_resources(true);
+    let server = server.task_after(tasks::TASK_AFTER);
     let server = resources::added(server)?.build()?;
     let _ = its_server.set(server.clone());
     match std::env::args().nth(1) {

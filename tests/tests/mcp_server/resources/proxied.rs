@@ -98,3 +98,41 @@ async fn reports_of_a_backend_without_a_change_are_not_passed_on() {
         assert_eq!(next(&mut stream).await["method"], "notifications/tools/list_changed");
     }
 }
+
+/// Resources that can be read and not watched.
+struct Unobserved;
+
+impl Resources for Unobserved {
+    fn read<'a>(
+        &'a self,
+        uri: &'a str,
+        _: &'a Context,
+    ) -> BoxFuture<'a, Result<Option<Vec<ResourceContents>>, ToolError>> {
+        Box::pin(async move { Ok(Some(vec![ResourceContents::new(uri, "")])) })
+    }
+
+    fn watch<'a>(&'a self, _: &'a str, _: &'a Context) -> BoxFuture<'a, Result<ResourceWatch, ToolError>> {
+        Box::pin(async { Err(ToolError::failed("it reports no changes")) })
+    }
+}
+
+#[tokio::test]
+async fn a_subscription_that_would_receive_nothing_is_refused() {
+    let server = builder().resources(set()).build().unwrap();
+    let backends = Backends::new();
+    backends.register(Files(Unobserved)).unwrap();
+    let proxy = Proxy::new(server.clone(), backends);
+    assert!(proxy.collect().await.is_empty());
+    let client = Client::of(serve(server.http()).await);
+    let legacy = session(&client).await;
+    let error = legacy.send(&request(2, "resources/subscribe", read("proxy:files/x://y"))).await.json();
+    assert_eq!(error["error"]["code"], -32602, "{error}");
+    assert_eq!(error["error"]["message"], "it reports no changes");
+
+    let client = client.with("mcp-protocol-version", MODERN).with("mcp-method", "subscriptions/listen");
+    let wanted = json!({ "resourceSubscriptions": ["proxy:files/x://y", "config://app"] });
+    let message = modern(5, "subscriptions/listen", json!({ "notifications": wanted })).to_string();
+    let mut stream = client.with("content-type", "application/json").begin("POST", "/mcp", message.as_bytes()).await;
+    let honored = json!({ "resourceSubscriptions": ["config://app"] });
+    assert_eq!(next(&mut stream).await["params"]["notifications"], honored);
+}

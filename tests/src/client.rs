@@ -1,26 +1,33 @@
-//! A client with a scripted user.
+//! An MCP client with a scripted user. It checks that each message of the server matches the official schema.
 
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write};
 
-use http::Request;
+use http::{Request, Response};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use toolkit_mcp::server::{Body, Server, Service};
-use toolkit_tests::official::assert_official;
 use tower::ServiceExt;
+
+use crate::official::assert_official;
 
 const LEGACY: &str = "2025-11-25";
 const MODERN: &str = "2026-07-28";
 
+/// The protocol of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Era {
+    /// Revision 2025-11-25, with sessions.
     Legacy,
+    /// Revision 2026-07-28, without sessions.
     Modern,
 }
 
+/// The transport of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
+    /// Stdio.
     Pipes,
+    /// Streamable HTTP.
     Http,
 }
 
@@ -102,27 +109,125 @@ impl Client {
 
     /// Sends one request `tools/call`. In the earlier era, `user` answers questions meanwhile.
     pub async fn call_once(&mut self, params: &Value, user: User<'_>) -> Value {
+        self.send_request("tools/call", params, user).await
+    }
+
+    /// Sends a request and returns its response. In the earlier era, `user` answers questions meanwhile.
+    pub async fn send_request(&mut self, method: &str, params: &Value, user: User<'_>) -> Value {
         let mut params = params.clone();
         if self.era == Era::Modern {
             params["_meta"]["io.modelcontextprotocol/protocolVersion"] = MODERN.into();
             params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = self.capabilities.clone();
         }
-        let request = self.request("tools/call", params);
+        let request = self.request(method, params);
         let response = self.exchange(&request, user).await;
-        match (self.era, response.get("result")) {
-            (Era::Modern, Some(result)) if result["resultType"] == "input_required" => {
+        self.check(method, &response);
+        response
+    }
+
+    fn check(&self, method: &str, response: &Value) {
+        let Some(result) = response.get("result") else {
+            return assert_official(MODERN, "JSONRPCErrorResponse", response);
+        };
+        match (self.era, method) {
+            // The schema of this revision does not have the extension for tasks.
+            (Era::Modern, _) if result["resultType"] == "task" || method.starts_with("tasks/") => {
+                assert_official(MODERN, "Result", result);
+            }
+            (Era::Modern, _) if result["resultType"] == "input_required" => {
                 assert_official(MODERN, "InputRequiredResult", result);
             }
-            (Era::Modern, Some(result)) => assert_official(MODERN, "CallToolResult", result),
-            (Era::Legacy, Some(result)) => assert_official(LEGACY, "CallToolResult", result),
-            (_, None) => assert_official(MODERN, "JSONRPCErrorResponse", &response),
+            (Era::Modern, _) => assert_official(MODERN, "CallToolResult", result),
+            (Era::Legacy, "tools/call") if result.get("task").is_some() => {
+                assert_official(LEGACY, "CreateTaskResult", result);
+            }
+            (Era::Legacy, "tasks/get") => assert_official(LEGACY, "GetTaskResult", result),
+            (Era::Legacy, "tasks/cancel") => assert_official(LEGACY, "CancelTaskResult", result),
+            (Era::Legacy, _) => assert_official(LEGACY, "CallToolResult", result),
         }
-        response
+    }
+
+    /// Sends a request and returns its response, which is not checked.
+    pub async fn send_unchecked(&mut self, method: &str, params: &Value) -> Value {
+        let mut params = params.clone();
+        if self.era == Era::Modern {
+            params["_meta"]["io.modelcontextprotocol/protocolVersion"] = MODERN.into();
+            params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = self.capabilities.clone();
+        }
+        let request = self.request(method, params);
+        self.exchange(&request, &mut |_| unreachable!("no question")).await
+    }
+
+    /// Sends a request and returns the messages that follow, up to the one that `is_last` accepts.
+    pub async fn receive(
+        &mut self,
+        method: &str,
+        params: &Value,
+        mut is_last: impl FnMut(&Value) -> bool + Send,
+    ) -> Vec<Value> {
+        let mut params = params.clone();
+        if self.era == Era::Modern {
+            params["_meta"]["io.modelcontextprotocol/protocolVersion"] = MODERN.into();
+            params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = self.capabilities.clone();
+        }
+        let request = self.request(method, params);
+        let mut messages = Vec::new();
+        if let Connection::Pipes { .. } = self.connection {
+            self.send(&request).await;
+            while messages.last().is_none_or(|message| !is_last(message)) {
+                messages.push(self.read());
+            }
+            return messages;
+        }
+        let mut body = self.post(&request).await;
+        let mut received = String::new();
+        while messages.last().is_none_or(|message| !is_last(message)) {
+            while !received.contains("\n\n") {
+                let frame = body.frame().await.expect("the stream has not ended").unwrap();
+                received.push_str(std::str::from_utf8(&frame.into_data().unwrap()).unwrap());
+            }
+            let (event, rest) = received.split_once("\n\n").unwrap();
+            let data = event.lines().find_map(|line| line.strip_prefix("data: ")).map(str::to_owned);
+            received = rest.to_owned();
+            messages.extend(data.map(|data| serde_json::from_str::<Value>(&data).unwrap()));
+        }
+        messages
+    }
+
+    /// Sends a request over HTTP in the later era. Returns the status of the response and its challenge.
+    pub async fn status_of(&mut self, method: &str, params: &Value) -> (u16, String) {
+        let mut params = params.clone();
+        params["_meta"]["io.modelcontextprotocol/protocolVersion"] = MODERN.into();
+        params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = self.capabilities.clone();
+        let request = self.request(method, params);
+        let response = self.respond(&request).await;
+        let challenge = response.headers().get("www-authenticate");
+        let challenge = challenge.map(|challenge| challenge.to_str().unwrap().to_owned()).unwrap_or_default();
+        (response.status().as_u16(), challenge)
+    }
+
+    /// Returns the id of the last request.
+    pub fn last_id(&self) -> u64 {
+        self.last_id
+    }
+
+    /// Ends the session, if the client has one.
+    pub async fn end_session(&mut self) {
+        if let (Era::Legacy, Connection::Http { service, session: Some(session) }) = (self.era, &self.connection) {
+            let request = Request::delete("/mcp").header("host", "localhost").header("mcp-session-id", session);
+            let response = service.clone().oneshot(request.body(String::new()).unwrap()).await.unwrap();
+            assert_eq!(response.status(), 204);
+        }
     }
 
     /// Starts a call over HTTP in the earlier era and hangs up once its question has arrived.
     pub async fn abandon(&mut self, tool: &str) {
-        let request = self.request("tools/call", json!({ "name": tool, "arguments": {} }));
+        self.hang_up_at_question("tools/call", &json!({ "name": tool, "arguments": {} })).await;
+    }
+
+    /// Sends a request over HTTP in the earlier era and hangs up once a question has arrived.
+    pub async fn hang_up_at_question(&mut self, method: &str, params: &Value) {
+        let request = self.request(method, params.clone());
         let mut body = self.post(&request).await;
         let question = body.frame().await.unwrap().unwrap().into_data().unwrap();
         assert!(String::from_utf8_lossy(&question).contains("elicitation/create"));
@@ -181,6 +286,13 @@ impl Client {
     }
 
     async fn post(&mut self, message: &Value) -> Body {
+        let response = self.respond(message).await;
+        let is_answer = message.get("method").is_none() || message.get("id").is_none();
+        assert!(!is_answer || response.status() == 202, "{message}: {}", response.status());
+        response.into_body()
+    }
+
+    async fn respond(&mut self, message: &Value) -> Response<Body> {
         let Connection::Http { service, session } = &mut self.connection else { unreachable!("pipes have lines") };
         let mut request = Request::post("/mcp")
             .header("host", "localhost")
@@ -197,8 +309,10 @@ impl Client {
                 }
             }
             Era::Modern => {
-                let name = message["params"]["name"].as_str().unwrap_or_default();
-                request = request.header("mcp-protocol-version", MODERN).header("mcp-method", "tools/call");
+                let method = message["method"].as_str().unwrap_or_default();
+                let params = &message["params"];
+                let name = params["name"].as_str().or(params["taskId"].as_str()).unwrap_or_default();
+                request = request.header("mcp-protocol-version", MODERN).header("mcp-method", method);
                 request = request.header("mcp-name", name);
             }
         }
@@ -206,9 +320,7 @@ impl Client {
         if let Some(id) = response.headers().get("mcp-session-id") {
             *session = Some(id.to_str().unwrap().to_owned());
         }
-        let is_answer = message.get("method").is_none() || message.get("id").is_none();
-        assert!(!is_answer || response.status() == 202, "{message}: {}", response.status());
-        response.into_body()
+        response
     }
 }
 
