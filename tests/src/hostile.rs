@@ -40,6 +40,54 @@ pub fn tools() -> Vec<Tool> {
     TEXTS.iter().enumerate().map(|(idx, text)| tool(idx, text)).collect()
 }
 
+/// Texts that try to end a comment or a literal of a program, to be an instruction to its compiler, or to hide.
+const CODE: [&str; 25] = [
+    "*/",
+    "**/*.ts",
+    "*\u{200b}/",
+    "/*",
+    "//",
+    "\n",
+    "\r",
+    "\r\n",
+    "\u{2028}",
+    "\u{2029}",
+    "\u{85}",
+    "\u{b}\u{c}",
+    "\"",
+    "'",
+    "`",
+    "\\",
+    "\\u002a/",
+    "${tools}",
+    "@ts-ignore",
+    "@ts-expect-error",
+    "@ts-nocheck",
+    "/ <reference path=\"x\" />",
+    "\u{202e}}\u{2066}",
+    "\u{feff}\0\u{7f}",
+    "# sourceMappingURL=x",
+];
+
+/// Returns tools with texts that would change the structure of a program in which they are not escaped. The first one
+/// has a harmless text.
+///
+/// # Panics
+///
+/// Panics if a tool with one of the texts is rejected.
+#[must_use]
+pub fn tools_of_code() -> Vec<Tool> {
+    let mut texts = vec!["harmless".to_owned()];
+    for code in CODE.iter().chain(&TEXTS) {
+        texts.push((*code).to_owned());
+        texts.push(format!("{code} evil(): void; x: {{"));
+        texts.push(format!("some text {code}}}; export const evil = 1; //"));
+        texts.push(format!("a\n{code}\n  {code}"));
+        texts.push(format!("{code}{code}"));
+    }
+    texts.iter().enumerate().map(|(idx, text)| tool(idx, text)).collect()
+}
+
 fn tool(idx: usize, text: &str) -> Tool {
     let schema = json!({
         "type": "object",

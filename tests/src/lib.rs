@@ -161,6 +161,25 @@ pub fn real_servers() -> Vec<(String, Vec<toolkit::Tool>)> {
     real_files().iter().map(|(name, manifest)| (name.clone(), tools(manifest))).collect()
 }
 
+/// Returns the valid tools of [`real_servers`], with a namespace for each server.
+///
+/// # Panics
+///
+/// Panics in the cases of [`real_manifests`].
+#[must_use]
+pub fn real_catalog() -> toolkit::Catalog {
+    let mut servers = real_servers();
+    servers.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let tools = servers.into_iter().enumerate().flat_map(|(idx, (name, tools))| {
+        // Two manifests may have the same file name.
+        let name = format!("{}-{idx}", name.replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
+        let namespace: toolkit::tool::Namespace = name.parse().expect("it is a name");
+        let tools = tools.into_iter().filter(|tool| toolkit::Catalog::new([tool.clone()]).is_ok());
+        tools.map(move |tool| tool.in_namespace(namespace.clone()))
+    });
+    toolkit::Catalog::new(tools).expect("each tool is valid, and has a name of its own")
+}
+
 /// Returns the manifests of the shared data in any order; none if the data is absent, which counts as a skip.
 ///
 /// # Panics

@@ -9,6 +9,7 @@
 //! | [`bedrock`] | Converse | |
 //! | [`mistral`], [`ollama`] | chat, with the tools of Chat Completions | |
 //! | [`a2a`] | skills, and the card of an agent | yes |
+//! | [`typescript`] | declarations for programs that call tools | |
 //! | [`markdown`] | a Markdown document | |
 //! | `html` (feature `html`) | an HTML page | |
 //!
@@ -40,6 +41,7 @@ pub mod reply;
 mod request;
 mod strict;
 mod tool_export;
+pub mod typescript;
 
 pub use self::dialect::{Dialect, Limits};
 pub use self::export::Export;

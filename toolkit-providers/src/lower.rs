@@ -26,6 +26,7 @@ mod types;
 
 use serde_json::Value;
 
+pub(super) use self::disjoint::are_disjoint;
 use self::lowering::Lowering;
 use self::normal::Normal;
 pub use self::restore::restore;
@@ -91,6 +92,11 @@ pub(super) fn normalize(schema: &Value, dialect: &Dialect, side: Side) -> Normal
     let mut normal = normal::normalized(schema, |root| root::keeps_root(root, dialect, side));
     inline::inline(&mut normal.schema);
     normal
+}
+
+/// Normalizes `schema` without inlining its definitions. References to the root stay `#`.
+pub(super) fn normalize_references(schema: &Value) -> Normal {
+    normal::normalized(schema, |_| true)
 }
 
 /// Lowers a normalized schema. The keys of the result are not sorted.

@@ -87,6 +87,11 @@ fn is_about_null(whole: &Value, at: &str) -> bool {
     at.contains("/required") || *there == json!({ "type": "null" }) || *there == json!("null")
 }
 
+/// Returns true if the value is the default of its keyword. A type of TypeScript has the same text without it.
+fn is_default(whole: &Value, at: &str) -> bool {
+    at.ends_with("/additionalProperties") && whole.pointer(at) == Some(&json!(true))
+}
+
 fn written_out(tool: &Tool) -> Value {
     let mut json = tool.to_json();
     for schema in ["inputSchema", "outputSchema"] {
@@ -112,7 +117,8 @@ pub(crate) fn silent(tool: &Tool, at: &[String]) -> Vec<String> {
             for ((adapter, describe), before) in ADAPTERS.iter().zip(&before) {
                 let (Some((json, losses)), Some((now, now_losses))) = (before, describe(&changed)) else { continue };
                 let is_told = names(losses, at) || names(&now_losses, at);
-                let may_look_alike = *adapter == "openai strict" && is_about_null(&whole, at);
+                let may_look_alike = (*adapter == "openai strict" && is_about_null(&whole, at))
+                    || (adapter.starts_with("typescript") && is_default(&whole, at));
                 if *json == now && !is_told && !may_look_alike {
                     silent.push(format!("{adapter}: {at}"));
                 }

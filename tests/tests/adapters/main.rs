@@ -23,7 +23,7 @@ use toolkit::schema::Schema;
 use toolkit::{Catalog, Tool};
 use toolkit_otc::Definition;
 use toolkit_providers::{Dialect, Effect, Lowered, Side, lower};
-use toolkit_providers::{Loss, a2a, anthropic, bedrock, gemini, openai};
+use toolkit_providers::{Loss, a2a, anthropic, bedrock, gemini, openai, typescript};
 
 /// The dialects whose lowered schemas are valid JSON Schema.
 const DIALECTS: [Dialect; 7] = [
@@ -41,7 +41,7 @@ type Said = Option<(Value, Vec<Loss>)>;
 type Describe = fn(&Tool) -> Said;
 
 /// All adapters with all their options.
-const ADAPTERS: [(&str, Describe); 13] = [
+const ADAPTERS: [(&str, Describe); 16] = [
     ("mcp 2025-11-25", |tool| mcp(tool, Revision::V2025_11_25)),
     ("mcp 2026-07-28", |tool| mcp(tool, Revision::V2026_07_28)),
     ("openai", |tool| openai(tool, openai::Options::responses())),
@@ -57,6 +57,9 @@ const ADAPTERS: [(&str, Describe); 13] = [
     ("bedrock", |tool| exported(bedrock::tools(&alone(tool)?, Naming::Name).ok()?)),
     ("a2a", |tool| exported(a2a::skills(&alone(tool)?))),
     ("otc", otc),
+    ("typescript", |tool| typescript(tool, typescript::Detail::Full)),
+    ("typescript compact", |tool| typescript(tool, typescript::Detail::Compact)),
+    ("typescript signatures", |tool| typescript(tool, typescript::Detail::Signatures)),
 ];
 
 fn alone(tool: &Tool) -> Option<Catalog> {
@@ -65,6 +68,11 @@ fn alone(tool: &Tool) -> Option<Catalog> {
 
 fn exported(export: toolkit_providers::Export) -> Said {
     Some((export.json, export.losses.into_iter().flat_map(|(_, losses)| losses).collect()))
+}
+
+fn typescript(tool: &Tool, detail: typescript::Detail) -> Said {
+    let declared = typescript::declarations(&alone(tool)?, detail);
+    Some((json!(declared.text), declared.losses.into_iter().flat_map(|(_, losses)| losses).collect()))
 }
 
 fn mcp(tool: &Tool, revision: Revision) -> Said {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::join::names;
 
 /// Returns true if no value can match two of the branches.
-pub(super) fn are_disjoint(branches: &[Value]) -> bool {
+pub(crate) fn are_disjoint(branches: &[Value]) -> bool {
     let mut pairs = branches.iter().enumerate().flat_map(|(idx, a)| branches[idx + 1..].iter().map(move |b| (a, b)));
     pairs.all(|(a, b)| types_are_disjoint(a, b) || values_are_disjoint(a, b) || tags_are_disjoint(a, b))
 }

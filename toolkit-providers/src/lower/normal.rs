@@ -14,12 +14,12 @@ const MAX_HOPS: usize = 32;
 /// A normalized schema.
 #[derive(Clone)]
 pub(crate) struct Normal {
-    pub(super) schema: Value,
+    pub(crate) schema: Value,
     /// The schema has a nested `$id`. It changes the base of the references below it, so that references cannot be
     /// resolved by their pointers.
-    pub(super) is_opaque: bool,
+    pub(crate) is_opaque: bool,
     /// The positions of anchors that references no longer use.
-    pub(super) anchors: Vec<(String, &'static str)>,
+    pub(crate) anchors: Vec<(String, &'static str)>,
 }
 
 /// Normalizes `schema`.

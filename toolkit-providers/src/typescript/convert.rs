@@ -1,0 +1,247 @@
+//! Conversion of schemas to types.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+use toolkit_schema::{child, walk};
+
+use super::aliases::remove_cycles;
+use super::detail::Detail;
+use super::kinds::{Kinds, listed};
+use super::literal::literal;
+use super::notes;
+use super::ty::{Node, Type};
+use crate::loss::{Effect, Loss, Side};
+use crate::lower::{are_disjoint, normalize_references};
+
+/// The maximum depth of a type. Schemas written by people are well below it.
+const MAX_DEPTH: usize = 48;
+
+/// The reference to a whole schema.
+const ROOT: &str = "#";
+
+/// A converted schema.
+pub(super) struct Converted {
+    pub(super) node: Node,
+    /// The definitions that the type names, by reference, with the name that the schema gives them.
+    pub(super) definitions: BTreeMap<String, (String, Node)>,
+    pub(super) losses: Vec<Loss>,
+}
+
+/// Converts a schema whose values are of the given kinds.
+pub(super) fn convert(schema: &Value, kinds: Kinds, side: Side, detail: Detail) -> Converted {
+    let mut normal = normalize_references(schema);
+    normal.schema.sort_all_objects();
+    let mut converter = Converter {
+        document: &normal.schema,
+        is_opaque: normal.is_opaque,
+        side,
+        detail,
+        pending: Vec::new(),
+        places: BTreeMap::new(),
+        losses: Vec::new(),
+    };
+    for (at, keyword) in &normal.anchors {
+        converter.report(at, keyword, Effect::MetadataOnly, "is removed; references point to definitions");
+    }
+    if kinds != Kinds::ALL && normal.schema.get("type").is_none() {
+        converter.report("", "type", Effect::Narrowed, "is missing; only objects are declared");
+    }
+    let mut node = converter.schema(&normal.schema, kinds, "", 0);
+    let mut definitions = BTreeMap::new();
+    if converter.places.contains_key(ROOT) {
+        converter.pending.retain(|(reference, _)| *reference != ROOT);
+        definitions.insert(ROOT.to_owned(), (name(ROOT), node));
+        node = Type::Name(ROOT.to_owned()).into();
+    }
+    while let Some((reference, target)) = converter.pending.pop() {
+        let at = converter.places[reference].clone();
+        let node = converter.schema(target, Kinds::ALL, &at, 0);
+        definitions.insert(reference.to_owned(), (name(reference), node));
+    }
+    let mut losses = converter.losses;
+    for reference in remove_cycles(&mut definitions) {
+        let at = converter.places.get(reference.as_str()).map_or("", String::as_str);
+        losses.push(Loss::new(side, at, "$ref", Effect::Widened, "refers to itself; any value is accepted"));
+    }
+    Converted { node, definitions, losses }
+}
+
+/// Returns the last segment of a reference.
+fn name(reference: &str) -> String {
+    let pointer = walk::pointer(reference).unwrap_or_default();
+    let last = pointer.rsplit('/').next().filter(|last| !last.is_empty()).unwrap_or("root");
+    last.replace("~1", "/").replace("~0", "~")
+}
+
+pub(super) struct Converter<'s> {
+    document: &'s Value,
+    /// A nested `$id` changes the base of references, so that they cannot be resolved by their pointers.
+    is_opaque: bool,
+    pub(super) side: Side,
+    detail: Detail,
+    /// The definitions that remain to be converted.
+    pending: Vec<(&'s str, &'s Value)>,
+    /// The position of the first use of each definition.
+    places: BTreeMap<&'s str, String>,
+    losses: Vec<Loss>,
+}
+
+impl<'s> Converter<'s> {
+    pub(super) fn report(&mut self, at: &str, keyword: &str, effect: Effect, reason: &str) {
+        self.losses.push(Loss::new(self.side, at, keyword, effect, reason));
+    }
+
+    /// Converts a schema whose values are of the given kinds.
+    pub(super) fn schema(&mut self, schema: &'s Value, within: Kinds, at: &str, depth: usize) -> Node {
+        match schema {
+            Value::Bool(false) => Type::Never.into(),
+            Value::Object(_) if depth > MAX_DEPTH => {
+                self.report(at, "type", Effect::Widened, "is nested too deep; any value is accepted");
+                Type::Unknown.into()
+            }
+            Value::Object(keywords) => self.keywords(keywords, within, at, depth),
+            _ => plain(within),
+        }
+    }
+
+    fn keywords(&mut self, keywords: &'s Map<String, Value>, within: Kinds, at: &str, depth: usize) -> Node {
+        let excludes_all = |excluded: &Value| *excluded == true || excluded.as_object().is_some_and(Map::is_empty);
+        if keywords.get("not").is_some_and(excludes_all) {
+            return Type::Never.into();
+        }
+        let kinds = kinds(keywords, within);
+        if kinds != within.and(Kinds::declared(keywords)) && listed(keywords).is_none() {
+            self.report(at, "type", Effect::Narrowed, "is missing; values of other types are not declared");
+        }
+        self.report_keywords(keywords, at);
+        let mut parts = Vec::new();
+        let mut needs_base = listed(keywords).is_some() || kinds.overlaps(Kinds::structured(keywords));
+        if let Some(Value::String(reference)) = keywords.get("$ref") {
+            let (node, is_within) = self.reference(reference, kinds, at);
+            needs_base |= !is_within;
+            parts.push(node);
+        }
+        if let Some(Value::Array(all)) = keywords.get("allOf") {
+            let at = child(at, "allOf");
+            parts.extend(self.list(all, kinds, &at, depth));
+        }
+        for keyword in ["anyOf", "oneOf"] {
+            let Some(Value::Array(branches)) = keywords.get(keyword) else {
+                continue;
+            };
+            if keyword == "oneOf" && !are_disjoint(branches) {
+                self.report(at, keyword, Effect::Widened, "also accepts values that match several branches");
+            }
+            let nodes = self.list(branches, kinds, &child(at, keyword), depth);
+            parts.push(Node::union(nodes));
+        }
+        if needs_base || parts.is_empty() {
+            parts.insert(0, self.base(keywords, kinds, at, depth));
+        }
+        let node = Node::intersection(parts);
+        match self.detail {
+            Detail::Full => node.described(notes::comment(keywords, kinds)),
+            Detail::Compact | Detail::Signatures => node,
+        }
+    }
+
+    fn list(&mut self, schemas: &'s [Value], within: Kinds, at: &str, depth: usize) -> Vec<Node> {
+        let schemas = schemas.iter().enumerate();
+        schemas.map(|(idx, schema)| self.schema(schema, within, &child(at, &idx.to_string()), depth + 1)).collect()
+    }
+
+    /// Reports the keywords that have no part in the type.
+    fn report_keywords(&mut self, keywords: &Map<String, Value>, at: &str) {
+        let is_integer = |name: &Value| name == "integer";
+        if let Some(ty) = keywords.get("type")
+            && (is_integer(ty) || ty.as_array().is_some_and(|names| names.iter().any(is_integer)))
+        {
+            self.report(at, "type", Effect::Widened, "accepts all numbers, not only integers");
+        }
+        let losses = keywords.keys().filter_map(|keyword| notes::loss(keyword, self.side, at, self.detail));
+        self.losses.extend(losses);
+    }
+
+    /// Returns the named type of a reference, and true if all of its values are of the given kinds.
+    fn reference(&mut self, reference: &'s str, within: Kinds, at: &str) -> (Node, bool) {
+        let target = if self.is_opaque { None } else { walk::resolve(self.document, reference) };
+        let Some(target) = target else {
+            self.report(at, "$ref", Effect::Widened, "cannot be resolved; any value is accepted");
+            return (Type::Unknown.into(), false);
+        };
+        if !self.places.contains_key(reference) {
+            self.places.insert(reference, at.to_owned());
+            self.pending.push((reference, target));
+        }
+        let is_within = match target {
+            Value::Object(keywords) => within.contains(kinds(keywords, Kinds::ALL)),
+            _ => within == Kinds::ALL,
+        };
+        (Type::Name(reference.to_owned()).into(), is_within)
+    }
+
+    /// Returns the type that `type`, `enum`, `const` and the keywords of objects and arrays declare.
+    fn base(&mut self, keywords: &'s Map<String, Value>, kinds: Kinds, at: &str, depth: usize) -> Node {
+        if let Some(values) = listed(keywords) {
+            let values: Vec<&Value> =
+                values.into_iter().filter(|value| kinds.contains(Kinds::of_value(value))).collect();
+            if values.iter().any(|value| has_object(value)) {
+                let keyword = if keywords.contains_key("const") { "const" } else { "enum" };
+                self.report(at, keyword, Effect::Widened, "also accepts objects with other properties");
+            }
+            return Node::union(values.into_iter().map(|value| literal(value).into()));
+        }
+        if kinds == Kinds::ALL {
+            return Type::Unknown.into();
+        }
+        let mut nodes = primitives(kinds);
+        if kinds.contains(Kinds::ARRAY) {
+            nodes.push(self.array(keywords, at, depth));
+        }
+        if kinds.contains(Kinds::OBJECT) {
+            nodes.push(self.object(keywords, at, depth));
+        }
+        Node::union(nodes)
+    }
+}
+
+/// Returns the kinds of values that a schema accepts. Without `type`, keywords of objects and arrays imply it.
+fn kinds(keywords: &Map<String, Value>, within: Kinds) -> Kinds {
+    let within = within.and(Kinds::declared(keywords));
+    if let Some(values) = listed(keywords) {
+        return within.and(values.into_iter().map(Kinds::of_value).fold(Kinds::NONE, Kinds::or));
+    }
+    let implied = within.and(Kinds::structured(keywords));
+    if keywords.contains_key("type") || implied == Kinds::NONE { within } else { implied }
+}
+
+fn has_object(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(has_object),
+        value => value.is_object(),
+    }
+}
+
+fn primitives(kinds: Kinds) -> Vec<Node> {
+    let all =
+        [(Kinds::STRING, "string"), (Kinds::NUMBER, "number"), (Kinds::BOOLEAN, "boolean"), (Kinds::NULL, "null")];
+    let names = all.into_iter().filter(|(kind, _)| kinds.contains(*kind));
+    names.map(|(_, name)| Type::Primitive(name).into()).collect()
+}
+
+/// Returns the type of all values of some kinds.
+fn plain(kinds: Kinds) -> Node {
+    if kinds == Kinds::ALL {
+        return Type::Unknown.into();
+    }
+    let mut nodes = primitives(kinds);
+    let unknown = || Box::new(Type::Unknown.into());
+    if kinds.contains(Kinds::ARRAY) {
+        nodes.push(Type::Array(unknown()).into());
+    }
+    if kinds.contains(Kinds::OBJECT) {
+        nodes.push(Type::Object { properties: Vec::new(), rest: Some(unknown()) }.into());
+    }
+    Node::union(nodes)
+}
