@@ -9,7 +9,7 @@ use serde_json::Value;
 use toolkit::Catalog;
 use toolkit::mcp::{self, Revision};
 use toolkit::tool::ToolId;
-use toolkit_providers::{Export, Loss, markdown};
+use toolkit_providers::{Export, Loss, markdown, typescript};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -35,6 +35,10 @@ pub(crate) fn command() -> Command {
         switch("defer-loading")
             .help("Defer the definitions of tools until the model searches for them (openai, anthropic)"),
         switch("namespaces").help("Group tools by namespace (openai)"),
+        Arg::new("detail")
+            .long("detail")
+            .value_parser(["full", "compact", "signatures"])
+            .help("The amount of documentation; the default is full (typescript)"),
         switch("losses").help("Print everything that the format cannot express to stderr"),
         Arg::new("revision")
             .long("revision")
@@ -55,8 +59,8 @@ pub(crate) fn command() -> Command {
 
 /// Returns the values of `--format`. Those of disabled features are hidden.
 fn formats() -> impl Iterator<Item = PossibleValue> {
-    const FORMATS: [&str; 8] =
-        ["mcp", "openai", "openai-chat", "anthropic", "gemini", "gemini-openapi", "a2a", "markdown"];
+    const FORMATS: [&str; 9] =
+        ["mcp", "openai", "openai-chat", "anthropic", "gemini", "gemini-openapi", "a2a", "typescript", "markdown"];
     let of_features = [("html", cfg!(feature = "html")), ("otc", cfg!(feature = "otc"))];
     let of_features = of_features.map(|(name, is_on)| PossibleValue::new(name).hide(!is_on));
     FORMATS.into_iter().map(PossibleValue::new).chain(of_features)
@@ -80,6 +84,12 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Comma
         let losses = defined.map(|(tool, definition)| (tool.id().clone(), definition.losses(tool))).collect::<Vec<_>>();
         report_losses(&losses, matches.get_flag("losses"));
         write(&published.to_json(), matches)?;
+        return Ok(Exit::Success);
+    }
+    if format == "typescript" {
+        let declared = typescript::declarations(catalog, detail(matches));
+        report_losses(&declared.losses, matches.get_flag("losses"));
+        write_text(&declared.text, matches)?;
         return Ok(Exit::Success);
     }
     if format == "markdown" {
@@ -122,14 +132,24 @@ fn check_options(format: &str, matches: &ArgMatches) -> Result<(), CommandError>
         ("namespaces", &["openai"]),
         ("defer-loading", &["openai", "anthropic"]),
     ];
-    for (option, formats) in known {
-        if matches.get_flag(option) && !formats.contains(&format) {
+    let given = known.into_iter().filter(|(option, _)| matches.get_flag(option));
+    let detail = matches.contains_id("detail").then_some(("detail", &["typescript"][..]));
+    for (option, formats) in given.chain(detail) {
+        if !formats.contains(&format) {
             let formats = formats.join(" and ");
             let message = format!("--{option} is supported by the formats {formats}, not by {format}");
             return Err(CommandError::Other { exit: Exit::Usage, kind: "usage", message });
         }
     }
     Ok(())
+}
+
+fn detail(matches: &ArgMatches) -> typescript::Detail {
+    match matches.get_one::<String>("detail").map(String::as_str) {
+        Some("compact") => typescript::Detail::Compact,
+        Some("signatures") => typescript::Detail::Signatures,
+        _ => typescript::Detail::Full,
+    }
 }
 
 fn options(matches: &ArgMatches) -> FormatOptions {

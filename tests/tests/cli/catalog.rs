@@ -278,6 +278,12 @@ fn an_export_for_a_provider_reports_its_losses() {
         let ran = tools(&["export", "--format", format, option]).exits(2).prints("");
         ran.says(&format!("{option} is supported by the formats ")).says(&format!(", not by {format}"));
     }
+    tools(&["export", "--format", "mcp", "--detail", "full"]).exits(2).says("--detail is supported by");
+    let typescript = tools(&["export", "--format", "typescript", "--losses"]).exits(0);
+    let typescript = typescript.says("math:add:1.0.0: `version` is not supported");
+    assert!(typescript.out.contains("function add(args: {\n"), "{typescript:?}");
+    let compact = tools(&["export", "--format", "typescript", "--detail", "compact"]).exits(0);
+    assert!(compact.out.contains("function add(args: { "), "{compact:?}");
     let otc = tools(&["export", "--format", "otc", "--losses"]).exits(0);
     otc.says("math:add:1.0.0: `tags` is not supported");
     let skills = tools(&["export", "--format", "a2a"]).exits(0).json();
