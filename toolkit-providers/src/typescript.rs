@@ -147,7 +147,7 @@ pub fn declarations(catalog: &Catalog, detail: Detail) -> Declarations {
 #[must_use]
 pub fn describe<'t>(tools: impl IntoIterator<Item = (&'t ExportedName, &'t Tool)>, detail: Detail) -> Declarations {
     let mut types = NamedTypes::default();
-    let mut functions: BTreeMap<(Option<&str>, &str), Function> = BTreeMap::new();
+    let mut functions = Functions::new();
     let (mut names, mut losses) = (Vec::new(), Vec::new());
     for (name, tool) in tools {
         let (function, lost) = Function::new(name, tool, detail, &mut types);
@@ -156,29 +156,28 @@ pub fn describe<'t>(tools: impl IntoIterator<Item = (&'t ExportedName, &'t Tool)
         losses.push((tool.id().clone(), lost));
     }
     types.inline(functions.values_mut().flat_map(Function::types_mut));
-    let mut text = String::new();
-    // Writing to a string cannot fail.
-    let mut namespace = None;
-    if types.iter().next().is_some() || functions.keys().any(|(namespace, _)| namespace.is_none()) {
-        text.push_str("declare namespace tools {\n");
-        for (name, node) in types.iter() {
-            let ty = format!("type {name} = {}", print(node, Within::Nothing, detail, 0));
-            let _ = writeln!(text, "{}", with_line(ty, &lifted(node)));
-        }
-        namespace = Some(None);
-    }
-    for ((within, _), function) in &functions {
-        if namespace != Some(*within) {
-            if namespace.is_some() {
-                text.push_str("}\n");
-            }
-            let _ = writeln!(text, "declare namespace tools.{} {{", within.unwrap_or_default());
-            namespace = Some(*within);
-        }
-        let _ = writeln!(text, "{}", function.print(detail, &types));
-    }
-    if namespace.is_some() {
-        text.push_str("}\n");
-    }
+    let text = text(&functions, &types, detail);
     Declarations { text, names: names.into_iter().collect(), losses }
+}
+
+/// Functions by namespace and name. Those without a namespace are first.
+type Functions<'n> = BTreeMap<(Option<&'n str>, &'n str), Function>;
+
+/// Writes the blocks of all namespaces. The first one also has the named types, which all others see.
+fn text(functions: &Functions<'_>, types: &NamedTypes, detail: Detail) -> String {
+    let mut blocks: BTreeMap<Option<&str>, Vec<String>> = BTreeMap::new();
+    for (name, node) in types.iter() {
+        let ty = format!("type {name} = {}", print(node, Within::Nothing, detail, 0));
+        blocks.entry(None).or_default().push(with_line(ty, &lifted(node)));
+    }
+    for ((namespace, _), function) in functions {
+        blocks.entry(*namespace).or_default().push(function.print(detail, types));
+    }
+    let mut text = String::new();
+    for (namespace, lines) in blocks {
+        let path = namespace.map_or_else(|| "tools".to_owned(), |namespace| format!("tools.{namespace}"));
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "declare namespace {path} {{\n{}\n}}", lines.join("\n"));
+    }
+    text
 }
