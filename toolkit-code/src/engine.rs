@@ -1,0 +1,173 @@
+//! Engines, which run programs without I/O.
+//!
+//! An [`Engine`] runs one program until it waits for answers, and returns what it wants as a [`Step`]. Steps and answers
+//! are plain data: the same engine works in this process, behind a pipe, on another machine, and from a journal.
+
+#[cfg(feature = "javascript")]
+mod javascript;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+#[cfg(feature = "javascript")]
+pub use self::javascript::JavaScript;
+use super::failure::Failure;
+use super::program::Program;
+
+/// An interpreter of one program.
+pub trait Engine {
+    /// Runs the program until it waits or has ended. It is called once.
+    fn start(&mut self, program: &Program) -> Step;
+
+    /// Answers calls, and runs the program until it waits again or has ended. The order of the answers is that in which
+    /// the program sees them.
+    fn resume(&mut self, answers: Vec<Answer>) -> Step;
+}
+
+/// What a program did until it waited or ended.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Step {
+    /// The texts that it printed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub printed: Vec<Printed>,
+    /// What it waits for, or its end.
+    pub state: State,
+    /// What it has used in total.
+    pub usage: Usage,
+}
+
+/// The state of a program.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// It waits for answers: to these calls, or to earlier ones.
+    Waiting(Vec<Call>),
+    /// It has ended.
+    Done(Done),
+}
+
+/// The end of a program.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Done {
+    /// The value that it returned as JSON, or why there is none.
+    pub outcome: Result<Box<RawValue>, Failure>,
+    /// The contents of results that it showed, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shown: Vec<Shown>,
+}
+
+/// A block of content in the result of a call. Blocks stay with the host; the program handles references to them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shown {
+    /// The id of the call.
+    pub call: u32,
+    /// The position of the block in its result.
+    pub block: u32,
+}
+
+/// What a program has used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// The steps; see [`Limits::steps`](crate::Limits::steps).
+    pub steps: u64,
+    /// The memory at the end of the step, in bytes.
+    pub memory_bytes: u64,
+}
+
+/// A line that a program printed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Printed {
+    /// True for warnings and errors.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_error: bool,
+    /// The text without the end of the line.
+    pub text: String,
+}
+
+/// A request of a program to its host.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Call {
+    /// The id, which counts from 1.
+    pub id: u32,
+    /// The line of the program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// What it wants.
+    pub request: Request,
+}
+
+/// What a program wants of its host.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Request {
+    /// The result of a tool.
+    RunTool {
+        /// The id of the tool, or a name of it.
+        id: String,
+        /// The arguments.
+        args: Box<RawValue>,
+    },
+    /// The result of a chain.
+    RunChain {
+        /// The steps.
+        steps: Box<RawValue>,
+    },
+    /// The tools that match words.
+    SearchTools {
+        /// The words.
+        query: String,
+        /// The number of tools.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<u32>,
+    },
+    /// The namespaces of the catalog.
+    ListNamespaces,
+    /// The declarations of tools.
+    DescribeTool {
+        /// Their ids.
+        ids: Vec<String>,
+    },
+    /// Examples of the arguments of a tool.
+    ListToolExamples {
+        /// The id of the tool.
+        id: String,
+        /// The number of examples.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        max: Option<u32>,
+    },
+    /// A pause.
+    Sleep {
+        /// Its milliseconds.
+        ms: u64,
+    },
+}
+
+/// The answer to a [`Call`].
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Answer {
+    /// The id of the call.
+    pub id: u32,
+    /// The time of the answer as the program sees it, in milliseconds since 1970.
+    pub at: u64,
+    /// The result as JSON, or the error that the program may catch.
+    pub outcome: Result<Box<RawValue>, Thrown>,
+}
+
+/// The error of a call, which a program may catch.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Thrown {
+    /// The kind, such as `invalid_arguments`.
+    pub kind: String,
+    /// The message.
+    pub message: String,
+    /// The id of the tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// True if the call may succeed if it is repeated.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub retryable: bool,
+    /// The violations of the schema, as a JSON array.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub violations: Option<Box<RawValue>>,
+}
