@@ -152,6 +152,10 @@ pub struct Answer {
     pub at: u64,
     /// The result as JSON, or the error that the program may catch.
     pub outcome: Result<Box<RawValue>, Thrown>,
+    /// The blocks of content in the result of a tool, as a JSON array of objects. They have the fields of content blocks
+    /// in MCP, with `call` and `block` (see [`Shown`]) in place of large data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<Box<RawValue>>,
 }
 
 /// The error of a call, which a program may catch.
