@@ -14,6 +14,10 @@ pub use self::javascript::JavaScript;
 use super::failure::Failure;
 use super::program::Program;
 
+/// The kind of the error of a call that exceeds [`Limits::calls`](crate::Limits::calls). A program that does not catch it
+/// fails with [`FailureKind::Calls`](crate::FailureKind::Calls).
+pub const TOO_MANY_CALLS: &str = "too_many_calls";
+
 /// An interpreter of one program.
 pub trait Engine {
     /// Runs the program until it waits or has ended. It is called once.

@@ -68,6 +68,19 @@ impl Failure {
         Self { kind, message: message.into(), line: None, column: None, source: None, tool: None }
     }
 
+    /// Adds the text of the line, if the line is known and its text is not.
+    #[must_use]
+    pub(crate) fn in_program(mut self, code: &str) -> Self {
+        /// The maximum number of characters of a line.
+        const MAX_LEN: usize = 120;
+
+        if let (Some(line), None) = (self.line, &self.source) {
+            let text = code.lines().nth((line as usize).saturating_sub(1)).unwrap_or_default().trim();
+            self.source = (!text.is_empty()).then(|| text.chars().take(MAX_LEN).collect());
+        }
+        self
+    }
+
     /// Adds the place, as numbers from 1.
     #[must_use]
     pub fn at(self, line: u32, column: Option<u32>) -> Self {

@@ -3,12 +3,23 @@
 #![forbid(unsafe_code)]
 
 pub mod engine;
+pub mod gateway;
 pub mod sandbox;
 
+mod code_mode;
+mod drive;
+mod error;
+mod execution;
 mod failure;
 mod limits;
+mod nested;
 mod program;
+mod record;
 
+pub use self::code_mode::CodeMode;
+pub use self::error::CodeError;
+pub use self::execution::Execution;
 pub use self::failure::{Failure, FailureKind};
 pub use self::limits::Limits;
 pub use self::program::{Language, Program};
+pub use self::record::CallRecord;

@@ -1,0 +1,146 @@
+//! Code mode of a host.
+
+use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Instant, SystemTime};
+
+use toolkit::{Context, Dispatcher};
+
+use super::drive::{Run, Trace};
+use super::engine::Done;
+use super::error::CodeError;
+use super::execution::Execution;
+use super::gateway::{Direct, Gateway};
+use super::limits::Limits;
+use super::nested::is_nested;
+use super::program::Program;
+use super::sandbox::{Enforced, Guarantee, Sandbox, SandboxInfo};
+
+/// Runs programs that call the tools of a dispatcher.
+///
+/// Each program runs in a sandbox of its own. Its calls pass the dispatcher: its layers, validation, credentials and
+/// limits apply to them as to other calls. Clones share the tools and the sandbox.
+#[derive(Clone)]
+pub struct CodeMode {
+    gateway: Arc<RwLock<Arc<dyn Gateway>>>,
+    sandbox: Arc<dyn Sandbox>,
+    limits: Limits,
+}
+
+impl CodeMode {
+    /// Creates code mode for the tools of a dispatcher, with programs in this sandbox.
+    #[must_use]
+    pub fn new(dispatcher: Dispatcher, sandbox: impl Sandbox) -> Self {
+        Self::with_gateway(Direct::new(dispatcher), sandbox)
+    }
+
+    /// Creates code mode for the tools of a gateway.
+    #[must_use]
+    pub fn with_gateway(gateway: impl Gateway, sandbox: impl Sandbox) -> Self {
+        Self {
+            gateway: Arc::new(RwLock::new(Arc::new(gateway))),
+            sandbox: Arc::new(sandbox),
+            limits: Limits::default(),
+        }
+    }
+
+    /// Sets the limits of each program.
+    #[must_use]
+    pub fn limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// Replaces the tools of the programs that start from now on.
+    pub fn replace(&self, gateway: impl Gateway) {
+        *self.gateway.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(gateway);
+    }
+
+    /// Returns the current tools.
+    #[must_use]
+    pub fn gateway(&self) -> Arc<dyn Gateway> {
+        Arc::clone(&self.gateway.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns a description of the sandbox.
+    #[must_use]
+    pub fn sandbox(&self) -> SandboxInfo {
+        self.sandbox.info()
+    }
+
+    /// Runs a program.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the program could not be started. The failure of a program that was started is part of the
+    /// result.
+    pub async fn run(&self, program: Program) -> Result<Execution, CodeError> {
+        self.run_with(&Context::new(), self.limits, program).await
+    }
+
+    /// Runs a program whose calls have this context, with limits that are at most those of
+    /// [`CodeMode::limits`]. The progress of the context counts its calls.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`CodeMode::run`].
+    pub async fn run_with(
+        &self,
+        context: &Context,
+        limits: Limits,
+        mut program: Program,
+    ) -> Result<Execution, CodeError> {
+        let limits = limits.min(self.limits);
+        if program.code.trim().is_empty() {
+            return Err(CodeError::MissingCode);
+        }
+        if program.code.len() as u64 > limits.code_bytes {
+            return Err(CodeError::TooLong(limits.code_bytes));
+        }
+        if is_nested(context) {
+            return Err(CodeError::Nested);
+        }
+        let gateway = self.gateway();
+        program.functions = gateway.functions().into_iter().collect();
+        program.started_at = now();
+        program.seed = fastrand::u64(..);
+        let start = Instant::now();
+        let mut session = self.sandbox.open(&limits).await.map_err(CodeError::Unavailable)?;
+        let enforced = enforced(session.enforced());
+        let trace = Trace::default();
+        let run = Run { gateway: &*gateway, context, limits: &limits, start };
+        let Done { outcome, shown } = run.drive(&mut *session, &program, &trace).await;
+        drop(session);
+        let traced = trace.into_parts();
+        Ok(Execution {
+            outcome: outcome.map_err(|failure| failure.in_program(&program.code)),
+            content: traced.shown(&shown),
+            printed: traced.printed,
+            calls: traced.calls,
+            usage: traced.usage,
+            duration: start.elapsed(),
+            sandbox: self.sandbox.info(),
+            enforced,
+        })
+    }
+}
+
+/// Adds what the host enforces.
+fn enforced(by_sandbox: &Enforced) -> Enforced {
+    let by_host = [Guarantee::Time, Guarantee::Calls, Guarantee::ChainSteps];
+    by_sandbox.iter().chain(by_host).collect()
+}
+
+/// Returns the milliseconds since 1970.
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl fmt::Debug for CodeMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CodeMode")
+            .field("sandbox", &self.sandbox.info())
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}

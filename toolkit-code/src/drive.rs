@@ -1,0 +1,127 @@
+//! Runs of programs: the exchange between a program and its tools.
+
+mod answer;
+mod budget;
+mod trace;
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use tokio::time::timeout;
+use toolkit::Context;
+
+use self::answer::Host;
+pub(crate) use self::trace::Trace;
+use super::engine::{Call, Done, State, Step};
+use super::failure::{Failure, FailureKind};
+use super::gateway::Gateway;
+use super::limits::Limits;
+use super::program::Program;
+use super::sandbox::{SandboxError, Session};
+
+/// The time beyond [`Limits::run_time`] after which a sandbox is ended that has not ended the program itself.
+const GRACE: Duration = Duration::from_millis(100);
+
+/// The number of requests of a program that are not calls, such as searches, beside four for each call.
+const N_REQUESTS: usize = 100;
+
+/// A run of a program.
+pub(crate) struct Run<'r> {
+    pub(crate) gateway: &'r dyn Gateway,
+    pub(crate) context: &'r Context,
+    pub(crate) limits: &'r Limits,
+    pub(crate) start: Instant,
+}
+
+impl Run<'_> {
+    /// Runs the program to its end. What it did until then is in `trace`, also if the future is dropped.
+    pub(crate) async fn drive(&self, session: &mut dyn Session, program: &Program, trace: &Trace) -> Done {
+        let exchange = timeout(self.limits.time, self.exchange(session, program, trace));
+        let ended = tokio::select! {
+            ended = exchange => ended,
+            () = self.context.cancelled() => return failed(FailureKind::Cancelled, "the run was canceled"),
+        };
+        match ended {
+            Ok(Ok(done)) => done,
+            Ok(Err(failure)) => Done { outcome: Err(failure), shown: Vec::new() },
+            Err(_) => {
+                let running = trace.running();
+                let waits = if running.is_empty() { String::new() } else { format!("; it waits for {running}") };
+                failed(FailureKind::Time, &format!("the run exceeds its time of {:?}{waits}", self.limits.time))
+            }
+        }
+    }
+
+    async fn exchange(&self, session: &mut dyn Session, program: &Program, trace: &Trace) -> Result<Done, Failure> {
+        let host = Host::new(self, program.started_at, trace);
+        let mut clock = Clock { left: self.limits.run_time };
+        let mut step = clock.watch(session.start(program)).await?;
+        let (mut waiting, mut running) = (VecDeque::new(), FuturesUnordered::new());
+        let (mut last_id, mut n_requests) = (0, 0);
+        loop {
+            trace.advance(&mut step, self.limits);
+            let calls = match step.state {
+                State::Done(done) => return Ok(done),
+                State::Waiting(calls) => calls,
+            };
+            n_requests += calls.len();
+            check(&calls, &mut last_id)?;
+            if n_requests > N_REQUESTS + 4 * self.limits.calls as usize {
+                let message = "the program makes too many requests; search and describe once, and filter in the program";
+                return Err(Failure::new(FailureKind::Calls, message));
+            }
+            waiting.extend(calls);
+            while running.len() < self.limits.concurrent_calls.max(1) as usize
+                && let Some(call) = waiting.pop_front()
+            {
+                running.push(host.answer(call));
+            }
+            let Some(answer) = running.next().await else {
+                return Err(invalid("it waits for nothing"));
+            };
+            step = clock.watch(session.resume(vec![answer])).await?;
+        }
+    }
+}
+
+/// Checks that the ids of calls are new, since the other side may be hostile.
+fn check(calls: &[Call], last_id: &mut u32) -> Result<(), Failure> {
+    for call in calls {
+        if call.id <= *last_id {
+            return Err(invalid("the id of a call is repeated"));
+        }
+        *last_id = call.id;
+    }
+    Ok(())
+}
+
+fn failed(kind: FailureKind, message: &str) -> Done {
+    Done { outcome: Err(Failure::new(kind, message)), shown: Vec::new() }
+}
+
+fn invalid(reason: &str) -> Failure {
+    Failure::new(FailureKind::Violation, SandboxError::Protocol(reason.to_owned()).to_string())
+}
+
+/// The time that the program has left, without the time of its calls.
+struct Clock {
+    left: Duration,
+}
+
+impl Clock {
+    async fn watch(&mut self, step: impl Future<Output = Result<Step, SandboxError>>) -> Result<Step, Failure> {
+        let start = Instant::now();
+        let step = timeout(self.left + GRACE, step).await;
+        self.left = self.left.saturating_sub(start.elapsed());
+        match step {
+            Ok(Ok(step)) => Ok(step),
+            Ok(Err(SandboxError::Ended(kind, message))) => Err(Failure::new(kind, message)),
+            Ok(Err(error)) => Err(Failure::new(FailureKind::Violation, error.to_string())),
+            Err(_) => {
+                let message = "the program exceeds its time without ending; it computes too much between two calls";
+                Err(Failure::new(FailureKind::Time, message))
+            }
+        }
+    }
+}
