@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Instant, SystemTime};
 
+use tokio::sync::watch;
 use toolkit::{Context, Dispatcher};
 
 use super::drive::{Run, Trace};
@@ -23,6 +24,8 @@ use super::sandbox::{Enforced, Guarantee, Sandbox, SandboxInfo};
 #[derive(Clone)]
 pub struct CodeMode {
     gateway: Arc<RwLock<Arc<dyn Gateway>>>,
+    /// Incremented whenever the gateway is replaced.
+    version: Arc<watch::Sender<u64>>,
     sandbox: Arc<dyn Sandbox>,
     limits: Limits,
 }
@@ -39,6 +42,7 @@ impl CodeMode {
     pub fn with_gateway(gateway: impl Gateway, sandbox: impl Sandbox) -> Self {
         Self {
             gateway: Arc::new(RwLock::new(Arc::new(gateway))),
+            version: Arc::new(watch::Sender::new(1)),
             sandbox: Arc::new(sandbox),
             limits: Limits::default(),
         }
@@ -53,6 +57,21 @@ impl CodeMode {
     /// Replaces the tools of the programs that start from now on.
     pub fn replace(&self, gateway: impl Gateway) {
         *self.gateway.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(gateway);
+        self.version.send_modify(|version| *version += 1);
+    }
+
+    /// Returns the number of the current tools.
+    pub(crate) fn version(&self) -> u64 {
+        *self.version.borrow()
+    }
+
+    pub(crate) fn versions(&self) -> watch::Receiver<u64> {
+        self.version.subscribe()
+    }
+
+    /// Returns the limits of each program.
+    pub(crate) fn max(&self) -> Limits {
+        self.limits
     }
 
     /// Returns the current tools.

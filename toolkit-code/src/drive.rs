@@ -68,7 +68,8 @@ impl Run<'_> {
             n_requests += calls.len();
             check(&calls, &mut last_id)?;
             if n_requests > N_REQUESTS + 4 * self.limits.calls as usize {
-                let message = "the program makes too many requests; search and describe once, and filter in the program";
+                let message =
+                    "the program makes too many requests; search and describe once, and filter in the program";
                 return Err(Failure::new(FailureKind::Calls, message));
             }
             waiting.extend(calls);

@@ -8,6 +8,7 @@ use toolkit::chain::{Chain, ChainOutcome};
 use toolkit::{Context, RunResult, ToolError};
 
 pub use self::direct::Direct;
+use toolkit::tool::Annotations;
 
 /// A tool that a search of a program has found.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -32,6 +33,18 @@ pub struct Namespace {
     pub tools: usize,
 }
 
+/// The tools of a gateway in short, for a model that does not know them.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Overview {
+    /// The namespaces.
+    pub namespaces: Vec<Namespace>,
+    /// The declarations of all tools, if they are short enough.
+    pub declarations: Option<String>,
+    /// The hints that hold for every tool.
+    pub annotations: Annotations,
+}
+
 /// The tools that programs can use.
 ///
 /// The limits of a run are checked before a method is called. [`Direct`] is the gateway to a dispatcher, with all its
@@ -39,6 +52,9 @@ pub struct Namespace {
 pub trait Gateway: Send + Sync + 'static {
     /// Returns the functions that call tools: a path such as `math.add` and the id of its tool.
     fn functions(&self) -> Vec<(String, String)>;
+
+    /// Returns an overview, with the declarations of the tools if they have at most `max_bytes` together.
+    fn overview(&self, max_bytes: usize) -> Overview;
 
     /// Runs a tool.
     ///

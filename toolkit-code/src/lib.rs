@@ -15,6 +15,7 @@ mod limits;
 mod nested;
 mod program;
 mod record;
+mod run_code;
 
 pub use self::code_mode::CodeMode;
 pub use self::error::CodeError;
@@ -23,3 +24,4 @@ pub use self::failure::{Failure, FailureKind};
 pub use self::limits::Limits;
 pub use self::program::{Language, Program};
 pub use self::record::CallRecord;
+pub use self::run_code::RunCode;

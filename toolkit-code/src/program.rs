@@ -53,12 +53,6 @@ impl Program {
     /// Creates a program in JavaScript. It is the body of an asynchronous function: it may `await` and `return`.
     #[must_use]
     pub fn javascript(code: impl Into<String>) -> Self {
-        Self {
-            language: Language::JavaScript,
-            code: code.into(),
-            started_at: 0,
-            seed: 0,
-            functions: BTreeMap::new(),
-        }
+        Self { language: Language::JavaScript, code: code.into(), started_at: 0, seed: 0, functions: BTreeMap::new() }
     }
 }

@@ -45,7 +45,15 @@ struct Returned {
 impl<'r> Host<'r> {
     pub(super) fn new(run: &'r Run<'r>, started_at: u64, trace: &'r Trace) -> Self {
         let context = nested(run.context);
-        Self { run, trace, context, started_at, n_calls: AtomicU32::new(0), n_reported: AtomicU32::new(0), budget: Budget::new() }
+        Self {
+            run,
+            trace,
+            context,
+            started_at,
+            n_calls: AtomicU32::new(0),
+            n_reported: AtomicU32::new(0),
+            budget: Budget::new(),
+        }
     }
 
     /// Answers a request.
@@ -66,7 +74,11 @@ impl<'r> Host<'r> {
             }
             Request::ListToolExamples { id, max } => {
                 let max = max.unwrap_or(3).min(20);
-                self.run.gateway.list_tool_examples(&id, max as usize).map_err(thrown).and_then(|examples| data(&examples))
+                self.run
+                    .gateway
+                    .list_tool_examples(&id, max as usize)
+                    .map_err(thrown)
+                    .and_then(|examples| data(&examples))
             }
             Request::Sleep { ms } => {
                 tokio::time::sleep(Duration::from_millis(ms).min(self.run.limits.time)).await;
@@ -81,13 +93,7 @@ impl<'r> Host<'r> {
         Answer { id: call.id, at, outcome, content }
     }
 
-    async fn run_tool(
-        &self,
-        call: u32,
-        line: Option<u32>,
-        id: &str,
-        args: Box<RawValue>,
-    ) -> Result<Returned, Thrown> {
+    async fn run_tool(&self, call: u32, line: Option<u32>, id: &str, args: Box<RawValue>) -> Result<Returned, Thrown> {
         self.count(1)?;
         self.trace.started(call, id);
         let start = Instant::now();

@@ -9,16 +9,18 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use toolkit::call::{Arguments, BoxFuture, ErrorKind};
 use toolkit::chain::{Chain, ChainOutcome};
+use toolkit::tool::Annotations;
 use toolkit::{Context, Dispatcher, RunResult, Tool, ToolError};
 use toolkit_search::Index;
 
-use super::{Found, Gateway, Namespace};
+use super::{Found, Gateway, Namespace, Overview};
 
 /// The gateway to a dispatcher: calls of a program pass its layers, validation and limits like other calls.
 ///
 /// A program sees the latest version of each tool of the dispatcher's catalog, and can call other versions by their ids.
 pub struct Direct {
     dispatcher: Dispatcher,
+    is_allowed: Box<dyn Fn(&Tool) -> bool + Send + Sync>,
     /// The function of each id.
     functions: BTreeMap<String, String>,
     /// Built by the first search.
@@ -29,8 +31,20 @@ impl Direct {
     /// Creates a gateway to a dispatcher.
     #[must_use]
     pub fn new(dispatcher: Dispatcher) -> Self {
-        let functions = functions(&dispatcher);
-        Self { dispatcher, functions, index: OnceLock::new() }
+        Self::with_allowed(dispatcher, Box::new(|_| true))
+    }
+
+    /// Restricts programs to some of the tools. They neither see nor call others.
+    #[must_use]
+    pub fn only(self, is_allowed: impl Fn(&Tool) -> bool + Send + Sync + 'static) -> Self {
+        let Self { dispatcher, is_allowed: before, .. } = self;
+        Self::with_allowed(dispatcher, Box::new(move |tool| before(tool) && is_allowed(tool)))
+    }
+
+    fn with_allowed(dispatcher: Dispatcher, is_allowed: Box<dyn Fn(&Tool) -> bool + Send + Sync>) -> Self {
+        let tools = dispatcher.catalog().latest().filter(|tool| is_allowed(tool));
+        let functions = functions(tools);
+        Self { dispatcher, is_allowed, functions, index: OnceLock::new() }
     }
 
     /// Returns the dispatcher.
@@ -39,12 +53,22 @@ impl Direct {
         &self.dispatcher
     }
 
+    fn tools(&self) -> impl Iterator<Item = &Tool> {
+        self.dispatcher.catalog().latest().filter(|tool| (self.is_allowed)(tool))
+    }
+
+    /// Returns the tool with this name. A tool that is not allowed is unknown.
     fn tool(&self, name: &str) -> Result<&Tool, ToolError> {
-        self.dispatcher.catalog().resolve(name)
+        let tool = self.dispatcher.catalog().resolve(name)?;
+        if (self.is_allowed)(tool) {
+            return Ok(tool);
+        }
+        let message = format!("no tool is named `{}`", name.escape_debug());
+        Err(ToolError::new(ErrorKind::UnknownTool, message))
     }
 
     fn index(&self) -> &Index {
-        self.index.get_or_init(|| Index::from_tools(self.dispatcher.catalog().latest()))
+        self.index.get_or_init(|| Index::from_tools(self.tools()))
     }
 
     fn found(&self, id: &str, summary: &str) -> Found {
@@ -58,13 +82,34 @@ impl Gateway for Direct {
         self.functions.iter().map(|(id, path)| (path.clone(), id.clone())).collect()
     }
 
+    fn overview(&self, max_bytes: usize) -> Overview {
+        let mut declarations = Some(String::new());
+        for tool in self.tools() {
+            let Some(text) = &mut declarations else { break };
+            text.push_str(&declaration(tool, self.functions.get(&tool.id().to_string())));
+            if text.len() > max_bytes {
+                declarations = None;
+            }
+        }
+        let mut annotations = Annotations::default();
+        let hints = |hint: fn(&Annotations) -> Option<bool>| self.tools().map(move |tool| hint(tool.annotations()));
+        annotations.read_only = Some(hints(|hints| hints.read_only).all(|hint| hint == Some(true)));
+        // A tool that is not read-only may be destructive unless it says otherwise.
+        annotations.destructive = Some(self.tools().map(Tool::annotations).any(is_destructive));
+        annotations.open_world = Some(hints(|hints| hints.open_world).any(|hint| hint != Some(false)));
+        Overview { namespaces: self.list_namespaces(), declarations, annotations }
+    }
+
     fn run_tool<'a>(
         &'a self,
         context: &'a Context,
         id: &'a str,
         args: &'a RawValue,
     ) -> BoxFuture<'a, Result<RunResult, ToolError>> {
-        Box::pin(self.dispatcher.call_with(context, id, Arguments::from(args)))
+        Box::pin(async move {
+            let tool = self.tool(id)?;
+            self.dispatcher.call_with(context, &tool.id().to_string(), Arguments::from(args)).await
+        })
     }
 
     fn run_chain<'a>(
@@ -73,6 +118,7 @@ impl Gateway for Direct {
         chain: &'a Chain,
     ) -> BoxFuture<'a, Result<ChainOutcome, ToolError>> {
         Box::pin(async move {
+            chain.steps().iter().try_for_each(|step| self.tool(step.tool()).map(drop))?;
             let outcome = chain.run(&self.dispatcher, context).await;
             outcome.map_err(|diagnostics| ToolError::new(ErrorKind::InvalidArguments, diagnostics.to_string()))
         })
@@ -85,7 +131,7 @@ impl Gateway for Direct {
 
     fn list_namespaces(&self) -> Vec<Namespace> {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for tool in self.dispatcher.catalog().latest() {
+        for tool in self.tools() {
             *counts.entry(tool.id().namespace().unwrap_or_default()).or_default() += 1;
         }
         counts.into_iter().map(|(name, tools)| Namespace { name: name.to_owned(), tools }).collect()
@@ -114,9 +160,12 @@ impl fmt::Debug for Direct {
     }
 }
 
+fn is_destructive(hints: &Annotations) -> bool {
+    hints.read_only != Some(true) && hints.destructive != Some(false)
+}
+
 /// Returns the function of each tool that has one.
-fn functions(dispatcher: &Dispatcher) -> BTreeMap<String, String> {
-    let tools = dispatcher.catalog().latest();
+fn functions<'t>(tools: impl Iterator<Item = &'t Tool>) -> BTreeMap<String, String> {
     tools
         .map(|tool| {
             let id = tool.id();

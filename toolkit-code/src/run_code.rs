@@ -1,0 +1,154 @@
+//! The tool that runs programs.
+
+mod description;
+mod report;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Deserialize;
+use serde_json::json;
+use tokio::sync::watch;
+use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools};
+use toolkit::call::{BoxFuture, ErrorKind};
+use toolkit::tool::{BackendKind, ToolBackend};
+use toolkit::{Tool, ToolError};
+
+use self::report::report;
+use super::code_mode::CodeMode;
+use super::error::CodeError;
+use super::execution::Execution;
+use super::program::Program;
+
+/// The namespace and the name of the tool: most protocols call it `run_code`.
+const NAMESPACE: &str = "run";
+const NAME: &str = "code";
+
+/// A backend with one tool, `run:code`, which runs programs.
+///
+/// Register it with [`Backends`](toolkit::backend::Backends) beside the tools that the programs call, or instead of them.
+/// The model reads only the value of a program and what it printed; a listener gets the calls.
+#[derive(Clone)]
+pub struct RunCode {
+    code: CodeMode,
+    max_declarations: usize,
+    listener: Option<Arc<dyn Fn(&Execution) + Send + Sync>>,
+    /// The version of the tools when they were last listed.
+    seen: Arc<Mutex<u64>>,
+}
+
+#[derive(Deserialize)]
+struct RunArguments {
+    code: String,
+}
+
+impl RunCode {
+    /// The default of [`RunCode::max_declarations`]: 8,000 bytes, about 2,000 tokens.
+    pub const MAX_DECLARATIONS: usize = 8_000;
+
+    /// Creates the backend.
+    #[must_use]
+    pub fn new(code: CodeMode) -> Self {
+        Self { code, max_declarations: Self::MAX_DECLARATIONS, listener: None, seen: Arc::default() }
+    }
+
+    /// Sets the size in bytes up to which the declarations of all tools are part of the tool's description. A model
+    /// searches larger catalogs in its programs.
+    #[must_use]
+    pub fn max_declarations(self, n_bytes: usize) -> Self {
+        Self { max_declarations: n_bytes, ..self }
+    }
+
+    /// Sets a listener to finished programs, with their calls, for logs.
+    #[must_use]
+    pub fn on_execution(self, listener: impl Fn(&Execution) + Send + Sync + 'static) -> Self {
+        Self { listener: Some(Arc::new(listener)), ..self }
+    }
+
+    /// Returns the tool.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if its description is invalid, which depends on those of the tools.
+    fn tool(&self) -> Result<Tool, ToolError> {
+        let overview = self.code.gateway().overview(self.max_declarations);
+        let input = json!({
+            "type": "object",
+            "properties": { "code": { "type": "string", "description": "The program: the body of an async function" } },
+            "required": ["code"],
+            "additionalProperties": false,
+        });
+        let output = json!({
+            "type": "object",
+            "properties": {
+                "value": { "description": "What the program returned" },
+                "printed": { "type": "string", "description": "What it printed" },
+            },
+            "required": ["value"],
+        });
+        let tool = Tool::builder(NAME)
+            .namespace(NAMESPACE)
+            .title("Run a program")
+            .description(description::description(&overview))
+            .annotations(overview.annotations)
+            .input(input)
+            .output(output)
+            .examples([json!({ "code": "return 6 * 7" })]);
+        tool.build().map_err(ToolError::internal)
+    }
+
+    async fn run(&self, call: BackendCall<'_>) -> Result<BackendResponse, ToolError> {
+        let arguments: RunArguments =
+            serde_json::from_value(call.arguments().to_value()?).map_err(ToolError::internal)?;
+        let program = Program::javascript(arguments.code);
+        let execution = self.code.run_with(call.context(), self.code.max(), program).await;
+        let execution = execution.map_err(|error| match &error {
+            CodeError::Unavailable(_) => {
+                ToolError::new(ErrorKind::Unavailable, "programs cannot run at the moment").caused_by(error)
+            }
+            _ => ToolError::failed(error.to_string()),
+        })?;
+        if let Some(listener) = &self.listener {
+            listener(&execution);
+        }
+        report(execution)
+    }
+}
+
+impl Backend for RunCode {
+    fn name(&self) -> &str {
+        NAMESPACE
+    }
+
+    fn kind(&self) -> BackendKind {
+        BackendKind::Local
+    }
+
+    fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {
+        Box::pin(async {
+            *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = self.code.version();
+            let target = ToolBackend::local(NAME).map_err(ToolError::internal)?;
+            Ok(OfferedTools::new([(self.tool()?, target)]))
+        })
+    }
+
+    /// Completes when the tools of the programs have been replaced since the tool was listed.
+    fn changed(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            let mut versions: watch::Receiver<u64> = self.code.versions();
+            let is_new = |&version: &u64| version != *self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            // The sender lives as long as `self`.
+            let _ = versions.wait_for(is_new).await;
+        })
+    }
+
+    fn call<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>> {
+        Box::pin(self.run(call))
+    }
+}
+
+impl fmt::Debug for RunCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunCode").field("code", &self.code).finish_non_exhaustive()
+    }
+}
