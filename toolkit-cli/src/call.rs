@@ -1,12 +1,7 @@
 //! `call`: calls a tool.
 
-mod ask;
 mod input;
-mod interrupts;
-mod log;
 mod output;
-mod progress;
-mod run;
 mod streaming;
 
 use std::ffi::OsString;
@@ -15,7 +10,7 @@ use std::time::Duration;
 
 use clap::{ArgMatches, Command, value_parser};
 use toolkit::dispatch::DispatcherBuilder;
-use toolkit::{Catalog, Coercion, Dispatcher, Tool};
+use toolkit::{Catalog, Coercion, Context, Dispatcher, Tool};
 
 use self::streaming::{Finished, Streaming};
 use crate::error::CommandError;
@@ -23,7 +18,7 @@ use crate::exit::Exit;
 use crate::options::program_name;
 use crate::program::Configure;
 use crate::style::{self, printable};
-use crate::{flags, runtime};
+use crate::{credentials, flags, foreground, runtime};
 
 /// Returns the command. The flags of the tool are unknown at this point, so its id and the following words are an external
 /// subcommand.
@@ -69,6 +64,7 @@ pub(crate) fn run(
         (true, true) => Streaming::Events,
     };
     let id = tool.id().to_string();
+    let requirements = tool.requirements().clone();
 
     let runtime = runtime::create()?;
     let dispatcher = {
@@ -78,7 +74,14 @@ pub(crate) fn run(
         builder.build()?
     };
     runtime::silence_panics();
-    let outcome = runtime.block_on(run::until_done(dispatcher, id, arguments, time_limit, parts));
+    let context = Context::new().with_credentials(credentials::from_environment(&requirements));
+    let outcome = runtime.block_on(foreground::until_done(context, time_limit, async move |context| {
+        if parts != Streaming::None {
+            return streaming::print(dispatcher.stream_with(&context, &id, arguments), parts).await;
+        }
+        let result = dispatcher.call_with(&context, &id, arguments).await.map_err(CommandError::Tool)?;
+        Ok(Finished { result, is_printed: false })
+    }));
     // A tool that is still running must not keep the process alive.
     runtime.shutdown_background();
     let Finished { result, is_printed } = outcome?;

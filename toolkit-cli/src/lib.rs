@@ -42,6 +42,7 @@ mod error;
 mod exit;
 mod export;
 mod flags;
+mod foreground;
 mod formats;
 mod limits;
 mod list;

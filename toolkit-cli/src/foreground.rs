@@ -1,59 +1,56 @@
-//! Runs the call until it ends, reaches the time limit, or is interrupted by Ctrl-C.
+//! Work in the foreground of a terminal: with progress, questions and log messages, until it ends, reaches the time limit,
+//! or is interrupted by Ctrl-C.
+
+mod ask;
+mod interrupts;
+mod log;
+mod progress;
 
 use std::future::pending;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use toolkit::{Arguments, CancelToken, Context, Dispatcher, ToolError};
+use toolkit::{CancelToken, Context, ToolError};
 
-use super::ask::Terminal;
-use super::interrupts::Interrupts;
-use super::log;
-use super::progress::Meter;
-use super::streaming::{self, Finished, Streaming};
-use crate::credentials;
+use self::ask::Terminal;
+use self::interrupts::Interrupts;
+use self::progress::Meter;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::style;
 
-/// The time that a cancelled tool has for its cleanup before the program continues.
+/// The time that cancelled work has for its cleanup before the program continues.
 const CLEANUP_TIME: Duration = Duration::from_millis(200);
 
 /// The least time by which an open question extends the time limit.
 const MIN_EXTENSION: Duration = Duration::from_millis(20);
 
-/// Runs the call and returns its result.
+/// Runs the work that `start` creates with a context, and returns its result.
 ///
-/// The call runs as a separate task, so that the time limit also applies to synchronous tools: they cannot be stopped, but
-/// the program can end without waiting for them.
-pub(super) async fn until_done(
-    dispatcher: Dispatcher,
-    id: String,
-    arguments: Arguments<'static>,
+/// It runs as a separate task, so that the time limit also applies to synchronous tools: they cannot be stopped, but the
+/// program can end without waiting for them.
+pub(crate) async fn until_done<T, W>(
+    context: Context,
     time_limit: Option<Duration>,
-    parts: Streaming,
-) -> Result<Finished, CommandError> {
+    start: impl FnOnce(Context) -> W,
+) -> Result<T, CommandError>
+where
+    T: Send + 'static,
+    W: Future<Output = Result<T, CommandError>> + Send + 'static,
+{
     let cancel = CancelToken::new();
     let meter = Meter::default();
-    let held = dispatcher.catalog().get(&id).map(|tool| credentials::from_environment(tool.requirements()));
-    let context = Context::new().with_credentials(held.unwrap_or_default());
     let context = context.with_cancel(cancel.clone()).on_progress(meter.listener());
     let context = context.on_log(log::LEAST, log::listener(&meter));
     let context = context.with_asker(Terminal::new(meter.clone()));
     let asking = context.clone();
     // Before the tool starts, so that Ctrl-C never reaches the default handler.
     let mut interrupts = Interrupts::listen()?;
-    let task = tokio::spawn(async move {
-        if parts != Streaming::None {
-            return streaming::print(dispatcher.stream_with(&context, &id, arguments), parts).await;
-        }
-        let result = dispatcher.call_with(&context, &id, arguments).await.map_err(CommandError::Tool)?;
-        Ok(Finished { result, is_printed: false })
-    });
-    let call = async { task.await.unwrap_or_else(|lost| Err(CommandError::Tool(ToolError::internal(lost)))) };
-    let mut call = std::pin::pin!(call);
+    let task = tokio::spawn(start(context));
+    let work = async { task.await.unwrap_or_else(|lost| Err(CommandError::Tool(ToolError::internal(lost)))) };
+    let mut work = std::pin::pin!(work);
     let (why, is_interrupted) = tokio::select! {
-        outcome = &mut call => {
+        outcome = &mut work => {
             meter.finish();
             return outcome;
         }
@@ -62,12 +59,12 @@ pub(super) async fn until_done(
     };
     cancel.cancel();
     meter.finish();
-    // The result of a cancelled call is ignored.
-    if tokio::time::timeout(CLEANUP_TIME, &mut call).await.is_err() && is_interrupted {
+    // The result of cancelled work is ignored.
+    if tokio::time::timeout(CLEANUP_TIME, &mut work).await.is_err() && is_interrupted {
         let wait = "waiting for the tool to stop; press Ctrl-C again to abandon it";
         let _ = writeln!(anstream::stderr(), "{} {wait}", style::NOTE);
         tokio::select! {
-            _ = &mut call => {}
+            _ = &mut work => {}
             () = interrupts.next() => {}
         }
     }
