@@ -1,9 +1,19 @@
 //! JavaScript, run by QuickJS.
 
+mod errors;
+mod fuel;
+mod host;
+mod machine;
+mod names;
+mod source;
+mod value;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::{Answer, Engine, Step};
+use self::machine::Machine;
+use super::{Answer, Done, Engine, State, Step, Usage};
+use crate::failure::{Failure, FailureKind};
 use crate::limits::Limits;
 use crate::program::Program;
 
@@ -11,24 +21,37 @@ use crate::program::Program;
 pub struct JavaScript {
     limits: Limits,
     stop: Arc<AtomicBool>,
+    machine: Option<Machine>,
 }
 
 impl JavaScript {
     /// Creates an engine. The program ends soon after `stop` is set, from another thread.
     #[must_use]
     pub fn new(limits: Limits, stop: Arc<AtomicBool>) -> Self {
-        Self { limits, stop }
+        Self { limits, stop, machine: None }
     }
 }
 
 impl Engine for JavaScript {
     fn start(&mut self, program: &Program) -> Step {
-        let _ = (&self.limits, &self.stop, program);
-        todo!()
+        match Machine::new(self.limits, Arc::clone(&self.stop), program) {
+            Ok(machine) => self.machine.insert(machine).start(),
+            Err(failure) => ended(failure),
+        }
     }
 
     fn resume(&mut self, answers: Vec<Answer>) -> Step {
-        let _ = answers;
-        todo!()
+        match &mut self.machine {
+            Some(machine) => machine.resume(answers),
+            None => ended(Failure::new(FailureKind::Exception, "the program has not been started")),
+        }
+    }
+}
+
+fn ended(failure: Failure) -> Step {
+    Step {
+        printed: Vec::new(),
+        state: State::Done(Done { outcome: Err(failure), shown: Vec::new() }),
+        usage: Usage::default(),
     }
 }

@@ -1,0 +1,366 @@
+// What a program finds beside the language. It is evaluated before the program with the functions of the host, and
+// returns the functions by which the host drives the program.
+//
+// A program may replace every property of every built-in object afterwards. Therefore each function is captured here,
+// no array is iterated or spread, and records have no prototype.
+(function (host) {
+    'use strict';
+
+    const { freeze, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, keys } = Object;
+    const { apply, construct, ownKeys } = Reflect;
+    const { parse } = JSON;
+    const uncurry = Function.prototype.bind.bind(Function.prototype.call);
+    const NativePromise = Promise;
+    const NativeError = Error;
+    const NativeTypeError = TypeError;
+    const NativeProxy = Proxy;
+    const then = uncurry(Promise.prototype.then);
+    const isPrototypeOf = uncurry(Object.prototype.isPrototypeOf);
+    const mapGet = uncurry(Map.prototype.get);
+    const mapSet = uncurry(Map.prototype.set);
+    const mapDelete = uncurry(Map.prototype.delete);
+    const mapForEach = uncurry(Map.prototype.forEach);
+    const setForEach = uncurry(Set.prototype.forEach);
+    const weakGet = uncurry(WeakMap.prototype.get);
+    const weakSet = uncurry(WeakMap.prototype.set);
+    const stackOf = uncurry(getOwnPropertyDescriptor(Error.prototype, 'stack').get);
+    const prototypes = {
+        __proto__: null,
+        array: Array.prototype,
+        buffer: ArrayBuffer.prototype,
+        date: Date.prototype,
+        error: Error.prototype,
+        map: Map.prototype,
+        object: Object.prototype,
+        regexp: RegExp.prototype,
+        set: Set.prototype,
+        typed: getPrototypeOf(Uint8Array.prototype),
+    };
+    const boxes = [Number, String, Boolean, BigInt];
+    for (let i = 0; i < boxes.length; i++) {
+        boxes[i] = { __proto__: null, prototype: boxes[i].prototype, valueOf: uncurry(boxes[i].prototype.valueOf) };
+    }
+    const toIso = uncurry(Date.prototype.toISOString);
+    const toTime = uncurry(Date.prototype.getTime);
+    const toText = uncurry(RegExp.prototype.toString);
+    const bigToText = uncurry(BigInt.prototype.toString);
+    const wellFormed = uncurry(String.prototype.toWellFormed);
+    const NativeUint8Array = Uint8Array;
+    const typedLength = uncurry(getOwnPropertyDescriptor(prototypes.typed, 'length').get);
+
+    const define = (object, name, value) =>
+        defineProperty(object, name, { __proto__: null, value, writable: true, enumerable: false, configurable: true });
+
+    // Calls. A request of the program gets an id from the host, which answers it with `settle`.
+
+    const pending = new Map();
+    const request = (kind, first, second) => {
+        const id = host.request(kind, first, second, stackOf(new NativeError()));
+        return new NativePromise((resolve, reject) => {
+            mapSet(pending, id, { __proto__: null, resolve, reject });
+        });
+    };
+
+    const secret = {};
+    class ToolError extends NativeError {
+        #call;
+        constructor(key, call, kind, message, tool, retryable, violations, stack) {
+            if (key !== secret) throw new NativeTypeError('ToolError cannot be constructed: throw an Error');
+            super(message);
+            this.#call = call;
+            define(this, 'stack', stack);
+            define(this, 'kind', kind);
+            define(this, 'tool', tool);
+            define(this, 'retryable', retryable);
+            define(this, 'violations', violations);
+        }
+        static callOf(error) {
+            return #call in error ? error.#call : 0;
+        }
+    }
+    const callOf = ToolError.callOf;
+    delete ToolError.callOf;
+    define(ToolError.prototype, 'name', 'ToolError');
+
+    const contents = new WeakMap();
+    const settle = (id, ok, text, content, kind, tool, retryable, violations, stack) => {
+        const waiting = mapGet(pending, id);
+        mapDelete(pending, id);
+        if (!ok) {
+            const list = violations === undefined ? undefined : parse(violations);
+            waiting.reject(new ToolError(secret, id, kind, text, tool, retryable, list, stack));
+            return;
+        }
+        let result = parse(text);
+        if (content !== undefined) {
+            const blocks = parse(content);
+            // The result has no structured value.
+            if (text === 'null' || text === '{}') result = { content: blocks };
+            if (typeof result === 'object') weakSet(contents, result, blocks);
+        }
+        waiting.resolve(result);
+    };
+
+    // The tools by their names. Names are looked up when they are used: a catalog may have thousands.
+
+    const nodes = new Map();
+    const nothing = { __proto__: null, then: true, toJSON: true };
+    const child = (path, name) => (path === '' ? name : path + '.' + name);
+    const handler = (path) => ({
+        __proto__: null,
+        get(target, name) {
+            if (typeof name === 'symbol') return undefined;
+            const next = child(path, name);
+            if (!host.exists(next)) {
+                if (name in nothing) return undefined;
+                if (name in prototypes.object) return prototypes.object[name];
+            }
+            return node(next);
+        },
+        has: (target, name) => typeof name === 'string' && host.exists(child(path, name)),
+        ownKeys: () => parse(host.names(path)),
+        getOwnPropertyDescriptor(target, name) {
+            if (typeof name !== 'string' || !host.exists(child(path, name))) return undefined;
+            return { __proto__: null, value: node(child(path, name)), enumerable: true, configurable: true };
+        },
+        set() {
+            throw new NativeTypeError('tools cannot be changed');
+        },
+        defineProperty() {
+            throw new NativeTypeError('tools cannot be changed');
+        },
+        deleteProperty() {
+            throw new NativeTypeError('tools cannot be changed');
+        },
+        getPrototypeOf: () => null,
+    });
+    const node = (path) => {
+        const known = mapGet(nodes, path);
+        if (known !== undefined) return known;
+        const id = host.tool(path);
+        let made;
+        if (id === undefined) {
+            made = (args) => {
+                throw new NativeTypeError(host.unknown(path, true));
+            };
+        } else {
+            made = (args) => request('tool', id, args);
+        }
+        if (id !== undefined && !host.hasMembers(path)) {
+            defineProperty(made, 'name', { __proto__: null, value: path });
+        } else if (id !== undefined || path === '' || host.hasMembers(path)) {
+            made = new NativeProxy(made, handler(path));
+        } else {
+            throw new NativeTypeError(host.unknown(path, false));
+        }
+        mapSet(nodes, path, made);
+        return made;
+    };
+
+    // Time and chance come from the host, so that a program can be repeated.
+
+    const NativeDate = Date;
+    const offset = uncurry(Date.prototype.getTimezoneOffset);
+    const nativeParse = Date.parse;
+    const zoned = uncurry(RegExp.prototype.test);
+    const zone = /(Z|GMT|UTC?|[+-]\d\d:?\d\d)\s*(\([^)]*\))?\s*$|^\s*[+-]?\d{4,6}(-\d\d){0,2}\s*$/i;
+    const parseDate = (text) => {
+        const time = nativeParse(text);
+        const local = offset(new NativeDate(time));
+        return local === 0 || local !== local || zoned(zone, text) ? time : time - local * 60000;
+    };
+    const { UTC } = Date;
+    const utcText = uncurry(Date.prototype.toUTCString);
+    function DateOfProgram(...parts) {
+        if (new.target === undefined) return utcText(new NativeDate(host.now()));
+        const { length } = parts;
+        let time = length === 0 ? host.now() : parts[0];
+        if (length > 1) time = apply(UTC, undefined, parts);
+        else if (typeof time === 'string') time = parseDate(time);
+        return construct(NativeDate, [time], new.target);
+    }
+    defineProperty(DateOfProgram, 'name', { __proto__: null, value: 'Date', configurable: true });
+    defineProperty(DateOfProgram, 'length', { __proto__: null, value: 7, configurable: true });
+    defineProperty(DateOfProgram, 'prototype', { __proto__: null, value: NativeDate.prototype, writable: false });
+    define(DateOfProgram, 'now', () => host.now());
+    define(DateOfProgram, 'parse', (text) => parseDate(`${text}`));
+    define(DateOfProgram, 'UTC', UTC);
+    define(NativeDate.prototype, 'constructor', DateOfProgram);
+    // The local time of a program is UTC.
+    const fields = ['FullYear', 'Month', 'Date', 'Day', 'Hours', 'Minutes', 'Seconds', 'Milliseconds'];
+    for (const field of fields) {
+        define(NativeDate.prototype, 'get' + field, NativeDate.prototype['getUTC' + field]);
+        if (field !== 'Day') define(NativeDate.prototype, 'set' + field, NativeDate.prototype['setUTC' + field]);
+    }
+    define(NativeDate.prototype, 'getTimezoneOffset', function getTimezoneOffset() {
+        return toTime(this) * 0;
+    });
+    define(NativeDate.prototype, 'toString', NativeDate.prototype.toUTCString);
+    define(globalThis, 'Date', DateOfProgram);
+    define(Math, 'random', () => host.random());
+
+    // No text becomes code, and nothing can observe the garbage collector or other threads.
+
+    const functions = [function () {}, async function () {}, function* () {}, async function* () {}];
+    const none = function Function() {
+        throw new NativeTypeError('a program cannot compile text: write the function itself');
+    };
+    none.prototype = Function.prototype;
+    for (let i = 0; i < functions.length; i++) {
+        const value = i === 0 ? none : function () { throw new NativeTypeError('a program cannot compile text'); };
+        defineProperty(getPrototypeOf(functions[i]), 'constructor', { __proto__: null, value, configurable: false });
+    }
+    define(globalThis, 'Function', none);
+    const absent = ['eval', 'WeakRef', 'FinalizationRegistry', 'Atomics', 'SharedArrayBuffer', 'performance'];
+    for (let i = 0; i < absent.length; i++) delete globalThis[absent[i]];
+    delete Error.prepareStackTrace;
+    delete Error.stackTraceLimit;
+    delete Error.captureStackTrace;
+
+    // Values that JSON does not have, as `[replacement]`. Returns undefined for an ordinary object.
+
+    const plain = (value, key) => {
+        if (isPrototypeOf(prototypes.date, value)) {
+            const time = toTime(value);
+            return [time === time ? toIso(value) : null];
+        }
+        const { toJSON } = value;
+        if (typeof toJSON === 'function') return [apply(toJSON, value, [key])];
+        const own = getPrototypeOf(value);
+        if (own === prototypes.object || own === prototypes.array || own === null) return undefined;
+        if (isPrototypeOf(prototypes.error, value)) return [errorFields(value)];
+        if (isPrototypeOf(prototypes.map, value)) return [mapEntries(value)];
+        const list = [];
+        if (isPrototypeOf(prototypes.set, value)) {
+            setForEach(value, (item) => define(list, list.length, item));
+            return [list];
+        }
+        if (isPrototypeOf(prototypes.buffer, value)) value = new NativeUint8Array(value);
+        if (isPrototypeOf(prototypes.typed, value)) {
+            const length = typedLength(value);
+            for (let i = 0; i < length; i++) define(list, i, value[i]);
+            return [list];
+        }
+        if (isPrototypeOf(prototypes.regexp, value)) return [toText(value)];
+        for (let i = 0; i < boxes.length; i++) {
+            if (isPrototypeOf(boxes[i].prototype, value)) return [boxes[i].valueOf(value)];
+        }
+        return undefined;
+    };
+    const errorFields = (value) => {
+        const error = { __proto__: null, name: value.name, message: value.message };
+        if (callOf(value) !== 0) {
+            error.kind = value.kind;
+            error.tool = value.tool;
+            error.retryable = value.retryable;
+            error.violations = value.violations;
+        }
+        const names = keys(value);
+        for (let i = 0; i < names.length; i++) error[names[i]] = value[names[i]];
+        return error;
+    };
+    // An object if all keys are strings, or else a list of pairs.
+    const mapEntries = (value) => {
+        const object = { __proto__: null };
+        const list = [];
+        let named = true;
+        mapForEach(value, (item, name) => {
+            if (typeof name === 'string') object[name] = item;
+            else named = false;
+            define(list, list.length, [name, item]);
+        });
+        return named ? object : list;
+    };
+
+    // What the host knows of something that was thrown.
+
+    const describeThrown = (reason) => {
+        const error = { __proto__: null, name: '', message: '', stack: '', call: 0 };
+        try {
+            if (typeof reason === 'object' && reason !== null && isPrototypeOf(prototypes.error, reason)) {
+                error.call = callOf(reason);
+                error.name = `${reason.name}`;
+                error.message = `${reason.message}`;
+                const stack = error.call === 0 ? stackOf(reason) : reason.stack;
+                if (typeof stack === 'string') error.stack = stack;
+            }
+        } catch {}
+        return error;
+    };
+
+    const main = async (form, value) => {
+        let result = await value;
+        if (form === 'script') result = await result.value;
+        if (form === 'function' && typeof result === 'function') result = await result();
+        return { __proto__: null, value: result };
+    };
+    const run = (form, value) => {
+        const promise = main(form, value);
+        then(promise, undefined, () => {});
+        return promise;
+    };
+
+    // The globals of a program.
+
+    const text = (value, what) => {
+        if (typeof value !== 'string') throw new NativeTypeError(`${what} must be a string`);
+        return value;
+    };
+    const blocksOf = (result) => {
+        if (typeof result !== 'object' || result === null) return [];
+        return weakGet(contents, result) ?? [];
+    };
+    let timers = 0;
+    const cancelled = new Map();
+    const globals = {
+        __proto__: null,
+        tools: node(''),
+        ToolError,
+        call: (id, args) => request('tool', text(id, 'the id of a tool'), args),
+        chain: (steps) => request('chain', steps),
+        search: (query, limit) => request('search', text(query, 'the query'), limit),
+        namespaces: () => request('namespaces'),
+        describe: (...ids) => request('describe', ids),
+        examples: (id, max) => request('examples', text(id, 'the id of a tool'), max),
+        sleep: (ms) => request('sleep', ms),
+        content: blocksOf,
+        show(shown) {
+            if (typeof shown !== 'object' || shown === null) {
+                throw new NativeTypeError('show takes the result of a tool, or a block of its content');
+            }
+            const list = 'call' in shown && 'block' in shown ? [shown] : blocksOf(shown);
+            for (let i = 0; i < list.length; i++) host.show(list[i].call, list[i].block);
+        },
+        setTimeout(callback, ms, ...args) {
+            if (typeof callback !== 'function') throw new NativeTypeError('setTimeout takes a function');
+            const timer = ++timers;
+            const fire = () => {
+                if (mapGet(cancelled, timer) !== true) apply(callback, undefined, args);
+            };
+            then(then(request('sleep', ms ?? 0), fire), undefined, (error) => host.print(true, ['Uncaught', error]));
+            return timer;
+        },
+        clearTimeout(timer) {
+            mapSet(cancelled, timer, true);
+        },
+        print: (...args) => host.print(false, args),
+        println: (...args) => host.print(false, args),
+    };
+    const globalNames = ownKeys(globals);
+    for (let i = 0; i < globalNames.length; i++) define(globalThis, globalNames[i], globals[globalNames[i]]);
+
+    const console = {};
+    for (const name of ['log', 'info', 'debug', 'table', 'dir', 'group']) {
+        console[name] = (...args) => host.print(false, args);
+    }
+    for (const name of ['warn', 'error', 'trace']) console[name] = (...args) => host.print(true, args);
+    for (const name of ['groupEnd', 'time', 'timeEnd', 'timeLog', 'count']) console[name] = () => {};
+    console.assert = (condition, ...args) => {
+        if (!condition) host.print(true, args);
+    };
+    define(globalThis, 'console', console);
+
+    return freeze({
+        __proto__: null, settle, plain, describeThrown, run, wellFormed, bigToText, objectPrototype: prototypes.object,
+    });
+});
