@@ -124,6 +124,10 @@ impl Backend for RunCode {
         BackendKind::Local
     }
 
+    fn calls_tools(&self) -> bool {
+        true
+    }
+
     fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {
         Box::pin(async {
             *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = self.code.version();

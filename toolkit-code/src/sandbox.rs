@@ -25,6 +25,16 @@ pub trait Sandbox: Send + Sync + 'static {
     fn open<'a>(&'a self, limits: &'a Limits) -> BoxFuture<'a, Result<Box<dyn Session>, SandboxError>>;
 }
 
+impl<S: Sandbox + ?Sized> Sandbox for std::sync::Arc<S> {
+    fn info(&self) -> SandboxInfo {
+        (**self).info()
+    }
+
+    fn open<'a>(&'a self, limits: &'a Limits) -> BoxFuture<'a, Result<Box<dyn Session>, SandboxError>> {
+        (**self).open(limits)
+    }
+}
+
 /// A sandbox for one program. Dropping it ends the program.
 pub trait Session: Send {
     /// Returns what the sandbox enforces for this program, as it was confirmed when the session was opened.

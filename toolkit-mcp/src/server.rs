@@ -41,6 +41,7 @@ mod message;
 mod meta;
 mod methods;
 mod metrics;
+mod nested;
 mod page;
 mod param_headers;
 mod peer;

@@ -50,6 +50,7 @@ pub(crate) mod exact;
 mod future;
 mod kind;
 mod log;
+mod nested;
 mod output;
 pub(crate) mod permit;
 mod read;

@@ -38,7 +38,8 @@ impl Direct {
     #[must_use]
     pub fn only(self, is_allowed: impl Fn(&Tool) -> bool + Send + Sync + 'static) -> Self {
         let Self { dispatcher, is_allowed: before, .. } = self;
-        Self::with_allowed(dispatcher, Box::new(move |tool| before(tool) && is_allowed(tool)))
+        let both = move |tool: &Tool| before(tool) && is_allowed(tool);
+        Self::with_allowed(dispatcher, Box::new(both))
     }
 
     fn with_allowed(dispatcher: Dispatcher, is_allowed: Box<dyn Fn(&Tool) -> bool + Send + Sync>) -> Self {
@@ -108,7 +109,8 @@ impl Gateway for Direct {
     ) -> BoxFuture<'a, Result<RunResult, ToolError>> {
         Box::pin(async move {
             let tool = self.tool(id)?;
-            self.dispatcher.call_with(context, &tool.id().to_string(), Arguments::from(args)).await
+            let context = context.nested(tool)?;
+            self.dispatcher.call_with(&context, &tool.id().to_string(), Arguments::from(args)).await
         })
     }
 

@@ -85,7 +85,9 @@ impl Listen {
             wanted.uris.clear();
         }
         let mut seen = HashSet::new();
-        wanted.uris.retain(|uri| seen.insert(uri.clone()) && peer.access.is_none_or(|access| access.grants(uri)));
+        wanted
+            .uris
+            .retain(|uri| seen.insert(uri.clone()) && peer.access.is_none_or(|access| access.grants_resource(uri)));
         subscriptions::check(&wanted.uris)?;
         if wanted.tasks.is_some() && !declares_tasks {
             return Err(missing_extension());

@@ -200,6 +200,9 @@ impl Server {
             let held = held.or_else(|| self.shared.credentials.as_ref().map(|credentials| credentials(tool)));
             context = context.with_credentials(held.unwrap_or_default());
         }
+        if entry.calls_tools {
+            context = self.nested(context, peer);
+        }
         let mut registered = None;
         if let Some(session) = peer.session {
             let call = self.shared.running.register(session, id.get());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use http::HeaderMap;
 use toolkit::CancelToken;
 
-use super::access::ResourceAccess;
+use super::access::Access;
 use super::ask::Modes;
 use super::request::Caller;
 
@@ -18,8 +18,8 @@ pub(super) struct Peer<'p> {
     pub(super) session: Option<&'p str>,
     /// The ways in which the client can ask its user, as declared for the session.
     pub(super) modes: Modes,
-    /// The resources that the token of the caller grants, or `None` for all.
-    pub(super) access: Option<&'p ResourceAccess>,
+    /// What the token of the caller grants, or `None` for everything.
+    pub(super) access: Option<&'p Access>,
     /// Cancelled when the client can send no more messages, such as answers of its user.
     pub(super) end: Option<&'p CancelToken>,
     /// The HTTP headers of the message.

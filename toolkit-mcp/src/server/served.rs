@@ -23,6 +23,8 @@ pub(super) struct ServedTools {
     /// The served tools, in the order of the catalog.
     pub(super) entries: Vec<ServedTool>,
     by_name: HashMap<String, usize>,
+    /// True if one of them calls other tools.
+    pub(super) calls_tools: bool,
     /// The entries of `tools/list`, by revision.
     listed: [OnceLock<Vec<Vec<u8>>>; 2],
     naming: Naming,
@@ -39,6 +41,8 @@ pub(super) struct ServedTool {
     pub(super) id: String,
     pub(super) param_headers: Vec<ParamHeader>,
     pub(super) has_requirements: bool,
+    /// True if the tool calls other tools.
+    pub(super) calls_tools: bool,
     pub(super) task_support: TaskSupport,
     pub(super) metrics: Arc<CallMetrics>,
 }
@@ -71,6 +75,7 @@ impl ServedTools {
                 position: catalog.iter().as_slice().partition_point(|other| other.id() < tool.id()),
                 param_headers,
                 has_requirements: !tool.requirements().is_empty(),
+                calls_tools: dispatcher.calls_tools(tool),
                 task_support: tool.task_support(),
                 metrics: metrics.tool(&id),
                 id,
@@ -83,6 +88,7 @@ impl ServedTools {
         let by_name = entries.iter().enumerate().map(|(idx, entry)| (entry.name.clone(), idx)).collect();
         Ok(Self {
             dispatcher,
+            calls_tools: entries.iter().any(|entry| entry.calls_tools),
             entries,
             by_name,
             listed: [OnceLock::new(), OnceLock::from(listed)],

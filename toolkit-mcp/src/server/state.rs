@@ -123,6 +123,13 @@ impl Server {
         Ok(())
     }
 
+    /// Returns the dispatcher of the tools that are served now, which [`Server::replace`] and a
+    /// [`Proxy`](super::Proxy) change.
+    #[must_use]
+    pub fn dispatcher(&self) -> Dispatcher {
+        self.served().dispatcher.clone()
+    }
+
     /// Notifies the subscribed clients that the list of tools has changed.
     pub fn announce(&self) {
         self.shared.changes.send_modify(|n_changes| *n_changes = n_changes.wrapping_add(1));

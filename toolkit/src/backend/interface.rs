@@ -104,6 +104,13 @@ pub trait Backend: Send + Sync + 'static {
     /// ([`ErrorKind::Unavailable`](crate::call::ErrorKind::Unavailable)).
     fn call<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>>;
 
+    /// Returns true if the tools of the backend call tools of the host, such as a tool that runs programs. Their context
+    /// then prepares the contexts of these calls ([`Context::nested`](crate::Context::nested)) if the host supports it.
+    /// Returns false by default.
+    fn calls_tools(&self) -> bool {
+        false
+    }
+
     /// Returns the resources of the backend, such as those that the results of its tools link to. Returns `None` by
     /// default: the backend has no resources.
     fn resources(&self) -> Option<&dyn Resources> {

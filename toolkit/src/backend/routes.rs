@@ -68,6 +68,11 @@ impl Routes {
         self.routes(tool).first().map(|route| route.backend.name())
     }
 
+    /// Returns true if a backend of the tool [calls tools](super::Backend::calls_tools).
+    pub(crate) fn call_tools(&self, tool: &ToolId) -> bool {
+        self.routes(tool).iter().any(|route| route.backend.backend().calls_tools())
+    }
+
     pub(super) fn add(&mut self, tool: ToolId, route: Route) {
         let routes = self.of_tool.entry(tool).or_default();
         routes.push(route);

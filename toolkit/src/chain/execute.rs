@@ -93,7 +93,10 @@ impl<'a> Run<'a> {
             let (tool, context) = (self.chain.steps()[idx].tool(), self.meter.context_of(idx));
             let (args, found) = self.args(idx);
             let start = Instant::now();
-            let result = found.and_then(|()| self.dispatcher.call_sync_with(&context, tool, &args));
+            let result = found.and_then(|()| {
+                let context = context.nested(self.dispatcher.resolve(tool)?)?;
+                self.dispatcher.call_sync_with(&context, tool, &args)
+            });
             let called = Called { idx, args, result, duration: start.elapsed() };
             self.finish(called);
         }
@@ -134,8 +137,9 @@ impl<'a> Run<'a> {
         let ((args, found), context) = (self.args(idx), self.meter.context_of(idx));
         Box::pin(async move {
             let start = Instant::now();
-            let result = match found {
-                Ok(()) => dispatcher.call_with(&context, tool, &args).await,
+            let context = found.and_then(|()| context.nested(dispatcher.resolve(tool)?));
+            let result = match context {
+                Ok(context) => dispatcher.call_with(&context, tool, &args).await,
                 Err(error) => Err(error),
             };
             Called { idx, args, result, duration: start.elapsed() }

@@ -58,6 +58,13 @@ impl Dispatcher {
         &self.shared.catalog
     }
 
+    /// Returns true if the tool calls other tools, according to its
+    /// [backend](crate::backend::Backend::calls_tools). A server then prepares the contexts of these calls.
+    #[must_use]
+    pub fn calls_tools(&self, tool: &Tool) -> bool {
+        self.shared.routes.call_tools(tool.id())
+    }
+
     /// Returns the changes that the dispatcher may make to arguments.
     #[must_use]
     pub fn coercion(&self) -> Coercion {

@@ -30,7 +30,7 @@ pub use self::jwt::{Jwt, JwtIssuer};
 pub(super) use self::resource::{Resource, WELL_KNOWN};
 use self::scopes::Scopes;
 use super::rejection::Rejection;
-use crate::server::access::ResourceAccess;
+use crate::server::access::Access;
 use crate::server::headers::is_modern;
 use crate::server::request::Caller;
 use crate::server::state::Server;
@@ -172,15 +172,22 @@ impl Auth {
         challenge.reject(TokenError::InsufficientScope)
     }
 
-    /// Returns the resources that the token of a caller grants, or `None` if it grants all.
-    pub(super) fn access(&self, server: &Server, caller: &Arc<Caller>) -> Option<ResourceAccess> {
-        if caller.has_all_scopes() || !server.shared.resources.is_offered() {
+    /// Returns what the token of a caller grants, or `None` if it grants everything, or if the server offers nothing that
+    /// is checked later than the request.
+    pub(super) fn access(&self, server: &Server, caller: &Arc<Caller>) -> Option<Access> {
+        let is_checked_later = || server.shared.resources.is_offered() || server.served().calls_tools;
+        if caller.has_all_scopes() || !is_checked_later() {
             return None;
         }
         let (scopes, server, caller) = (self.scopes.clone(), server.clone(), Arc::clone(caller));
+        let of_tools = (scopes.clone(), Arc::clone(&caller));
+        let grants_tool = move |tool: &Tool| {
+            let (scopes, caller) = &of_tools;
+            scopes.are_granted(&scopes.of_calls(std::iter::once(tool)), caller)
+        };
         // A list has many resources of a few backends.
         let known: Mutex<HashMap<String, bool>> = Mutex::default();
-        Some(ResourceAccess::new(move |uri| {
+        Some(Access::new(grants_tool, move |uri| {
             let is_granted =
                 || scopes.of_resource(uri, &server).iter().any(|needed| scopes.are_granted(needed, &caller));
             let Some(backend) = scopes.backend_of(uri, &server) else { return is_granted() };

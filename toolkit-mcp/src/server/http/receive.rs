@@ -9,7 +9,7 @@ use http::{HeaderMap, Response, StatusCode};
 use super::body::Body;
 use super::response::{accepted, json, text};
 use super::session::{SESSION, Sessions, modes_of};
-use crate::server::access::ResourceAccess;
+use crate::server::access::Access;
 use crate::server::ask::Modes;
 use crate::server::batch::{Batch, is_batch};
 use crate::server::call::Call;
@@ -52,7 +52,7 @@ pub(super) async fn receive(
     session: Option<&str>,
     headers: &HeaderMap,
     address: Option<IpAddr>,
-    access: Option<ResourceAccess>,
+    access: Option<Access>,
 ) -> Received {
     if body.len() <= SMALL_BODY {
         return read(server, &body, caller.as_ref(), session, headers, address, access.as_ref());
@@ -73,7 +73,7 @@ fn read(
     session: Option<&str>,
     headers: &HeaderMap,
     address: Option<IpAddr>,
-    access: Option<&ResourceAccess>,
+    access: Option<&Access>,
 ) -> Received {
     let modes = session.map_or_else(Modes::default, modes_of);
     let peer = Peer { caller, session, modes, headers: Some(headers), address, access, end: None };

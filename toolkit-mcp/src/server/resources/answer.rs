@@ -12,7 +12,7 @@ use toolkit::{CancelToken, Context, ToolError};
 use toolkit_http::CallPermit;
 
 use super::{list, read};
-use crate::server::access::ResourceAccess;
+use crate::server::access::Access;
 use crate::server::call::CallResponse;
 use crate::server::metrics::ResourceMetric;
 use crate::server::proxy_uri::decode;
@@ -36,7 +36,7 @@ pub(in crate::server) struct ResourceRequest {
     pub(super) registered: Option<Registered>,
     pub(super) scope: Scope,
     /// The resources that the token of the caller grants, or `None` for all.
-    pub(super) access: Option<ResourceAccess>,
+    pub(super) access: Option<Access>,
 }
 
 #[derive(Clone)]
@@ -81,7 +81,7 @@ impl ResourceRequest {
     /// Returns the resource of the request if the token of the caller does not grant it.
     pub(in crate::server) fn denied_uri(&self) -> Option<&str> {
         let (Action::Read { uri } | Action::Subscribe { uri, .. }) = &self.action else { return None };
-        self.access.as_ref().is_some_and(|access| !access.grants(uri)).then_some(uri)
+        self.access.as_ref().is_some_and(|access| !access.grants_resource(uri)).then_some(uri)
     }
 
     pub(in crate::server) fn server(&self) -> &Server {

@@ -7,7 +7,7 @@ use toolkit::mcp::Revision;
 use toolkit::{Context, ToolError};
 
 use super::answer::{Failed, Scope, acquire};
-use crate::server::access::ResourceAccess;
+use crate::server::access::Access;
 use crate::server::page;
 use crate::server::reply::json_bytes;
 use crate::server::state::Shared;
@@ -19,7 +19,7 @@ pub(super) async fn resources(
     revision: Revision,
     after: Option<String>,
     scope: Scope,
-    access: Option<&ResourceAccess>,
+    access: Option<&Access>,
 ) -> Result<Vec<u8>, Failed> {
     let mut listing = Listing::default();
     for (idx, provider) in shared.resources.all().iter().enumerate() {
@@ -36,7 +36,7 @@ pub(super) async fn templates(
     revision: Revision,
     after: Option<String>,
     scope: Scope,
-    access: Option<&ResourceAccess>,
+    access: Option<&Access>,
 ) -> Result<Vec<u8>, Failed> {
     let mut listing = Listing::default();
     for (idx, provider) in shared.resources.all().iter().enumerate() {
@@ -61,11 +61,11 @@ impl<T> Default for Listing<T> {
 
 impl<T: Serialize> Listing<T> {
     /// Adds the entries of a provider that the caller may read. Those of earlier providers take precedence, as for reading.
-    fn add(&mut self, listed: Result<Vec<T>, ToolError>, uri: impl Fn(&T) -> &String, access: Option<&ResourceAccess>) {
+    fn add(&mut self, listed: Result<Vec<T>, ToolError>, uri: impl Fn(&T) -> &String, access: Option<&Access>) {
         match listed {
             Ok(entries) => {
                 self.n_answered += 1;
-                let is_granted = |entry: &T| access.is_none_or(|access| access.grants(uri(entry)));
+                let is_granted = |entry: &T| access.is_none_or(|access| access.grants_resource(uri(entry)));
                 for entry in entries.into_iter().filter(is_granted) {
                     self.entries.entry(uri(&entry).clone()).or_insert(entry);
                 }

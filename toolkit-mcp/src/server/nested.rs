@@ -1,0 +1,30 @@
+//! Contexts of the calls that tools make.
+
+use std::sync::Arc;
+
+use toolkit::call::ErrorKind;
+use toolkit::{Context, ToolError};
+
+use super::peer::Peer;
+use super::state::Server;
+
+impl Server {
+    /// Returns the context of a tool that calls other tools: each of them is called with the credentials, and needs the
+    /// scopes, of a direct call.
+    pub(super) fn nested(&self, context: Context, peer: Peer<'_>) -> Context {
+        let (shared, caller, access) = (Arc::clone(&self.shared), peer.caller.cloned(), peer.access.cloned());
+        context.nested_with(move |tool, context| {
+            if access.as_ref().is_some_and(|access| !access.grants_tool(tool)) {
+                let message = "the token does not grant the scopes that this tool requires; call it directly, so that \
+                               the client can request them";
+                return Err(ToolError::new(ErrorKind::MissingRequirements, message));
+            }
+            if tool.requirements().is_empty() {
+                return Ok(context);
+            }
+            let held = caller.as_ref().map(|caller| caller.credentials().clone());
+            let held = held.or_else(|| shared.credentials.as_ref().map(|credentials| credentials(tool)));
+            Ok(context.with_credentials(held.unwrap_or_default()))
+        })
+    }
+}
