@@ -2,9 +2,15 @@
 
 mod errors;
 mod fuel;
+mod hints;
 mod host;
 mod machine;
 mod names;
+mod output;
+mod place;
+mod prelude;
+mod random;
+mod request;
 mod source;
 mod value;
 

@@ -10,14 +10,20 @@ use crate::limits::Limits;
 
 /// The number of backward jumps and calls between two polls of QuickJS.
 const STEPS_PER_POLL: u64 = 10_000;
-/// The number of jobs between two looks at the clock.
-const JOBS_PER_LOOK: u64 = 64;
+/// The steps that a job counts. Between two polls, thousands of jobs may run.
+const STEPS_PER_JOB: u64 = 10;
+/// The bytes that the host reads or writes for a program in the time of a step.
+const BYTES_PER_STEP: usize = 32;
+/// The steps between two looks at the clock, apart from polls.
+const STEPS_PER_LOOK: u64 = 1_000;
 
 /// The count of what a program has used, and the reason why it must end.
 pub(super) struct Fuel {
     limits: Limits,
     stop: Arc<AtomicBool>,
     steps: Cell<u64>,
+    /// The steps at the last look at the clock.
+    looked: Cell<u64>,
     run_time: Cell<Duration>,
     resumed: Cell<Option<Instant>>,
     ended: Cell<Option<FailureKind>>,
@@ -29,6 +35,7 @@ impl Fuel {
             limits,
             stop,
             steps: Cell::new(0),
+            looked: Cell::new(0),
             run_time: Cell::new(Duration::ZERO),
             resumed: Cell::new(None),
             ended: Cell::new(None),
@@ -37,35 +44,48 @@ impl Fuel {
 
     /// Counts the steps between two polls, and returns true if the program must end.
     pub(super) fn poll(&self) -> bool {
-        self.steps.set(self.steps.get() + STEPS_PER_POLL);
-        self.look()
+        self.count(STEPS_PER_POLL)
     }
 
     /// Counts a job, and returns true if the program must end.
     pub(super) fn job(&self) -> bool {
-        let steps = self.steps.get() + 1;
-        self.steps.set(steps);
-        steps.is_multiple_of(JOBS_PER_LOOK) && self.look() || self.ended.get().is_some()
+        self.count(STEPS_PER_JOB)
     }
 
-    fn look(&self) -> bool {
-        if self.ended.get().is_none() {
-            let elapsed = self.resumed.get().map_or(Duration::ZERO, |resumed| resumed.elapsed());
-            if self.steps.get() > self.limits.steps {
-                self.ended.set(Some(FailureKind::Steps));
-            } else if self.stop.load(Ordering::Relaxed) {
-                self.ended.set(Some(FailureKind::Cancelled));
-            } else if self.run_time.get() + elapsed > self.limits.run_time {
-                self.ended.set(Some(FailureKind::Time));
-            }
+    /// Counts what the host does for the program, which no poll interrupts, and returns true if the program must end.
+    pub(super) fn work(&self, bytes: usize) -> bool {
+        self.count((bytes / BYTES_PER_STEP) as u64)
+    }
+
+    fn count(&self, steps: u64) -> bool {
+        self.steps.set(self.steps.get() + steps);
+        if self.ended.get().is_none() && self.steps.get() - self.looked.get() >= STEPS_PER_LOOK {
+            self.look();
         }
         self.ended.get().is_some()
+    }
+
+    fn look(&self) {
+        self.looked.set(self.steps.get());
+        let elapsed = self.resumed.get().map_or(Duration::ZERO, |resumed| resumed.elapsed());
+        let kind = if self.stop.load(Ordering::Relaxed) {
+            FailureKind::Cancelled
+        } else if self.steps.get() > self.limits.steps {
+            FailureKind::Steps
+        } else if self.run_time.get() + elapsed > self.limits.run_time {
+            FailureKind::Time
+        } else {
+            return;
+        };
+        self.ended.set(Some(kind));
     }
 
     /// Starts the clock.
     pub(super) fn resume(&self) {
         self.resumed.set(Some(Instant::now()));
-        self.look();
+        if self.ended.get().is_none() {
+            self.look();
+        }
     }
 
     /// Stops the clock.
@@ -84,11 +104,11 @@ impl Fuel {
         let kind = self.ended.get()?;
         let message = match kind {
             FailureKind::Steps => format!(
-                "the program exceeded {} steps: check for loops that do not end, or work on less data",
+                "the program exceeds {} steps: check for a loop that does not end, or work on less data",
                 self.limits.steps
             ),
             FailureKind::Time => format!(
-                "the program computed for longer than {:?}: check for loops that do not end, or work on less data",
+                "the program computes for longer than {:?}: check for a loop that does not end, or work on less data",
                 self.limits.run_time
             ),
             _ => "the run was canceled".to_owned(),

@@ -15,6 +15,11 @@ impl Names {
         Self(functions)
     }
 
+    /// Returns the size of all names in bytes, roughly.
+    pub(super) fn size(&self) -> usize {
+        64 * self.0.len()
+    }
+
     /// Returns the id of the tool at a path.
     pub(super) fn tool(&self, path: &str) -> Option<&str> {
         self.0.get(path).map(String::as_str)
@@ -46,6 +51,12 @@ impl Names {
             .map(move |(name, _)| name.strip_prefix(&*prefix))
             .take_while(Option::is_some)
             .flatten()
+    }
+
+    /// Returns a path as a program writes it, whose last name is `name`.
+    pub(super) fn named(&self, name: &str) -> Option<String> {
+        let mut paths = self.0.keys().filter(|path| path.rsplit_once('.').is_some_and(|(_, last)| last == name));
+        paths.next().map(|path| shown(path))
     }
 
     /// Returns the message for a path without a tool.

@@ -111,6 +111,8 @@
         get(target, name) {
             if (typeof name === 'symbol') return undefined;
             const next = child(path, name);
+            const known = mapGet(nodes, next);
+            if (known !== undefined) return known;
             if (!host.exists(next)) {
                 if (name in nothing) return undefined;
                 if (name in prototypes.object) return prototypes.object[name];
@@ -118,7 +120,7 @@
             return node(next);
         },
         has: (target, name) => typeof name === 'string' && host.exists(child(path, name)),
-        ownKeys: () => parse(host.names(path)),
+        ownKeys: () => parse(host.members(path)),
         getOwnPropertyDescriptor(target, name) {
             if (typeof name !== 'string' || !host.exists(child(path, name))) return undefined;
             return { __proto__: null, value: node(child(path, name)), enumerable: true, configurable: true };
@@ -140,8 +142,8 @@
         const id = host.tool(path);
         let made;
         if (id === undefined) {
-            made = (args) => {
-                throw new NativeTypeError(host.unknown(path, true));
+            made = () => {
+                throw new NativeTypeError(host.unknown(path));
             };
         } else {
             made = (args) => request('tool', id, args);
@@ -151,7 +153,7 @@
         } else if (id !== undefined || path === '' || host.hasMembers(path)) {
             made = new NativeProxy(made, handler(path));
         } else {
-            throw new NativeTypeError(host.unknown(path, false));
+            throw new NativeTypeError(host.unknown(path));
         }
         mapSet(nodes, path, made);
         return made;
@@ -274,6 +276,11 @@
 
     // What the host knows of something that was thrown.
 
+    const messagesOf = (errors) => {
+        let text = '';
+        for (let i = 0; i < errors.length && i < 4; i++) text += `${i === 0 ? '' : '; '}${errors[i]?.message ?? errors[i]}`;
+        return text;
+    };
     const describeThrown = (reason) => {
         const error = { __proto__: null, name: '', message: '', stack: '', call: 0 };
         try {
@@ -281,21 +288,29 @@
                 error.call = callOf(reason);
                 error.name = `${reason.name}`;
                 error.message = `${reason.message}`;
-                const stack = error.call === 0 ? stackOf(reason) : reason.stack;
+                if (error.name === 'AggregateError') error.message += messagesOf(reason.errors);
+                const stack = stackOf(reason);
                 if (typeof stack === 'string') error.stack = stack;
             }
         } catch {}
         return error;
     };
 
-    const main = async (form, value) => {
-        let result = await value;
-        if (form === 'script') result = await result.value;
-        if (form === 'function' && typeof result === 'function') result = await result();
-        return { __proto__: null, value: result };
+    // Runs the evaluated program: the promise of its completion, or a function. The value is boxed, since a promise
+    // would ask it for `then`.
+    const main = async (program, calls) => {
+        let value;
+        if (typeof program === 'function') {
+            value = await program();
+        } else {
+            const completion = await program;
+            value = await completion.value;
+        }
+        if (calls && typeof value === 'function') value = await value();
+        return { __proto__: null, value };
     };
-    const run = (form, value) => {
-        const promise = main(form, value);
+    const run = (program, calls) => {
+        const promise = main(program, calls);
         then(promise, undefined, () => {});
         return promise;
     };
@@ -309,6 +324,16 @@
     const blocksOf = (result) => {
         if (typeof result !== 'object' || result === null) return [];
         return weakGet(contents, result) ?? [];
+    };
+    // An error is printed as its message, and everything else as JSON.
+    const print = (isError, values) => {
+        for (let i = 0; i < values.length; i++) {
+            const value = values[i];
+            if (typeof value === 'object' && value !== null && isPrototypeOf(prototypes.error, value)) {
+                define(values, i, `${value.name}: ${value.message}`);
+            }
+        }
+        host.print(isError, values);
     };
     let timers = 0;
     const cancelled = new Map();
@@ -337,26 +362,26 @@
             const fire = () => {
                 if (mapGet(cancelled, timer) !== true) apply(callback, undefined, args);
             };
-            then(then(request('sleep', ms ?? 0), fire), undefined, (error) => host.print(true, ['Uncaught', error]));
+            then(then(request('sleep', ms ?? 0), fire), undefined, (error) => print(true, ['Uncaught', error]));
             return timer;
         },
         clearTimeout(timer) {
             mapSet(cancelled, timer, true);
         },
-        print: (...args) => host.print(false, args),
-        println: (...args) => host.print(false, args),
+        print: (...args) => print(false, args),
+        println: (...args) => print(false, args),
     };
     const globalNames = ownKeys(globals);
     for (let i = 0; i < globalNames.length; i++) define(globalThis, globalNames[i], globals[globalNames[i]]);
 
     const console = {};
     for (const name of ['log', 'info', 'debug', 'table', 'dir', 'group']) {
-        console[name] = (...args) => host.print(false, args);
+        console[name] = (...args) => print(false, args);
     }
-    for (const name of ['warn', 'error', 'trace']) console[name] = (...args) => host.print(true, args);
+    for (const name of ['warn', 'error', 'trace']) console[name] = (...args) => print(true, args);
     for (const name of ['groupEnd', 'time', 'timeEnd', 'timeLog', 'count']) console[name] = () => {};
     console.assert = (condition, ...args) => {
-        if (!condition) host.print(true, args);
+        if (!condition) print(true, args);
     };
     define(globalThis, 'console', console);
 

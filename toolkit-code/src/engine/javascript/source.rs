@@ -1,18 +1,19 @@
 //! The text of a program, as models write it.
 
-use super::errors::Place;
+use super::place::Place;
 use crate::failure::Failure;
 
 /// The number of characters of a line that a failure shows.
 const MAX_EXCERPT: usize = 160;
 
-/// The text of a program, and how it is run.
+/// The text of a program, and the form in which it is run.
 pub(super) struct Source {
     /// The text of the model.
     text: String,
-    /// The first line of the code, from 0, and its length in lines.
-    first: usize,
+    /// The code inside the text, without a fence.
     code: String,
+    /// The number of lines before the code.
+    offset: usize,
     form: Form,
 }
 
@@ -27,84 +28,113 @@ pub(super) enum Form {
     Body,
 }
 
-impl Source {
-    pub(super) fn new(text: &str) -> Self {
-        let (first, code) = without_fence(text);
-        Self { text: text.to_owned(), first, code: code.to_owned(), form: Form::Script }
-    }
-
-    /// Returns the forms in which the text may be a program, in the order in which they are tried.
-    pub(super) fn forms(&self) -> &'static [Form] {
-        let start = self.code.trim_start();
-        if start.starts_with('(') || start.starts_with("async") || start.starts_with("function") {
-            &[Form::Expression, Form::Script, Form::Body]
-        } else {
-            &[Form::Script, Form::Body]
-        }
-    }
-
-    /// Returns the code in a form. Its lines are those of the program.
-    pub(super) fn code(&mut self, form: Form) -> String {
-        self.form = form;
-        match form {
-            Form::Script => self.code.clone(),
-            Form::Body => format!("{}{}\n}})", Form::Body.prefix(), self.code),
-            Form::Expression => {
-                let code = self.code.trim_end();
-                format!("({}\n)", code.strip_suffix(';').unwrap_or(code))
-            }
-        }
-    }
-
-    /// Adds a place to a failure, and the text there.
-    pub(super) fn locate(&self, mut failure: Failure, place: Option<Place>) -> Failure {
-        let Some(place) = place else { return failure };
-        let lines = self.code.lines().count();
-        let idx = (place.line as usize).saturating_sub(1);
-        if idx >= lines {
-            return failure;
-        }
-        let mut column = place.column;
-        if idx == 0 {
-            column = column.saturating_sub(u32::try_from(self.form.prefix().len()).unwrap_or(0)).max(1);
-        }
-        let line = self.first + idx;
-        failure.line = u32::try_from(line + 1).ok();
-        failure.column = Some(column);
-        failure.source = self.text.lines().nth(line).map(excerpt);
-        failure
-    }
-
-    /// Returns the line of the model's text for a line of the code.
-    pub(super) fn line(&self, line: u32) -> u32 {
-        line + u32::try_from(self.first).unwrap_or(0)
-    }
-}
-
 impl Form {
+    /// Returns the text before the code, in its first line.
     fn prefix(self) -> &'static str {
         match self {
+            Self::Expression => "(async () => (",
             Self::Script => "",
-            Self::Expression => "(",
             Self::Body => "(async () => {",
         }
     }
 }
 
-/// Returns the code inside a Markdown fence and its first line from 0, or the whole text.
+impl Source {
+    pub(super) fn new(text: &str) -> Self {
+        let (offset, code) = without_fence(text);
+        Self { text: text.to_owned(), code: code.to_owned(), offset, form: Form::Script }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.code.trim().is_empty()
+    }
+
+    /// Returns the forms in which the text may be a program, in the order in which they are tried.
+    pub(super) fn forms(&self) -> &'static [Form] {
+        if self.may_be_function() { &[Form::Expression, Form::Script, Form::Body] } else { &[Form::Script, Form::Body] }
+    }
+
+    /// Returns true if the code begins like a function, which is then called.
+    pub(super) fn may_be_function(&self) -> bool {
+        let start = self.code.trim_start();
+        ["(", "async", "function"].iter().any(|word| start.starts_with(word))
+    }
+
+    /// Returns the text to evaluate for a form. Its lines are those of the code.
+    pub(super) fn evaluated(&mut self, form: Form) -> String {
+        self.form = form;
+        let prefix = form.prefix();
+        match form {
+            Form::Script => self.code.clone(),
+            Form::Body => format!("{prefix}{}\n}})", self.code),
+            Form::Expression => {
+                let code = self.code.trim_end();
+                format!("{prefix}{}\n))", code.strip_suffix(';').unwrap_or(code))
+            }
+        }
+    }
+
+    /// Returns true if a place is behind the code, where the form ends.
+    pub(super) fn is_behind(&self, place: Place) -> bool {
+        place.line as usize > self.code.lines().count()
+    }
+
+    /// Returns the place of the last character, or of the last one that is `character`.
+    pub(super) fn last(&self, character: Option<char>) -> Option<Place> {
+        let code = self.code.trim_end();
+        let end = match character {
+            Some(character) => code.rfind(character)?,
+            None => code.char_indices().next_back()?.0,
+        };
+        let line = code[..end].matches('\n').count();
+        let before = code[..end].rfind('\n').map_or(0, |newline| newline + 1);
+        let prefix = if line == 0 { self.form.prefix().len() } else { 0 };
+        let column = code[before..end].chars().count() + prefix;
+        Some(Place { line: number(line + 1), column: number(column + 1) })
+    }
+
+    /// Returns the text of the line at a place, and the column in it as an index of characters.
+    pub(super) fn line_at(&self, place: Place) -> Option<(&str, usize)> {
+        let line = self.code.lines().nth(place.line as usize - 1)?;
+        Some((line, self.column(place) as usize - 1))
+    }
+
+    /// Adds a place to a failure, and the text there.
+    pub(super) fn locate(&self, mut failure: Failure, place: Option<Place>) -> Failure {
+        let Some(place) = place.filter(|&place| place.line > 0 && !self.is_behind(place)) else { return failure };
+        failure.line = Some(self.line(place.line));
+        failure.column = Some(self.column(place));
+        failure.source = self.code.lines().nth(place.line as usize - 1).map(excerpt);
+        failure
+    }
+
+    /// Returns the line in the text of the model.
+    pub(super) fn line(&self, line: u32) -> u32 {
+        line.saturating_add(number(self.offset))
+    }
+
+    fn column(&self, place: Place) -> u32 {
+        let prefix = if place.line == 1 { self.form.prefix().len() } else { 0 };
+        place.column.saturating_sub(number(prefix)).max(1)
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Returns the number of lines before the code inside a Markdown fence, and the code; or the whole text.
 fn without_fence(text: &str) -> (usize, &str) {
-    let before = text.len() - text.trim_start().len();
     let body = text.trim();
-    let whole = (0, text);
-    let Some(rest) = body.strip_prefix("```") else { return whole };
-    let Some((info, code)) = rest.split_once('\n') else { return whole };
+    let Some((info, code)) = body.strip_prefix("```").and_then(|rest| rest.split_once('\n')) else { return (0, text) };
     if info.contains('`') {
-        return whole;
+        return (0, text);
     }
     let code = match code.rfind("\n```") {
         Some(end) => &code[..end],
         None => code.strip_suffix("```").unwrap_or(code),
     };
+    let before = text.len() - text.trim_start().len();
     (text[..before].matches('\n').count() + 1, code)
 }
 
@@ -114,4 +144,8 @@ fn excerpt(line: &str) -> String {
         None => line.to_owned(),
         Some((end, _)) => format!("{}…", &line[..end]),
     }
+}
+
+fn number(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
