@@ -130,6 +130,9 @@ pub enum Decision {
     Approve,
     /// Denies the call with a reason, which the model reads ([`ErrorKind::Denied`]).
     Deny(String),
+    /// Leaves the decision open, with a reason such as the number of a ticket ([`ErrorKind::Pending`]). The call may be
+    /// made again later; a program that can be resumed waits.
+    Later(String),
     /// Approves this call and all later calls of the tool, until the [hash](Tool::contract_hash) of its contract changes.
     ///
     /// The decision applies to all callers. If a dispatcher serves several users, return [`Decision::Approve`] and store
@@ -253,6 +256,7 @@ impl Middleware for Approval {
             match unless_cancelled(call.context(), (self.decide)(request)).await? {
                 Decision::Approve => {}
                 Decision::Deny(reason) => return Err(denied(&reason)),
+                Decision::Later(reason) => return Err(pending(&reason)),
                 Decision::ApproveAlways => {
                     let tool = call.tool();
                     let mut approved = self.approved.write().unwrap_or_else(PoisonError::into_inner);
@@ -265,6 +269,14 @@ impl Middleware for Approval {
 }
 
 layer!(Approval);
+
+fn pending(reason: &str) -> ToolError {
+    let message = match reason.trim() {
+        "" => "the call waits for approval".to_owned(),
+        reason => format!("the call waits for approval: {reason}"),
+    };
+    ToolError::new(ErrorKind::Pending, message)
+}
 
 fn denied(reason: &str) -> ToolError {
     let message = match reason.trim() {

@@ -52,7 +52,11 @@ impl Part {
     pub(crate) fn of(outcome: &Result<RunResult, ToolError>) -> (Vec<Self>, bool) {
         match outcome {
             Err(error) => {
-                let did_not_run = if error.kind() == ErrorKind::Denied { "the tool did not run: " } else { "" };
+                let did_not_run = if matches!(error.kind(), ErrorKind::Denied | ErrorKind::Pending) {
+                    "the tool did not run: "
+                } else {
+                    ""
+                };
                 let message = Self::Text(format!("{did_not_run}{}", error.message()));
                 ([message].into_iter().chain(error.content().iter().map(Self::of_content)).collect(), true)
             }

@@ -38,6 +38,8 @@ pub enum ErrorKind {
     MissingRequirements,
     /// The call was not approved.
     Denied,
+    /// A decision about the call is open, and the tool has not started; the call may be made again later.
+    Pending,
     /// The arguments exceed the size limit of the dispatcher.
     TooLarge,
     /// The arguments are not JSON.
@@ -82,6 +84,7 @@ impl ErrorKind {
             Self::Unauthorized => "unauthorized",
             Self::MissingRequirements => "missing_requirements",
             Self::Denied => "denied",
+            Self::Pending => "pending",
 
             Self::TooLarge => "too_large",
             Self::MalformedJson => "malformed_json",
@@ -109,7 +112,7 @@ impl ErrorKind {
             ErrorKind::NoBackend => Stage::Select,
             ErrorKind::MissingRequirements => Stage::Require,
             ErrorKind::TooLarge | ErrorKind::MalformedJson | ErrorKind::InvalidArguments => Stage::ValidateInput,
-            ErrorKind::Denied => Stage::Approve,
+            ErrorKind::Denied | ErrorKind::Pending => Stage::Approve,
             ErrorKind::InvalidResponse => Stage::Normalize,
             ErrorKind::ResultTooLarge | ErrorKind::InvalidOutput => Stage::ValidateOutput,
             _ => Stage::Invoke,
