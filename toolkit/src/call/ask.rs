@@ -28,6 +28,8 @@ mod form;
 mod question;
 mod waiting;
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 pub use self::form::{Form, FormError};
@@ -86,6 +88,17 @@ pub trait Asker: Send + Sync {
     ///
     /// Returns an error if the question did not reach the user, or the user did not answer in time.
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Result<Answer, ToolError>>;
+
+    /// Returns what the call kept when it ended to ask, if it runs again with the answer. Returns `None` by default.
+    fn kept(&self) -> Option<Arc<str>> {
+        None
+    }
+
+    /// Sets the function that returns what the call keeps when it ends to ask. Does nothing by default: the call waits
+    /// for the answer.
+    fn keep_with(&self, keep: Box<dyn Fn() -> Option<String> + Send + Sync>) {
+        drop(keep);
+    }
 }
 
 /// The answer to a [`Question`].

@@ -149,6 +149,43 @@ impl Context {
         }
     }
 
+    /// Returns what the call kept with [`keep_with`](Self::keep_with) when it ended to ask, if it runs again with the
+    /// answer. The client cannot have changed it.
+    #[must_use]
+    pub fn kept(&self) -> Option<Arc<str>> {
+        self.asking.as_ref()?.asker.kept()
+    }
+
+    /// Sets the function that returns what the call keeps if it ends to ask (see [`ask`](Self::ask)), so that it does not
+    /// repeat all that it did before the question. It is called at the end. What it returns travels through the client,
+    /// encrypted, and must be short: a server may reject more than a few hundred kilobytes.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// use toolkit::{Context, ToolError, tool};
+    ///
+    /// /// Reserves a seat, and asks before it is paid.
+    /// #[tool(destructive)]
+    /// async fn book(ctx: &Context) -> Result<String, ToolError> {
+    ///     let seat = match ctx.kept() {
+    ///         Some(seat) => seat.to_string(),
+    ///         None => "12A".to_owned(), // reserves one
+    ///     };
+    ///     let kept = seat.clone();
+    ///     ctx.keep_with(move || Some(kept.clone()));
+    ///     let pay: bool = ctx.ask(format!("Pay for seat {seat}?")).await?;
+    ///     Ok(format!("{seat} is {}", if pay { "paid" } else { "reserved" }))
+    /// }
+    /// ```
+    pub fn keep_with(&self, keep: impl Fn() -> Option<String> + Send + Sync + 'static) {
+        if let Some(asking) = &self.asking {
+            asking.asker.keep_with(Box::new(keep));
+        }
+    }
+
     /// Returns the time that the calls with this context have waited for answers of the user.
     #[must_use]
     pub fn time_asking(&self) -> Duration {

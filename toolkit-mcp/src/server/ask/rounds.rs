@@ -36,6 +36,8 @@ struct Round {
     /// True for the answers that a question of this round has received.
     taken: Vec<bool>,
     open: Vec<Question>,
+    /// Returns what the call keeps for the next round.
+    keep: Option<Box<dyn Fn() -> Option<String> + Send + Sync>>,
     /// True if the call has become a task, which asks by itself.
     has_left: bool,
     /// Woken when a question is opened.
@@ -186,10 +188,11 @@ impl Rounds {
         let keys = keys(&round.open);
         let hashes = round.open.iter().map(|question| text(QuestionHash::new(question)));
         let open = std::iter::zip(keys.iter().cloned(), hashes).collect();
-        let state = State::new(self.0.resumed.as_ref(), round.answered.clone(), open);
+        let kept = round.keep.as_ref().and_then(|keep| keep());
+        let state = State::new(self.0.resumed.as_ref(), round.answered.clone(), open, kept);
         let binding = Binding::new(&sealing.name, caller, tool, arguments);
         let sealed = binding.and_then(|binding| sealing.seal(&state, &binding));
-        let sealed = sealed.ok_or_else(|| ToolError::failed("the answers of the user are too long"))?;
+        let sealed = sealed.ok_or_else(|| ToolError::failed("the state of the call is too long to ask the user"))?;
         let requests: Map<String, Value> = std::iter::zip(keys, round.open.iter().map(elicit::request)).collect();
         Ok(json!({ "resultType": "input_required", "inputRequests": requests, "requestState": sealed }))
     }
@@ -215,6 +218,14 @@ impl Asker for Rounds {
 
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Result<Answer, ToolError>> {
         Box::pin(async { self.ask_in_round(question).await.unwrap_or_else(|| Err(ToolError::cancelled())) })
+    }
+
+    fn kept(&self) -> Option<Arc<str>> {
+        self.0.resumed.as_ref()?.kept.as_deref().map(Arc::from)
+    }
+
+    fn keep_with(&self, keep: Box<dyn Fn() -> Option<String> + Send + Sync>) {
+        self.round().keep = Some(keep);
     }
 }
 

@@ -14,7 +14,7 @@ const VERSION: &str = "v1";
 const MIN_SECRET: usize = 32;
 
 /// The maximum length of sealed text, in bytes.
-const MAX_SEALED: usize = 64 << 10;
+const MAX_SEALED: usize = 512 << 10;
 
 const N_NONCE: usize = 24;
 

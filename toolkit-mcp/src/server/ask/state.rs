@@ -84,6 +84,9 @@ pub(super) struct State {
     pub(super) answered: Vec<Answered>,
     /// The keys and hashes of the open questions.
     pub(super) open: Vec<(String, String)>,
+    /// What the call kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) kept: Option<String>,
 }
 
 /// An answered question.
@@ -148,8 +151,13 @@ impl Sealing {
 impl State {
     /// Creates the state of the next round. It expires with the state of the first one, so that an approval does not
     /// live longer with further questions.
-    pub(super) fn new(before: Option<&Self>, answered: Vec<Answered>, open: Vec<(String, String)>) -> Self {
-        Self { answered, open, expires: before.map_or(0, |before| before.expires), ..Self::default() }
+    pub(super) fn new(
+        before: Option<&Self>,
+        answered: Vec<Answered>,
+        open: Vec<(String, String)>,
+        kept: Option<String>,
+    ) -> Self {
+        Self { answered, open, kept, expires: before.map_or(0, |before| before.expires), ..Self::default() }
     }
 
     fn expires(&self) -> SystemTime {
