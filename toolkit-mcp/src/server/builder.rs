@@ -86,6 +86,7 @@ pub struct ServerBuilder {
     dispatcher: Dispatcher,
     naming: Naming,
     filter: Filter,
+    direct: Filter,
     info: Value,
     instructions: Option<String>,
     list_at_most: usize,
@@ -130,6 +131,7 @@ impl ServerBuilder {
             dispatcher,
             naming: Naming::default(),
             filter: Filter::all(),
+            direct: Filter::all(),
             info: json!({ "name": "toolkit", "version": env!("CARGO_PKG_VERSION") }),
             instructions: None,
             list_at_most: LIST_AT_MOST,
@@ -175,6 +177,13 @@ impl ServerBuilder {
     /// Sets the filter of tools. Default: all tools.
     pub fn filter(mut self, filter: Filter) -> Self {
         self.filter = filter;
+        self
+    }
+
+    /// Sets which tools clients list and call themselves, of those that pass the [filter](Self::filter). The others are
+    /// called only by [tools that call tools](Dispatcher::calls_tools), such as one that runs programs. Default: all.
+    pub fn direct(mut self, filter: Filter) -> Self {
+        self.direct = filter;
         self
     }
 
@@ -389,7 +398,7 @@ impl ServerBuilder {
     /// stored tasks cannot be loaded.
     pub fn build(self) -> Result<Server, ServeError> {
         let metrics = Metrics::default();
-        let served = ServedTools::new(self.dispatcher, self.naming, &self.filter, &metrics)?;
+        let served = ServedTools::new(self.dispatcher, self.naming, [&self.filter, &self.direct], &metrics)?;
         served.check_apps(|uri| self.resources.may_serve(uri))?;
         let mut meta = json_bytes(&json!({ "_meta": { "io.modelcontextprotocol/serverInfo": self.info } }));
         // Removes the braces and adds a comma, so that the result's own fields can follow.
@@ -410,6 +419,7 @@ impl ServerBuilder {
             changes: watch::Sender::new(0),
             naming: self.naming,
             filter: self.filter,
+            direct: self.direct,
             info: self.info,
             instructions: self.instructions,
             meta,

@@ -51,7 +51,7 @@ impl ServedTools {
     pub(super) fn new(
         dispatcher: Dispatcher,
         naming: Naming,
-        filter: &Filter,
+        filters: [&Filter; 2],
         metrics: &Metrics,
     ) -> Result<Self, ServeError> {
         let catalog = dispatcher.catalog();
@@ -61,7 +61,7 @@ impl ServedTools {
         let (mut entries, mut listed, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
         let tools = list["tools"].as_array().into_iter().flatten();
         for ((name, tool), shown) in std::iter::zip(names.iter(), tools) {
-            if !filter.admits(tool) {
+            if !filters.iter().all(|filter| filter.admits(tool)) {
                 continue;
             }
             let id = tool.id().to_string();

@@ -58,6 +58,8 @@ pub(super) struct Shared {
     pub(super) changes: watch::Sender<u64>,
     pub(super) naming: Naming,
     pub(super) filter: Filter,
+    /// The tools that clients call themselves.
+    pub(super) direct: Filter,
     pub(super) info: Value,
     pub(super) instructions: Option<String>,
     /// The first fields of each result of revision 2026-07-28, as JSON with a trailing comma.
@@ -111,7 +113,8 @@ impl Server {
     /// ```
     pub fn replace(&self, dispatcher: Dispatcher) -> Result<(), ServeError> {
         let shared = &self.shared;
-        let served = Arc::new(ServedTools::new(dispatcher, shared.naming, &shared.filter, &shared.metrics)?);
+        let filters = [&shared.filter, &shared.direct];
+        let served = Arc::new(ServedTools::new(dispatcher, shared.naming, filters, &shared.metrics)?);
         let before = {
             let mut current = shared.served.write().unwrap_or_else(PoisonError::into_inner);
             std::mem::replace(&mut *current, Arc::clone(&served))
@@ -128,6 +131,12 @@ impl Server {
     #[must_use]
     pub fn dispatcher(&self) -> Dispatcher {
         self.served().dispatcher.clone()
+    }
+
+    /// Returns the filter of the tools.
+    #[must_use]
+    pub fn filter(&self) -> &Filter {
+        &self.shared.filter
     }
 
     /// Notifies the subscribed clients that the list of tools has changed.
