@@ -7,11 +7,12 @@ use std::time::{Instant, SystemTime};
 use tokio::sync::watch;
 use toolkit::{Context, Dispatcher};
 
-use super::drive::{Run, Trace};
+use super::drive::{End, Pauses, Run, Trace};
 use super::engine::Done;
 use super::error::CodeError;
 use super::execution::Execution;
 use super::gateway::{Direct, Gateway};
+use super::journal::{Entry, Journal};
 use super::limits::Limits;
 use super::nested::is_nested;
 use super::program::Program;
@@ -96,22 +97,62 @@ impl CodeMode {
         self.run_with(&Context::new(), self.limits, program).await
     }
 
-    /// Runs a program whose calls have this context, with limits that are at most those of
-    /// [`CodeMode::limits`]. The progress of the context counts its calls.
+    /// Runs a program whose calls have this context, with limits that are at most those of [`CodeMode::limits`]. The
+    /// progress of the context counts its calls.
     ///
     /// # Errors
     ///
     /// Returns the errors of [`CodeMode::run`].
-    pub async fn run_with(
-        &self,
-        context: &Context,
-        limits: Limits,
-        mut program: Program,
-    ) -> Result<Execution, CodeError> {
-        let limits = limits.min(self.limits);
+    pub async fn run_with(&self, context: &Context, limits: Limits, program: Program) -> Result<Execution, CodeError> {
+        let job = Job::new(self.prepare(program)?);
+        match self.execute(context, limits, job, false).await? {
+            Outcome::Done(execution) => Ok(execution),
+            Outcome::Paused(_) => unreachable!("only a run that can be resumed is paused"),
+        }
+    }
+
+    /// Runs a program until it ends, or until all that it waits for are decisions: calls that failed with
+    /// [`ErrorKind::Pending`](toolkit::call::ErrorKind::Pending) are made again when it is [resumed](Self::resume). Other
+    /// calls finish first.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`CodeMode::run`].
+    pub async fn start(&self, context: &Context, limits: Limits, program: Program) -> Result<Outcome, CodeError> {
+        let job = Job::new(self.prepare(program)?);
+        self.execute(context, limits, job, true).await
+    }
+
+    /// Resumes a paused program, also in another process. Answered calls are not made again.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`CodeMode::run`].
+    pub async fn resume(&self, context: &Context, limits: Limits, journal: Journal) -> Result<Outcome, CodeError> {
+        let job = Job { program: journal.program, replayed: journal.entries, trace: Arc::default() };
+        self.execute(context, limits, job, true).await
+    }
+
+    /// Completes a program with the functions of the current tools, the time and a seed.
+    pub(crate) fn prepare(&self, mut program: Program) -> Result<Program, CodeError> {
         if program.code.trim().is_empty() {
             return Err(CodeError::MissingCode);
         }
+        program.functions = self.gateway().functions().into_iter().collect();
+        program.started_at = now();
+        program.seed = fastrand::u64(..);
+        Ok(program)
+    }
+
+    pub(crate) async fn execute(
+        &self,
+        context: &Context,
+        limits: Limits,
+        job: Job,
+        is_resumable: bool,
+    ) -> Result<Outcome, CodeError> {
+        let limits = limits.min(self.limits);
+        let Job { program, replayed, trace } = job;
         if program.code.len() as u64 > limits.code_bytes {
             return Err(CodeError::TooLong(limits.code_bytes));
         }
@@ -119,27 +160,51 @@ impl CodeMode {
             return Err(CodeError::Nested);
         }
         let gateway = self.gateway();
-        program.functions = gateway.functions().into_iter().collect();
-        program.started_at = now();
-        program.seed = fastrand::u64(..);
         let start = Instant::now();
         let mut session = self.sandbox.open(&limits).await.map_err(CodeError::Unavailable)?;
         let enforced = enforced(session.enforced());
-        let trace = Trace::default();
-        let run = Run { gateway: &*gateway, context, limits: &limits, start };
-        let Done { outcome, shown } = run.drive(&mut *session, &program, &trace).await;
+        let pauses = Pauses::new();
+        let run = Run { gateway: &*gateway, context, limits: &limits, start, pauses: &pauses, is_resumable };
+        let end = run.drive(&mut *session, &program, replayed, &trace).await;
         drop(session);
-        let traced = trace.into_parts();
-        Ok(Execution {
+        let traced = trace.take();
+        let Done { outcome, shown } = match end {
+            End::Done(done) => done,
+            End::Paused(waiting) => return Ok(Outcome::Paused(Journal::new(program, traced.entries, waiting))),
+        };
+        Ok(Outcome::Done(Execution {
             outcome: outcome.map_err(|failure| failure.in_program(&program.code)),
             content: traced.shown(&shown),
+            calls: traced.calls(),
             printed: traced.printed,
-            calls: traced.calls,
             usage: traced.usage,
             duration: start.elapsed(),
             sandbox: self.sandbox.info(),
             enforced,
-        })
+        }))
+    }
+}
+
+/// The end of a run that can be resumed.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The program has ended.
+    Done(Execution),
+    /// The program waits for decisions.
+    Paused(Journal),
+}
+
+/// A program that runs, from its start or with the answers of an earlier run.
+pub(crate) struct Job {
+    pub(crate) program: Program,
+    pub(crate) replayed: Vec<Entry>,
+    pub(crate) trace: Arc<Trace>,
+}
+
+impl Job {
+    pub(crate) fn new(program: Program) -> Self {
+        Self { program, replayed: Vec::new(), trace: Arc::default() }
     }
 }
 

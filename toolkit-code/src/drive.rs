@@ -2,6 +2,8 @@
 
 mod answer;
 mod budget;
+mod pauses;
+mod replay;
 mod trace;
 
 use std::collections::VecDeque;
@@ -12,10 +14,13 @@ use tokio::time::timeout;
 use toolkit::Context;
 
 use self::answer::Host;
+pub(crate) use self::pauses::Pauses;
+use self::replay::Replay;
 pub(crate) use self::trace::Trace;
 use super::engine::{Call, Done, State, Step};
 use super::failure::{Failure, FailureKind};
 use super::gateway::Gateway;
+use super::journal::Entry;
 use super::limits::Limits;
 use super::program::Program;
 use super::sandbox::{SandboxError, Session};
@@ -32,19 +37,38 @@ pub(crate) struct Run<'r> {
     pub(crate) context: &'r Context,
     pub(crate) limits: &'r Limits,
     pub(crate) start: Instant,
+    /// The questions of calls, which wait until nothing else runs.
+    pub(crate) pauses: &'r Pauses,
+    /// True if the run ends when calls wait for decisions. Otherwise the program gets an error.
+    pub(crate) is_resumable: bool,
+}
+
+/// The end of a run.
+pub(crate) enum End {
+    /// The program has ended.
+    Done(Done),
+    /// All that the program waits for are decisions, for these reasons.
+    Paused(Vec<String>),
 }
 
 impl Run<'_> {
-    /// Runs the program to its end. What it did until then is in `trace`, also if the future is dropped.
-    pub(crate) async fn drive(&self, session: &mut dyn Session, program: &Program, trace: &Trace) -> Done {
-        let exchange = timeout(self.limits.time, self.exchange(session, program, trace));
+    /// Runs the program to its end, or until it waits for decisions. The program gets the answers in `replayed` first.
+    /// What it did is in `trace`, also if the future is dropped.
+    pub(crate) async fn drive(
+        &self,
+        session: &mut dyn Session,
+        program: &Program,
+        replayed: Vec<Entry>,
+        trace: &Trace,
+    ) -> End {
+        let exchange = timeout(self.limits.time, self.exchange(session, program, replayed, trace));
         let ended = tokio::select! {
             ended = exchange => ended,
             () = self.context.cancelled() => return failed(FailureKind::Cancelled, "the run was canceled"),
         };
         match ended {
-            Ok(Ok(done)) => done,
-            Ok(Err(failure)) => Done { outcome: Err(failure), shown: Vec::new() },
+            Ok(Ok(end)) => end,
+            Ok(Err(failure)) => End::Done(Done { outcome: Err(failure), shown: Vec::new() }),
             Err(_) => {
                 let running = trace.running();
                 let waits = if running.is_empty() { String::new() } else { format!("; it waits for {running}") };
@@ -53,16 +77,23 @@ impl Run<'_> {
         }
     }
 
-    async fn exchange(&self, session: &mut dyn Session, program: &Program, trace: &Trace) -> Result<Done, Failure> {
+    async fn exchange(
+        &self,
+        session: &mut dyn Session,
+        program: &Program,
+        replayed: Vec<Entry>,
+        trace: &Trace,
+    ) -> Result<End, Failure> {
         let host = Host::new(self, program.started_at, trace);
+        let mut replay = Replay::new(replayed);
         let mut clock = Clock { left: self.limits.run_time };
         let mut step = clock.watch(session.start(program)).await?;
         let (mut waiting, mut running) = (VecDeque::new(), FuturesUnordered::new());
-        let (mut last_id, mut n_requests) = (0, 0);
+        let (mut last_id, mut n_requests, mut paused) = (0, 0, Vec::new());
         loop {
             trace.advance(&mut step, self.limits);
             let calls = match step.state {
-                State::Done(done) => return Ok(done),
+                State::Done(done) => return Ok(End::Done(done)),
                 State::Waiting(calls) => calls,
             };
             n_requests += calls.len();
@@ -72,14 +103,27 @@ impl Run<'_> {
                     "the program makes too many requests; search and describe once, and filter in the program";
                 return Err(Failure::new(FailureKind::Calls, message));
             }
-            waiting.extend(calls);
-            while running.len() < self.limits.concurrent_calls.max(1) as usize
-                && let Some(call) = waiting.pop_front()
-            {
-                running.push(host.answer(call));
+            waiting.extend(replay.new_calls(calls)?);
+            if let Some(entry) = replay.next()? {
+                host.replayed(&entry);
+                let answer = entry.answer.clone();
+                trace.answered(entry);
+                step = clock.watch(session.resume(vec![answer])).await?;
+                continue;
             }
-            let Some(answer) = running.next().await else {
-                return Err(invalid("it waits for nothing"));
+            let answer = loop {
+                while running.len() < self.limits.concurrent_calls.max(1) as usize
+                    && let Some(call) = waiting.pop_front()
+                {
+                    running.push(host.answer(call));
+                }
+                self.pauses.set_running(running.len());
+                match running.next().await {
+                    Some(Ok(answer)) => break answer,
+                    Some(Err(reason)) => paused.push(reason),
+                    None if paused.is_empty() => return Err(invalid("it waits for nothing")),
+                    None => return Ok(End::Paused(paused)),
+                }
             };
             step = clock.watch(session.resume(vec![answer])).await?;
         }
@@ -97,8 +141,8 @@ fn check(calls: &[Call], last_id: &mut u32) -> Result<(), Failure> {
     Ok(())
 }
 
-fn failed(kind: FailureKind, message: &str) -> Done {
-    Done { outcome: Err(Failure::new(kind, message)), shown: Vec::new() }
+fn failed(kind: FailureKind, message: &str) -> End {
+    End::Done(Done { outcome: Err(Failure::new(kind, message)), shown: Vec::new() })
 }
 
 fn invalid(reason: &str) -> Failure {

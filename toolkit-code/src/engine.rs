@@ -147,6 +147,21 @@ pub enum Request {
     },
 }
 
+impl Request {
+    /// Returns the id of the tool, or what else is requested.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::RunTool { id, .. } => id,
+            Self::RunChain { .. } => "chain",
+            Self::SearchTools { .. } => "search",
+            Self::ListNamespaces => "namespaces",
+            Self::DescribeTool { .. } => "describe",
+            Self::ListToolExamples { .. } => "examples",
+            Self::Sleep { .. } => "sleep",
+        }
+    }
+}
+
 /// The answer to a [`Call`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Answer {

@@ -3,27 +3,27 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde::ser::SerializeStruct;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
-use toolkit::call::Change;
+use toolkit::call::ErrorKind;
 use toolkit::tool::ToolBackend;
 use toolkit::{RunResult, ToolError};
 
-use super::engine::Thrown;
+use super::engine::{Call, Request, Thrown};
 
 /// A call that a program made.
 ///
 /// It is serialized for logs with the arguments as the program passed them, which may contain secrets.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(from = "Form", into = "Form")]
 #[non_exhaustive]
 pub struct CallRecord {
     /// The id of the tool, or its name if no tool has it.
     pub tool: String,
     /// The arguments as the program passed them.
     pub args: Box<RawValue>,
-    /// The changes that the dispatcher made to the arguments.
-    pub changes: Vec<Change>,
+    /// The changes that the dispatcher made to the arguments, such as `/count: text read as an integer`.
+    pub changes: Vec<String>,
     /// The structured result as JSON (`null` if the tool returned none), or the error that the program saw.
     pub result: Result<Box<RawValue>, Thrown>,
     /// The backend that ran the tool, if it was reached.
@@ -54,7 +54,7 @@ impl CallRecord {
         Self {
             tool: tool.to_owned(),
             args,
-            changes: result.as_ref().map(|result| result.changes().to_vec()).unwrap_or_default(),
+            changes: result.as_ref().map(changes).unwrap_or_default(),
             result: result.as_ref().map(structured).map_err(Thrown::from),
             backend,
             step: None,
@@ -63,6 +63,10 @@ impl CallRecord {
             duration,
         }
     }
+}
+
+fn changes(result: &RunResult) -> Vec<String> {
+    result.changes().iter().map(ToString::to_string).collect()
 }
 
 impl From<&ToolError> for Thrown {
@@ -78,34 +82,99 @@ impl From<&ToolError> for Thrown {
     }
 }
 
+impl CallRecord {
+    /// Creates the record of a call without an answer. Returns `None` for a request that calls no tool.
+    pub(crate) fn unfinished(call: &Call, start: Duration) -> Option<Self> {
+        let args = match &call.request {
+            Request::RunTool { args, .. } => args.clone(),
+            Request::RunChain { steps } => steps.clone(),
+            _ => return None,
+        };
+        let message = "the run ended before the call; it may have had effects".to_owned();
+        let kind = ErrorKind::Cancelled.name().to_owned();
+        Some(Self {
+            tool: call.request.name().to_owned(),
+            args,
+            changes: Vec::new(),
+            result: Err(Thrown { kind, message, tool: None, retryable: false, violations: None }),
+            backend: None,
+            step: None,
+            line: call.line,
+            start,
+            duration: Duration::ZERO,
+        })
+    }
+}
+
 /// Returns the structured result as JSON text, or `null`.
 pub(crate) fn structured(result: &RunResult) -> Box<RawValue> {
     let json = result.json().and_then(|json| serde_json::from_slice(json).ok());
     json.unwrap_or_else(|| RawValue::NULL.to_owned())
 }
 
-impl Serialize for CallRecord {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut record = serializer.serialize_struct("CallRecord", 10)?;
-        record.serialize_field("toolId", &self.tool)?;
-        record.serialize_field("args", &self.args)?;
-        match &self.result {
-            Ok(structured) => record.serialize_field("structured", structured)?,
-            Err(error) => {
-                record.serialize_field("error", &error.message)?;
-                record.serialize_field("errorKind", &error.kind)?;
-                record.serialize_field("errorOp", if self.step.is_some() { "chain" } else { "run" })?;
-            }
+/// The serialized form of a record.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Form {
+    tool_id: String,
+    args: Box<RawValue>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    changes: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    structured: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    error: Option<Thrown>,
+    /// `run` or `chain`, for a call that failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    error_op: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    backend: Option<ToolBackend>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    step: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    start_ms: f64,
+    duration_ms: f64,
+}
+
+impl From<CallRecord> for Form {
+    fn from(record: CallRecord) -> Self {
+        let (structured, error) = match record.result {
+            Ok(structured) => (Some(structured), None),
+            Err(error) => (None, Some(error)),
+        };
+        let op = if record.step.is_some() { "chain" } else { "run" };
+        Self {
+            tool_id: record.tool,
+            args: record.args,
+            changes: record.changes,
+            structured,
+            error_op: error.as_ref().map(|_| op.to_owned()),
+            error,
+            backend: record.backend,
+            step: record.step,
+            line: record.line,
+            start_ms: milliseconds(record.start),
+            duration_ms: milliseconds(record.duration),
         }
-        if let Some(backend) = &self.backend {
-            record.serialize_field("backendKind", backend.kind().as_str())?;
+    }
+}
+
+impl From<Form> for CallRecord {
+    fn from(form: Form) -> Self {
+        let structured = form.structured.unwrap_or_else(|| RawValue::NULL.to_owned());
+        let duration = |milliseconds: f64| Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or_default();
+        Self {
+            tool: form.tool_id,
+            args: form.args,
+            changes: form.changes,
+            result: form.error.map_or(Ok(structured), Err),
+            backend: form.backend,
+            step: form.step,
+            line: form.line,
+            start: duration(form.start_ms),
+            duration: duration(form.duration_ms),
         }
-        if let Some(line) = self.line {
-            record.serialize_field("line", &line)?;
-        }
-        record.serialize_field("startMs", &milliseconds(self.start))?;
-        record.serialize_field("durationMs", &milliseconds(self.duration))?;
-        record.end()
     }
 }
 

@@ -12,12 +12,13 @@ use tokio::sync::watch;
 use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools};
 use toolkit::call::{BoxFuture, ErrorKind};
 use toolkit::tool::{BackendKind, ToolBackend};
-use toolkit::{Tool, ToolError};
+use toolkit::{Context, Tool, ToolError};
 
 use self::report::report;
-use super::code_mode::CodeMode;
+use super::code_mode::{CodeMode, Job, Outcome};
 use super::error::CodeError;
 use super::execution::Execution;
+use super::journal::Journal;
 use super::program::Program;
 
 /// The namespace and the name of the tool: most protocols call it `run_code`.
@@ -43,6 +44,9 @@ struct RunArguments {
 }
 
 impl RunCode {
+    /// The id of the tool.
+    pub const ID: &str = "run:code";
+
     /// The default of [`RunCode::max_declarations`]: 8,000 bytes, about 2,000 tokens.
     pub const MAX_DECLARATIONS: usize = 8_000;
 
@@ -97,21 +101,44 @@ impl RunCode {
         tool.build().map_err(ToolError::internal)
     }
 
+    /// Returns the program, with the answers of the round before if the call continues after a question.
+    fn job(&self, context: &Context, code: String) -> Result<Job, CodeError> {
+        let kept = context.kept().and_then(|kept| serde_json::from_str::<Journal>(&kept).ok());
+        match kept.filter(|kept| kept.is_supported() && kept.program.code == code) {
+            Some(Journal { program, entries, .. }) => Ok(Job { program, replayed: entries, trace: Arc::default() }),
+            None => Ok(Job::new(self.code.prepare(Program::javascript(code))?)),
+        }
+    }
+
     async fn run(&self, call: BackendCall<'_>) -> Result<BackendResponse, ToolError> {
         let arguments: RunArguments =
             serde_json::from_value(call.arguments().to_value()?).map_err(ToolError::internal)?;
-        let program = Program::javascript(arguments.code);
-        let execution = self.code.run_with(call.context(), self.code.max(), program).await;
-        let execution = execution.map_err(|error| match &error {
-            CodeError::Unavailable(_) => {
-                ToolError::new(ErrorKind::Unavailable, "programs cannot run at the moment").caused_by(error)
-            }
-            _ => ToolError::failed(error.to_string()),
-        })?;
+        let context = call.context();
+        let job = self.job(context, arguments.code).map_err(unstarted)?;
+        // If a call asks the user, and this call ends to ask, it is continued here.
+        let (program, trace) = (job.program.clone(), Arc::clone(&job.trace));
+        context.keep_with(move || {
+            let journal = Journal::new(program.clone(), trace.entries(), Vec::new());
+            serde_json::to_string(&journal).ok()
+        });
+        let end = self.code.execute(context, self.code.max(), job, false).await.map_err(unstarted)?;
+        let Outcome::Done(execution) = end else {
+            return Err(ToolError::internal("a run that cannot be resumed was paused"));
+        };
         if let Some(listener) = &self.listener {
             listener(&execution);
         }
         report(execution)
+    }
+}
+
+/// Converts an error before the start of a program.
+fn unstarted(error: CodeError) -> ToolError {
+    match &error {
+        CodeError::Unavailable(_) => {
+            ToolError::new(ErrorKind::Unavailable, "programs cannot run at the moment").caused_by(error)
+        }
+        _ => ToolError::failed(error.to_string()),
     }
 }
 

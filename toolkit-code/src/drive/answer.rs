@@ -14,12 +14,16 @@ use super::Run;
 use super::budget::Budget;
 use super::trace::Trace;
 use crate::engine::{Answer, Call, Request, TOO_MANY_CALLS, Thrown};
+use crate::journal::Entry;
 use crate::nested::nested;
 use crate::record::{CallRecord, structured};
 
 /// The default and the maximum number of tools that a search returns.
 const N_FOUND: u32 = 10;
 const MAX_FOUND: u32 = 100;
+
+/// The default number of examples.
+const N_EXAMPLES: u32 = 3;
 
 /// The maximum number of tools that are described at once.
 const MAX_DESCRIBED: usize = 50;
@@ -42,9 +46,23 @@ struct Returned {
     content: Vec<Content>,
 }
 
+/// The reason why a call has no result.
+enum Refused {
+    /// An error that the program may catch.
+    Thrown(Thrown),
+    /// It waits for a decision, for this reason.
+    Pending(String),
+}
+
+impl From<ToolError> for Refused {
+    fn from(error: ToolError) -> Self {
+        Self::Thrown(Thrown::from(&error))
+    }
+}
+
 impl<'r> Host<'r> {
     pub(super) fn new(run: &'r Run<'r>, started_at: u64, trace: &'r Trace) -> Self {
-        let context = nested(run.context);
+        let context = nested(run.context, run.pauses.asker(run.context));
         Self {
             run,
             trace,
@@ -56,109 +74,137 @@ impl<'r> Host<'r> {
         }
     }
 
-    /// Answers a request.
-    pub(super) async fn answer(&self, call: Call) -> Answer {
-        let outcome = match call.request {
-            Request::RunTool { id, args } => self.run_tool(call.id, call.line, &id, args).await,
-            Request::RunChain { steps } => self.run_chain(call.id, call.line, &steps).await,
-            Request::SearchTools { query, limit } => {
-                let limit = limit.unwrap_or(N_FOUND).clamp(1, MAX_FOUND);
-                data(&self.run.gateway.search_tools(&query, limit as usize))
-            }
-            Request::ListNamespaces => data(&self.run.gateway.list_namespaces()),
-            Request::DescribeTool { ids } if ids.len() > MAX_DESCRIBED => {
-                Err(refused(format!("describe at most {MAX_DESCRIBED} tools at once")))
-            }
-            Request::DescribeTool { ids } => {
-                self.run.gateway.describe_tools(&ids).map_err(thrown).and_then(|text| data(&text))
-            }
-            Request::ListToolExamples { id, max } => {
-                let max = max.unwrap_or(3).min(20);
-                self.run
-                    .gateway
-                    .list_tool_examples(&id, max as usize)
-                    .map_err(thrown)
-                    .and_then(|examples| data(&examples))
-            }
-            Request::Sleep { ms } => {
-                tokio::time::sleep(Duration::from_millis(ms).min(self.run.limits.time)).await;
-                data(&Value::Null)
-            }
-        };
+    /// Answers a request and records the answer. Returns the reason if the call waits for a decision.
+    pub(super) async fn answer(&self, call: Call) -> Result<Answer, String> {
+        let mut calls = Vec::new();
+        self.trace.started(&call, self.run.start.elapsed());
+        let outcome = self.outcome(&call, &mut calls).await;
         let (outcome, content) = match outcome {
-            Ok(Returned { value, content }) => (Ok(value), listed(call.id, &content)),
-            Err(error) => (Err(error), None),
+            Ok(Returned { value, content }) => (Ok(value), content),
+            Err(Refused::Pending(reason)) => {
+                self.trace.stopped(call.id);
+                return Err(reason);
+            }
+            Err(Refused::Thrown(thrown)) => (Err(thrown), Vec::new()),
         };
         let at = self.started_at + u64::try_from(self.run.start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        Answer { id: call.id, at, outcome, content }
+        let answer = Answer { id: call.id, at, outcome, content: listed(call.id, &content) };
+        self.trace.answered(Entry { request: call.request, answer: answer.clone(), calls, content });
+        Ok(answer)
     }
 
-    async fn run_tool(&self, call: u32, line: Option<u32>, id: &str, args: Box<RawValue>) -> Result<Returned, Thrown> {
+    /// Counts the calls of an earlier run.
+    pub(super) fn replayed(&self, entry: &Entry) {
+        self.n_calls.fetch_add(u32::try_from(entry.calls.len()).unwrap_or(u32::MAX), Ordering::Relaxed);
+        self.n_reported.fetch_add(u32::try_from(entry.calls.len()).unwrap_or(u32::MAX), Ordering::Relaxed);
+    }
+
+    async fn outcome(&self, call: &Call, calls: &mut Vec<CallRecord>) -> Result<Returned, Refused> {
+        let gateway = self.run.gateway;
+        match &call.request {
+            Request::RunTool { id, args } => self.run_tool(call.line, id, args, calls).await,
+            Request::RunChain { steps } => self.run_chain(call.line, steps, calls).await,
+            Request::SearchTools { query, limit } => {
+                let limit = limit.unwrap_or(N_FOUND).clamp(1, MAX_FOUND);
+                data(&gateway.search_tools(query, limit as usize))
+            }
+            Request::ListNamespaces => data(&gateway.list_namespaces()),
+            Request::DescribeTool { ids } if ids.len() > MAX_DESCRIBED => {
+                Err(invalid(format!("describe at most {MAX_DESCRIBED} tools at once")))
+            }
+            Request::DescribeTool { ids } => data(&gateway.describe_tools(ids)?),
+            Request::ListToolExamples { id, max } => {
+                let max = max.unwrap_or(N_EXAMPLES).min(MAX_FOUND);
+                data(&gateway.list_tool_examples(id, max as usize)?)
+            }
+            Request::Sleep { ms } => {
+                tokio::time::sleep(Duration::from_millis(*ms).min(self.run.limits.time)).await;
+                data(&Value::Null)
+            }
+        }
+    }
+
+    async fn run_tool(
+        &self,
+        line: Option<u32>,
+        id: &str,
+        args: &RawValue,
+        calls: &mut Vec<CallRecord>,
+    ) -> Result<Returned, Refused> {
         self.count(1)?;
-        self.trace.started(call, id);
         let start = Instant::now();
-        let result = self.run.gateway.run_tool(&self.context, id, &args).await;
+        let result = self.run.gateway.run_tool(&self.context, id, args).await;
         let result = result.and_then(|result| self.kept(result));
+        if let Err(error) = &result
+            && self.waits(error)
+        {
+            self.uncount(1);
+            return Err(Refused::Pending(error.message().to_owned()));
+        }
         let since = start.duration_since(self.run.start);
-        let mut record = CallRecord::new(id, args, &result, since, start.elapsed());
+        let mut record = CallRecord::new(id, args.to_owned(), &result, since, start.elapsed());
         record.line = line;
         self.report(&record);
-        let returned = result.map(|result| returned(&result)).map_err(thrown);
-        let content = returned.as_ref().map(|returned| returned.content.clone()).unwrap_or_default();
-        self.trace.finished(call, vec![record], content);
-        returned
+        calls.push(record);
+        Ok(returned(&result?))
     }
 
-    async fn run_chain(&self, call: u32, line: Option<u32>, steps: &RawValue) -> Result<Returned, Thrown> {
-        let chain = Chain::from_json(steps.get()).map_err(|error| refused(error.to_string()))?;
+    async fn run_chain(
+        &self,
+        line: Option<u32>,
+        steps: &RawValue,
+        calls: &mut Vec<CallRecord>,
+    ) -> Result<Returned, Refused> {
+        let chain = Chain::from_json(steps.get()).map_err(|error| invalid(error.to_string()))?;
         let n_steps = u32::try_from(chain.steps().len()).unwrap_or(u32::MAX);
         if n_steps > self.run.limits.chain_steps {
-            let message = format!("the chain has {n_steps} steps; at most {} are allowed", self.run.limits.chain_steps);
-            return Err(refused(message));
+            let max = self.run.limits.chain_steps;
+            return Err(invalid(format!("the chain has {n_steps} steps; at most {max} are allowed")));
         }
         self.count(n_steps)?;
-        self.trace.started(call, "chain");
         let start = Instant::now();
         let outcome = self.run.gateway.run_chain(&self.context, &chain).await;
         let steps = match outcome {
             Ok(outcome) => outcome.into_steps(),
             Err(error) => {
                 self.uncount(n_steps);
-                self.trace.finished(call, Vec::new(), Vec::new());
-                return Err(thrown(error));
+                return Err(error.into());
             }
         };
         self.uncount(n_steps - u32::try_from(steps.len()).unwrap_or(n_steps));
         let mut at = start.duration_since(self.run.start);
-        let mut records = Vec::new();
         let mut values = Vec::new();
         let mut last = Ok(None);
         for StepResult { index, tool, args, result, duration, .. } in steps {
             let result = result.and_then(|result| self.kept(result));
-            let args = raw(&args);
-            let mut record = CallRecord::new(&tool, args, &result, at, duration);
+            let mut record = CallRecord::new(&tool, raw(&args), &result, at, duration);
             (record.step, record.line) = (Some(index), line);
             at += duration;
             values.push(json!({ "tool": record.tool, "value": record.result.as_ref().ok() }));
             self.report(&record);
-            records.push(record);
+            calls.push(record);
             if last.is_ok() {
                 last = result.map(Some);
             }
         }
-        self.trace.finished(call, records, Vec::new());
-        let last = last.map_err(thrown)?.map(|result| structured(&result));
+        let last = last?.map(|result| structured(&result));
         data(&json!({ "value": last, "steps": values }))
     }
 
+    /// Returns true if the run pauses for this error.
+    fn waits(&self, error: &ToolError) -> bool {
+        self.run.is_resumable && error.kind() == ErrorKind::Pending
+    }
+
     /// Counts calls before they run.
-    fn count(&self, n: u32) -> Result<(), Thrown> {
+    fn count(&self, n: u32) -> Result<(), Refused> {
         let max = self.run.limits.calls;
         let next = |count: u32| count.checked_add(n).filter(|&count| count <= max);
         let counted = self.n_calls.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
         counted.map(drop).map_err(|_| {
             let message = format!("the program may make {max} calls, and this one exceeds them");
-            Thrown { kind: TOO_MANY_CALLS.to_owned(), ..refused(message) }
+            let kind = TOO_MANY_CALLS.to_owned();
+            Refused::Thrown(Thrown { kind, message, tool: None, retryable: false, violations: None })
         })
     }
 
@@ -198,7 +244,7 @@ fn returned(result: &RunResult) -> Returned {
     Returned { value, content }
 }
 
-fn data(value: &impl Serialize) -> Result<Returned, Thrown> {
+fn data(value: &impl Serialize) -> Result<Returned, Refused> {
     Ok(Returned { value: raw(value), content: Vec::new() })
 }
 
@@ -230,11 +276,6 @@ fn size(block: &Content) -> usize {
     serde_json::to_vec(block).map_or(0, |json| json.len())
 }
 
-fn thrown(error: ToolError) -> Thrown {
-    Thrown::from(&error)
-}
-
-fn refused(message: String) -> Thrown {
-    let kind = ErrorKind::InvalidArguments.name().to_owned();
-    Thrown { kind, message, tool: None, retryable: false, violations: None }
+fn invalid(message: String) -> Refused {
+    ToolError::new(ErrorKind::InvalidArguments, message).into()
 }

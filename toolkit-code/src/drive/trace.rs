@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use toolkit::Content;
 
-use crate::engine::{Printed, Shown, Step, Usage};
+use crate::engine::{Call, Printed, Shown, Step, Usage};
+use crate::journal::Entry;
 use crate::limits::Limits;
 use crate::record::CallRecord;
 
@@ -18,19 +20,20 @@ struct State {
     printed: Vec<Printed>,
     printed_bytes: u64,
     usage: Usage,
-    /// The calls by id; a chain has several.
-    calls: BTreeMap<u32, Vec<CallRecord>>,
-    /// The tools of calls without an answer.
-    running: BTreeMap<u32, String>,
-    content: BTreeMap<u32, Vec<Content>>,
+    /// The answered calls, in the order of the answers.
+    entries: Vec<Entry>,
+    /// The calls without an answer, with the time of their start.
+    running: BTreeMap<u32, (Call, Duration)>,
 }
 
 /// The parts of a trace, after the run.
 pub(crate) struct Traced {
     pub(crate) printed: Vec<Printed>,
     pub(crate) usage: Usage,
-    pub(crate) calls: Vec<CallRecord>,
-    content: BTreeMap<u32, Vec<Content>>,
+    /// In the order of the answers.
+    pub(crate) entries: Vec<Entry>,
+    /// The calls that had no answer at the end, with the time of their start.
+    running: Vec<(Call, Duration)>,
 }
 
 impl Trace {
@@ -48,30 +51,39 @@ impl Trace {
         }
     }
 
-    pub(super) fn started(&self, id: u32, tool: &str) {
-        self.state().running.insert(id, tool.to_owned());
+    /// Records the start of a call, at this time of the run.
+    pub(super) fn started(&self, call: &Call, at: Duration) {
+        self.state().running.insert(call.id, (call.clone(), at));
     }
 
-    pub(super) fn finished(&self, id: u32, calls: Vec<CallRecord>, content: Vec<Content>) {
+    /// Records a call that was given up.
+    pub(super) fn stopped(&self, id: u32) {
+        self.state().running.remove(&id);
+    }
+
+    pub(super) fn answered(&self, entry: Entry) {
         let mut state = self.state();
-        state.running.remove(&id);
-        state.calls.insert(id, calls);
-        if !content.is_empty() {
-            state.content.insert(id, content);
-        }
+        state.running.remove(&entry.answer.id);
+        state.entries.push(entry);
     }
 
     /// Returns the tools of calls without an answer, for a message.
     pub(super) fn running(&self) -> String {
         let state = self.state();
-        let names: Vec<String> = state.running.values().take(5).map(|name| format!("`{name}`")).collect();
+        let names = state.running.values().take(5).map(|(call, _)| format!("`{}`", call.request.name()));
+        let names: Vec<String> = names.collect();
         names.join(", ")
     }
 
-    pub(crate) fn into_parts(self) -> Traced {
-        let state = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let calls = state.calls.into_values().flatten().collect();
-        Traced { printed: state.printed, usage: state.usage, calls, content: state.content }
+    /// Returns the answered calls until now.
+    pub(crate) fn entries(&self) -> Vec<Entry> {
+        self.state().entries.clone()
+    }
+
+    /// Takes the parts, and leaves an empty trace.
+    pub(crate) fn take(&self) -> Traced {
+        let State { printed, usage, entries, running, .. } = std::mem::take(&mut *self.state());
+        Traced { printed, usage, entries, running: running.into_values().collect() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -80,12 +92,25 @@ impl Trace {
 }
 
 impl Traced {
+    /// Returns the calls in the order in which the program made them.
+    pub(crate) fn calls(&self) -> Vec<CallRecord> {
+        let answered = self.entries.iter().map(|entry| (entry.answer.id, entry.calls.clone()));
+        let running = self.running.iter().map(|(call, at)| {
+            let unfinished = CallRecord::unfinished(call, *at);
+            (call.id, unfinished.into_iter().collect())
+        });
+        let mut calls: Vec<(u32, Vec<CallRecord>)> = answered.chain(running).collect();
+        calls.sort_by_key(|(id, _)| *id);
+        calls.into_iter().flat_map(|(_, calls)| calls).collect()
+    }
+
     /// Returns the blocks that the program showed, each once. References to blocks that do not exist are ignored.
     pub(crate) fn shown(&self, shown: &[Shown]) -> Vec<Content> {
-        let mut seen = Vec::new();
+        let mut seen: Vec<Shown> = Vec::new();
         let mut blocks = Vec::new();
         for shown in shown {
-            let block = self.content.get(&shown.call).and_then(|blocks| blocks.get(shown.block as usize));
+            let entry = self.entries.iter().find(|entry| entry.answer.id == shown.call);
+            let block = entry.and_then(|entry| entry.content.get(shown.block as usize));
             if let Some(block) = block
                 && !seen.contains(shown)
             {

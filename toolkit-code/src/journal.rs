@@ -1,0 +1,85 @@
+//! Journals of paused programs.
+
+mod seal;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use toolkit::Content;
+
+pub use self::seal::{JournalKey, OpenError};
+use super::engine::{Answer, Call, Request};
+use super::program::Program;
+use super::record::CallRecord;
+
+/// The version of the format.
+const VERSION: u32 = 1;
+
+/// A program that waits for a decision, as data.
+///
+/// It contains the program and the answers to its calls in the order in which the program got them. Resuming it runs the
+/// program again with these answers, which leads to the same state, and makes none of the answered calls again.
+///
+/// It contains arguments and results of calls: [seal](Journal::seal) it before someone else stores it.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Journal {
+    version: u32,
+    pub(crate) program: Program,
+    pub(crate) entries: Vec<Entry>,
+    /// The messages of the calls that wait.
+    waiting: Vec<String>,
+}
+
+/// An answered call.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Entry {
+    pub(crate) request: Request,
+    pub(crate) answer: Answer,
+    /// The calls of tools that it made: one, or those of a chain.
+    pub(crate) calls: Vec<CallRecord>,
+    /// The blocks of content in its result.
+    pub(crate) content: Vec<Content>,
+}
+
+impl Journal {
+    pub(crate) fn new(program: Program, entries: Vec<Entry>, waiting: Vec<String>) -> Self {
+        Self { version: VERSION, program, entries, waiting }
+    }
+
+    /// Returns the reasons why the program waits, such as `approval 17 is open`.
+    #[must_use]
+    pub fn waiting(&self) -> &[String] {
+        &self.waiting
+    }
+
+    /// Returns the number of calls of tools that have been made and will not be made again.
+    #[must_use]
+    pub fn n_calls(&self) -> usize {
+        self.entries.iter().map(|entry| entry.calls.len()).sum()
+    }
+
+    /// Returns true if this version of the library can resume the journal.
+    pub(crate) fn is_supported(&self) -> bool {
+        self.version == VERSION
+    }
+}
+
+impl Entry {
+    /// Returns true if the entry is the answer to this call.
+    pub(crate) fn answers(&self, call: &Call) -> bool {
+        let text = |request: &Request| serde_json::to_string(request).ok();
+        self.answer.id == call.id && text(&self.request) == text(&call.request)
+    }
+}
+
+// Arguments and results may be secret, and `Debug` output usually ends up in logs.
+impl fmt::Debug for Journal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Journal")
+            .field("n_calls", &self.n_calls())
+            .field("waiting", &self.waiting)
+            .finish_non_exhaustive()
+    }
+}
