@@ -5,15 +5,19 @@
 pub mod engine;
 pub mod gateway;
 pub mod sandbox;
+pub mod wire;
+pub mod worker;
 
 mod code_mode;
 mod drive;
 mod error;
 mod execution;
 mod failure;
+mod guarantee;
 mod journal;
 mod limits;
 mod nested;
+mod profile;
 mod program;
 mod record;
 mod run_code;
@@ -24,6 +28,7 @@ pub use self::execution::Execution;
 pub use self::failure::{Failure, FailureKind};
 pub use self::journal::{Journal, JournalKey, OpenError};
 pub use self::limits::Limits;
+pub use self::profile::{Profile, ProfileError};
 pub use self::program::{Language, Program};
 pub use self::record::CallRecord;
 pub use self::run_code::RunCode;

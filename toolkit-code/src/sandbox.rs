@@ -1,14 +1,19 @@
 //! Sandboxes, in which programs run.
 
 mod info;
+mod inline;
+mod process;
 
 use std::fmt;
 
 use toolkit::call::BoxFuture;
 
-pub use self::info::{Enforced, Guarantee, Readiness, SandboxInfo};
+pub use self::info::{Readiness, SandboxInfo};
+pub use self::inline::Inline;
+pub use self::process::{CommandLine, Process};
 use super::engine::{Answer, Step};
 use super::failure::FailureKind;
+pub use super::guarantee::{Enforced, Guarantee};
 use super::limits::Limits;
 use super::program::Program;
 

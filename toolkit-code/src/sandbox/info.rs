@@ -1,6 +1,6 @@
-//! What a sandbox is, and what it enforces.
+//! Descriptions of sandboxes.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -13,8 +13,8 @@ pub struct SandboxInfo {
     /// How well it is tested.
     pub readiness: Readiness,
     /// Details, such as the version of the kernel interface, by name.
-    #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
-    pub details: std::collections::BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub details: BTreeMap<String, String>,
 }
 
 /// How well a sandbox is tested.
@@ -26,64 +26,4 @@ pub enum Readiness {
     Prod,
     /// Tested for what works, or not on each platform.
     Beta,
-}
-
-/// Something that a sandbox enforces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Guarantee {
-    /// The time of the run.
-    Time,
-    /// The number of calls.
-    Calls,
-    /// The number of steps of a chain.
-    ChainSteps,
-    /// The number of steps of the program.
-    Steps,
-    /// The memory of the program.
-    Memory,
-    /// The processor time of the sandbox, by the kernel.
-    Cpu,
-    /// The program starts no process and no thread.
-    Processes,
-    /// The program writes no file.
-    Disk,
-    /// The program reads no file.
-    Files,
-    /// The program opens no connection.
-    Network,
-    /// The program sees no variable of the host's environment.
-    Environment,
-}
-
-/// The set of guarantees that hold for a program.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Enforced(BTreeSet<Guarantee>);
-
-impl Enforced {
-    /// Returns true if a guarantee holds.
-    #[must_use]
-    pub fn contains(&self, guarantee: Guarantee) -> bool {
-        self.0.contains(&guarantee)
-    }
-
-    /// Adds a guarantee.
-    #[must_use]
-    pub fn with(mut self, guarantee: Guarantee) -> Self {
-        self.0.insert(guarantee);
-        self
-    }
-
-    /// Returns the guarantees in order.
-    pub fn iter(&self) -> impl Iterator<Item = Guarantee> + '_ {
-        self.0.iter().copied()
-    }
-}
-
-impl FromIterator<Guarantee> for Enforced {
-    fn from_iter<T: IntoIterator<Item = Guarantee>>(guarantees: T) -> Self {
-        Self(guarantees.into_iter().collect())
-    }
 }

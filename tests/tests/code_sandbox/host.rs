@@ -1,0 +1,41 @@
+//! A program of a host, started again as a worker.
+
+use std::process::Command;
+
+use toolkit_code::Limits;
+use toolkit_code::sandbox::{CommandLine, Process, Sandbox, SandboxError};
+
+use super::{WORKER, in_the_end};
+
+fn output(arguments: &[&str]) -> String {
+    let output = Command::new(WORKER).args(arguments).output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn a_host_is_its_own_worker() {
+    assert_eq!(output(&["host", "return 1 + 1"]), "2\n");
+}
+
+#[test]
+fn a_host_that_forgot_the_call_is_told_what_to_add_and_not_started_again() {
+    let expected = "the sandbox is not available: this program cannot be started as a worker: call \
+                    `toolkit_code::worker::init();` first in its `main`\n";
+    assert_eq!(output(&["forgetful", "return 1"]), expected);
+}
+
+#[tokio::test]
+async fn a_host_that_starts_threads_before_the_call_is_no_worker() {
+    let command = CommandLine::new(WORKER).args(["threads"]);
+    let error = in_the_end(Process::command("threads", command).open(&Limits::default())).await.err().unwrap();
+    let expected = "the process has 2 threads: `toolkit_code::worker::init()` must be called first in `main`";
+    assert_eq!(error, SandboxError::Unavailable(expected.to_owned()));
+}
+
+#[tokio::test]
+async fn a_command_that_does_not_exist_is_named() {
+    let sandbox = Process::command("none", CommandLine::new("/toolkit/none"));
+    let error = in_the_end(sandbox.open(&Limits::default())).await.err().unwrap();
+    let SandboxError::Unavailable(reason) = error else { panic!("{error:?}") };
+    assert!(reason.starts_with("/toolkit/none cannot be started: "), "{reason}");
+}

@@ -1,0 +1,153 @@
+//! Programs in the process of the host.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+
+use tokio::sync::oneshot;
+use toolkit::call::BoxFuture;
+
+use super::super::engine::{Answer, Engine, Step};
+use super::super::failure::FailureKind;
+use super::super::guarantee::{Enforced, Guarantee};
+use super::super::limits::Limits;
+use super::super::program::Program;
+use super::info::{Readiness, SandboxInfo};
+use super::{Sandbox, SandboxError, Session};
+
+/// The stack of an engine in bytes, that of a worker.
+const STACK: usize = 8 << 20;
+
+type NewEngine = dyn Fn(Limits, Arc<AtomicBool>) -> Box<dyn Engine> + Send + Sync;
+
+/// Runs programs in the process of the host, each on a thread of its own.
+///
+/// Only the engine is between a program and the memory of the host: a defect of the engine is one of the host. Use it in
+/// tests, and for programs that you trust. A program that is dropped ends at the next check of its engine, which may
+/// take as long as one operation of the engine.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_code::Limits;
+/// use toolkit_code::sandbox::{Guarantee, Inline, Sandbox};
+/// # #[cfg(feature = "javascript")]
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), toolkit_code::sandbox::SandboxError> {
+///
+/// let session = Inline::javascript().open(&Limits::default()).await?;
+/// assert!(!session.enforced().contains(Guarantee::Files));
+/// # Ok(())
+/// # }
+/// # #[cfg(not(feature = "javascript"))]
+/// # fn main() {}
+/// ```
+#[derive(Clone)]
+pub struct Inline {
+    engine: Arc<NewEngine>,
+}
+
+impl Inline {
+    /// Creates a sandbox for programs in JavaScript.
+    #[cfg(feature = "javascript")]
+    #[must_use]
+    pub fn javascript() -> Self {
+        Self::new(super::super::engine::JavaScript::new)
+    }
+
+    /// Creates a sandbox for an engine, from the function that creates the engine. The program must end soon after the
+    /// flag is set.
+    #[must_use]
+    pub fn new<E: Engine + 'static>(engine: impl Fn(Limits, Arc<AtomicBool>) -> E + Send + Sync + 'static) -> Self {
+        Self { engine: Arc::new(move |limits, stop| Box::new(engine(limits, stop))) }
+    }
+}
+
+impl std::fmt::Debug for Inline {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Inline").finish_non_exhaustive()
+    }
+}
+
+impl Sandbox for Inline {
+    fn info(&self) -> SandboxInfo {
+        SandboxInfo { kind: "inline".to_owned(), readiness: Readiness::Prod, details: Default::default() }
+    }
+
+    fn open<'a>(&'a self, limits: &'a Limits) -> BoxFuture<'a, Result<Box<dyn Session>, SandboxError>> {
+        let (turns, received) = mpsc::channel();
+        let (engine, limits, stop) = (Arc::clone(&self.engine), *limits, Arc::new(AtomicBool::new(false)));
+        let stopped = Arc::clone(&stop);
+        let thread = thread::Builder::new().name("toolkit-code".to_owned()).stack_size(STACK);
+        let spawned = thread.spawn(move || run(&mut *engine(limits, stopped), &received));
+        let opened = spawned.map(|_| {
+            let enforced = Enforced::from_iter([Guarantee::Steps, Guarantee::Memory]);
+            Box::new(InlineSession { turns, stop, enforced }) as Box<dyn Session>
+        });
+        let opened = opened.map_err(|error| SandboxError::Unavailable(format!("no thread can be started: {error}")));
+        Box::pin(std::future::ready(opened))
+    }
+}
+
+/// What the host wants of the engine, and where the step goes.
+struct Turn {
+    input: Input,
+    step: oneshot::Sender<Step>,
+}
+
+enum Input {
+    Start(Program),
+    Resume(Vec<Answer>),
+}
+
+/// Runs the engine until the session is dropped.
+fn run(engine: &mut dyn Engine, turns: &Receiver<Turn>) {
+    for Turn { input, step } in turns {
+        let result = match input {
+            Input::Start(program) => engine.start(&program),
+            Input::Resume(answers) => engine.resume(answers),
+        };
+        // The receiver is gone if the host does not wait any longer.
+        let _ = step.send(result);
+    }
+}
+
+struct InlineSession {
+    turns: Sender<Turn>,
+    stop: Arc<AtomicBool>,
+    enforced: Enforced,
+}
+
+impl InlineSession {
+    fn turn(&self, input: Input) -> BoxFuture<'_, Result<Step, SandboxError>> {
+        let (step, received) = oneshot::channel();
+        let sent = self.turns.send(Turn { input, step });
+        Box::pin(async move {
+            // The thread ends early only by a panic of the engine.
+            let ended = |()| SandboxError::Ended(FailureKind::Violation, "the engine panicked".to_owned());
+            sent.map_err(|_| ended(()))?;
+            received.await.map_err(|_| ended(()))
+        })
+    }
+}
+
+impl Session for InlineSession {
+    fn enforced(&self) -> &Enforced {
+        &self.enforced
+    }
+
+    fn start<'a>(&'a mut self, program: &'a Program) -> BoxFuture<'a, Result<Step, SandboxError>> {
+        self.turn(Input::Start(program.clone()))
+    }
+
+    fn resume(&mut self, answers: Vec<Answer>) -> BoxFuture<'_, Result<Step, SandboxError>> {
+        self.turn(Input::Resume(answers))
+    }
+}
+
+impl Drop for InlineSession {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}

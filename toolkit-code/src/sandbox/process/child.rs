@@ -1,0 +1,100 @@
+//! The process of a worker.
+
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use tokio::io::{self, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use tokio::time::timeout;
+
+use super::super::super::guarantee::Enforced;
+use super::super::SandboxError;
+use super::command_line::CommandLine;
+use super::exit::End;
+use super::lines::Lines;
+
+/// A worker. Dropping it kills its process.
+pub(super) struct Worker {
+    /// `None` after the drop.
+    child: Option<Child>,
+    input: ChildStdin,
+    pub(super) output: Lines<ChildStdout>,
+    /// It is read when the process has ended, so that a worker that fills it stops by itself.
+    errors: ChildStderr,
+    pub(super) enforced: Enforced,
+}
+
+/// The time that a process has to exit after it closed its output.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
+/// The bytes of errors that are read.
+const MAX_ERRORS: u64 = 64 << 10;
+
+impl Worker {
+    pub(super) fn spawn(command: &CommandLine) -> Result<Self, SandboxError> {
+        let spawned = command.worker().spawn();
+        let mut child = spawned.map_err(|error| {
+            let program = command.program().to_string_lossy();
+            SandboxError::Unavailable(format!("{program} cannot be started: {error}"))
+        })?;
+        let (Some(input), Some(output), Some(errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(SandboxError::Unavailable("the streams of the worker are missing".to_owned()));
+        };
+        Ok(Self { child: Some(child), input, output: Lines::new(output), errors, enforced: Enforced::default() })
+    }
+
+    pub(super) async fn send(&mut self, line: &[u8]) -> io::Result<()> {
+        self.input.write_all(line).await
+    }
+
+    /// Returns true if the process has not exited.
+    pub(super) fn is_alive(&mut self) -> bool {
+        self.child.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(None)))
+    }
+
+    /// Returns how the process has ended, after it closed its output.
+    pub(super) async fn end(&mut self) -> End {
+        let status = match &mut self.child {
+            Some(child) => timeout(EXIT_TIMEOUT, child.wait()).await.ok().and_then(Result::ok),
+            None => None,
+        };
+        End { status, last_error: self.last_error(status).await }
+    }
+
+    /// Returns the last line that the process wrote to its errors.
+    async fn last_error(&mut self, status: Option<ExitStatus>) -> String {
+        if status.is_none_or(|status| status.success()) {
+            return String::new();
+        }
+        let mut text = Vec::new();
+        // Children of the process may keep the stream open.
+        let _ = timeout(EXIT_TIMEOUT, (&mut self.errors).take(MAX_ERRORS).read_to_end(&mut text)).await;
+        let text = String::from_utf8_lossy(&text);
+        let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        last.escape_debug().take(500).collect()
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let Some(mut child) = self.child.take() else { return };
+        kill(&mut child);
+        // Without a runtime, tokio collects the status of the process when it collects that of another one.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move { child.wait().await });
+        }
+    }
+}
+
+/// Kills the process and its children. Its id is not used again before its status is collected.
+fn kill(child: &mut Child) {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Pid, Signal, kill_process_group};
+
+        if let Some(group) = child.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+    let _ = child.start_kill();
+}

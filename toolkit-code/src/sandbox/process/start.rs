@@ -1,0 +1,121 @@
+//! The start of a worker.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::super::super::guarantee::{Enforced, Guarantee};
+use super::super::super::limits::Limits;
+use super::super::super::profile::Profile;
+use super::super::super::wire::{self, GREETING_BYTES, Hello, ToHost, ToWorker, WireError};
+use super::super::super::worker;
+use super::super::SandboxError;
+use super::child::Worker;
+use super::command_line::CommandLine;
+
+/// How workers are started.
+#[derive(Debug)]
+pub(super) enum Launch {
+    ThisProgram,
+    Command(String, Box<CommandLine>),
+}
+
+/// Starts workers.
+#[derive(Clone, Debug)]
+pub(super) struct Starter {
+    pub(super) launch: Arc<Launch>,
+    pub(super) profile: Profile,
+    pub(super) timeout: Duration,
+}
+
+/// What [`Profile::Hardened`] requires of a worker. The host enforces time, calls and steps of chains.
+const HARDENED: [Guarantee; 8] = [
+    Guarantee::Steps,
+    Guarantee::Memory,
+    Guarantee::Cpu,
+    Guarantee::Processes,
+    Guarantee::Disk,
+    Guarantee::Files,
+    Guarantee::Network,
+    Guarantee::Environment,
+];
+
+impl Starter {
+    /// Starts a worker and waits until it is ready for a program with these limits.
+    pub(super) async fn start(&self, limits: &Limits) -> Result<Worker, SandboxError> {
+        let started = tokio::time::timeout(self.timeout, async {
+            let mut worker = Worker::spawn(&self.command_line()?)?;
+            let ready = greet(&mut worker, limits).await?;
+            worker.enforced = self.review(ready)?;
+            Ok(worker)
+        });
+        started.await.unwrap_or_else(|_| Err(SandboxError::Unavailable(format!("no worker in {:?}", self.timeout))))
+    }
+
+    fn command_line(&self) -> Result<CommandLine, SandboxError> {
+        match &*self.launch {
+            Launch::Command(_, command) => Ok((**command).clone()),
+            // Without the call, the child would run the host a second time.
+            Launch::ThisProgram if !worker::is_host() => Err(SandboxError::Unavailable(
+                "this program cannot be started as a worker: call `toolkit_code::worker::init();` first in its `main`"
+                    .to_owned(),
+            )),
+            Launch::ThisProgram => {
+                let program = this_program().map_err(|error| SandboxError::Unavailable(error.to_string()))?;
+                Ok(CommandLine::new(program).args([worker::ARGUMENT]))
+            }
+        }
+    }
+
+    /// Returns what is enforced, or an error if the profile requires more.
+    fn review(&self, ready: wire::Ready) -> Result<Enforced, SandboxError> {
+        if self.profile < Profile::Hardened {
+            return Ok(ready.enforced);
+        }
+        let mut lacking = ready.missing;
+        let absent = HARDENED.into_iter().filter(|&guarantee| !ready.enforced.contains(guarantee));
+        lacking.extend(absent.map(|guarantee| format!("{guarantee:?}").to_lowercase()));
+        if lacking.is_empty() {
+            return Ok(ready.enforced);
+        }
+        let lacking = lacking.join("; ");
+        Err(SandboxError::Unavailable(format!("the profile `hardened` requires what is not enforced: {lacking}")))
+    }
+}
+
+/// Returns the path of this program. On Linux it leads to the same file even if that was replaced.
+fn this_program() -> std::io::Result<PathBuf> {
+    let link = Path::new("/proc/self/exe");
+    if cfg!(target_os = "linux") && link.exists() { Ok(link.to_owned()) } else { std::env::current_exe() }
+}
+
+/// Sends the first message and receives that of the worker. No program has run, so each error is one of the sandbox.
+async fn greet(worker: &mut Worker, limits: &Limits) -> Result<wire::Ready, SandboxError> {
+    let hello = wire::encode(&ToWorker::Hello(Hello::new(*limits)), GREETING_BYTES);
+    let hello = hello.map_err(|error| unavailable(&error))?;
+    // A worker that ends at once may close its input before; its output says more.
+    let _ = worker.send(&hello).await;
+    let line = match worker.output.receive(GREETING_BYTES).await {
+        Ok(Some(line)) => line,
+        Ok(None) => {
+            let end = worker.end().await;
+            return Err(SandboxError::Unavailable(format!("the worker ended before it was ready: {end}")));
+        }
+        Err(error) => return Err(unavailable(&error)),
+    };
+    let read = wire::check_version(&line).and_then(|()| wire::decode(&line));
+    match read {
+        Ok(ToHost::Ready(ready)) => Ok(ready),
+        Ok(ToHost::Error(reason)) => Err(SandboxError::Unavailable(reason)),
+        Ok(ToHost::Step(_)) => Err(unavailable(&WireError::Invalid("expected `ready`".to_owned()))),
+        Err(error) => {
+            let text: String = String::from_utf8_lossy(&line).trim_end().chars().take(200).collect();
+            let reason = format!("it is not a worker: {error}, in {text:?}");
+            Err(SandboxError::Unavailable(reason))
+        }
+    }
+}
+
+fn unavailable(error: &WireError) -> SandboxError {
+    SandboxError::Unavailable(error.to_string())
+}
