@@ -11,6 +11,7 @@ mod executor;
 pub mod guide;
 pub mod hostile;
 pub mod official;
+pub mod programs;
 pub mod replies;
 
 use std::fs::OpenOptions;

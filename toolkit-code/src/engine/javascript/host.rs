@@ -121,6 +121,7 @@ impl Host {
         let object = Object::new_proto(ctx.clone(), None)?;
         let (host, prelude) = (Rc::clone(self), Rc::clone(slot));
         let request = move |ctx: Ctx<'js>, kind: String, first: Value<'js>, second: Value<'js>, stack: Value<'js>| {
+            host.check(&ctx)?;
             let reader = prelude::with(&prelude, |prelude| prelude.reader(&ctx))?;
             let reader = RequestReader { ctx: &ctx, reader, limit: host.message_bytes };
             let (request, size) = reader.read(&kind, &first, &second)?;
@@ -130,6 +131,7 @@ impl Host {
         object.set("request", Func::from(request))?;
         let (host, prelude) = (Rc::clone(self), Rc::clone(slot));
         let print = move |ctx: Ctx<'js>, is_error: bool, values: Array<'js>| {
+            host.check(&ctx)?;
             let reader = prelude::with(&prelude, |prelude| prelude.reader(&ctx))?;
             host.print(&reader, is_error, &values)
         };
@@ -152,6 +154,11 @@ impl Host {
         let host = Rc::clone(self);
         object.set("unknown", Func::from(move |path: String| host.unknown(&path)))?;
         Ok(object)
+    }
+
+    /// Throws if the program must end, which QuickJS notices at its next poll.
+    fn check(&self, ctx: &Ctx<'_>) -> Result<(), Error> {
+        if self.fuel.work(0) { Err(Exception::throw_internal(ctx, "the program must end")) } else { Ok(()) }
     }
 
     fn request(&self, ctx: &Ctx<'_>, request: Request, size: usize, stack: String) -> Result<u32, Error> {

@@ -152,10 +152,11 @@ impl Machine {
         let Err(failure) = &mut done.outcome else { return };
         let is_full = usage.memory_bytes > self.limits.memory_bytes / 8 * 7;
         match failure.kind {
-            // A job was lost.
             FailureKind::Deadlock if is_full => *failure = errors::out_of_memory(),
-            // Memory is not filled in so few steps.
-            FailureKind::Memory if self.threw_null.get() && !is_full && usage.steps < 30_000 => {
+            // A program that throws rarely fills the memory in so few steps.
+            FailureKind::Memory
+                if self.threw_null.get() && !is_full && usage.steps < 30_000 && self.source.may_throw() =>
+            {
                 failure.kind = FailureKind::Exception;
                 "the program threw null".clone_into(&mut failure.message);
             }
@@ -274,6 +275,10 @@ impl Machine {
             return self.done(Err(failure));
         }
         let Some(main) = main else {
+            // A job was lost if it did not fit into the memory.
+            if ctx.has_exception() {
+                return self.done(Err(errors::out_of_memory()));
+            }
             let message = "the program waits for a promise that nothing settles: no call and no sleep is running";
             return self.done(Err(Failure::new(FailureKind::Deadlock, message)));
         };
@@ -301,7 +306,12 @@ impl Machine {
         let text = match value::write(&reader, &value, Purpose::Value, limit) {
             Ok(text) => text,
             Err(WriteError::Thrown) => return Err(self.failure_of(ctx, &Error::Exception)),
-            Err(WriteError::Rejected(reason)) => return Err(self.failure_for(ctx, &reason)),
+            Err(WriteError::Rejected(reason)) => {
+                let failure = self.failure_for(ctx, &reason);
+                let reason = Persistent::save(ctx, reason);
+                self.rejections.borrow_mut().retain(|(_, rejected)| *rejected != reason);
+                return Err(failure);
+            }
             Err(WriteError::Invalid(path, reason)) => {
                 let place = if path.is_empty() { String::new() } else { format!(" at {path}") };
                 return Err(Failure::new(FailureKind::Value, format!("the value{place} is {reason}")));
@@ -346,7 +356,8 @@ impl Machine {
         let reader = prelude::with(&self.prelude, |prelude| prelude.reader(ctx));
         let shown = reader.and_then(|reader| self.host.line(&reader, reason)).unwrap_or_default();
         let shown: String = shown.chars().take(MAX_SHOWN).collect();
-        errors::uncaught(&self.host, &self.source, &thrown, &shown)
+        // Reading what was thrown runs functions of the program.
+        self.fuel.failure().unwrap_or_else(|| errors::uncaught(&self.host, &self.source, &thrown, &shown))
     }
 
     fn thrown(&self, ctx: &Ctx<'_>, error: &Error) -> Thrown {

@@ -3,7 +3,7 @@
 /// The name of the program in stack traces.
 pub(super) const FILE: &str = "program.js";
 
-/// A place in the text that QuickJS runs, as numbers from 1.
+/// A place in the text that QuickJS runs: the line and the byte in it, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) line: u32,

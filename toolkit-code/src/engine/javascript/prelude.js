@@ -8,6 +8,7 @@
 
     const { freeze, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, keys } = Object;
     const { apply, construct, ownKeys } = Reflect;
+    const { isArray } = Array;
     const { parse } = JSON;
     const uncurry = Function.prototype.bind.bind(Function.prototype.call);
     const NativePromise = Promise;
@@ -26,7 +27,6 @@
     const stackOf = uncurry(getOwnPropertyDescriptor(Error.prototype, 'stack').get);
     const prototypes = {
         __proto__: null,
-        array: Array.prototype,
         buffer: ArrayBuffer.prototype,
         date: Date.prototype,
         error: Error.prototype,
@@ -229,7 +229,7 @@
         const { toJSON } = value;
         if (typeof toJSON === 'function') return [apply(toJSON, value, [key])];
         const own = getPrototypeOf(value);
-        if (own === prototypes.object || own === prototypes.array || own === null) return undefined;
+        if (own === prototypes.object || own === null) return undefined;
         if (isPrototypeOf(prototypes.error, value)) return [errorFields(value)];
         if (isPrototypeOf(prototypes.map, value)) return [mapEntries(value)];
         const list = [];
@@ -386,6 +386,7 @@
     define(globalThis, 'console', console);
 
     return freeze({
-        __proto__: null, settle, plain, describeThrown, run, wellFormed, bigToText, objectPrototype: prototypes.object,
+        __proto__: null, settle, run, describeThrown, plain, isArray, wellFormed, bigToText,
+        objectPrototype: prototypes.object,
     });
 });

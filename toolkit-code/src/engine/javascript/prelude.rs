@@ -17,6 +17,8 @@ pub(super) struct Prelude {
     settle: Stored,
     run: Stored,
     describe: Stored,
+    object_prototype: Persistent<Object<'static>>,
+    is_array: Stored,
     plain: Stored,
     well_formed: Stored,
     big_to_text: Stored,
@@ -36,6 +38,8 @@ impl Prelude {
             settle: prelude.get("settle")?,
             run: prelude.get("run")?,
             describe: prelude.get("describeThrown")?,
+            object_prototype: prelude.get("objectPrototype")?,
+            is_array: prelude.get("isArray")?,
             plain: prelude.get("plain")?,
             well_formed: prelude.get("wellFormed")?,
             big_to_text: prelude.get("bigToText")?,
@@ -60,6 +64,8 @@ impl Prelude {
     /// Returns the functions that read values.
     pub(super) fn reader<'js>(&self, ctx: &Ctx<'js>) -> Result<Reader<'js>, Error> {
         Ok(Reader {
+            object_prototype: self.object_prototype.clone().restore(ctx)?,
+            is_array: self.is_array.clone().restore(ctx)?,
             plain: self.plain.clone().restore(ctx)?,
             well_formed: self.well_formed.clone().restore(ctx)?,
             big_to_text: self.big_to_text.clone().restore(ctx)?,

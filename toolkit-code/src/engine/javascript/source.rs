@@ -60,6 +60,11 @@ impl Source {
         ["(", "async", "function"].iter().any(|word| start.starts_with(word))
     }
 
+    /// Returns true if the code may throw a value of its own.
+    pub(super) fn may_throw(&self) -> bool {
+        ["throw", "reject"].iter().any(|word| self.code.contains(word))
+    }
+
     /// Returns the text to evaluate for a form. Its lines are those of the code.
     pub(super) fn evaluated(&mut self, form: Form) -> String {
         self.form = form;
@@ -89,33 +94,32 @@ impl Source {
         let line = code[..end].matches('\n').count();
         let before = code[..end].rfind('\n').map_or(0, |newline| newline + 1);
         let prefix = if line == 0 { self.form.prefix().len() } else { 0 };
-        let column = code[before..end].chars().count() + prefix;
+        let column = end - before + prefix;
         Some(Place { line: number(line + 1), column: number(column + 1) })
     }
 
     /// Returns the text of the line at a place, and the column in it as an index of characters.
     pub(super) fn line_at(&self, place: Place) -> Option<(&str, usize)> {
-        let line = self.code.lines().nth(place.line as usize - 1)?;
-        Some((line, self.column(place) as usize - 1))
+        let line = self.code.lines().nth((place.line as usize).checked_sub(1)?)?;
+        let prefix = if place.line == 1 { self.form.prefix().len() } else { 0 };
+        let bytes = (place.column as usize).saturating_sub(prefix + 1);
+        Some((line, line.char_indices().take_while(|&(idx, _)| idx < bytes).count()))
     }
 
     /// Adds a place to a failure, and the text there.
     pub(super) fn locate(&self, mut failure: Failure, place: Option<Place>) -> Failure {
-        let Some(place) = place.filter(|&place| place.line > 0 && !self.is_behind(place)) else { return failure };
-        failure.line = Some(self.line(place.line));
-        failure.column = Some(self.column(place));
-        failure.source = self.code.lines().nth(place.line as usize - 1).map(excerpt);
+        let Some(place) = place else { return failure };
+        if let Some((line, column)) = self.line_at(place) {
+            failure.line = Some(self.line(place.line));
+            failure.column = Some(number(column + 1));
+            failure.source = Some(excerpt(line));
+        }
         failure
     }
 
     /// Returns the line in the text of the model.
     pub(super) fn line(&self, line: u32) -> u32 {
         line.saturating_add(number(self.offset))
-    }
-
-    fn column(&self, place: Place) -> u32 {
-        let prefix = if place.line == 1 { self.form.prefix().len() } else { 0 };
-        place.column.saturating_sub(number(prefix)).max(1)
     }
 
     pub(super) fn text(&self) -> &str {

@@ -1,6 +1,6 @@
 //! Values of a program as JSON.
 
-use rquickjs::atom::Atom;
+use rquickjs::atom::{Atom, PredefinedAtom};
 use rquickjs::promise::PromiseState;
 use rquickjs::{Ctx, Error, Function, Object, Type, Value};
 
@@ -37,8 +37,9 @@ impl From<Error> for WriteError<'_> {
 }
 
 /// The functions of the prelude that values need.
-#[derive(Clone)]
 pub(super) struct Reader<'js> {
+    pub(super) object_prototype: Object<'js>,
+    pub(super) is_array: Function<'js>,
     pub(super) plain: Function<'js>,
     pub(super) well_formed: Function<'js>,
     pub(super) big_to_text: Function<'js>,
@@ -135,26 +136,39 @@ impl<'js> Writer<'_, 'js> {
     }
 
     fn members(&mut self, value: &Value<'js>, object: &Object<'js>) -> Result<bool, WriteError<'js>> {
-        let key = self.path.last().cloned().unwrap_or_default();
-        let plain: Value<'js> = self.reader.plain.call((value.clone(), key))?;
-        if let Some(wrapped) = plain.as_array() {
-            let replacement: Value<'js> = wrapped.get(0)?;
-            return self.replaced(&replacement);
+        if !self.is_ordinary(value, object)? {
+            let key = self.path.last().cloned().unwrap_or_default();
+            let plain: Value<'js> = self.reader.plain.call((value.clone(), key))?;
+            if let Some(wrapped) = plain.as_array() {
+                let replacement: Value<'js> = wrapped.get(0)?;
+                return match replacement.as_object() {
+                    // The result of `toJSON` is not asked for `toJSON`.
+                    Some(object) if !replacement.is_function() && !replacement.is_promise() => {
+                        self.parts(&replacement, object)
+                    }
+                    _ => self.value(&replacement),
+                };
+            }
         }
-        if value.is_array() {
+        self.parts(value, object)
+    }
+
+    /// Returns true if an object is an array or a record, as most are.
+    fn is_ordinary(&self, value: &Value<'js>, object: &Object<'js>) -> Result<bool, WriteError<'js>> {
+        if value.is_proxy() || object.get::<_, Value<'js>>(PredefinedAtom::ToJSON)?.is_function() {
+            return Ok(false);
+        }
+        Ok(value.is_array() || object.get_prototype().is_none_or(|prototype| prototype == self.reader.object_prototype))
+    }
+
+    fn parts(&mut self, value: &Value<'js>, object: &Object<'js>) -> Result<bool, WriteError<'js>> {
+        let is_array = value.is_array() || value.is_proxy() && self.reader.is_array.call((value.clone(),))?;
+        if is_array {
             self.array(object)?;
         } else {
             self.record(object)?;
         }
         Ok(true)
-    }
-
-    fn replaced(&mut self, value: &Value<'js>) -> Result<bool, WriteError<'js>> {
-        match value.as_object() {
-            Some(object) if value.is_array() => self.array(object).map(|()| true),
-            Some(object) if !value.is_function() && !value.is_promise() => self.record(object).map(|()| true),
-            _ => self.value(value),
-        }
     }
 
     fn array(&mut self, array: &Object<'js>) -> Result<(), WriteError<'js>> {
@@ -237,9 +251,12 @@ impl<'js> Writer<'_, 'js> {
     }
 
     fn number(&mut self, number: f64) -> Result<(), WriteError<'js>> {
-        #[expect(clippy::cast_possible_truncation, reason = "the number is a safe integer")]
-        if number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_991.0 {
-            return self.push(&(number as i64).to_string());
+        if number == 0.0 {
+            return self.push("0");
+        }
+        // As JavaScript writes it: without an exponent.
+        if number.fract() == 0.0 && number.abs() < 1e21 {
+            return self.push(&format!("{number:.0}"));
         }
         match serde_json::Number::from_f64(number) {
             Some(number) => self.push(&number.to_string()),
