@@ -24,7 +24,7 @@ pub trait Engine {
     fn start(&mut self, program: &Program) -> Step;
 
     /// Answers calls, and runs the program until it waits again or has ended. The order of the answers is that in which
-    /// the program sees them.
+    /// the program sees them; how they are grouped makes no difference to it. An answer to no call is ignored.
     fn resume(&mut self, answers: Vec<Answer>) -> Step;
 }
 
@@ -74,7 +74,7 @@ pub struct Shown {
 pub struct Usage {
     /// The steps; see [`Limits::steps`](crate::Limits::steps).
     pub steps: u64,
-    /// The memory at the end of the step, in bytes.
+    /// The memory at the end of the program, in bytes. It is 0 before, since measuring it takes time.
     pub memory_bytes: u64,
 }
 

@@ -102,12 +102,12 @@ const thenable = () => ({ then(resolve) { resolve(thenable()); } });
 await thenable();
 
 //# catch of everything, for ever
-//# kind: steps | time
+//# kind: steps
 //# origin: own
 for (;;) { try { null.x; } catch { } }
 
 //# catch of failed calls, for ever
-//# kind: steps | time
+//# kind: steps
 //# origin: own
 for (;;) { try { tools.math.unknown; } catch { } }
 
@@ -153,27 +153,27 @@ return [3, 1, 2].sort(() => { let n = 0; while (n < 1e9) n++; return -1; });
 return Array.from({ length: 2000 }, (_, i) => i).sort(() => Math.random() - 0.5).length;
 
 //# indexOf over 2^32
-//# kind: steps | time
+//# kind: steps
 //# origin: quickjs-ng #1672
 return Array.prototype.indexOf.call({ length: 2 ** 32 }, 1);
 
 //# includes over 2^53
-//# kind: steps | time
+//# kind: steps
 //# origin: quickjs-ng #1672
 return Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1);
 
 //# every over 2^53
-//# kind: steps | time
+//# kind: steps
 //# origin: quickjs-ng #1672
 return Array.prototype.every.call({ length: 2 ** 53 - 1 }, () => true);
 
 //# some over 2^53
-//# kind: steps | time
+//# kind: steps
 //# origin: quickjs-ng #1672
 return Array.prototype.some.call({ length: 2 ** 53 - 1 }, () => false);
 
 //# forEach over 2^53
-//# kind: steps | time
+//# kind: steps
 //# origin: quickjs-ng #1672
 Array.prototype.forEach.call({ length: 2 ** 53 - 1 }, () => {});
 
@@ -369,7 +369,7 @@ return 1;
 for (;;) console.log('x'.repeat(100));
 
 //# printing large values without end
-//# kind: steps | time
+//# kind: steps
 //# origin: own
 const large = Array.from({ length: 20_000 }, (_, i) => i);
 for (;;) console.log(large);

@@ -292,21 +292,21 @@ return `${list}`;
 return JSON.parse('['.repeat(100_000) + ']'.repeat(100_000));
 
 //# value that shares its parts
-//# kind: size | steps
+//# kind: size | steps | time
 //# origin: own: billion laughs
 let list = ['ha'];
 for (let i = 0; i < 40; i++) list = [list, list];
 return list;
 
 //# arguments that share their parts
-//# kind: exception | steps
+//# kind: exception | steps | time
 //# origin: own: billion laughs
 let list = ['ha'];
 for (let i = 0; i < 40; i++) list = [list, list];
 await tools.echo(list);
 
 //# printed value that shares its parts
-//# kind: ok | steps
+//# kind: ok | steps | time
 //# origin: own: billion laughs
 let list = ['ha'];
 for (let i = 0; i < 40; i++) list = [list, list];

@@ -52,7 +52,7 @@ fn a_fence_is_no_part_of_a_program() {
         assert_eq!(run(&format!("\n\n{fence}\nreturn 3;\n```\n\n")).value(), 3, "{fence}");
         assert_eq!(run(&format!("{fence}\nasync () => 3\n```")).value(), 3, "{fence}");
     }
-    assert_eq!(run("```js\nreturn `a\n```js\nb`;\n```").value(), "a\n```js\nb");
+    assert_eq!(run("```js\n/*\n```js\n*/\nreturn 3;\n```").value(), 3);
     assert_eq!(run("return '```';").value(), "```");
 }
 

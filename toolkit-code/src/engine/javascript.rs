@@ -6,6 +6,7 @@ mod hints;
 mod host;
 mod machine;
 mod names;
+mod outcome;
 mod output;
 mod place;
 mod prelude;
@@ -23,7 +24,57 @@ use crate::failure::{Failure, FailureKind};
 use crate::limits::Limits;
 use crate::program::Program;
 
-/// An engine for JavaScript.
+/// An engine for JavaScript: ECMAScript 2023 and later, in strict mode, without modules.
+///
+/// A program is the body of an asynchronous function, or statements of which the last one has the value, or one
+/// function, which is called. A Markdown fence around it is ignored. What it returns is written as JSON: `undefined` is
+/// `null`, a `Map` with texts as keys is an object, a `Set` an array, a `Date` its ISO text, and a promise its value.
+/// A program that returns nothing has the value of the global `__out`.
+///
+/// Its globals are those of the language, and:
+///
+/// | name | result |
+/// |---|---|
+/// | `tools.NAMESPACE.NAME(args)`, `call(id, args)` | a promise of the result of a tool, or a rejection with a `ToolError` |
+/// | `chain(steps)` | a promise of the result of a [chain](toolkit::Chain) |
+/// | `search(words, limit)`, `namespaces()`, `describe(...ids)`, `examples(id, max)` | promises of what is known about tools |
+/// | `content(result)`, `show(result)` | the blocks of content beside a result; shows them to the model |
+/// | `sleep(ms)`, `setTimeout(f, ms)`, `clearTimeout(timer)` | pauses, which the host measures |
+/// | `console.log(…)`, `print(…)` and others | nothing; the line is printed |
+///
+/// A `ToolError` has the fields `kind`, `tool`, `retryable`, `violations` and `message`. Calls that nothing awaits are
+/// waited for before the program ends; pauses are not.
+///
+/// A run can be repeated: time passes only with answers, random numbers come from [`Program::seed`], the local time is
+/// UTC, and nothing observes the collector or other threads. The same program with the same answers, in the order in
+/// which they were given, makes the same calls, prints the same lines, and takes the same number of steps.
+///
+/// QuickJS is written in C, and some of its functions run for long without a poll: a program that must not be able to
+/// harm its host belongs into a [process](crate::sandbox::Process).
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use serde_json::value::RawValue;
+/// use toolkit_code::engine::{Answer, Engine, JavaScript, Request, State};
+/// use toolkit_code::{Limits, Program};
+///
+/// let mut program = Program::javascript("return 2 * await tools.math.add({ a: 1, b: 2 })");
+/// program.functions.insert("math.add".to_owned(), "math:add".to_owned());
+/// let mut engine = JavaScript::new(Limits::default(), Arc::default());
+///
+/// let State::Waiting(calls) = engine.start(&program).state else { panic!() };
+/// let Request::RunTool { id, args } = &calls[0].request else { panic!() };
+/// assert_eq!((&**id, args.get()), ("math:add", r#"{"a":1,"b":2}"#));
+///
+/// let three = RawValue::from_string("3".to_owned())?;
+/// let answer = Answer { id: calls[0].id, at: program.started_at, outcome: Ok(three), content: None };
+/// let State::Done(done) = engine.resume(vec![answer]).state else { panic!() };
+/// assert_eq!(done.outcome.unwrap().get(), "6");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 pub struct JavaScript {
     limits: Limits,
     stop: Arc<AtomicBool>,
@@ -31,7 +82,10 @@ pub struct JavaScript {
 }
 
 impl JavaScript {
-    /// Creates an engine. The program ends soon after `stop` is set, from another thread.
+    /// Creates an engine for one program. The program ends with
+    /// [`FailureKind::Cancelled`](crate::FailureKind::Cancelled) soon after another thread has set `stop`.
+    ///
+    /// The thread that runs the engine needs a stack of 2 MiB.
     #[must_use]
     pub fn new(limits: Limits, stop: Arc<AtomicBool>) -> Self {
         Self { limits, stop, machine: None }
@@ -48,8 +102,8 @@ impl Engine for JavaScript {
 
     fn resume(&mut self, answers: Vec<Answer>) -> Step {
         match &mut self.machine {
-            Some(machine) => machine.resume(answers),
-            None => ended(Failure::new(FailureKind::Exception, "the program has not been started")),
+            Some(machine) if !machine.is_done() => machine.resume(answers),
+            _ => ended(Failure::new(FailureKind::Exception, "no program is running")),
         }
     }
 }

@@ -1,6 +1,5 @@
 //! A running program.
 
-use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -8,26 +7,23 @@ use std::sync::atomic::AtomicBool;
 use rquickjs::context::{EvalOptions, intrinsic};
 use rquickjs::function::Args;
 use rquickjs::promise::PromiseState;
-use rquickjs::{Context, Ctx, Error, Object, Persistent, Promise, Runtime, Undefined, Value};
+use rquickjs::{Context, Ctx, Error, Persistent, Promise, Runtime, Undefined, Value};
 use serde_json::value::RawValue;
 
 use super::super::{Answer, Done, State, Step, TOO_MANY_CALLS, Usage};
-use super::errors::{self, Thrown};
+use super::errors;
 use super::fuel::Fuel;
 use super::host::{Failed, Host};
+use super::outcome::Outcomes;
 use super::place::FILE;
-use super::prelude::{self, Prelude, Slot};
+use super::prelude::{self, Prelude};
 use super::source::{Form, Source};
-use super::value::{self, Purpose, WriteError};
 use crate::failure::{Failure, FailureKind};
 use crate::limits::Limits;
 use crate::program::Program;
 
 /// The stack of a program: half of that of a thread.
 const STACK_BYTES: usize = 1 << 20;
-
-/// The maximum number of characters of a thrown value that a failure shows.
-const MAX_SHOWN: usize = 500;
 
 /// The parts of the language that a program has: all but those that show the time, other threads or the collector.
 type Intrinsics = (
@@ -42,22 +38,15 @@ type Intrinsics = (
     intrinsic::Promise,
 );
 
-/// A promise that was rejected and that nothing handles, and the reason.
-type Rejection = (Persistent<Value<'static>>, Persistent<Value<'static>>);
-
 /// A running program.
 pub(super) struct Machine {
     host: Rc<Host>,
     fuel: Rc<Fuel>,
-    limits: Limits,
-    source: Source,
+    outcomes: Outcomes,
     /// The failure of the program, after which only running calls are waited for.
     failure: Option<Failure>,
-    /// True if null was thrown, which may mean that the memory was exceeded.
-    threw_null: Cell<bool>,
-    prelude: Slot,
-    rejections: Rc<RefCell<Vec<Rejection>>>,
     main: Option<Persistent<Promise<'static>>>,
+    is_done: bool,
     context: Context,
     runtime: Runtime,
 }
@@ -80,46 +69,26 @@ impl Machine {
         let fuel = Rc::new(Fuel::new(limits, stop));
         let polled = Rc::clone(&fuel);
         runtime.set_interrupt_handler(Some(Box::new(move || polled.poll())));
-        let machine = Self {
-            host: Rc::new(Host::new(limits, program, Rc::clone(&fuel))),
-            fuel,
-            limits,
-            source,
-            failure: None,
-            threw_null: Cell::new(false),
-            prelude: Rc::default(),
-            rejections: Rc::default(),
-            main: None,
-            context,
-            runtime,
-        };
-        machine.track_rejections();
-        Ok(machine)
-    }
-
-    fn track_rejections(&self) {
-        let rejections = Rc::clone(&self.rejections);
-        self.runtime.set_host_promise_rejection_tracker(Some(Box::new(move |ctx, promise, reason, is_handled| {
-            let promise = Persistent::save(&ctx, promise);
-            let mut rejections = rejections.borrow_mut();
-            if is_handled {
-                rejections.retain(|(rejected, _)| *rejected != promise);
-            } else {
-                rejections.push((promise, Persistent::save(&ctx, reason)));
-            }
-        })));
+        let host = Rc::new(Host::new(limits, program, Rc::clone(&fuel)));
+        let outcomes = Outcomes::new(Rc::clone(&host), Rc::clone(&fuel), source, limits);
+        outcomes.track_rejections(&runtime);
+        Ok(Self { host, fuel, outcomes, failure: None, main: None, is_done: false, context, runtime })
     }
 
     /// Starts the program.
     pub(super) fn start(&mut self) -> Step {
         self.step(|machine, ctx| {
-            let object = machine.host.object(ctx, &machine.prelude);
+            let object = machine.host.object(ctx, &machine.outcomes.prelude);
             let prelude = object.and_then(|object| Prelude::load(ctx, object));
-            let prelude = prelude.map_err(|error| machine.failure_of(ctx, &error))?;
-            *machine.prelude.borrow_mut() = Some(prelude);
+            let prelude = prelude.map_err(|error| machine.outcomes.failure_of(ctx, &error))?;
+            *machine.outcomes.prelude.borrow_mut() = Some(prelude);
             machine.evaluate(ctx)?;
             machine.run_jobs(ctx)
         })
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.is_done
     }
 
     /// Answers calls, one after the other: how answers are grouped makes no difference to the program.
@@ -139,52 +108,38 @@ impl Machine {
         let printed = match &mut state {
             State::Waiting(_) => self.host.output.take(),
             State::Done(done) => {
+                self.is_done = true;
                 usage.memory_bytes = u64::try_from(self.runtime.memory_usage().malloc_size).unwrap_or(0);
-                self.explain(done, usage);
+                if let Err(failure) = &mut done.outcome {
+                    self.outcomes.correct(failure, usage.memory_bytes);
+                }
                 self.host.output.finish()
             }
         };
         Step { printed, state, usage }
     }
 
-    /// Corrects a failure by what the program has used.
-    fn explain(&self, done: &mut Done, usage: Usage) {
-        let Err(failure) = &mut done.outcome else { return };
-        let is_full = usage.memory_bytes > self.limits.memory_bytes / 8 * 7;
-        match failure.kind {
-            FailureKind::Deadlock if is_full => *failure = errors::out_of_memory(),
-            // A program that throws rarely fills the memory in so few steps.
-            FailureKind::Memory
-                if self.threw_null.get() && !is_full && usage.steps < 30_000 && self.source.may_throw() =>
-            {
-                failure.kind = FailureKind::Exception;
-                "the program threw null".clone_into(&mut failure.message);
-            }
-            _ => {}
-        }
-    }
-
     /// Evaluates the program in the first form in which it has no syntax error.
     fn evaluate<'js>(&mut self, ctx: &Ctx<'js>) -> Result<(), Failure> {
-        for &form in self.source.forms() {
+        for &form in self.outcomes.source.forms() {
             let mut options = EvalOptions::default();
             options.filename = Some(FILE.to_owned());
             options.promise = form == Form::Script;
-            let error = match ctx.eval_with_options(self.source.evaluated(form), options) {
-                Ok(value) => return self.begin(ctx, value).map_err(|error| self.failure_of(ctx, &error)),
+            let error = match ctx.eval_with_options(self.outcomes.source.evaluated(form), options) {
+                Ok(value) => return self.begin(ctx, value).map_err(|error| self.outcomes.failure_of(ctx, &error)),
                 Err(error) => error,
             };
             if let Some(failure) = self.fuel.failure() {
                 return Err(failure);
             }
-            let thrown = self.thrown(ctx, &error);
+            let thrown = self.outcomes.thrown(ctx, &error);
             if thrown.is_out_of_memory() {
                 return Err(errors::out_of_memory());
             }
             match form {
                 Form::Expression => {}
                 Form::Script if thrown.is_return() => {}
-                _ => return Err(errors::syntax(&self.source, form, &thrown)),
+                _ => return Err(errors::syntax(&self.outcomes.source, form, &thrown)),
             }
         }
         Ok(())
@@ -192,8 +147,8 @@ impl Machine {
 
     /// Runs the evaluated program: a function, or the promise of its completion.
     fn begin<'js>(&mut self, ctx: &Ctx<'js>, program: Value<'js>) -> Result<(), Error> {
-        let run = prelude::with(&self.prelude, |prelude| prelude.run(ctx))?;
-        let main: Promise<'js> = run.call((program, self.source.may_be_function()))?;
+        let run = prelude::with(&self.outcomes.prelude, |prelude| prelude.run(ctx))?;
+        let main: Promise<'js> = run.call((program, self.outcomes.source.may_be_function()))?;
         self.main = Some(Persistent::save(ctx, main));
         Ok(())
     }
@@ -208,7 +163,7 @@ impl Machine {
             let is_excess = thrown.kind == TOO_MANY_CALLS;
             self.host.add_failed(answer.id, Failed { place: waiting.place, tool: thrown.tool.clone(), is_excess });
         }
-        self.settle(ctx, answer, waiting.stack).map_err(|error| self.failure_of(ctx, &error))?;
+        self.settle(ctx, answer, waiting.stack).map_err(|error| self.outcomes.failure_of(ctx, &error))?;
         self.run_jobs(ctx)?;
         self.reject(ctx);
         Ok(())
@@ -216,7 +171,7 @@ impl Machine {
 
     /// Gives an answer to the program.
     fn settle<'js>(&self, ctx: &Ctx<'js>, answer: Answer, stack: String) -> Result<(), Error> {
-        let settle = prelude::with(&self.prelude, |prelude| prelude.settle(ctx))?;
+        let settle = prelude::with(&self.outcomes.prelude, |prelude| prelude.settle(ctx))?;
         let content = answer.content.as_deref().map(RawValue::get);
         match answer.outcome {
             Ok(result) => {
@@ -256,7 +211,7 @@ impl Machine {
             && main.state() == PromiseState::Rejected
             && let Some(Err(error)) = main.result::<Value<'_>>()
         {
-            self.failure = Some(self.failure_of(ctx, &error));
+            self.failure = Some(self.outcomes.failure_of(ctx, &error));
         }
     }
 
@@ -266,7 +221,7 @@ impl Machine {
         let main = self.main(ctx).filter(|main| main.state() != PromiseState::Pending);
         let mut calls = self.host.take_calls();
         for call in &mut calls {
-            call.line = call.line.map(|line| self.source.line(line));
+            call.line = call.line.map(|line| self.outcomes.source.line(line));
         }
         if self.host.is_waiting(main.is_none()) {
             return State::Waiting(calls);
@@ -282,99 +237,19 @@ impl Machine {
             let message = "the program waits for a promise that nothing settles: no call and no sleep is running";
             return self.done(Err(Failure::new(FailureKind::Deadlock, message)));
         };
-        let value = self.value(ctx, &main);
-        self.print_rejections(ctx);
+        let value = self.outcomes.value(ctx, &main);
+        self.outcomes.print_rejections(ctx);
         self.done(self.fuel.failure().map_or(value, Err))
     }
 
     fn done(&self, outcome: Result<Box<RawValue>, Failure>) -> State {
         State::Done(Done { outcome, shown: self.host.take_shown() })
     }
-
-    /// Returns the value of the program as JSON.
-    fn value<'js>(&self, ctx: &Ctx<'js>, main: &Promise<'js>) -> Result<Box<RawValue>, Failure> {
-        let failure = |error| self.failure_of(ctx, &error);
-        let boxed: Object<'js> = main.result().unwrap_or(Err(Error::Unknown)).map_err(failure)?;
-        let mut value: Value<'js> = boxed.get("value").map_err(failure)?;
-        match ctx.eval::<Value<'js>, _>("__out") {
-            Ok(out) if !out.is_undefined() => value = out,
-            Ok(_) => {}
-            Err(_) => drop(ctx.catch()),
-        }
-        let reader = prelude::with(&self.prelude, |prelude| prelude.reader(ctx)).map_err(failure)?;
-        let limit = usize::try_from(self.limits.value_bytes).unwrap_or(usize::MAX);
-        let text = match value::write(&reader, &value, Purpose::Value, limit) {
-            Ok(text) => text,
-            Err(WriteError::Thrown) => return Err(self.failure_of(ctx, &Error::Exception)),
-            Err(WriteError::Rejected(reason)) => {
-                let failure = self.failure_for(ctx, &reason);
-                let reason = Persistent::save(ctx, reason);
-                self.rejections.borrow_mut().retain(|(_, rejected)| *rejected != reason);
-                return Err(failure);
-            }
-            Err(WriteError::Invalid(path, reason)) => {
-                let place = if path.is_empty() { String::new() } else { format!(" at {path}") };
-                return Err(Failure::new(FailureKind::Value, format!("the value{place} is {reason}")));
-            }
-            Err(WriteError::TooLarge) => {
-                let message = format!("the value exceeds {limit} bytes of JSON: return only what is needed");
-                return Err(Failure::new(FailureKind::Size, message));
-            }
-        };
-        self.fuel.work(text.len());
-        RawValue::from_string(text).map_err(|error| Failure::new(FailureKind::Value, error.to_string()))
-    }
-
-    fn print_rejections(&self, ctx: &Ctx<'_>) {
-        for (_, reason) in self.rejections.take() {
-            if let Ok(reason) = reason.restore(ctx) {
-                let failure = self.failure_for(ctx, &reason);
-                self.host.output.print(true, format!("not awaited: {failure}"));
-            }
-        }
-    }
-
-    /// Returns the failure for an error of QuickJS, whose exception is pending.
-    fn failure_of(&self, ctx: &Ctx<'_>, error: &Error) -> Failure {
-        if error.is_exception() {
-            let reason = ctx.catch();
-            self.failure_for(ctx, &reason)
-        } else {
-            self.fuel.failure().unwrap_or_else(|| Failure::new(FailureKind::Exception, error.to_string()))
-        }
-    }
-
-    /// Returns the failure for something that the program threw.
-    fn failure_for<'js>(&self, ctx: &Ctx<'js>, reason: &Value<'js>) -> Failure {
-        if let Some(failure) = self.fuel.failure() {
-            return failure;
-        }
-        let thrown = self.describe(ctx, reason);
-        if thrown.is_null {
-            self.threw_null.set(true);
-        }
-        let reader = prelude::with(&self.prelude, |prelude| prelude.reader(ctx));
-        let shown = reader.and_then(|reader| self.host.line(&reader, reason)).unwrap_or_default();
-        let shown: String = shown.chars().take(MAX_SHOWN).collect();
-        // Reading what was thrown runs functions of the program.
-        self.fuel.failure().unwrap_or_else(|| errors::uncaught(&self.host, &self.source, &thrown, &shown))
-    }
-
-    fn thrown(&self, ctx: &Ctx<'_>, error: &Error) -> Thrown {
-        let reason = if error.is_exception() { ctx.catch() } else { Value::new_null(ctx.clone()) };
-        self.describe(ctx, &reason)
-    }
-
-    fn describe<'js>(&self, ctx: &Ctx<'js>, reason: &Value<'js>) -> Thrown {
-        Thrown::new(prelude::with(&self.prelude, |prelude| prelude.describe(ctx)).ok(), reason)
-    }
 }
 
 impl Drop for Machine {
     fn drop(&mut self) {
-        // Values must not outlive the runtime.
-        self.rejections.take();
-        self.prelude.take();
+        self.outcomes.clear();
         self.main = None;
     }
 }

@@ -384,6 +384,7 @@
         if (!condition) print(true, args);
     };
     define(globalThis, 'console', console);
+    define(globalThis, '__out', undefined);
 
     return freeze({
         __proto__: null, settle, run, describeThrown, plain, isArray, wellFormed, bigToText,
