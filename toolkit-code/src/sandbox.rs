@@ -10,7 +10,7 @@ use toolkit::call::BoxFuture;
 
 pub use self::info::{Readiness, SandboxInfo};
 pub use self::inline::Inline;
-pub use self::process::{CommandLine, Process};
+pub use self::process::{CommandLine, Container, Process};
 use super::engine::{Answer, Step};
 use super::failure::FailureKind;
 pub use super::guarantee::{Enforced, Guarantee};

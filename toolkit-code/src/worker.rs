@@ -7,6 +7,7 @@
 
 mod confine;
 mod lines;
+mod needs;
 mod serve;
 
 use std::ffi::OsStr;
@@ -14,6 +15,7 @@ use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub(crate) use self::needs::{cpu_seconds, memory_bytes};
 use super::engine::Engine;
 use super::limits::Limits;
 

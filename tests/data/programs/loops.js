@@ -231,7 +231,7 @@ Array.prototype.copyWithin.call({ length: 2 ** 53 - 1 }, 0, 1);
 return String(7n ** 30_000_000n).length;
 
 //# product of big integers
-//# kind: time | memory | steps
+//# kind: time | memory | steps | exception
 //# origin: bellard #546, F-001
 //# needs: process
 let n = 3n;
@@ -239,7 +239,7 @@ for (let i = 0; i < 40; i++) n *= n;
 return n > 0n;
 
 //# text of a big integer
-//# kind: time | memory | ok
+//# kind: time | memory | exception | ok
 //# origin: bellard #546, F-001
 //# needs: process
 return ((1n << 8_000_000n) - 1n).toString().length;

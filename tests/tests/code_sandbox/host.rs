@@ -18,6 +18,13 @@ fn a_host_is_its_own_worker() {
 }
 
 #[test]
+fn a_confined_program_needs_no_file_for_dates() {
+    let program = "return [Date.parse('2020-01-01T00:00:00'), new Date('Jan 1 2020').getTime(), \
+                   new Date(0).toLocaleString().length > 0, new Date(2020, 0, 1).toString().length > 0]";
+    assert_eq!(output(&["host", program]), "[1577836800000,1577836800000,true,true]\n");
+}
+
+#[test]
 fn a_host_that_forgot_the_call_is_told_what_to_add_and_not_started_again() {
     let expected = "the sandbox is not available: this program cannot be started as a worker: call \
                     `toolkit_code::worker::init();` first in its `main`\n";

@@ -2,13 +2,16 @@
 
 #![cfg(target_os = "linux")]
 
+mod containers;
 mod dropped;
 mod ends;
 mod host;
+mod hostile;
 mod inline;
 mod isolation;
 mod pool;
 mod profiles;
+mod real;
 mod wire;
 mod workers;
 

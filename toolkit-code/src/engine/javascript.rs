@@ -13,6 +13,7 @@ mod prelude;
 mod random;
 mod request;
 mod source;
+mod time_zone;
 mod value;
 
 use std::sync::Arc;
@@ -88,6 +89,7 @@ impl JavaScript {
     /// The thread that runs the engine needs a stack of 2 MiB.
     #[must_use]
     pub fn new(limits: Limits, stop: Arc<AtomicBool>) -> Self {
+        time_zone::read();
         Self { limits, stop, machine: None }
     }
 }

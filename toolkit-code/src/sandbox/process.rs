@@ -3,8 +3,10 @@
 mod check;
 mod child;
 mod command_line;
+mod container;
 mod exit;
 mod lines;
+mod local;
 mod pool;
 mod session;
 mod start;
@@ -15,6 +17,7 @@ use std::time::Duration;
 use toolkit::call::BoxFuture;
 
 pub use self::command_line::CommandLine;
+pub use self::container::Container;
 use self::pool::Pool;
 use self::session::ProcessSession;
 use self::start::{Launch, Starter};
@@ -25,6 +28,9 @@ use super::{Sandbox, SandboxError, Session};
 
 /// The time that a worker has to start, if the host sets no other.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The same for a container, which a server may have to schedule.
+const CONTAINER_START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Runs each program in a process of its own, a [worker](crate::worker).
 ///
@@ -93,6 +99,13 @@ impl Process {
         Self::launched(Launch::Command(kind.into(), Box::new(command)))
     }
 
+    /// Creates a sandbox whose workers run in containers.
+    #[must_use]
+    pub fn container(container: Container) -> Self {
+        let sandbox = Self::launched(Launch::Container(Box::new(container)));
+        sandbox.start_timeout(CONTAINER_START_TIMEOUT)
+    }
+
     fn launched(launch: Launch) -> Self {
         let starter = Starter { launch: Arc::new(launch), profile: Profile::default(), timeout: START_TIMEOUT };
         Self { starter, pool: Arc::default() }
@@ -115,7 +128,7 @@ impl Process {
         self
     }
 
-    /// Sets the time that a worker has to start and to confine itself. Default: 10 seconds.
+    /// Sets the time that a worker has to start and to confine itself. Default: 10 seconds, and 60 in a container.
     #[must_use]
     pub fn start_timeout(mut self, timeout: Duration) -> Self {
         self.starter.timeout = timeout;
@@ -139,6 +152,7 @@ impl Sandbox for Process {
             Launch::ThisProgram if cfg!(target_os = "linux") => ("process", Readiness::Prod),
             Launch::ThisProgram => ("process", Readiness::Beta),
             Launch::Command(kind, _) => (&**kind, Readiness::Beta),
+            Launch::Container(container) => (container.kind(), Readiness::Beta),
         };
         let details = [
             ("platform".to_owned(), std::env::consts::OS.to_owned()),

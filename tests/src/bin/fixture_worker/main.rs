@@ -5,6 +5,7 @@
 
 #[cfg(target_os = "linux")]
 mod attempts;
+mod hostile;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -28,6 +29,7 @@ fn main() {
         ["list"] => attempts::ATTEMPTS.iter().for_each(|(name, _)| println!("{name}")),
         ["javascript", ..] => toolkit_code::worker::run(toolkit_code::engine::JavaScript::new),
         ["host" | "forgetful", code] => host(code),
+        ["hostile"] => all_hostile(),
         _ => toolkit_code::worker::run(Native::new),
     }
 }
@@ -43,6 +45,11 @@ async fn host(code: &str) {
         },
         Err(error) => println!("{error}"),
     }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn all_hostile() {
+    println!("{}", hostile::run().await);
 }
 
 struct Native;

@@ -4,7 +4,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use tokio::io::{self, AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
 use super::super::super::guarantee::Enforced;
@@ -22,16 +22,21 @@ pub(super) struct Worker {
     /// It is read when the process has ended, so that a worker that fills it stops by itself.
     errors: ChildStderr,
     pub(super) enforced: Enforced,
+    /// True after the program is done, and the worker exits by itself.
+    pub(super) is_done: bool,
+    cleanup: Option<Command>,
 }
 
 /// The time that a process has to exit after it closed its output.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
+/// The time that the client of a container has to exit after its worker.
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The bytes of errors that are read.
 const MAX_ERRORS: u64 = 64 << 10;
 
 impl Worker {
     pub(super) fn spawn(command: &CommandLine) -> Result<Self, SandboxError> {
-        let spawned = command.worker().spawn();
+        let spawned = command.worker_command().spawn();
         let mut child = spawned.map_err(|error| {
             let program = command.program().to_string_lossy();
             SandboxError::Unavailable(format!("{program} cannot be started: {error}"))
@@ -40,7 +45,15 @@ impl Worker {
         else {
             return Err(SandboxError::Unavailable("the streams of the worker are missing".to_owned()));
         };
-        Ok(Self { child: Some(child), input, output: Lines::new(output), errors, enforced: Enforced::default() })
+        Ok(Self {
+            child: Some(child),
+            input,
+            output: Lines::new(output),
+            errors,
+            enforced: Enforced::default(),
+            is_done: false,
+            cleanup: command.cleanup_command(),
+        })
     }
 
     pub(super) async fn send(&mut self, line: &[u8]) -> io::Result<()> {
@@ -78,11 +91,28 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         let Some(mut child) = self.child.take() else { return };
-        kill(&mut child);
-        // Without a runtime, tokio collects the status of the process when it collects that of another one.
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move { child.wait().await });
+        let cleanup = self.cleanup.take();
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+            // Tokio collects the status of the process when it collects that of another one.
+            kill(&mut child);
+            // Its own process remains until the host ends, like any that is not awaited.
+            let _ = cleanup.map(|cleanup| cleanup.into_std().spawn());
+            return;
+        };
+        let exits = self.is_done && cleanup.is_some();
+        if !exits {
+            kill(&mut child);
         }
+        runtime.spawn(async move {
+            if exits && timeout(CLIENT_TIMEOUT, child.wait()).await.is_ok() {
+                return;
+            }
+            kill(&mut child);
+            let _ = child.wait().await;
+            if let Some(mut cleanup) = cleanup {
+                let _ = cleanup.status().await;
+            }
+        });
     }
 }
 

@@ -20,12 +20,13 @@ pub struct CommandLine {
     program: OsString,
     arguments: Vec<OsString>,
     inherits_environment: bool,
+    cleanup: Option<Box<CommandLine>>,
 }
 
 impl CommandLine {
     /// Creates a command line without arguments and environment.
     pub fn new(program: impl Into<OsString>) -> Self {
-        Self { program: program.into(), arguments: Vec::new(), inherits_environment: false }
+        Self { program: program.into(), arguments: Vec::new(), inherits_environment: false, cleanup: None }
     }
 
     pub(super) fn program(&self) -> &std::ffi::OsStr {
@@ -46,17 +47,36 @@ impl CommandLine {
         self
     }
 
+    /// Sets a command line that removes what outlives the process when that is killed, such as a container.
+    #[must_use]
+    pub fn cleanup(mut self, cleanup: CommandLine) -> Self {
+        self.cleanup = Some(Box::new(cleanup));
+        self
+    }
+
+    pub(super) fn cleanup_command(&self) -> Option<Command> {
+        let cleanup = self.cleanup.as_ref()?;
+        let mut command = cleanup.command();
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        Some(command)
+    }
+
     /// Returns the command with streams for a worker, in a process group of its own: the group is killed as a whole, and
     /// does not receive signals of the terminal.
-    pub(super) fn worker(&self) -> Command {
+    pub(super) fn worker_command(&self) -> Command {
+        let mut command = self.command();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        #[cfg(unix)]
+        command.process_group(0);
+        command
+    }
+
+    fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments);
         if !self.inherits_environment {
             command.env_clear();
         }
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
-        #[cfg(unix)]
-        command.process_group(0);
         command
     }
 }

@@ -79,8 +79,9 @@ impl ProcessSession {
             ToHost::Ready(_) => return Err(protocol(&WireError::Invalid("expected `step`".to_owned()))),
         };
         self.check.step(&step)?;
-        if matches!(step.state, State::Waiting(_)) {
-            self.turn = Turn::Resume;
+        match step.state {
+            State::Waiting(_) => self.turn = Turn::Resume,
+            State::Done(_) => self.worker.is_done = true,
         }
         Ok(step)
     }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::super::super::guarantee::{Enforced, Guarantee};
@@ -12,12 +13,14 @@ use super::super::super::worker;
 use super::super::SandboxError;
 use super::child::Worker;
 use super::command_line::CommandLine;
+use super::container::Container;
 
 /// How workers are started.
 #[derive(Debug)]
 pub(super) enum Launch {
     ThisProgram,
     Command(String, Box<CommandLine>),
+    Container(Box<Container>),
 }
 
 /// Starts workers.
@@ -44,7 +47,7 @@ impl Starter {
     /// Starts a worker and waits until it is ready for a program with these limits.
     pub(super) async fn start(&self, limits: &Limits) -> Result<Worker, SandboxError> {
         let started = tokio::time::timeout(self.timeout, async {
-            let mut worker = Worker::spawn(&self.command_line()?)?;
+            let mut worker = Worker::spawn(&self.command_line(limits)?)?;
             let ready = greet(&mut worker, limits).await?;
             worker.enforced = self.review(ready)?;
             Ok(worker)
@@ -52,9 +55,10 @@ impl Starter {
         started.await.unwrap_or_else(|_| Err(SandboxError::Unavailable(format!("no worker in {:?}", self.timeout))))
     }
 
-    fn command_line(&self) -> Result<CommandLine, SandboxError> {
+    fn command_line(&self, limits: &Limits) -> Result<CommandLine, SandboxError> {
         match &*self.launch {
             Launch::Command(_, command) => Ok((**command).clone()),
+            Launch::Container(container) => Ok(container.command_line(&container_name(), limits, self.profile)),
             // Without the call, the child would run the host a second time.
             Launch::ThisProgram if !worker::is_host() => Err(SandboxError::Unavailable(
                 "this program cannot be started as a worker: call `toolkit_code::worker::init();` first in its `main`"
@@ -72,7 +76,9 @@ impl Starter {
         if self.profile < Profile::Hardened {
             return Ok(ready.enforced);
         }
-        let mut lacking = ready.missing;
+        // A container has its own kernel interface, which may lack a mechanism and guarantee the same by another one.
+        let is_container = matches!(*self.launch, Launch::Container(_));
+        let mut lacking = if is_container { Vec::new() } else { ready.missing };
         let absent = HARDENED.into_iter().filter(|&guarantee| !ready.enforced.contains(guarantee));
         lacking.extend(absent.map(|guarantee| format!("{guarantee:?}").to_lowercase()));
         if lacking.is_empty() {
@@ -81,6 +87,13 @@ impl Starter {
         let lacking = lacking.join("; ");
         Err(SandboxError::Unavailable(format!("the profile `hardened` requires what is not enforced: {lacking}")))
     }
+}
+
+/// Returns a name that no other container of this host has.
+fn container_name() -> String {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    let n = LAST.fetch_add(1, Ordering::Relaxed);
+    format!("toolkit-code-{:x}-{:x}-{n:x}", std::process::id(), fastrand::u32(..))
 }
 
 /// Returns the path of this program. On Linux it leads to the same file even if that was replaced.

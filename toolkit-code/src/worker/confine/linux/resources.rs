@@ -4,25 +4,19 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::super::super::super::guarantee::Guarantee;
 use super::super::super::super::limits::Limits;
-use super::super::super::super::wire;
+use super::super::super::needs::{cpu_seconds, memory_bytes};
 use super::super::report::Report;
 
-/// The memory in bytes for the worker itself, beside its program and its messages.
-const HEAD_ROOM: u64 = 64 << 20;
-/// The size of the worker if it cannot be read.
+/// The address space of the worker itself in bytes, if it cannot be read.
 const TYPICAL_SIZE: u64 = 64 << 20;
-/// The number of copies of a message: as a line, as parsed, and as it is handed to the engine.
-const N_COPIES: u64 = 3;
 /// The stack in bytes, which grows up to this limit.
 const STACK: u64 = 8 << 20;
 
 /// Limits the resources of this process.
 pub(super) fn limit(limits: &Limits, report: &mut Report) {
-    let messages = (wire::max_line(limits) as u64).saturating_mul(N_COPIES);
-    let memory = size().saturating_add(HEAD_ROOM).saturating_add(messages).saturating_add(limits.memory_bytes);
-    // The worker itself needs a part of the first second. The signal at the lower limit says why the process has ended;
-    // the higher one cannot be handled.
-    let seconds = limits.run_time.as_secs().saturating_add(2);
+    let memory = size().saturating_add(memory_bytes(limits));
+    // The signal at the lower limit says why the process has ended; that at the higher one cannot be handled.
+    let seconds = cpu_seconds(limits);
     let wanted = [
         (Resource::As, memory, memory, "address space", Some(Guarantee::Memory)),
         (Resource::Cpu, seconds, seconds.saturating_add(1), "processor time", Some(Guarantee::Cpu)),
