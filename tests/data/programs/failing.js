@@ -498,6 +498,12 @@ return tree;
 //# says: the value is a function; call it
 return tools.math.add;
 
+//# function as the value, after another
+//# kind: value
+//# says: the value is a function; call it
+function helper() { return 1; }
+return helper;
+
 //# symbol as the value
 //# kind: value
 //# says: the value is a symbol
@@ -547,6 +553,12 @@ return depth(0);
 //# says: work on less data
 const rows = [];
 for (;;) rows.push(new Array(1000).fill(0));
+
+//# error in a microtask
+//# value: 5
+//# says: not awaited: in a task (line 1, col 34)
+queueMicrotask(() => { throw new Error('in a task'); });
+return 5;
 
 //# error that nothing awaited
 //# value: 5

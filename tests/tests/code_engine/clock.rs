@@ -40,9 +40,31 @@ return [date.toISOString(), date.getDate(), date.getHours(), date.getTimezoneOff
         "string",
         5,
         7,
-        "Thu, 01 Jan 1970 00:00:00 GMT"
+        "Thu Jan 01 1970 00:00:00 GMT+0000"
     ]);
     assert_eq!(ended.value(), value);
+}
+
+#[test]
+fn the_texts_of_dates_are_in_utc() {
+    let ended = run("\
+const date = new Date(Date.UTC(2020, 1, 29, 23, 5, 9));
+return [`${date}`, date.toDateString(), date.toTimeString(), date.toLocaleString(), date.toLocaleDateString(),
+  date.toLocaleTimeString(), date.toUTCString(), `${new Date(NaN)}`, `${new Date(-1)}`,
+  new Date(Date.UTC(2020, 0, 1, 0, 30)).toLocaleTimeString('en-US')];");
+    let texts = json!([
+        "Sat Feb 29 2020 23:05:09 GMT+0000",
+        "Sat Feb 29 2020",
+        "23:05:09 GMT+0000",
+        "02/29/2020, 11:05:09 PM",
+        "02/29/2020",
+        "11:05:09 PM",
+        "Sat, 29 Feb 2020 23:05:09 GMT",
+        "Invalid Date",
+        "Wed Dec 31 1969 23:59:59 GMT+0000",
+        "12:30:00 AM",
+    ]);
+    assert_eq!(ended.value(), texts);
 }
 
 #[test]

@@ -77,37 +77,46 @@ use crate::program::Program;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 pub struct JavaScript {
-    limits: Limits,
-    stop: Arc<AtomicBool>,
-    machine: Option<Machine>,
+    /// Prepared before the program is known, since that takes longer than most programs.
+    machine: Result<Machine, Failure>,
+    is_started: bool,
 }
 
 impl JavaScript {
     /// Creates an engine for one program. The program ends with
     /// [`FailureKind::Cancelled`](crate::FailureKind::Cancelled) soon after another thread has set `stop`.
     ///
-    /// The thread that runs the engine needs a stack of 2 MiB.
+    /// The engine is prepared here and not when the program starts, so that a waiting engine starts fast. Its thread needs a
+    /// stack of 2 MiB.
     #[must_use]
     pub fn new(limits: Limits, stop: Arc<AtomicBool>) -> Self {
         time_zone::read();
-        Self { limits, stop, machine: None }
+        Self { machine: Machine::new(limits, stop), is_started: false }
     }
 }
 
 impl Engine for JavaScript {
     fn start(&mut self, program: &Program) -> Step {
-        match Machine::new(self.limits, Arc::clone(&self.stop), program) {
-            Ok(machine) => self.machine.insert(machine).start(),
-            Err(failure) => ended(failure),
+        match &mut self.machine {
+            Ok(_) if self.is_started => not_running(),
+            Ok(machine) => {
+                self.is_started = true;
+                machine.start(program)
+            }
+            Err(failure) => ended(failure.clone()),
         }
     }
 
     fn resume(&mut self, answers: Vec<Answer>) -> Step {
         match &mut self.machine {
-            Some(machine) if !machine.is_done() => machine.resume(answers),
-            _ => ended(Failure::new(FailureKind::Exception, "no program is running")),
+            Ok(machine) if self.is_started && !machine.is_done() => machine.resume(answers),
+            _ => not_running(),
         }
     }
+}
+
+fn not_running() -> Step {
+    ended(Failure::new(FailureKind::Exception, "an engine runs one program, and none is running"))
 }
 
 fn ended(failure: Failure) -> Step {

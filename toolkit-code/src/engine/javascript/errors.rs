@@ -105,7 +105,7 @@ fn not_a_function(source: &Source, place: Option<Place>) -> String {
 fn hint(host: &Host, source: &Source, thrown: &Thrown, place: Option<Place>) -> Option<String> {
     let line = place.and_then(|place| source.line_at(place)).map_or("", |(line, _)| line);
     match &*thrown.name {
-        "ReferenceError" => hints::reference(&thrown.message, line, host.names()),
+        "ReferenceError" => hints::reference(&thrown.message, line, &host.names()),
         "TypeError" => {
             // The program went on without an answer, and reads it.
             let place = host

@@ -1,6 +1,6 @@
 //! What a program gets from its host, and leaves for it.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, Ref, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -27,7 +27,7 @@ const MAX_WAITING: usize = 4;
 /// The state that the functions of the prelude share with the engine.
 pub(super) struct Host {
     message_bytes: usize,
-    names: Names,
+    names: RefCell<Names>,
     fuel: Rc<Fuel>,
     random: Random,
     pub(super) output: Output,
@@ -61,14 +61,14 @@ pub(super) struct Failed {
 }
 
 impl Host {
-    pub(super) fn new(limits: Limits, program: &Program, fuel: Rc<Fuel>) -> Self {
+    pub(super) fn new(limits: Limits, fuel: Rc<Fuel>) -> Self {
         Self {
             message_bytes: usize::try_from(limits.message_bytes).unwrap_or(usize::MAX),
-            names: Names::new(program.functions.clone()),
+            names: RefCell::default(),
             fuel,
-            random: Random::new(program.seed),
+            random: Random::default(),
             output: Output::new(limits.output_bytes),
-            now: Cell::new(program.started_at),
+            now: Cell::new(0),
             last_id: Cell::new(0),
             calls: RefCell::default(),
             waiting: RefCell::default(),
@@ -76,6 +76,13 @@ impl Host {
             failed: RefCell::default(),
             shown: RefCell::default(),
         }
+    }
+
+    /// Sets the program that the host serves.
+    pub(super) fn set_program(&self, program: &Program) {
+        self.names.replace(Names::new(program.functions.clone()));
+        self.random.set_seed(program.seed);
+        self.now.set(program.started_at);
     }
 
     /// Takes the requests since the last time.
@@ -112,8 +119,8 @@ impl Host {
         self.shown.take()
     }
 
-    pub(super) fn names(&self) -> &Names {
-        &self.names
+    pub(super) fn names(&self) -> Ref<'_, Names> {
+        self.names.borrow()
     }
 
     /// Creates the object by which the prelude reaches the host.
@@ -144,11 +151,11 @@ impl Host {
         let host = Rc::clone(self);
         object.set("random", Func::from(move || host.random.next()))?;
         let host = Rc::clone(self);
-        object.set("tool", Func::from(move |path: String| host.names.tool(&path).map(str::to_owned)))?;
+        object.set("tool", Func::from(move |path: String| host.names().tool(&path).map(str::to_owned)))?;
         let host = Rc::clone(self);
-        object.set("exists", Func::from(move |path: String| host.names.exists(&path)))?;
+        object.set("exists", Func::from(move |path: String| host.names().exists(&path)))?;
         let host = Rc::clone(self);
-        object.set("hasMembers", Func::from(move |path: String| host.names.has_members(&path)))?;
+        object.set("hasMembers", Func::from(move |path: String| host.names().has_members(&path)))?;
         let host = Rc::clone(self);
         object.set("members", Func::from(move |path: String| host.members(&path)))?;
         let host = Rc::clone(self);
@@ -224,7 +231,7 @@ impl Host {
 
     /// Returns the names in a namespace, as JSON.
     fn members(&self, path: &str) -> String {
-        let names = serde_json::json!(self.names.members(path)).to_string();
+        let names = serde_json::json!(self.names().members(path)).to_string();
         self.fuel.work(names.len());
         names
     }
@@ -232,9 +239,9 @@ impl Host {
     /// Returns the message for a path without a tool.
     fn unknown(&self, path: &str) -> String {
         // Each name is compared.
-        if self.fuel.work(self.names.size()) {
+        if self.fuel.work(self.names().size()) {
             return String::new();
         }
-        self.names.unknown(path)
+        self.names().unknown(path)
     }
 }

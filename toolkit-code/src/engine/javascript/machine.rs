@@ -43,6 +43,7 @@ pub(super) struct Machine {
     host: Rc<Host>,
     fuel: Rc<Fuel>,
     outcomes: Outcomes,
+    limits: Limits,
     /// The failure of the program, after which only running calls are waited for.
     failure: Option<Failure>,
     main: Option<Persistent<Promise<'static>>>,
@@ -52,16 +53,8 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    pub(super) fn new(limits: Limits, stop: Arc<AtomicBool>, program: &Program) -> Result<Self, Failure> {
-        let size = program.code.len() as u64;
-        if size > limits.code_bytes {
-            let message = format!("the program has {size} bytes; at most {} are accepted", limits.code_bytes);
-            return Err(Failure::new(FailureKind::Size, message));
-        }
-        let source = Source::new(&program.code);
-        if source.is_empty() {
-            return Err(Failure::new(FailureKind::Syntax, "the program is empty"));
-        }
+    /// Prepares everything but the program.
+    pub(super) fn new(limits: Limits, stop: Arc<AtomicBool>) -> Result<Self, Failure> {
         let runtime = Runtime::new().map_err(|_| errors::out_of_memory())?;
         runtime.set_memory_limit(usize::try_from(limits.memory_bytes).unwrap_or(usize::MAX).max(1));
         runtime.set_max_stack_size(STACK_BYTES);
@@ -69,19 +62,32 @@ impl Machine {
         let fuel = Rc::new(Fuel::new(limits, stop));
         let polled = Rc::clone(&fuel);
         runtime.set_interrupt_handler(Some(Box::new(move || polled.poll())));
-        let host = Rc::new(Host::new(limits, program, Rc::clone(&fuel)));
-        let outcomes = Outcomes::new(Rc::clone(&host), Rc::clone(&fuel), source, limits);
+        let host = Rc::new(Host::new(limits, Rc::clone(&fuel)));
+        let outcomes = Outcomes::new(Rc::clone(&host), Rc::clone(&fuel), limits);
         outcomes.track_rejections(&runtime);
-        Ok(Self { host, fuel, outcomes, failure: None, main: None, is_done: false, context, runtime })
+        let prelude = context.with(|ctx| {
+            let object = host.object(&ctx, &outcomes.prelude);
+            let prelude = object.and_then(|object| Prelude::load(&ctx, object));
+            prelude.map_err(|_| fuel.failure().unwrap_or_else(errors::out_of_memory))
+        })?;
+        *outcomes.prelude.borrow_mut() = Some(prelude);
+        Ok(Self { host, fuel, outcomes, limits, failure: None, main: None, is_done: false, context, runtime })
     }
 
     /// Starts the program.
-    pub(super) fn start(&mut self) -> Step {
+    pub(super) fn start(&mut self, program: &Program) -> Step {
+        let size = program.code.len() as u64;
+        let max = self.limits.code_bytes;
+        self.host.set_program(program);
+        self.outcomes.source = Source::new(&program.code);
         self.step(|machine, ctx| {
-            let object = machine.host.object(ctx, &machine.outcomes.prelude);
-            let prelude = object.and_then(|object| Prelude::load(ctx, object));
-            let prelude = prelude.map_err(|error| machine.outcomes.failure_of(ctx, &error))?;
-            *machine.outcomes.prelude.borrow_mut() = Some(prelude);
+            if size > max {
+                let message = format!("the program has {size} bytes; at most {max} are accepted");
+                return Err(Failure::new(FailureKind::Size, message));
+            }
+            if machine.outcomes.source.is_empty() {
+                return Err(Failure::new(FailureKind::Syntax, "the program is empty"));
+            }
             machine.evaluate(ctx)?;
             machine.run_jobs(ctx)
         })
@@ -148,7 +154,7 @@ impl Machine {
     /// Runs the evaluated program: a function, or the promise of its completion.
     fn begin<'js>(&mut self, ctx: &Ctx<'js>, program: Value<'js>) -> Result<(), Error> {
         let run = prelude::with(&self.outcomes.prelude, |prelude| prelude.run(ctx))?;
-        let main: Promise<'js> = run.call((program, self.outcomes.source.may_be_function()))?;
+        let main: Promise<'js> = run.call((program, self.outcomes.source.calls_value()))?;
         self.main = Some(Persistent::save(ctx, main));
         Ok(())
     }

@@ -8,6 +8,7 @@ use toolkit::schema::suggest::nearest;
 const LISTED: usize = 8;
 
 /// The functions of a program by their paths, such as `math.add`, which form a tree.
+#[derive(Default)]
 pub(super) struct Names(BTreeMap<String, String>);
 
 impl Names {

@@ -1,6 +1,7 @@
 //! The end of a program: its value, or its failure.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use rquickjs::{Ctx, Error, Object, Persistent, Promise, Runtime, Value};
@@ -21,8 +22,10 @@ const MAX_SHOWN: usize = 500;
 /// The steps of a program that did so little that it has not filled the memory.
 const FEW_STEPS: u64 = 30_000;
 
-/// A promise that was rejected and that nothing handles, and the reason.
-type Rejection = (Persistent<Value<'static>>, Persistent<Value<'static>>);
+type Stored = Persistent<Value<'static>>;
+
+/// The promises that were rejected and that nothing handles, each with its number and the reason.
+type Rejections = HashMap<Stored, (u64, Stored)>;
 
 /// What tells how a program ends.
 pub(super) struct Outcomes {
@@ -31,17 +34,17 @@ pub(super) struct Outcomes {
     pub(super) source: Source,
     pub(super) prelude: Slot,
     limits: Limits,
-    rejections: Rc<RefCell<Vec<Rejection>>>,
+    rejections: Rc<RefCell<Rejections>>,
     /// True if null was thrown, which may mean that the memory was exceeded.
     threw_null: Cell<bool>,
 }
 
 impl Outcomes {
-    pub(super) fn new(host: Rc<Host>, fuel: Rc<Fuel>, source: Source, limits: Limits) -> Self {
+    pub(super) fn new(host: Rc<Host>, fuel: Rc<Fuel>, limits: Limits) -> Self {
         Self {
             host,
             fuel,
-            source,
+            source: Source::new(""),
             prelude: Rc::default(),
             limits,
             rejections: Rc::default(),
@@ -52,13 +55,15 @@ impl Outcomes {
     /// Keeps the promises that are rejected while nothing handles them.
     pub(super) fn track_rejections(&self, runtime: &Runtime) {
         let rejections = Rc::clone(&self.rejections);
+        let count = Cell::new(0);
         runtime.set_host_promise_rejection_tracker(Some(Box::new(move |ctx, promise, reason, is_handled| {
             let promise = Persistent::save(&ctx, promise);
             let mut rejections = rejections.borrow_mut();
             if is_handled {
-                rejections.retain(|(rejected, _)| *rejected != promise);
+                rejections.remove(&promise);
             } else {
-                rejections.push((promise, Persistent::save(&ctx, reason)));
+                count.set(count.get() + 1);
+                rejections.insert(promise, (count.get(), Persistent::save(&ctx, reason)));
             }
         })));
     }
@@ -97,7 +102,7 @@ impl Outcomes {
             Err(WriteError::Rejected(reason)) => {
                 let failure = self.failure_for(ctx, &reason);
                 let reason = Persistent::save(ctx, reason);
-                self.rejections.borrow_mut().retain(|(_, rejected)| *rejected != reason);
+                self.rejections.borrow_mut().retain(|_, (_, rejected)| *rejected != reason);
                 return Err(failure);
             }
             Err(WriteError::Invalid(path, reason)) => {
@@ -115,7 +120,9 @@ impl Outcomes {
 
     /// Prints what was rejected and what nothing awaited.
     pub(super) fn print_rejections(&self, ctx: &Ctx<'_>) {
-        for (_, reason) in self.rejections.take() {
+        let mut rejections: Vec<(u64, Stored)> = self.rejections.take().into_values().collect();
+        rejections.sort_by_key(|(number, _)| *number);
+        for (_, reason) in rejections {
             if let Ok(reason) = reason.restore(ctx) {
                 let failure = self.failure_for(ctx, &reason);
                 self.host.output.print(true, format!("not awaited: {failure}"));

@@ -44,6 +44,7 @@
     const toTime = uncurry(Date.prototype.getTime);
     const toText = uncurry(RegExp.prototype.toString);
     const bigToText = uncurry(BigInt.prototype.toString);
+    const slice = uncurry(String.prototype.slice);
     const wellFormed = uncurry(String.prototype.toWellFormed);
     const NativeUint8Array = Uint8Array;
     const typedLength = uncurry(getOwnPropertyDescriptor(prototypes.typed, 'length').get);
@@ -174,7 +175,7 @@
     const { UTC } = Date;
     const utcText = uncurry(Date.prototype.toUTCString);
     function DateOfProgram(...parts) {
-        if (new.target === undefined) return utcText(new NativeDate(host.now()));
+        if (new.target === undefined) return dateText(new NativeDate(host.now()));
         const { length } = parts;
         let time = length === 0 ? host.now() : parts[0];
         if (length > 1) time = apply(UTC, undefined, parts);
@@ -197,7 +198,33 @@
     define(NativeDate.prototype, 'getTimezoneOffset', function getTimezoneOffset() {
         return toTime(this) * 0;
     });
-    define(NativeDate.prototype, 'toString', NativeDate.prototype.toUTCString);
+    const text = (write) => ({
+        method() {
+            return toTime(this) * 0 === 0 ? write(utcText(this), toIso(this)) : 'Invalid Date';
+        },
+    }).method;
+    // `Thu, 01 Jan 1970 00:00:00 GMT` and `1970-01-01T00:00:00.000Z`, whose years may have other lengths.
+    const day = (utc) => `${slice(utc, 0, 3)} ${slice(utc, 8, 11)} ${slice(utc, 5, 7)} ${slice(utc, 12, -13)}`;
+    const time = (utc) => `${slice(utc, -12, -4)} GMT+0000`;
+    const localDay = (iso) => `${slice(iso, -19, -17)}/${slice(iso, -16, -14)}/${slice(iso, 0, -20)}`;
+    const localTime = (iso) => {
+        const hours = +slice(iso, -13, -11);
+        const half = hours % 12 || 12;
+        return `${half < 10 ? 0 : ''}${half}${slice(iso, -11, -5)} ${hours < 12 ? 'AM' : 'PM'}`;
+    };
+    const texts = {
+        __proto__: null,
+        toString: (utc) => `${day(utc)} ${time(utc)}`,
+        toDateString: (utc) => day(utc),
+        toTimeString: (utc) => time(utc),
+        toLocaleString: (utc, iso) => `${localDay(iso)}, ${localTime(iso)}`,
+        toLocaleDateString: (utc, iso) => localDay(iso),
+        toLocaleTimeString: (utc, iso) => localTime(iso),
+    };
+    for (const name in texts) define(NativeDate.prototype, name, text(texts[name]));
+    const dateText = uncurry(NativeDate.prototype.toString);
+    delete NativeDate.prototype.getYear;
+    delete NativeDate.prototype.setYear;
     define(globalThis, 'Date', DateOfProgram);
     define(Math, 'random', () => host.random());
 
@@ -317,7 +344,7 @@
 
     // The globals of a program.
 
-    const text = (value, what) => {
+    const checked = (value, what) => {
         if (typeof value !== 'string') throw new NativeTypeError(`${what} must be a string`);
         return value;
     };
@@ -335,18 +362,20 @@
         }
         host.print(isError, values);
     };
+    // What a callback throws is a rejection, which the host prints.
+    const settled = NativePromise.resolve();
     let timers = 0;
     const cancelled = new Map();
     const globals = {
         __proto__: null,
         tools: node(''),
         ToolError,
-        call: (id, args) => request('tool', text(id, 'the id of a tool'), args),
+        call: (id, args) => request('tool', checked(id, 'the id of a tool'), args),
         chain: (steps) => request('chain', steps),
-        search: (query, limit) => request('search', text(query, 'the query'), limit),
+        search: (query, limit) => request('search', checked(query, 'the query'), limit),
         namespaces: () => request('namespaces'),
         describe: (...ids) => request('describe', ids),
-        examples: (id, max) => request('examples', text(id, 'the id of a tool'), max),
+        examples: (id, max) => request('examples', checked(id, 'the id of a tool'), max),
         sleep: (ms) => request('sleep', ms),
         content: blocksOf,
         show(shown) {
@@ -364,6 +393,10 @@
             };
             then(then(request('sleep', ms ?? 0), fire), undefined, (error) => print(true, ['Uncaught', error]));
             return timer;
+        },
+        queueMicrotask(callback) {
+            if (typeof callback !== 'function') throw new NativeTypeError('queueMicrotask takes a function');
+            then(settled, callback);
         },
         clearTimeout(timer) {
             mapSet(cancelled, timer, true);

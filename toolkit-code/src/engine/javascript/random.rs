@@ -3,11 +3,12 @@
 use std::cell::Cell;
 
 /// The sequence of numbers that a seed selects (SplitMix64).
+#[derive(Default)]
 pub(super) struct Random(Cell<u64>);
 
 impl Random {
-    pub(super) fn new(seed: u64) -> Self {
-        Self(Cell::new(seed))
+    pub(super) fn set_seed(&self, seed: u64) {
+        self.0.set(seed);
     }
 
     /// Returns the next number, from 0 inclusive to 1 exclusive.

@@ -54,8 +54,13 @@ impl Source {
         if self.may_be_function() { &[Form::Expression, Form::Script, Form::Body] } else { &[Form::Script, Form::Body] }
     }
 
-    /// Returns true if the code begins like a function, which is then called.
-    pub(super) fn may_be_function(&self) -> bool {
+    /// Returns true if the value is called if it is a function.
+    pub(super) fn calls_value(&self) -> bool {
+        self.form != Form::Body && self.may_be_function()
+    }
+
+    /// Returns true if the code begins like a function.
+    fn may_be_function(&self) -> bool {
         let start = self.code.trim_start();
         ["(", "async", "function"].iter().any(|word| start.starts_with(word))
     }
