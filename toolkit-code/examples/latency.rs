@@ -1,0 +1,90 @@
+//! Measures the start of sandboxes: `cargo run --release -p toolkit-code --example latency`.
+
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+use serde_json::value::to_raw_value;
+use toolkit_code::engine::{Answer, Call, Request, State};
+use toolkit_code::sandbox::{Inline, Process, Sandbox};
+use toolkit_code::{Limits, Program};
+
+const N: usize = 300;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    toolkit_code::worker::init();
+    let limits = Limits::default();
+    let sandboxes: [(&str, Box<dyn Sandbox>); 2] =
+        [("inline", Box::new(Inline::javascript())), ("process, cold", Box::new(Process::new()))];
+    for (name, sandbox) in sandboxes {
+        let mut times = Vec::new();
+        for _ in 0..N {
+            times.push(run(&*sandbox, &limits).await?);
+        }
+        report(name, times);
+        report(&format!("{name}, a call"), calls(&*sandbox, &limits).await?);
+    }
+
+    let mut times = Vec::new();
+    let sandbox = Process::new().ready(1);
+    for _ in 0..N {
+        sandbox.prepare(&limits).await?;
+        // The next worker is started by `prepare`, not beside the program.
+        times.push(run(&sandbox, &limits).await?);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    report("process, ready", times);
+
+    sandbox.prepare(&limits).await?;
+    for process in children()? {
+        println!("memory of a ready worker: {process}");
+    }
+    Ok(())
+}
+
+/// Returns the time from the request for a sandbox to the result of a program.
+async fn run(sandbox: &dyn Sandbox, limits: &Limits) -> Result<Duration, Box<dyn Error>> {
+    let start = Instant::now();
+    let mut session = sandbox.open(limits).await?;
+    let step = session.start(&Program::javascript("return 1")).await?;
+    let time = start.elapsed();
+    assert!(matches!(step.state, State::Done(_)), "{step:?}");
+    Ok(time)
+}
+
+/// Returns the times of calls of one program, without those of their tools.
+async fn calls(sandbox: &dyn Sandbox, limits: &Limits) -> Result<Vec<Duration>, Box<dyn Error>> {
+    let mut program = Program::javascript("for (let i = 0; i < 300; i++) await tools.a.b({ a: i })");
+    program.functions.insert("a.b".to_owned(), "a:b".to_owned());
+    let mut session = sandbox.open(limits).await?;
+    let mut step = session.start(&program).await?;
+    let mut times = Vec::new();
+    while let State::Waiting(calls) = &step.state {
+        let [Call { id, request: Request::RunTool { .. }, .. }] = calls[..] else { return Err("one call".into()) };
+        let answer = Answer { id, at: 0, outcome: Ok(to_raw_value(&1)?), content: None };
+        let start = Instant::now();
+        step = session.resume(vec![answer]).await?;
+        times.push(start.elapsed());
+    }
+    Ok(times)
+}
+
+/// Returns the resident and private memory of the processes that this one has started.
+fn children() -> Result<Vec<String>, Box<dyn Error>> {
+    let parent = format!("PPid:\t{}\n", std::process::id());
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc")? {
+        let path = entry?.path();
+        let status = std::fs::read_to_string(path.join("status")).unwrap_or_default();
+        if status.contains(&parent) {
+            let memory = ["VmRSS", "RssAnon"].map(|name| status.lines().find(|line| line.starts_with(name)));
+            found.push(memory.into_iter().flatten().collect::<Vec<_>>().join(", "));
+        }
+    }
+    Ok(found)
+}
+
+fn report(name: &str, mut times: Vec<Duration>) {
+    times.sort_unstable();
+    println!("{name}: least {:?}, median {:?}", times[0], times[times.len() / 2]);
+}
