@@ -1,4 +1,4 @@
-//! What a sandbox enforces.
+//! The guarantees of a sandbox.
 
 use std::collections::BTreeSet;
 

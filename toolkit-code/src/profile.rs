@@ -1,11 +1,11 @@
-//! How strictly programs are confined.
+//! Profiles: the strictness of the confinement.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// How strictly programs are confined.
+/// The strictness with which programs are confined.
 ///
 /// # Examples
 ///

@@ -69,9 +69,9 @@ impl Hello {
 pub struct Ready {
     /// The version of the protocol that the worker speaks.
     pub version: u32,
-    /// What the worker enforces, or the kernel for it.
+    /// The guarantees of the worker, or of the kernel for it.
     pub enforced: Enforced,
-    /// What it could not enforce, in words for operators.
+    /// The mechanisms that are missing, with reasons for operators.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
     /// The mechanisms and their versions, for operators.

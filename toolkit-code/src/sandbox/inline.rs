@@ -90,7 +90,7 @@ impl Sandbox for Inline {
     }
 }
 
-/// What the host wants of the engine, and where the step goes.
+/// A request to the engine, and the receiver of its step.
 struct Turn {
     input: Input,
     step: oneshot::Sender<Step>,

@@ -37,8 +37,8 @@ const CONTAINER_START_TIMEOUT: Duration = Duration::from_secs(60);
 /// The worker is this program, started again; its `main` must begin with [`worker::init`](crate::worker::init). Another
 /// program may be a worker too, and with it a container; see [`command`](Self::command).
 ///
-/// What a worker sends is checked: a worker that breaks the [protocol](crate::wire) is ended. Dropping a session kills its
-/// process.
+/// The messages of a worker are checked, and one that breaks the [protocol](crate::wire) is ended. Dropping a session
+/// kills its process.
 ///
 /// Sessions are opened in a runtime of tokio with I/O and time, and used in that runtime.
 ///

@@ -5,7 +5,7 @@ use super::super::wire;
 
 /// Returns the memory in bytes that a worker needs for a program with these limits, beside that of its binary.
 pub(crate) fn memory_bytes(limits: &Limits) -> u64 {
-    /// What the worker needs itself, such as the stack and the fragments of its allocator.
+    /// The memory of the worker itself, such as the stack and the fragments of its allocator.
     const HEAD_ROOM: u64 = 64 << 20;
     /// A message is a line, its parts, and what is handed to the engine.
     const N_COPIES: u64 = 3;

@@ -1,4 +1,4 @@
-//! Checks of what a worker says about its program.
+//! Checks of the messages of a worker.
 
 use super::super::super::engine::{Answer, Call, Request, State, Step};
 use super::super::super::failure::FailureKind;
@@ -16,7 +16,7 @@ pub(super) struct Check {
 
 /// The number of calls that wait for an answer at the same time, beside those that [`Limits::calls`] permits.
 const MAX_UNANSWERED: usize = 1_000;
-/// The text that an engine may print beyond the limit, to say that it was exceeded.
+/// The text that an engine may print beyond the limit, as a note that it was exceeded.
 const NOTE_BYTES: u64 = 1_000;
 
 impl Check {

@@ -19,7 +19,7 @@ pub(super) struct Worker {
     child: Option<Child>,
     input: ChildStdin,
     pub(super) output: Lines<ChildStdout>,
-    /// It is read when the process has ended, so that a worker that fills it stops by itself.
+    /// Read when the process has ended. A worker that fills it before stops by itself.
     errors: ChildStderr,
     pub(super) enforced: Enforced,
     /// True after the program is done, and the worker exits by itself.

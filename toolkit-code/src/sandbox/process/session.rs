@@ -25,12 +25,12 @@ pub(super) struct ProcessSession {
     running: Duration,
 }
 
-/// Whose turn it is.
+/// The side that sends the next message.
 #[derive(Clone, Copy, PartialEq)]
 enum Turn {
     Start,
     Resume,
-    /// That of the worker, or nobody's after the program or the session has ended.
+    /// The worker, or neither after the end of the program or of the session.
     Worker,
 }
 

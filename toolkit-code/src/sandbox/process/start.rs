@@ -15,7 +15,7 @@ use super::child::Worker;
 use super::command_line::CommandLine;
 use super::container::Container;
 
-/// How workers are started.
+/// The command that starts workers.
 #[derive(Debug)]
 pub(super) enum Launch {
     ThisProgram,
@@ -31,7 +31,7 @@ pub(super) struct Starter {
     pub(super) timeout: Duration,
 }
 
-/// What [`Profile::Hardened`] requires of a worker. The host enforces time, calls and steps of chains.
+/// The guarantees that [`Profile::Hardened`] requires of a worker. The host enforces time, calls and steps of chains.
 const HARDENED: [Guarantee; 8] = [
     Guarantee::Steps,
     Guarantee::Memory,
@@ -106,7 +106,7 @@ fn this_program() -> std::io::Result<PathBuf> {
 async fn greet(worker: &mut Worker, limits: &Limits) -> Result<wire::Ready, SandboxError> {
     let hello = wire::encode(&ToWorker::Hello(Hello::new(*limits)), GREETING_BYTES);
     let hello = hello.map_err(|error| unavailable(&error))?;
-    // A worker that ends at once may close its input before; its output says more.
+    // A worker that ends at once may close its input before; its output contains the reason.
     let _ = worker.send(&hello).await;
     let line = match worker.output.receive(GREETING_BYTES).await {
         Ok(Some(line)) => line,

@@ -1,9 +1,9 @@
-//! What the confinement has achieved.
+//! The result of the confinement.
 
 use super::super::super::guarantee::{Enforced, Guarantee};
 use super::super::super::wire::Ready;
 
-/// What is enforced so far, and what could not be.
+/// The guarantees so far, and those that could not be given.
 pub(in super::super) struct Report {
     ready: Ready,
 }

@@ -5,7 +5,7 @@ use landlock::{ABI, Access, AccessFs, AccessNet, LandlockStatus, Ruleset, Rulese
 /// The version of which all rights are taken; the following ones only add what an empty set of rights has not.
 const VERSION: ABI = ABI::V6;
 
-/// What the kernel enforces, with its version of Landlock.
+/// The extent of the enforcement, with the kernel's version of Landlock.
 pub(super) enum Landlock {
     Full(String),
     Partial(String),

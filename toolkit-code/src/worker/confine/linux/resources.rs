@@ -15,7 +15,7 @@ const STACK: u64 = 8 << 20;
 /// Limits the resources of this process.
 pub(super) fn limit(limits: &Limits, report: &mut Report) {
     let memory = size().saturating_add(memory_bytes(limits));
-    // The signal at the lower limit says why the process has ended; that at the higher one cannot be handled.
+    // The signal at the lower limit shows the reason for the end. The one at the higher limit cannot be handled.
     let seconds = cpu_seconds(limits);
     let wanted = [
         (Resource::As, memory, memory, "address space", Some(Guarantee::Memory)),
