@@ -129,6 +129,9 @@ impl CodeMode {
     ///
     /// Returns the errors of [`CodeMode::run`].
     pub async fn resume(&self, context: &Context, limits: Limits, journal: Journal) -> Result<Outcome, CodeError> {
+        if !journal.is_supported() {
+            return Err(CodeError::UnknownJournal);
+        }
         let job = Job { program: journal.program, replayed: journal.entries, trace: Arc::default() };
         self.execute(context, limits, job, true).await
     }

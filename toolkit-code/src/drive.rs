@@ -53,7 +53,7 @@ pub(crate) enum End {
 
 impl Run<'_> {
     /// Runs the program to its end, or until it waits for decisions. The program gets the answers in `replayed` first.
-    /// What it did is in `trace`, also if the future is dropped.
+    /// Its effects until then are in `trace`, also if the future is dropped.
     pub(crate) async fn drive(
         &self,
         session: &mut dyn Session,

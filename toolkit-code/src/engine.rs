@@ -28,15 +28,15 @@ pub trait Engine {
     fn resume(&mut self, answers: Vec<Answer>) -> Step;
 }
 
-/// What a program did until it waited or ended.
+/// The effects of a program until it waits or ends.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Step {
     /// The texts that it printed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub printed: Vec<Printed>,
-    /// What it waits for, or its end.
+    /// The calls that it waits for, or its end.
     pub state: State,
-    /// What it has used in total.
+    /// The usage in total.
     pub usage: Usage,
 }
 
@@ -69,7 +69,7 @@ pub struct Shown {
     pub block: u32,
 }
 
-/// What a program has used.
+/// The resources that a program has used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// The steps; see [`Limits::steps`](crate::Limits::steps).
@@ -88,7 +88,7 @@ pub struct Printed {
     pub text: String,
 }
 
-/// A request of a program to its host.
+/// A request with its id and its line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Call {
     /// The id, which counts from 1.
@@ -96,11 +96,11 @@ pub struct Call {
     /// The line of the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// What it wants.
+    /// The request.
     pub request: Request,
 }
 
-/// What a program wants of its host.
+/// A request of a program to its host.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

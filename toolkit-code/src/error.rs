@@ -16,6 +16,8 @@ pub enum CodeError {
     TooLong(u64),
     /// A program called a tool that runs programs.
     Nested,
+    /// The journal is one of another version of this library.
+    UnknownJournal,
     /// The sandbox cannot be started.
     Unavailable(SandboxError),
 }
@@ -26,6 +28,7 @@ impl fmt::Display for CodeError {
             Self::MissingCode => f.write_str("the program is empty"),
             Self::TooLong(max) => write!(f, "the program exceeds {max} bytes"),
             Self::Nested => f.write_str("a program cannot run another program; call the tools directly"),
+            Self::UnknownJournal => f.write_str("the journal is one of another version of this library"),
             Self::Unavailable(error) => error.fmt(f),
         }
     }
@@ -35,7 +38,7 @@ impl std::error::Error for CodeError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Unavailable(error) => Some(error),
-            Self::MissingCode | Self::TooLong(_) | Self::Nested => None,
+            Self::MissingCode | Self::TooLong(_) | Self::Nested | Self::UnknownJournal => None,
         }
     }
 }

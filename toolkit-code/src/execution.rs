@@ -25,13 +25,13 @@ pub struct Execution {
     pub content: Vec<Content>,
     /// The calls, in the order in which they were made.
     pub calls: Vec<CallRecord>,
-    /// What the program has used.
+    /// The resources that the program has used.
     pub usage: Usage,
     /// The duration of the run, with its calls.
     pub duration: Duration,
     /// The sandbox that ran it.
     pub sandbox: SandboxInfo,
-    /// What was enforced.
+    /// The guarantees that held.
     pub enforced: Enforced,
 }
 

@@ -1,4 +1,4 @@
-//! What programs can do with tools.
+//! The tools that programs can use.
 
 mod direct;
 

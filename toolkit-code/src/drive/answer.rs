@@ -235,12 +235,8 @@ impl<'r> Host<'r> {
 
 fn returned(result: &RunResult) -> Returned {
     let content = result.own_content().to_vec();
-    let value = match result.json() {
-        Some(_) => structured(result),
-        None if content.is_empty() => RawValue::NULL.to_owned(),
-        // The engine puts the blocks into the value.
-        None => RawValue::from_string("{}".to_owned()).unwrap_or_else(|_| RawValue::NULL.to_owned()),
-    };
+    // The engine puts blocks without a structured result into the value.
+    let value = structured(result);
     Returned { value, content }
 }
 

@@ -1,4 +1,4 @@
-//! What a program did.
+//! The trace of a run.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use crate::journal::Entry;
 use crate::limits::Limits;
 use crate::record::CallRecord;
 
-/// What a program did until now. It is complete at each moment, since a run may be dropped.
+/// The trace of a run until now. It is complete at each moment, since a run may be dropped.
 #[derive(Default)]
 pub(crate) struct Trace(Mutex<State>);
 

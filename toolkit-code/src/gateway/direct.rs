@@ -1,19 +1,23 @@
 //! The gateway to a dispatcher.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::fmt::Write as _;
 use std::sync::OnceLock;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
 use toolkit::call::{Arguments, BoxFuture, ErrorKind};
+use toolkit::catalog::ExportedName;
 use toolkit::chain::{Chain, ChainOutcome};
-use toolkit::tool::Annotations;
+use toolkit::tool::{Annotations, ToolId};
 use toolkit::{Context, Dispatcher, RunResult, Tool, ToolError};
+use toolkit_providers::typescript::{self, Detail};
 use toolkit_search::Index;
 
 use super::{Found, Gateway, Namespace, Overview};
+
+/// The size in bytes of the shortest declarations.
+const SHORTEST: usize = 30;
 
 /// The gateway to a dispatcher: calls of a program pass its layers, validation and limits like other calls.
 ///
@@ -21,8 +25,8 @@ use super::{Found, Gateway, Namespace, Overview};
 pub struct Direct {
     dispatcher: Dispatcher,
     is_allowed: Box<dyn Fn(&Tool) -> bool + Send + Sync>,
-    /// The function of each id.
-    functions: BTreeMap<String, String>,
+    /// The function of each allowed tool.
+    functions: HashMap<ToolId, ExportedName>,
     /// Built by the first search.
     index: OnceLock<Index>,
 }
@@ -43,8 +47,10 @@ impl Direct {
     }
 
     fn with_allowed(dispatcher: Dispatcher, is_allowed: Box<dyn Fn(&Tool) -> bool + Send + Sync>) -> Self {
-        let tools = dispatcher.catalog().latest().filter(|tool| is_allowed(tool));
-        let functions = functions(tools);
+        let names = typescript::names(dispatcher.catalog());
+        let is_function =
+            |name: &&ExportedName| dispatcher.catalog().with_id(name.id()).is_some_and(|tool| is_allowed(tool));
+        let functions = names.iter().filter(is_function).map(|name| (name.id().clone(), name.clone())).collect();
         Self { dispatcher, is_allowed, functions, index: OnceLock::new() }
     }
 
@@ -72,33 +78,41 @@ impl Direct {
         self.index.get_or_init(|| Index::from_tools(self.tools()))
     }
 
-    fn found(&self, id: &str, summary: &str) -> Found {
-        let function = self.functions.get(id).map(|path| format!("tools.{path}"));
-        Found { id: id.to_owned(), function, summary: summary.to_owned() }
+    /// Returns a tool with its function. Versions other than the latest have none, and are declared under their names.
+    fn declared<'t>(&self, tool: &'t Tool) -> (ExportedName, &'t Tool) {
+        let unnamed = || ExportedName::new(tool.name(), tool.id().clone());
+        (self.functions.get(tool.id()).cloned().unwrap_or_else(unnamed), tool)
+    }
+
+    fn declarations<'t>(&self, tools: impl Iterator<Item = &'t Tool>, detail: Detail) -> String {
+        let declared: Vec<(ExportedName, &Tool)> = tools.map(|tool| self.declared(tool)).collect();
+        typescript::describe(declared.iter().map(|(name, tool)| (name, *tool)), detail).text
+    }
+
+    /// Returns the declarations of all tools in the most detailed form that is short enough.
+    fn all_declarations(&self, max_bytes: usize) -> Option<String> {
+        // A declaration has more bytes than the shortest one, so that most catalogs need no attempt.
+        if self.functions.len() > max_bytes / SHORTEST {
+            return None;
+        }
+        let texts = [Detail::Full, Detail::Compact].map(|detail| self.declarations(self.tools(), detail));
+        texts.into_iter().find(|text| text.len() <= max_bytes)
     }
 }
 
 impl Gateway for Direct {
     fn functions(&self) -> Vec<(String, String)> {
-        self.functions.iter().map(|(id, path)| (path.clone(), id.clone())).collect()
+        self.functions.values().map(|name| (name.to_string(), name.id().to_string())).collect()
     }
 
     fn overview(&self, max_bytes: usize) -> Overview {
-        let mut declarations = Some(String::new());
-        for tool in self.tools() {
-            let Some(text) = &mut declarations else { break };
-            text.push_str(&declaration(tool, self.functions.get(&tool.id().to_string())));
-            if text.len() > max_bytes {
-                declarations = None;
-            }
-        }
         let mut annotations = Annotations::default();
         let hints = |hint: fn(&Annotations) -> Option<bool>| self.tools().map(move |tool| hint(tool.annotations()));
         annotations.read_only = Some(hints(|hints| hints.read_only).all(|hint| hint == Some(true)));
         // A tool that is not read-only may be destructive unless it says otherwise.
         annotations.destructive = Some(self.tools().map(Tool::annotations).any(is_destructive));
         annotations.open_world = Some(hints(|hints| hints.open_world).any(|hint| hint != Some(false)));
-        Overview { namespaces: self.list_namespaces(), declarations, annotations }
+        Overview { namespaces: self.list_namespaces(), declarations: self.all_declarations(max_bytes), annotations }
     }
 
     fn run_tool<'a>(
@@ -128,7 +142,13 @@ impl Gateway for Direct {
 
     fn search_tools(&self, query: &str, limit: usize) -> Vec<Found> {
         let hits = self.index().search(query, limit);
-        hits.iter().map(|hit| self.found(&hit.summary.id, &hit.summary.short_description)).collect()
+        let found = hits.iter().map(|hit| {
+            let (id, summary) = (hit.summary.id.clone(), hit.summary.short_description.clone());
+            let tool = self.dispatcher.catalog().get(&id);
+            let function = tool.and_then(|tool| self.functions.get(tool.id())).map(|name| format!("tools.{name}"));
+            Found { id, function, summary }
+        });
+        found.collect()
     }
 
     fn list_namespaces(&self) -> Vec<Namespace> {
@@ -140,13 +160,8 @@ impl Gateway for Direct {
     }
 
     fn describe_tools(&self, ids: &[String]) -> Result<String, ToolError> {
-        let mut text = String::new();
-        for id in ids {
-            let tool = self.tool(id)?;
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "{}", declaration(tool, self.functions.get(&tool.id().to_string())));
-        }
-        Ok(text)
+        let tools: Vec<&Tool> = ids.iter().map(|id| self.tool(id)).collect::<Result<_, _>>()?;
+        Ok(self.declarations(tools.into_iter(), Detail::Full))
     }
 
     fn list_tool_examples(&self, id: &str, max: usize) -> Result<Vec<Value>, ToolError> {
@@ -164,22 +179,4 @@ impl fmt::Debug for Direct {
 
 fn is_destructive(hints: &Annotations) -> bool {
     hints.read_only != Some(true) && hints.destructive != Some(false)
-}
-
-/// Returns the function of each tool that has one.
-fn functions<'t>(tools: impl Iterator<Item = &'t Tool>) -> BTreeMap<String, String> {
-    tools
-        .map(|tool| {
-            let id = tool.id();
-            let path = match id.namespace() {
-                Some(namespace) => format!("{namespace}.{}", id.name()),
-                None => id.name().to_owned(),
-            };
-            (id.to_string(), path)
-        })
-        .collect()
-}
-
-fn declaration(tool: &Tool, function: Option<&String>) -> String {
-    format!("{function:?}: {}", tool.description())
 }

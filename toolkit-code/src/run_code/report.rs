@@ -1,4 +1,4 @@
-//! What a model reads about a program that has run.
+//! The report for a model about a program that has run.
 
 use std::fmt::Write as _;
 

@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 pub struct SandboxInfo {
     /// The kind, such as `process`, `inline` or `docker`.
     pub kind: String,
-    /// How well it is tested.
+    /// The level of testing.
     pub readiness: Readiness,
     /// Details, such as the version of the kernel interface, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub details: BTreeMap<String, String>,
 }
 
-/// How well a sandbox is tested.
+/// The level of testing of a sandbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]

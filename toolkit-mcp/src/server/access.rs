@@ -1,4 +1,4 @@
-//! What the token of a caller grants.
+//! Access that the token of a caller grants.
 
 use std::fmt;
 use std::sync::Arc;

@@ -18,7 +18,7 @@ pub(super) struct Peer<'p> {
     pub(super) session: Option<&'p str>,
     /// The ways in which the client can ask its user, as declared for the session.
     pub(super) modes: Modes,
-    /// What the token of the caller grants, or `None` for everything.
+    /// The access that the token of the caller grants, or `None` for everything.
     pub(super) access: Option<&'p Access>,
     /// Cancelled when the client can send no more messages, such as answers of its user.
     pub(super) end: Option<&'p CancelToken>,

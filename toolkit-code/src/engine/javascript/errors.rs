@@ -1,4 +1,4 @@
-//! What a program throws, as failures.
+//! Failures from thrown values.
 
 use rquickjs::{Error, Function, Object, Value};
 
@@ -8,7 +8,7 @@ use super::place::Place;
 use super::source::{Form, Source};
 use crate::failure::{Failure, FailureKind};
 
-/// What the prelude knows of something that was thrown.
+/// The facts that the prelude knows about a thrown value.
 pub(super) struct Thrown {
     name: String,
     message: String,

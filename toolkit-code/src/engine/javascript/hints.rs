@@ -1,4 +1,4 @@
-//! What to write instead, for common mistakes.
+//! Hints for common mistakes.
 
 use super::names::Names;
 

@@ -1,4 +1,4 @@
-//! What a program gets from its host, and leaves for it.
+//! The exchange of a program with its host.
 
 use std::cell::{Cell, Ref, RefCell};
 use std::collections::BTreeMap;

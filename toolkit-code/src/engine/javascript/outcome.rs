@@ -27,7 +27,7 @@ type Stored = Persistent<Value<'static>>;
 /// The promises that were rejected and that nothing handles, each with its number and the reason.
 type Rejections = HashMap<Stored, (u64, Stored)>;
 
-/// What tells how a program ends.
+/// The facts that decide how a program ends.
 pub(super) struct Outcomes {
     pub(super) host: Rc<Host>,
     pub(super) fuel: Rc<Fuel>,

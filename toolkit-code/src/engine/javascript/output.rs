@@ -1,4 +1,4 @@
-//! What a program prints.
+//! The output of a program.
 
 use std::cell::{Cell, RefCell};
 

@@ -96,7 +96,7 @@
         if (content !== undefined) {
             const blocks = parse(content);
             // The result has no structured value.
-            if (text === 'null' || text === '{}') result = { content: blocks };
+            if (text === 'null') result = { content: blocks };
             if (typeof result === 'object') weakSet(contents, result, blocks);
         }
         waiting.resolve(result);

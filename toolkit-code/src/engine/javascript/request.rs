@@ -1,4 +1,4 @@
-//! What a program wants of its host, read from its values.
+//! Requests, read from the values of a program.
 
 use rquickjs::{Ctx, Error, Exception, Value};
 use serde_json::value::RawValue;

@@ -7,7 +7,7 @@ use rquickjs::{Ctx, Error, Function, Object, Type, Value};
 /// The depth of nested values, below that which readers of JSON accept.
 const MAX_DEPTH: usize = 100;
 
-/// What a value is for, which decides about the parts that are not JSON.
+/// The purpose of a value, which decides about the parts that are not JSON.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// The arguments of a call.
@@ -24,7 +24,7 @@ pub(super) enum WriteError<'js> {
     Thrown,
     /// A promise inside it was rejected.
     Rejected(Value<'js>),
-    /// It is not JSON: where, and why.
+    /// The location and the reason, for a value that is not JSON.
     Invalid(String, String),
     /// The text exceeds the limit.
     TooLarge,

@@ -84,7 +84,7 @@ pub(super) struct State {
     pub(super) answered: Vec<Answered>,
     /// The keys and hashes of the open questions.
     pub(super) open: Vec<(String, String)>,
-    /// What the call kept.
+    /// The data that the call kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) kept: Option<String>,
 }
