@@ -33,6 +33,7 @@
 
 mod call;
 mod check;
+mod code;
 mod comparison;
 mod completions;
 mod cost;

@@ -67,6 +67,9 @@ impl Program {
 
     /// Creates a program whose version is unknown.
     pub(crate) fn named(name: String) -> Self {
+        // A program of `run` and `serve --code` runs in a process that is this one, started again.
+        #[cfg(feature = "code")]
+        toolkit_code::worker::init();
         Self {
             name,
             version: None,

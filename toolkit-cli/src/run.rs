@@ -10,7 +10,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::options::program_name;
 use crate::program::Program;
-use crate::{call, check, completions, cost, diff, export, list, login, search, serve, show, status};
+use crate::{call, check, code, completions, cost, diff, export, list, login, search, serve, show, status};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -58,6 +58,7 @@ fn command(program: &Program) -> Command {
             search::command(),
             show::command(),
             call::command(),
+            code::command(),
             export::command(),
             cost::command(),
             check::command(),
@@ -84,6 +85,7 @@ fn run(words: &[OsString], mut program: Program) -> Result<Exit, CommandError> {
         "cost" => cost::run(&catalog()?, matches),
         "completions" => completions::run(&catalog()?, matches, command(&program)),
         "call" => call::run(catalog()?, matches, program.dispatcher),
+        "run" => code::run(catalog()?, matches, program.dispatcher),
         "serve" => serve::run(catalog()?, matches, program),
         "diff" => diff::run(matches),
         "status" => status::run(matches),

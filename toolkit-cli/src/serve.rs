@@ -1,5 +1,7 @@
 //! `serve`: serves the tools over MCP or Open Tool Calling.
 
+#[cfg(all(feature = "code", feature = "mcp"))]
+mod code;
 #[cfg(any(feature = "mcp", feature = "otc"))]
 mod log;
 #[cfg(feature = "mcp")]

@@ -9,6 +9,8 @@ use clap::parser::ValueSource;
 use toolkit::{Catalog, Dispatcher};
 use toolkit_mcp::server::{Filter, Http, HttpError, Rule, ServeError, Server, ServerBuilder, StateKey, TaskDirectory};
 
+#[cfg(feature = "code")]
+use super::code;
 use super::options::STATE_KEYS;
 #[cfg(feature = "proxy")]
 use super::proxy;
@@ -42,14 +44,30 @@ pub(super) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> R
         .named(program.name, version)
         .credentials(|tool| credentials::from_environment(tool.requirements()));
     let server = server((program.server)(builder).map_err(CommandError::Setup)?, matches, is_proxy)?;
+    #[cfg(feature = "code")]
+    let programs = code::Programs::new(matches, &server);
     let serving = serve(&server, matches, program.http);
     #[cfg(feature = "proxy")]
     let serving = async {
         match servers {
-            Some(servers) => proxy::along_with(&server, own, servers, matches, serving).await,
+            #[cfg(feature = "code")]
+            Some(servers) => {
+                if let Some(programs) = &programs {
+                    programs.register(&servers.backends)?;
+                }
+                let collected = || programs.iter().for_each(|programs| programs.update(&server));
+                proxy::along_with(&server, own, servers, matches, serving, collected).await
+            }
+            #[cfg(not(feature = "code"))]
+            Some(servers) => proxy::along_with(&server, own, servers, matches, serving, || {}).await,
+            #[cfg(feature = "code")]
+            None => code::along_with(&server, programs.as_ref(), serving).await,
+            #[cfg(not(feature = "code"))]
             None => serving.await,
         }
     };
+    #[cfg(all(feature = "code", not(feature = "proxy")))]
+    let serving = code::along_with(&server, programs.as_ref(), serving);
     let outcome = runtime.block_on(serving);
     // A tool that is still running must not keep the process alive.
     runtime.shutdown_background();
@@ -93,11 +111,19 @@ fn server(mut server: ServerBuilder, matches: &ArgMatches, is_proxy: bool) -> Re
     let rules = |name: &str| matches.get_many::<Rule>(name).into_iter().flatten().cloned();
     if ["allow", "deny"].iter().any(|name| matches.contains_id(name)) || matches.get_flag("read-only") {
         let mut filter = rules("allow").fold(Filter::all(), Filter::allow);
+        #[cfg(feature = "code")]
+        if matches.contains_id("allow") {
+            filter = filter.allow(code::rule());
+        }
         filter = rules("deny").fold(filter, Filter::deny);
         if matches.get_flag("read-only") {
             filter = filter.read_only();
         }
         server = server.filter(filter);
+    }
+    #[cfg(feature = "code")]
+    {
+        server = server.direct(code::direct(matches));
     }
     if is_proxy {
         // Not every client supports change notifications.

@@ -46,6 +46,10 @@ fn mcp() -> Vec<Arg> {
     let proxy = super::proxy::options();
     #[cfg(not(feature = "proxy"))]
     let proxy = [unless(false, "proxy", Arg::new("proxy"))];
+    #[cfg(all(feature = "code", feature = "mcp"))]
+    let code = super::code::options();
+    #[cfg(not(all(feature = "code", feature = "mcp")))]
+    let code = [unless(false, "code", Arg::new("code"))];
     let mut options = vec![
         Arg::new("http")
             .long("http")
@@ -90,6 +94,7 @@ fn mcp() -> Vec<Arg> {
             .help("Accept requests of web pages with this origin, such as https://example.com; with --http"),
     ];
     options.extend(proxy);
+    options.extend(code);
     options
 }
 

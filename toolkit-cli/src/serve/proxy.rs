@@ -46,7 +46,7 @@ pub(super) fn options() -> [Arg; 5] {
 
 /// The backends to serve.
 pub(super) struct Servers {
-    backends: Arc<Backends>,
+    pub(super) backends: Arc<Backends>,
     /// Those of a configuration file.
     configured: Option<Configured>,
 }
@@ -83,13 +83,14 @@ pub(super) fn servers(
 
 /// Runs `serving` with the tools of these servers and applies their changes, or writes the lock.
 ///
-/// Tools that cannot be served are reported on stderr.
+/// Tools that cannot be served are reported on stderr. `collected` is called whenever the tools may have changed.
 pub(super) async fn along_with(
     server: &Server,
     own: Catalog,
     servers: Servers,
     matches: &ArgMatches,
     serving: impl Future<Output = Result<Exit, CommandError>>,
+    collected: impl Fn(),
 ) -> Result<Exit, CommandError> {
     let Servers { backends, configured } = servers;
     if let (Some(path), true) = (matches.get_one::<PathBuf>("lock"), matches.get_flag("update-lock")) {
@@ -100,7 +101,10 @@ pub(super) async fn along_with(
     let wait = matches.get_one::<Duration>("proxy-wait").copied().unwrap_or(WAIT);
     let proxy = Proxy::new(server.clone(), Arc::clone(&backends)).wait(wait);
     let reporter = Mutex::new(Reporter::new(matches.contains_id("lock")));
-    let report = |left_out: LeftOut| reporter.lock().unwrap_or_else(PoisonError::into_inner).report(&left_out);
+    let report = |left_out: LeftOut| {
+        collected();
+        reporter.lock().unwrap_or_else(PoisonError::into_inner).report(&left_out);
+    };
     report(proxy.collect_within(wait).await);
     let following = proxy.follow(report);
     let reloading = async {

@@ -70,7 +70,9 @@ pub(crate) fn features(matches: &ArgMatches) -> Vec<&'static str> {
             features.push("mcp");
             features.extend((is_help || has("--proxy")).then_some("proxy"));
             features.extend((is_help || has("--otc")).then_some("otc"));
+            features.extend((is_help || has("--code")).then_some("code"));
         }
+        Some(&"run") => features.push("code"),
         Some(&"export") => {
             features.extend((is_help || has("otc") || has("--format=otc")).then_some("otc"));
             features.extend((is_help || has("html") || has("--format=html")).then_some("html"));

@@ -1,0 +1,120 @@
+//! The command, and the run of the program.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{Arg, ArgMatches, Command, value_parser};
+use toolkit::dispatch::DispatcherBuilder;
+use toolkit::{Catalog, Context, Dispatcher};
+use toolkit_code::{CodeMode, Execution, Limits, Program};
+
+use super::{output, sandbox, tools};
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::options::{duration, json_switch, switch};
+use crate::program::Configure;
+use crate::{foreground, runtime};
+
+/// The time after the limit of the run within which it should have ended.
+const BLOCKED: Duration = Duration::from_secs(1);
+
+pub(super) fn command() -> Command {
+    Command::new("run")
+        .about("Run a program that calls the tools")
+        .long_about(
+            "Run a program that calls the tools: JavaScript, the body of an async function, in which \
+             `await tools.NAMESPACE.NAME({...})` calls a tool. What it returns goes to stdout as JSON, and what it \
+             prints to stderr.\n\nThe program has no files, no network and no variables of the environment. The tools \
+             that it calls are those of `call`, with the same credentials.",
+        )
+        .arg(
+            Arg::new("program")
+                .required(true)
+                .value_name("FILE | -")
+                .value_parser(value_parser!(PathBuf))
+                .help("The file of the program, or `-` for stdin"),
+        )
+        .args(sandbox::options())
+        .arg(
+            Arg::new("timeout")
+                .long("timeout")
+                .value_name("TIME")
+                .value_parser(duration)
+                .help("Time of the whole run, with its calls [default: 5m]"),
+        )
+        .arg(
+            Arg::new("calls")
+                .long("calls")
+                .value_name("N")
+                .value_parser(value_parser!(u32))
+                .help("The number of calls that the program may make [default: 100]"),
+        )
+        .arg(switch("trace").help("Print the calls to stderr, with their arguments and results"))
+        .arg(json_switch("Print the value, the output, the calls and the limits as one JSON document"))
+}
+
+pub(super) fn run(
+    catalog: Catalog,
+    matches: &ArgMatches,
+    configure: Configure<DispatcherBuilder>,
+) -> Result<Exit, CommandError> {
+    let path = matches.get_one::<PathBuf>("program").expect("the argument is required");
+    let program = Program::javascript(read(path)?);
+    let runtime = runtime::create()?;
+    let dispatcher = {
+        let _on_runtime = runtime.enter();
+        configure(Dispatcher::builder(catalog)).map_err(CommandError::Setup)?.build()?
+    };
+    runtime::silence_panics();
+    let limits = limits(matches);
+    let code = CodeMode::new(dispatcher, sandbox::sandbox(matches)).limits(limits);
+    // A tool that blocks its thread also blocks the timer of the run.
+    let time_limit = Some(limits.time + BLOCKED);
+    let work = foreground::until_done(tools::with_credentials(Context::new()), time_limit, async move |context| {
+        code.run_with(&context, limits, program).await.map_err(|error| failed("unavailable", error.to_string()))
+    });
+    let outcome = runtime.block_on(work);
+    // A tool that is still running must not keep the process alive.
+    runtime.shutdown_background();
+    let execution: Execution = outcome?;
+    if matches.get_flag("trace") {
+        output::write_trace(&execution);
+    }
+    match matches.get_flag("json") {
+        true => output::write_json(&execution)?,
+        false => output::write(&execution)?,
+    }
+    Ok(if execution.outcome.is_ok() { Exit::Success } else { Exit::Failed })
+}
+
+fn limits(matches: &ArgMatches) -> Limits {
+    let mut limits = Limits::default();
+    if let Some(&time) = matches.get_one::<Duration>("timeout") {
+        limits = limits.time(time).run_time(limits.run_time.min(time));
+    }
+    if let Some(&calls) = matches.get_one::<u32>("calls") {
+        limits = limits.calls(calls);
+    }
+    limits
+}
+
+/// Reads a program, up to the maximum size of one.
+fn read(path: &Path) -> Result<String, CommandError> {
+    let max = Limits::default().code_bytes;
+    let mut text = String::new();
+    let read = match path.to_str() {
+        Some("-") => std::io::stdin().lock().take(max + 1).read_to_string(&mut text),
+        _ => std::fs::File::open(path).and_then(|file| file.take(max + 1).read_to_string(&mut text)),
+    };
+    read.map_err(|error| CommandError::Other {
+        exit: Exit::Usage,
+        kind: "io",
+        message: format!("{}: {error}", path.display()),
+    })?;
+    Ok(text)
+}
+
+fn failed(kind: &'static str, message: String) -> CommandError {
+    CommandError::Other { exit: Exit::Failed, kind, message }
+}
