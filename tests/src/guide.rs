@@ -19,6 +19,7 @@ chapters! {
     replies = "replies.md",
     search = "search.md",
     chains = "chains.md",
+    code_mode = "code-mode.md",
     streams = "streams.md",
     asking = "asking.md",
     tasks = "tasks.md",

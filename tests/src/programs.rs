@@ -141,7 +141,7 @@ pub struct Ended {
     pub calls: Vec<String>,
     /// The calls of each step.
     pub steps: Vec<usize>,
-    /// What it has used.
+    /// The usage.
     pub usage: Usage,
 }
 

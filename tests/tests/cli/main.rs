@@ -3,6 +3,7 @@
 mod ask;
 mod call;
 mod catalog;
+mod code;
 mod cost;
 mod flags;
 mod help;

@@ -1,0 +1,125 @@
+//! Limits that the host enforces.
+
+use std::time::Duration;
+
+use serde_json::json;
+use toolkit_code::sandbox::Guarantee;
+use toolkit_code::{CodeError, FailureKind, Limits, Program};
+
+use super::{code, run, within};
+
+#[tokio::test]
+async fn calls_beyond_the_limit_are_refused_before_they_run() {
+    let program = "let n = 0
+        for (let i = 0; i < 5; i++) {
+            try { await tools.math.add({ a: i, b: 1 }); n++ } catch (error) { return [n, error.kind] }
+        }";
+    let execution = within(&code(), Limits::default().calls(2), program).await;
+    assert_eq!(execution.value(), json!([2, "too_many_calls"]), "{execution:?}");
+    assert_eq!(execution.calls.len(), 2);
+
+    let program = "for (;;) await tools.math.add({ a: 1, b: 1 })";
+    let execution = within(&code(), Limits::default().calls(3), program).await;
+    assert_eq!(execution.failure().unwrap().kind, FailureKind::Calls, "{execution:?}");
+    assert_eq!(execution.calls.len(), 3);
+}
+
+#[tokio::test]
+async fn the_steps_of_chains_count_and_steps_that_did_not_run_are_given_back() {
+    let step = "{ toolId: 'math:add', args: { a: 1, b: 1 } }";
+    let failing = "{ toolId: 'shop:fail', args: { reason: 'no' } }";
+    let program = format!(
+        "const kinds = []
+         for (const steps of [[{step}, {step}], [{failing}, {step}], [{step}, {step}]])
+             try {{ await chain(steps); kinds.push('ok') }} catch (error) {{ kinds.push(error.kind) }}
+         await tools.math.add({{ a: 1, b: 1 }})
+         return kinds"
+    );
+    let execution = within(&code(), Limits::default().calls(4), &program).await;
+    assert_eq!(execution.value(), json!(["ok", "failed", "too_many_calls"]), "{execution:?}");
+    let program = format!("return await chain([{step}, {step}])");
+    let execution = within(&code(), Limits::default().chain_steps(1), &program).await;
+    assert!(execution.failure().unwrap().message.contains("at most 1"), "{execution:?}");
+    assert!(execution.calls.is_empty());
+}
+
+#[tokio::test]
+async fn at_most_so_many_calls_run_at_once() {
+    let program = "const all = await Promise.all(Array.from({ length: 6 }, (_, i) => tools.text.echo({ value: i })))
+        return all";
+    let execution = within(&code(), Limits::default().concurrent_calls(1), program).await;
+    assert_eq!(execution.value(), json!([0, 1, 2, 3, 4, 5]), "{execution:?}");
+    let mut ended = Duration::ZERO;
+    for call in &execution.calls {
+        assert!(call.start >= ended, "{execution:?}");
+        ended = call.start + call.duration;
+    }
+}
+
+#[tokio::test]
+async fn the_time_of_a_run_includes_its_calls_and_names_those_that_run() {
+    let limits = Limits::default().time(Duration::from_millis(300));
+    let execution = within(&code(), limits, "await tools.math.add({ a: 1, b: 1 })\nawait tools.time.hang()").await;
+    let failure = execution.failure().unwrap();
+    assert_eq!(failure.kind, FailureKind::Time);
+    assert!(failure.message.contains("`time:hang`"), "{failure}");
+    assert_eq!(execution.calls.iter().map(|call| call.result.is_ok()).collect::<Vec<_>>(), [true, false]);
+}
+
+#[tokio::test]
+async fn the_time_of_the_program_excludes_its_calls() {
+    let limits = Limits::default().run_time(Duration::from_millis(150));
+    let execution = within(&code(), limits, "return await tools.time.wait({ milliseconds: 400 })").await;
+    assert!(execution.failure().is_none(), "{execution:?}");
+    let execution = within(&code(), limits.steps(u64::MAX), "for (;;) {}").await;
+    assert_eq!(execution.failure().unwrap().kind, FailureKind::Time, "{execution:?}");
+}
+
+#[tokio::test]
+async fn a_result_that_is_too_large_is_an_error_of_its_call() {
+    let program = "try { return await tools.text.long({ length: 5000 }) } catch (error) { return error.kind }";
+    let execution = within(&code(), Limits::default().message_bytes(4096), program).await;
+    assert_eq!(execution.value(), "result_too_large", "{execution:?}");
+}
+
+#[tokio::test]
+async fn a_flood_of_searches_is_ended() {
+    let program = "for (;;) await search('add')";
+    let execution = within(&code(), Limits::default().calls(1), program).await;
+    assert_eq!(execution.failure().unwrap().kind, FailureKind::Calls, "{execution:?}");
+}
+
+#[tokio::test]
+async fn programs_that_cannot_be_started_are_errors() {
+    let started = code().run(Program::javascript(" \n ")).await;
+    assert_eq!(started.unwrap_err(), CodeError::MissingCode);
+    let code = code().limits(Limits::default().code_bytes(10));
+    let started = code.run(Program::javascript("return 1 + 1 + 1")).await;
+    assert_eq!(started.unwrap_err(), CodeError::TooLong(10));
+}
+
+#[tokio::test]
+async fn the_limits_of_a_run_are_at_most_those_of_the_host() {
+    let code = code().limits(Limits::default().calls(1));
+    let program = Program::javascript("for (;;) await tools.math.add({ a: 1, b: 1 })");
+    let execution = code.run_with(&toolkit::Context::new(), Limits::default().calls(1000), program).await.unwrap();
+    assert_eq!(execution.calls.len(), 1);
+}
+
+#[tokio::test]
+async fn only_what_is_enforced_is_reported() {
+    let execution = run("return 1").await;
+    for guarantee in [Guarantee::Time, Guarantee::Calls, Guarantee::ChainSteps, Guarantee::Steps, Guarantee::Memory] {
+        assert!(execution.enforced.contains(guarantee), "{guarantee:?}");
+    }
+    for guarantee in [Guarantee::Files, Guarantee::Network, Guarantee::Processes, Guarantee::Environment] {
+        assert!(!execution.enforced.contains(guarantee), "{guarantee:?}");
+    }
+}
+
+#[test]
+fn limits_are_read_without_negative_and_unknown_numbers() {
+    assert!(serde_json::from_str::<Limits>(r#"{ "calls": 10, "memory_bytes": 104857600 }"#).is_ok());
+    assert!(serde_json::from_str::<Limits>(r#"{ "calls": -1 }"#).is_err());
+    assert!(serde_json::from_str::<Limits>(r#"{ "call": 1 }"#).is_err());
+}

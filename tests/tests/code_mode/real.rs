@@ -1,0 +1,115 @@
+//! Real calls, made directly and by programs.
+
+use serde_json::{Value, json};
+use toolkit::backend::Backends;
+use toolkit::backend::LocalBackend;
+use toolkit::{Catalog, Coercion, Dispatcher, Tool, ToolError};
+use toolkit_code::sandbox::Inline;
+use toolkit_code::{CodeMode, Limits, Program};
+use toolkit_tests::{ran, shared_text};
+
+fn lines(path: &str) -> Vec<Value> {
+    let lines = shared_text(path).unwrap_or_default();
+    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Returns a value as JavaScript writes it: it has no integers, and writes `2.0` as `2`.
+fn as_javascript(value: &Value) -> Value {
+    match value {
+        Value::Number(number) => match number.as_f64() {
+            Some(float) if float.fract() == 0.0 && float.abs() < 9e15 => json!(float as i64),
+            _ => value.clone(),
+        },
+        Value::Array(items) => items.iter().map(as_javascript).collect(),
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(name, field)| (name.clone(), as_javascript(field)))
+            .collect::<serde_json::Map<_, _>>()
+            .into(),
+        _ => value.clone(),
+    }
+}
+
+/// Returns the input schema and the arguments of each real call and of each of its mutations.
+fn calls() -> Vec<(Value, Vec<Value>)> {
+    let mut calls = Vec::new();
+    for call in lines("data/calls-bfcl.jsonl") {
+        let mutations = call["invalid"].as_array().into_iter().flatten().map(|mutation| mutation["args"].clone());
+        let args = std::iter::once(call["args"].clone()).chain(mutations).collect();
+        calls.push((call["tool"]["inputSchema"].clone(), args));
+    }
+    for path in ["data/calls-live.jsonl", "data/calls-arcade.jsonl"] {
+        for call in lines(path) {
+            calls.push((call["inputSchema"].clone(), vec![call["args"].clone()]));
+        }
+    }
+    calls
+}
+
+/// Returns a dispatcher whose tools return their arguments, and the calls of each tool.
+async fn tools(coercion: Coercion) -> (Dispatcher, Vec<(String, Vec<Value>)>) {
+    let echo = LocalBackend::new("real");
+    let mut calls_of = Vec::new();
+    for (idx, (schema, args)) in calls().into_iter().enumerate() {
+        // Some schemas of real tools are invalid.
+        let Ok(tool) = Tool::builder(format!("tool_{idx}")).input(schema).build() else { continue };
+        echo.add(tool, async |args: Value, _| Ok::<_, ToolError>(args));
+        calls_of.push((format!("real:tool_{idx}"), args));
+    }
+    let backends = Backends::new();
+    backends.register(echo).unwrap();
+    let collected = backends.collect(Catalog::new([]).unwrap()).await;
+    let dispatcher = Dispatcher::builder(collected.catalog).routes(collected.routes).coercion(coercion);
+    (dispatcher.build().unwrap(), calls_of)
+}
+
+/// Makes all calls of one tool by one program, each of which returns what a direct call returns.
+async fn same(coercion: Coercion) {
+    let (dispatcher, calls) = tools(coercion).await;
+    let code = CodeMode::new(dispatcher.clone(), Inline::javascript()).limits(Limits::default().calls(1000));
+    let mut n_cases = 0;
+    for (tool, args) in calls {
+        let args: Vec<Value> = args.iter().map(as_javascript).collect();
+        let program = format!(
+            "const outcomes = []
+             for (const args of {}) {{
+                 try {{ outcomes.push({{ value: await call({tool:?}, args) }}) }}
+                 catch (error) {{
+                     outcomes.push({{ kind: error.kind, message: error.message, violations: error.violations }})
+                 }}
+             }}
+             return outcomes",
+            Value::from(args.clone()),
+        );
+        let execution = code.run(Program::javascript(program)).await.unwrap();
+        let coded = execution.value();
+        for (nth, args) in args.iter().enumerate() {
+            let direct = dispatcher.call(&tool, args.clone()).await;
+            let changes = direct.as_ref().map(|result| result.changes().to_vec()).unwrap_or_default();
+            let direct = match direct {
+                Ok(result) => json!({ "value": as_javascript(&result.value()) }),
+                Err(error) => json!({
+                    "kind": error.kind().name(),
+                    "message": error.to_string(),
+                    "violations": error.violations(),
+                }),
+            };
+            assert_eq!(coded[nth], direct, "{tool} {args}");
+            let record = &execution.calls[nth];
+            assert_eq!(serde_json::from_str::<Value>(record.args.get()).unwrap(), *args);
+            assert_eq!((&*record.tool, record.changes.len()), (&*tool, changes.len()));
+            n_cases += 1;
+        }
+    }
+    ran(n_cases);
+}
+
+#[tokio::test]
+async fn real_calls_and_their_mutations_have_the_same_outcome_as_direct_calls() {
+    same(Coercion::default()).await;
+}
+
+#[tokio::test]
+async fn lenient_calls_have_the_same_outcome_as_direct_calls() {
+    same(Coercion::Lenient).await;
+}
