@@ -33,10 +33,12 @@ const NAME: &str = "code";
 pub struct RunCode {
     code: CodeMode,
     max_declarations: usize,
-    listener: Option<Arc<dyn Fn(&Execution) + Send + Sync>>,
+    listener: Option<Arc<Listener>>,
     /// The version of the tools when they were last listed.
     seen: Arc<Mutex<u64>>,
 }
+
+type Listener = dyn Fn(&Execution) + Send + Sync;
 
 #[derive(Deserialize)]
 struct RunArguments {

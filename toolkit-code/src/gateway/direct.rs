@@ -48,8 +48,7 @@ impl Direct {
 
     fn with_allowed(dispatcher: Dispatcher, is_allowed: Box<dyn Fn(&Tool) -> bool + Send + Sync>) -> Self {
         let names = typescript::names(dispatcher.catalog());
-        let is_function =
-            |name: &&ExportedName| dispatcher.catalog().with_id(name.id()).is_some_and(|tool| is_allowed(tool));
+        let is_function = |name: &&ExportedName| dispatcher.catalog().with_id(name.id()).is_some_and(&is_allowed);
         let functions = names.iter().filter(is_function).map(|name| (name.id().clone(), name.clone())).collect();
         Self { dispatcher, is_allowed, functions, index: OnceLock::new() }
     }
