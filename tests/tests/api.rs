@@ -15,9 +15,10 @@ use std::path::{Path, PathBuf};
 
 use scraper::{ElementRef, Html, Selector};
 
-const CRATES: [&str; 9] = [
+const CRATES: [&str; 10] = [
     "toolkit",
     "toolkit_cli",
+    "toolkit_code",
     "toolkit_http",
     "toolkit_mcp",
     "toolkit_otc",
