@@ -183,7 +183,7 @@ Array.prototype.forEach.call({ length: 2 ** 53 - 1 }, () => {});
 Array.prototype.reduce.call({ length: 2 ** 53 - 1 }, () => {}, 0);
 
 //# lastIndexOf over 2^53
-//# kind: time
+//# kind: time | steps
 //# origin: quickjs-ng #1672, JS-Interpreter #207
 //# needs: process
 return Array.prototype.lastIndexOf.call({ length: 2 ** 53 - 1 }, 1);
@@ -195,13 +195,13 @@ return Array.prototype.lastIndexOf.call({ length: 2 ** 53 - 1 }, 1);
 return new Array(1e9) + '';
 
 //# reverse over 2^53
-//# kind: time
+//# kind: time | steps
 //# origin: JS-Interpreter #207
 //# needs: process
 Array.prototype.reverse.call({ length: 2 ** 53 - 1 });
 
 //# shift over 2^53
-//# kind: time
+//# kind: time | steps
 //# origin: JS-Interpreter #207
 //# needs: process
 Array.prototype.shift.call({ 0: 1, length: 2 ** 53 - 1 });
@@ -219,7 +219,7 @@ Array.prototype.sort.call({ 0: 1, length: 2 ** 53 - 1 });
 Array.prototype.fill.call({ length: 2 ** 53 - 1 }, 0);
 
 //# copyWithin over 2^53
-//# kind: time
+//# kind: time | steps
 //# origin: own
 //# needs: process
 Array.prototype.copyWithin.call({ length: 2 ** 53 - 1 }, 0, 1);

@@ -179,9 +179,9 @@ async fn a_state_contains_no_readable_answer() {
 async fn answers_that_are_too_long_are_an_error() {
     let (server, _) = server();
     let mut client = connect(&server).await;
-    let long = "x".repeat(100_000);
+    let long = "x".repeat(500_000);
     let response = client.call("plan", json!({}), |_| accept(json!({ "value": long }))).await;
-    assert!(text(&response).ends_with("the answers of the user are too long"), "{response}");
+    assert!(text(&response).ends_with("the state of the call is too long to ask the user"), "{response}");
 }
 
 /// Floats, which hold neither of both amounts, are equal.

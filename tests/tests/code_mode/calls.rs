@@ -172,7 +172,9 @@ async fn a_canceled_run_keeps_its_trace() {
         Program::javascript("console.log('begun'); await tools.math.add({ a: 1, b: 2 }); await tools.time.hang()");
     let execution = code().run_with(&context, Limits::default(), program).await.unwrap();
     assert_eq!(execution.failure().unwrap().kind, FailureKind::Cancelled);
-    let [added, hanging] = &execution.calls[..] else { panic!("{execution:?}") };
-    assert_eq!((added.result.is_ok(), &*hanging.tool, &*execution.stdout()), (true, "time:hang", "begun\n"));
-    assert_eq!(hanging.result.as_ref().unwrap_err().kind, "cancelled");
+    assert_eq!((execution.calls[0].result.is_ok(), &*execution.stdout()), (true, "begun\n"), "{execution:?}");
+    // The second call may have started.
+    assert!(
+        execution.calls.iter().skip(1).all(|call| call.result.as_ref().is_err_and(|error| error.kind == "cancelled"))
+    );
 }

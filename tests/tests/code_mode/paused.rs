@@ -31,7 +31,7 @@ async fn code(counts: &Counts, decide: impl Fn(u64) -> Decision + Send + Sync + 
         "properties": { "id": { "type": "integer" }, "wait": { "type": "integer" }, "fails": { "type": "boolean" } },
         "required": ["id"],
     });
-    local.add(Tool::builder("do").input(input).build().unwrap(), move |arguments: Value, _: Context| {
+    local.add(Tool::builder("task").input(input).build().unwrap(), move |arguments: Value, _: Context| {
         let counts = counts.clone();
         async move {
             let id = arguments["id"].as_u64().unwrap();
@@ -83,8 +83,8 @@ fn paused(outcome: Outcome) -> Journal {
 async fn a_program_waits_for_an_approval_and_continues_in_another_process() {
     let counts = Counts::default();
     let program = "console.log('begun')
-        const first = await tools.work.do({ id: 1 })
-        const second = await tools.work.do({ id: 2 })
+        const first = await tools.work.task({ id: 1 })
+        const second = await tools.work.task({ id: 2 })
         return first + second";
     let code_before = code(&counts, |id| match id {
         2 => Decision::Later("ticket 7".to_owned()),
@@ -106,7 +106,7 @@ async fn a_program_waits_for_an_approval_and_continues_in_another_process() {
 #[tokio::test]
 async fn a_denied_call_throws_after_the_pause() {
     let counts = Counts::default();
-    let program = "try { await tools.work.do({ id: 1 }) } catch (error) { return error.kind }";
+    let program = "try { await tools.work.task({ id: 1 }) } catch (error) { return error.kind }";
     let before = code(&counts, |_| Decision::Later(String::new())).await;
     let outcome = before.start(&Context::new(), Limits::default(), Program::javascript(program)).await.unwrap();
     let after = code(&counts, |_| Decision::Deny("no".to_owned())).await;
@@ -119,7 +119,7 @@ async fn a_denied_call_throws_after_the_pause() {
 async fn calls_beside_the_one_that_waits_finish_first() {
     let counts = Counts::default();
     let program = "const ids = [1, 2, 3, 4]
-        return await Promise.all(ids.map(id => tools.work.do({ id, wait: id * 20 })))";
+        return await Promise.all(ids.map(id => tools.work.task({ id, wait: id * 20 })))";
     let before = code(&counts, |id| if id == 1 { Decision::Later(String::new()) } else { Decision::Approve }).await;
     let outcome = before.start(&Context::new(), Limits::default(), Program::javascript(program)).await.unwrap();
     let journal = paused(outcome);
@@ -134,15 +134,15 @@ async fn calls_beside_the_one_that_waits_finish_first() {
 async fn without_pauses_a_program_gets_the_error() {
     let counts = Counts::default();
     let before = code(&counts, |_| Decision::Later("ticket 7".to_owned())).await;
-    let program = "try { await tools.work.do({ id: 1 }) } catch (error) { return [error.kind, error.message] }";
+    let program = "try { await tools.work.task({ id: 1 }) } catch (error) { return [error.kind, error.message] }";
     let execution = before.run(Program::javascript(program)).await.unwrap();
-    assert_eq!(execution.value(), json!(["pending", "work:do: the call waits for approval: ticket 7"]));
+    assert_eq!(execution.value(), json!(["pending", "work:task: the call waits for approval: ticket 7"]));
 }
 
 #[tokio::test]
 async fn a_sealed_journal_is_opened_with_its_key_for_its_purpose_alone() {
     let before = code(&Counts::default(), |_| Decision::Later(String::new())).await;
-    let program = Program::javascript("await tools.work.do({ id: 1 })");
+    let program = Program::javascript("await tools.work.task({ id: 1 })");
     let journal = paused(before.start(&Context::new(), Limits::default(), program).await.unwrap());
     let sealed = journal.seal(&key(), "ada");
     assert!(Journal::open(&sealed, &key(), "ada").is_ok());
@@ -161,11 +161,11 @@ async fn a_sealed_journal_is_opened_with_its_key_for_its_purpose_alone() {
 async fn a_journal_of_another_program_is_refused() {
     let counts = Counts::default();
     let before = code(&counts, |id| if id == 2 { Decision::Later(String::new()) } else { Decision::Approve }).await;
-    let program = Program::javascript("await tools.work.do({ id: 1 }); await tools.work.do({ id: 2 })");
+    let program = Program::javascript("await tools.work.task({ id: 1 }); await tools.work.task({ id: 2 })");
     let journal = paused(before.start(&Context::new(), Limits::default(), program).await.unwrap());
     let json = serde_json::to_value(&journal).unwrap();
     for (path, value) in [
-        ("/program/code", json!("await tools.work.do({ id: 9 }); await tools.work.do({ id: 2 })")),
+        ("/program/code", json!("await tools.work.task({ id: 9 }); await tools.work.task({ id: 2 })")),
         ("/entries/0/request/run_tool/args", json!({ "id": 9 })),
         ("/entries/0/answer/id", json!(7)),
     ] {
@@ -214,23 +214,23 @@ fn written(statements: &[Statement]) -> (String, u64) {
     for statement in statements {
         match statement {
             Statement::Call(fails) => text.push_str(&format!(
-                "try {{ values.push(await tools.work.do({{ id: {}, fails: {fails} }})) }} catch (e) {{ values.push(e.message) }}\n",
+                "try {{ values.push(await tools.work.task({{ id: {}, fails: {fails} }})) }} catch (e) {{ values.push(e.message) }}\n",
                 next()
             )),
             Statement::All(waits) => {
-                let calls = waits.iter().map(|wait| format!("tools.work.do({{ id: {}, wait: {wait} }})", next()));
+                let calls = waits.iter().map(|wait| format!("tools.work.task({{ id: {}, wait: {wait} }})", next()));
                 let calls: Vec<String> = calls.collect();
                 text.push_str(&format!("values.push(await Promise.all([{}]))\n", calls.join(", ")));
                 // The order of the answers is visible.
                 let calls: Vec<String> = waits
                     .iter()
-                    .map(|wait| format!("tools.work.do({{ id: {}, wait: {wait} }}).then(v => console.log(v))", next()))
+                    .map(|wait| format!("tools.work.task({{ id: {}, wait: {wait} }}).then(v => console.log(v))", next()))
                     .collect();
                 text.push_str(&format!("await Promise.all([{}])\n", calls.join(", ")));
             }
             Statement::Later => {
                 later += 1;
-                text.push_str(&format!("open.push(tools.work.do({{ id: {}, wait: 5 }}))\n", next()));
+                text.push_str(&format!("open.push(tools.work.task({{ id: {}, wait: 5 }}))\n", next()));
             }
             Statement::Print => text.push_str("console.log(values.length, Math.random(), Date.now())\n"),
         }

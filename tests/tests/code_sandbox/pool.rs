@@ -1,6 +1,6 @@
 //! Workers that are started ahead of time.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::Command;
 
 use toolkit_code::Limits;
@@ -13,7 +13,7 @@ fn pooled(n: usize) -> Tagged {
     Tagged { sandbox: sandbox.ready(n), tag }
 }
 
-fn kill(process: &PathBuf) {
+fn kill(process: &Path) {
     let pid = process.file_name().unwrap();
     assert!(Command::new("kill").arg("-KILL").arg(pid).status().unwrap().success());
 }
