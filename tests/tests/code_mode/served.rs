@@ -32,9 +32,10 @@ async fn pay(invoice: u32, ctx: &Context, log: &Log) -> Result<String, ToolError
     Ok(format!("{invoice} is paid"))
 }
 
-/// Waits until its call is dropped.
+/// Counts its start, and the end of its call.
 #[tool(namespace = "served", read_only)]
 async fn wait_forever(dropped: &Arc<AtomicUsize>) {
+    dropped.fetch_add(1, Ordering::SeqCst);
     struct Dropped(Arc<AtomicUsize>);
     impl Drop for Dropped {
         fn drop(&mut self) {
@@ -145,16 +146,17 @@ async fn a_program_of_a_client_that_hangs_up_ends_with_its_calls() {
     let program = json!({ "code": "await tools.served.wait_forever()" });
     let params = json!({ "name": "run_code", "arguments": program });
     let mut user = |_: &Value| panic!("no request of the server");
-    let call = client.call_once(&params, &mut user);
-    assert!(tokio::time::timeout(std::time::Duration::from_millis(500), call).await.is_err());
-    drop(client);
-    tokio::time::timeout(std::time::Duration::from_secs(20), async {
-        while dropped.load(Ordering::SeqCst) == 0 {
+    let counted = async |n| {
+        while dropped.load(Ordering::SeqCst) < n {
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
         }
-    })
-    .await
-    .unwrap();
+    };
+    tokio::select! {
+        response = client.call_once(&params, &mut user) => panic!("{response}"),
+        () = counted(1) => {}
+    }
+    drop(client);
+    tokio::time::timeout(std::time::Duration::from_secs(60), counted(2)).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
