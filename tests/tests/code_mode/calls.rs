@@ -130,6 +130,9 @@ async fn a_tool_that_is_not_allowed_is_unknown() {
         assert!(execution.failure().is_some(), "{program}: {execution:?}");
         assert!(execution.calls.iter().all(|call| call.backend.is_none()), "{program}: {execution:?}");
     }
+    let typo = "try { await call('shop:ordr') } catch (error) { return error.message }";
+    let message = code.run(Program::javascript(typo)).await.unwrap().value();
+    assert!(!message.to_string().contains("shop:order"), "{message}");
     let found = code.run(Program::javascript("return await search('order a drink')")).await.unwrap();
     assert!(!found.value().to_string().contains("shop"), "{found:?}");
 }

@@ -65,9 +65,11 @@ impl Direct {
 
     /// Returns the tool with this name. A tool that is not allowed is unknown.
     fn tool(&self, name: &str) -> Result<&Tool, ToolError> {
-        let tool = self.dispatcher.catalog().resolve(name)?;
-        if (self.is_allowed)(tool) {
-            return Ok(tool);
+        match self.dispatcher.catalog().resolve(name) {
+            Ok(tool) if (self.is_allowed)(tool) => return Ok(tool),
+            // The error may suggest tools that are not allowed.
+            Err(error) if self.tools().count() == self.dispatcher.catalog().latest().count() => return Err(error),
+            _ => {}
         }
         let message = format!("no tool is named `{}`", name.escape_debug());
         Err(ToolError::new(ErrorKind::UnknownTool, message))
