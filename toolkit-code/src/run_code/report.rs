@@ -10,7 +10,7 @@ use crate::execution::Execution;
 use crate::failure::Failure;
 
 /// The key in `_meta` for the calls of the program, which the model does not read.
-const CALLS_KEY: &str = "toolkit/calls";
+const CALLS_KEY: &str = "rs.toolkit/calls";
 
 /// The maximum number of calls in an error.
 const N_SHOWN: usize = 20;
