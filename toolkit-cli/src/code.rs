@@ -1,7 +1,9 @@
-//! `run`: runs a program that calls the tools.
+//! `run` and `serve-sandbox`: programs that call the tools.
 
 #[cfg(feature = "code")]
 mod execute;
+#[cfg(feature = "code")]
+mod host;
 #[cfg(feature = "code")]
 mod output;
 #[cfg(feature = "code")]
@@ -19,14 +21,26 @@ use crate::exit::Exit;
 use crate::missing;
 use crate::program::Configure;
 
-/// Returns the command.
-pub(crate) fn command() -> Command {
+/// Returns the commands.
+pub(crate) fn commands() -> [Command; 2] {
     #[cfg(feature = "code")]
-    return execute::command();
+    return [execute::command(), host::command()];
     #[cfg(not(feature = "code"))]
-    missing::command("run")
+    ["run", "serve-sandbox"].map(missing::command)
 }
 
+/// Runs `serve-sandbox`.
+pub(crate) fn serve_sandbox(matches: &ArgMatches) -> Result<Exit, CommandError> {
+    #[cfg(feature = "code")]
+    return host::run(matches);
+    #[cfg(not(feature = "code"))]
+    {
+        let _ = matches;
+        Err(missing::feature("code"))
+    }
+}
+
+/// Runs `run`.
 pub(crate) fn run(
     catalog: Catalog,
     matches: &ArgMatches,

@@ -47,6 +47,7 @@ mod foreground;
 mod formats;
 mod limits;
 mod list;
+mod listen;
 mod login;
 #[cfg(feature = "proxy")]
 mod logins;

@@ -58,7 +58,6 @@ fn command(program: &Program) -> Command {
             search::command(),
             show::command(),
             call::command(),
-            code::command(),
             export::command(),
             cost::command(),
             check::command(),
@@ -67,6 +66,7 @@ fn command(program: &Program) -> Command {
             serve::command(),
             status::command(),
         ])
+        .subcommands(code::commands())
         .subcommands(login::commands())
 }
 
@@ -86,6 +86,7 @@ fn run(words: &[OsString], mut program: Program) -> Result<Exit, CommandError> {
         "completions" => completions::run(&catalog()?, matches, command(&program)),
         "call" => call::run(catalog()?, matches, program.dispatcher),
         "run" => code::run(catalog()?, matches, program.dispatcher),
+        "serve-sandbox" => code::serve_sandbox(matches),
         "serve" => serve::run(catalog()?, matches, program),
         "diff" => diff::run(matches),
         "status" => status::run(matches),

@@ -25,15 +25,28 @@ async fn main() -> Result<(), Box<dyn Error>> {
         report(&format!("{name}, a call"), calls(&*sandbox, &limits).await?);
     }
 
-    let mut times = Vec::new();
-    let sandbox = Process::new().ready(1);
-    for _ in 0..N {
-        sandbox.prepare(&limits).await?;
-        // The next worker is started by `prepare`, not beside the program.
-        times.push(run(&sandbox, &limits).await?);
-        tokio::time::sleep(Duration::from_millis(20)).await;
+    let ready: [(&str, Box<dyn Sandbox>); 2] = [
+        ("inline, ready", Box::new(Inline::javascript().ready(1))),
+        ("process, ready", Box::new(Process::new().ready(1))),
+    ];
+    for (name, sandbox) in ready {
+        run(&*sandbox, &limits).await?;
+        let mut times = Vec::new();
+        for _ in 0..N {
+            // The next one is prepared meanwhile.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            times.push(run(&*sandbox, &limits).await?);
+        }
+        report(name, times);
     }
-    report("process, ready", times);
+
+    let sandbox = Process::new().ready(64);
+    sandbox.prepare(&limits).await?;
+    let all = futures_util::future::join_all((0..64).map(|_| run(&sandbox, &limits))).await;
+    report("64 at once, ready", all.into_iter().collect::<Result<_, _>>()?);
+    drop(sandbox);
+
+    let sandbox = Process::new().ready(1);
 
     sandbox.prepare(&limits).await?;
     for process in children()? {
@@ -86,5 +99,6 @@ fn children() -> Result<Vec<String>, Box<dyn Error>> {
 
 fn report(name: &str, mut times: Vec<Duration>) {
     times.sort_unstable();
-    println!("{name}: least {:?}, median {:?}", times[0], times[times.len() / 2]);
+    let last = times[(times.len() * 99).div_ceil(100) - 1];
+    println!("{name}: least {:?}, median {:?}, p99 {last:?}", times[0], times[times.len() / 2]);
 }

@@ -162,6 +162,9 @@ impl Clock {
         match step {
             Ok(Ok(step)) => Ok(step),
             Ok(Err(SandboxError::Ended(kind, message))) => Err(Failure::new(kind, message)),
+            Ok(Err(error @ SandboxError::Unavailable(_))) => {
+                Err(Failure::new(FailureKind::Unavailable, error.to_string()))
+            }
             Ok(Err(error)) => Err(Failure::new(FailureKind::Violation, error.to_string())),
             Err(_) => {
                 let message = "the program exceeds its time without ending; it computes too much between two calls";

@@ -57,6 +57,8 @@ pub enum FailureKind {
     Size,
     /// The sandbox ended the program because it attempted something forbidden.
     Violation,
+    /// The sandbox was lost during the run. Calls of the program may have run.
+    Unavailable,
     /// The run was canceled.
     Cancelled,
 }

@@ -5,6 +5,8 @@
 pub mod engine;
 pub mod gateway;
 pub mod sandbox;
+#[cfg(feature = "server")]
+pub mod server;
 pub mod wire;
 pub mod worker;
 

@@ -1,8 +1,13 @@
 //! Sandboxes, in which programs run.
 
+mod check;
+mod exchange;
 mod info;
 mod inline;
 mod process;
+#[cfg(feature = "remote")]
+mod remote;
+mod review;
 
 use std::fmt;
 
@@ -11,6 +16,8 @@ use toolkit::call::BoxFuture;
 pub use self::info::{Readiness, SandboxInfo};
 pub use self::inline::Inline;
 pub use self::process::{CommandLine, Container, Process};
+#[cfg(feature = "remote")]
+pub use self::remote::{Remote, UrlError};
 use super::engine::{Answer, Step};
 use super::failure::FailureKind;
 pub use super::guarantee::{Enforced, Guarantee};

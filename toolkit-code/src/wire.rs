@@ -27,6 +27,22 @@
 //! The first message of each side has a `version`, and no later version changes the meaning of that member. Neither
 //! `hello` nor `ready` is longer than [`GREETING_BYTES`], and no other line is longer than [`max_line`] for the limits in
 //! `hello`. A receiver ends the session at a line that is longer, out of turn, or not a message.
+//!
+//! # Over HTTP
+//!
+//! A [`Server`](crate::server::Server) takes each message as the body of a request, and the response has the message of
+//! the worker. Each request has `Authorization: Bearer TOKEN`.
+//!
+//! | request | message | response |
+//! |---|---|---|
+//! | `POST /v1/sessions` | `hello` | 201 with `ready`, and the path of the session in `Location` |
+//! | `POST /v1/sessions/ID` | `start`, `resume` | 200 with `step` |
+//! | `DELETE /v1/sessions/ID` | | 204; the session has ended |
+//!
+//! A response with another status has the message `error`: 401 without the token, 404 for a session that has ended, 413
+//! for a message that is too long, 422 for limits beyond those of the server, 502 if a worker broke the protocol, and 503
+//! if no session can be opened. A request that is canceled ends its session. A program that its sandbox ends is done with
+//! that failure.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -44,6 +60,10 @@ pub const VERSION: u32 = 1;
 
 /// The length of the first line of each side in bytes, at most.
 pub const GREETING_BYTES: usize = 64 << 10;
+
+/// The path of sessions over HTTP.
+#[cfg(any(feature = "remote", feature = "server"))]
+pub(crate) const SESSIONS: &str = "/v1/sessions";
 
 /// The first message of a host.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -82,3 +82,41 @@ fn a_served_program_calls_only_the_tools_that_pass_the_filter() {
     let result = served(&["--code", "--allow", "namespace=math"], "tools/call", call);
     assert_eq!(result["structuredContent"], json!({ "value": "unknown_tool" }), "{result}");
 }
+
+/// A server, which is killed at the end.
+struct Sandbox(std::process::Child);
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn programs_run_on_another_machine_with_the_tools_of_this_one() {
+    use std::io::{BufRead, BufReader};
+    use std::process::Stdio;
+
+    tools(&["serve-sandbox", "0"]).exits(2).says("set SANDBOX_TOKEN");
+    let mut serving = command(TOOLS, &["serve-sandbox", "0", "--sessions", "4", "--profile", "standard"]);
+    let mut sandbox = Sandbox(serving.env("SANDBOX_TOKEN", "s3cr3t").stderr(Stdio::piped()).spawn().unwrap());
+    let mut line = String::new();
+    BufReader::new(sandbox.0.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let url = line.trim_end().strip_prefix("sandbox at ").unwrap().to_owned();
+
+    let program = "console.log('adding')\nreturn await tools.math.add({ a: 1, b: 2 })";
+    let run = |token: &str, arguments: &[&str]| {
+        let mut run = command(TOOLS, &[&["run", "-", "--sandbox", &url], arguments].concat());
+        run.env("SANDBOX_TOKEN", token);
+        fed(run, program)
+    };
+    assert_eq!(run("s3cr3t", &[]).exits(0).prints("3\n").err, "adding\n");
+    let json = run("s3cr3t", &["--json"]).exits(0).json();
+    assert_eq!((&json["value"], &json["backend"]["kind"]), (&json!(3), &json!("remote")));
+    run("wrong", &[]).exits(1).says("HTTP 401");
+    tools_reading(program, &["run", "-", "--sandbox", "http://192.0.2.1"]).exits(2).says("set SANDBOX_TOKEN");
+    let mut open = command(TOOLS, &["run", "-", "--sandbox", "http://192.0.2.1"]);
+    open.env("SANDBOX_TOKEN", "s3cr3t");
+    fed(open, program).exits(2).says("it must begin with `https://`");
+}

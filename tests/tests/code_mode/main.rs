@@ -6,6 +6,7 @@ mod paused;
 mod real;
 mod run_code;
 mod served;
+mod task;
 mod tools;
 
 use serde_json::Value;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use toolkit::backend::Backends;
 use toolkit::backend::LocalBackend;
 use toolkit::{Catalog, Coercion, Dispatcher, Tool, ToolError};
-use toolkit_code::sandbox::Inline;
+use toolkit_code::sandbox::{CommandLine, Inline, Process, Sandbox};
 use toolkit_code::{CodeMode, Limits, Program};
 use toolkit_tests::{ran, shared_text};
 
@@ -64,9 +64,9 @@ async fn tools(coercion: Coercion) -> (Dispatcher, Vec<(String, Vec<Value>)>) {
 }
 
 /// Makes all calls of one tool by one program, each of which returns what a direct call returns.
-async fn same(coercion: Coercion) {
+async fn same(coercion: Coercion, sandbox: impl Sandbox) {
     let (dispatcher, calls) = tools(coercion).await;
-    let code = CodeMode::new(dispatcher.clone(), Inline::javascript()).limits(Limits::default().calls(1000));
+    let code = CodeMode::new(dispatcher.clone(), sandbox).limits(Limits::default().calls(1000));
     let mut n_cases = 0;
     for (tool, args) in calls {
         let args: Vec<Value> = args.iter().map(as_javascript).collect();
@@ -106,10 +106,16 @@ async fn same(coercion: Coercion) {
 
 #[tokio::test]
 async fn real_calls_and_their_mutations_have_the_same_outcome_as_direct_calls() {
-    same(Coercion::default()).await;
+    same(Coercion::default(), Inline::javascript()).await;
 }
 
 #[tokio::test]
 async fn lenient_calls_have_the_same_outcome_as_direct_calls() {
-    same(Coercion::Lenient).await;
+    same(Coercion::Lenient, Inline::javascript()).await;
+}
+
+#[tokio::test]
+async fn calls_from_a_worker_have_the_same_outcome_as_direct_calls() {
+    let command = CommandLine::new(env!("CARGO_BIN_EXE_fixture_worker")).args(["javascript"]);
+    same(Coercion::default(), Process::command("javascript", command).ready(2)).await;
 }

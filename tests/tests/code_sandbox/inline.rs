@@ -1,7 +1,7 @@
 //! Programs in the process of the host.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use toolkit_code::engine::{Answer, Call, Done, Engine, Request, State, Step, Usa
 use toolkit_code::sandbox::{Guarantee, Inline, Sandbox, SandboxError};
 use toolkit_code::{FailureKind, Limits, Program};
 
-use super::{in_the_end, value};
+use super::{in_the_end, until, value};
 
 /// An engine whose program waits for one call, or runs until it is stopped.
 struct Waiting {
@@ -83,4 +83,31 @@ async fn a_panic_of_the_engine_is_a_violation() {
     let mut session = sandbox.open(&Limits::default()).await.unwrap();
     let error = in_the_end(session.start(&Program::javascript("panic"))).await.unwrap_err();
     assert!(matches!(error, SandboxError::Ended(FailureKind::Violation, _)), "{error:?}");
+}
+
+#[tokio::test]
+async fn engines_are_prepared_ahead_of_time_and_run_one_program_each() {
+    let (sender, dropped) = std::sync::mpsc::channel();
+    let created = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&created);
+    let sandbox = Inline::new(move |_, stop| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        Waiting { stop, dropped: sender.clone() }
+    });
+    let sandbox = sandbox.ready(2);
+    let limits = Limits::default();
+    for n in 3..=5 {
+        let mut session = in_the_end(sandbox.open(&limits)).await.unwrap();
+        until(|| created.load(Ordering::SeqCst) == n).await;
+        in_the_end(session.start(&Program::javascript(""))).await.unwrap();
+        drop(session);
+        dropped.recv_timeout(Duration::from_secs(60)).unwrap();
+    }
+    let other = limits.calls(7);
+    drop(in_the_end(sandbox.open(&other)).await.unwrap());
+    until(|| created.load(Ordering::SeqCst) == 8).await;
+    drop(sandbox);
+    for _ in 0..5 {
+        dropped.recv_timeout(Duration::from_secs(60)).unwrap();
+    }
 }

@@ -12,6 +12,8 @@ mod isolation;
 mod pool;
 mod profiles;
 mod real;
+mod remote;
+mod remote_http;
 mod wire;
 mod workers;
 

@@ -61,6 +61,7 @@ pub(super) fn run(
 ) -> Result<Exit, CommandError> {
     let path = matches.get_one::<PathBuf>("program").expect("the argument is required");
     let program = Program::javascript(read(path)?);
+    let sandbox = sandbox::sandbox(matches)?;
     let runtime = runtime::create()?;
     let dispatcher = {
         let _on_runtime = runtime.enter();
@@ -68,7 +69,7 @@ pub(super) fn run(
     };
     runtime::silence_panics();
     let limits = limits(matches);
-    let code = CodeMode::new(dispatcher, sandbox::sandbox(matches)).limits(limits);
+    let code = CodeMode::new(dispatcher, sandbox).limits(limits);
     // A tool that blocks its thread also blocks the timer of the run.
     let time_limit = Some(limits.time + BLOCKED);
     let work = foreground::until_done(tools::with_credentials(Context::new()), time_limit, async move |context| {

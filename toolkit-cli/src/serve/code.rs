@@ -52,14 +52,16 @@ pub(super) struct Programs {
 
 impl Programs {
     /// Returns `None` without the option.
-    pub(super) fn new(matches: &ArgMatches, server: &Server) -> Option<Self> {
-        matches.get_one::<String>("code")?;
-        let code = CodeMode::with_gateway(tools(server), sandbox::sandbox(matches));
-        Some(Self {
+    pub(super) fn new(matches: &ArgMatches, server: &Server) -> Result<Option<Self>, CommandError> {
+        if !matches.contains_id("code") {
+            return Ok(None);
+        }
+        let code = CodeMode::with_gateway(tools(server), sandbox::sandbox(matches)?);
+        Ok(Some(Self {
             code,
             #[cfg(feature = "proxy")]
             current: Mutex::new(fingerprint(server)),
-        })
+        }))
     }
 
     /// Adds the tool that runs programs.

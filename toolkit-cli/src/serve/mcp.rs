@@ -45,7 +45,7 @@ pub(super) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> R
         .credentials(|tool| credentials::from_environment(tool.requirements()));
     let server = server((program.server)(builder).map_err(CommandError::Setup)?, matches, is_proxy)?;
     #[cfg(feature = "code")]
-    let programs = code::Programs::new(matches, &server);
+    let programs = code::Programs::new(matches, &server)?;
     let serving = serve(&server, matches, program.http);
     #[cfg(feature = "proxy")]
     let serving = async {

@@ -100,7 +100,7 @@ fn mcp() -> Vec<Arg> {
 
 fn otc() -> Vec<Arg> {
     #[cfg(feature = "otc")]
-    let otc = Arg::new("otc").long("otc").value_name("ADDR").value_parser(super::otc::address);
+    let otc = Arg::new("otc").long("otc").value_name("ADDR").value_parser(crate::listen::address);
     #[cfg(not(feature = "otc"))]
     let otc = Arg::new("otc");
     vec![

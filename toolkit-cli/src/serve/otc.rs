@@ -1,7 +1,7 @@
 //! Open Tool Calling over HTTP.
 
 use std::io::Write;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 
 use clap::ArgMatches;
 use tokio::net::TcpListener;
@@ -9,13 +9,13 @@ use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{Catalog, Dispatcher};
 use toolkit_otc::{Auth, Server};
 
-use crate::error::{CommandError, SetupError};
+use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::listen::{bind_error, until_signal};
 use crate::otc::{naming, report_left_out};
 use crate::program::Configure;
 use crate::report::counted;
 use crate::runtime;
-use crate::style;
 use crate::token::{self, TOKEN};
 
 /// The minimum number of threads, since a synchronous tool blocks one.
@@ -53,67 +53,12 @@ pub(super) fn run(
 }
 
 async fn serve(server: Server, address: SocketAddr) -> Result<(), CommandError> {
-    let bind_error = |error| CommandError::Other {
-        exit: Exit::Failed,
-        kind: "io",
-        message: format!("cannot listen at {address}: {error}"),
-    };
-    let mut stops = StopSignals::listen().map_err(|error| CommandError::Setup(SetupError::from(error)))?;
-    let listener = TcpListener::bind(address).await.map_err(bind_error)?;
-    let address = listener.local_addr().map_err(bind_error)?;
+    let listener = TcpListener::bind(address).await.map_err(|error| bind_error(address, &error))?;
+    let address = listener.local_addr().map_err(|error| bind_error(address, &error))?;
     let tools = counted(server.published().definitions().count(), "tool");
     writeln!(anstream::stderr(), "{tools} at http://{address} (Open Tool Calling)")?;
-    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let served = server.serve(listener, async { drop(stopped.await) });
-    let mut served = std::pin::pin!(served);
-    tokio::select! {
-        () = &mut served => return Ok(()),
-        () = stops.next() => drop(stop),
-    }
     let wait = "waiting for running calls; a second signal abandons them";
-    writeln!(anstream::stderr(), "{} {wait}", style::NOTE)?;
-    tokio::select! {
-        () = &mut served => {}
-        () = stops.next() => {}
-    }
-    Ok(())
-}
-
-/// A stream of SIGINT and SIGTERM.
-struct StopSignals {
-    #[cfg(unix)]
-    interrupt: tokio::signal::unix::Signal,
-    #[cfg(unix)]
-    terminate: tokio::signal::unix::Signal,
-}
-
-#[cfg(unix)]
-impl StopSignals {
-    fn listen() -> std::io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
-    }
-
-    async fn next(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
-    }
-}
-
-#[cfg(not(unix))]
-impl StopSignals {
-    fn listen() -> std::io::Result<Self> {
-        Ok(Self {})
-    }
-
-    async fn next(&mut self) {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending().await
-        }
-    }
+    until_signal(wait, |stopped| server.serve(listener, async { drop(stopped.await) })).await
 }
 
 fn auth(matches: &ArgMatches) -> Result<Auth, CommandError> {
@@ -125,13 +70,4 @@ fn auth(matches: &ArgMatches) -> Result<Auth, CommandError> {
 
 fn usage(message: String) -> CommandError {
     CommandError::Other { exit: Exit::Usage, kind: "usage", message }
-}
-
-/// Parses an address to listen at. A port without a host is on the loopback interface.
-pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
-    if let Ok(port) = text.strip_prefix(':').unwrap_or(text).parse() {
-        return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
-    }
-    let text = text.strip_prefix("localhost").map_or_else(|| text.to_owned(), |port| format!("127.0.0.1{port}"));
-    text.parse().map_err(|_| "expected an IP address and a port, such as 127.0.0.1:8080, or a port".to_owned())
 }

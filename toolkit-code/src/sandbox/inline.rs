@@ -1,8 +1,10 @@
 //! Programs in the process of the host.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use tokio::sync::oneshot;
@@ -46,6 +48,16 @@ type NewEngine = dyn Fn(Limits, Arc<AtomicBool>) -> Box<dyn Engine> + Send + Syn
 #[derive(Clone)]
 pub struct Inline {
     engine: Arc<NewEngine>,
+    n_ready: usize,
+    ready: Arc<Mutex<Ready>>,
+}
+
+/// Engines that wait for programs, all for the same limits. Each is used once.
+#[derive(Default)]
+struct Ready {
+    /// Those of the session that was opened last.
+    limits: Option<Limits>,
+    sessions: VecDeque<InlineSession>,
 }
 
 impl Inline {
@@ -60,7 +72,36 @@ impl Inline {
     /// flag is set.
     #[must_use]
     pub fn new<E: Engine + 'static>(engine: impl Fn(Limits, Arc<AtomicBool>) -> E + Send + Sync + 'static) -> Self {
-        Self { engine: Arc::new(move |limits, stop| Box::new(engine(limits, stop))) }
+        let engine: Arc<NewEngine> = Arc::new(move |limits, stop| Box::new(engine(limits, stop)));
+        Self { engine, n_ready: 0, ready: Arc::default() }
+    }
+
+    /// Sets the number of engines that wait for programs, already prepared. Each of them runs one program, with the limits
+    /// of the program before. They are prepared in the background after a session was opened. Default: 0.
+    #[must_use]
+    pub fn ready(self, n: usize) -> Self {
+        Self { n_ready: n, ready: Arc::default(), ..self }
+    }
+
+    /// Returns a session with an engine that is ready, or with a new one.
+    fn session(&self, limits: Limits) -> io::Result<InlineSession> {
+        if self.n_ready == 0 {
+            return InlineSession::new(Arc::clone(&self.engine), limits);
+        }
+        let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        if ready.limits != Some(limits) {
+            *ready = Ready { limits: Some(limits), sessions: VecDeque::new() };
+        }
+        let session = match ready.sessions.pop_front() {
+            Some(session) => session,
+            None => InlineSession::new(Arc::clone(&self.engine), limits)?,
+        };
+        while ready.sessions.len() < self.n_ready {
+            // The next session creates an engine itself and returns its error.
+            let Ok(next) = InlineSession::new(Arc::clone(&self.engine), limits) else { break };
+            ready.sessions.push_back(next);
+        }
+        Ok(session)
     }
 }
 
@@ -76,15 +117,7 @@ impl Sandbox for Inline {
     }
 
     fn open<'a>(&'a self, limits: &'a Limits) -> BoxFuture<'a, Result<Box<dyn Session>, SandboxError>> {
-        let (turns, received) = mpsc::channel();
-        let (engine, limits, stop) = (Arc::clone(&self.engine), *limits, Arc::new(AtomicBool::new(false)));
-        let stopped = Arc::clone(&stop);
-        let thread = thread::Builder::new().name("toolkit-code".to_owned()).stack_size(STACK);
-        let spawned = thread.spawn(move || run(&mut *engine(limits, stopped), &received));
-        let opened = spawned.map(|_| {
-            let enforced = Enforced::from_iter([Guarantee::Steps, Guarantee::Memory]);
-            Box::new(InlineSession { turns, stop, enforced }) as Box<dyn Session>
-        });
+        let opened = self.session(*limits).map(|session| Box::new(session) as Box<dyn Session>);
         let opened = opened.map_err(|error| SandboxError::Unavailable(format!("no thread can be started: {error}")));
         Box::pin(std::future::ready(opened))
     }
@@ -120,6 +153,16 @@ struct InlineSession {
 }
 
 impl InlineSession {
+    /// Starts a thread with an engine.
+    fn new(engine: Arc<NewEngine>, limits: Limits) -> io::Result<Self> {
+        let (turns, received) = mpsc::channel();
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let thread = thread::Builder::new().name("toolkit-code".to_owned()).stack_size(STACK);
+        thread.spawn(move || run(&mut *engine(limits, stopped), &received))?;
+        Ok(Self { turns, stop, enforced: Enforced::from_iter([Guarantee::Steps, Guarantee::Memory]) })
+    }
+
     fn turn(&self, input: Input) -> BoxFuture<'_, Result<Step, SandboxError>> {
         let (step, received) = oneshot::channel();
         let sent = self.turns.send(Turn { input, step });

@@ -1,6 +1,5 @@
 //! Programs in processes of their own.
 
-mod check;
 mod child;
 mod command_line;
 mod container;

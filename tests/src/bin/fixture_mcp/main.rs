@@ -21,6 +21,8 @@ use toolkit_mcp::server::{MissingCapability, Request, Server};
 type ItsServer = Arc<OnceLock<Server>>;
 
 fn main() -> ExitCode {
+    // `serve --code` starts this program again for each program of a client.
+    toolkit_code::worker::init();
     if std::env::args().nth(1).is_some_and(|command| command == "serve" || command == "call") {
         return toolkit_cli::main_with(|dispatcher| Ok(dispatcher.state(ItsServer::default())));
     }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::super::super::guarantee::{Enforced, Guarantee};
 use super::super::super::limits::Limits;
 use super::super::super::profile::Profile;
 use super::super::super::wire::{self, GREETING_BYTES, Hello, ToHost, ToWorker, WireError};
 use super::super::super::worker;
 use super::super::SandboxError;
+use super::super::review::review;
 use super::child::Worker;
 use super::command_line::CommandLine;
 use super::container::Container;
@@ -31,25 +31,15 @@ pub(super) struct Starter {
     pub(super) timeout: Duration,
 }
 
-/// The guarantees that [`Profile::Hardened`] requires of a worker. The host enforces time, calls and steps of chains.
-const HARDENED: [Guarantee; 8] = [
-    Guarantee::Steps,
-    Guarantee::Memory,
-    Guarantee::Cpu,
-    Guarantee::Processes,
-    Guarantee::Disk,
-    Guarantee::Files,
-    Guarantee::Network,
-    Guarantee::Environment,
-];
-
 impl Starter {
     /// Starts a worker and waits until it is ready for a program with these limits.
     pub(super) async fn start(&self, limits: &Limits) -> Result<Worker, SandboxError> {
         let started = tokio::time::timeout(self.timeout, async {
             let mut worker = Worker::spawn(&self.command_line(limits)?)?;
             let ready = greet(&mut worker, limits).await?;
-            worker.enforced = self.review(ready)?;
+            // A container has its own kernel interface, which may lack a mechanism and guarantee the same by another one.
+            let missing = if matches!(*self.launch, Launch::Container(_)) { Vec::new() } else { ready.missing };
+            worker.enforced = review(self.profile, ready.enforced, missing)?;
             Ok(worker)
         });
         started.await.unwrap_or_else(|_| Err(SandboxError::Unavailable(format!("no worker in {:?}", self.timeout))))
@@ -69,23 +59,6 @@ impl Starter {
                 Ok(CommandLine::new(program).args([worker::ARGUMENT]))
             }
         }
-    }
-
-    /// Returns what is enforced, or an error if the profile requires more.
-    fn review(&self, ready: wire::Ready) -> Result<Enforced, SandboxError> {
-        if self.profile < Profile::Hardened {
-            return Ok(ready.enforced);
-        }
-        // A container has its own kernel interface, which may lack a mechanism and guarantee the same by another one.
-        let is_container = matches!(*self.launch, Launch::Container(_));
-        let mut lacking = if is_container { Vec::new() } else { ready.missing };
-        let absent = HARDENED.into_iter().filter(|&guarantee| !ready.enforced.contains(guarantee));
-        lacking.extend(absent.map(|guarantee| format!("{guarantee:?}").to_lowercase()));
-        if lacking.is_empty() {
-            return Ok(ready.enforced);
-        }
-        let lacking = lacking.join("; ");
-        Err(SandboxError::Unavailable(format!("the profile `hardened` requires what is not enforced: {lacking}")))
     }
 }
 

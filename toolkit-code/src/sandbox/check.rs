@@ -1,9 +1,9 @@
 //! Checks of the messages of a worker.
 
-use super::super::super::engine::{Answer, Call, Request, State, Step};
-use super::super::super::failure::FailureKind;
-use super::super::super::limits::Limits;
-use super::super::SandboxError;
+use super::super::engine::{Answer, Call, Request, State, Step};
+use super::super::failure::FailureKind;
+use super::super::limits::Limits;
+use super::SandboxError;
 
 /// The checks of a session. A worker is trusted as little as its program.
 pub(super) struct Check {

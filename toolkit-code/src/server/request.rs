@@ -1,0 +1,165 @@
+//! Requests.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{HeaderMap, Method, Request, StatusCode};
+use hyper::body::Incoming;
+use sha2::{Digest, Sha256};
+use toolkit::call::SecretString;
+use toolkit_http::{BodyError, BodyReader, Connection};
+
+use super::super::engine::{Done, State, Step, Usage};
+use super::super::failure::Failure;
+use super::super::sandbox::{Sandbox, SandboxError};
+use super::super::wire::{self, GREETING_BYTES, Hello, Ready, SESSIONS, ToHost, ToWorker};
+use super::limits::ServerLimits;
+use super::reply::{self, Reply};
+use super::sessions::{Open, Sessions};
+
+/// The state that all requests share.
+pub(super) struct Shared {
+    sandbox: Arc<dyn Sandbox>,
+    token: SecretString,
+    limits: ServerLimits,
+    bodies: BodyReader,
+    pub(super) sessions: Sessions,
+}
+
+/// The time beyond that of a program after which a session is ended whose sandbox has not ended it.
+const GRACE: Duration = Duration::from_secs(1);
+
+impl Shared {
+    pub(super) fn new(sandbox: Arc<dyn Sandbox>, token: SecretString, limits: ServerLimits) -> Self {
+        let bodies = BodyReader::new(&limits.http());
+        Self { sandbox, token, limits, bodies, sessions: Sessions::new(limits.max_sessions) }
+    }
+
+    pub(super) async fn answer(&self, request: Request<Incoming>) -> Reply {
+        let path = request.uri().path();
+        if path == "/healthz" {
+            return reply::empty(StatusCode::OK);
+        }
+        if !self.is_authorized(request.headers()) {
+            return reply::rejection(StatusCode::UNAUTHORIZED, "send the token as `Authorization: Bearer …`");
+        }
+        let id = path.strip_prefix(SESSIONS).and_then(|rest| rest.strip_prefix('/')).map(str::to_owned);
+        match (request.method(), id) {
+            (&Method::POST, None) if path == SESSIONS => self.open(request).await,
+            (&Method::POST, Some(id)) => self.advance(id, request).await,
+            (&Method::DELETE, Some(id)) => match self.sessions.take(&id) {
+                Some(_) => reply::empty(StatusCode::NO_CONTENT),
+                None => has_ended(),
+            },
+            _ => reply::rejection(StatusCode::NOT_FOUND, format!("not found; sessions are at `{SESSIONS}`")),
+        }
+    }
+
+    /// Compares the digests of the tokens, whose common prefix says nothing about that of the tokens.
+    fn is_authorized(&self, headers: &HeaderMap) -> bool {
+        let expected = self.token.expose();
+        let sent = toolkit_http::bearer(headers).unwrap_or_default();
+        !expected.is_empty() && Sha256::digest(sent) == Sha256::digest(expected)
+    }
+
+    async fn open(&self, request: Request<Incoming>) -> Reply {
+        let Some(permit) = self.sessions.permit() else {
+            return reply::rejection(StatusCode::SERVICE_UNAVAILABLE, "no more programs can run now; try again later");
+        };
+        let hello = match self.read(request, GREETING_BYTES, true).await {
+            Ok(ToWorker::Hello(hello)) => hello,
+            Ok(_) => return out_of_turn("hello"),
+            Err(reply) => return reply,
+        };
+        let Hello { limits, .. } = hello;
+        if let Err(reason) = self.limits.check(&limits) {
+            return reply::rejection(StatusCode::UNPROCESSABLE_ENTITY, reason);
+        }
+        let session = match self.sandbox.open(&limits).await {
+            Ok(session) => session,
+            Err(SandboxError::Unavailable(reason)) => return reply::rejection(StatusCode::SERVICE_UNAVAILABLE, reason),
+            Err(error) => return reply::rejection(StatusCode::SERVICE_UNAVAILABLE, error.to_string()),
+        };
+        let ready = Ready::new(session.enforced().clone());
+        match self.sessions.add(session, limits, permit) {
+            Ok(id) => {
+                let reply = reply::message(StatusCode::CREATED, &ToHost::Ready(ready), GREETING_BYTES);
+                reply::located(reply, &format!("{SESSIONS}/{id}"))
+            }
+            Err(error) => reply::rejection(StatusCode::SERVICE_UNAVAILABLE, error.to_string()),
+        }
+    }
+
+    /// Passes a message to a session. If the client disconnects, the future is dropped, and the session with it.
+    async fn advance(&self, id: String, request: Request<Incoming>) -> Reply {
+        let Some(mut open) = self.sessions.take(&id) else { return has_ended() };
+        let max = wire::max_line(&open.limits);
+        let message = match self.read(request, max, false).await {
+            Ok(message) => message,
+            Err(reply) => return reply,
+        };
+        let time = open.limits.run_time.saturating_add(GRACE);
+        let Ok(stepped) = tokio::time::timeout(time, step(&mut open, message)).await else {
+            return reply::rejection(StatusCode::BAD_GATEWAY, format!("the sandbox did not respond within {time:?}"));
+        };
+        let step = match stepped {
+            Ok(step) => step,
+            Err(reply) => return reply,
+        };
+        let is_done = matches!(step.state, State::Done(_));
+        let reply = reply::message(StatusCode::OK, &ToHost::Step(Box::new(step)), max);
+        if !is_done && reply.status() == StatusCode::OK {
+            self.sessions.put(id, open);
+        }
+        reply
+    }
+
+    async fn read(&self, request: Request<Incoming>, max: usize, is_first: bool) -> Result<ToWorker, Reply> {
+        let connection = request.extensions().get::<Connection>().cloned();
+        let (parts, body) = request.into_parts();
+        let body = self.bodies.read(&parts.headers, body, connection.as_ref()).await.map_err(|error| {
+            let status = match error {
+                BodyError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+                BodyError::TimedOut(_) => StatusCode::REQUEST_TIMEOUT,
+                BodyError::Overloaded => StatusCode::SERVICE_UNAVAILABLE,
+                _ => StatusCode::BAD_REQUEST,
+            };
+            reply::rejection(status, error.to_string())
+        })?;
+        let line = body.bytes();
+        if line.len() > max {
+            let error = wire::WireError::TooLong(max);
+            return Err(reply::rejection(StatusCode::PAYLOAD_TOO_LARGE, error.to_string()));
+        }
+        let checked = if is_first { wire::check_version(line) } else { Ok(()) };
+        let read = checked.and_then(|()| wire::decode(line));
+        read.map_err(|error| reply::rejection(StatusCode::BAD_REQUEST, error.to_string()))
+    }
+}
+
+async fn step(open: &mut Open, message: ToWorker) -> Result<Step, Reply> {
+    let stepped = match message {
+        ToWorker::Start(program) if !open.is_started => {
+            open.is_started = true;
+            open.session.start(&program).await
+        }
+        ToWorker::Resume(answers) if open.is_started => open.session.resume(answers).await,
+        _ => return Err(out_of_turn(if open.is_started { "resume" } else { "start" })),
+    };
+    stepped.or_else(|error| match error {
+        SandboxError::Ended(kind, reason) => {
+            let state = State::Done(Done { outcome: Err(Failure::new(kind, reason)), shown: Vec::new() });
+            Ok(Step { printed: Vec::new(), state, usage: Usage::default() })
+        }
+        SandboxError::Protocol(reason) => Err(reply::rejection(StatusCode::BAD_GATEWAY, reason)),
+        error => Err(reply::rejection(StatusCode::SERVICE_UNAVAILABLE, error.to_string())),
+    })
+}
+
+fn has_ended() -> Reply {
+    reply::rejection(StatusCode::NOT_FOUND, "the session has ended")
+}
+
+fn out_of_turn(expected: &str) -> Reply {
+    reply::rejection(StatusCode::BAD_REQUEST, format!("expected `{expected}`"))
+}
