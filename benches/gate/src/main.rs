@@ -9,6 +9,7 @@ mod counted;
 mod limits;
 #[path = "../../benches/dispatch/mcp.rs"]
 mod mcp;
+mod programs;
 mod rows;
 #[path = "../../benches/dispatch/tools.rs"]
 mod tools;

@@ -10,6 +10,7 @@ use tokio::runtime::Runtime;
 use toolkit::{Catalog, Dispatcher, handle};
 
 use crate::mcp;
+use crate::programs;
 use crate::tools::{self, Add};
 
 /// The data of all rows, created once.
@@ -26,7 +27,7 @@ impl Rows {
         let schema = dispatcher.catalog().get("search").expect("it is linked").input();
         Self {
             search: jsonschema::validator_for(schema.as_value()).expect("the schema is valid"),
-            runtime: tokio::runtime::Builder::new_current_thread().build().expect("a runtime starts"),
+            runtime: tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime starts"),
             batch: tools::rows(),
             dispatcher,
         }
@@ -66,6 +67,9 @@ impl Rows {
                 let add = handle!(tools::add_async);
                 self.awaited(n_calls, async || add.call(&self.dispatcher, black_box((17, 25))).await);
             }
+            "floor-program" => each(n_calls, programs::floor),
+            "program" => each(n_calls, programs::program),
+            "program-add_async" => self.runtime.block_on(programs::calls(&self.dispatcher, n_calls)),
             _ => self.awaited(n_calls, async || {
                 self.dispatcher.call(row, black_box(arguments)).await.expect("it succeeds").into_json()
             }),

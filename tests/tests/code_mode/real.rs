@@ -1,12 +1,17 @@
 //! Real calls, made directly and by programs.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use serde_json::{Value, json};
 use toolkit::backend::Backends;
 use toolkit::backend::LocalBackend;
+use toolkit::dispatch::Call;
 use toolkit::{Catalog, Coercion, Dispatcher, Tool, ToolError};
 use toolkit_code::sandbox::{CommandLine, Inline, Process, Sandbox};
 use toolkit_code::{CodeMode, Limits, Program};
 use toolkit_tests::{ran, shared_text};
+use tower::util::MapRequestLayer;
 
 fn lines(path: &str) -> Vec<Value> {
     let lines = shared_text(path).unwrap_or_default();
@@ -46,8 +51,8 @@ fn calls() -> Vec<(Value, Vec<Value>)> {
     calls
 }
 
-/// Returns a dispatcher whose tools return their arguments, and the calls of each tool.
-async fn tools(coercion: Coercion) -> (Dispatcher, Vec<(String, Vec<Value>)>) {
+/// Returns a dispatcher whose tools return their arguments and whose layer counts the calls, and the calls of each tool.
+async fn tools(coercion: Coercion, seen: &Arc<AtomicUsize>) -> (Dispatcher, Vec<(String, Vec<Value>)>) {
     let echo = LocalBackend::new("real");
     let mut calls_of = Vec::new();
     for (idx, (schema, args)) in calls().into_iter().enumerate() {
@@ -59,13 +64,19 @@ async fn tools(coercion: Coercion) -> (Dispatcher, Vec<(String, Vec<Value>)>) {
     let backends = Backends::new();
     backends.register(echo).unwrap();
     let collected = backends.collect(Catalog::new([]).unwrap()).await;
+    let seen = Arc::clone(seen);
+    let counting = MapRequestLayer::new(move |call: Call| {
+        seen.fetch_add(1, Ordering::SeqCst);
+        call
+    });
     let dispatcher = Dispatcher::builder(collected.catalog).routes(collected.routes).coercion(coercion);
-    (dispatcher.build().unwrap(), calls_of)
+    (dispatcher.layer(counting).build().unwrap(), calls_of)
 }
 
 /// Makes all calls of one tool by one program, each of which returns what a direct call returns.
 async fn same(coercion: Coercion, sandbox: impl Sandbox) {
-    let (dispatcher, calls) = tools(coercion).await;
+    let seen = Arc::default();
+    let (dispatcher, calls) = tools(coercion, &seen).await;
     let code = CodeMode::new(dispatcher.clone(), sandbox).limits(Limits::default().calls(1000));
     let mut n_cases = 0;
     for (tool, args) in calls {
@@ -101,6 +112,7 @@ async fn same(coercion: Coercion, sandbox: impl Sandbox) {
             n_cases += 1;
         }
     }
+    assert_eq!(seen.load(Ordering::SeqCst), 2 * n_cases, "each call passes the layers once");
     ran(n_cases);
 }
 
