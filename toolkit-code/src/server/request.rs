@@ -104,7 +104,7 @@ impl Shared {
         };
         let step = match stepped {
             Ok(step) => step,
-            Err(reply) => return reply,
+            Err(reply) => return *reply,
         };
         let is_done = matches!(step.state, State::Done(_));
         let reply = reply::message(StatusCode::OK, &ToHost::Step(Box::new(step)), max);
@@ -137,22 +137,22 @@ impl Shared {
     }
 }
 
-async fn step(open: &mut Open, message: ToWorker) -> Result<Step, Reply> {
+async fn step(open: &mut Open, message: ToWorker) -> Result<Step, Box<Reply>> {
     let stepped = match message {
         ToWorker::Start(program) if !open.is_started => {
             open.is_started = true;
             open.session.start(&program).await
         }
         ToWorker::Resume(answers) if open.is_started => open.session.resume(answers).await,
-        _ => return Err(out_of_turn(if open.is_started { "resume" } else { "start" })),
+        _ => return Err(out_of_turn(if open.is_started { "resume" } else { "start" }).into()),
     };
     stepped.or_else(|error| match error {
         SandboxError::Ended(kind, reason) => {
             let state = State::Done(Done { outcome: Err(Failure::new(kind, reason)), shown: Vec::new() });
             Ok(Step { printed: Vec::new(), state, usage: Usage::default() })
         }
-        SandboxError::Protocol(reason) => Err(reply::rejection(StatusCode::BAD_GATEWAY, reason)),
-        error => Err(reply::rejection(StatusCode::SERVICE_UNAVAILABLE, error.to_string())),
+        SandboxError::Protocol(reason) => Err(reply::rejection(StatusCode::BAD_GATEWAY, reason).into()),
+        error => Err(reply::rejection(StatusCode::SERVICE_UNAVAILABLE, error.to_string()).into()),
     })
 }
 
