@@ -8,7 +8,7 @@ use std::fmt;
 use std::time::Duration;
 
 use toolkit::call::{BoxFuture, SecretString};
-/// The error of [`Remote::trust`].
+/// The error of `Remote::trust`.
 pub use toolkit_http::PemError;
 
 use self::client::Client;

@@ -55,7 +55,7 @@ impl Shared {
         }
     }
 
-    /// Compares the digests of the tokens, whose common prefix says nothing about that of the tokens.
+    /// Compares the digests of the tokens, so that the time reveals no common prefix of the tokens.
     fn is_authorized(&self, headers: &HeaderMap) -> bool {
         let expected = self.token.expose();
         let sent = toolkit_http::bearer(headers).unwrap_or_default();

@@ -48,7 +48,7 @@ impl Sessions {
         Arc::clone(&self.permits).try_acquire_owned().ok().map(|permit| Permit { _permit: permit })
     }
 
-    /// Adds a session, and returns its id, which nobody can guess.
+    /// Adds a session, and returns its unguessable id.
     pub(super) fn add(
         &self,
         session: Box<dyn Session>,
