@@ -14,6 +14,7 @@ chapters! {
     testing = "testing.md",
     mcp_server = "mcp-server.md",
     proxy = "proxy.md",
+    replicas = "replicas.md",
     resources = "resources.md",
     providers = "providers.md",
     replies = "replies.md",

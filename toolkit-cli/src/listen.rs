@@ -26,7 +26,7 @@ pub(crate) fn bind_error(address: SocketAddr, error: &std::io::Error) -> Command
 }
 
 /// Serves until a signal stops the server and it has ended what runs, or a second signal. `serve` gets the future that
-/// completes at the first signal; `wait` tells the user what the server waits for then.
+/// completes at the first signal; `wait` is the message for the user then.
 pub(crate) async fn until_signal<F: Future<Output = ()>>(
     wait: &str,
     serve: impl FnOnce(oneshot::Receiver<()>) -> F,

@@ -76,3 +76,5 @@ pub use self::served::ServeError;
 pub use self::state::Server;
 pub use self::status::{ServedBackend, Status};
 pub use self::tasks::{TaskDirectory, TaskStore};
+/// The networks of proxies in front of the server, and the error of a text that is none.
+pub use toolkit_http::{NetworkError, TrustedProxies};

@@ -89,3 +89,6 @@ pub use self::published::Published;
 pub use self::server::{Limits, Readiness, Server};
 #[cfg(feature = "http")]
 pub use self::trace::TraceId;
+/// The networks of proxies in front of a server, and the error of a text that is none.
+#[cfg(feature = "server")]
+pub use toolkit_http::{NetworkError, TrustedProxies};

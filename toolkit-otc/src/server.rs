@@ -13,6 +13,7 @@ mod shared;
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Router;
 use axum::extract::State;
@@ -170,6 +171,7 @@ impl Server {
             auth,
             limits,
             readiness,
+            is_draining: AtomicBool::new(false),
             listed,
             calls,
             pool,
@@ -193,7 +195,7 @@ impl Server {
 }
 
 async fn health(State(shared): State<Arc<Shared>>) -> Response {
-    match shared.readiness.is_ready() {
+    match shared.readiness.is_ready() && !shared.is_draining.load(Ordering::Relaxed) {
         true => StatusCode::OK.into_response(),
         false => Rejection::not_ready().into_response(),
     }

@@ -42,6 +42,11 @@ impl Numbers {
         self.0.get(key).copied().unwrap_or(default)
     }
 
+    /// Returns the port, which is free by default.
+    fn port(&self) -> u16 {
+        self.get("port", 0).try_into().unwrap_or(0)
+    }
+
     fn seconds(&self, key: &str) -> Duration {
         Duration::from_secs(self.get(key, 30) as u64)
     }
@@ -75,7 +80,8 @@ async fn serve(transport: &str, numbers: &Numbers) -> Outcome {
         limits.max_event_streams = numbers.get("event_streams", limits.max_event_streams);
         limits.max_pending_bytes = numbers.get("pending_bytes", limits.max_pending_bytes);
     });
-    let listening = http.bind("127.0.0.1:0").await?;
+    let http = http.drain_delay(Duration::from_secs(numbers.get("drain_delay", 0) as u64));
+    let listening = http.bind(("127.0.0.1", numbers.port())).await?;
     println!("{}", listening.local_addr()?);
     listening.run_until_signal().await;
     Ok(())
@@ -88,10 +94,11 @@ async fn serve_otc(dispatcher: Dispatcher, numbers: &Numbers) -> Outcome {
     limits.read_timeout = numbers.seconds("io_timeout");
     limits.max_calls = numbers.get("concurrency", limits.max_calls);
     limits.max_connections = numbers.get("connections", limits.max_connections);
+    limits.drain_delay = Duration::from_secs(numbers.get("drain_delay", 0) as u64);
     let auth = if numbers.get("token", 0) == 1 { Auth::api_key("s3cr3t") } else { Auth::none() };
     let server = toolkit_otc::Server::new(dispatcher).limits(limits).auth(auth);
     let mut signals = ShutdownSignals::listen();
-    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let listener = TcpListener::bind(("127.0.0.1", numbers.port())).await?;
     println!("{}", listener.local_addr()?);
     let (first, shutdown) = tokio::sync::oneshot::channel();
     let second = async move {
@@ -134,6 +141,15 @@ fn sleep(ms: u64) -> u64 {
     note("sleep");
     std::thread::sleep(Duration::from_millis(ms));
     ms
+}
+
+/// Records its start and its end, with a number that the caller chose.
+#[tool(namespace = "Load", version = "1.0.0")]
+async fn record(id: u64, ms: u64) -> u64 {
+    note(&format!("start {id}"));
+    tokio::time::sleep(Duration::from_millis(ms)).await;
+    note(&format!("end {id}"));
+    id
 }
 
 /// Waits until there is a file of this name.

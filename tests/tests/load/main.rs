@@ -4,10 +4,13 @@
 
 #[cfg(target_os = "linux")]
 mod addresses;
+mod balancers;
 mod bodies;
 mod connections;
+mod drain;
 mod pipe;
 mod pool;
+mod proxies;
 mod results;
 mod server;
 mod shutdown;

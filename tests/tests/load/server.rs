@@ -21,7 +21,7 @@ pub(crate) enum Protocol {
 pub(crate) const BOTH: [Protocol; 2] = [Protocol::Mcp, Protocol::Otc];
 
 impl Protocol {
-    fn health(self) -> &'static str {
+    pub(crate) fn health(self) -> &'static str {
         match self {
             Protocol::Mcp => "/healthz",
             Protocol::Otc => "/health",

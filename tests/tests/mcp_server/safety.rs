@@ -376,3 +376,19 @@ async fn cors_headers_are_sent_to_accepted_origins_only() {
     assert_eq!(allowed("http://localhost:3000", "guest").await, [(200, ours.clone()), (403, ours)]);
     assert_eq!(allowed("https://evil.example", "ada").await, [(200, None), (403, None)]);
 }
+
+#[tokio::test]
+async fn behind_a_trusted_proxy_each_client_has_its_own_rate() {
+    let trusting = serve(server().http().rate(1, 2).trust_proxies(["127.0.0.0/8"]).unwrap()).await;
+    let alone = serve(server().http().rate(1, 2)).await;
+    let status =
+        async |address, client: &str| Client::of(address).with("x-forwarded-for", client).send(&list()).await.status;
+    let mut n_limited = 0;
+    for n in 0..6 {
+        let client = format!("192.0.2.{n}");
+        assert_eq!(status(trusting, &client).await, 200, "each of them is another client");
+        n_limited += usize::from(status(alone, &client).await == 429);
+    }
+    assert!(n_limited > 0, "what a client writes is not trusted");
+    while status(trusting, "192.0.2.0").await == 200 {}
+}

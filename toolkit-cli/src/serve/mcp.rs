@@ -92,6 +92,16 @@ async fn serve(server: &Server, matches: &ArgMatches, configure: Configure<Http>
         http = http.token(token);
     }
     let texts = |name: &str| matches.get_many::<String>(name).into_iter().flatten().cloned();
+    if let Some(&time) = matches.get_one::<Duration>("drain-delay") {
+        http = http.drain_delay(time);
+    }
+    if matches.contains_id("trust-proxy") {
+        http = http.trust_proxies(texts("trust-proxy")).map_err(|error| CommandError::Other {
+            exit: Exit::Usage,
+            kind: "usage",
+            message: format!("`--trust-proxy`: {error}"),
+        })?;
+    }
     http = texts("allow-host").fold(http, |http, host| http.allow_host(host));
     http = texts("allow-origin").fold(http, |http, origin| http.allow_origin(origin));
     if let Some(&per_second) = matches.get_one::<u32>("rate") {

@@ -119,7 +119,7 @@ fn otc() -> Vec<Arg> {
     ]
 }
 
-fn http() -> [Arg; 3] {
+fn http() -> [Arg; 5] {
     [
         Arg::new("token-env")
             .long("token-env")
@@ -138,6 +138,21 @@ fn http() -> [Arg; 3] {
             .aliases(["open-to-all", "anyone"])
             .requires("listen")
             .help("Allow calls without a token from every client that can reach ADDR"),
+        Arg::new("drain-delay")
+            .long("drain-delay")
+            .value_name("TIME")
+            .value_parser(duration)
+            .requires("listen")
+            .help(
+                "Time between SIGTERM, from which on health checks fail, and the end of the listener; more than twice the \
+                 interval of the checks [default: none]",
+            ),
+        Arg::new("trust-proxy")
+            .long("trust-proxy")
+            .value_name("NETWORK")
+            .action(ArgAction::Append)
+            .requires("listen")
+            .help("Take the addresses of clients from the X-Forwarded-For of this proxy, such as 10.0.0.0/8; may be repeated"),
     ]
 }
 

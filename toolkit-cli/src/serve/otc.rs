@@ -2,12 +2,13 @@
 
 use std::io::Write;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use clap::ArgMatches;
 use tokio::net::TcpListener;
 use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{Catalog, Dispatcher};
-use toolkit_otc::{Auth, Server};
+use toolkit_otc::{Auth, Limits, Server, TrustedProxies};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -41,9 +42,13 @@ pub(super) fn run(
         let _on_runtime = runtime.enter();
         configure(Dispatcher::builder(catalog)).map_err(CommandError::Setup)?.build()?
     };
-    let hosts = matches.get_many::<String>("allow-host").unwrap_or_default();
-    let server =
-        hosts.fold(Server::new(dispatcher).naming(&naming(matches)).auth(auth), |server, host| server.host(host));
+    let texts = |name: &str| matches.get_many::<String>(name).into_iter().flatten();
+    let mut limits = Limits::default();
+    limits.drain_delay = matches.get_one::<Duration>("drain-delay").copied().unwrap_or_default();
+    limits.trusted_proxies =
+        TrustedProxies::new(texts("trust-proxy")).map_err(|error| usage(format!("`--trust-proxy`: {error}")))?;
+    let server = Server::new(dispatcher).naming(&naming(matches)).auth(auth).limits(limits);
+    let server = texts("allow-host").fold(server, |server, host| server.host(host));
     report_left_out(server.published());
     runtime::silence_panics();
     runtime.block_on(serve(server, address))?;

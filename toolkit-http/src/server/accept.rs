@@ -65,12 +65,13 @@ pub async fn serve<A, F, B>(
     F: Future<Output = Response<B>> + Send + 'static,
     B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static,
 {
+    let (io_timeout, shutdown_timeout) = (limits.io_timeout, limits.shutdown_timeout);
     let connections = Connections::new(limits);
     let graceful = GracefulShutdown::new();
     let mut open = JoinSet::new();
     let mut shutdown = std::pin::pin!(shutdown);
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(limits.io_timeout).max_buf_size(MAX_HEAD_BYTES);
+    http.timer(TokioTimer::new()).header_read_timeout(io_timeout).max_buf_size(MAX_HEAD_BYTES);
     loop {
         let accepted = tokio::select! {
             biased;
@@ -98,7 +99,7 @@ pub async fn serve<A, F, B>(
             let answered = answer(request);
             async move { Ok::<_, Infallible>(Tracked::track(answered.await, connection).await) }
         });
-        let stream = WriteTimeout::new(stream, connection.clone(), limits.io_timeout);
+        let stream = WriteTimeout::new(stream, connection.clone(), io_timeout);
         let served = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
         open.spawn(async move {
             tokio::select! {
@@ -111,7 +112,7 @@ pub async fn serve<A, F, B>(
     }
     drop(listener);
     tokio::select! {
-        _ = tokio::time::timeout(limits.shutdown_timeout, graceful.shutdown()) => {}
+        _ = tokio::time::timeout(shutdown_timeout, graceful.shutdown()) => {}
         () = abort => {}
     }
     open.shutdown().await;

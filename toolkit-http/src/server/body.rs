@@ -40,7 +40,7 @@ use super::limits::Limits;
 pub struct BodyReader {
     max_bytes: usize,
     timeout: Duration,
-    limits_loopback: bool,
+    limits: Limits,
     budget: Budget,
 }
 
@@ -118,7 +118,7 @@ impl BodyReader {
         Self {
             max_bytes: limits.max_body_bytes,
             timeout: limits.io_timeout,
-            limits_loopback: limits.limits_loopback,
+            limits: limits.clone(),
             budget: Budget::new(n_bytes),
         }
     }
@@ -144,7 +144,7 @@ impl BodyReader {
         let _receiving = connection.map(Connection::receiving);
         // Without an address, each connection is a client of its own.
         let address = connection.map(Connection::address);
-        let charge = self.budget.charge(address.filter(|address| self.limits_loopback || !address.is_loopback()));
+        let charge = self.budget.charge(address.filter(|address| self.limits.limits_address(*address)));
         let read = self.collect(body, announced, charge);
         tokio::time::timeout(self.timeout, read).await.map_err(|_| BodyError::TimedOut(self.timeout))?
     }

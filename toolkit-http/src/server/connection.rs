@@ -3,6 +3,8 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use http::HeaderMap;
+
 use super::connection_state::ConnectionState;
 use super::connections::Connections;
 use super::response_budget::ResponsePermit;
@@ -45,10 +47,17 @@ impl Connection {
         Some(Self(Arc::new(Inner { connections: connections.clone(), state })))
     }
 
-    /// Returns the address of the client.
+    /// Returns the address at the other end of the connection, which may be that of a proxy.
     #[must_use]
     pub fn address(&self) -> IpAddr {
         self.0.state.address
+    }
+
+    /// Returns the address of the client that sent these headers: that of the connection, or the one that a
+    /// [trusted proxy](super::Limits::trusted_proxies) passes on.
+    #[must_use]
+    pub fn client(&self, headers: &HeaderMap) -> IpAddr {
+        self.0.connections.trusted_proxies().client(self.address(), headers)
     }
 
     /// Returns true if the connection was accepted from the reserve and there is still no room outside of it. On such a

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::connection_state::{ConnectionState, Phase};
 use super::limits::Limits;
+use super::proxies::TrustedProxies;
 use super::response_budget::{ResponseBudget, ResponsePermit};
 
 /// The open connections of a server.
@@ -71,6 +72,10 @@ impl Connections {
         let connection = Arc::new(ConnectionState::new(id, address, is_reserved));
         table.open.insert(id, Arc::clone(&connection));
         Some(connection)
+    }
+
+    pub(super) fn trusted_proxies(&self) -> &TrustedProxies {
+        &self.0.limits.trusted_proxies
     }
 
     /// Removes a connection that has ended. An evicted connection was removed already.

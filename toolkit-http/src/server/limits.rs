@@ -3,6 +3,8 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use super::proxies::TrustedProxies;
+
 /// The limits of an HTTP server, which bound the memory and the connections that clients can occupy.
 ///
 /// By default the limits per address do not apply to loopback addresses, since behind a reverse proxy all clients have
@@ -18,7 +20,7 @@ use std::time::Duration;
 /// limits.max_body_bytes = 1 << 20;
 /// limits.io_timeout = Duration::from_secs(10);
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Limits {
     /// The number of open connections. Beyond it, a new connection evicts one that waits for its client: first idle
@@ -50,6 +52,9 @@ pub struct Limits {
     pub io_timeout: Duration,
     /// The time that running calls may take after shutdown was requested. Default: 30 s.
     pub shutdown_timeout: Duration,
+    /// The proxies in front of the server, which pass on the addresses of their clients. The limits per address do not
+    /// apply to them. Default: none.
+    pub trusted_proxies: TrustedProxies,
 }
 
 impl Default for Limits {
@@ -66,6 +71,7 @@ impl Default for Limits {
             max_response_bytes: 64 << 20,
             io_timeout: Duration::from_secs(30),
             shutdown_timeout: Duration::from_secs(30),
+            trusted_proxies: TrustedProxies::default(),
         }
     }
 }
@@ -73,6 +79,6 @@ impl Default for Limits {
 impl Limits {
     /// Returns true if the limits per address apply to this address.
     pub(super) fn limits_address(&self, address: IpAddr) -> bool {
-        self.limits_loopback || !address.is_loopback()
+        (self.limits_loopback || !address.is_loopback()) && !self.trusted_proxies.contains(address)
     }
 }

@@ -445,6 +445,7 @@ impl ServerBuilder {
             tasks: Arc::new(tasks),
             metrics,
             proxied: RwLock::default(),
+            draining: CancelToken::new(),
             shutdown: CancelToken::new(),
         };
         Ok(Server { shared: Arc::new(shared) })

@@ -32,7 +32,7 @@ pub use self::listening::Listening;
 use self::rate::Rate;
 pub use self::service::Service;
 use super::state::Server;
-use toolkit_http::{HostGuard, Limits};
+use toolkit_http::{HostGuard, Limits, NetworkError, TrustedProxies};
 
 /// The settings of an HTTP server; see [`Server::http`].
 ///
@@ -84,6 +84,7 @@ pub struct Http {
     auth: Auth,
     rate: Option<Rate>,
     allows_unauthenticated: bool,
+    drain_delay: Duration,
 }
 
 impl Server {
@@ -96,6 +97,7 @@ impl Server {
             auth: Auth::default(),
             rate: None,
             allows_unauthenticated: false,
+            drain_delay: Duration::ZERO,
         }
     }
 }
@@ -287,6 +289,42 @@ impl Http {
         self
     }
 
+    /// Sets the time between the request to shut down and the moment from which no connections are accepted. Health checks
+    /// fail meanwhile, and responses close their connections, so that a load balancer sends further calls elsewhere before
+    /// one of them is refused. Set it to more than twice the interval of its health checks. Default: none.
+    pub fn drain_delay(mut self, time: Duration) -> Self {
+        self.drain_delay = time;
+        self
+    }
+
+    /// Trusts proxies in front of the server, given as addresses or networks such as `10.0.0.0/8`: rates are those of the
+    /// clients in their `X-Forwarded-For`, and limits per address do not apply to them. See [`TrustedProxies`].
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a text is neither a network nor an address.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use toolkit::{Catalog, Dispatcher};
+    /// # use toolkit_mcp::server::Server;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let server = Server::new(Dispatcher::new(Catalog::new([])?)?)?;
+    /// let http = server.http().rate(10, 50).trust_proxies(["10.0.0.0/8"])?;
+    /// assert!(server.http().trust_proxies(["balancer.example"]).is_err());
+    /// # drop(http);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn trust_proxies<I>(mut self, networks: I) -> Result<Self, NetworkError>
+    where
+        I: IntoIterator<Item: AsRef<str>>,
+    {
+        self.limits.trusted_proxies = TrustedProxies::new(networks)?;
+        Ok(self)
+    }
+
     /// Converts the server into a tower service, for a router of the host: with axum `route_service("/mcp", …)` or
     /// `nest_service("/api", …)`.
     ///
@@ -336,8 +374,8 @@ impl Http {
             self.guard = self.guard.with_any_host();
         }
         let listener = toolkit_http::bind(&addresses).map_err(HttpError::Io)?;
-        let limits = self.limits;
-        Ok(Listening::new(listener, self.service(false), limits))
+        let (limits, drain_delay) = (self.limits.clone(), self.drain_delay);
+        Ok(Listening::new(listener, self.service(false), limits, drain_delay))
     }
 
     /// Binds an address and serves it until the process receives SIGTERM or Ctrl-C, then shuts down gracefully.

@@ -126,7 +126,7 @@ impl Listen {
             watched: None,
             tasks: None,
             server: server.clone(),
-            shutdown: server.shared.shutdown.clone(),
+            shutdown: server.shared.draining.clone(),
             state: State::Begun,
         }
     }

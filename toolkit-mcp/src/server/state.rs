@@ -88,6 +88,8 @@ pub(super) struct Shared {
     pub(super) metrics: Metrics,
     /// The backends of the latest proxy of the server.
     pub(super) proxied: RwLock<Option<Arc<Proxied>>>,
+    /// Cancelled when the server announces its end, and still accepts calls.
+    pub(super) draining: CancelToken,
     pub(super) shutdown: CancelToken,
 }
 
@@ -144,8 +146,14 @@ impl Server {
         self.shared.changes.send_modify(|n_changes| *n_changes = n_changes.wrapping_add(1));
     }
 
+    /// Announces the end of the server: health checks fail, subscriptions end, and calls are still accepted.
+    pub(super) fn drain(&self) {
+        self.shared.draining.cancel();
+    }
+
     /// Starts a graceful shutdown: running calls finish, and new requests are rejected.
     pub fn shut_down(&self) {
+        self.drain();
         self.shared.shutdown.cancel();
     }
 

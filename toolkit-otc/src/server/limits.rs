@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use toolkit_http::TrustedProxies;
+
 /// The time that canceled calls have to return.
 pub(super) const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -37,6 +39,12 @@ pub struct Limits {
     pub read_timeout: Duration,
     /// The time that running calls may take after shutdown was requested. Then they are canceled. Default: 30 s.
     pub shutdown_timeout: Duration,
+    /// The time between the request to shut down and the moment from which no connections are accepted. `GET /health`
+    /// responds with 503 meanwhile, and responses close their connections, so that a load balancer sends further calls
+    /// elsewhere before one of them is refused. Default: none.
+    pub drain_delay: Duration,
+    /// The proxies in front of the server. The limit of connections per address does not apply to them. Default: none.
+    pub trusted_proxies: TrustedProxies,
     /// The number of cached responses for repeated calls. Default: 1024.
     pub max_cached_responses: usize,
     /// The total size in bytes of the cached responses. Default: 16 MiB.
@@ -53,6 +61,8 @@ impl Default for Limits {
             call_timeout: Duration::from_secs(300),
             read_timeout: Duration::from_secs(30),
             shutdown_timeout: Duration::from_secs(30),
+            drain_delay: Duration::ZERO,
+            trusted_proxies: TrustedProxies::default(),
             max_cached_responses: 1024,
             max_cached_bytes: 16 << 20,
         }
@@ -69,6 +79,7 @@ impl Limits {
         limits.max_pending_bytes = self.max_pending_bytes;
         limits.io_timeout = self.read_timeout;
         limits.shutdown_timeout = self.shutdown_timeout;
+        limits.trusted_proxies = self.trusted_proxies.clone();
         limits
     }
 }

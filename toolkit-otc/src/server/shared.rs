@@ -1,6 +1,7 @@
 //! The state of a server.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use bytes::Bytes;
 use toolkit::Dispatcher;
@@ -18,6 +19,8 @@ pub(super) struct Shared {
     pub(super) auth: Auth,
     pub(super) limits: Limits,
     pub(super) readiness: Readiness,
+    /// True when the server announces its end, and still accepts calls.
+    pub(super) is_draining: AtomicBool,
     /// The response to `GET /tools`.
     pub(super) listed: Bytes,
     pub(super) calls: CallLimiter,

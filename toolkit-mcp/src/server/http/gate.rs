@@ -55,7 +55,7 @@ impl Gate {
             return caller;
         };
         let subject = caller.as_ref().ok().and_then(|caller| caller.as_ref()?.identity());
-        let address: Option<IpAddr> = connection.map(Connection::address);
+        let address: Option<IpAddr> = connection.map(|connection| connection.client(headers));
         let client = match (subject, address) {
             (Some(subject), _) => format!("subject {subject}"),
             (None, Some(address)) => format!("address {address}"),

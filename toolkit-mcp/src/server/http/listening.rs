@@ -3,8 +3,11 @@
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
+use std::time::Duration;
 
+use http::header::{CONNECTION, HeaderValue};
 use tokio::net::TcpListener;
+use tokio::sync::oneshot;
 use toolkit_http::{Connection, Limits, ShutdownSignals};
 
 use super::service::Service;
@@ -40,11 +43,12 @@ pub struct Listening {
     listener: TcpListener,
     service: Service,
     limits: Limits,
+    drain_delay: Duration,
 }
 
 impl Listening {
-    pub(super) fn new(listener: TcpListener, service: Service, limits: Limits) -> Self {
-        Self { listener, service, limits }
+    pub(super) fn new(listener: TcpListener, service: Service, limits: Limits, drain_delay: Duration) -> Self {
+        Self { listener, service, limits, drain_delay }
     }
 
     /// Returns the bound address. For port 0, it has the port that the system assigned.
@@ -56,38 +60,65 @@ impl Listening {
         self.listener.local_addr()
     }
 
-    /// Serves until the process receives SIGTERM or Ctrl-C; see [`Listening::run`]. A second signal returns at once.
+    /// Serves until the process receives SIGTERM or Ctrl-C; see [`Listening::run`]. A second signal ends the
+    /// [drain delay](super::Http::drain_delay), and one after that returns at once.
     pub async fn run_until_signal(self) {
         let mut signals = ShutdownSignals::listen();
-        let (first, second) = tokio::sync::oneshot::channel();
+        let shutdown = self.service.server().shared.shutdown.clone();
+        let (first, end) = oneshot::channel::<()>();
+        let (second, hurry) = oneshot::channel::<()>();
         let signaled = async {
             signals.next().await;
-            let _ = first.send(());
+            drop(first);
             signals.next().await;
+            if !shutdown.is_cancelled() {
+                drop(second);
+                signals.next().await;
+            }
         };
-        let mut serving = std::pin::pin!(self.run(async { drop(second.await) }));
+        let mut serving = std::pin::pin!(self.run_in_phases(async { drop(end.await) }, async { drop(hurry.await) }));
         tokio::select! {
             () = &mut serving => {}
             () = signaled => {}
         }
     }
 
-    /// Serves until `shutdown` completes, then shuts down gracefully: accepts no connections, ends subscriptions, and
-    /// lets running calls finish within the shutdown timeout. Dropping the future closes all connections at once.
-    pub async fn run(self, end: impl Future<Output = ()>) {
-        let Self { listener, service, limits } = self;
+    /// Serves until `shutdown` completes, then shuts down gracefully: fails health checks and ends subscriptions, accepts no
+    /// connections after the [drain delay](super::Http::drain_delay), and lets running calls finish within the shutdown
+    /// timeout. Dropping the future closes all connections at once.
+    pub async fn run(self, shutdown: impl Future<Output = ()>) {
+        self.run_in_phases(shutdown, std::future::pending()).await;
+    }
+
+    /// Serves like [`Listening::run`]; `hurry` ends the drain delay.
+    async fn run_in_phases(self, end: impl Future<Output = ()>, hurry: impl Future<Output = ()>) {
+        let Self { listener, service, limits, drain_delay } = self;
         let server = service.server().clone();
         let shutdown = async {
             tokio::select! {
                 () = end => {}
                 () = server.shared.shutdown.cancelled() => {}
             }
+            server.drain();
+            tokio::select! {
+                () = tokio::time::sleep(drain_delay) => {}
+                () = hurry => {}
+                () = server.shared.shutdown.cancelled() => {}
+            }
             server.shut_down();
         };
+        let draining = server.shared.draining.clone();
         let answer = move |request: http::Request<hyper::body::Incoming>| {
-            let service = service.clone();
+            let (service, draining) = (service.clone(), draining.clone());
             let connection = request.extensions().get::<Connection>().cloned();
-            async move { service.answer(request, connection.as_ref()).await }
+            async move {
+                let mut response = service.answer(request, connection.as_ref()).await;
+                // The next request of the client goes elsewhere, before the connection ends.
+                if draining.is_cancelled() {
+                    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+                }
+                response
+            }
         };
         toolkit_http::serve(listener, limits, answer, shutdown, std::future::pending()).await;
         let _ = tokio::time::timeout(server.shared.shutdown_timeout, server.shared.tasks.settled()).await;

@@ -141,7 +141,7 @@ impl Inner {
     }
 
     fn health(&self) -> Response<Body> {
-        match self.server.shared.shutdown.is_cancelled() {
+        match self.server.shared.draining.is_cancelled() {
             true => text(StatusCode::SERVICE_UNAVAILABLE, "shutting down\n".to_owned()),
             false => text(StatusCode::OK, "ok\n".to_owned()),
         }
@@ -171,7 +171,7 @@ impl Inner {
             )
         })?;
         let (body, charge) = self.bodies.read(headers, body, connection).await.map_err(unread)?.into_parts();
-        let address = connection.map(Connection::address);
+        let address = connection.map(|connection| connection.client(headers));
         let access = caller.as_ref().and_then(|caller| self.gate.auth.access(&self.server, caller));
         let received = receive(&self.server, body, caller.clone(), session, headers, address, access).await;
         self.gate.check_scopes(caller.as_deref(), headers, &received)?;
