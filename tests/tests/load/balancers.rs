@@ -148,7 +148,7 @@ impl Load {
         while !self.has_ended.load(Ordering::Relaxed) {
             let id = self.next_id.fetch_add(1, Ordering::Relaxed);
             // Most calls are short, and some take half a second.
-            let ms = if id % 97 == 0 { 500 } else { 1 + id % 9 };
+            let ms = if id.is_multiple_of(97) { 500 } else { 1 + id % 9 };
             match once(&mut connection, protocol, front, id, ms, is_kept) {
                 Ok(()) => self.answered.lock().unwrap().push(id),
                 Err(error) => {
@@ -182,7 +182,7 @@ fn once(
     let mut body = protocol.call("record", json!({ "id": id, "ms": ms }));
     let end = if is_kept { "" } else { "connection: close\r\n" };
     let mut era = "";
-    if protocol == Protocol::Mcp && id % 2 == 0 {
+    if protocol == Protocol::Mcp && id.is_multiple_of(2) {
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": {},
