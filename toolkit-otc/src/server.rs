@@ -41,7 +41,7 @@ use crate::{Auth, Naming, Published};
 /// | 200 | the tool ran; `success` reports whether it succeeded |
 /// | 400 | the tool did not run: unknown tool or version, missing requirements, or a malformed message |
 /// | 401 | the client is not authenticated |
-/// | 403 | `Host` or `Origin` is not accepted; see [`Server::host`] |
+/// | 403 | `Host` or `Origin` is not accepted, except for `GET /health`; see [`Server::host`] |
 /// | 408 | the message did not arrive in time |
 /// | 413, 415 | the message is too large, or not `application/json` |
 /// | 422 | the input does not match the schema of the tool |
@@ -183,12 +183,13 @@ impl Server {
             .route("/tools", get(list))
             .route("/tools/call", post(call::call))
             .route_layer(from_fn_with_state(Arc::clone(&shared), guard::authenticated))
+            .route_layer(from_fn_with_state(Arc::clone(&shared), guard::of_this_host))
+            // Health checks of balancers may have no `Host`.
             .route("/health", get(health))
             .fallback(|| async { Rejection::new(StatusCode::NOT_FOUND, "not found; the tools are at `/tools`") })
             .method_not_allowed_fallback(|| async {
                 Rejection::new(StatusCode::METHOD_NOT_ALLOWED, "method not allowed")
             })
-            .layer(from_fn_with_state(Arc::clone(&shared), guard::of_this_host))
             .with_state(Arc::clone(&shared));
         (shared, router)
     }

@@ -4,7 +4,7 @@
 //! What ran is read from a file to which each call appends its start and its end.
 
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -20,6 +20,8 @@ use super::*;
 const DEPLOY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../deploy");
 const N_CLIENTS: u64 = 32;
 const N_ROUNDS: usize = 5;
+/// The error of a connection that ends before a response.
+const CLOSED: &str = "the connection was closed before the response";
 
 /// Returns an address where nothing listens.
 fn free() -> SocketAddr {
@@ -135,8 +137,13 @@ impl Drop for Replicas {
 /// The calls of all clients: which were answered, and how the others failed.
 #[derive(Default)]
 struct Load {
+    /// True if clients repeat a call on a new connection if the one that they kept is closed before a response. A call of
+    /// a replica that dies would run twice.
+    repeats: bool,
     next_id: AtomicU64,
     has_ended: AtomicBool,
+    /// Calls that were repeated, since the balancer had closed the connection that the client kept.
+    n_repeated: AtomicU64,
     answered: std::sync::Mutex<Vec<u64>>,
     failed: std::sync::Mutex<Vec<(u64, String)>>,
 }
@@ -149,7 +156,13 @@ impl Load {
             let id = self.next_id.fetch_add(1, Ordering::Relaxed);
             // Most calls are short, and some take half a second.
             let ms = if id.is_multiple_of(97) { 500 } else { 1 + id % 9 };
-            match once(&mut connection, protocol, front, id, ms, is_kept) {
+            let is_reused = connection.is_some();
+            let mut result = once(&mut connection, protocol, front, id, ms, is_kept);
+            if self.repeats && is_reused && result.as_ref().is_err_and(|error| error.contains(CLOSED)) {
+                self.n_repeated.fetch_add(1, Ordering::Relaxed);
+                result = once(&mut connection, protocol, front, id, ms, is_kept);
+            }
+            match result {
                 Ok(()) => self.answered.lock().unwrap().push(id),
                 Err(error) => {
                     connection = None;
@@ -169,7 +182,10 @@ fn once(
     ms: u64,
     is_kept: bool,
 ) -> Result<(), String> {
-    let text = |error: std::io::Error| error.to_string();
+    let text = |error: std::io::Error| match error.kind() {
+        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::UnexpectedEof => CLOSED.to_owned(),
+        _ => error.to_string(),
+    };
     let mut stream = match connection.take() {
         Some(stream) => stream,
         None => {
@@ -181,7 +197,11 @@ fn once(
     };
     let mut body = protocol.call("record", json!({ "id": id, "ms": ms }));
     let end = if is_kept { "" } else { "connection: close\r\n" };
-    let mut era = "";
+    // A client of Open Tool Calling that reads events would get the result as one.
+    let mut headers = "accept: application/json\r\n";
+    if protocol == Protocol::Mcp {
+        headers = "accept: application/json, text/event-stream\r\n";
+    }
     if protocol == Protocol::Mcp && id.is_multiple_of(2) {
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -190,17 +210,19 @@ fn once(
         let mut message: serde_json::Value = serde_json::from_str(&body).unwrap();
         message["params"]["_meta"] = meta;
         body = message.to_string();
-        era = "mcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: Load_record\r\n";
+        headers = "accept: application/json, text/event-stream\r\nmcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: Load_record\r\n";
     }
     let head = format!(
-        "POST {} HTTP/1.1\r\nhost: localhost\r\naccept: application/json, text/event-stream\r\n\
-         content-type: application/json\r\ncontent-length: {}\r\n{end}{era}\r\n",
+        "POST {} HTTP/1.1\r\nhost: localhost\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n{end}{headers}\r\n",
         protocol.path(),
         body.len()
     );
     stream.get_mut().write_all(format!("{head}{body}").as_bytes()).map_err(text)?;
     let (mut status, mut length, mut is_closed) = (String::new(), 0, !is_kept);
-    stream.read_line(&mut status).map_err(text)?;
+    if stream.read_line(&mut status).map_err(text)? == 0 {
+        return Err(CLOSED.to_owned());
+    }
     loop {
         let mut line = String::new();
         if stream.read_line(&mut line).map_err(text)? == 0 {
@@ -231,10 +253,11 @@ fn once(
 fn under_load(
     replicas: &mut Replicas,
     front: SocketAddr,
+    repeats: bool,
     disturb: impl FnOnce(&mut Replicas),
 ) -> (Load, HashMap<u64, usize>) {
     until("the balancer", || TcpStream::connect(front).is_ok());
-    let (load, protocol) = (Load::default(), replicas.protocol);
+    let (load, protocol) = (Load { repeats, ..Load::default() }, replicas.protocol);
     std::thread::scope(|scope| {
         for client in 0..N_CLIENTS {
             let load = &load;
@@ -249,7 +272,9 @@ fn under_load(
 
 /// Restarts each replica in turn, several times; no call may fail or run twice.
 fn roll(name: &str, mut replicas: Replicas, front: SocketAddr, mut restart: impl FnMut(&mut Replicas, usize)) {
-    let (load, starts) = under_load(&mut replicas, front, |replicas| {
+    // nginx closes kept connections when it reads its configuration again.
+    let repeats = name == "nginx";
+    let (load, starts) = under_load(&mut replicas, front, repeats, |replicas| {
         for _ in 0..N_ROUNDS {
             for nth in 0..3 {
                 restart(replicas, nth);
@@ -258,7 +283,12 @@ fn roll(name: &str, mut replicas: Replicas, front: SocketAddr, mut restart: impl
     });
     let answered = load.answered.into_inner().unwrap();
     let failed = load.failed.into_inner().unwrap();
-    println!("{name}, {:?}: {} calls answered, {} failed", replicas.protocol, answered.len(), failed.len());
+    let (n_repeated, n_failed) = (load.n_repeated.into_inner(), failed.len());
+    println!(
+        "{name}, {:?}: {} calls answered, {n_failed} failed, {n_repeated} repeated on a new connection",
+        replicas.protocol,
+        answered.len(),
+    );
     assert!(failed.is_empty(), "{} calls failed: {:?}", failed.len(), &failed[..failed.len().min(5)]);
     let others: Vec<_> = answered.iter().filter(|id| starts.get(id) != Some(&1)).collect();
     assert!(others.is_empty(), "{} calls did not run once: {:?}", others.len(), &others[..others.len().min(5)]);
@@ -292,7 +322,7 @@ fn a_replica_behind_haproxy_that_is_killed_loses_only_the_calls_that_it_runs_and
     let mut replicas = Replicas::start(Protocol::Mcp, "drain_delay=2", "killed");
     let front = free();
     let _haproxy = haproxy(&replicas.configuration("haproxy.cfg", front));
-    let (load, starts) = under_load(&mut replicas, front, |replicas| {
+    let (load, starts) = under_load(&mut replicas, front, false, |replicas| {
         for nth in [0, 1, 2, 0, 1, 2] {
             replicas.kill(nth);
             std::thread::sleep(Duration::from_millis(500));
