@@ -5,6 +5,7 @@ mod limits;
 mod paused;
 mod real;
 mod run_code;
+mod rust_sdk;
 mod served;
 mod task;
 mod tools;

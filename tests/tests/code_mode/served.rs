@@ -1,7 +1,7 @@
 //! Programs of MCP clients.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::{Value, json};
 use toolkit::backend::Backends;
@@ -14,6 +14,12 @@ use toolkit_tests::client::{Client, EACH_WAY, Era, Way, answered};
 
 #[derive(Clone, Default)]
 pub struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    pub fn lines(&self) -> MutexGuard<'_, Vec<String>> {
+        self.0.lock().unwrap()
+    }
+}
 
 /// Notes a text.
 #[tool(namespace = "served")]
@@ -62,7 +68,7 @@ impl Verify for Scopes {
 }
 
 /// Starts a server with these tools and the one that runs programs.
-async fn server(log: &Log, dropped: &Arc<AtomicUsize>) -> Server {
+pub async fn server(log: &Log, dropped: &Arc<AtomicUsize>) -> Server {
     server_with(log, dropped, |builder| builder).await
 }
 

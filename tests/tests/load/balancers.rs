@@ -19,9 +19,13 @@ use super::*;
 /// The configurations that operators use.
 const DEPLOY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../deploy");
 const N_CLIENTS: u64 = 32;
-const N_ROUNDS: usize = 5;
 /// The error of a connection that ends before a response.
 const CLOSED: &str = "the connection was closed before the response";
+
+/// Returns the number of times that each replica restarts.
+fn n_rounds() -> usize {
+    std::env::var("TOOLKIT_RESTARTS").ok().and_then(|n| n.parse().ok()).unwrap_or(2)
+}
 
 /// Returns an address where nothing listens.
 fn free() -> SocketAddr {
@@ -275,7 +279,7 @@ fn roll(name: &str, mut replicas: Replicas, front: SocketAddr, mut restart: impl
     // nginx closes kept connections when it reads its configuration again.
     let repeats = name == "nginx";
     let (load, starts) = under_load(&mut replicas, front, repeats, |replicas| {
-        for _ in 0..N_ROUNDS {
+        for _ in 0..n_rounds() {
             for nth in 0..3 {
                 restart(replicas, nth);
             }
