@@ -1,7 +1,7 @@
-//! The HTTP base that `toolkit-mcp` and `toolkit-otc` share.
+//! The HTTP base that `toolkit-mcp`, `toolkit-otc` and `toolkit-code` share.
 //!
-//! This crate is an implementation detail of the two and has no stable API. Programs with tools use those crates, and meet
-//! only [`Limits`] of this one.
+//! This crate is an implementation detail of the three and has no stable API. Programs with tools use those crates, and meet
+//! only [`Limits`] and [`TrustedProxies`] of this one.
 //!
 //! With the feature `server`:
 //!
@@ -12,6 +12,7 @@
 //! - [`BodyReader`] reads request bodies. All of them share one budget, which counts the bytes received.
 //! - [`HostGuard`] rejects requests for other hosts, and requests of web pages with other origins.
 //! - [`ToolPool`] runs tools on threads without I/O, and [`CallLimiter`] bounds the number of concurrent calls.
+//! - [`TrustedProxies`] finds the addresses of clients behind proxies.
 //! - [`ShutdownSignals`] waits for SIGTERM and Ctrl-C.
 //!
 //! With the feature `client`, [`Authorities`] holds the certificate authorities that a client trusts.
