@@ -30,7 +30,7 @@
 //!
 //! # Over HTTP
 //!
-//! A [`Server`](crate::server::Server) takes each message as the body of a request, and the response has the message of
+//! A `server::Server` takes each message as the body of a request, and the response has the message of
 //! the worker. Each request has `Authorization: Bearer TOKEN`.
 //!
 //! | request | message | response |
