@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use super::super::super::limits::Limits;
 use super::super::SandboxError;
@@ -23,6 +24,9 @@ struct State {
     workers: VecDeque<Worker>,
     n_starting: usize,
 }
+
+/// The time between the use of a worker and the start of the next one, which would slow down the first.
+const REFILL_DELAY: Duration = Duration::from_millis(10);
 
 impl Pool {
     pub(super) fn new(size: usize) -> Self {
@@ -60,6 +64,7 @@ impl Pool {
         for _ in 0..n_missing {
             let (pool, starter, limits) = (Arc::downgrade(this), starter.clone(), *limits);
             tokio::spawn(async move {
+                tokio::time::sleep(REFILL_DELAY).await;
                 let started = starter.start(&limits).await;
                 let Some(pool) = pool.upgrade() else { return };
                 pool.state().n_starting -= 1;
