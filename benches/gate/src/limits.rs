@@ -41,6 +41,9 @@ const LIMITS: [Limits; 6] = [
     Limits { floor: "add_async", n_calls: 500, rows: &[("program-add_async", 36.0)] },
 ];
 
+/// The maximum number of times that a row above its limit is counted again. The least count is used.
+const MAX_REPEATS: u32 = 2;
+
 /// Counts all rows and prints the table; fails if a row exceeds its limit.
 pub(crate) fn hold() -> ExitCode {
     if !counted::is_possible() {
@@ -68,7 +71,14 @@ fn n_exceeded() -> std::io::Result<usize> {
         let least = counted::instructions(floor, n_calls)?;
         println!("| `{floor}` | {least} | 1.00 | |");
         for &(row, limit) in rows {
-            let taken = counted::instructions(row, n_calls)?;
+            let mut taken = counted::instructions(row, n_calls)?;
+            // Two runs differ in more than the calls if their hash maps do, whose seeds are random.
+            for _ in 0..MAX_REPEATS {
+                if taken as f64 / least as f64 <= limit {
+                    break;
+                }
+                taken = taken.min(counted::instructions(row, n_calls)?);
+            }
             let ratio = taken as f64 / least as f64;
             let exceeds = ratio > limit;
             n_exceeded += usize::from(exceeds);

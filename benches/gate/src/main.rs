@@ -1,7 +1,7 @@
 //! Counts the instructions of a call, and fails if a call takes more of them, relative to the floor, than the committed
 //! limit.
 //!
-//! Instruction counts are the same in every run and on every machine with the same compiler, so a gate can rely on
+//! Instruction counts are nearly the same in every run and on every machine with the same compiler, so a gate can rely on
 //! them, while times vary. The floor is the work that no library can avoid: deserializing the arguments with serde, the
 //! function, and serializing the result, without any check.
 
