@@ -83,4 +83,3 @@ pub use self::oauth::{
 pub use self::program::Program;
 pub use self::servers::{ConfiguredServers, McpServers, RejectedServer, ServerChanges, ServersError};
 pub use self::status::fetch_status;
-pub use self::trace::TraceContext;

@@ -58,6 +58,7 @@ mod result;
 mod secret;
 #[cfg(feature = "async")]
 pub(crate) mod timer;
+mod trace;
 pub(crate) mod unwind;
 mod unwritable;
 mod whole;
@@ -78,4 +79,5 @@ pub use self::log::{LogLevel, LogMessage};
 pub(crate) use self::output::{check_output, check_output_tree, check_value, not_json};
 pub use self::result::RunResult;
 pub use self::secret::SecretString;
+pub use self::trace::TraceContext;
 pub use crate::arguments::Arguments;

@@ -193,7 +193,7 @@ impl Server {
             (support, _) => self.task_offer(support, meta, revision, peer)?,
         };
         let asks = self.asks(served.tool(entry), &arguments, meta, revision, peer)?;
-        let mut context = Context::new().with(Request::new(revision, meta, peer.caller));
+        let mut context = Request::context(revision, meta, peer.caller);
         if entry.has_requirements {
             let tool = served.tool(entry);
             let held = peer.caller.map(|caller| caller.credentials().clone());

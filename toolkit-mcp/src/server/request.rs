@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use toolkit::call::Credentials;
+use toolkit::Context;
+use toolkit::call::{Credentials, TraceContext};
 use toolkit::mcp::Revision;
 
 use super::meta::Meta;
@@ -37,13 +38,29 @@ pub struct Request {
 }
 
 impl Request {
-    pub(super) fn new(revision: Revision, meta: &Meta<'_>, caller: Option<&Arc<Caller>>) -> Self {
+    fn new(revision: Revision, meta: &Meta<'_>, caller: Option<&Arc<Caller>>) -> Self {
         Self {
             revision,
             client_info: meta.client_info.map(ToOwned::to_owned),
             client_capabilities: meta.client_capabilities.map(ToOwned::to_owned),
             trace: meta.trace().map(|value| value.map(|value| value.into())),
             caller: caller.cloned(),
+        }
+    }
+
+    /// Creates the context of a call: the request, and its trace context, which backends forward.
+    pub(super) fn context(revision: Revision, meta: &Meta<'_>, caller: Option<&Arc<Caller>>) -> Context {
+        let request = Self::new(revision, meta, caller);
+        let trace = request.traceparent().map(|traceparent| {
+            let mut trace = TraceContext::new(traceparent);
+            trace.tracestate = request.tracestate().map(str::to_owned);
+            trace.baggage = request.baggage().map(str::to_owned);
+            trace
+        });
+        let context = Context::new().with(request);
+        match trace {
+            Some(trace) => context.with(trace),
+            None => context,
         }
     }
 

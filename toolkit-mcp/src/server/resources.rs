@@ -112,7 +112,7 @@ impl Server {
 
 /// Returns the context of a request to providers.
 pub(super) fn context(meta: &Meta<'_>, revision: Revision, peer: Peer<'_>) -> Context {
-    let context = Context::new().with(Request::new(revision, meta, peer.caller));
+    let context = Request::context(revision, meta, peer.caller);
     match peer.caller {
         Some(caller) => context.with_credentials(caller.credentials().clone()),
         None => context,
