@@ -37,14 +37,15 @@ pub use toolkit_http::PemError;
 
 pub use self::call_id::CallId;
 pub use self::http::UrlError;
-use self::http::{Endpoint, FullResponse};
+use self::http::{Endpoint, FullResponse, Loss};
 use crate::wire::EVENT_STREAM;
 use crate::{Auth, Definition};
 
 /// A server of Open Tool Calling as a [`Backend`].
 ///
 /// The namespace of a tool is its toolkit. A call sends only the credentials that the tool requires. If the server
-/// cannot be reached or disconnects, calls fail with [`ErrorKind::Unavailable`], and the next call tries again.
+/// cannot be reached, calls fail with [`ErrorKind::Unavailable`], and the next call tries again. If the server
+/// disconnects during a call, the call fails with [`ErrorKind::OutcomeUnknown`].
 ///
 /// Dropping the future of a call closes its connection, and the server then cancels the call.
 ///
@@ -125,7 +126,7 @@ impl OtcBackend {
     async fn list(&self) -> Result<OfferedTools, ToolError> {
         let FullResponse { status, body, .. } = self.endpoint.get("/tools").await?;
         if status != StatusCode::OK {
-            return Err(response::rejection(&self.endpoint, status, None, &body));
+            return Err(response::rejection(&self.endpoint, Loss::IsHarmless, status, None, &body));
         }
         let list: List = serde_json::from_slice(&body).map_err(|error| {
             self.endpoint.invalid_response("to `GET /tools` without a list of tools").caused_by(error)
@@ -172,10 +173,10 @@ impl OtcBackend {
         if response.status() == StatusCode::OK && http::is(&response, EVENT_STREAM) {
             return events::read(&self.endpoint, &call, response.into_body()).await;
         }
-        let FullResponse { status, retry_after, body } = self.endpoint.whole(response).await?;
+        let FullResponse { status, retry_after, body } = self.endpoint.whole(response, Loss::MayHaveEffects).await?;
         match status {
             StatusCode::OK => response::read_message(&self.endpoint, &body),
-            status => Err(response::rejection(&self.endpoint, status, retry_after, &body)),
+            status => Err(response::rejection(&self.endpoint, Loss::MayHaveEffects, status, retry_after, &body)),
         }
     }
 }
@@ -210,7 +211,7 @@ impl Backend for OtcBackend {
             let FullResponse { status, retry_after, body } = self.endpoint.get("/health").await?;
             match status.is_success() {
                 true => Ok(()),
-                false => Err(response::rejection(&self.endpoint, status, retry_after, &body)),
+                false => Err(response::rejection(&self.endpoint, Loss::IsHarmless, status, retry_after, &body)),
             }
         }))
     }

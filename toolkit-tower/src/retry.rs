@@ -5,6 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use toolkit::call::ErrorKind;
 use toolkit::dispatch::{BoxFuture, Call, sleep};
 use toolkit::{RunResult, Tool, ToolError};
 use tower::retry::budget::{Budget, TpsBudget};
@@ -17,7 +18,7 @@ use crate::middleware::{Inner, Middleware, layer};
 /// - Only tools with the hint `read_only` or `idempotent` are retried. Hints of a backend are considered only if the host
 ///   trusts the backend or a lock confirms them; see
 ///   [`Backends::collect`](toolkit::backend::Backends::collect).
-/// - Only [retryable](ToolError::is_retryable) errors are retried.
+/// - Only [retryable](ToolError::is_retryable) errors and [`ErrorKind::OutcomeUnknown`] are retried.
 /// - A streamed call is not retried, since its items would be sent twice.
 /// - A call has at most three attempts by default ([`Retry::attempts`]). All calls share a budget ([`Retry::budget`]),
 ///   since retries of most calls would increase an overload.
@@ -133,7 +134,7 @@ impl Middleware for Retry {
         let mut n_attempts = 1;
         loop {
             let error = match inner.clone().run(call.clone()).await {
-                Err(error) if error.is_retryable() => error,
+                Err(error) if error.is_retryable() || error.kind() == ErrorKind::OutcomeUnknown => error,
                 outcome => {
                     self.budget.deposit();
                     return outcome;

@@ -33,6 +33,16 @@ async fn idempotent_and_read_only_tools_are_retried() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_idempotent_call_whose_outcome_is_unknown_is_retried() {
+    let (dispatcher, seen) = dispatcher(|builder| builder.layer(retry()));
+    let lost = || ToolError::new(ErrorKind::OutcomeUnknown, "the connection was lost");
+    seen.fail_with([lost()]);
+    assert_eq!(dispatcher.call("flaky", "{}").await.unwrap().value(), 2);
+    seen.fail_with([lost()]);
+    assert_eq!(dispatcher.call("flaky_unmarked", "{}").await.unwrap_err().kind(), ErrorKind::OutcomeUnknown);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_tool_without_hints_is_not_retried() {
     let (dispatcher, seen) = dispatcher(|builder| builder.layer(retry()));
     seen.fail_with([unavailable()]);

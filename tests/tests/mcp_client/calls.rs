@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::json;
-use toolkit::call::{CancelToken, ErrorKind};
+use toolkit::call::{CancelToken, ErrorKind, TraceContext};
 use toolkit::{Context, Dispatcher};
-use toolkit_mcp::client::{McpBackend, Program, TraceContext};
+use toolkit_mcp::client::{McpBackend, Program};
 
 use super::{call, dispatcher, in_the_end, peer, until};
 
@@ -137,7 +137,7 @@ async fn the_data_of_an_error_changes_neither_its_text_nor_the_limits_of_the_cli
     for data in [json!(null), json!(7), json!({ "kind": 7 }), json!({ "kind": "overloaded", "retryable": "yes" })] {
         assert_eq!(failed(data).await.kind(), ErrorKind::Failed);
     }
-    for kind in [ErrorKind::TimedOut, ErrorKind::Unavailable] {
+    for kind in [ErrorKind::TimedOut, ErrorKind::Unavailable, ErrorKind::OutcomeUnknown] {
         assert_eq!(failed(json!({ "kind": kind.name() })).await.kind(), kind);
     }
     let error = failed(json!({ "kind": "overloaded", "retryable": true, "retryAfterMs": u64::MAX })).await;

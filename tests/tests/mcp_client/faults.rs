@@ -27,9 +27,9 @@ async fn a_server_that_exits_during_a_call_is_restarted_by_the_next() {
     let (error, other) =
         tokio::join!(call(&dispatcher, "peer:die", json!({})), call(&dispatcher, "peer:hang", json!({})));
     for error in [error.unwrap_err(), other.unwrap_err()] {
-        assert_eq!(error.kind(), ErrorKind::Unavailable);
-        assert!(error.is_retryable());
-        let how = "the MCP server `peer` disconnected before it responded: it ended (exit status: 7)";
+        assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::OutcomeUnknown, false));
+        let how =
+            "the MCP server `peer` disconnected before it responded: it ended (exit status: 7); the tool may have run";
         assert_eq!(error.message(), how);
         let cause = std::error::Error::source(&error).unwrap().to_string();
         assert!(cause.contains("the peer is here"), "{cause}");
@@ -53,8 +53,9 @@ async fn a_server_that_is_killed_between_two_calls_is_started_again() {
 async fn a_line_that_is_too_long_ends_the_connection() {
     let dispatcher = dispatcher(&peer(&["usual"])).await;
     let error = call(&dispatcher, "peer:long_line", json!({})).await.unwrap_err();
-    let how = "the MCP server `peer` disconnected before it responded: it sent a message larger than 16777216 bytes";
-    assert_eq!((error.kind(), error.message()), (ErrorKind::Unavailable, how));
+    let how = "the MCP server `peer` disconnected before it responded: it sent a message larger than 16777216 bytes; the \
+               tool may have run";
+    assert_eq!((error.kind(), error.message()), (ErrorKind::OutcomeUnknown, how));
     assert!(call(&dispatcher, "peer:pid", json!({})).await.is_ok());
 }
 
@@ -62,8 +63,9 @@ async fn a_line_that_is_too_long_ends_the_connection() {
 async fn a_server_that_sends_endless_requests_is_disconnected() {
     let dispatcher = dispatcher(&peer(&["usual"])).await;
     let error = call(&dispatcher, "peer:pester", json!({})).await.unwrap_err();
-    let how = "the MCP server `peer` disconnected before it responded: it sends requests without reading the responses";
-    assert_eq!((error.kind(), error.message()), (ErrorKind::Unavailable, how));
+    let how = "the MCP server `peer` disconnected before it responded: it sends requests without reading the \
+               responses; the tool may have run";
+    assert_eq!((error.kind(), error.message()), (ErrorKind::OutcomeUnknown, how));
     assert_eq!(call(&dispatcher, "peer:shout", json!({})).await.unwrap(), "told");
 }
 

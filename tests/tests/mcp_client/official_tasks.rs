@@ -61,7 +61,7 @@ async fn official_servers_run_calls_as_tasks() {
     };
     let hang = dispatcher.call_with(&context, "slow:hang", json!({}));
     let (lost, crashed) = in_the_end(async { tokio::join!(hang, crash) }).await;
-    assert_eq!(crashed.kind(), ErrorKind::Unavailable);
+    assert_eq!(crashed.kind(), ErrorKind::OutcomeUnknown);
     let message = lost.unwrap_err().to_string();
     assert!(message.contains("no longer has the task of this call"), "{message}");
     in_the_end(backend.stop()).await.unwrap();

@@ -116,7 +116,7 @@ async fn a_lost_http_server_is_unavailable_until_it_returns() {
         server.kill().await.unwrap();
     });
     let error = error.unwrap_err();
-    assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::Unavailable, true), "{error:?}");
+    assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::OutcomeUnknown, false), "{error:?}");
     let error = call(&dispatcher, "ours:math_add", json!({ "a": 1, "b": 2 })).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error:?}");
 

@@ -107,7 +107,7 @@ async fn calls_that_do_not_end_are_cancelled_when_the_server_stops() {
         drop(stop);
     };
     let (outcome, ()) = soon(async { tokio::join!(call, stopped) }).await;
-    assert_eq!(outcome.unwrap_err().kind(), ErrorKind::Unavailable);
+    assert_eq!(outcome.unwrap_err().kind(), ErrorKind::OutcomeUnknown);
     soon(served).await.unwrap();
 }
 

@@ -88,7 +88,7 @@ async fn a_task_that_the_server_no_longer_has_is_an_error() {
         })
         .await;
         let error = build(&server.backend()).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Unavailable);
+        assert_eq!(error.kind(), ErrorKind::OutcomeUnknown);
         let message = "the MCP server `up` no longer has the task of this call, which may have had effects; the server was \
                        restarted, or the task has expired";
         assert_eq!(error.message(), message, "{era:?}");
@@ -151,5 +151,21 @@ async fn a_stopped_server_ends_the_calls_of_its_tasks() {
             backend.stop().await.unwrap();
         });
         assert_eq!(outcome.unwrap_err().message(), "the MCP server `up` is stopped", "{era:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_outcome_of_a_call_is_unknown_if_a_gateway_fails() {
+    let expected = [
+        (500, ErrorKind::OutcomeUnknown, "responded with status 500; the tool may have run"),
+        (502, ErrorKind::OutcomeUnknown, "responded with status 502; the tool may have run"),
+        (503, ErrorKind::Unavailable, "responded with status 503"),
+        (504, ErrorKind::OutcomeUnknown, "responded with status 504; the tool may have run"),
+    ];
+    for (era, (status, kind, how)) in ERAS.into_iter().flat_map(|era| expected.map(|expected| (era, expected))) {
+        let server = Scripted::start(era, move |_, _| Reply::Status(status)).await;
+        let error = build(&server.backend()).await.unwrap_err();
+        assert_eq!((error.kind(), error.message()), (kind, &*format!("the MCP server `up` {how}")), "{era:?}");
+        assert_eq!(server.seen("tools/call").len(), 1);
     }
 }

@@ -21,9 +21,9 @@ use super::{call, list, resources};
 /// An MCP server as a [`Backend`].
 ///
 /// It connects on the first use, or with [`Backend::start`]. If the connection is lost, running calls fail with
-/// [`ErrorKind::Unavailable`](toolkit::call::ErrorKind::Unavailable) and the next call reconnects, with exponential
-/// backoff. A call waits at most five seconds for a server that is being restarted, and then fails with a retryable
-/// error. Meanwhile the tools stay in the catalog, for the time set with
+/// [`ErrorKind::OutcomeUnknown`](toolkit::call::ErrorKind::OutcomeUnknown) and the next call reconnects, with exponential
+/// backoff. A call waits at most five seconds for a server that is being restarted, and then fails with
+/// [`ErrorKind::Unavailable`](toolkit::call::ErrorKind::Unavailable). Meanwhile the tools stay in the catalog, for the time set with
 /// [`Backends::with_grace`](toolkit::backend::Backends::with_grace).
 ///
 /// A call that runs as a task outlives the connection: if that is lost, the client reconnects and waits for the result. In

@@ -129,6 +129,6 @@ async fn called(link: &Link, call: &BackendCall<'_>, params: &CallToolRequestPar
     }
     match answer {
         Ok(result) => Ok(result),
-        Err(error) => Err(remote.failed(&connection, error).await),
+        Err(error) => Err(remote.call_failed(&connection, error).await),
     }
 }

@@ -24,31 +24,49 @@ const MAX_MESSAGE_CHARS: usize = 2_000;
 /// The upper bound of `Retry-After`, in seconds.
 const MAX_RETRY_AFTER: u64 = 24 * 60 * 60;
 
+/// The consequence of a lost request.
+#[derive(Clone, Copy)]
+enum Loss {
+    /// The request can be repeated.
+    IsHarmless,
+    /// The request may have run a tool.
+    MayHaveEffects,
+}
+
 impl Remote {
-    /// Converts the error of a request. Marks the connection as lost if it is no longer usable.
+    /// Converts the error of a request without effects. Marks the connection as lost if it is no longer usable.
     pub(super) async fn failed(&self, connection: &Connection, error: ServiceError) -> ToolError {
+        self.convert_failure(connection, error, Loss::IsHarmless).await
+    }
+
+    /// Converts the error of a call like [`failed`](Self::failed). Its outcome is unknown if the server may have received it.
+    pub(super) async fn call_failed(&self, connection: &Connection, error: ServiceError) -> ToolError {
+        self.convert_failure(connection, error, Loss::MayHaveEffects).await
+    }
+
+    async fn convert_failure(&self, connection: &Connection, error: ServiceError, loss: Loss) -> ToolError {
         match (&*self.target, error) {
             (_, ServiceError::McpError(error)) => self.convert(&error),
             (Target::Stdio(_), ServiceError::TransportClosed | ServiceError::TransportSend(_)) => {
                 let end = connection.exit_state().wait().await.unwrap_or("it no longer responds");
                 connection.lose();
-                let message = format!("{self} disconnected before it responded: {end}");
-                ToolError::new(ErrorKind::Unavailable, message).caused_by(connection.exit_state().to_string())
+                let how = format!("disconnected before it responded: {end}");
+                self.lost(loss, &how).caused_by(connection.exit_state().to_string())
             }
             // Only this request was not authorized.
             (Target::Http(_), ServiceError::TransportSend(error)) if authorization_error(&error).is_some() => {
-                self.not_reached(&error)
+                self.not_reached(&error, loss)
             }
             (Target::Http(_), ServiceError::TransportSend(error)) => {
                 // A server that limits the rate of requests goes on with others.
                 if !is_rate_limit(&error) {
                     connection.lose();
                 }
-                self.not_reached(&error)
+                self.not_reached(&error, loss)
             }
             (Target::Http(_), ServiceError::TransportClosed) => {
                 connection.lose();
-                ToolError::new(ErrorKind::Unavailable, format!("{self} disconnected before it responded"))
+                self.lost(loss, "disconnected before it responded")
             }
             (_, ServiceError::Cancelled { .. }) => ToolError::failed(format!("{self} canceled the call")),
             (_, error) => self.invalid_response("with an invalid result").caused_by(self.cause(&error)),
@@ -60,7 +78,7 @@ impl Remote {
         match error {
             ClientInitializeError::LegacyFallbackFailed { fallback, .. } => self.not_connected(fallback, exit_state),
             ClientInitializeError::TransportError { error, .. } if exit_state.end().is_none() => {
-                self.not_reached(error)
+                self.not_reached(error, Loss::IsHarmless)
             }
             ClientInitializeError::JsonRpcError(error) => {
                 let message = format!("{self} rejected this client: error {}", error.code.0);
@@ -81,7 +99,7 @@ impl Remote {
         }
     }
 
-    fn not_reached(&self, error: &DynamicTransportError) -> ToolError {
+    fn not_reached(&self, error: &DynamicTransportError, loss: Loss) -> ToolError {
         if let Some(error) = authorization_error(error) {
             return self.not_authorized(error);
         }
@@ -95,6 +113,10 @@ impl Remote {
             Some(OverHttp::AuthRequired(_) | OverHttp::InsufficientScope(_)) => self.unauthorized(),
             Some(OverHttp::Client(error)) if is_refusal(error.status()) => self.unauthorized(),
             Some(OverHttp::UnexpectedServerResponse(text)) if is_refusal(status_in(text)) => self.unauthorized(),
+            // Something in front of the server responded, and may have passed the request on.
+            Some(OverHttp::HttpStatus(error)) if error.status >= 500 && error.status != 503 => {
+                self.lost(loss, &format!("responded with status {}", error.status))
+            }
             Some(OverHttp::HttpStatus(error)) => {
                 let after = error.retry_after.as_ref().and_then(|after| after.trim().parse().ok());
                 let after = after.map(|seconds: u64| Duration::from_secs(seconds.min(MAX_RETRY_AFTER)));
@@ -110,9 +132,19 @@ impl Remote {
                 Some(fault) => unavailable(&format!("is not trusted, so no request was sent: {fault}")),
                 None => unavailable("cannot be reached"),
             },
-            _ => unavailable("disconnected before it responded"),
+            _ => self.lost(loss, "disconnected before it responded"),
         };
         error.caused_by(cause)
+    }
+
+    /// Creates the error for a request that the server may have received. `how` completes the sentence "The server …".
+    fn lost(&self, loss: Loss, how: &str) -> ToolError {
+        match loss {
+            Loss::IsHarmless => ToolError::new(ErrorKind::Unavailable, format!("{self} {how}")),
+            Loss::MayHaveEffects => {
+                ToolError::new(ErrorKind::OutcomeUnknown, format!("{self} {how}; the tool may have run"))
+            }
+        }
     }
 
     /// Converts a JSON-RPC error of the server.

@@ -21,6 +21,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::sleep;
 use toolkit::backend::BackendCall;
+use toolkit::call::ErrorKind;
 use toolkit::tool::TaskSupport;
 use toolkit::{Tool, ToolError};
 
@@ -75,7 +76,11 @@ pub(super) async fn finish(
                 let pause = error.retry_after().or(backoff.left()).unwrap_or_default();
                 sleep(pause.clamp(MIN_INTERVAL, MAX_PAUSE)).await;
             }
-            Err(Failure::Lost(error) | Failure::Final(error)) => return Err(error),
+            Err(Failure::Lost(error)) => {
+                let message = format!("{error}; the task of this call may still run");
+                return Err(ToolError::new(ErrorKind::OutcomeUnknown, message).caused_by(error));
+            }
+            Err(Failure::Final(error)) => return Err(error),
         }
     }
 }

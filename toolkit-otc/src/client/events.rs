@@ -9,9 +9,12 @@ use toolkit::ToolError;
 use toolkit::backend::{BackendCall, BackendResponse};
 use toolkit::stream::Chunk;
 
-use super::http::Endpoint;
+use super::http::{Endpoint, Loss};
 use super::response;
 use crate::wire::CallResult;
+
+/// The end of the message for a connection that is lost.
+const LOST: &str = "disconnected while it ran the tool";
 
 /// Passes on the progress and chunks of a call until its last event, and returns its result.
 pub(super) async fn read(
@@ -21,8 +24,7 @@ pub(super) async fn read(
 ) -> Result<BackendResponse, ToolError> {
     let mut lines = Lines { line: Vec::new(), data: Vec::new(), max_bytes: endpoint.max_bytes };
     while let Some(frame) = body.frame().await {
-        let frame =
-            frame.map_err(|error| endpoint.unavailable("disconnected while it ran the tool").caused_by(error))?;
+        let frame = frame.map_err(|error| endpoint.lost(Loss::MayHaveEffects, LOST).caused_by(error))?;
         let Ok(mut bytes) = frame.into_data() else { continue };
         while let Some(data) = lines.next_event(&mut bytes).map_err(|TooLong| {
             endpoint.invalid_response(&format!("with an event of more than {} bytes", endpoint.max_bytes))
@@ -32,7 +34,7 @@ pub(super) async fn read(
             }
         }
     }
-    Err(endpoint.unavailable("disconnected while it ran the tool"))
+    Err(endpoint.lost(Loss::MayHaveEffects, LOST))
 }
 
 /// An event: `{"kind", "toolId", "data"}`.

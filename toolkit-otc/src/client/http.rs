@@ -39,6 +39,15 @@ pub(super) struct Endpoint {
     pub(super) max_bytes: usize,
 }
 
+/// The consequence of a request whose response is lost.
+#[derive(Clone, Copy)]
+pub(super) enum Loss {
+    /// The request can be repeated.
+    IsHarmless,
+    /// The request may have run a tool.
+    MayHaveEffects,
+}
+
 type Connections = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
 
 /// A complete response.
@@ -115,17 +124,18 @@ impl Endpoint {
     }
 
     pub(super) async fn get(&self, path: &str) -> Result<FullResponse, ToolError> {
-        let response = self.send(Method::GET, path, Bytes::new(), "application/json").await?;
-        self.whole(response).await
+        let response = self.send(Method::GET, path, Bytes::new(), "application/json", Loss::IsHarmless).await?;
+        self.whole(response, Loss::IsHarmless).await
     }
 
+    /// Sends a call.
     pub(super) async fn post(&self, path: &str, body: Vec<u8>, accepts: &str) -> Result<Response<Incoming>, ToolError> {
         if body.len() > self.max_bytes {
             let message =
                 format!("the call has {} bytes, more than the limit of {} for {self}", body.len(), self.max_bytes);
             return Err(ToolError::new(ErrorKind::TooLarge, message));
         }
-        self.send(Method::POST, path, body.into(), accepts).await
+        self.send(Method::POST, path, body.into(), accepts, Loss::MayHaveEffects).await
     }
 
     async fn send(
@@ -134,6 +144,7 @@ impl Endpoint {
         path: &str,
         body: Bytes,
         accepts: &str,
+        loss: Loss,
     ) -> Result<Response<Incoming>, ToolError> {
         let auth = self.auth.header().map_err(ToolError::internal)?;
         let uri = format!("{}://{}{}{path}", self.scheme, self.authority, self.base);
@@ -149,19 +160,19 @@ impl Endpoint {
                 self.unavailable(&how).caused_by(error)
             }
             None if error.is_connect() => self.unavailable("cannot be reached").caused_by(error),
-            None => self.unavailable("disconnected before it responded").caused_by(error),
+            None => self.lost(loss, "disconnected before it responded").caused_by(error),
         })
     }
 
     /// Reads a complete response within the size limit.
-    pub(super) async fn whole(&self, response: Response<Incoming>) -> Result<FullResponse, ToolError> {
+    pub(super) async fn whole(&self, response: Response<Incoming>, loss: Loss) -> Result<FullResponse, ToolError> {
         let (parts, body) = response.into_parts();
         let seconds = parts.headers.get(RETRY_AFTER).and_then(|after| after.to_str().ok()?.trim().parse().ok());
         let retry_after = seconds.map(|seconds: u64| Duration::from_secs(seconds.min(MAX_RETRY_AFTER)));
         let body = Limited::new(body, self.max_bytes).collect().await.map_err(|error| {
             match error.is::<LengthLimitError>() {
                 true => self.invalid_response(&format!("with more than {} bytes", self.max_bytes)),
-                false => self.unavailable("disconnected in the middle of its response").caused_by(error),
+                false => self.lost(loss, "disconnected in the middle of its response").caused_by(error),
             }
         })?;
         Ok(FullResponse { status: parts.status, retry_after, body: body.to_bytes() })
@@ -170,6 +181,16 @@ impl Endpoint {
     /// Creates the error for a server that cannot be reached. `how` follows the name of the server.
     pub(super) fn unavailable(&self, how: &str) -> ToolError {
         ToolError::new(ErrorKind::Unavailable, format!("{self} {how}"))
+    }
+
+    /// Creates the error for a request that the server may have received. `how` follows the name of the server.
+    pub(super) fn lost(&self, loss: Loss, how: &str) -> ToolError {
+        match loss {
+            Loss::IsHarmless => self.unavailable(how),
+            Loss::MayHaveEffects => {
+                ToolError::new(ErrorKind::OutcomeUnknown, format!("{self} {how}; the tool may have run"))
+            }
+        }
     }
 
     /// Creates the error for an invalid response. `how` completes the sentence "The server responded …".

@@ -9,7 +9,7 @@ use toolkit::call::ErrorKind;
 use toolkit::schema::Violation;
 use toolkit::{Content, ToolError};
 
-use super::http::Endpoint;
+use super::http::{Endpoint, Loss};
 use crate::wire::{CallError, CallResult, ErrorBody, ResponseMessage};
 
 /// The length in characters to which a text of the server is truncated.
@@ -62,6 +62,7 @@ fn millis(number: &Number) -> Option<Duration> {
 /// Converts a response with another status.
 pub(super) fn rejection(
     endpoint: &Endpoint,
+    loss: Loss,
     status: StatusCode,
     retry_after: Option<Duration>,
     body: &[u8],
@@ -93,8 +94,10 @@ pub(super) fn rejection(
             error(ErrorKind::InvalidArguments, "rejected the arguments").with_violations(violations)
         }
         (StatusCode::TOO_MANY_REQUESTS, _) => error(ErrorKind::Overloaded, "is overloaded"),
+        (StatusCode::SERVICE_UNAVAILABLE, _) => error(ErrorKind::Unavailable, "cannot run tools now (HTTP 503)"),
+        // Something in front of the server may have responded, after it passed the call on.
         (status, _) if status.is_server_error() => {
-            error(ErrorKind::Unavailable, &format!("cannot run tools now (HTTP {})", status.as_u16()))
+            endpoint.lost(loss, &format!("responded with HTTP {}{detail}", status.as_u16()))
         }
         (status, _) => {
             let message = format!("with HTTP {}; check its URL", status.as_u16());

@@ -100,8 +100,9 @@ pub trait Backend: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// Returns an error if the tool failed or was unreachable
-    /// ([`ErrorKind::Unavailable`](crate::call::ErrorKind::Unavailable)).
+    /// Returns an error if the tool failed. Its kind is [`ErrorKind::Unavailable`](crate::call::ErrorKind::Unavailable) if
+    /// the tool certainly has not started, and [`ErrorKind::OutcomeUnknown`](crate::call::ErrorKind::OutcomeUnknown) if the
+    /// connection was lost and the tool may have run.
     fn call<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>>;
 
     /// Returns true if the tools of the backend call tools of the host, such as a tool that runs programs. Their context

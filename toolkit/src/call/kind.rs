@@ -30,8 +30,11 @@ pub enum ErrorKind {
     AmbiguousTool,
     /// The catalog describes the tool, and no backend runs it.
     NoBackend,
-    /// The backend of the tool is unreachable or disabled.
+    /// The backend of the tool is unreachable or disabled. The tool has not started.
     Unavailable,
+    /// The connection to the backend was lost during the call, and the tool may have run. Repeating the call may repeat
+    /// its effects.
+    OutcomeUnknown,
     /// The backend of the tool rejects the credentials of this program.
     Unauthorized,
     /// The caller lacks credentials that the tool requires; see [`ToolError::missing`](super::ToolError::missing).
@@ -81,6 +84,7 @@ impl ErrorKind {
             Self::AmbiguousTool => "ambiguous_tool",
             Self::NoBackend => "no_backend",
             Self::Unavailable => "unavailable",
+            Self::OutcomeUnknown => "outcome_unknown",
             Self::Unauthorized => "unauthorized",
             Self::MissingRequirements => "missing_requirements",
             Self::Denied => "denied",
@@ -118,6 +122,29 @@ impl ErrorKind {
             _ => Stage::Invoke,
         }
     }
+
+    /// Returns true if the tool may have started when a call fails with an error of this kind, so that the call may have
+    /// had effects.
+    ///
+    /// A tool that itself fails with one of the kinds for which this is false has to do so before its first effect.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::call::ErrorKind;
+    ///
+    /// assert!(!ErrorKind::InvalidArguments.may_have_started());
+    /// assert!(!ErrorKind::Unavailable.may_have_started());
+    /// assert!(ErrorKind::OutcomeUnknown.may_have_started());
+    /// assert!(ErrorKind::TimedOut.may_have_started());
+    /// ```
+    #[must_use]
+    pub fn may_have_started(self) -> bool {
+        match self {
+            Self::Unavailable | Self::Unauthorized | Self::Overloaded | Self::NeedsRuntime => false,
+            kind => matches!(kind.stage(), Stage::Invoke | Stage::Normalize | Stage::ValidateOutput),
+        }
+    }
 }
 
 /// A stage of a call.
@@ -129,13 +156,8 @@ impl ErrorKind {
 /// ```
 /// use toolkit::call::{ErrorKind, Stage};
 ///
-/// /// Returns true if the tool may have run, and may have had effects.
-/// fn may_have_run(kind: ErrorKind) -> bool {
-///     matches!(kind.stage(), Stage::Invoke | Stage::Normalize | Stage::ValidateOutput)
-/// }
-///
-/// assert!(!may_have_run(ErrorKind::InvalidArguments));
-/// assert!(may_have_run(ErrorKind::TimedOut));
+/// assert_eq!(ErrorKind::InvalidArguments.stage(), Stage::ValidateInput);
+/// assert_eq!(ErrorKind::TimedOut.stage(), Stage::Invoke);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -142,8 +142,13 @@ pub(crate) fn read_error(message: String, result: &Map<String, Value>) -> ToolEr
 /// decision that it has not made. A limit is reported as such because it only advises to call again, which a server can
 /// also do with `retryable`.
 fn kind(name: &str) -> ErrorKind {
-    const KINDS: [ErrorKind; 4] =
-        [ErrorKind::Unavailable, ErrorKind::InvalidArguments, ErrorKind::Overloaded, ErrorKind::TimedOut];
+    const KINDS: [ErrorKind; 5] = [
+        ErrorKind::Unavailable,
+        ErrorKind::OutcomeUnknown,
+        ErrorKind::InvalidArguments,
+        ErrorKind::Overloaded,
+        ErrorKind::TimedOut,
+    ];
     KINDS.into_iter().find(|kind| kind.name() == name).unwrap_or(ErrorKind::Failed)
 }
 

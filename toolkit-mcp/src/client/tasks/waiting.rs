@@ -98,7 +98,7 @@ impl<'c> Waiting<'c> {
                         "{remote} no longer has the task of this call, which may have had effects; the server was \
                          restarted, or the task has expired"
                     );
-                    ToolError::new(ErrorKind::Unavailable, message).caused_by(error.message.into_owned())
+                    ToolError::new(ErrorKind::OutcomeUnknown, message).caused_by(error.message.into_owned())
                 }
                 _ => self.remote().convert(&error),
             })

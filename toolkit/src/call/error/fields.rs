@@ -59,6 +59,8 @@ impl ToolError {
     }
 
     /// Returns true if the same call may succeed later.
+    ///
+    /// The call may have had effects nevertheless; see [`ErrorKind::may_have_started`].
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         self.0.retry.is_some()
