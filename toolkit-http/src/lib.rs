@@ -1,6 +1,6 @@
-//! The HTTP base that `toolkit-mcp`, `toolkit-otc` and `toolkit-code` share.
+//! The base of the servers and clients of `toolkit-mcp`, `toolkit-otc`, `toolkit-code` and `toolkit-nats`.
 //!
-//! This crate is an implementation detail of the three and has no stable API. Programs with tools use those crates, and meet
+//! This crate is an implementation detail of the four and has no stable API. Programs with tools use those crates, and meet
 //! only [`Limits`] and [`TrustedProxies`] of this one.
 //!
 //! With the feature `server`:
@@ -11,8 +11,11 @@
 //!   that were accepted from the reserve for health checks and authenticated clients.
 //! - [`BodyReader`] reads request bodies. All of them share one budget, which counts the bytes received.
 //! - [`HostGuard`] rejects requests for other hosts, and requests of web pages with other origins.
-//! - [`ToolPool`] runs tools on threads without I/O, and [`CallLimiter`] bounds the number of concurrent calls.
 //! - [`TrustedProxies`] finds the addresses of clients behind proxies.
+//!
+//! With the feature `calls`, which `server` enables, and which servers of other protocols use:
+//!
+//! - [`ToolPool`] runs tools on threads without I/O, and [`CallLimiter`] bounds the number of concurrent calls.
 //! - [`ShutdownSignals`] waits for SIGTERM and Ctrl-C.
 //!
 //! With the feature `client`, [`Authorities`] holds the certificate authorities that a client trusts.
@@ -31,11 +34,15 @@
 //! event stream; the number of both is bounded below the number of connections. See [`Limits`].
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "calls")]
+mod calls;
 #[cfg(feature = "client")]
 mod client;
 #[cfg(feature = "server")]
 mod server;
 
+#[cfg(feature = "calls")]
+pub use self::calls::*;
 #[cfg(feature = "client")]
 pub use self::client::*;
 #[cfg(feature = "server")]

@@ -2,8 +2,7 @@
 
 /// A listener for SIGTERM and Ctrl-C.
 ///
-/// From its creation on, these signals no longer end the process, and none is lost. See [`serve`](super::serve) for an
-/// example.
+/// From its creation on, these signals no longer end the process, and none is lost.
 #[derive(Debug)]
 pub struct ShutdownSignals {
     #[cfg(unix)]

@@ -1,0 +1,9 @@
+//! Runs the calls of a server, over any protocol.
+
+mod call_limit;
+mod pool;
+mod signals;
+
+pub use self::call_limit::{CallLimiter, CallPermit, Overloaded};
+pub use self::pool::{Panicked, Task, ToolPool};
+pub use self::signals::ShutdownSignals;
