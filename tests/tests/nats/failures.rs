@@ -1,0 +1,238 @@
+//! Workers, callers and servers that end, restart, hang or have too much to do. What ran is read from a file to which each
+//! call appends its start and its end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+use serde_json::json;
+use toolkit::call::ErrorKind;
+use toolkit_nats::{NatsBackend, RetryPolicy};
+
+use super::processes::{Process, noted};
+use super::*;
+
+const N_CLIENTS: u64 = 32;
+
+/// The id of a call, and its outcome.
+type Ended = (u64, Result<(), ToolError>);
+
+/// Clients that call a tool again and again, and what they received.
+struct Load {
+    is_over: Arc<AtomicBool>,
+    clients: Vec<tokio::task::JoinHandle<Vec<Ended>>>,
+}
+
+impl Load {
+    fn start(dispatcher: &Dispatcher, tool: &'static str) -> Self {
+        let (is_over, ids) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+        let clients = (0..N_CLIENTS).map(|_| {
+            let (dispatcher, is_over, ids) = (dispatcher.clone(), Arc::clone(&is_over), Arc::clone(&ids));
+            tokio::spawn(async move {
+                let mut outcomes = Vec::new();
+                while !is_over.load(Ordering::Relaxed) {
+                    let id = ids.fetch_add(1, Ordering::Relaxed);
+                    // Some calls end at once, and some take longer than the first reply may.
+                    let ms = [0, 1, 8, 40][(id % 4) as usize];
+                    let outcome = call(&dispatcher, tool, json!({ "id": id, "ms": ms })).await;
+                    outcomes.push((id, outcome.map(|result| assert_eq!(result, id))));
+                }
+                outcomes
+            })
+        });
+        let clients = clients.collect();
+        Self { is_over, clients }
+    }
+
+    async fn end(self) -> Outcomes {
+        self.is_over.store(true, Ordering::Relaxed);
+        let mut outcomes = Outcomes::default();
+        for client in self.clients {
+            for (id, outcome) in soon(client).await.unwrap() {
+                outcomes.n_calls += 1;
+                match outcome {
+                    Ok(()) => outcomes.answered.push(id),
+                    Err(error) if error.kind() == ErrorKind::OutcomeUnknown => outcomes.unknown.push(id),
+                    Err(error) if !error.kind().may_have_started() => outcomes.rejected.push(id),
+                    Err(error) => panic!("{error:?}"),
+                }
+            }
+        }
+        outcomes
+    }
+}
+
+#[derive(Debug, Default)]
+struct Outcomes {
+    n_calls: usize,
+    answered: Vec<u64>,
+    unknown: Vec<u64>,
+    rejected: Vec<u64>,
+}
+
+impl Outcomes {
+    /// Checks that the outcomes agree with what has run, and returns the number of calls that ran twice.
+    fn n_twice(&self, server: &Server) -> usize {
+        let (started, ended) = (noted(server, "start"), noted(server, "end"));
+        for id in &self.answered {
+            assert!(ended.contains_key(id), "{id} was answered, and has not run");
+        }
+        for id in &self.rejected {
+            assert!(!started.contains_key(id), "{id} was rejected, and has run");
+        }
+        assert_eq!(self.answered.len() + self.unknown.len() + self.rejected.len(), self.n_calls);
+        let n_twice = started.values().filter(|n| **n > 1).count();
+        println!(
+            "{} calls: {} answered, {} unknown, {} rejected, {n_twice} ran twice",
+            self.n_calls,
+            self.answered.len(),
+            self.unknown.len(),
+            self.rejected.len()
+        );
+        n_twice
+    }
+}
+
+/// Returns the number of times that each worker is replaced.
+fn n_rounds() -> usize {
+    std::env::var("TOOLKIT_RESTARTS").ok().and_then(|n| n.parse().ok()).unwrap_or(2)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs nats-server"]
+async fn workers_are_replaced_under_load_without_a_failed_call() {
+    let server = Server::start();
+    let mut workers: Vec<Process> = (0..3).map(|_| Process::start(&server, "")).collect();
+    let backend = NatsBackend::new("fleet", connect(&server));
+    let dispatcher = dispatcher(&backend, 3).await;
+    let load = Load::start(&dispatcher, "diary:record");
+    for _ in 0..n_rounds() {
+        for worker in &mut workers {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            worker.signal("TERM");
+            worker.ended().await;
+            *worker = Process::start(&server, "");
+            until(async || backend.members().await.unwrap().len() == 3).await;
+        }
+    }
+    let outcomes = load.end().await;
+    assert_eq!(outcomes.n_twice(&server), 0);
+    assert!(outcomes.answered.len() > 100 && outcomes.answered.len() == outcomes.n_calls, "{outcomes:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs nats-server"]
+async fn workers_that_die_lose_no_call_silently() {
+    for (policy, tool) in [(RetryPolicy::NotStarted, "diary:record"), (RetryPolicy::Idempotent, "diary:repeatable")] {
+        let server = Server::start();
+        let mut workers: Vec<Process> = (0..3).map(|_| Process::start(&server, "beat_ms=100")).collect();
+        let backend = NatsBackend::new("fleet", connect(&server))
+            .accept_timeout(Duration::from_millis(500))
+            .retry(policy)
+            .trusted();
+        let dispatcher = dispatcher(&backend, 3).await;
+        let load = Load::start(&dispatcher, tool);
+        for nth in 0..3 * n_rounds() {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            let worker = &mut workers[nth % 3];
+            worker.kill();
+            *worker = Process::start(&server, "beat_ms=100");
+        }
+        let outcomes = load.end().await;
+        let n_twice = outcomes.n_twice(&server);
+        match policy {
+            RetryPolicy::NotStarted => assert_eq!(n_twice, 0),
+            _ => assert!(outcomes.unknown.is_empty(), "{outcomes:?}"),
+        }
+        let at_most = 3 * n_rounds() * usize::try_from(N_CLIENTS).unwrap();
+        assert!(outcomes.unknown.len() <= at_most && outcomes.answered.len() > 100, "{outcomes:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs nats-server"]
+async fn calls_go_on_after_the_server_was_restarted() {
+    let mut server = Server::start();
+    let _workers: Vec<Process> = (0..2).map(|_| Process::start(&server, "beat_ms=100")).collect();
+    let backend = NatsBackend::new("fleet", connect(&server)).accept_timeout(Duration::from_millis(500));
+    let dispatcher = dispatcher(&backend, 2).await;
+    let load = Load::start(&dispatcher, "diary:record");
+    for _ in 0..n_rounds() {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        server.restart();
+        until(async || call(&dispatcher, "diary:record", json!({ "id": u64::MAX, "ms": 0 })).await.is_ok()).await;
+    }
+    let outcomes = load.end().await;
+    let started = noted(&server, "start");
+    assert!(outcomes.answered.iter().chain(&outcomes.unknown).all(|id| started.get(id).is_none_or(|n| *n == 1)));
+    assert!(outcomes.answered.len() > 100, "{outcomes:?}");
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn calls_of_a_dead_caller_are_cancelled() {
+    let server = Server::start();
+    let _worker = Process::start(&server, "beat_ms=200");
+    let backend = NatsBackend::new("fleet", connect(&server));
+    until(async || backend.members().await.is_ok_and(|members| members.len() == 1)).await;
+    let mut caller = Process::start(&server, "calls=100");
+    until(async || noted(&server, "start").len() == 100).await;
+    caller.kill();
+    until(async || noted(&server, "cancelled").len() == 100).await;
+    assert!(noted(&server, "end").is_empty());
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn the_outcome_of_a_call_is_unknown_if_its_worker_hangs() {
+    let server = Server::start();
+    let worker = Process::start(&server, "beat_ms=100");
+    let backend = NatsBackend::new("fleet", connect(&server)).accept_timeout(Duration::from_millis(300));
+    let dispatcher = dispatcher(&backend, 1).await;
+    // While it runs a call.
+    let running = tokio::spawn({
+        let dispatcher = dispatcher.clone();
+        async move { call(&dispatcher, "diary:record", json!({ "id": 1, "ms": 600_000 })).await }
+    });
+    until(async || noted(&server, "start").len() == 1).await;
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    worker.signal("STOP");
+    let error = soon(running).await.unwrap().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::OutcomeUnknown, "{error}");
+    assert_eq!(error.message(), "the worker of `fleet` was not heard of any more; the tool may have run");
+    // Before it has read the call.
+    let error = call(&dispatcher, "diary:record", json!({ "id": 2, "ms": 0 })).await.unwrap_err();
+    assert_eq!(error.message(), "the worker of `fleet` did not accept the call in time; the tool may have run");
+    worker.signal("CONT");
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn a_worker_at_its_limit_takes_no_more_calls_than_that() {
+    let server = Server::start();
+    let _worker = Process::start(&server, "max_calls=4");
+    let dispatcher = dispatcher(&NatsBackend::new("fleet", connect(&server)), 1).await;
+    // More calls than it has room for: each runs later.
+    let calls = (0..40_u64).map(|id| {
+        let dispatcher = dispatcher.clone();
+        tokio::spawn(async move { call(&dispatcher, "diary:record", json!({ "id": id, "ms": 20 })).await })
+    });
+    for call in calls.collect::<Vec<_>>() {
+        soon(call).await.unwrap().unwrap();
+    }
+    assert!(noted(&server, "start").values().all(|n| *n == 1));
+    // No room for a long time.
+    let long = (100..104_u64).map(|id| {
+        let dispatcher = dispatcher.clone();
+        tokio::spawn(async move { call(&dispatcher, "diary:record", json!({ "id": id, "ms": 600_000 })).await })
+    });
+    let long: Vec<_> = long.collect();
+    until(async || noted(&server, "start").len() == 44).await;
+    let started = Instant::now();
+    let error = call(&dispatcher, "diary:record", json!({ "id": 200, "ms": 0 })).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Overloaded, "{error}");
+    println!("rejected after {:?}", started.elapsed());
+    assert!(!noted(&server, "start").contains_key(&200));
+    long.iter().for_each(tokio::task::JoinHandle::abort);
+    until(async || call(&dispatcher, "diary:record", json!({ "id": 201, "ms": 0 })).await.is_ok()).await;
+}

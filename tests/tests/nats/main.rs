@@ -1,0 +1,77 @@
+//! Workers and callers over a real NATS server. `tests/nats/run` installs the server and runs these tests.
+
+mod calls;
+mod failures;
+mod fleet;
+mod processes;
+mod server;
+
+use std::future::Future;
+use std::time::Duration;
+
+use serde_json::Value;
+use toolkit::backend::Backends;
+use toolkit::{Catalog, Dispatcher, ToolError};
+use toolkit_nats::{Connect, NatsBackend, Worker};
+
+use self::server::{PATIENCE, Server};
+
+/// Runs a worker in this process until the returned guard is dropped.
+struct Running {
+    stop: Option<tokio::sync::oneshot::Sender<()>>,
+    ended: tokio::task::JoinHandle<Result<(), toolkit_nats::NatsError>>,
+}
+
+impl Running {
+    fn start(worker: Worker) -> Self {
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let ended = tokio::spawn(worker.run(async { drop(stopped.await) }));
+        Self { stop: Some(stop), ended }
+    }
+
+    async fn stop(mut self) {
+        drop(self.stop.take());
+        soon(&mut self.ended).await.unwrap().unwrap();
+    }
+}
+
+fn connect(server: &Server) -> Connect {
+    Connect::new(&server.url()).unwrap()
+}
+
+/// Returns the tools of a catalog as a worker.
+fn worker(server: &Server, catalog: Catalog) -> Worker {
+    Worker::new(connect(server), Dispatcher::new(catalog).unwrap())
+}
+
+async fn soon<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(PATIENCE, future).await.expect("nothing hangs")
+}
+
+/// Returns a dispatcher for the tools of a backend, once there are `n_workers`.
+async fn dispatcher(backend: &NatsBackend, n_workers: usize) -> Dispatcher {
+    until(async || backend.members().await.is_ok_and(|members| members.len() == n_workers)).await;
+    collected(backend).await
+}
+
+async fn collected(backend: &NatsBackend) -> Dispatcher {
+    let backends = Backends::new();
+    backends.register(backend.clone()).unwrap();
+    let collected = soon(backends.collect(Catalog::new([]).unwrap())).await;
+    assert!(collected.failures.is_empty(), "{:?}", collected.failures);
+    Dispatcher::builder(collected.catalog).routes(collected.routes).build().unwrap()
+}
+
+async fn call(dispatcher: &Dispatcher, name: &str, arguments: Value) -> Result<Value, ToolError> {
+    soon(dispatcher.call(name, arguments)).await.map(|result| result.value())
+}
+
+/// Waits until a condition holds.
+async fn until(mut holds: impl AsyncFnMut() -> bool) {
+    soon(async {
+        while !holds().await {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    })
+    .await;
+}

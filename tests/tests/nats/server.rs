@@ -1,0 +1,92 @@
+//! A NATS server in a process of its own.
+
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// The time after which a test that waits fails.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server that is killed on drop.
+pub(crate) struct Server {
+    child: Child,
+    port: u16,
+    folder: PathBuf,
+    configuration: Option<String>,
+}
+
+impl Server {
+    /// Starts a server with JetStream and without authentication.
+    pub(crate) fn start() -> Self {
+        Self::new(None)
+    }
+
+    /// Starts a server with a configuration.
+    pub(crate) fn configured(text: impl Into<String>) -> Self {
+        Self::new(Some(text.into()))
+    }
+
+    fn new(configuration: Option<String>) -> Self {
+        static N_SERVERS: AtomicU64 = AtomicU64::new(0);
+        let nth = N_SERVERS.fetch_add(1, Ordering::Relaxed);
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("nats-{}-{nth}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let child = spawn(port, &folder, configuration.as_deref());
+        Self { child, port, folder, configuration }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("nats://127.0.0.1:{}", self.port)
+    }
+
+    pub(crate) fn folder(&self) -> &PathBuf {
+        &self.folder
+    }
+
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Kills the server and starts it again on the same port.
+    pub(crate) fn restart(&mut self) {
+        self.kill();
+        self.child = spawn(self.port, &self.folder, self.configuration.as_deref());
+    }
+}
+
+fn spawn(port: u16, folder: &Path, configuration: Option<&str>) -> Child {
+    let file = folder.join("server.conf");
+    std::fs::write(&file, configuration.unwrap_or_default()).unwrap();
+    let child = Command::new("nats-server")
+        .args(["-a", "127.0.0.1", "-p", &port.to_string(), "-js", "-sd"])
+        .arg(folder.join("js"))
+        .arg("-c")
+        .arg(&file)
+        .arg("-l")
+        .arg(folder.join("log"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("`nats-server` is installed");
+    let started = Instant::now();
+    while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        let log = || std::fs::read_to_string(folder.join("log")).unwrap_or_default();
+        assert!(started.elapsed() < PATIENCE, "the server does not start: {}", log());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if !std::thread::panicking() {
+            let _ = std::fs::remove_dir_all(&self.folder);
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The tools of workers as a backend.
+
+mod attempt;
+mod call;
+mod definitions;
+mod events;
+mod fleet;
+mod inbox;
+mod link;
+mod member;
+mod membership;
+mod retry;
+mod tools;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolkit::ToolError;
+use toolkit::backend::{Backend, BackendCall, BackendResponse, BackendState, BackendStatus, OfferedTools};
+use toolkit::call::BoxFuture;
+use toolkit::tool::BackendKind;
+
+use self::link::{Link, Settings};
+pub use self::member::Member;
+pub use self::retry::RetryPolicy;
+use crate::connect::Connect;
+use crate::subject::PREFIX;
+
+/// The tools of all workers as a [`Backend`].
+///
+/// The backend follows workers that join and leave: [`Backend::changed`] completes, and a host that collects again finds their
+/// tools. A call goes to any worker whose tool has the contract that the catalog contains. If workers have different
+/// contracts of a tool with the same id, that of the worker that started last is listed; calls with the other contract go on
+/// to the older workers until they leave.
+///
+/// # Failures
+///
+/// | event | the call fails with |
+/// |---|---|
+/// | no worker has the tool, or there is no connection | [`ErrorKind::Unavailable`](toolkit::call::ErrorKind::Unavailable): it has not started |
+/// | all workers are at their limits | [`ErrorKind::Overloaded`](toolkit::call::ErrorKind::Overloaded), after several attempts: it has not started |
+/// | the worker dies, or is not heard of any more | [`ErrorKind::OutcomeUnknown`](toolkit::call::ErrorKind::OutcomeUnknown), or is repeated; see [`RetryPolicy`] |
+/// | the server restarts | the worker sends the result when it has reconnected |
+///
+/// Dropping the future of a call cancels it on the worker. If the program of the caller dies, its calls are cancelled within
+/// [`WorkerLimits::beat`](crate::WorkerLimits::beat).
+///
+/// # Permissions
+///
+/// A caller with the prefix `tk` publishes to `tk.call.>` (or `tk.call.*.NAMESPACE.>` for the tools of one namespace),
+/// `tk.tools.*`, `tk.ctl.>` and `$SRV.INFO.toolkit`, and subscribes to `tk.event.*` and its own inbox, such as `_INBOX.>`.
+///
+/// # Examples
+///
+/// ```no_run
+/// use std::time::Duration;
+/// use toolkit::backend::Backends;
+/// use toolkit::{Catalog, Dispatcher};
+/// use toolkit_nats::{Connect, NatsBackend, RetryPolicy};
+///
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// let fleet = NatsBackend::new("fleet", Connect::new("nats://localhost")?)
+///     .timeout(Duration::from_secs(60))
+///     .retry(RetryPolicy::Idempotent)
+///     .trusted();
+/// let backends = Backends::new();
+/// backends.register(fleet)?;
+/// let collected = backends.collect(Catalog::linked()?).await;
+/// let dispatcher = Dispatcher::builder(collected.catalog).routes(collected.routes).build()?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+#[must_use]
+pub struct NatsBackend {
+    name: Arc<str>,
+    settings: Settings,
+    is_trusted: bool,
+    link: Arc<Link>,
+}
+
+impl NatsBackend {
+    /// Creates a backend for all workers with the prefix `tk`. It connects on the first use.
+    pub fn new(name: &str, connect: Connect) -> Self {
+        let settings = Settings {
+            connect,
+            prefix: PREFIX.to_owned(),
+            timeout: Duration::from_secs(300),
+            accept_timeout: Duration::from_secs(2),
+            discovery_timeout: Duration::from_millis(500),
+            retry: RetryPolicy::default(),
+        };
+        Self { name: name.into(), is_trusted: false, link: Arc::new(Link::new(settings.clone())), settings }
+    }
+
+    /// Sets the prefix of all subjects; see [`Worker::prefix`](crate::Worker::prefix). Default: `tk`.
+    pub fn prefix(self, prefix: impl Into<String>) -> Self {
+        let prefix = prefix.into();
+        self.with(|settings| settings.prefix = prefix)
+    }
+
+    /// Sets the timeout of a call, over all attempts. The timeout of the tool and the limits of the dispatcher apply too.
+    /// Default: 5 minutes.
+    pub fn timeout(self, limit: Duration) -> Self {
+        self.with(|settings| settings.timeout = limit)
+    }
+
+    /// Sets the time in which a worker has to accept a call, after which the outcome of the call is unknown. Default: 2 s.
+    pub fn accept_timeout(self, limit: Duration) -> Self {
+        self.with(|settings| settings.accept_timeout = limit)
+    }
+
+    /// Sets the time in which workers have to answer when the backend connects. Default: 500 ms.
+    pub fn discovery_timeout(self, limit: Duration) -> Self {
+        self.with(|settings| settings.discovery_timeout = limit)
+    }
+
+    /// Sets the calls that are sent again. Default: those that certainly have not started.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|settings| settings.retry = policy)
+    }
+
+    /// Trusts the annotations, tags and timeouts of the workers' tools; see [`Backend::is_trusted`].
+    pub fn trusted(self) -> Self {
+        Self { is_trusted: true, ..self }
+    }
+
+    /// Returns the workers that are known.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no connection to the server.
+    pub async fn members(&self) -> Result<Vec<Member>, ToolError> {
+        Ok(self.link.connected(&self.name).await?.fleet.members())
+    }
+
+    /// Changes the settings and uses a new connection, since existing clones may have other settings.
+    fn with(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+        change(&mut self.settings);
+        Self { link: Arc::new(Link::new(self.settings.clone())), ..self }
+    }
+}
+
+impl Backend for NatsBackend {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn kind(&self) -> BackendKind {
+        BackendKind::Provider
+    }
+
+    fn is_trusted(&self) -> bool {
+        self.is_trusted
+    }
+
+    fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {
+        Box::pin(async {
+            let connected = self.link.connected(&self.name).await?;
+            Ok(tools::offered(&self.name, &connected.fleet))
+        })
+    }
+
+    fn changed(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.link.changed(&self.name))
+    }
+
+    fn call<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>> {
+        Box::pin(call::run(&self.name, &self.link, call))
+    }
+
+    fn start(&self) -> BoxFuture<'_, Result<(), ToolError>> {
+        Box::pin(async { self.link.connected(&self.name).await.map(drop) })
+    }
+
+    fn stop(&self) -> BoxFuture<'_, Result<(), ToolError>> {
+        Box::pin(async {
+            self.link.disconnect().await;
+            Ok(())
+        })
+    }
+
+    fn health(&self) -> BoxFuture<'_, Result<(), ToolError>> {
+        Box::pin(async {
+            let connected = self.link.connected(&self.name).await?;
+            match connected.is_online() {
+                true => Ok(()),
+                false => Err(link::offline(&self.name)),
+            }
+        })
+    }
+
+    fn status(&self) -> BackendStatus {
+        BackendStatus::new(match self.link.is_online() {
+            Some(true) => BackendState::Ready,
+            Some(false) => BackendState::BackingOff,
+            None => BackendState::Idle,
+        })
+    }
+}
+
+impl fmt::Debug for NatsBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NatsBackend")
+            .field("name", &self.name)
+            .field("connect", &self.settings.connect)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,210 @@
+//! The workers that are known, and their tools.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use async_nats::Client;
+use serde::Deserialize;
+use tokio::sync::watch;
+
+use super::definitions::{Definitions, fetch};
+use super::member::Member;
+use crate::subject::Subjects;
+use crate::wire::PROTOCOL;
+
+/// The workers and the definitions of their tools.
+pub(super) struct Fleet {
+    client: Client,
+    subjects: Subjects,
+    state: Mutex<State>,
+    /// Counts the changes of the tools.
+    version: watch::Sender<u64>,
+    /// The version that was listed last.
+    listed: AtomicU64,
+}
+
+#[derive(Default)]
+struct State {
+    workers: HashMap<String, Worker>,
+    toolsets: HashMap<String, Arc<Definitions>>,
+    /// The digests whose definitions are being fetched.
+    fetching: HashSet<String>,
+}
+
+/// A worker.
+struct Worker {
+    digest: String,
+    started: u64,
+    seen: Instant,
+}
+
+/// What a worker announces, as answer to `$SRV.INFO` and when it joins or leaves.
+#[derive(Deserialize)]
+pub(super) struct Announcement {
+    #[serde(rename = "id")]
+    instance: String,
+    metadata: Metadata,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    protocol: String,
+    digest: String,
+    started: String,
+}
+
+/// The maximum number of workers and toolsets, which bounds the memory that others can make this program use.
+const MAX_WORKERS: usize = 100_000;
+const MAX_TOOLSETS: usize = 1_000;
+
+impl Fleet {
+    pub(super) fn new(client: Client, subjects: Subjects, version: watch::Sender<u64>) -> Self {
+        Self { client, subjects, state: Mutex::default(), version, listed: AtomicU64::new(u64::MAX) }
+    }
+
+    pub(super) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    pub(super) fn subjects(&self) -> &Subjects {
+        &self.subjects
+    }
+
+    /// Records that a worker is there, and fetches its definitions if they are not known.
+    pub(super) async fn joined(self: &Arc<Self>, announced: Announcement) {
+        let Announcement { instance, metadata } = announced;
+        let is_known_protocol = metadata.protocol == PROTOCOL;
+        let is_digest = !metadata.digest.is_empty() && metadata.digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let Some(started) = metadata.started.parse().ok().filter(|_| is_known_protocol && is_digest) else { return };
+        let is_new = {
+            let mut state = self.state();
+            let is_new = !state.workers.contains_key(&instance);
+            if is_new && state.workers.len() >= MAX_WORKERS {
+                return;
+            }
+            let worker = Worker { digest: metadata.digest.clone(), started, seen: Instant::now() };
+            state.workers.insert(instance, worker);
+            is_new
+        };
+        self.learn(&metadata.digest).await;
+        if is_new {
+            self.has_changed();
+        }
+    }
+
+    /// Fetches the definitions of a toolset, unless they are known or being fetched.
+    async fn learn(&self, digest: &str) {
+        {
+            let mut state = self.state();
+            let is_known = state.toolsets.contains_key(digest) || !state.fetching.insert(digest.to_owned());
+            if is_known || state.toolsets.len() >= MAX_TOOLSETS {
+                return;
+            }
+        }
+        let fetched = fetch(&self.client, &self.subjects, digest).await;
+        let mut state = self.state();
+        state.fetching.remove(digest);
+        match fetched {
+            Ok(definitions) => drop(state.toolsets.insert(digest.to_owned(), Arc::new(definitions))),
+            // Another answer of a worker starts another attempt.
+            Err(error) => tracing::warn!(digest, %error, "the definitions of workers cannot be read"),
+        }
+    }
+
+    pub(super) fn left(&self, announced: &Announcement) {
+        let mut state = self.state();
+        let had = state.workers.remove(&announced.instance).is_some();
+        state.forget_toolsets();
+        drop(state);
+        if had {
+            self.has_changed();
+        }
+    }
+
+    /// Removes the workers that have not answered for some time.
+    pub(super) fn remove_silent(&self, limit: Duration) {
+        let mut state = self.state();
+        let n_before = state.workers.len();
+        state.workers.retain(|_, worker| worker.seen.elapsed() <= limit);
+        let has_changed = state.workers.len() != n_before;
+        state.forget_toolsets();
+        drop(state);
+        if has_changed {
+            self.has_changed();
+        }
+    }
+
+    /// Returns each toolset that has workers, with their number and the time at which the last one started.
+    pub(super) fn toolsets(&self) -> Vec<(Arc<Definitions>, usize, u64)> {
+        let state = self.state();
+        let mut found: HashMap<&str, (usize, u64)> = HashMap::new();
+        for worker in state.workers.values() {
+            let (n_workers, latest) = found.entry(&worker.digest).or_default();
+            *n_workers += 1;
+            *latest = (*latest).max(worker.started);
+        }
+        let found = found.into_iter().filter_map(|(digest, (n_workers, latest))| {
+            Some((Arc::clone(state.toolsets.get(digest)?), n_workers, latest))
+        });
+        found.collect()
+    }
+
+    /// Chooses a toolset that has this contract of a tool, at random by the number of its workers. Returns its digest.
+    pub(super) fn route(&self, tokens: &str, contract: &str) -> Option<String> {
+        let state = self.state();
+        let has_contract = |worker: &&Worker| {
+            let toolset = state.toolsets.get(&worker.digest);
+            toolset.is_some_and(|toolset| toolset.contract(tokens) == Some(contract))
+        };
+        let n_workers = state.workers.values().filter(has_contract).count();
+        if n_workers == 0 {
+            return None;
+        }
+        let chosen = state.workers.values().filter(has_contract).nth(fastrand::usize(..n_workers));
+        chosen.map(|worker| worker.digest.clone())
+    }
+
+    pub(super) fn members(&self) -> Vec<Member> {
+        let state = self.state();
+        let n_tools = |digest| state.toolsets.get(digest).map_or(0, |toolset| toolset.len());
+        let mut members: Vec<Member> = state
+            .workers
+            .iter()
+            .map(|(instance, worker)| Member {
+                instance: instance.clone(),
+                digest: worker.digest.clone(),
+                n_tools: n_tools(&worker.digest),
+            })
+            .collect();
+        members.sort_by(|one, other| one.instance.cmp(&other.instance));
+        members
+    }
+
+    /// Returns the version that was listed last.
+    pub(super) fn listed(&self) -> u64 {
+        self.listed.load(Ordering::Acquire)
+    }
+
+    /// Records that the tools are being listed.
+    pub(super) fn mark_listed(&self) {
+        self.listed.store(*self.version.borrow(), Ordering::Release);
+    }
+
+    fn has_changed(&self) {
+        self.version.send_modify(|version| *version += 1);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Removes the definitions without workers.
+    fn forget_toolsets(&mut self) {
+        let used: HashSet<&str> = self.workers.values().map(|worker| &*worker.digest).collect();
+        self.toolsets.retain(|digest, _| used.contains(&**digest));
+    }
+}

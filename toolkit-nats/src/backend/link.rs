@@ -1,0 +1,138 @@
+//! The connection of a backend.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_nats::Client;
+use async_nats::connection::State;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use toolkit::ToolError;
+use toolkit::call::ErrorKind;
+
+use super::fleet::Fleet;
+use super::inbox::Inbox;
+use super::membership;
+use super::retry::RetryPolicy;
+use crate::connect::Connect;
+use crate::subject::Subjects;
+use crate::wire;
+
+/// The settings of a backend.
+#[derive(Clone)]
+pub(super) struct Settings {
+    pub(super) connect: Connect,
+    pub(super) prefix: String,
+    pub(super) timeout: Duration,
+    pub(super) accept_timeout: Duration,
+    pub(super) discovery_timeout: Duration,
+    pub(super) retry: RetryPolicy,
+}
+
+/// A connection that is established on the first use, and again after it was closed.
+pub(super) struct Link {
+    pub(super) settings: Settings,
+    /// Held while connecting, so that there is one connection.
+    current: tokio::sync::Mutex<()>,
+    connected: Mutex<Option<Arc<Connected>>>,
+    /// Counts the changes of the tools, over all connections.
+    version: watch::Sender<u64>,
+}
+
+/// An established connection. The client reconnects by itself.
+pub(super) struct Connected {
+    pub(super) client: Client,
+    pub(super) subjects: Subjects,
+    pub(super) inbox: Inbox,
+    pub(super) fleet: Arc<Fleet>,
+    /// Receives messages until the connection is dropped.
+    _services: JoinSet<()>,
+}
+
+/// The pause before another attempt to connect while a host waits for changes.
+const PAUSE: Duration = Duration::from_secs(1);
+
+impl Link {
+    pub(super) fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            current: tokio::sync::Mutex::default(),
+            connected: Mutex::default(),
+            version: watch::Sender::new(0),
+        }
+    }
+
+    /// Returns the connection, or establishes it.
+    pub(super) async fn connected(&self, name: &str) -> Result<Arc<Connected>, ToolError> {
+        if let Some(connected) = self.existing() {
+            return Ok(connected);
+        }
+        let _connecting = self.current.lock().await;
+        if let Some(connected) = self.existing() {
+            return Ok(connected);
+        }
+        let connected = Arc::new(self.connect().await.map_err(|error| offline(name).caused_by(error))?);
+        *self.slot() = Some(Arc::clone(&connected));
+        Ok(connected)
+    }
+
+    async fn connect(&self) -> Result<Connected, crate::NatsError> {
+        let Settings { connect, prefix, discovery_timeout, .. } = &self.settings;
+        let client = connect.client("toolkit caller").await?;
+        let (subjects, caller) = (Subjects::new(prefix), wire::random_id());
+        let mut services = JoinSet::new();
+        let replies = connect.inbox(&caller);
+        let inbox = Inbox::subscribe(&client, replies.clone(), subjects.clone(), &mut services).await?;
+        let fleet = Arc::new(Fleet::new(client.clone(), subjects.clone(), self.version.clone()));
+        let answers = format!("{replies}.info");
+        membership::follow(&fleet, answers, *discovery_timeout, &mut services).await?;
+        Ok(Connected { client, subjects, inbox, fleet, _services: services })
+    }
+
+    pub(super) async fn disconnect(&self) {
+        let connected = self.slot().take();
+        if let Some(connected) = connected {
+            let _ = connected.client.flush().await;
+        }
+    }
+
+    /// Returns true if there is a connection, and `None` before the first use.
+    pub(super) fn is_online(&self) -> Option<bool> {
+        self.slot().as_ref().map(|connected| connected.is_online())
+    }
+
+    /// Waits until the tools differ from those that were listed last.
+    pub(super) async fn changed(&self, name: &str) {
+        let mut version = self.version.subscribe();
+        loop {
+            match self.connected(name).await {
+                Ok(connected) => {
+                    let listed = connected.fleet.listed();
+                    let _ = version.wait_for(|version| *version != listed).await;
+                    return;
+                }
+                Err(_) => tokio::time::sleep(PAUSE).await,
+            }
+        }
+    }
+
+    fn existing(&self) -> Option<Arc<Connected>> {
+        self.slot().clone()
+    }
+
+    fn slot(&self) -> std::sync::MutexGuard<'_, Option<Arc<Connected>>> {
+        self.connected.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Connected {
+    pub(super) fn is_online(&self) -> bool {
+        self.client.connection_state() == State::Connected
+    }
+}
+
+/// Creates the error for a backend without a connection.
+pub(super) fn offline(name: &str) -> ToolError {
+    let message = format!("the workers of `{}` cannot be reached", name.escape_debug());
+    ToolError::new(ErrorKind::Unavailable, message)
+}

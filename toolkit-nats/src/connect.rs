@@ -1,0 +1,157 @@
+//! The connection to a server of NATS.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use async_nats::{Client, ConnectOptions, ServerAddr};
+
+use crate::error::NatsError;
+
+/// The address of a NATS server, and the credentials for it.
+///
+/// # Examples
+///
+/// ```no_run
+/// use toolkit_nats::Connect;
+///
+/// # fn main() -> Result<(), toolkit_nats::UrlError> {
+/// let connect = Connect::new("tls://nats-1.example.org,tls://nats-2.example.org")?
+///     .credentials_file("/etc/orders/worker.creds")
+///     .trust("/etc/ssl/nats-ca.pem");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Connect {
+    servers: Vec<ServerAddr>,
+    options: ConnectOptions,
+    credentials_file: Option<PathBuf>,
+    inbox_prefix: String,
+}
+
+/// The error for a text that is not the URL of a NATS server.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_nats::Connect;
+///
+/// let error = Connect::new("https://example.org").unwrap_err();
+/// assert!(error.to_string().starts_with("not the URL of a NATS server: "));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UrlError {
+    reason: String,
+}
+
+/// The interval of pings. A server that does not answer two of them is considered lost.
+const PING_INTERVAL: Duration = Duration::from_secs(10);
+
+/// The lower and upper bound of the delay between attempts to reconnect.
+const RECONNECT: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
+
+impl Connect {
+    /// Creates the address from one or more URLs, separated by commas: `nats://HOST[:PORT]`, or `tls://HOST[:PORT]` to
+    /// require TLS.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the syntax of a URL is invalid.
+    pub fn new(urls: &str) -> Result<Self, UrlError> {
+        let servers: Result<Vec<ServerAddr>, _> = urls.split(',').map(|url| url.trim().parse()).collect();
+        let servers = servers.map_err(|error: std::io::Error| UrlError { reason: error.to_string() })?;
+        Ok(Self { servers, options: ConnectOptions::new(), credentials_file: None, inbox_prefix: "_INBOX".to_owned() })
+    }
+
+    /// Authenticates with a file of credentials (a JWT and its key), as `nsc` writes it.
+    #[must_use]
+    pub fn credentials_file(mut self, path: impl AsRef<Path>) -> Self {
+        self.credentials_file = Some(path.as_ref().to_owned());
+        self
+    }
+
+    /// Authenticates with the seed of an `NKey`.
+    #[must_use]
+    pub fn nkey(mut self, seed: impl Into<String>) -> Self {
+        self.options = self.options.nkey(seed.into());
+        self
+    }
+
+    /// Authenticates with a user name and a password.
+    #[must_use]
+    pub fn user_and_password(mut self, user: impl Into<String>, password: impl Into<String>) -> Self {
+        self.options = self.options.user_and_password(user.into(), password.into());
+        self
+    }
+
+    /// Authenticates with a token.
+    #[must_use]
+    pub fn token(mut self, token: impl Into<String>) -> Self {
+        self.options = self.options.token(token.into());
+        self
+    }
+
+    /// Trusts the certificate authorities in a PEM file, in addition to those of the platform.
+    #[must_use]
+    pub fn trust(mut self, path: impl AsRef<Path>) -> Self {
+        self.options = self.options.add_root_certificates(path.as_ref().to_owned());
+        self
+    }
+
+    /// Requires TLS for `nats://` URLs too.
+    #[must_use]
+    pub fn require_tls(mut self) -> Self {
+        self.options = self.options.require_tls(true);
+        self
+    }
+
+    /// Sets the prefix of the subjects on which a caller receives results. Default: `_INBOX`. With a prefix for each user,
+    /// permissions can prevent that one user reads the results of another.
+    #[must_use]
+    pub fn inbox_prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.inbox_prefix = prefix.into();
+        self
+    }
+
+    /// Returns a new subject for the answers of this caller, without a wildcard.
+    pub(crate) fn inbox(&self, caller: &str) -> String {
+        format!("{}.tk.{caller}", self.inbox_prefix)
+    }
+
+    /// Connects.
+    pub(crate) async fn client(&self, name: &str) -> Result<Client, NatsError> {
+        let mut options = self.options.clone();
+        if let Some(path) = &self.credentials_file {
+            let file = options.credentials_file(path).await;
+            options = file.map_err(|error| NatsError::Connect(format!("{}: {error}", path.display())))?;
+        }
+        let options = options
+            .name(name)
+            .custom_inbox_prefix(&self.inbox_prefix)
+            .ping_interval(PING_INTERVAL)
+            .reconnect_delay_callback(|n_attempts| {
+                let [first, longest] = RECONNECT;
+                let factor = 2_u32.saturating_pow(u32::try_from(n_attempts).unwrap_or(u32::MAX).saturating_sub(1));
+                first.saturating_mul(factor).min(longest).mul_f64(0.5 + fastrand::f64() / 2.0)
+            });
+        options.connect(&self.servers[..]).await.map_err(|error| NatsError::Connect(error.to_string()))
+    }
+}
+
+/// Contains no credentials.
+impl fmt::Debug for Connect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let servers: Vec<String> =
+            self.servers.iter().map(|server| format!("{}:{}", server.host(), server.port())).collect();
+        f.debug_struct("Connect").field("servers", &servers).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for UrlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not the URL of a NATS server: {}", self.reason)
+    }
+}
+
+impl std::error::Error for UrlError {}

@@ -1,0 +1,130 @@
+//! Subjects.
+
+use toolkit::tool::ToolId;
+
+/// The subjects with one prefix.
+#[derive(Clone, Debug)]
+pub(crate) struct Subjects {
+    prefix: String,
+}
+
+/// The prefix of subjects unless the host sets another.
+pub(crate) const PREFIX: &str = "tk";
+
+/// The name of workers among the services of a NATS server.
+pub(crate) const SERVICE: &str = "toolkit";
+
+impl Subjects {
+    pub(crate) fn new(prefix: &str) -> Self {
+        Self { prefix: prefix.to_owned() }
+    }
+
+    /// Returns the prefix of the subjects of calls to one toolset, with a dot at the end.
+    pub(crate) fn calls_prefix(&self, digest: &str) -> String {
+        format!("{}.call.{digest}.", self.prefix)
+    }
+
+    /// Returns the subject of all calls to one toolset.
+    pub(crate) fn calls(&self, digest: &str) -> String {
+        format!("{}>", self.calls_prefix(digest))
+    }
+
+    /// Returns the subject of calls to one tool.
+    pub(crate) fn call(&self, digest: &str, tool: &str) -> String {
+        format!("{}{tool}", self.calls_prefix(digest))
+    }
+
+    /// Returns the subject on which the definitions of a toolset are requested.
+    pub(crate) fn tools(&self, digest: &str) -> String {
+        format!("{}.tools.{digest}", self.prefix)
+    }
+
+    pub(crate) fn join(&self) -> String {
+        format!("{}.event.join", self.prefix)
+    }
+
+    pub(crate) fn leave(&self) -> String {
+        format!("{}.event.leave", self.prefix)
+    }
+
+    pub(crate) fn events(&self) -> String {
+        format!("{}.event.*", self.prefix)
+    }
+
+    /// Returns the subject on which a worker receives messages about one of its calls.
+    pub(crate) fn control(&self, instance: &str, call: &str) -> String {
+        format!("{}.ctl.{instance}.{call}", self.prefix)
+    }
+
+    /// Returns the subject of all messages about calls of a worker.
+    pub(crate) fn controls(&self, instance: &str) -> String {
+        self.control(instance, "*")
+    }
+
+    /// Returns true if this is the subject of messages about a call.
+    pub(crate) fn is_control(&self, subject: &str) -> bool {
+        let rest = subject.strip_prefix(&*self.prefix).and_then(|rest| rest.strip_prefix(".ctl."));
+        rest.is_some_and(|rest| rest.split('.').count() == 2 && !rest.contains(['*', '>', ' ']))
+    }
+}
+
+/// Returns the last three tokens of the subject of a tool: its namespace, name and version. Different tools have different
+/// tokens.
+pub(crate) fn tool_tokens(id: &ToolId) -> String {
+    let namespace = id.namespace().map_or_else(
+        || "_".to_owned(),
+        |namespace| match namespace {
+            "_" => "%5F".to_owned(),
+            namespace => token(namespace),
+        },
+    );
+    let version = id.version().map_or_else(
+        || "_".to_owned(),
+        |version| version.split('.').map(|part| token(part).replace('_', "%5F")).collect::<Vec<_>>().join("_"),
+    );
+    format!("{namespace}.{}.{version}", token(id.name()))
+}
+
+/// Escapes the characters that have a meaning in subjects.
+fn token(text: &str) -> String {
+    let mut token = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' => token.push(byte.into()),
+            byte => token.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    token
+}
+
+/// Returns true if a text is a single token without wildcards.
+pub(crate) fn is_token(text: &str) -> bool {
+    !text.is_empty() && text.len() <= 64 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn different_tools_have_different_tokens() {
+        let ids =
+            ["add", "_:add", "a:b", "a.b:c", "math:add", "math:add:1.0.0", "math:add:1_0.0", "math:add:_", "a:b:ü *>"];
+        let ids = ids.map(|id| id.parse::<ToolId>().unwrap());
+        let tokens: std::collections::BTreeSet<String> = ids.iter().map(tool_tokens).collect();
+        assert_eq!(tokens.len(), ids.len(), "{tokens:?}");
+        assert!(tokens.iter().all(|tokens| tokens.split('.').count() == 3), "{tokens:?}");
+        assert!(tokens.contains("math.add.1_0_0") && tokens.contains("_.add._"), "{tokens:?}");
+        assert!(!tokens.iter().any(|tokens| tokens.contains([' ', '*', '>'])), "{tokens:?}");
+    }
+
+    #[test]
+    fn only_subjects_of_one_call_are_controls() {
+        let subjects = Subjects::new("tk");
+        assert!(subjects.is_control(&subjects.control("a", "b")));
+        for other in ["tk.ctl.a", "tk.ctl.a.b.c", "tk.ctl.a.*", "tk.ctl.>", "tk.call.a.b", "x.ctl.a.b", "tk.ctl.a.b c"]
+        {
+            assert!(!subjects.is_control(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Headers and messages of the protocol, version 1.
+//!
+//! A request to the subject of a tool has its arguments as the body. All headers are optional, so that any client of NATS can
+//! call a tool:
+//!
+//! | header of a request | meaning |
+//! |---|---|
+//! | `Tk-Call` | the id of the call, 1 to 64 letters, digits and hyphens |
+//! | `Tk-Deadline-Ms` | the time that is left for the call, in milliseconds |
+//! | `Tk-Expires` | the Unix time in milliseconds after which the call must not start |
+//! | `Tk-Stream` | the events that the caller reads: `progress`, or `progress,chunks` |
+//! | `Tk-Credit` | the number of chunks that the caller has room for |
+//! | `traceparent`, `tracestate`, `baggage` | W3C Trace Context |
+//!
+//! A call has one reply, or several if it takes longer than [`ACCEPT_AFTER`] or is streamed:
+//!
+//! | `Tk-Event` | body | meaning |
+//! |---|---|---|
+//! | none | JSON | the structured result; the last reply |
+//! | `result` | `CallToolResult` of MCP | a result with content; the last reply |
+//! | `error` | `CallToolResult` of MCP | the error, with `Tk-Error` and `Tk-Ran`; the last reply |
+//! | `accepted` | | the call has begun |
+//! | `beat` | | the call still runs |
+//! | `progress` | `{"progress", "total", "message"}` | a progress report |
+//! | `chunk` | JSON | an item of the result |
+//!
+//! The replies `accepted` and `beat` have a reply subject themselves, to which the caller sends `cancel` or `credit N`, and
+//! to which the server of NATS reports that there is no caller any more. `Tk-Seq` counts the events of a call from 1.
+
+use std::time::{Duration, SystemTime};
+
+use async_nats::HeaderMap;
+
+pub(crate) const CALL: &str = "Tk-Call";
+pub(crate) const DEADLINE: &str = "Tk-Deadline-Ms";
+pub(crate) const EXPIRES: &str = "Tk-Expires";
+pub(crate) const STREAM: &str = "Tk-Stream";
+pub(crate) const CREDIT: &str = "Tk-Credit";
+pub(crate) const EVENT: &str = "Tk-Event";
+pub(crate) const SEQ: &str = "Tk-Seq";
+pub(crate) const BEAT: &str = "Tk-Beat-Ms";
+pub(crate) const ERROR: &str = "Tk-Error";
+pub(crate) const RAN: &str = "Tk-Ran";
+pub(crate) const PAGES: &str = "Tk-Pages";
+
+/// The messages to a worker about a call.
+pub(crate) const CANCEL: &str = "cancel";
+pub(crate) const MORE_CREDIT: &str = "credit ";
+
+/// The version of the protocol.
+pub(crate) const PROTOCOL: &str = "1";
+
+/// The time after which a worker reports that a call has begun.
+pub(crate) const ACCEPT_AFTER: Duration = Duration::from_millis(5);
+
+/// The part of the size limit of messages that is reserved for headers, in bytes.
+pub(crate) const HEADER_RESERVE: usize = 16 << 10;
+
+/// The time by which the clocks of two machines may differ.
+pub(crate) const CLOCK_TOLERANCE: Duration = Duration::from_secs(1);
+
+/// Returns a header as text.
+pub(crate) fn header<'h>(headers: Option<&'h HeaderMap>, name: &'static str) -> Option<&'h str> {
+    headers?.get(name).map(|value| value.as_str())
+}
+
+/// Returns a header as a number.
+pub(crate) fn number(headers: Option<&HeaderMap>, name: &'static str) -> Option<u64> {
+    header(headers, name)?.parse().ok()
+}
+
+/// Returns the Unix time in milliseconds.
+pub(crate) fn now() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    millis(since)
+}
+
+pub(crate) fn millis(duration: Duration) -> u64 {
+    duration.as_millis().try_into().unwrap_or(u64::MAX)
+}
+
+/// Returns a random id of 128 bits.
+pub(crate) fn random_id() -> String {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).expect("the system has random numbers");
+    data_encoding::HEXLOWER.encode(&bytes)
+}

@@ -1,0 +1,186 @@
+//! Workers, which serve tools.
+
+mod call;
+mod control;
+mod discovery;
+mod incoming;
+mod limits;
+mod reply;
+mod request;
+mod running;
+mod shared;
+mod stats;
+
+use std::fmt;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+use toolkit::Dispatcher;
+use toolkit_http::ShutdownSignals;
+
+use self::incoming::{Arrival, Incoming};
+pub use self::limits::WorkerLimits;
+use self::reply::Reply;
+use self::shared::Shared;
+use crate::connect::Connect;
+use crate::error::NatsError;
+use crate::subject::PREFIX;
+
+/// A process that serves the tools of a dispatcher over NATS.
+///
+/// Any number of workers with the same tools share their calls. `nats micro list` of the `nats` command line shows the
+/// workers, and any client of NATS can call a tool:
+///
+/// ```text
+/// nats request tk.call.DIGEST.math.add._ '{"a": 1, "b": 2}'
+/// ```
+///
+/// # Load
+///
+/// A worker that runs [`WorkerLimits::max_calls`] calls leaves the group until some have ended. Calls that arrive
+/// nevertheless are rejected before they start, and callers send them again.
+///
+/// # Shutdown
+///
+/// At SIGTERM a worker announces that it leaves, accepts the calls that were already sent to it, and ends when they have, at
+/// the latest after [`WorkerLimits::shutdown_timeout`].
+///
+/// # Permissions
+///
+/// A worker with the prefix `tk` publishes to `_INBOX.>` (or the prefixes that callers use), `tk.event.*` and `tk.ctl.>`, and
+/// subscribes to `tk.call.>`, `tk.tools.>`, `tk.ctl.>` and `$SRV.>`.
+///
+/// # Examples
+///
+/// ```no_run,standalone_crate
+/// use toolkit::{Catalog, Dispatcher};
+/// use toolkit_nats::{Connect, Worker};
+///
+/// #[tokio::main]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let dispatcher = Dispatcher::new(Catalog::linked()?)?;
+///     Worker::new(Connect::new("nats://localhost")?, dispatcher).run_until_signal().await?;
+///     Ok(())
+/// }
+/// ```
+#[must_use]
+pub struct Worker {
+    connect: Connect,
+    dispatcher: Dispatcher,
+    prefix: String,
+    limits: WorkerLimits,
+}
+
+/// The number of calls that end, as a part of the maximum, before a worker joins the group again.
+const REJOIN_AFTER: usize = 10;
+
+impl Worker {
+    /// Creates a worker for all tools of a dispatcher.
+    pub fn new(connect: Connect, dispatcher: Dispatcher) -> Self {
+        Self { connect, dispatcher, prefix: PREFIX.to_owned(), limits: WorkerLimits::default() }
+    }
+
+    /// Sets the prefix of all subjects, for example to separate environments. Workers and callers with different prefixes do
+    /// not meet. Default: `tk`.
+    pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.prefix = prefix.into();
+        self
+    }
+
+    /// Sets the limits.
+    pub fn limits(mut self, limits: WorkerLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Serves the tools until SIGTERM or Ctrl-C.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Worker::run`].
+    pub async fn run_until_signal(self) -> Result<(), NatsError> {
+        let mut signals = ShutdownSignals::listen();
+        self.run(signals.next()).await
+    }
+
+    /// Serves the tools until `shutdown` completes, and then ends as described [above](Self#shutdown). If the connection to
+    /// the server is lost, the worker reconnects, and running calls go on.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no connection at first, the definition of a tool is larger than a message may be, or the
+    /// connection was closed.
+    pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), NatsError> {
+        let max_calls = self.limits.max_calls.max(1);
+        let rejoin_at = max_calls - max_calls.div_ceil(REJOIN_AFTER);
+        let shared = Arc::new(Shared::connect(self.connect, self.dispatcher, &self.prefix, self.limits).await?);
+        let mut services = JoinSet::new();
+        let controls = control::serve(&shared, &mut services).await?;
+        discovery::serve(&shared, &mut services).await?;
+        let mut incoming = Incoming::join(&shared, controls).await?;
+        discovery::announce(&shared, shared.subjects.join()).await?;
+        tracing::info!(instance = shared.instance, digest = shared.digest, "serving tools over NATS");
+
+        let mut calls = JoinSet::new();
+        let mut shutdown = pin!(shutdown);
+        let result = loop {
+            tokio::select! {
+                () = &mut shutdown => break Ok(()),
+                Some(_) = calls.join_next(), if !calls.is_empty() => {}
+                arrival = incoming.next() => match arrival {
+                    Arrival::Call(message) if calls.len() >= max_calls => {
+                        Reply::to(&shared, message.reply).overloaded(max_calls).await;
+                    }
+                    Arrival::Call(message) => {
+                        calls.spawn(call::run(Arc::clone(&shared), message));
+                        if calls.len() >= max_calls {
+                            incoming.leave(&shared).await?;
+                        }
+                    }
+                    Arrival::Left => {}
+                    Arrival::Closed => break Err(NatsError::closed("the subscription of calls has ended")),
+                },
+            }
+            if incoming.has_left() && calls.len() <= rejoin_at {
+                incoming.rejoin(&shared).await?;
+            }
+        };
+        discovery::announce(&shared, shared.subjects.leave()).await?;
+        incoming.leave(&shared).await?;
+        let grace = shared.limits.shutdown_timeout;
+        let finish = async {
+            // What was sent to this worker before it left.
+            while !incoming.has_left() {
+                match incoming.next().await {
+                    Arrival::Call(message) => drop(calls.spawn(call::run(Arc::clone(&shared), message))),
+                    Arrival::Left | Arrival::Closed => break,
+                }
+            }
+            while calls.join_next().await.is_some() {}
+        };
+        if tokio::time::timeout(grace, finish).await.is_err() {
+            shared.running.cancel_all();
+            let _ =
+                tokio::time::timeout(2 * call::CANCEL_TIMEOUT, async { while calls.join_next().await.is_some() {} })
+                    .await;
+        }
+        let _ = tokio::time::timeout(FLUSH_TIMEOUT, shared.round_trip()).await;
+        result
+    }
+}
+
+/// The time for the last replies to reach the server.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
+
+impl fmt::Debug for Worker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Worker")
+            .field("connect", &self.connect)
+            .field("prefix", &self.prefix)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}

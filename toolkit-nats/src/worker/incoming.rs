@@ -1,0 +1,102 @@
+//! The subscription of calls.
+
+use std::sync::Arc;
+
+use async_nats::{Message, Subscriber};
+use futures_util::{FutureExt, StreamExt};
+use tokio::sync::watch;
+
+use super::shared::Shared;
+use crate::error::NatsError;
+
+/// The calls that are sent to this worker.
+pub(super) struct Incoming {
+    /// The subscription, while this worker is a member of the group.
+    active: Option<Subscriber>,
+    /// The subscription that this worker has left, until nothing can arrive on it any more.
+    leaving: Option<Leaving>,
+    /// The names of the markers that came back from the server.
+    markers: watch::Receiver<u64>,
+    n_left: u64,
+}
+
+/// What arrives on the subscription.
+pub(super) enum Arrival {
+    Call(Message),
+    /// This worker has left the group, and nothing arrives any more.
+    Left,
+    /// The connection is closed.
+    Closed,
+}
+
+struct Leaving {
+    subscriber: Subscriber,
+    marker: u64,
+}
+
+/// The queue group of workers.
+const GROUP: &str = "q";
+
+/// The prefix of a marker, which a worker sends to itself.
+pub(super) const MARKER: &str = "left ";
+
+impl Incoming {
+    /// Joins the group.
+    pub(super) async fn join(shared: &Arc<Shared>, markers: watch::Receiver<u64>) -> Result<Self, NatsError> {
+        let mut incoming = Self { active: None, leaving: None, markers, n_left: 0 };
+        incoming.rejoin(shared).await?;
+        Ok(incoming)
+    }
+
+    /// Returns true if this worker has left the group, and nothing can arrive any more.
+    pub(super) fn has_left(&self) -> bool {
+        self.active.is_none() && self.leaving.is_none()
+    }
+
+    /// Joins the group again, after this worker has left it.
+    pub(super) async fn rejoin(&mut self, shared: &Shared) -> Result<(), NatsError> {
+        let subject = shared.subjects.calls(&shared.digest);
+        let subscriber = shared.client.queue_subscribe(subject, GROUP.to_owned()).await;
+        self.active = Some(subscriber.map_err(NatsError::closed)?);
+        Ok(())
+    }
+
+    /// Leaves the group. Messages that the server has sent before it knows are received nevertheless.
+    ///
+    /// The methods `drain` and `unsubscribe` of the client drop such messages: they forget the subscription before the
+    /// server has confirmed its end. This one asks the server to end the subscription after a number of messages, which has
+    /// more digits than the server reads and therefore ends it at once, while the client goes on receiving. The end is
+    /// known by a marker, which the server sends after all earlier messages.
+    pub(super) async fn leave(&mut self, shared: &Shared) -> Result<(), NatsError> {
+        let Some(mut subscriber) = self.active.take() else { return Ok(()) };
+        subscriber.unsubscribe_after(u64::MAX).await.map_err(NatsError::closed)?;
+        self.n_left += 1;
+        let marker = self.n_left;
+        let subject = shared.subjects.control(&shared.instance, "self");
+        let sent = shared.client.publish(subject, format!("{MARKER}{marker}").into()).await;
+        sent.map_err(NatsError::closed)?;
+        self.leaving = Some(Leaving { subscriber, marker });
+        Ok(())
+    }
+
+    /// Waits for the next call, while this worker has not [left](Self::has_left).
+    pub(super) async fn next(&mut self) -> Arrival {
+        if let Some(active) = &mut self.active {
+            return active.next().await.map_or(Arrival::Closed, Arrival::Call);
+        }
+        let Some(leaving) = &mut self.leaving else {
+            return std::future::pending().await;
+        };
+        tokio::select! {
+            biased;
+            Some(message) = leaving.subscriber.next() => return Arrival::Call(message),
+            _ = self.markers.wait_for(|seen| *seen >= leaving.marker) => {}
+        }
+        // What arrived before the marker is in the queue of the subscription.
+        if let Some(Some(message)) = leaving.subscriber.next().now_or_never() {
+            return Arrival::Call(message);
+        }
+        self.leaving = None;
+        Arrival::Left
+    }
+}

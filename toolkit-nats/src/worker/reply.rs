@@ -1,0 +1,132 @@
+//! Replies to a caller.
+
+use async_nats::{HeaderMap, Subject};
+use bytes::Bytes;
+use serde_json::json;
+use toolkit::call::{ErrorKind, Progress};
+use toolkit::mcp::{Revision, write_error, write_result};
+use toolkit::{RunResult, ToolError};
+
+use super::shared::Shared;
+use crate::wire;
+
+/// The replies to one caller. A caller without a reply subject gets none.
+pub(super) struct Reply<'s> {
+    shared: &'s Shared,
+    subject: Option<Subject>,
+    /// The number of the last event.
+    seq: u64,
+}
+
+/// Answers whether a tool has run.
+#[derive(Clone, Copy)]
+pub(super) enum Ran {
+    No,
+    Yes,
+}
+
+impl<'s> Reply<'s> {
+    pub(super) fn to(shared: &'s Shared, subject: Option<Subject>) -> Self {
+        Self { shared, subject, seq: 0 }
+    }
+
+    /// Reports that the call has begun, or still runs. The server reports to `control` if the caller is gone.
+    pub(super) async fn alive(&mut self, event: &'static str, control: &str) {
+        let mut headers = self.event(event);
+        headers.insert(wire::BEAT, wire::millis(self.shared.limits.beat).to_string());
+        let Some(subject) = self.subject.clone() else { return };
+        let client = &self.shared.client;
+        let sent = client.publish_with_reply_and_headers(subject, control.to_owned(), headers, Bytes::new()).await;
+        log(sent);
+    }
+
+    pub(super) async fn progress(&mut self, progress: &Progress) {
+        let json = json!({ "progress": progress.done, "total": progress.total, "message": progress.message });
+        let headers = self.event("progress");
+        self.send(headers, json.to_string().into()).await;
+    }
+
+    pub(super) async fn chunk(&mut self, json: String) {
+        let headers = self.event("chunk");
+        self.send(headers, json.into()).await;
+    }
+
+    /// Sends the result, or an error if it is too large for a message.
+    pub(super) async fn result(&mut self, name: &str, result: RunResult) {
+        let has_content = !result.own_content().is_empty() || result.json().is_none();
+        let tool = self.shared.dispatcher.catalog().resolve(name);
+        let (mut headers, body) = match tool {
+            Ok(tool) if has_content => (self.event("result"), write_result(tool, &result, Revision::V2026_07_28)),
+            _ => (HeaderMap::new(), result.into_json()),
+        };
+        let limit = self.shared.client.max_payload().saturating_sub(wire::HEADER_RESERVE);
+        if body.len() > limit {
+            let n_bytes = body.len();
+            let message = format!("the result has {n_bytes} bytes, more than the limit of {limit} of the NATS server");
+            return self.error(&ToolError::new(ErrorKind::ResultTooLarge, message), Ran::Yes).await;
+        }
+        if self.seq > 0 && headers.is_empty() {
+            headers.insert(wire::SEQ, (self.seq + 1).to_string());
+        }
+        match headers.is_empty() {
+            true => {
+                let Some(subject) = self.subject.clone() else { return };
+                log(self.shared.client.publish(subject, body.into()).await);
+            }
+            false => self.send(headers, body.into()).await,
+        }
+    }
+
+    pub(super) async fn error(&mut self, error: &ToolError, ran: Ran) {
+        let mut headers = self.event("error");
+        headers.insert(wire::ERROR, error.kind().name());
+        headers.insert(
+            wire::RAN,
+            match ran {
+                Ran::No => "no",
+                Ran::Yes => "yes",
+            },
+        );
+        // The headers that clients of NATS services read.
+        let line: String = error.message().chars().map(|c| if c.is_control() { ' ' } else { c }).take(200).collect();
+        headers.insert("Nats-Service-Error", line);
+        headers.insert("Nats-Service-Error-Code", status(error.kind()));
+        self.send(headers, write_error(error, Revision::V2026_07_28).into()).await;
+    }
+
+    /// Rejects a call since this worker is at its limit.
+    pub(super) async fn overloaded(mut self, max_calls: usize) {
+        let message = format!("the worker is at its limit of {max_calls} concurrent calls; try again later");
+        self.error(&ToolError::new(ErrorKind::Overloaded, message), Ran::No).await;
+    }
+
+    fn event(&mut self, event: &'static str) -> HeaderMap {
+        self.seq += 1;
+        let mut headers = HeaderMap::new();
+        headers.insert(wire::EVENT, event);
+        headers.insert(wire::SEQ, self.seq.to_string());
+        headers
+    }
+
+    async fn send(&self, headers: HeaderMap, body: Bytes) {
+        let Some(subject) = self.subject.clone() else { return };
+        log(self.shared.client.publish_with_headers(subject, headers, body).await);
+    }
+}
+
+/// Returns the status code of HTTP for an error.
+fn status(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::InvalidArguments | ErrorKind::MalformedJson | ErrorKind::TooLarge => "400",
+        ErrorKind::UnknownTool | ErrorKind::NoBackend => "404",
+        ErrorKind::TimedOut => "408",
+        ErrorKind::Overloaded => "429",
+        _ => "500",
+    }
+}
+
+fn log<E: std::fmt::Display>(sent: Result<(), E>) {
+    if let Err(error) = sent {
+        tracing::warn!(%error, "a reply was not sent");
+    }
+}

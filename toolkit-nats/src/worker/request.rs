@@ -1,0 +1,63 @@
+//! Requests to run a tool.
+
+use std::time::Duration;
+
+use async_nats::Message;
+use toolkit::ToolError;
+use toolkit::call::{ErrorKind, TraceContext};
+
+use crate::subject::is_token;
+use crate::wire::{self, header, number};
+
+/// A request to run a tool, without its arguments.
+pub(super) struct Request {
+    pub(super) call: String,
+    /// The time that is left for the call.
+    pub(super) left: Option<Duration>,
+    pub(super) wants_progress: bool,
+    pub(super) wants_chunks: bool,
+    pub(super) credit: usize,
+    pub(super) trace: Option<TraceContext>,
+}
+
+impl Request {
+    /// Reads the headers of a message.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a header is invalid, or the time of the call is over.
+    pub(super) fn read(message: &Message) -> Result<Self, ToolError> {
+        let headers = message.headers.as_ref();
+        let invalid = |name, rule| ToolError::new(ErrorKind::Failed, format!("the header `{name}` {rule}"));
+        let call = match header(headers, wire::CALL) {
+            Some(call) if is_token(call) => call.to_owned(),
+            Some(_) => return Err(invalid(wire::CALL, "must have 1 to 64 letters, digits and hyphens")),
+            None => wire::random_id(),
+        };
+        let time = |name| match header(headers, name) {
+            Some(text) => text.parse().map(Some).map_err(|_| invalid(name, "must be a number of milliseconds")),
+            None => Ok(None),
+        };
+        let left = time(wire::DEADLINE)?.map(Duration::from_millis);
+        let latest = wire::millis(wire::CLOCK_TOLERANCE);
+        let is_late = time(wire::EXPIRES)?.is_some_and(|end| wire::now().saturating_sub(end) > latest);
+        if is_late || left == Some(Duration::ZERO) {
+            return Err(ToolError::new(ErrorKind::TimedOut, "the time of the call was over before it started"));
+        }
+        let stream = header(headers, wire::STREAM).unwrap_or_default();
+        let reads = |event| stream.split(',').any(|wanted| wanted.trim() == event);
+        Ok(Self {
+            call,
+            left,
+            wants_progress: reads("progress"),
+            wants_chunks: reads("chunks"),
+            credit: number(headers, wire::CREDIT).and_then(|credit| credit.try_into().ok()).unwrap_or(0),
+            trace: header(headers, "traceparent").map(|traceparent| {
+                let mut trace = TraceContext::new(traceparent);
+                trace.tracestate = header(headers, "tracestate").map(str::to_owned);
+                trace.baggage = header(headers, "baggage").map(str::to_owned);
+                trace
+            }),
+        })
+    }
+}
