@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolkit::mcp::{CallParams, Revision};
 use toolkit::tool::TaskSupport;
-use toolkit::{Arguments, CancelToken, Context, Tool};
+use toolkit::{Arguments, CancelToken, Tool};
 
 use super::ask::{Modes, Rounds};
 use super::call::{Asks, Call, StreamAsks, invalid_state};
