@@ -41,7 +41,7 @@ use crate::subject::PREFIX;
 /// | no worker has the tool, or there is no connection | [`ErrorKind::Unavailable`](toolkit::call::ErrorKind::Unavailable): it has not started |
 /// | all workers are at their limits | [`ErrorKind::Overloaded`](toolkit::call::ErrorKind::Overloaded), after several attempts: it has not started |
 /// | the worker dies, or is not heard of any more | [`ErrorKind::OutcomeUnknown`](toolkit::call::ErrorKind::OutcomeUnknown), or is repeated; see [`RetryPolicy`] |
-/// | the server restarts | the worker sends the result when it has reconnected |
+/// | the server restarts | nothing, if it is back within five seconds; a running call may end in `OutcomeUnknown` |
 ///
 /// Dropping the future of a call cancels it on the worker. If the program of the caller dies, its calls are cancelled within
 /// [`WorkerLimits::beat`](crate::WorkerLimits::beat).
@@ -126,7 +126,7 @@ impl NatsBackend {
         Self { is_trusted: true, ..self }
     }
 
-    /// Returns the workers that are known.
+    /// Returns the workers whose tools are known.
     ///
     /// # Errors
     ///

@@ -39,7 +39,7 @@ pub(super) async fn run(name: &str, link: &Link, call: BackendCall<'_>) -> Resul
     let deadline = Instant::now() + timeout;
     let mut n_attempts = 0;
     loop {
-        if !connected.is_online() {
+        if !connected.restored(deadline).await {
             return Err(offline(name));
         }
         let Some(digest) = connected.fleet.route(tokens, contract) else {

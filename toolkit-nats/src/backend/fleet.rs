@@ -166,18 +166,14 @@ impl Fleet {
         chosen.map(|worker| worker.digest.clone())
     }
 
+    /// Returns the workers whose tools are known.
     pub(super) fn members(&self) -> Vec<Member> {
         let state = self.state();
-        let n_tools = |digest| state.toolsets.get(digest).map_or(0, |toolset| toolset.len());
-        let mut members: Vec<Member> = state
-            .workers
-            .iter()
-            .map(|(instance, worker)| Member {
-                instance: instance.clone(),
-                digest: worker.digest.clone(),
-                n_tools: n_tools(&worker.digest),
-            })
-            .collect();
+        let members = state.workers.iter().filter_map(|(instance, worker)| {
+            let n_tools = state.toolsets.get(&worker.digest)?.len();
+            Some(Member { instance: instance.clone(), digest: worker.digest.clone(), n_tools })
+        });
+        let mut members: Vec<Member> = members.collect();
         members.sort_by(|one, other| one.instance.cmp(&other.instance));
         members
     }

@@ -7,6 +7,7 @@ use async_nats::Client;
 use async_nats::connection::State;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
 
@@ -48,6 +49,10 @@ pub(super) struct Connected {
     /// Receives messages until the connection is dropped.
     _services: JoinSet<()>,
 }
+
+/// The time that a call waits for a lost connection, and the interval in which it looks.
+const RECONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const RECONNECT_POLL: Duration = Duration::from_millis(20);
 
 /// The pause before another attempt to connect while a host waits for changes.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -128,6 +133,19 @@ impl Link {
 impl Connected {
     pub(super) fn is_online(&self) -> bool {
         self.client.connection_state() == State::Connected
+    }
+
+    /// Waits for the connection if it is lost, for some seconds and at most until `deadline`. Returns false if it is not
+    /// restored.
+    pub(super) async fn restored(&self, deadline: Instant) -> bool {
+        let deadline = deadline.min(Instant::now() + RECONNECT_TIMEOUT);
+        while !self.is_online() {
+            if Instant::now() >= deadline {
+                return false;
+            }
+            tokio::time::sleep(RECONNECT_POLL).await;
+        }
+        true
     }
 }
 
