@@ -18,7 +18,7 @@ use crate::exit::Exit;
 use crate::options::program_name;
 use crate::program::Configure;
 use crate::style::{self, printable};
-use crate::{credentials, flags, foreground, runtime};
+use crate::{credentials, flags, foreground, nats, runtime};
 
 /// Returns the command. The flags of the tool are unknown at this point, so its id and the following words are an external
 /// subcommand.
@@ -38,13 +38,19 @@ pub(crate) fn command() -> Command {
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
         .args(flags::call_options())
+        .args(nats::options("Call a tool of the workers at this NATS server, such as nats://localhost"))
 }
 
 pub(crate) fn run(
-    catalog: Catalog,
+    linked: impl FnOnce() -> Result<Catalog, CommandError>,
     matches: &ArgMatches,
     configure: Configure<DispatcherBuilder>,
 ) -> Result<Exit, CommandError> {
+    let runtime = runtime::create()?;
+    let (catalog, routes) = match nats::collect(matches, &runtime)? {
+        Some((catalog, routes)) => (catalog, Some(routes)),
+        None => (linked()?, None),
+    };
     let (name, tool_matches) = matches.subcommand().expect("clap rejects `call` without a tool");
     let tool = catalog.resolve(name)?;
     let flags = flags::from_schema(tool.input().as_value());
@@ -66,10 +72,12 @@ pub(crate) fn run(
     let id = tool.id().to_string();
     let requirements = tool.requirements().clone();
 
-    let runtime = runtime::create()?;
     let dispatcher = {
         let _on_runtime = runtime.enter();
-        let builder = configure(Dispatcher::builder(catalog)).map_err(CommandError::Setup)?;
+        let builder = Dispatcher::builder(catalog);
+        let builder = configure(builder).map_err(CommandError::Setup)?;
+        // After the configuration, whose routes would lead to the functions of this program.
+        let builder = routes.into_iter().fold(builder, DispatcherBuilder::routes);
         let builder = if lenient { builder.coercion(Coercion::Lenient) } else { builder };
         builder.build()?
     };

@@ -52,6 +52,7 @@ mod login;
 #[cfg(feature = "proxy")]
 mod logins;
 mod missing;
+mod nats;
 mod options;
 #[cfg(feature = "otc")]
 mod otc;

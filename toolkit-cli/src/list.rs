@@ -8,6 +8,7 @@ use toolkit::{Catalog, Tool};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::nats;
 use crate::options::{json_switch, switch};
 use crate::record;
 use crate::style::{self, BOLD, DIM, HIGHLIGHT, cut, padded, printable, width};
@@ -29,6 +30,7 @@ pub(crate) fn command() -> Command {
             switch("all-versions").help("List all versions of each tool, not only the highest"),
             json_switch("Print a JSON array of tools without their schemas"),
         ])
+        .args(nats::options("List the tools of the workers at this NATS server, such as nats://localhost"))
 }
 
 pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, CommandError> {

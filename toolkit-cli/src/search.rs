@@ -11,6 +11,7 @@ use toolkit_search::{Hit, Index, Query, Snapshot};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::missing;
+use crate::nats;
 use crate::options::{json_switch, switch};
 use crate::style::{self, HIGHLIGHT, cut, printable, width};
 
@@ -41,6 +42,7 @@ pub(crate) fn command() -> Command {
             json_switch("Print a JSON array of summaries and scores"),
         ])
         .arg(model())
+        .args(nats::options("Search the tools of the workers at this NATS server, such as nats://localhost"))
 }
 
 fn model() -> Arg {

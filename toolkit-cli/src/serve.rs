@@ -1,11 +1,13 @@
-//! `serve`: serves the tools over MCP or Open Tool Calling.
+//! `serve`: serves the tools over MCP, Open Tool Calling or NATS.
 
 #[cfg(all(feature = "code", feature = "mcp"))]
 mod code;
-#[cfg(any(feature = "mcp", feature = "otc"))]
+#[cfg(any(feature = "mcp", feature = "nats", feature = "otc"))]
 mod log;
 #[cfg(feature = "mcp")]
 mod mcp;
+#[cfg(feature = "nats")]
+mod nats;
 mod options;
 #[cfg(feature = "otc")]
 mod otc;
@@ -21,15 +23,19 @@ use crate::missing;
 use crate::program::Program;
 
 pub(crate) fn command() -> Command {
-    match cfg!(any(feature = "mcp", feature = "otc")) {
+    match cfg!(any(feature = "mcp", feature = "nats", feature = "otc")) {
         true => options::command(),
         false => missing::command("serve"),
     }
 }
 
 pub(crate) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> Result<Exit, CommandError> {
-    #[cfg(any(feature = "mcp", feature = "otc"))]
+    #[cfg(any(feature = "mcp", feature = "nats", feature = "otc"))]
     log::start();
+    #[cfg(feature = "nats")]
+    if matches.contains_id("nats") {
+        return nats::run(catalog, matches, program.dispatcher);
+    }
     #[cfg(feature = "otc")]
     if matches.contains_id("otc") {
         return otc::run(catalog, matches, program.dispatcher);

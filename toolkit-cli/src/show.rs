@@ -9,6 +9,7 @@ use toolkit::{Catalog, Tool};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::nats;
 use crate::options::{json_switch, program_name};
 use crate::record;
 use crate::shape::{Kind, Shape, constraints, describe_kind};
@@ -22,6 +23,7 @@ pub(crate) fn command() -> Command {
     Command::new("show")
         .about("Show the description, arguments and result of a tool")
         .args([tool_id(), json_switch("Print the tool as JSON, with its schemas")])
+        .args(nats::options("Show a tool of the workers at this NATS server, such as nats://localhost"))
 }
 
 fn tool_id() -> Arg {

@@ -1,6 +1,7 @@
 //! Workers and callers over a real NATS server. `tests/nats/run` installs the server and runs these tests.
 
 mod calls;
+mod cli;
 mod failures;
 mod fleet;
 mod processes;

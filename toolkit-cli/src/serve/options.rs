@@ -3,6 +3,7 @@
 use clap::{Arg, ArgAction, ArgGroup, Command, value_parser};
 
 use crate::missing::unless;
+use crate::nats;
 use crate::options::{duration, naming_option, switch};
 use crate::token::TOKEN;
 
@@ -14,10 +15,10 @@ const OTC: bool = cfg!(feature = "otc");
 
 pub(super) fn command() -> Command {
     Command::new("serve")
-        .about("Serve the tools over MCP or Open Tool Calling")
+        .about("Serve the tools over MCP, Open Tool Calling or NATS")
         .long_about(format!(
             "Serve the tools until the process receives SIGTERM or Ctrl-C: over MCP on stdin and stdout, over MCP at \
-             http://ADDR/mcp with --http, or over Open Tool Calling with --otc.\n\n\
+             http://ADDR/mcp with --http, over Open Tool Calling with --otc, or to callers at a NATS server with --nats.\n\n\
              A server that other machines can reach requires a token, which clients must send. It is read from the \
              environment variable {TOKEN}, or from the variable of --token-env.\n\n\
              A call whose user is asked continues on any server with the same keys in {STATE_KEYS}: secrets of at least \
@@ -27,10 +28,16 @@ pub(super) fn command() -> Command {
              the id of a tool."
         ))
         .group(ArgGroup::new("listen").args(["http", "otc"]))
+        .group(ArgGroup::new("nats-server").args(["nats", "nats-tools"]))
         .next_help_heading("Model Context Protocol")
         .args(mcp().into_iter().map(|arg| unless(MCP, "mcp", arg.conflicts_with("otc"))))
         .next_help_heading("Open Tool Calling")
         .args(otc().into_iter().map(|arg| unless(OTC, "otc", arg)))
+        .next_help_heading("NATS")
+        .args(nats::serve_options().into_iter().map(|arg| match arg.get_id() == "nats" {
+            true => arg.conflicts_with("listen"),
+            false => arg,
+        }))
         .next_help_heading("HTTP (with --http or --otc)")
         .args(http())
 }

@@ -57,6 +57,10 @@ pub(super) fn servers(
     mut backends: Backends,
     program: &str,
 ) -> Result<Option<Servers>, CommandError> {
+    #[cfg(feature = "nats")]
+    if let Some(workers) = crate::nats::backend(matches, "nats-tools")? {
+        backends.register(workers).map_err(|error| CommandError::Setup(Box::new(error)))?;
+    }
     let Some(file) = matches.get_one::<PathBuf>("proxy") else {
         let backends = Arc::new(backends);
         return Ok((!backends.names().is_empty()).then_some(Servers { backends, configured: None }));

@@ -1,0 +1,95 @@
+//! The command line: workers, their tools, and their front.
+
+use std::process::Command;
+
+use serde_json::json;
+
+use super::processes::Process;
+use super::*;
+
+/// Runs a program of tools and returns its output.
+fn run(server: &Server, command: &[&str], rest: &[&str]) -> (String, String, Option<i32>) {
+    let output = Command::new(env!("CARGO_BIN_EXE_fixture_tools"))
+        .args(command)
+        .args(["--nats", &server.url()])
+        .args(rest)
+        .output()
+        .unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout), text(&output.stderr), output.status.code())
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn the_tools_of_workers_are_listed_shown_searched_and_called() {
+    let server = Server::start();
+    let mut worker = Process::start(&server, "");
+    let backend = NatsBackend::new("fleet", connect(&server));
+    until(async || backend.members().await.is_ok_and(|members| members.len() == 1)).await;
+
+    let (listed, _, _) = run(&server, &["list"], &[]);
+    let ids: Vec<&str> = listed.lines().filter_map(|line| line.split('\t').next()).collect();
+    assert_eq!(ids, ["diary:count_up", "diary:record", "diary:repeatable"]);
+    let (shown, _, _) = run(&server, &["show"], &["diary:record"]);
+    assert!(shown.contains("Writes the id of the call"), "{shown}");
+    let (found, _, _) = run(&server, &["search"], &["count"]);
+    assert!(found.contains("diary:count_up"), "{found}");
+    let (called, errors, exit) = run(&server, &["call"], &["diary:record", "--id", "7", "--ms", "0"]);
+    assert_eq!((called.trim(), exit), ("7", Some(0)), "{errors}");
+    // The flags are those of the tool.
+    let (_, errors, exit) = run(&server, &["call"], &["diary:record", "--id", "seven", "--ms", "0"]);
+    assert!(exit == Some(2) && errors.contains("'--id <INTEGER>'"), "{errors}");
+
+    worker.signal("TERM");
+    worker.ended().await;
+    let (_, errors, exit) = run(&server, &["call"], &["diary:record", "--id", "7", "--ms", "0"]);
+    assert_eq!(exit, Some(2), "{errors}");
+    drop(server);
+    let gone = Server::start();
+    let url = gone.url();
+    drop(gone);
+    let output = Command::new(env!("CARGO_BIN_EXE_fixture_tools")).args(["list", "--nats", &url]).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("the workers of `nats` cannot be reached"), "{errors}");
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn a_program_serves_its_tools_as_a_worker() {
+    let server = Server::start();
+    let mut serving = tokio::process::Command::new(env!("CARGO_BIN_EXE_fixture_tools"))
+        .args(["serve", "--nats", &server.url()])
+        .kill_on_drop(true)
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let backend = NatsBackend::new("fleet", connect(&server));
+    let dispatcher = dispatcher(&backend, 1).await;
+    let sum = call(&dispatcher, "math:add", json!({ "a": 1, "b": 2 })).await.unwrap();
+    assert_eq!(sum, 3);
+    let pid = serving.id().unwrap().to_string();
+    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    assert!(soon(serving.wait()).await.unwrap().success());
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn an_mcp_server_in_front_follows_the_workers() {
+    use toolkit_mcp::client::{McpBackend, Program};
+
+    let server = Server::start();
+    let front = Program::new(env!("CARGO_BIN_EXE_fixture_tools")).args(["serve", "--nats-tools", &server.url()]);
+    let front = McpBackend::stdio("front", front);
+    let lists = async |name: &str| {
+        let listed = soon(toolkit::backend::Backend::tools(&front)).await.unwrap();
+        listed.tools.iter().any(|(tool, _)| tool.id().name().contains(name))
+    };
+    assert!(!lists("diary").await && lists("add").await);
+    let _worker = Process::start(&server, "");
+    until(async || lists("diary_record").await).await;
+    let backends = Backends::new();
+    backends.register(front.clone()).unwrap();
+    let collected = soon(backends.collect(Catalog::new([]).unwrap())).await;
+    let dispatcher = Dispatcher::builder(collected.catalog).routes(collected.routes).build().unwrap();
+    assert_eq!(call(&dispatcher, "front:diary_record", json!({ "id": 9, "ms": 10 })).await.unwrap(), 9);
+}

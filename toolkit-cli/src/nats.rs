@@ -1,0 +1,142 @@
+//! The options for NATS, and the tools of workers: `--nats`.
+
+use std::path::PathBuf;
+
+use clap::{Arg, ArgMatches, value_parser};
+use tokio::runtime::Runtime;
+use toolkit::Catalog;
+#[cfg(feature = "nats")]
+use toolkit::backend::Backends;
+use toolkit::backend::Routes;
+#[cfg(feature = "nats")]
+use toolkit_nats::{Connect, NatsBackend};
+
+use crate::error::CommandError;
+#[cfg(feature = "nats")]
+use crate::exit::Exit;
+use crate::missing::unless;
+use crate::options::switch;
+#[cfg(feature = "nats")]
+use crate::style::{self, printable};
+
+const IS_ON: bool = cfg!(feature = "nats");
+
+/// The name of the backend, which is also the namespace of tools without one.
+#[cfg(feature = "nats")]
+const NAME: &str = "nats";
+
+/// Returns the options of a command that uses the tools of workers.
+pub(crate) fn options(help: &'static str) -> Vec<Arg> {
+    let mut options = vec![url("nats").help(help)];
+    options.extend(connection("nats"));
+    options.push(trust("nats"));
+    options.into_iter().map(|arg| unless(IS_ON, "nats", arg)).collect()
+}
+
+/// Returns the options of `serve`.
+pub(crate) fn serve_options() -> Vec<Arg> {
+    let mut options = vec![
+        url("nats").help("Serve the tools as a worker at this NATS server, such as nats://localhost"),
+        url("nats-tools")
+            .conflicts_with("nats")
+            .help("Also serve the tools of the workers at this NATS server; with the feature `proxy`"),
+    ];
+    options.extend(connection("nats-server"));
+    options.push(trust("nats-tools"));
+    options.into_iter().map(|arg| unless(IS_ON, "nats", arg)).collect()
+}
+
+fn url(name: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name("URL")
+}
+
+/// Returns the options of a connection, which require the option or group `with`.
+fn connection(with: &'static str) -> [Arg; 4] {
+    let file = |name: &'static str| {
+        Arg::new(name).long(name).value_name("FILE").requires(with).value_parser(value_parser!(PathBuf))
+    };
+    [
+        file("nats-creds").help("Authenticate at the NATS server with this file of credentials"),
+        file("nats-nkey").help("Authenticate at the NATS server with the seed of an NKey in this file"),
+        file("nats-ca").help("Trust the certificate authorities in this PEM file"),
+        Arg::new("nats-prefix")
+            .long("nats-prefix")
+            .value_name("PREFIX")
+            .requires(with)
+            .help("Prefix of the subjects, which workers and callers have in common [default: tk]"),
+    ]
+}
+
+fn trust(with: &'static str) -> Arg {
+    switch("nats-trust").requires(with).help("Trust the hints of the workers' tools, such as `readOnlyHint`")
+}
+
+/// Returns the connection to a server, if the option `name` has its URL.
+#[cfg(feature = "nats")]
+pub(crate) fn connect(matches: &ArgMatches, name: &str) -> Result<Option<Connect>, CommandError> {
+    let usage = |message| CommandError::Other { exit: Exit::Usage, kind: "usage", message };
+    let Some(url) = matches.get_one::<String>(name) else { return Ok(None) };
+    let mut connect = Connect::new(url).map_err(|error| usage(format!("--{name}: {error}")))?;
+    if let Some(path) = matches.get_one::<PathBuf>("nats-creds") {
+        connect = connect.credentials_file(path);
+    }
+    if let Some(path) = matches.get_one::<PathBuf>("nats-nkey") {
+        let seed = std::fs::read_to_string(path);
+        connect =
+            connect.nkey(seed.map_err(|error| usage(format!("--nats-nkey: {}: {error}", path.display())))?.trim());
+    }
+    if let Some(path) = matches.get_one::<PathBuf>("nats-ca") {
+        connect = connect.trust(path);
+    }
+    Ok(Some(connect))
+}
+
+/// Returns the prefix of the subjects, if it is not the default.
+#[cfg(feature = "nats")]
+pub(crate) fn prefix(matches: &ArgMatches) -> Option<&String> {
+    matches.get_one("nats-prefix")
+}
+
+/// Returns the workers at the server in the option `name`.
+#[cfg(feature = "nats")]
+pub(crate) fn backend(matches: &ArgMatches, name: &str) -> Result<Option<NatsBackend>, CommandError> {
+    Ok(connect(matches, name)?.map(|connect| {
+        let mut backend = NatsBackend::new(NAME, connect);
+        if let Some(prefix) = prefix(matches) {
+            backend = backend.prefix(prefix);
+        }
+        if matches.get_flag("nats-trust") { backend.trusted() } else { backend }
+    }))
+}
+
+/// Returns the tools of the workers if the command line has `--nats`. The runtime must be entered while the tools are called.
+#[cfg(feature = "nats")]
+pub(crate) fn collect(matches: &ArgMatches, runtime: &Runtime) -> Result<Option<(Catalog, Routes)>, CommandError> {
+    use std::io::Write;
+
+    let Some(backend) = backend(matches, "nats")? else { return Ok(None) };
+    let backends = Backends::new();
+    backends.register(backend).map_err(|error| CommandError::Setup(Box::new(error)))?;
+    let collected = runtime.block_on(backends.collect(Catalog::new([])?));
+    if let Some(failure) = collected.failures.into_iter().next() {
+        return Err(CommandError::Tool(failure.error));
+    }
+    for diagnostic in &collected.diagnostics {
+        let _ = writeln!(anstream::stderr(), "{} {}", style::WARNING, printable(diagnostic.message()));
+    }
+    Ok(Some((collected.catalog, collected.routes)))
+}
+
+/// Returns the tools of the workers, only to describe them, if the command line has `--nats`.
+pub(crate) fn catalog(matches: &ArgMatches) -> Result<Option<Catalog>, CommandError> {
+    if !IS_ON || !matches.contains_id("nats") {
+        return Ok(None);
+    }
+    Ok(collect(matches, &crate::runtime::create()?)?.map(|(catalog, _)| catalog))
+}
+
+/// Returns `None`, since clap rejects the option.
+#[cfg(not(feature = "nats"))]
+pub(crate) fn collect(_: &ArgMatches, _: &Runtime) -> Result<Option<(Catalog, Routes)>, CommandError> {
+    Ok(None)
+}
