@@ -4,7 +4,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use async_nats::{Client, ConnectOptions, ServerAddr};
+use async_nats::{Client, ConnectOptions, Event, ServerAddr};
+use tokio::sync::broadcast::Sender;
 
 use crate::error::NatsError;
 
@@ -119,8 +120,8 @@ impl Connect {
         format!("{}.tk.{caller}", self.inbox_prefix)
     }
 
-    /// Connects.
-    pub(crate) async fn client(&self, name: &str) -> Result<Client, NatsError> {
+    /// Connects. `denied` receives the subjects to which this user may not publish.
+    pub(crate) async fn client(&self, name: &str, denied: Sender<String>) -> Result<Client, NatsError> {
         let mut options = self.options.clone();
         if let Some(path) = &self.credentials_file {
             let file = options.credentials_file(path).await;
@@ -130,6 +131,10 @@ impl Connect {
             .name(name)
             .custom_inbox_prefix(&self.inbox_prefix)
             .ping_interval(PING_INTERVAL)
+            .event_callback(move |event| {
+                let denied = denied.clone();
+                async move { report(&event, &denied) }
+            })
             .reconnect_delay_callback(|n_attempts| {
                 let [first, longest] = RECONNECT;
                 let factor = 2_u32.saturating_pow(u32::try_from(n_attempts).unwrap_or(u32::MAX).saturating_sub(1));
@@ -138,6 +143,29 @@ impl Connect {
         options.connect(&self.servers[..]).await.map_err(|error| NatsError::Connect(error.to_string()))
     }
 }
+
+/// Reports an error of the server to the log, and to the calls that it rejects.
+fn report(event: &Event, denied: &Sender<String>) {
+    match event {
+        Event::ServerError(error) => {
+            tracing::warn!(%error, "the NATS server reported an error");
+            let text = error.to_string();
+            let subject =
+                text.to_ascii_lowercase().find(PUBLISH_DENIED).map(|start| &text[start + PUBLISH_DENIED.len()..]);
+            if let Some(subject) = subject.and_then(|rest| rest.split('"').next()) {
+                // Fails if no call runs.
+                let _ = denied.send(subject.to_owned());
+            }
+        }
+        Event::SlowConsumer(_) => {
+            tracing::warn!("messages of the NATS server were dropped, since they were not read in time")
+        }
+        event => tracing::debug!(%event, "the connection to NATS has changed"),
+    }
+}
+
+/// The part of an error of the server before the subject, in lower case.
+const PUBLISH_DENIED: &str = "permissions violation for publish to \"";
 
 /// Contains no credentials.
 impl fmt::Debug for Connect {

@@ -5,7 +5,7 @@
 //!
 //! | header of a request | meaning |
 //! |---|---|
-//! | `Tk-Call` | the id of the call, 1 to 64 letters, digits and hyphens |
+//! | `Tk-Call` | the id of the call, 1 to 64 letters, digits and hyphens; without it, the call has only the last reply |
 //! | `Tk-Deadline-Ms` | the time that is left for the call, in milliseconds |
 //! | `Tk-Expires` | the Unix time in milliseconds after which the call must not start |
 //! | `Tk-Stream` | the events that the caller reads: `progress`, or `progress,chunks` |

@@ -154,9 +154,9 @@ impl Worker {
         let finish = async {
             // What was sent to this worker before it left.
             while !incoming.has_left() {
-                match incoming.next().await {
-                    Arrival::Call(message) => drop(calls.spawn(call::run(Arc::clone(&shared), message))),
-                    Arrival::Left | Arrival::Closed => break,
+                match tokio::time::timeout(SERVER_TIMEOUT, incoming.next()).await {
+                    Ok(Arrival::Call(message)) => drop(calls.spawn(call::run(Arc::clone(&shared), message))),
+                    Ok(Arrival::Left | Arrival::Closed) | Err(_) => break,
                 }
             }
             while calls.join_next().await.is_some() {}
@@ -167,13 +167,13 @@ impl Worker {
                 tokio::time::timeout(2 * call::CANCEL_TIMEOUT, async { while calls.join_next().await.is_some() {} })
                     .await;
         }
-        let _ = tokio::time::timeout(FLUSH_TIMEOUT, shared.round_trip()).await;
+        let _ = tokio::time::timeout(SERVER_TIMEOUT, shared.round_trip()).await;
         result
     }
 }
 
-/// The time for the last replies to reach the server.
-const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
+/// The time that the server has to answer a worker that ends.
+const SERVER_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl fmt::Debug for Worker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

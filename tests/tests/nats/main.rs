@@ -4,7 +4,9 @@ mod calls;
 mod cli;
 mod failures;
 mod fleet;
+mod foreign;
 mod processes;
+mod security;
 mod server;
 
 use std::future::Future;

@@ -59,8 +59,9 @@ impl Attempt<'_> {
     pub(super) async fn run(&self, subject: String, arguments: Bytes) -> Ended {
         let Self { connected, call, .. } = self;
         let mut replies = connected.inbox.open();
+        let mut denied = connected.denied.subscribe();
         let sent = connected.client.publish_with_reply_and_headers(
-            subject,
+            subject.clone(),
             replies.subject.clone(),
             self.headers(),
             arguments,
@@ -69,7 +70,15 @@ impl Attempt<'_> {
             return Ended::Failed(self.error(ErrorKind::Unavailable, "cannot be reached").caused_by(error));
         }
         let mut running = CancelOnDrop { client: connected.client.clone(), control: None };
-        let ended = self.follow(&mut replies, &mut running, call).await;
+        let rejected = async { while denied.recv().await.is_ok_and(|other| other != subject) {} };
+        let ended = tokio::select! {
+            biased;
+            ended = self.follow(&mut replies, &mut running, call) => ended,
+            () = rejected => Ended::Failed(self.error(
+                ErrorKind::Unauthorized,
+                "was not called: the NATS server does not permit this program to call the tool",
+            )),
+        };
         let has_ended = matches!(ended, Ended::Response(_) | Ended::Rejected { .. } | Ended::NoWorker);
         if has_ended {
             running.control = None;

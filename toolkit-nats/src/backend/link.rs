@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_nats::Client;
 use async_nats::connection::State;
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use toolkit::ToolError;
@@ -46,9 +46,14 @@ pub(super) struct Connected {
     pub(super) subjects: Subjects,
     pub(super) inbox: Inbox,
     pub(super) fleet: Arc<Fleet>,
+    /// The subjects to which this user may not publish.
+    pub(super) denied: broadcast::Sender<String>,
     /// Receives messages until the connection is dropped.
     _services: JoinSet<()>,
 }
+
+/// The number of rejected calls that the others may not have noticed yet.
+const MAX_DENIED: usize = 256;
 
 /// The time that a call waits for a lost connection, and the interval in which it looks.
 const RECONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -83,7 +88,8 @@ impl Link {
 
     async fn connect(&self) -> Result<Connected, crate::NatsError> {
         let Settings { connect, prefix, discovery_timeout, .. } = &self.settings;
-        let client = connect.client("toolkit caller").await?;
+        let denied = broadcast::Sender::new(MAX_DENIED);
+        let client = connect.client("toolkit caller", denied.clone()).await?;
         let (subjects, caller) = (Subjects::new(prefix), wire::random_id());
         let mut services = JoinSet::new();
         let replies = connect.inbox(&caller);
@@ -91,7 +97,7 @@ impl Link {
         let fleet = Arc::new(Fleet::new(client.clone(), subjects.clone(), self.version.clone()));
         let answers = format!("{replies}.info");
         membership::follow(&fleet, answers, *discovery_timeout, &mut services).await?;
-        Ok(Connected { client, subjects, inbox, fleet, _services: services })
+        Ok(Connected { client, subjects, inbox, fleet, denied, _services: services })
     }
 
     pub(super) async fn disconnect(&self) {

@@ -70,6 +70,10 @@ impl Call<'_> {
         let (parts, mut received) = is_streamed.then(|| channel(1)).unzip();
         let mut running = self.start(message, parts);
         let control = self.shared.subjects.control(&self.shared.instance, &self.request.call);
+        if !self.request.reads_events {
+            let outcome = tokio::time::timeout(limit, running).await;
+            return outcome.map_or_else(|_| Err(timed_out_after(limit)), ended);
+        }
         if !is_streamed {
             tokio::select! {
                 biased;
@@ -109,10 +113,7 @@ impl Call<'_> {
                     Part::Chunk(chunk) => waiting = Some(chunk),
                 },
                 _ = beats.tick() => reply.alive("beat", &control).await,
-                () = &mut timed_out => {
-                    let message = format!("the call took longer than {limit:?}");
-                    return Err(ToolError::new(ErrorKind::TimedOut, message));
-                }
+                () = &mut timed_out => return Err(timed_out_after(limit)),
                 () = &mut abandoned => return Err(ToolError::cancelled()),
             }
         }
@@ -150,6 +151,10 @@ impl Call<'_> {
             Err(ToolError::cancelled())
         })
     }
+}
+
+fn timed_out_after(limit: Duration) -> ToolError {
+    ToolError::new(ErrorKind::TimedOut, format!("the call took longer than {limit:?}"))
 }
 
 fn ended(outcome: Result<Outcome, toolkit_http::Panicked>) -> Outcome {

@@ -14,6 +14,8 @@ pub(super) struct Request {
     pub(super) call: String,
     /// The time that is left for the call.
     pub(super) left: Option<Duration>,
+    /// True if the caller reads events before the last one, which have the id of the call.
+    pub(super) reads_events: bool,
     pub(super) wants_progress: bool,
     pub(super) wants_chunks: bool,
     pub(super) credit: usize,
@@ -46,11 +48,13 @@ impl Request {
         }
         let stream = header(headers, wire::STREAM).unwrap_or_default();
         let reads = |event| stream.split(',').any(|wanted| wanted.trim() == event);
+        let reads_events = header(headers, wire::CALL).is_some();
         Ok(Self {
             call,
             left,
-            wants_progress: reads("progress"),
-            wants_chunks: reads("chunks"),
+            reads_events,
+            wants_progress: reads_events && reads("progress"),
+            wants_chunks: reads_events && reads("chunks"),
             credit: number(headers, wire::CREDIT).and_then(|credit| credit.try_into().ok()).unwrap_or(0),
             trace: header(headers, "traceparent").map(|traceparent| {
                 let mut trace = TraceContext::new(traceparent);

@@ -45,7 +45,7 @@ impl Shared {
         prefix: &str,
         limits: WorkerLimits,
     ) -> Result<Self, NatsError> {
-        let client = connect.client("toolkit worker").await?;
+        let client = connect.client("toolkit worker", tokio::sync::broadcast::Sender::new(1)).await?;
         let subjects = Subjects::new(prefix);
         let toolset = Toolset::new(dispatcher.catalog().iter());
         let limit = client.max_payload().saturating_sub(wire::HEADER_RESERVE);
