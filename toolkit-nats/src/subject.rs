@@ -102,6 +102,12 @@ pub(crate) fn is_token(text: &str) -> bool {
     !text.is_empty() && text.len() <= 64 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
+/// Returns true if a text is a subject to which messages can be published.
+pub(crate) fn is_publishable(subject: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_graphic() && !['*', '>'].contains(&c);
+    subject.len() <= 256 && subject.chars().all(is_plain) && subject.split('.').all(|token| !token.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,6 +122,14 @@ mod tests {
         assert!(tokens.iter().all(|tokens| tokens.split('.').count() == 3), "{tokens:?}");
         assert!(tokens.contains("math.add.1_0_0") && tokens.contains("_.add._"), "{tokens:?}");
         assert!(!tokens.iter().any(|tokens| tokens.contains([' ', '*', '>'])), "{tokens:?}");
+    }
+
+    #[test]
+    fn messages_are_published_to_subjects_without_wildcards() {
+        assert!(is_publishable("_INBOX.tk.0123.7"));
+        for other in ["", ".", "a..b", "a.*", "a.>", "a b", "a\r\nPUB x 0", "ü", &"a".repeat(300)] {
+            assert!(!is_publishable(other), "{other}");
+        }
     }
 
     #[test]

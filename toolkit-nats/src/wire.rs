@@ -9,6 +9,7 @@
 //! | `Tk-Deadline-Ms` | the time that is left for the call, in milliseconds |
 //! | `Tk-Expires` | the Unix time in milliseconds after which the call must not start |
 //! | `Tk-Stream` | the events that the caller reads: `progress`, or `progress,chunks` |
+//! | `Tk-Events` | the subject of all replies but the first |
 //! | `Tk-Credit` | the number of chunks that the caller has room for |
 //! | `traceparent`, `tracestate`, `baggage` | W3C Trace Context |
 //!
@@ -25,7 +26,8 @@
 //! | `chunk` | JSON | an item of the result |
 //!
 //! The replies `accepted` and `beat` have a reply subject themselves, to which the caller sends `cancel` or `credit N`, and
-//! to which the server of NATS reports that there is no caller any more. `Tk-Seq` counts the events of a call from 1.
+//! to which the server of NATS reports that there is no caller any more. `Tk-Seq` counts the other replies from 1; the last one
+//! has none if it is the first.
 
 use std::time::{Duration, SystemTime};
 
@@ -35,6 +37,7 @@ pub(crate) const CALL: &str = "Tk-Call";
 pub(crate) const DEADLINE: &str = "Tk-Deadline-Ms";
 pub(crate) const EXPIRES: &str = "Tk-Expires";
 pub(crate) const STREAM: &str = "Tk-Stream";
+pub(crate) const EVENTS: &str = "Tk-Events";
 pub(crate) const CREDIT: &str = "Tk-Credit";
 pub(crate) const EVENT: &str = "Tk-Event";
 pub(crate) const SEQ: &str = "Tk-Seq";

@@ -10,6 +10,7 @@ mod request;
 mod running;
 mod shared;
 mod stats;
+mod supervise;
 
 use std::fmt;
 use std::future::Future;
@@ -120,23 +121,23 @@ impl Worker {
         let mut services = JoinSet::new();
         let controls = control::serve(&shared, &mut services).await?;
         discovery::serve(&shared, &mut services).await?;
+        services.spawn(supervise::supervise(Arc::clone(&shared)));
         let mut incoming = Incoming::join(&shared, controls).await?;
         discovery::announce(&shared, shared.subjects.join()).await?;
         tracing::info!(instance = shared.instance, digest = shared.digest, "serving tools over NATS");
 
-        let mut calls = JoinSet::new();
         let mut shutdown = pin!(shutdown);
         let result = loop {
             tokio::select! {
                 () = &mut shutdown => break Ok(()),
-                Some(_) = calls.join_next(), if !calls.is_empty() => {}
+                () = shared.running.ended(), if !incoming.is_member() => {}
                 arrival = incoming.next() => match arrival {
-                    Arrival::Call(message) if calls.len() >= max_calls => {
+                    Arrival::Call(message) if shared.running.len() >= max_calls => {
                         Reply::to(&shared, message.reply).overloaded(max_calls).await;
                     }
                     Arrival::Call(message) => {
-                        calls.spawn(call::run(Arc::clone(&shared), message));
-                        if calls.len() >= max_calls {
+                        call::start(&shared, message).await;
+                        if shared.running.len() >= max_calls {
                             incoming.leave(&shared).await?;
                         }
                     }
@@ -144,7 +145,7 @@ impl Worker {
                     Arrival::Closed => break Err(NatsError::closed("the subscription of calls has ended")),
                 },
             }
-            if incoming.has_left() && calls.len() <= rejoin_at {
+            if incoming.has_left() && shared.running.len() <= rejoin_at {
                 incoming.rejoin(&shared).await?;
             }
         };
@@ -155,17 +156,23 @@ impl Worker {
             // What was sent to this worker before it left.
             while !incoming.has_left() {
                 match tokio::time::timeout(SERVER_TIMEOUT, incoming.next()).await {
-                    Ok(Arrival::Call(message)) => drop(calls.spawn(call::run(Arc::clone(&shared), message))),
+                    Ok(Arrival::Call(message)) => call::start(&shared, message).await,
                     Ok(Arrival::Left | Arrival::Closed) | Err(_) => break,
                 }
             }
-            while calls.join_next().await.is_some() {}
+            while shared.running.len() > 0 {
+                shared.running.ended().await;
+            }
         };
         if tokio::time::timeout(grace, finish).await.is_err() {
-            shared.running.cancel_all();
-            let _ =
-                tokio::time::timeout(2 * call::CANCEL_TIMEOUT, async { while calls.join_next().await.is_some() {} })
-                    .await;
+            shared.running.all().iter().for_each(|call| call.cancel());
+            // The supervision replies to them.
+            let _ = tokio::time::timeout(SERVER_TIMEOUT, async {
+                while !shared.running.all().is_empty() {
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+            })
+            .await;
         }
         let _ = tokio::time::timeout(SERVER_TIMEOUT, shared.round_trip()).await;
         result

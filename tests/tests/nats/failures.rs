@@ -184,6 +184,20 @@ async fn calls_of_a_dead_caller_are_cancelled() {
 
 #[tokio::test]
 #[ignore = "needs nats-server"]
+async fn a_call_that_is_dropped_before_it_was_accepted_is_cancelled() {
+    let server = Server::start();
+    let _worker = Process::start(&server, "");
+    let dispatcher = dispatcher(&NatsBackend::new("fleet", connect(&server)), 1).await;
+    for id in 0..20_u64 {
+        let call = call(&dispatcher, "diary:record", json!({ "id": id, "ms": 600_000 }));
+        assert!(tokio::time::timeout(Duration::from_millis(id % 4), call).await.is_err());
+    }
+    until(async || noted(&server, "cancelled").len() == noted(&server, "start").len()).await;
+    assert!(noted(&server, "end").is_empty());
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
 async fn the_outcome_of_a_call_is_unknown_if_its_worker_hangs() {
     let server = Server::start();
     let worker = Process::start(&server, "beat_ms=100");

@@ -1,8 +1,10 @@
 //! One attempt to call a tool.
 
+use std::future::Future;
+use std::pin::pin;
 use std::time::Duration;
 
-use async_nats::{Client, HeaderMap, Subject};
+use async_nats::{Client, HeaderMap, Message, Request, RequestError, RequestErrorKind, Subject};
 use bytes::Bytes;
 use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout_at};
@@ -60,20 +62,16 @@ impl Attempt<'_> {
         let Self { connected, call, .. } = self;
         let mut replies = connected.inbox.open();
         let mut denied = connected.denied.subscribe();
-        let sent = connected.client.publish_with_reply_and_headers(
-            subject.clone(),
-            replies.subject.clone(),
-            self.headers(),
-            arguments,
-        );
-        if let Err(error) = sent.await {
-            return Ended::Failed(self.error(ErrorKind::Unavailable, "cannot be reached").caused_by(error));
-        }
+        let mut headers = self.headers();
+        headers.insert(wire::EVENTS, &*replies.subject);
+        // The client hands over the first reply without another task in between.
+        let request = Request::new().headers(headers).payload(arguments).timeout(None);
+        let first = connected.client.send_request(subject.clone(), request);
         let mut running = CancelOnDrop { client: connected.client.clone(), control: None };
         let rejected = async { while denied.recv().await.is_ok_and(|other| other != subject) {} };
         let ended = tokio::select! {
             biased;
-            ended = self.follow(&mut replies, &mut running, call) => ended,
+            ended = self.follow(first, &mut replies, &mut running, call) => ended,
             () = rejected => Ended::Failed(self.error(
                 ErrorKind::Unauthorized,
                 "was not called: the NATS server does not permit this program to call the tool",
@@ -87,28 +85,46 @@ impl Attempt<'_> {
     }
 
     /// Passes on the events of a call until its end.
-    async fn follow(&self, replies: &mut Replies, running: &mut CancelOnDrop, call: &BackendCall<'_>) -> Ended {
+    async fn follow(
+        &self,
+        first: impl Future<Output = Result<Message, RequestError>>,
+        replies: &mut Replies,
+        running: &mut CancelOnDrop,
+        call: &BackendCall<'_>,
+    ) -> Ended {
         let mut silence = self.accept_timeout;
-        let (mut last, mut n_chunks) = (None, 0);
+        let (mut n_numbered, mut n_chunks, mut is_accepted) = (0, 0, false);
+        let mut first = pin!(first);
+        let mut has_first = false;
         loop {
             let until = (Instant::now() + silence).min(self.deadline);
-            let message = match timeout_at(until, replies.next()).await {
-                Ok(Some(message)) => message,
-                Ok(None) => return self.unknown("sent more events than were read, or the connection was closed"),
+            let next = async {
+                tokio::select! {
+                    biased;
+                    message = &mut first, if !has_first => {
+                        has_first = true;
+                        message.map(Some)
+                    }
+                    message = replies.next() => Ok(message),
+                }
+            };
+            let message = match timeout_at(until, next).await {
+                Ok(Ok(Some(message))) => message,
+                Ok(Ok(None)) => return self.unknown("sent more events than were read, or the connection was closed"),
+                Ok(Err(error)) => return self.not_sent(error),
                 Err(_) if until == self.deadline => {
                     return Ended::Failed(self.error(ErrorKind::TimedOut, "did not respond in time"));
                 }
-                Err(_) if last.is_none() => return self.unknown("did not accept the call in time"),
+                Err(_) if !is_accepted => return self.unknown("did not accept the call in time"),
                 Err(_) => return self.unknown("was not heard of any more"),
             };
-            let seq = events::sequence(&message);
-            let is_next =
-                seq == last.map_or(Some(1), |last: u64| last.checked_add(1)) || (last.is_none() && seq.is_none());
-            // The messages of the server have no number.
-            if !is_next && message.status.is_none() {
-                return self.unknown("lost an event of the call");
+            is_accepted = true;
+            if let Some(seq) = events::sequence(&message) {
+                n_numbered += 1;
+                if seq != n_numbered {
+                    return self.unknown("lost an event of the call");
+                }
             }
-            last = seq.or(last);
             match events::read(&self.connected.subjects, message) {
                 Ok(Event::Alive { control, beat_ms }) => {
                     let [least, most] = BEATS;
@@ -170,6 +186,17 @@ impl Attempt<'_> {
             }
         }
         headers
+    }
+
+    /// Converts the error of the client.
+    fn not_sent(&self, error: RequestError) -> Ended {
+        match error.kind() {
+            RequestErrorKind::NoResponders => Ended::NoWorker,
+            RequestErrorKind::InvalidSubject | RequestErrorKind::MaxPayloadExceeded => {
+                Ended::Failed(self.error(ErrorKind::Unavailable, "cannot be reached").caused_by(error))
+            }
+            _ => self.unknown("cannot be reached any more"),
+        }
     }
 
     fn unknown(&self, how: &str) -> Ended {

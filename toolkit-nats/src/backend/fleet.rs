@@ -29,6 +29,8 @@ pub(super) struct Fleet {
 struct State {
     workers: HashMap<String, Worker>,
     toolsets: HashMap<String, Arc<Definitions>>,
+    /// The number of workers with each digest, since there are many workers and few digests.
+    n_workers: HashMap<String, usize>,
     /// The digests whose definitions are being fetched.
     fetching: HashSet<String>,
 }
@@ -85,6 +87,9 @@ impl Fleet {
                 return;
             }
             let worker = Worker { digest: metadata.digest.clone(), started, seen: Instant::now() };
+            if is_new {
+                *state.n_workers.entry(worker.digest.clone()).or_default() += 1;
+            }
             state.workers.insert(instance, worker);
             is_new
         };
@@ -116,7 +121,7 @@ impl Fleet {
     pub(super) fn left(&self, announced: &Announcement) {
         let mut state = self.state();
         let had = state.workers.remove(&announced.instance).is_some();
-        state.forget_toolsets();
+        state.count();
         drop(state);
         if had {
             self.has_changed();
@@ -129,7 +134,7 @@ impl Fleet {
         let n_before = state.workers.len();
         state.workers.retain(|_, worker| worker.seen.elapsed() <= limit);
         let has_changed = state.workers.len() != n_before;
-        state.forget_toolsets();
+        state.count();
         drop(state);
         if has_changed {
             self.has_changed();
@@ -154,16 +159,21 @@ impl Fleet {
     /// Chooses a toolset that has this contract of a tool, at random by the number of its workers. Returns its digest.
     pub(super) fn route(&self, tokens: &str, contract: &str) -> Option<String> {
         let state = self.state();
-        let has_contract = |worker: &&Worker| {
-            let toolset = state.toolsets.get(&worker.digest);
-            toolset.is_some_and(|toolset| toolset.contract(tokens) == Some(contract))
-        };
-        let n_workers = state.workers.values().filter(has_contract).count();
+        let has_contract =
+            |digest: &str| state.toolsets.get(digest).is_some_and(|toolset| toolset.contract(tokens) == Some(contract));
+        let fitting = || state.n_workers.iter().filter(|(digest, _)| has_contract(digest));
+        let n_workers: usize = fitting().map(|(_, n_workers)| n_workers).sum();
         if n_workers == 0 {
             return None;
         }
-        let chosen = state.workers.values().filter(has_contract).nth(fastrand::usize(..n_workers));
-        chosen.map(|worker| worker.digest.clone())
+        let mut nth = fastrand::usize(..n_workers);
+        for (digest, n_workers) in fitting() {
+            if nth < *n_workers {
+                return Some(digest.clone());
+            }
+            nth -= n_workers;
+        }
+        None
     }
 
     /// Returns the workers whose tools are known.
@@ -198,9 +208,12 @@ impl Fleet {
 }
 
 impl State {
-    /// Removes the definitions without workers.
-    fn forget_toolsets(&mut self) {
-        let used: HashSet<&str> = self.workers.values().map(|worker| &*worker.digest).collect();
-        self.toolsets.retain(|digest, _| used.contains(&**digest));
+    /// Counts the workers again, and removes the definitions without workers.
+    fn count(&mut self) {
+        self.n_workers.clear();
+        for worker in self.workers.values() {
+            *self.n_workers.entry(worker.digest.clone()).or_default() += 1;
+        }
+        self.toolsets.retain(|digest, _| self.n_workers.contains_key(digest));
     }
 }

@@ -1,169 +1,128 @@
 //! One call on a worker.
 
-use std::pin::pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use async_nats::Message;
-use tokio::sync::mpsc::{Receiver, Sender, channel};
-use tokio::time::{MissedTickBehavior, interval_at, sleep};
+use tokio::sync::Semaphore;
 use toolkit::call::{ErrorKind, Progress};
 use toolkit::dispatch::BlockingThreads;
 use toolkit::stream::Event;
 use toolkit::{Context, RunResult, ToolError};
-use toolkit_http::Task;
 
 use super::reply::{Ran, Reply};
 use super::request::Request;
-use super::running::Entry;
+use super::running::{Call, Permit};
 use super::shared::Shared;
 use crate::wire::ACCEPT_AFTER;
 
-/// The time that a canceled tool has to return.
-pub(super) const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
-
-type Outcome = Result<RunResult, ToolError>;
-
-/// An event before the end of a call.
-enum Part {
-    Progress(Progress),
-    Chunk(String),
-}
-
-/// Runs a call and sends its events to the caller.
-pub(super) async fn run(shared: Arc<Shared>, message: Message) {
+/// Starts a call, on the tool pool, where the tool may block. It replies from there.
+pub(super) async fn start(shared: &Arc<Shared>, message: Message) {
     let started = Instant::now();
-    let mut reply = Reply::to(&shared, message.reply.clone());
+    let mut refusal = Reply::to(shared, message.reply.clone());
     let request = match Request::read(&message) {
         Ok(request) => request,
-        Err(error) => return reply.error(&error, Ran::No).await,
+        Err(error) => return refusal.error(&error, Ran::No).await,
     };
     let Some(name) = shared.tool(&message.subject) else {
         let error = ToolError::new(ErrorKind::UnknownTool, "the worker has no such tool");
-        return reply.error(&error, Ran::No).await;
+        return refusal.error(&error, Ran::No).await;
     };
-    let Some(entry) = shared.running.add(&request.call, request.credit) else {
-        let error = ToolError::failed("a call with this id is running");
-        return reply.error(&error, Ran::No).await;
+    let deadline = started + shared.time_limit(name, request.left);
+    let is_streamed = request.wants_progress || request.wants_chunks;
+    let first_alive = request.reads_events.then(|| if is_streamed { started } else { started + ACCEPT_AFTER });
+    let call = Call::new(
+        &request.call,
+        request.credit,
+        message.reply.clone(),
+        request.events.clone(),
+        [started, deadline],
+        first_alive,
+    );
+    let Some((call, permit)) = shared.running.add(call) else {
+        return refusal.error(&ToolError::failed("a call with this id is running"), Ran::No).await;
     };
-    let outcome = Call { shared: &shared, name, request, entry }.run(&message, &mut reply).await;
-    shared.stats.record(started.elapsed(), outcome.as_ref().err());
+    if is_streamed {
+        // The caller needs the subject of the call before it can give credit.
+        if let Some((event, to)) = call.alive(started, |_| started + shared.limits.beat) {
+            Reply::to(shared, Some(to)).alive(event, &shared.subjects.control(&shared.instance, &call.id)).await;
+        }
+    }
+    let running = run(Arc::clone(shared), Arc::clone(&call), Arc::clone(name), request, message, permit);
+    call.hold(shared.pool.spawn(name, running));
+}
+
+/// Runs a call and replies, unless the call has timed out or was cancelled meanwhile.
+async fn run(shared: Arc<Shared>, call: Arc<Call>, name: Arc<str>, request: Request, message: Message, permit: Permit) {
+    let (threads, tool, permit) = (shared.pool.clone(), Arc::clone(&name), Arc::new(permit));
+    // A blocking tool occupies a thread until it returns, and keeps the permit as long.
+    let threads = BlockingThreads::new({
+        let permit = Arc::clone(&permit);
+        move |work| {
+            let permit = Arc::clone(&permit);
+            threads.run(&tool, move || {
+                work();
+                drop(permit);
+            });
+        }
+    });
+    let context = Context::new().with(threads).with_cancel(call.cancel.clone());
+    let context = match &request.trace {
+        Some(trace) => context.with(trace.clone()),
+        None => context,
+    };
+    let mut reply = Reply::to(&shared, None);
+    let outcome = match request.wants_progress || request.wants_chunks {
+        true => stream(&shared, &call, &name, &context, &message, &mut reply, request.wants_chunks).await,
+        false => shared.dispatcher.call_with(&context, &name, &message.payload[..]).await,
+    };
+    let Some(to) = call.end() else { return };
+    shared.running.remove(&call);
+    shared.stats.record(call.started.elapsed(), outcome.as_ref().err());
+    reply.redirect(to);
     match outcome {
-        Ok(result) => reply.result(name, result).await,
+        Ok(result) => reply.result(&name, result).await,
         Err(error) if error.kind().may_have_started() => reply.error(&error, Ran::Yes).await,
         Err(error) => reply.error(&error, Ran::No).await,
     }
+    drop(permit);
 }
 
-struct Call<'c> {
-    shared: &'c Arc<Shared>,
-    name: &'c Arc<str>,
-    request: Request,
-    entry: Entry<'c>,
-}
-
-impl Call<'_> {
-    async fn run(self, message: &Message, reply: &mut Reply<'_>) -> Outcome {
-        let limit = self.shared.time_limit(self.name, self.request.left);
-        let mut timed_out = pin!(sleep(limit));
-        let is_streamed = self.request.wants_progress || self.request.wants_chunks;
-        let (parts, mut received) = is_streamed.then(|| channel(1)).unzip();
-        let mut running = self.start(message, parts);
-        let control = self.shared.subjects.control(&self.shared.instance, &self.request.call);
-        if !self.request.reads_events {
-            let outcome = tokio::time::timeout(limit, running).await;
-            return outcome.map_or_else(|_| Err(timed_out_after(limit)), ended);
-        }
-        if !is_streamed {
-            tokio::select! {
-                biased;
-                outcome = &mut running => return ended(outcome),
-                () = sleep(ACCEPT_AFTER.min(limit)) => {}
+/// Runs a tool and sends its progress and its chunks, each chunk when the caller has room for it.
+async fn stream(
+    shared: &Shared,
+    call: &Call,
+    name: &str,
+    context: &Context,
+    message: &Message,
+    reply: &mut Reply<'_>,
+    wants_chunks: bool,
+) -> Result<RunResult, ToolError> {
+    let mut events = shared.dispatcher.stream_with(context, name, &message.payload[..]);
+    while let Some(event) = events.next().await {
+        match event.event {
+            Event::Done(result) => return Ok(result),
+            Event::Error(error) => return Err(error),
+            Event::Progress(progress) => send_progress(call, reply, &progress).await,
+            Event::Chunk(chunk) if wants_chunks => {
+                room_for_a_chunk(&call.credit).await;
+                reply.redirect(call.to());
+                reply.chunk(chunk.json().to_owned()).await;
             }
-        }
-        reply.alive("accepted", &control).await;
-        let beat = self.shared.limits.beat;
-        let mut beats = interval_at(tokio::time::Instant::now() + beat, beat);
-        beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let cancel = &self.entry.handle.cancel;
-        let mut abandoned = pin!(async {
-            cancel.cancelled().await;
-            sleep(CANCEL_TIMEOUT).await;
-        });
-        // A chunk for which the caller has no room yet.
-        let mut waiting: Option<String> = None;
-        let mut outcome = None;
-        loop {
-            if outcome.is_some() && waiting.is_none() && received.as_ref().is_none_or(Receiver::is_empty) {
-                return outcome.unwrap_or_else(|| Err(ToolError::cancelled()));
-            }
-            tokio::select! {
-                biased;
-                ended_with = &mut running, if outcome.is_none() => outcome = Some(ended(ended_with)),
-                permit = self.entry.handle.credit.acquire(), if waiting.is_some() => {
-                    if let Ok(permit) = permit {
-                        permit.forget();
-                    }
-                    if let Some(chunk) = waiting.take() {
-                        reply.chunk(chunk).await;
-                    }
-                }
-                Some(part) = next(&mut received), if waiting.is_none() => match part {
-                    Part::Progress(progress) => reply.progress(&progress).await,
-                    Part::Chunk(chunk) => waiting = Some(chunk),
-                },
-                _ = beats.tick() => reply.alive("beat", &control).await,
-                () = &mut timed_out => return Err(timed_out_after(limit)),
-                () = &mut abandoned => return Err(ToolError::cancelled()),
-            }
+            _ => {}
         }
     }
-
-    /// Starts the tool on the tool pool, where it may block.
-    fn start(&self, message: &Message, parts: Option<Sender<Part>>) -> Task<Outcome> {
-        let (threads, tool) = (self.shared.pool.clone(), Arc::clone(self.name));
-        let threads = BlockingThreads::new(move |work| threads.run(&tool, work));
-        let context = Context::new().with(threads).with_cancel(self.entry.handle.cancel.clone());
-        let context = match &self.request.trace {
-            Some(trace) => context.with(trace.clone()),
-            None => context,
-        };
-        let (shared, name, arguments) = (Arc::clone(self.shared), Arc::clone(self.name), message.payload.clone());
-        let wants_chunks = self.request.wants_chunks;
-        self.shared.pool.spawn(self.name, async move {
-            let Some(parts) = parts else {
-                return shared.dispatcher.call_with(&context, &name, &arguments[..]).await;
-            };
-            let mut events = shared.dispatcher.stream_with(&context, &name, &arguments[..]);
-            while let Some(event) = events.next().await {
-                let part = match event.event {
-                    Event::Done(result) => return Ok(result),
-                    Event::Error(error) => return Err(error),
-                    Event::Progress(progress) => Part::Progress(progress),
-                    Event::Chunk(chunk) if wants_chunks => Part::Chunk(chunk.json().to_owned()),
-                    _ => continue,
-                };
-                // The other side has gone if the call has timed out.
-                if parts.send(part).await.is_err() {
-                    break;
-                }
-            }
-            Err(ToolError::cancelled())
-        })
-    }
+    Err(ToolError::cancelled())
 }
 
-fn timed_out_after(limit: Duration) -> ToolError {
-    ToolError::new(ErrorKind::TimedOut, format!("the call took longer than {limit:?}"))
+async fn send_progress(call: &Call, reply: &mut Reply<'_>, progress: &Progress) {
+    reply.redirect(call.to());
+    reply.progress(progress).await;
 }
 
-fn ended(outcome: Result<Outcome, toolkit_http::Panicked>) -> Outcome {
-    outcome.unwrap_or_else(|panicked| Err(ToolError::internal(panicked)))
-}
-
-async fn next(parts: &mut Option<Receiver<Part>>) -> Option<Part> {
-    match parts {
-        Some(parts) => parts.recv().await,
-        None => None,
+async fn room_for_a_chunk(credit: &Semaphore) {
+    // It is never closed.
+    if let Ok(permit) = credit.acquire().await {
+        permit.forget();
     }
 }

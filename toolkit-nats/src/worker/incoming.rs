@@ -48,6 +48,10 @@ impl Incoming {
         Ok(incoming)
     }
 
+    pub(super) fn is_member(&self) -> bool {
+        self.active.is_some()
+    }
+
     /// Returns true if this worker has left the group, and nothing can arrive any more.
     pub(super) fn has_left(&self) -> bool {
         self.active.is_none() && self.leaving.is_none()

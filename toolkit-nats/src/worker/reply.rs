@@ -30,9 +30,15 @@ impl<'s> Reply<'s> {
         Self { shared, subject, seq: 0 }
     }
 
+    /// Sends the next replies to another subject.
+    pub(super) fn redirect(&mut self, subject: Option<Subject>) {
+        self.subject = subject;
+    }
+
     /// Reports that the call has begun, or still runs. The server reports to `control` if the caller is gone.
-    pub(super) async fn alive(&mut self, event: &'static str, control: &str) {
-        let mut headers = self.event(event);
+    pub(super) async fn alive(&self, event: &'static str, control: &str) {
+        let mut headers = HeaderMap::new();
+        headers.insert(wire::EVENT, event);
         headers.insert(wire::BEAT, wire::millis(self.shared.limits.beat).to_string());
         let Some(subject) = self.subject.clone() else { return };
         let client = &self.shared.client;

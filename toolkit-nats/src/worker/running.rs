@@ -1,75 +1,223 @@
 //! The calls that run on a worker.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
-use tokio::sync::Semaphore;
+use async_nats::Subject;
+use tokio::sync::{Notify, Semaphore};
 use toolkit::CancelToken;
+use toolkit_http::Task;
 
 /// The running calls, by their ids.
 #[derive(Default)]
-pub(super) struct Running(Mutex<HashMap<Arc<str>, Handle>>);
-
-/// The part of a call that messages about it change.
-#[derive(Clone)]
-pub(super) struct Handle {
-    pub(super) cancel: CancelToken,
-    /// A permit for each chunk that the caller has room for.
-    pub(super) credit: Arc<Semaphore>,
+pub(super) struct Running {
+    calls: Mutex<HashMap<Arc<str>, Arc<Call>>>,
+    permits: Permits,
+    /// Notified when a call is added.
+    pub(super) added: Notify,
 }
 
-/// The entry of a call. Dropping it removes the entry and cancels what is left of the call.
-pub(super) struct Entry<'r> {
-    running: &'r Running,
-    id: Arc<str>,
-    pub(super) handle: Handle,
+/// The number of calls whose tools run, also of those that nothing waits for any more.
+#[derive(Clone, Default)]
+struct Permits(Arc<(AtomicUsize, Notify)>);
+
+/// Counts a call until its tool has ended.
+pub(super) struct Permit(Permits);
+
+/// A running call.
+pub(super) struct Call {
+    pub(super) id: Arc<str>,
+    pub(super) cancel: CancelToken,
+    /// A permit for each chunk that the caller has room for.
+    pub(super) credit: Semaphore,
+    pub(super) started: Instant,
+    pub(super) deadline: Instant,
+    state: Mutex<State>,
+}
+
+/// The state of a call, on which its end and its supervision must agree.
+struct State {
+    phase: Phase,
+    /// The subject of the next event.
+    to: Option<Subject>,
+    /// The subject of the events after the first.
+    events: Option<Subject>,
+    /// The time of the next sign of life, if the caller reads them.
+    next_alive: Option<Instant>,
+    cancelled: Option<Instant>,
+    /// The tool, whose future is dropped with the handle.
+    task: Option<Task<()>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    New,
+    Accepted,
+    Ended,
 }
 
 /// The maximum number of chunks that a caller may have room for.
 const MAX_CREDIT: usize = 1 << 20;
 
 impl Running {
-    /// Adds a call. Returns `None` if a call with this id runs.
-    pub(super) fn add(&self, id: &str, credit: usize) -> Option<Entry<'_>> {
-        let handle = Handle { cancel: CancelToken::new(), credit: Arc::new(Semaphore::new(credit.min(MAX_CREDIT))) };
-        let id: Arc<str> = id.into();
+    /// Adds a call. Returns `None` if a call with its id runs.
+    pub(super) fn add(&self, call: Call) -> Option<(Arc<Call>, Permit)> {
         let mut calls = self.calls();
-        if calls.contains_key(&id) {
+        if calls.contains_key(&call.id) {
             return None;
         }
-        calls.insert(Arc::clone(&id), handle.clone());
+        let call = Arc::new(call);
+        calls.insert(Arc::clone(&call.id), Arc::clone(&call));
         drop(calls);
-        Some(Entry { running: self, id, handle })
+        self.permits.0.0.fetch_add(1, Ordering::AcqRel);
+        self.added.notify_one();
+        Some((call, Permit(self.permits.clone())))
+    }
+
+    /// Removes a call that has ended, and cancels what is left of it.
+    pub(super) fn remove(&self, call: &Call) {
+        self.calls().remove(&call.id);
+        // A tool that cannot be stopped may still observe the token.
+        call.cancel.cancel();
+    }
+
+    /// Returns the number of calls whose tools run.
+    pub(super) fn len(&self) -> usize {
+        self.permits.0.0.load(Ordering::Acquire)
+    }
+
+    /// Waits until the tool of a call has ended.
+    pub(super) async fn ended(&self) {
+        self.permits.0.1.notified().await;
+    }
+
+    /// Returns the calls at this moment.
+    pub(super) fn all(&self) -> Vec<Arc<Call>> {
+        self.calls().values().cloned().collect()
     }
 
     pub(super) fn cancel(&self, id: &str) {
-        let handle = self.calls().get(id).cloned();
-        if let Some(handle) = handle {
-            handle.cancel.cancel();
+        let call = self.calls().get(id).cloned();
+        if let Some(call) = call {
+            call.cancel();
         }
-    }
-
-    pub(super) fn cancel_all(&self) {
-        let handles: Vec<Handle> = self.calls().values().cloned().collect();
-        handles.iter().for_each(|handle| handle.cancel.cancel());
     }
 
     pub(super) fn add_credit(&self, id: &str, n_chunks: usize) {
-        if let Some(handle) = self.calls().get(id) {
-            let room = MAX_CREDIT.saturating_sub(handle.credit.available_permits());
-            handle.credit.add_permits(n_chunks.min(room));
+        if let Some(call) = self.calls().get(id) {
+            let room = MAX_CREDIT.saturating_sub(call.credit.available_permits());
+            call.credit.add_permits(n_chunks.min(room));
         }
     }
 
-    fn calls(&self) -> MutexGuard<'_, HashMap<Arc<str>, Handle>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn calls(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<Call>>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Entry<'_> {
+impl Drop for Permit {
     fn drop(&mut self) {
-        self.running.calls().remove(&self.id);
-        // A tool that cannot be stopped may still observe the token.
-        self.handle.cancel.cancel();
+        let (n_permits, ended) = &*self.0.0;
+        n_permits.fetch_sub(1, Ordering::AcqRel);
+        ended.notify_one();
+    }
+}
+
+impl Call {
+    /// Creates a call. Its first event goes to `reply` and the others to `events`; `first_alive` is the time of the first
+    /// sign of life.
+    pub(super) fn new(
+        id: &str,
+        credit: usize,
+        reply: Option<Subject>,
+        events: Option<Subject>,
+        [started, deadline]: [Instant; 2],
+        first_alive: Option<Instant>,
+    ) -> Self {
+        let state = State {
+            phase: Phase::New,
+            events: events.or_else(|| reply.clone()),
+            to: reply,
+            next_alive: first_alive,
+            cancelled: None,
+            task: None,
+        };
+        Self {
+            id: id.into(),
+            cancel: CancelToken::new(),
+            credit: Semaphore::new(credit.min(MAX_CREDIT)),
+            started,
+            deadline,
+            state: Mutex::new(state),
+        }
+    }
+
+    pub(super) fn cancel(&self) {
+        self.state().cancelled.get_or_insert_with(Instant::now);
+        self.cancel.cancel();
+    }
+
+    /// Returns the time at which the call was cancelled.
+    pub(super) fn cancelled(&self) -> Option<Instant> {
+        self.state().cancelled
+    }
+
+    /// Keeps the future of the tool until the call has ended.
+    pub(super) fn hold(&self, task: Task<()>) {
+        let mut state = self.state();
+        if state.phase != Phase::Ended {
+            state.task = Some(task);
+            return;
+        }
+        drop(state);
+        // The tool has ended already, or the call has.
+        drop(task);
+    }
+
+    /// Ends the call. Returns the subject of its last event, or `None` if the call has ended before.
+    pub(super) fn end(&self) -> Option<Option<Subject>> {
+        let mut state = self.state();
+        if state.phase == Phase::Ended {
+            return None;
+        }
+        state.phase = Phase::Ended;
+        let (to, task) = (state.to.clone(), state.task.take());
+        drop(state);
+        // Dropped after unlocking: dropping a future runs code of the tool.
+        drop(task);
+        Some(to)
+    }
+
+    /// Returns the name and the subject of a sign of life if one is due, and sets the time of the next.
+    pub(super) fn alive(&self, now: Instant, next: impl FnOnce(bool) -> Instant) -> Option<(&'static str, Subject)> {
+        let mut state = self.state();
+        if state.phase == Phase::Ended || state.next_alive.is_none_or(|due| due > now) {
+            return None;
+        }
+        let is_first = state.phase == Phase::New;
+        state.next_alive = Some(next(is_first));
+        let to = state.to.clone()?;
+        if is_first {
+            state.phase = Phase::Accepted;
+            state.to = state.events.clone();
+        }
+        Some((if is_first { "accepted" } else { "beat" }, to))
+    }
+
+    /// Returns true if the caller waits for the first sign of life.
+    pub(super) fn is_new(&self) -> bool {
+        let state = self.state();
+        state.phase == Phase::New && state.next_alive.is_some()
+    }
+
+    /// Returns the subject of the next event.
+    pub(super) fn to(&self) -> Option<Subject> {
+        self.state().to.clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
