@@ -36,9 +36,16 @@ fn functions(folder: &Path, names: &mut HashSet<String>) {
 fn each_claim_names_tests_that_exist() {
     let text = fs::read_to_string(root().join("SECURITY.md")).unwrap();
     let mut tests = HashSet::new();
-    for folder in
-        ["tests/tests", "examples/tests", "toolkit", "toolkit-http", "toolkit-mcp", "toolkit-otc", "toolkit-cli"]
-    {
+    for folder in [
+        "tests/tests",
+        "examples/tests",
+        "toolkit",
+        "toolkit-http",
+        "toolkit-mcp",
+        "toolkit-otc",
+        "toolkit-nats",
+        "toolkit-cli",
+    ] {
         functions(&root().join(folder), &mut tests);
     }
     let rows = text.lines().filter(|line| line.starts_with('|') && !line.starts_with("|---"));

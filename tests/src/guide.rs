@@ -15,6 +15,7 @@ chapters! {
     mcp_server = "mcp-server.md",
     proxy = "proxy.md",
     replicas = "replicas.md",
+    workers = "workers.md",
     resources = "resources.md",
     providers = "providers.md",
     replies = "replies.md",

@@ -40,7 +40,7 @@ use crate::subject::PREFIX;
 /// |---|---|
 /// | no worker has the tool, or there is no connection | [`ErrorKind::Unavailable`](toolkit::call::ErrorKind::Unavailable): it has not started |
 /// | all workers are at their limits | [`ErrorKind::Overloaded`](toolkit::call::ErrorKind::Overloaded), after several attempts: it has not started |
-/// | the worker dies, or is not heard of any more | [`ErrorKind::OutcomeUnknown`](toolkit::call::ErrorKind::OutcomeUnknown), or is repeated; see [`RetryPolicy`] |
+/// | the worker dies, or stops reporting | [`ErrorKind::OutcomeUnknown`](toolkit::call::ErrorKind::OutcomeUnknown), or is repeated; see [`RetryPolicy`] |
 /// | the server restarts | nothing, if it is back within five seconds; a running call may end in `OutcomeUnknown` |
 ///
 /// Dropping the future of a call cancels it on the worker. If the program of the caller dies, its calls are cancelled within

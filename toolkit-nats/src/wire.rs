@@ -26,7 +26,7 @@
 //! | `chunk` | JSON | an item of the result |
 //!
 //! The replies `accepted` and `beat` have a reply subject themselves, to which the caller sends `cancel` or `credit N`, and
-//! to which the server of NATS reports that there is no caller any more. `Tk-Seq` counts the other replies from 1; the last one
+//! to which the server of NATS reports that the caller has gone. `Tk-Seq` counts the other replies from 1; the last one
 //! has none if it is the first.
 
 use std::time::{Duration, SystemTime};

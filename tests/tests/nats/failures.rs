@@ -213,7 +213,7 @@ async fn the_outcome_of_a_call_is_unknown_if_its_worker_hangs() {
     worker.signal("STOP");
     let error = soon(running).await.unwrap().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::OutcomeUnknown, "{error}");
-    assert_eq!(error.message(), "the worker of `fleet` was not heard of any more; the tool may have run");
+    assert_eq!(error.message(), "the worker of `fleet` stopped reporting; the tool may have run");
     // Before it has read the call.
     let error = call(&dispatcher, "diary:record", json!({ "id": 2, "ms": 0 })).await.unwrap_err();
     assert_eq!(error.message(), "the worker of `fleet` did not accept the call in time; the tool may have run");

@@ -116,7 +116,7 @@ impl Attempt<'_> {
                     return Ended::Failed(self.error(ErrorKind::TimedOut, "did not respond in time"));
                 }
                 Err(_) if !is_accepted => return self.unknown("did not accept the call in time"),
-                Err(_) => return self.unknown("was not heard of any more"),
+                Err(_) => return self.unknown("stopped reporting"),
             };
             is_accepted = true;
             if let Some(seq) = events::sequence(&message) {
@@ -195,7 +195,7 @@ impl Attempt<'_> {
             RequestErrorKind::InvalidSubject | RequestErrorKind::MaxPayloadExceeded => {
                 Ended::Failed(self.error(ErrorKind::Unavailable, "cannot be reached").caused_by(error))
             }
-            _ => self.unknown("cannot be reached any more"),
+            _ => self.unknown("is no longer reachable"),
         }
     }
 

@@ -64,7 +64,7 @@ impl Inbox {
                     }
                 }
             }
-            // The connection is closed: no call gets a reply any more.
+            // The connection is closed: no further replies arrive.
             locked(&calls).clear();
         });
         Ok(Self { prefix, waiting, n_calls: AtomicU64::new(0) })

@@ -38,7 +38,7 @@ pub(super) async fn follow(
     ask().await.map_err(NatsError::closed)?;
     let known = async {
         let mut next = answers.next().await;
-        // A status means that nobody listens: there are no workers.
+        // A status means that there are no workers.
         while let Some(answer) = next.filter(|answer| answer.status.is_none()) {
             read(fleet, &answer.payload).await;
             // The answers of the others follow soon, unless a worker is slow.

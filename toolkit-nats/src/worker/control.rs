@@ -20,7 +20,7 @@ pub(super) async fn serve(shared: &Arc<Shared>, services: &mut JoinSet<()>) -> R
     services.spawn(async move {
         while let Some(message) = messages.next().await {
             let call = message.subject.rsplit('.').next().unwrap_or_default();
-            // The server reports that nobody receives the events of the call.
+            // The server reports that the events of the call have no receiver.
             if message.status.is_some() {
                 shared.running.cancel(call);
                 continue;

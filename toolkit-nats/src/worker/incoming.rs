@@ -13,7 +13,7 @@ use crate::error::NatsError;
 pub(super) struct Incoming {
     /// The subscription, while this worker is a member of the group.
     active: Option<Subscriber>,
-    /// The subscription that this worker has left, until nothing can arrive on it any more.
+    /// The subscription that this worker has left, until its last message has arrived.
     leaving: Option<Leaving>,
     /// The names of the markers that came back from the server.
     markers: watch::Receiver<u64>,
@@ -23,7 +23,7 @@ pub(super) struct Incoming {
 /// What arrives on the subscription.
 pub(super) enum Arrival {
     Call(Message),
-    /// This worker has left the group, and nothing arrives any more.
+    /// This worker has left the group, and its last message has arrived.
     Left,
     /// The connection is closed.
     Closed,
@@ -52,7 +52,7 @@ impl Incoming {
         self.active.is_some()
     }
 
-    /// Returns true if this worker has left the group, and nothing can arrive any more.
+    /// Returns true if this worker has left the group, and its last message has arrived.
     pub(super) fn has_left(&self) -> bool {
         self.active.is_none() && self.leaving.is_none()
     }

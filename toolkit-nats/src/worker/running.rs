@@ -19,7 +19,7 @@ pub(super) struct Running {
     pub(super) added: Notify,
 }
 
-/// The number of calls whose tools run, also of those that nothing waits for any more.
+/// The number of calls whose tools run, including abandoned ones.
 #[derive(Clone, Default)]
 struct Permits(Arc<(AtomicUsize, Notify)>);
 

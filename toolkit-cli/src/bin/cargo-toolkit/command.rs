@@ -70,6 +70,8 @@ pub(crate) fn features(matches: &ArgMatches) -> Vec<&'static str> {
             features.push("mcp");
             features.extend((is_help || has("--proxy")).then_some("proxy"));
             features.extend((is_help || has("--otc")).then_some("otc"));
+            features.extend((is_help || has("--nats-tools")).then_some("nats"));
+            features.extend(has("--nats-tools").then_some("proxy"));
             features.extend((is_help || has("--code")).then_some("code"));
         }
         Some(&"run") => features.push("code"),
@@ -82,5 +84,6 @@ pub(crate) fn features(matches: &ArgMatches) -> Vec<&'static str> {
         Some(&"cost") => features.extend(["mcp", "otc"]),
         _ => {}
     }
+    features.extend(has("--nats").then_some("nats"));
     features
 }
