@@ -21,6 +21,7 @@ const CRATES: [&str; 10] = [
     "toolkit_code",
     "toolkit_http",
     "toolkit_mcp",
+    "toolkit_nats",
     "toolkit_otc",
     "toolkit_providers",
     "toolkit_schema",
