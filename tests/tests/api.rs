@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use scraper::{ElementRef, Html, Selector};
 
-const CRATES: [&str; 10] = [
+const CRATES: [&str; 11] = [
     "toolkit",
     "toolkit_cli",
     "toolkit_code",
