@@ -16,7 +16,7 @@ use crate::error::NatsError;
 /// ```no_run
 /// use toolkit_nats::Connect;
 ///
-/// # fn main() -> Result<(), toolkit_nats::UrlError> {
+/// # fn main() -> Result<(), toolkit_nats::NatsUrlError> {
 /// let connect = Connect::new("tls://nats-1.example.org,tls://nats-2.example.org")?
 ///     .credentials_file("/etc/orders/worker.creds")
 ///     .trust("/etc/ssl/nats-ca.pem");
@@ -42,7 +42,7 @@ pub struct Connect {
 /// assert!(error.to_string().starts_with("not the URL of a NATS server: "));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UrlError {
+pub struct NatsUrlError {
     reason: String,
 }
 
@@ -59,9 +59,9 @@ impl Connect {
     /// # Errors
     ///
     /// Returns an error if the syntax of a URL is invalid.
-    pub fn new(urls: &str) -> Result<Self, UrlError> {
+    pub fn new(urls: &str) -> Result<Self, NatsUrlError> {
         let servers: Result<Vec<ServerAddr>, _> = urls.split(',').map(|url| url.trim().parse()).collect();
-        let servers = servers.map_err(|error: std::io::Error| UrlError { reason: error.to_string() })?;
+        let servers = servers.map_err(|error: std::io::Error| NatsUrlError { reason: error.to_string() })?;
         Ok(Self { servers, options: ConnectOptions::new(), credentials_file: None, inbox_prefix: "_INBOX".to_owned() })
     }
 
@@ -176,10 +176,10 @@ impl fmt::Debug for Connect {
     }
 }
 
-impl fmt::Display for UrlError {
+impl fmt::Display for NatsUrlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "not the URL of a NATS server: {}", self.reason)
     }
 }
 
-impl std::error::Error for UrlError {}
+impl std::error::Error for NatsUrlError {}

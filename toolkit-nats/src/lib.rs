@@ -54,6 +54,6 @@ mod wire;
 mod worker;
 
 pub use self::backend::{Member, NatsBackend, RetryPolicy};
-pub use self::connect::{Connect, UrlError};
+pub use self::connect::{Connect, NatsUrlError};
 pub use self::error::NatsError;
 pub use self::worker::{Worker, WorkerLimits};
