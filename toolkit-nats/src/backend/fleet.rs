@@ -74,37 +74,38 @@ impl Fleet {
         &self.subjects
     }
 
-    /// Records that a worker is there, and fetches its definitions if they are not known.
-    pub(super) async fn joined(self: &Arc<Self>, announced: Announcement) {
+    /// Records that a worker is there. Returns its digest if its definitions are not known.
+    pub(super) fn joined(&self, announced: Announcement) -> Option<String> {
         let Announcement { instance, metadata } = announced;
         let is_known_protocol = metadata.protocol == PROTOCOL;
         let is_digest = !metadata.digest.is_empty() && metadata.digest.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let Some(started) = metadata.started.parse().ok().filter(|_| is_known_protocol && is_digest) else { return };
-        let is_new = {
-            let mut state = self.state();
-            let is_new = !state.workers.contains_key(&instance);
-            if is_new && state.workers.len() >= MAX_WORKERS {
-                return;
-            }
-            let worker = Worker { digest: metadata.digest.clone(), started, seen: Instant::now() };
-            if is_new {
-                *state.n_workers.entry(worker.digest.clone()).or_default() += 1;
-            }
-            state.workers.insert(instance, worker);
-            is_new
-        };
-        self.learn(&metadata.digest).await;
-        if is_new {
+        let started = metadata.started.parse().ok().filter(|_| is_known_protocol && is_digest)?;
+        let mut state = self.state();
+        let is_new = state.workers.get(&instance).is_none_or(|worker| worker.digest != metadata.digest);
+        if is_new && state.workers.len() >= MAX_WORKERS {
+            return None;
+        }
+        let worker = Worker { digest: metadata.digest.clone(), started, seen: Instant::now() };
+        match state.workers.insert(instance, worker) {
+            None => *state.n_workers.entry(metadata.digest.clone()).or_default() += 1,
+            Some(_) if is_new => state.count(),
+            Some(_) => {}
+        }
+        let is_known = state.toolsets.contains_key(&metadata.digest);
+        drop(state);
+        if is_new && is_known {
             self.has_changed();
         }
+        (!is_known).then_some(metadata.digest)
     }
 
     /// Fetches the definitions of a toolset, unless they are known or being fetched.
-    async fn learn(&self, digest: &str) {
+    pub(super) async fn learn(&self, digest: &str) {
         {
             let mut state = self.state();
-            let is_known = state.toolsets.contains_key(digest) || !state.fetching.insert(digest.to_owned());
-            if is_known || state.toolsets.len() >= MAX_TOOLSETS {
+            let n_known = state.toolsets.len() + state.fetching.len();
+            let is_known = state.toolsets.contains_key(digest) || n_known >= MAX_TOOLSETS;
+            if is_known || !state.fetching.insert(digest.to_owned()) {
                 return;
             }
         }
@@ -112,7 +113,11 @@ impl Fleet {
         let mut state = self.state();
         state.fetching.remove(digest);
         match fetched {
-            Ok(definitions) => drop(state.toolsets.insert(digest.to_owned(), Arc::new(definitions))),
+            Ok(definitions) => {
+                state.toolsets.insert(digest.to_owned(), Arc::new(definitions));
+                drop(state);
+                self.has_changed();
+            }
             // Another answer of a worker starts another attempt.
             Err(error) => tracing::warn!(digest, %error, "the definitions of workers cannot be read"),
         }

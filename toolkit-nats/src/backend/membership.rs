@@ -40,7 +40,9 @@ pub(super) async fn follow(
         let mut next = answers.next().await;
         // A status means that there are no workers.
         while let Some(answer) = next.filter(|answer| answer.status.is_none()) {
-            read(fleet, &answer.payload).await;
+            if let Some(digest) = joined(fleet, &answer.payload) {
+                fleet.learn(&digest).await;
+            }
             // The answers of the others follow soon, unless a worker is slow.
             next = timeout(QUIET, answers.next()).await.unwrap_or_default();
         }
@@ -57,7 +59,7 @@ pub(super) async fn follow(
                         following.left(&announced);
                     }
                 }
-                false => read(&following, &event.payload).await,
+                false => read(&following, &event.payload),
             }
         }
     });
@@ -65,7 +67,7 @@ pub(super) async fn follow(
     services.spawn(async move {
         while let Some(answer) = answers.next().await {
             if answer.status.is_none() {
-                read(&following, &answer.payload).await;
+                read(&following, &answer.payload);
             }
         }
     });
@@ -82,8 +84,15 @@ pub(super) async fn follow(
     Ok(())
 }
 
-async fn read(fleet: &Arc<Fleet>, payload: &[u8]) {
-    if let Ok(announced) = serde_json::from_slice::<Announcement>(payload) {
-        fleet.joined(announced).await;
+/// Records a worker, and fetches its definitions beside the next messages.
+fn read(fleet: &Arc<Fleet>, payload: &[u8]) {
+    if let Some(digest) = joined(fleet, payload) {
+        let fleet = Arc::clone(fleet);
+        tokio::spawn(async move { fleet.learn(&digest).await });
     }
+}
+
+/// Records a worker. Returns its digest if its definitions are not known.
+fn joined(fleet: &Fleet, payload: &[u8]) -> Option<String> {
+    fleet.joined(serde_json::from_slice::<Announcement>(payload).ok()?)
 }

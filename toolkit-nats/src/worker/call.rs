@@ -12,7 +12,7 @@ use toolkit::{Context, RunResult, ToolError};
 
 use super::reply::{Ran, Reply};
 use super::request::Request;
-use super::running::{Call, Permit};
+use super::running::{Call, Ended, Permit};
 use super::shared::Shared;
 use crate::wire::ACCEPT_AFTER;
 
@@ -76,7 +76,8 @@ async fn run(shared: Arc<Shared>, call: Arc<Call>, name: Arc<str>, request: Requ
         true => stream(&shared, &call, &name, &context, &message, &mut reply, request.wants_chunks).await,
         false => shared.dispatcher.call_with(&context, &name, &message.payload[..]).await,
     };
-    let Some(to) = call.end() else { return };
+    // Holds the handle of this very future, which ends at the next suspension once it is dropped.
+    let Some(Ended { to, task }) = call.end() else { return };
     shared.running.remove(&call);
     shared.stats.record(call.started.elapsed(), outcome.as_ref().err());
     reply.redirect(to);
@@ -85,7 +86,7 @@ async fn run(shared: Arc<Shared>, call: Arc<Call>, name: Arc<str>, request: Requ
         Err(error) if error.kind().may_have_started() => reply.error(&error, Ran::Yes).await,
         Err(error) => reply.error(&error, Ran::No).await,
     }
-    drop(permit);
+    drop((permit, task));
 }
 
 /// Runs a tool and sends its progress and its chunks, each chunk when the caller has room for it.

@@ -51,6 +51,14 @@ struct State {
     task: Option<Task<()>>,
 }
 
+/// The end of a call.
+pub(super) struct Ended {
+    /// The subject of the last event.
+    pub(super) to: Option<Subject>,
+    /// The tool. Dropping it cancels the tool at its next suspension.
+    pub(super) task: Option<Task<()>>,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     New,
@@ -176,18 +184,14 @@ impl Call {
         drop(task);
     }
 
-    /// Ends the call. Returns the subject of its last event, or `None` if the call has ended before.
-    pub(super) fn end(&self) -> Option<Option<Subject>> {
+    /// Ends the call. Returns `None` if it has ended before.
+    pub(super) fn end(&self) -> Option<Ended> {
         let mut state = self.state();
         if state.phase == Phase::Ended {
             return None;
         }
         state.phase = Phase::Ended;
-        let (to, task) = (state.to.clone(), state.task.take());
-        drop(state);
-        // Dropped after unlocking: dropping a future runs code of the tool.
-        drop(task);
-        Some(to)
+        Some(Ended { to: state.to.clone(), task: state.task.take() })
     }
 
     /// Returns the name and the subject of a sign of life if one is due, and sets the time of the next.

@@ -7,7 +7,7 @@ use toolkit::ToolError;
 use toolkit::call::ErrorKind;
 
 use super::reply::{Ran, Reply};
-use super::running::Call;
+use super::running::{Call, Ended};
 use super::shared::Shared;
 use crate::wire::ACCEPT_AFTER;
 
@@ -54,7 +54,8 @@ async fn look_at(shared: &Shared, call: &Call, now: Instant) {
     if !is_late && !is_abandoned {
         return;
     }
-    let Some(to) = call.end() else { return };
+    let Some(Ended { to, task }) = call.end() else { return };
+    drop(task);
     let error = match is_late {
         true => {
             let limit = call.deadline.saturating_duration_since(call.started);
