@@ -114,7 +114,8 @@ try:
     listed = run("login")
     assert listed.returncode == 1 and "another login is required" in listed.stdout, listed
     assert login() == {"notes:read", "notes:write", "offline_access"}
-    assert not call("notes_append", {"line": "proxy"}).get("isError")
+    # The login is noticed with a later call, if its token arrives after this one.
+    until(lambda: not call("notes_append", {"line": "proxy"}).get("isError"))
     lines = json.loads(call("notes_read", {})["content"][0]["text"])
     assert lines[-1] == "ada: proxy", lines
 

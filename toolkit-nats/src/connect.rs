@@ -54,7 +54,7 @@ const RECONNECT: [Duration; 2] = [Duration::from_millis(100), Duration::from_sec
 
 impl Connect {
     /// Creates the address from one or more URLs, separated by commas: `nats://HOST[:PORT]`, or `tls://HOST[:PORT]` to
-    /// require TLS.
+    /// require TLS for all servers.
     ///
     /// # Errors
     ///
@@ -62,7 +62,10 @@ impl Connect {
     pub fn new(urls: &str) -> Result<Self, NatsUrlError> {
         let servers: Result<Vec<ServerAddr>, _> = urls.split(',').map(|url| url.trim().parse()).collect();
         let servers = servers.map_err(|error: std::io::Error| NatsUrlError { reason: error.to_string() })?;
-        Ok(Self { servers, options: ConnectOptions::new(), credentials_file: None, inbox_prefix: "_INBOX".to_owned() })
+        // The client also connects to servers that a server announces, whose addresses have no scheme.
+        let requires_tls = servers.iter().any(ServerAddr::tls_required);
+        let options = ConnectOptions::new().require_tls(requires_tls);
+        Ok(Self { servers, options, credentials_file: None, inbox_prefix: "_INBOX".to_owned() })
     }
 
     /// Authenticates with a file of credentials (a JWT and its key), as `nsc` writes it.
@@ -93,7 +96,7 @@ impl Connect {
         self
     }
 
-    /// Trusts the certificate authorities in a PEM file, in addition to those of the platform.
+    /// Trusts the certificate authorities in a PEM file, instead of those of the platform.
     #[must_use]
     pub fn trust(mut self, path: impl AsRef<Path>) -> Self {
         self.options = self.options.add_root_certificates(path.as_ref().to_owned());

@@ -61,6 +61,12 @@ impl Subjects {
         self.control(instance, "*")
     }
 
+    /// Returns true if a worker may reply to this subject: none of the protocol itself, nor of the server.
+    pub(crate) fn is_reply(&self, subject: &str) -> bool {
+        let is_own = subject.strip_prefix(&*self.prefix).is_some_and(|rest| rest.starts_with('.'));
+        is_publishable(subject) && !is_own && !subject.starts_with('$')
+    }
+
     /// Returns true if this is the subject of messages about a call.
     pub(crate) fn is_control(&self, subject: &str) -> bool {
         let rest = subject.strip_prefix(&*self.prefix).and_then(|rest| rest.strip_prefix(".ctl."));
@@ -103,7 +109,7 @@ pub(crate) fn is_token(text: &str) -> bool {
 }
 
 /// Returns true if a text is a subject to which messages can be published.
-pub(crate) fn is_publishable(subject: &str) -> bool {
+fn is_publishable(subject: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_graphic() && !['*', '>'].contains(&c);
     subject.len() <= 256 && subject.chars().all(is_plain) && subject.split('.').all(|token| !token.is_empty())
 }
@@ -129,6 +135,15 @@ mod tests {
         assert!(is_publishable("_INBOX.tk.0123.7"));
         for other in ["", ".", "a..b", "a.*", "a.>", "a b", "a\r\nPUB x 0", "ü", &"a".repeat(300)] {
             assert!(!is_publishable(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_worker_replies_to_no_subject_of_the_protocol() {
+        let subjects = Subjects::new("tk");
+        assert!(subjects.is_reply("_INBOX.a.1") && subjects.is_reply("tkx.a"));
+        for other in ["tk.event.leave", "tk.ctl.a.b", "$SRV.PING", "$JS.API.x", "a.*"] {
+            assert!(!subjects.is_reply(other), "{other}");
         }
     }
 

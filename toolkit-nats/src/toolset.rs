@@ -67,6 +67,11 @@ impl Toolset {
     }
 }
 
+/// Returns true if a text has the form of a digest.
+pub(crate) fn is_digest(text: &str) -> bool {
+    text.len() == 2 * DIGEST_LEN && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 /// Returns the digest of one definition.
 pub(crate) fn contract(definition: &str) -> String {
     digest([definition])

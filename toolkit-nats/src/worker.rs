@@ -16,6 +16,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::task::JoinSet;
@@ -149,13 +150,17 @@ impl Worker {
                 incoming.rejoin(&shared).await?;
             }
         };
-        discovery::announce(&shared, shared.subjects.leave()).await?;
-        incoming.leave(&shared).await?;
+        shared.is_leaving.store(true, Ordering::Release);
         let grace = shared.limits.shutdown_timeout;
         let finish = async {
+            discovery::announce(&shared, shared.subjects.leave()).await?;
+            incoming.leave(&shared).await?;
             // What was sent to this worker before it left.
             while !incoming.has_left() {
                 match tokio::time::timeout(SERVER_TIMEOUT, incoming.next()).await {
+                    Ok(Arrival::Call(message)) if shared.running.len() >= max_calls => {
+                        Reply::to(&shared, message.reply).overloaded(max_calls).await;
+                    }
                     Ok(Arrival::Call(message)) => call::start(&shared, message).await,
                     Ok(Arrival::Left | Arrival::Closed) | Err(_) => break,
                 }
@@ -163,8 +168,9 @@ impl Worker {
             while shared.running.len() > 0 {
                 shared.running.ended().await;
             }
+            Ok::<_, NatsError>(())
         };
-        if tokio::time::timeout(grace, finish).await.is_err() {
+        if !matches!(tokio::time::timeout(grace, finish).await, Ok(Ok(()))) {
             shared.running.all().iter().for_each(|call| call.cancel());
             // The supervision replies to them.
             let _ = tokio::time::timeout(SERVER_TIMEOUT, async {

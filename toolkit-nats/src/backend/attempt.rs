@@ -7,6 +7,7 @@ use std::time::Duration;
 use async_nats::{Client, HeaderMap, Message, Request, RequestError, RequestErrorKind, Subject};
 use bytes::Bytes;
 use serde_json::{Map, Value};
+use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Instant, timeout_at};
 use toolkit::ToolError;
 use toolkit::backend::{BackendCall, BackendResponse};
@@ -54,6 +55,8 @@ pub(super) struct Attempt<'c> {
 struct CancelOnDrop {
     client: Client,
     control: Option<Subject>,
+    /// True if the caller has received an event of this attempt.
+    has_passed_on: bool,
 }
 
 impl Attempt<'_> {
@@ -67,8 +70,16 @@ impl Attempt<'_> {
         // The client hands over the first reply without another task in between.
         let request = Request::new().headers(headers).payload(arguments).timeout(None);
         let first = connected.client.send_request(subject.clone(), request);
-        let mut running = CancelOnDrop { client: connected.client.clone(), control: None };
-        let rejected = async { while denied.recv().await.is_ok_and(|other| other != subject) {} };
+        let mut running = CancelOnDrop { client: connected.client.clone(), control: None, has_passed_on: false };
+        let rejected = async {
+            loop {
+                match denied.recv().await {
+                    Ok(other) if other == subject => return,
+                    Ok(_) | Err(RecvError::Lagged(_)) => {}
+                    Err(RecvError::Closed) => std::future::pending().await,
+                }
+            }
+        };
         let ended = tokio::select! {
             biased;
             ended = self.follow(first, &mut replies, &mut running, call) => ended,
@@ -76,6 +87,14 @@ impl Attempt<'_> {
                 ErrorKind::Unauthorized,
                 "was not called: the NATS server does not permit this program to call the tool",
             )),
+        };
+        // The caller would get the same events again.
+        let ended = match ended {
+            Ended::Unknown(error) if running.has_passed_on => Ended::Failed(error),
+            Ended::Rejected { response, .. } if running.has_passed_on => {
+                Ended::Response(BackendResponse::Mcp(response))
+            }
+            ended => ended,
         };
         let has_ended = matches!(ended, Ended::Response(_) | Ended::Rejected { .. } | Ended::NoWorker);
         if has_ended {
@@ -131,8 +150,12 @@ impl Attempt<'_> {
                     silence = MISSED_BEATS * Duration::from_millis(beat_ms).clamp(least, most);
                     running.control = control.or(running.control.take());
                 }
-                Ok(Event::Progress(progress)) => progress.pass_on(call),
+                Ok(Event::Progress(progress)) => {
+                    running.has_passed_on = true;
+                    progress.pass_on(call);
+                }
                 Ok(Event::Chunk(chunk)) => {
+                    running.has_passed_on = true;
                     if let Err(error) = call.send(chunk).await {
                         return Ended::Failed(error);
                     }

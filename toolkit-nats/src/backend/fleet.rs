@@ -8,10 +8,12 @@ use std::time::{Duration, Instant};
 use async_nats::Client;
 use serde::Deserialize;
 use tokio::sync::watch;
+use tokio::time::timeout;
 
 use super::definitions::{Definitions, fetch};
 use super::member::Member;
-use crate::subject::Subjects;
+use crate::subject::{Subjects, is_token};
+use crate::toolset::is_digest;
 use crate::wire::PROTOCOL;
 
 /// The workers and the definitions of their tools.
@@ -31,6 +33,8 @@ struct State {
     toolsets: HashMap<String, Arc<Definitions>>,
     /// The number of workers with each digest, since there are many workers and few digests.
     n_workers: HashMap<String, usize>,
+    /// Workers that have left.
+    gone: HashSet<String>,
     /// The digests whose definitions are being fetched.
     fetching: HashSet<String>,
 }
@@ -48,6 +52,21 @@ pub(super) struct Announcement {
     #[serde(rename = "id")]
     instance: String,
     metadata: Metadata,
+    #[serde(default)]
+    endpoints: Vec<Endpoint>,
+}
+
+#[derive(Deserialize)]
+struct Endpoint {
+    #[serde(default)]
+    subject: String,
+}
+
+impl Endpoint {
+    /// Returns true if calls to one of these subjects reach the endpoint.
+    fn serves(&self, calls: &str) -> bool {
+        self.subject.starts_with(calls.trim_end_matches('>'))
+    }
 }
 
 #[derive(Deserialize)]
@@ -60,6 +79,10 @@ struct Metadata {
 /// The maximum number of workers and toolsets, which bounds the memory that others can make this program use.
 const MAX_WORKERS: usize = 100_000;
 const MAX_TOOLSETS: usize = 1_000;
+const MAX_GONE: usize = 10_000;
+
+/// The time for all definitions of one toolset.
+const FETCH_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Fleet {
     pub(super) fn new(client: Client, subjects: Subjects, version: watch::Sender<u64>) -> Self {
@@ -76,11 +99,17 @@ impl Fleet {
 
     /// Records that a worker is there. Returns its digest if its definitions are not known.
     pub(super) fn joined(&self, announced: Announcement) -> Option<String> {
-        let Announcement { instance, metadata } = announced;
+        let Announcement { instance, metadata, endpoints } = announced;
         let is_known_protocol = metadata.protocol == PROTOCOL;
-        let is_digest = !metadata.digest.is_empty() && metadata.digest.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let started = metadata.started.parse().ok().filter(|_| is_known_protocol && is_digest)?;
+        let is_valid = is_known_protocol && is_token(&instance) && is_digest(&metadata.digest);
+        // The verbs of services have no prefix, so that workers with another one answer too.
+        let calls = self.subjects.calls(&metadata.digest);
+        let has_other_prefix = endpoints.first().is_some_and(|endpoint| !endpoint.serves(&calls));
+        let started = metadata.started.parse().ok().filter(|_| is_valid && !has_other_prefix)?;
         let mut state = self.state();
+        if state.gone.contains(&instance) {
+            return None;
+        }
         let is_new = state.workers.get(&instance).is_none_or(|worker| worker.digest != metadata.digest);
         if is_new && state.workers.len() >= MAX_WORKERS {
             return None;
@@ -109,7 +138,8 @@ impl Fleet {
                 return;
             }
         }
-        let fetched = fetch(&self.client, &self.subjects, digest).await;
+        let fetched = timeout(FETCH_TIMEOUT, fetch(&self.client, &self.subjects, digest)).await;
+        let fetched = fetched.unwrap_or_else(|_| Err(format!("they did not arrive in {FETCH_TIMEOUT:?}")));
         let mut state = self.state();
         state.fetching.remove(digest);
         match fetched {
@@ -126,6 +156,13 @@ impl Fleet {
     pub(super) fn left(&self, announced: &Announcement) {
         let mut state = self.state();
         let had = state.workers.remove(&announced.instance).is_some();
+        if had {
+            // An answer that it sent before may arrive later. Ids are random, and never used again.
+            if state.gone.len() >= MAX_GONE {
+                state.gone.clear();
+            }
+            state.gone.insert(announced.instance.clone());
+        }
         state.count();
         drop(state);
         if had {

@@ -41,7 +41,9 @@ pub(super) async fn follow(
         // A status means that there are no workers.
         while let Some(answer) = next.filter(|answer| answer.status.is_none()) {
             if let Some(digest) = joined(fleet, &answer.payload) {
-                fleet.learn(&digest).await;
+                // Goes on after the time limit.
+                let fleet = Arc::clone(fleet);
+                let _ = tokio::spawn(async move { fleet.learn(&digest).await }).await;
             }
             // The answers of the others follow soon, unless a worker is slow.
             next = timeout(QUIET, answers.next()).await.unwrap_or_default();

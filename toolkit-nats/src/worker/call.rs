@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use async_nats::Message;
+use async_nats::{Message, Subject};
 use tokio::sync::Semaphore;
 use toolkit::call::{ErrorKind, Progress};
 use toolkit::dispatch::BlockingThreads;
@@ -19,7 +19,9 @@ use crate::wire::ACCEPT_AFTER;
 /// Starts a call, on the tool pool, where the tool may block. It replies from there.
 pub(super) async fn start(shared: &Arc<Shared>, message: Message) {
     let started = Instant::now();
-    let mut refusal = Reply::to(shared, message.reply.clone());
+    let is_allowed = |subject: &Subject| shared.subjects.is_reply(subject);
+    let receiver = message.reply.clone().filter(is_allowed);
+    let mut refusal = Reply::to(shared, receiver.clone());
     let request = match Request::read(&message) {
         Ok(request) => request,
         Err(error) => return refusal.error(&error, Ran::No).await,
@@ -34,8 +36,8 @@ pub(super) async fn start(shared: &Arc<Shared>, message: Message) {
     let call = Call::new(
         &request.call,
         request.credit,
-        message.reply.clone(),
-        request.events.clone(),
+        receiver,
+        request.events.clone().filter(is_allowed),
         [started, deadline],
         first_alive,
     );
@@ -77,7 +79,7 @@ async fn run(shared: Arc<Shared>, call: Arc<Call>, name: Arc<str>, request: Requ
         false => shared.dispatcher.call_with(&context, &name, &message.payload[..]).await,
     };
     // Holds the handle of this very future, which ends at the next suspension once it is dropped.
-    let Some(Ended { to, task }) = call.end() else { return };
+    let Some(Ended { to, task }) = call.end_and_reply() else { return };
     shared.running.remove(&call);
     shared.stats.record(call.started.elapsed(), outcome.as_ref().err());
     reply.redirect(to);
@@ -108,7 +110,7 @@ async fn stream(
             Event::Chunk(chunk) if wants_chunks => {
                 room_for_a_chunk(&call.credit).await;
                 reply.redirect(call.to());
-                reply.chunk(chunk.json().to_owned()).await;
+                reply.chunk(chunk.json().to_owned()).await?;
             }
             _ => {}
         }

@@ -30,7 +30,9 @@ pub(super) async fn serve(shared: &Arc<Shared>, services: &mut JoinSet<()>) -> R
                 shared.running.cancel(call);
             } else if let Some(n_chunks) = text.strip_prefix(MORE_CREDIT).and_then(|n| n.parse().ok()) {
                 shared.running.add_credit(call, n_chunks);
-            } else if let Some(n) = text.strip_prefix(MARKER).and_then(|n| n.parse().ok()) {
+            } else if call == shared.marker_token
+                && let Some(n) = text.strip_prefix(MARKER).and_then(|n| n.parse().ok())
+            {
                 let _ = marker.send(n);
             }
         }

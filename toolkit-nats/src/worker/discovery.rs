@@ -1,6 +1,7 @@
 //! Requests about a worker: its definitions, and the verbs of NATS services.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use async_nats::HeaderMap;
 use bytes::Bytes;
@@ -44,7 +45,9 @@ pub(super) async fn serve(shared: &Arc<Shared>, services: &mut JoinSet<()>) -> R
             services.spawn(requests.for_each(move |message| {
                 let shared = Arc::clone(&shared);
                 async move {
-                    let Some(reply) = message.reply else { return };
+                    // A worker that leaves would be found again.
+                    let reply = message.reply.filter(|_| !shared.is_leaving.load(Ordering::Acquire));
+                    let Some(reply) = reply else { return };
                     let _ = shared.client.publish(reply, verb.answer(&shared).to_string().into()).await;
                 }
             }));

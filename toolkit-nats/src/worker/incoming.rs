@@ -1,8 +1,9 @@
 //! The subscription of calls.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use async_nats::{Message, Subscriber};
+use async_nats::{Client, Message, Subscriber};
 use futures_util::{FutureExt, StreamExt};
 use tokio::sync::watch;
 
@@ -32,6 +33,19 @@ pub(super) enum Arrival {
 struct Leaving {
     subscriber: Subscriber,
     marker: u64,
+    client: Client,
+    /// The subject on which only this worker sends markers.
+    subject: String,
+}
+
+/// The time after which a marker is sent again: a connection that was lost may have lost it.
+const RESEND: Duration = Duration::from_secs(1);
+
+impl Leaving {
+    async fn send_marker(&self) -> Result<(), NatsError> {
+        let sent = self.client.publish(self.subject.clone(), format!("{MARKER}{}", self.marker).into()).await;
+        sent.map_err(NatsError::closed)
+    }
 }
 
 /// The queue group of workers.
@@ -76,10 +90,14 @@ impl Incoming {
         subscriber.unsubscribe_after(u64::MAX).await.map_err(NatsError::closed)?;
         self.n_left += 1;
         let marker = self.n_left;
-        let subject = shared.subjects.control(&shared.instance, "self");
-        let sent = shared.client.publish(subject, format!("{MARKER}{marker}").into()).await;
-        sent.map_err(NatsError::closed)?;
-        self.leaving = Some(Leaving { subscriber, marker });
+        let leaving = Leaving {
+            subscriber,
+            marker,
+            client: shared.client.clone(),
+            subject: shared.subjects.control(&shared.instance, &shared.marker_token),
+        };
+        leaving.send_marker().await?;
+        self.leaving = Some(leaving);
         Ok(())
     }
 
@@ -91,10 +109,17 @@ impl Incoming {
         let Some(leaving) = &mut self.leaving else {
             return std::future::pending().await;
         };
-        tokio::select! {
-            biased;
-            Some(message) = leaving.subscriber.next() => return Arrival::Call(message),
-            _ = self.markers.wait_for(|seen| *seen >= leaving.marker) => {}
+        let marker = leaving.marker;
+        loop {
+            tokio::select! {
+                biased;
+                Some(message) = leaving.subscriber.next() => return Arrival::Call(message),
+                () = async { drop(self.markers.wait_for(|seen| *seen >= marker).await) } => break,
+                () = tokio::time::sleep(RESEND) => {
+                    // Fails if the connection is closed, which the host learns from its own requests.
+                    let _ = leaving.send_marker().await;
+                }
+            }
         }
         // What arrived before the marker is in the queue of the subscription.
         if let Some(Some(message)) = leaving.subscriber.next().now_or_never() {

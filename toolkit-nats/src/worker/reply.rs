@@ -16,7 +16,11 @@ pub(super) struct Reply<'s> {
     subject: Option<Subject>,
     /// The number of the last event.
     seq: u64,
+    is_numbered: bool,
 }
+
+/// The length to which the message of a progress report is truncated.
+const MAX_PROGRESS_CHARS: usize = 1_000;
 
 /// Answers whether a tool has run.
 #[derive(Clone, Copy)]
@@ -27,7 +31,7 @@ pub(super) enum Ran {
 
 impl<'s> Reply<'s> {
     pub(super) fn to(shared: &'s Shared, subject: Option<Subject>) -> Self {
-        Self { shared, subject, seq: 0 }
+        Self { shared, subject, seq: 0, is_numbered: true }
     }
 
     /// Sends the next replies to another subject.
@@ -47,14 +51,24 @@ impl<'s> Reply<'s> {
     }
 
     pub(super) async fn progress(&mut self, progress: &Progress) {
-        let json = json!({ "progress": progress.done, "total": progress.total, "message": progress.message });
+        let message: String = progress.message.chars().take(MAX_PROGRESS_CHARS).collect();
+        let json = json!({ "progress": progress.done, "total": progress.total, "message": message });
         let headers = self.event("progress");
         self.send(headers, json.to_string().into()).await;
     }
 
-    pub(super) async fn chunk(&mut self, json: String) {
+    /// Sends an item.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if it is too large for a message.
+    pub(super) async fn chunk(&mut self, json: String) -> Result<(), ToolError> {
+        if json.len() > self.limit() {
+            return Err(self.too_large("an item of the result", json.len()));
+        }
         let headers = self.event("chunk");
         self.send(headers, json.into()).await;
+        Ok(())
     }
 
     /// Sends the result, or an error if it is too large for a message.
@@ -65,11 +79,9 @@ impl<'s> Reply<'s> {
             Ok(tool) if has_content => (self.event("result"), write_result(tool, &result, Revision::V2026_07_28)),
             _ => (HeaderMap::new(), result.into_json()),
         };
-        let limit = self.shared.client.max_payload().saturating_sub(wire::HEADER_RESERVE);
-        if body.len() > limit {
-            let n_bytes = body.len();
-            let message = format!("the result has {n_bytes} bytes, more than the limit of {limit} of the NATS server");
-            return self.error(&ToolError::new(ErrorKind::ResultTooLarge, message), Ran::Yes).await;
+        if body.len() > self.limit() {
+            let error = self.too_large("the result", body.len());
+            return self.error(&error, Ran::Yes).await;
         }
         if self.seq > 0 && headers.is_empty() {
             headers.insert(wire::SEQ, (self.seq + 1).to_string());
@@ -97,7 +109,29 @@ impl<'s> Reply<'s> {
         let line: String = error.message().chars().map(|c| if c.is_control() { ' ' } else { c }).take(200).collect();
         headers.insert("Nats-Service-Error", line);
         headers.insert("Nats-Service-Error-Code", status(error.kind()));
-        self.send(headers, write_error(error, Revision::V2026_07_28).into()).await;
+        let mut body = write_error(error, Revision::V2026_07_28);
+        if body.len() > self.limit() {
+            let short = ToolError::new(error.kind(), "the message of the error is too large for the NATS server");
+            body = write_error(&short, Revision::V2026_07_28);
+        }
+        self.send(headers, body.into()).await;
+    }
+
+    /// Returns the maximum size of a body in bytes.
+    fn limit(&self) -> usize {
+        self.shared.client.max_payload().saturating_sub(wire::HEADER_RESERVE)
+    }
+
+    fn too_large(&self, what: &str, n_bytes: usize) -> ToolError {
+        let limit = self.limit();
+        let message = format!("{what} has {n_bytes} bytes, more than the limit of {limit} of the NATS server");
+        ToolError::new(ErrorKind::ResultTooLarge, message)
+    }
+
+    /// Reports the end of a call that this worker has given up. It has no number, since the tool may still send events.
+    pub(super) async fn gave_up(&mut self, error: &ToolError) {
+        self.is_numbered = false;
+        self.error(error, Ran::Yes).await;
     }
 
     /// Rejects a call since this worker is at its limit.
@@ -110,7 +144,9 @@ impl<'s> Reply<'s> {
         self.seq += 1;
         let mut headers = HeaderMap::new();
         headers.insert(wire::EVENT, event);
-        headers.insert(wire::SEQ, self.seq.to_string());
+        if self.is_numbered {
+            headers.insert(wire::SEQ, self.seq.to_string());
+        }
         headers
     }
 

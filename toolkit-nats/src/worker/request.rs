@@ -6,7 +6,7 @@ use async_nats::{Message, Subject};
 use toolkit::ToolError;
 use toolkit::call::{ErrorKind, TraceContext};
 
-use crate::subject::{is_publishable, is_token};
+use crate::subject::is_token;
 use crate::wire::{self, header, number};
 
 /// A request to run a tool, without its arguments.
@@ -57,7 +57,7 @@ impl Request {
             reads_events,
             wants_progress: reads_events && reads("progress"),
             wants_chunks: reads_events && reads("chunks"),
-            events: header(headers, wire::EVENTS).filter(|subject| is_publishable(subject)).map(Subject::from),
+            events: header(headers, wire::EVENTS).map(Subject::from),
             credit: number(headers, wire::CREDIT).and_then(|credit| credit.try_into().ok()).unwrap_or(0),
             trace: header(headers, "traceparent").map(|traceparent| {
                 let mut trace = TraceContext::new(traceparent);

@@ -47,6 +47,8 @@ struct State {
     /// The time of the next sign of life, if the caller reads them.
     next_alive: Option<Instant>,
     cancelled: Option<Instant>,
+    /// True if the call was ended by the future of its tool, which must not be dropped before its reply is sent.
+    is_replying: bool,
     /// The tool, whose future is dropped with the handle.
     task: Option<Task<()>>,
 }
@@ -150,6 +152,7 @@ impl Call {
             to: reply,
             next_alive: first_alive,
             cancelled: None,
+            is_replying: false,
             task: None,
         };
         Self {
@@ -175,22 +178,32 @@ impl Call {
     /// Keeps the future of the tool until the call has ended.
     pub(super) fn hold(&self, task: Task<()>) {
         let mut state = self.state();
-        if state.phase != Phase::Ended {
+        if state.phase != Phase::Ended || state.is_replying {
             state.task = Some(task);
             return;
         }
         drop(state);
-        // The tool has ended already, or the call has.
+        // Dropped after unlocking: dropping a future runs code of the tool.
         drop(task);
+    }
+
+    /// Ends the call from the future of its tool, which is going to reply. Returns `None` if it has ended before.
+    pub(super) fn end_and_reply(&self) -> Option<Ended> {
+        self.end_with(true)
     }
 
     /// Ends the call. Returns `None` if it has ended before.
     pub(super) fn end(&self) -> Option<Ended> {
+        self.end_with(false)
+    }
+
+    fn end_with(&self, is_replying: bool) -> Option<Ended> {
         let mut state = self.state();
         if state.phase == Phase::Ended {
             return None;
         }
         state.phase = Phase::Ended;
+        state.is_replying = is_replying;
         Some(Ended { to: state.to.clone(), task: state.task.take() })
     }
 

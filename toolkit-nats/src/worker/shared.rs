@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use async_nats::Client;
@@ -25,6 +26,10 @@ pub(super) struct Shared {
     pub(super) limits: WorkerLimits,
     /// The random id of this worker.
     pub(super) instance: String,
+    /// The random token of the subject on which this worker sends messages to itself.
+    pub(super) marker_token: String,
+    /// True from the announcement on that this worker leaves.
+    pub(super) is_leaving: AtomicBool,
     pub(super) digest: String,
     /// The Unix time in milliseconds at which this worker started.
     pub(super) started: u64,
@@ -58,6 +63,8 @@ impl Shared {
             subjects,
             limits,
             instance: wire::random_id(),
+            marker_token: wire::random_id(),
+            is_leaving: AtomicBool::new(false),
             digest: toolset.digest,
             started: wire::now(),
             pages,

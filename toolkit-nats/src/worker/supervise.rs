@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
 
-use super::reply::{Ran, Reply};
+use super::reply::Reply;
 use super::running::{Call, Ended};
 use super::shared::Shared;
 use crate::wire::ACCEPT_AFTER;
@@ -65,5 +65,5 @@ async fn look_at(shared: &Shared, call: &Call, now: Instant) {
     };
     shared.running.remove(call);
     shared.stats.record(call.started.elapsed(), Some(&error));
-    Reply::to(shared, to).error(&error, Ran::Yes).await;
+    Reply::to(shared, to).gave_up(&error).await;
 }
