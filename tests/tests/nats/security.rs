@@ -124,6 +124,28 @@ async fn wrong_credentials_and_authorities_are_refused() {
 
 #[tokio::test]
 #[ignore = "needs nats-server"]
+async fn a_worker_replies_to_no_subject_of_the_protocol() {
+    let server = Server::start();
+    let _worker = Running::start(worker(&server, catalog![add].unwrap()));
+    let backend = NatsBackend::new("fleet", connect(&server));
+    let dispatcher = dispatcher(&backend, 1).await;
+    let member = backend.members().await.unwrap().remove(0);
+    let client = async_nats::connect(server.url()).await.unwrap();
+    let call = format!("tk.call.{}.math.add._", member.digest);
+    let arguments = r#"{"a": 1, "b": 2}"#;
+    for (subject, body) in [("$SRV.INFO.toolkit", ""), ("$SRV.PING", ""), (&call, arguments), (&call, "{}")] {
+        // Its own description on this subject would remove the worker from the lists of all callers.
+        client.publish_with_reply(subject.to_owned(), "tk.event.leave", body.into()).await.unwrap();
+    }
+    // An answer shows that the worker has read all messages before.
+    soon(client.request(call, arguments.into())).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert_eq!(backend.members().await.unwrap(), [member]);
+    assert_eq!(super::call(&dispatcher, "math:add", json!({ "a": 1, "b": 2 })).await.unwrap(), 3);
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
 async fn an_nkey_authenticates() {
     let server = Server::configured(
         "authorization { users: [{ nkey: \"UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4\" }] }",

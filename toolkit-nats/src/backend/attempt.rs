@@ -166,8 +166,7 @@ impl Attempt<'_> {
                     }
                 }
                 Ok(Event::Result(response)) => return Ended::Response(response),
-                Ok(Event::Error { response, kind, has_run: true }) if kind == ErrorKind::OutcomeUnknown.name() => {
-                    let _ = response;
+                Ok(Event::Error { kind, has_run: true, .. }) if kind == ErrorKind::OutcomeUnknown.name() => {
                     return self.unknown("lost the call");
                 }
                 Ok(Event::Error { response, has_run: true, .. }) => {

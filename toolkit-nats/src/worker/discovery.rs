@@ -26,7 +26,8 @@ pub(super) async fn serve(shared: &Arc<Shared>, services: &mut JoinSet<()>) -> R
     services.spawn(tools.for_each(move |message| {
         let shared = Arc::clone(&serving);
         async move {
-            let Some(reply) = message.reply else { return };
+            let reply = message.reply.filter(|reply| shared.subjects.is_reply(reply));
+            let Some(reply) = reply else { return };
             let page = std::str::from_utf8(&message.payload).ok().and_then(|page| page.parse().ok()).unwrap_or(0_usize);
             let mut headers = HeaderMap::new();
             headers.insert(wire::PAGES, shared.pages.len().to_string());
@@ -46,7 +47,8 @@ pub(super) async fn serve(shared: &Arc<Shared>, services: &mut JoinSet<()>) -> R
                 let shared = Arc::clone(&shared);
                 async move {
                     // A worker that leaves would be found again.
-                    let reply = message.reply.filter(|_| !shared.is_leaving.load(Ordering::Acquire));
+                    let is_leaving = shared.is_leaving.load(Ordering::Acquire);
+                    let reply = message.reply.filter(|reply| !is_leaving && shared.subjects.is_reply(reply));
                     let Some(reply) = reply else { return };
                     let _ = shared.client.publish(reply, verb.answer(&shared).to_string().into()).await;
                 }

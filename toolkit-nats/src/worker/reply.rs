@@ -22,7 +22,7 @@ pub(super) struct Reply<'s> {
 /// The length to which the message of a progress report is truncated.
 const MAX_PROGRESS_CHARS: usize = 1_000;
 
-/// Answers whether a tool has run.
+/// The value of `Tk-Ran`.
 #[derive(Clone, Copy)]
 pub(super) enum Ran {
     No,
@@ -31,6 +31,8 @@ pub(super) enum Ran {
 
 impl<'s> Reply<'s> {
     pub(super) fn to(shared: &'s Shared, subject: Option<Subject>) -> Self {
+        // Otherwise a caller could let the worker announce that it leaves, or cancel the calls of others.
+        let subject = subject.filter(|subject| shared.subjects.is_reply(subject));
         Self { shared, subject, seq: 0, is_numbered: true }
     }
 
