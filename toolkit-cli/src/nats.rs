@@ -38,12 +38,16 @@ pub(crate) fn serve_options() -> Vec<Arg> {
     let mut options = vec![
         url("nats").help("Serve the tools as a worker at this NATS server, such as nats://localhost"),
         url("nats-tools")
-            .conflicts_with("nats")
-            .help("Also serve the tools of the workers at this NATS server; with the feature `proxy`"),
+            .conflicts_with_all(["nats", "otc"])
+            .help("Also serve the tools of the workers at this NATS server, over MCP"),
     ];
     options.extend(connection("nats-server"));
     options.push(trust("nats-tools"));
-    options.into_iter().map(|arg| unless(IS_ON, "nats", arg)).collect()
+    let options = options.into_iter().map(|arg| match arg.get_id() == "nats-tools" {
+        true => unless(cfg!(feature = "proxy"), "proxy", arg),
+        false => arg,
+    });
+    options.map(|arg| unless(IS_ON, "nats", arg)).collect()
 }
 
 fn url(name: &'static str) -> Arg {

@@ -76,33 +76,29 @@ fn run(words: &[OsString], mut program: Program) -> Result<Exit, CommandError> {
     let (name, matches): (&str, &ArgMatches) =
         matches.subcommand().expect("clap rejects a command line without a command");
     let configure = std::mem::replace(&mut program.catalog, Box::new(Ok));
-    let linked = || configure(Catalog::linked()?).map_err(CommandError::Setup);
     let workers = match name {
         "list" | "search" | "show" => nats::catalog(matches)?,
         _ => None,
     };
-    if let Some(workers) = workers {
-        return match name {
-            "list" => list::run(&workers, matches),
-            "search" => search::run(&workers, matches),
-            _ => show::run(&workers, matches),
-        };
-    }
+    let catalog = || match workers {
+        Some(workers) => Ok(workers),
+        None => configure(Catalog::linked()?).map_err(CommandError::Setup),
+    };
     match name {
-        "list" => list::run(&linked()?, matches),
-        "search" => search::run(&linked()?, matches),
-        "show" => show::run(&linked()?, matches),
-        "export" => export::run(&linked()?, matches),
-        "cost" => cost::run(&linked()?, matches),
-        "completions" => completions::run(&linked()?, matches, command(&program)),
-        "call" => call::run(linked, matches, program.dispatcher),
-        "run" => code::run(linked()?, matches, program.dispatcher),
+        "list" => list::run(&catalog()?, matches),
+        "search" => search::run(&catalog()?, matches),
+        "show" => show::run(&catalog()?, matches),
+        "export" => export::run(&catalog()?, matches),
+        "cost" => cost::run(&catalog()?, matches),
+        "completions" => completions::run(&catalog()?, matches, command(&program)),
+        "call" => call::run(catalog, matches, program.dispatcher),
+        "run" => code::run(catalog()?, matches, program.dispatcher),
         "serve-sandbox" => code::serve_sandbox(matches),
-        "serve" => serve::run(linked()?, matches, program),
+        "serve" => serve::run(catalog()?, matches, program),
         "diff" => diff::run(matches),
         "status" => status::run(matches),
         "login" => login::login(matches, &program),
         "logout" => login::logout(matches, &program),
-        _ => check::run(linked, matches, program.dispatcher),
+        _ => check::run(catalog, matches, program.dispatcher),
     }
 }
