@@ -10,7 +10,7 @@ fn main() -> ExitCode {
 
 struct Db;
 
-/// Needs what nobody gives.
+/// Requires state that no host of this program provides.
 #[tool(namespace = "a", version = "1.0.0")]
 fn query(_db: &Db) {}
 

@@ -157,7 +157,7 @@ pub fn give_up(ctx: &Context) -> bool {
     true
 }
 
-/// Waits for ever.
+/// Never completes.
 #[tool(namespace = "run")]
 pub async fn wait() -> bool {
     std::future::pending().await

@@ -48,7 +48,7 @@ fn a_session_may_outlive_its_runtime() {
     drop(runtime);
     drop(session);
     let deadline = std::time::Instant::now() + Duration::from_secs(60);
-    // Nothing may collect its status any more.
+    // An ended process has no command line, also while its status is not collected.
     let is_running = || {
         tagged
             .processes()

@@ -115,7 +115,7 @@ fn works(ctx: &Context, seen: &Seen) {
     seen.cancelled.store(ctx.is_cancelled(), Ordering::SeqCst);
 }
 
-/// Reports far more than anybody reads.
+/// Reports far more progress than a reader takes.
 #[tool(namespace = "stream")]
 async fn floods(ctx: &Context) -> Chunks<u8> {
     let ctx = ctx.clone();

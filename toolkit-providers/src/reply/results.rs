@@ -217,7 +217,7 @@ fn bound(results: &mut [(Vec<Part>, bool)], limits: &ResultLimits) {
     for (parts, _) in results {
         let part_bytes = share(parts.iter().map(text_bytes).collect(), max_bytes);
         for part in parts.iter_mut().filter(|part| text_bytes(part) > part_bytes) {
-            // Truncated JSON does not match the schema of the result any more, so it is sent as text.
+            // Truncated JSON no longer matches the schema of the result, so it is sent as text.
             let text = match &*part {
                 Part::Json(json) => truncate_json(json, part_bytes),
                 other => truncate_text(&other.to_text(), part_bytes),

@@ -5,7 +5,7 @@ use std::sync::Once;
 use rquickjs::{Context, Runtime, context::intrinsic};
 
 /// Makes the C library read its time zone, once. QuickJS needs it for dates without a zone, even though those of programs
-/// are in UTC, and a process that is confined cannot open the file any more.
+/// are in UTC, and a process that is confined can no longer open the file.
 pub(super) fn read() {
     static READ: Once = Once::new();
     READ.call_once(|| {

@@ -246,7 +246,7 @@ impl RunningCall {
         }
     }
 
-    /// Reports the last progress once more, with an increase that is as small as possible.
+    /// Reports the last progress again, with an increase that is as small as possible.
     fn report_waiting(&mut self) -> Option<CallEvent> {
         // Of several open questions, each sends a message.
         if self.reported_at.is_some_and(|at| at.elapsed() < MIN_WAITING) {
