@@ -46,7 +46,6 @@ pub use crate::tool::diagnostic::{Diagnostic, DiagnosticKind, Diagnostics};
 use crate::tool::entry::Entry;
 use crate::tool::{Tool, ToolId};
 use crate::version::VersionReq;
-use toolkit_schema::suggest::nearest;
 use toolkit_schema::{quoted, shown_id};
 
 /// The tools of a program, sorted by id.
@@ -355,9 +354,8 @@ impl Catalog {
         if let Err(invalid) = name.parse::<ToolId>() {
             return format!("no tool is named `{shown}`: {invalid}");
         }
-        let names: Vec<_> = self.names.iter(&self.tools).collect();
-        match nearest(name, names.iter().map(|name| &**name)) {
-            Some(near) => format!("no tool is named `{shown}`; did you mean {}?", quoted(near)),
+        match self.names.nearest(&self.tools, name) {
+            Some(near) => format!("no tool is named `{shown}`; did you mean {}?", quoted(&near)),
             None => format!("no tool is named `{shown}`"),
         }
     }

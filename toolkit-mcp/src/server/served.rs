@@ -5,9 +5,10 @@ use std::sync::{Arc, OnceLock};
 use std::{fmt, io};
 
 use serde_json::Value;
-use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics, Naming, WireNames};
+use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics, Naming};
 use toolkit::dispatch::Prepared;
-use toolkit::mcp::{META_KEY, Revision, list_tools};
+use toolkit::mcp::{Revision, list_tool};
+use toolkit::schema::suggest::NameIndex;
 use toolkit::tool::TaskSupport;
 use toolkit::{Dispatcher, Tool};
 use toolkit_search::Index;
@@ -27,9 +28,10 @@ pub(super) struct ServedTools {
     pub(super) calls_tools: bool,
     /// The entries of `tools/list`, by revision.
     listed: [OnceLock<Vec<Vec<u8>>>; 2],
-    naming: Naming,
     /// The index behind `search_tools`, built on the first search.
     index: OnceLock<Index>,
+    /// The names of the tools, on the wire and without a namespace, since the first call of an unknown tool.
+    spellings: OnceLock<NameIndex>,
 }
 
 /// A served tool.
@@ -55,17 +57,14 @@ impl ServedTools {
         metrics: &Metrics,
     ) -> Result<Self, ServeError> {
         let catalog = dispatcher.catalog();
-        // Also validates the catalog, so that later lists cannot fail.
-        let list = list_tools(catalog, Revision::V2026_07_28, naming).map_err(ServeError::Catalog)?;
-        let names = WireNames::new(catalog, naming).map_err(ServeError::Catalog)?;
+        let names = catalog.listed(naming).map_err(ServeError::Catalog)?;
         let (mut entries, mut listed, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
-        let tools = list["tools"].as_array().into_iter().flatten();
-        for ((name, tool), shown) in std::iter::zip(names.iter(), tools) {
+        for (name, tool) in names.iter() {
             if !filters.iter().all(|filter| filter.admits(tool)) {
                 continue;
             }
+            let shown = list_tool(name, tool, Revision::V2026_07_28);
             let id = tool.id().to_string();
-            debug_assert_eq!(shown["_meta"][META_KEY]["id"], *id);
             let param_headers = ParamHeader::collect_from(&shown["inputSchema"]).unwrap_or_else(|reason| {
                 wrong.push(Diagnostic::new(DiagnosticKind::InvalidSchema, format!("`{id}`: {reason}"), [tool]));
                 Vec::new()
@@ -80,7 +79,7 @@ impl ServedTools {
                 metrics: metrics.tool(&id),
                 id,
             });
-            listed.push(json_bytes(shown));
+            listed.push(json_bytes(&shown));
         }
         if !wrong.is_empty() {
             return Err(ServeError::Headers(wrong));
@@ -92,8 +91,8 @@ impl ServedTools {
             entries,
             by_name,
             listed: [OnceLock::new(), OnceLock::from(listed)],
-            naming,
             index: OnceLock::new(),
+            spellings: OnceLock::new(),
         })
     }
 
@@ -147,30 +146,20 @@ impl ServedTools {
     pub(super) fn listed(&self, revision: Revision) -> &[Vec<u8>] {
         let nth = usize::from(revision != Revision::V2025_11_25);
         self.listed[nth].get_or_init(|| {
-            let list = list_tools(self.dispatcher.catalog(), revision, self.naming);
-            let list = list.expect("the catalog was validated for the other revision");
-            let tools = list["tools"].as_array().into_iter().flatten();
-            let is_offered =
-                |shown: &&serde_json::Value| shown["name"].as_str().is_some_and(|name| self.by_name.contains_key(name));
-            tools.filter(is_offered).map(|tool| json_bytes(&with_flat_ui(tool.clone()))).collect()
+            let entries = self.entries.iter();
+            entries.map(|entry| json_bytes(&with_flat_ui(list_tool(&entry.name, self.tool(entry), revision)))).collect()
         })
     }
 
     /// Returns the name most similar to `typed` for a "did you mean" hint, if it is similar enough. Compares the names
     /// with and without the namespace.
     pub(super) fn nearest(&self, typed: &str) -> Option<&str> {
-        if typed.len() > 128 {
-            return None;
-        }
-        let distance = |name: &str| {
-            let distance = strsim::osa_distance(typed, name);
-            (distance <= name.len() / 3 + 1 && distance < name.len()).then_some(distance)
+        let spelling = |nth: usize| {
+            let entry = &self.entries[nth / 2];
+            if nth % 2 == 0 { &*entry.name } else { self.tool(entry).name() }
         };
-        let near = self.entries.iter().filter_map(|entry| {
-            let distances = [distance(&entry.name), distance(self.tool(entry).name())];
-            Some((distances.into_iter().flatten().min()?, &*entry.name))
-        });
-        near.min().map(|(_, name)| name)
+        let index = self.spellings.get_or_init(|| NameIndex::new((0..2 * self.entries.len()).map(spelling)));
+        Some(&self.entries[index.nearest(typed, spelling)? / 2].name)
     }
 }
 

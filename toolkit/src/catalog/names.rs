@@ -2,10 +2,12 @@
 
 use std::fmt;
 use std::hash::{BuildHasher, Hasher};
+use std::sync::OnceLock;
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
+use toolkit_schema::suggest::NameIndex;
 
 use crate::tool::{Diagnostic, Text, Tool};
 
@@ -19,6 +21,8 @@ pub(crate) struct Names {
     /// The tools of each name that several tools share.
     shared: Vec<Vec<usize>>,
     latest: Vec<usize>,
+    /// All names and their letters, since the first name that no tool had.
+    spellings: OnceLock<(Vec<Name>, NameIndex)>,
 }
 
 /// A name: the index of its tool, and the form of the name.
@@ -102,6 +106,19 @@ impl Names {
     /// Returns all names in arbitrary order.
     pub(crate) fn iter<'t>(&'t self, tools: &'t [Tool]) -> impl Iterator<Item = Text> + 't {
         self.table.iter().map(|name| name.text(tools))
+    }
+
+    /// Returns the name nearest to `typed`, if `typed` could be a typo of it.
+    pub(crate) fn nearest(&self, tools: &[Tool], typed: &str) -> Option<Text> {
+        let (names, index) = self.spellings.get_or_init(|| {
+            let mut names: Vec<Name> = self.table.iter().copied().collect();
+            // In the order in which the tools are in memory.
+            names.sort_unstable_by_key(|name| name.tool);
+            let index = NameIndex::new(names.iter().map(|name| name.text(tools)));
+            (names, index)
+        });
+        let position = index.nearest(typed, |position| names[position].text(tools))?;
+        Some(names[position].text(tools))
     }
 
     /// Assigns a name to a tool, replacing an earlier owner.

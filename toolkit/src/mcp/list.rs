@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::listed::listed;
 use super::revision::Revision;
 use crate::catalog::{Catalog, Diagnostics, Naming};
+use crate::tool::Tool;
 
 /// The time for which a client may cache the list, in milliseconds (`ttlMs`, SEP-2549): one hour.
 ///
@@ -58,7 +59,8 @@ pub const LIST_TTL_MS: u64 = 3_600_000;
 /// # }
 /// ```
 pub fn list_tools(catalog: &Catalog, revision: Revision, naming: Naming) -> Result<Value, Diagnostics> {
-    let tools = tools(catalog, revision, naming)?;
+    let names = catalog.listed(naming)?;
+    let tools: Vec<Value> = names.iter().map(|(name, tool)| Value::Object(listed(name, tool, revision))).collect();
     let mut list = match revision {
         Revision::V2025_11_25 => json!({ "tools": tools }),
         Revision::V2026_07_28 => json!({
@@ -74,9 +76,22 @@ pub fn list_tools(catalog: &Catalog, revision: Revision, naming: Naming) -> Resu
     Ok(list)
 }
 
-fn tools(catalog: &Catalog, revision: Revision, naming: Naming) -> Result<Vec<Value>, Diagnostics> {
-    let names = catalog.listed(naming)?;
-    Ok(names.iter().map(|(name, tool)| Value::Object(listed(name, tool, revision))).collect())
+/// Returns the entry of one tool in the list of [`list_tools`], under a name on the wire. A list of many tools that is
+/// written tool by tool needs the memory of one tree instead of one for each tool.
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit::mcp::{Revision, list_tool};
+///
+/// let read = Tool::builder("read").namespace("files").build()?;
+/// assert_eq!(list_tool("files_read", &read, Revision::default())["name"], "files_read");
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
+#[must_use]
+pub fn list_tool(name: &str, tool: &Tool, revision: Revision) -> Value {
+    let mut listed = Value::Object(listed(name, tool, revision));
+    listed.sort_all_objects();
+    listed
 }
 
 /// The tools of a catalog in the format of [`list_tools`], as JSON text.
@@ -117,10 +132,9 @@ impl ToolList {
     /// Returns the errors of [`list_tools`].
     pub fn new(catalog: &Catalog, revision: Revision, naming: Naming) -> Result<Self, Diagnostics> {
         let mut list = Self { revision, tools: String::new(), starts: vec![0] };
-        for mut tool in tools(catalog, revision, naming)? {
-            tool.sort_all_objects();
+        for (name, tool) in catalog.listed(naming)?.iter() {
             // Writing to a string cannot fail.
-            let _ = write!(list.tools, "{tool},");
+            let _ = write!(list.tools, "{},", list_tool(name, tool, revision));
             list.starts.push(list.tools.len());
         }
         list.tools.shrink_to_fit();

@@ -1,0 +1,105 @@
+//! The edit distance between a typed text and many candidates.
+
+use super::MAX_LEN;
+
+/// A text whose distance to candidates is computed, ignoring case.
+///
+/// The distance counts insertions, deletions, substitutions, and transpositions of adjacent characters (optimal string
+/// alignment). A column of the matrix is two bits for each typed character, so that one step processes a whole column
+/// (H. Hyyrö, A bit-vector algorithm for computing Levenshtein and Damerau edit distances, 2003).
+pub(super) struct Typo {
+    n_chars: usize,
+    /// For each character, the positions in the typed text.
+    ascii: [u128; 128],
+    other: Vec<(char, u128)>,
+}
+
+impl Typo {
+    /// Returns `None` if the text is empty or too long to be compared.
+    pub(super) fn new(typed: &str) -> Option<Self> {
+        if typed.is_empty() || typed.len() > MAX_LEN {
+            return None;
+        }
+        let mut typo = Self { n_chars: 0, ascii: [0; 128], other: Vec::new() };
+        for c in lowercase(typed) {
+            // Lowercasing may lengthen a text.
+            let position = 1_u128.checked_shl(u32::try_from(typo.n_chars).ok()?)?;
+            match typo.ascii.get_mut(c as usize) {
+                Some(positions) => *positions |= position,
+                None => match typo.other.iter_mut().find(|(other, _)| *other == c) {
+                    Some((_, positions)) => *positions |= position,
+                    None => typo.other.push((c, position)),
+                },
+            }
+            typo.n_chars += 1;
+        }
+        Some(typo)
+    }
+
+    /// Returns the distance to a candidate, or `None` if it is larger than `at_most`.
+    pub(super) fn distance_to(&self, candidate: &str, at_most: usize) -> Option<usize> {
+        let last = 1_u128 << (self.n_chars - 1);
+        let (mut positive, mut negative) = (u128::MAX, 0);
+        let (mut diagonal, mut previous) = (0_u128, 0_u128);
+        let mut distance = self.n_chars;
+        // Each remaining character decreases the distance by at most one. Lowercasing adds characters beyond ASCII only.
+        let mut left = if candidate.is_ascii() { candidate.len() } else { usize::MAX / 2 };
+        for c in lowercase(candidate) {
+            let equal = self.positions_of(c);
+            let transposed = ((!diagonal & equal) << 1) & previous;
+            diagonal = ((equal & positive).wrapping_add(positive) ^ positive) | equal | negative | transposed;
+            let (grows, shrinks) = (negative | !(diagonal | positive), diagonal & positive);
+            distance += usize::from(grows & last != 0);
+            distance -= usize::from(shrinks & last != 0);
+            let (grows, shrinks) = ((grows << 1) | 1, shrinks << 1);
+            positive = shrinks | !(diagonal | grows);
+            negative = grows & diagonal;
+            previous = equal;
+            left = left.saturating_sub(1);
+            if distance > at_most + left {
+                return None;
+            }
+        }
+        (distance <= at_most).then_some(distance)
+    }
+
+    fn positions_of(&self, c: char) -> u128 {
+        match self.ascii.get(c as usize) {
+            Some(positions) => *positions,
+            None => self.other.iter().find(|(other, _)| *other == c).map_or(0, |(_, positions)| *positions),
+        }
+    }
+}
+
+fn lowercase(text: &str) -> impl Iterator<Item = char> {
+    text.chars().flat_map(char::to_lowercase)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::Typo;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 4096, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_distance_is_that_of_optimal_string_alignment(a in "[abcAé_]{1,12}", b in "[abcAé_]{0,12}") {
+            let expected = strsim::osa_distance(&a.to_lowercase(), &b.to_lowercase());
+            let typo = Typo::new(&a).unwrap();
+            for at_most in 0..14 {
+                let distance = typo.distance_to(&b, at_most);
+                prop_assert_eq!(distance, (expected <= at_most).then_some(expected), "{} {} {}", a, b, at_most);
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_compared_up_to_128_bytes() {
+        let long = "ab".repeat(64);
+        let near = format!("{}x", &long[..127]);
+        assert_eq!(Typo::new(&long).unwrap().distance_to(&near, 3), Some(1));
+        assert!(Typo::new(&format!("{long}a")).is_none());
+    }
+}
