@@ -10,7 +10,6 @@ use super::parsed_query::ParsedQuery;
 use super::part::{Part, idf};
 use super::query::Query;
 use super::ranking::Field;
-use super::search::Norm;
 use super::segment::{Terms, length_of};
 use super::snapshot::Snapshot;
 use super::words::{each_word_at, halves, stem};
@@ -141,7 +140,7 @@ impl Snapshot {
             found.for_each(|(field, ..)| *fields.entry(*field).or_insert(0) += 1);
             fields
         };
-        let norm = Norm::new(self);
+        let norm = self.norm();
         let part_of = |fields: &BTreeMap<Field, usize>| {
             let weighted =
                 fields.iter().map(|(field, n)| usize::from(self.ranking.weights.get(*field)) * n).sum::<usize>();

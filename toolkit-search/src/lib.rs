@@ -43,6 +43,7 @@ mod fingerprint;
 mod fuzzy;
 mod hit;
 mod index;
+mod norm;
 mod open_error;
 mod page;
 mod parsed_query;

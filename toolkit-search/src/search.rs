@@ -1,8 +1,9 @@
 //! The search for the best tools.
 //!
-//! Name matches are scored first. Then the postings of each word are added to a table of scores, from the rarest to the
-//! most common word. As soon as a tool without any of the words so far cannot become one of the best anymore, only the
-//! tools that still can are followed.
+//! Name matches are scored first. Then the postings of each word are added to a table of scores, from the word with the
+//! highest score to that with the lowest. In a block of postings whose bound shows that a tool without any of the words
+//! so far cannot become one of the best, only the tools with earlier words are added to. As soon as this holds for all
+//! remaining words, only the tools that still can become one of the best are followed.
 //!
 //! Scores are integers in [`UNIT`]s, so that they do not depend on the order of addition: a tool has the same score in
 //! every part of the index, and tools with equal scores are ordered by id.
@@ -12,10 +13,11 @@ mod top;
 use std::cell::RefCell;
 
 pub(super) use self::top::{Found, Top};
+use super::norm::{Norm, ONE};
 use super::parsed_query::ParsedQuery;
 use super::part::{Part, idf};
 use super::query::{Filter, Query};
-use super::segment::Posting;
+use super::segment::{Block, Posting, Postings};
 use super::snapshot::Snapshot;
 
 /// The score 1.
@@ -23,39 +25,18 @@ pub(super) const UNIT: f32 = 65_536.0;
 
 /// A word of the query in a part of the index.
 struct Scan<'s> {
-    postings: &'s [Posting],
-    /// The maximum score of the word and of its stem, in units.
+    postings: Postings<'s>,
+    /// The maximum score of the word and of its stem for any tool, in units.
     word: u64,
     stem: u64,
+    /// The maximum score of the word for a tool of this part.
+    most: u32,
 }
 
 /// A stem of the query in the names of a part, with its score.
 struct Named<'s> {
     docs: &'s [u32],
     worth: f32,
-}
-
-/// The length normalization.
-#[derive(Clone, Copy)]
-pub(super) struct Norm {
-    fixed: f32,
-    per_word: f32,
-}
-
-impl Norm {
-    pub(super) fn new(snapshot: &Snapshot) -> Self {
-        let ranking = &snapshot.ranking;
-        let average = snapshot.total_length as f32 / snapshot.n_tools.max(1) as f32;
-        let per_word = if average > 0.0 { ranking.k1 * ranking.b / average } else { 0.0 };
-        Self { fixed: ranking.k1 * (1.0 - ranking.b), per_word }
-    }
-
-    /// Returns the fraction of the maximum score that a tool has for a frequency.
-    #[inline]
-    pub(super) fn part(self, frequency: u16, length: u16) -> f32 {
-        let frequency = f32::from(frequency);
-        frequency / (frequency + (self.fixed + self.per_word * f32::from(length)))
-    }
 }
 
 impl Snapshot {
@@ -77,9 +58,9 @@ fn search<'s>(snapshot: &'s Snapshot, query: &ParsedQuery, filter: &Filter, limi
     let mut top = Top::new(limit);
     // Taken out of the cell, so that a nested search, or one after a panic, uses a table of its own.
     let mut table = TABLE.with(|table| std::mem::take(&mut *table.borrow_mut()));
-    let norm = Norm::new(snapshot);
+    let norm = snapshot.norm();
     for part in &snapshot.parts {
-        let (scans, named) = scans_of(snapshot, part, query);
+        let (scans, named) = scans_of(snapshot, part, query, norm);
         if !scans.is_empty() {
             table.search(part, &scans, &named, norm, filter, &mut top);
         }
@@ -88,7 +69,12 @@ fn search<'s>(snapshot: &'s Snapshot, query: &ParsedQuery, filter: &Filter, limi
     top.into_sorted()
 }
 
-fn scans_of<'s>(snapshot: &Snapshot, part: &'s Part, query: &ParsedQuery) -> (Vec<Scan<'s>>, Vec<Named<'s>>) {
+fn scans_of<'s>(
+    snapshot: &Snapshot,
+    part: &'s Part,
+    query: &ParsedQuery,
+    norm: Norm<'_>,
+) -> (Vec<Scan<'s>>, Vec<Named<'s>>) {
     let (segment, ranking) = (&*part.segment, &snapshot.ranking);
     let worth = |count: u32| idf(snapshot.n_tools, count) * UNIT;
     let units = |worth: f32| (worth * (ranking.k1 + 1.0)) as u64;
@@ -100,7 +86,7 @@ fn scans_of<'s>(snapshot: &Snapshot, part: &'s Part, query: &ParsedQuery) -> (Ve
         if let Some(idx) = segment.words.find(&word.text) {
             let term = segment.words.get(idx);
             let units = units(word.factor * worth(part.word_count(idx)));
-            scans.push(Scan { postings: segment.postings(term), word: units, stem: 0 });
+            scans.push(Scan { postings: segment.blocks(term), word: units, stem: 0, most: 0 });
             stem = Some(term.partner);
         }
         if ranking.stems == 0.0 && ranking.name_match == 0.0 {
@@ -111,16 +97,19 @@ fn scans_of<'s>(snapshot: &Snapshot, part: &'s Part, query: &ParsedQuery) -> (Ve
         stems.push(stem);
         let worth = word.factor * worth(part.stem_count(stem));
         named.push(Named { docs: segment.named(stem), worth: ranking.name_match * worth });
-        let postings = segment.postings(segment.stems.get(stem));
+        let postings = segment.blocks(segment.stems.get(stem));
         let units = units(ranking.stems * worth);
         // A stem with a single form shares its postings, which are read once.
-        match scans.iter_mut().find(|scan| std::ptr::eq(scan.postings, postings)) {
+        match scans.iter_mut().find(|scan| std::ptr::eq(scan.postings.all(), postings.all())) {
             Some(scan) => scan.stem = units,
-            None if units > 0 => scans.push(Scan { postings, word: 0, stem: units }),
+            None if units > 0 => scans.push(Scan { postings, word: 0, stem: units, most: 0 }),
             None => {}
         }
     }
-    scans.sort_by_key(|scan| std::cmp::Reverse(scan.most()));
+    for scan in &mut scans {
+        scan.most = scan.postings.bounds().map(|block| scan.bound(block, norm)).max().unwrap_or_default();
+    }
+    scans.sort_by_key(|scan| std::cmp::Reverse(scan.most));
     (scans, named)
 }
 
@@ -145,7 +134,7 @@ impl Table {
         part: &'s Part,
         scans: &[Scan<'_>],
         named: &[Named<'_>],
-        norm: Norm,
+        norm: Norm<'_>,
         filter: &Filter,
         top: &mut Top<'s>,
     ) {
@@ -162,20 +151,25 @@ impl Table {
                 self.add(*doc, (worth * part.name_shares[*doc as usize]) as u32, matches);
             }
         }
-        let mut to_come = scans.iter().fold(0_u32, |sum, scan| sum.saturating_add(scan.most()));
+        let mut to_come = scans.iter().fold(0_u32, |sum, scan| sum.saturating_add(scan.most));
         for (idx, scan) in scans.iter().enumerate() {
-            // Only checked if more postings are left than tools were found.
-            if scan.postings.len() > self.found.len() && to_come < self.best.max(top.least()) {
-                let least = self.least_of(top);
-                if to_come < least {
-                    self.follow(&scans[idx..], to_come, least, norm);
-                    break;
+            let rest = to_come.saturating_sub(scan.most);
+            // Only computed if more postings are left than tools were found, and some of them may be skipped.
+            let is_worthwhile = scan.postings.all().len() > self.found.len() && rest < self.best.max(top.least());
+            let least = if is_worthwhile { self.least_of(top) } else { 0 };
+            if to_come < least {
+                self.follow(&scans[idx..], to_come, least, norm);
+                break;
+            }
+            for (block, postings) in scan.postings.blocks() {
+                let takes_new = least <= rest || scan.bound(block, norm).saturating_add(rest) >= least;
+                for posting in postings {
+                    if takes_new || self.scores[posting.doc as usize] > 0 {
+                        self.add(posting.doc, scan.gain(posting, norm), matches);
+                    }
                 }
             }
-            to_come = to_come.saturating_sub(scan.most());
-            for posting in scan.postings {
-                self.add(posting.doc, scan.gain(posting, norm), matches);
-            }
+            to_come = rest;
         }
         self.best = 0;
         for doc in self.found.drain(..) {
@@ -210,7 +204,7 @@ impl Table {
     }
 
     /// Adds the remaining words to those tools only that can still reach `least`.
-    fn follow(&mut self, scans: &[Scan<'_>], to_come: u32, least: u32, norm: Norm) {
+    fn follow(&mut self, scans: &[Scan<'_>], to_come: u32, least: u32, norm: Norm<'_>) {
         let Self { scores, found, .. } = self;
         found.retain(|doc| {
             let score = &mut scores[*doc as usize];
@@ -222,7 +216,7 @@ impl Table {
         });
         found.sort_unstable();
         for scan in scans {
-            let mut rest = scan.postings;
+            let mut rest = scan.postings.all();
             for doc in &*found {
                 rest = &rest[gallop(rest, *doc)..];
                 match rest.first() {
@@ -239,17 +233,22 @@ impl Table {
 }
 
 impl Scan<'_> {
-    /// Returns the maximum score of the word.
-    fn most(&self) -> u32 {
-        u32::try_from(self.word + self.stem + 1).unwrap_or(u32::MAX)
+    /// Returns a bound of the scores in a block.
+    #[inline]
+    fn bound(&self, block: Block, norm: Norm<'_>) -> u32 {
+        // A float may round a larger fraction to a smaller number. A match has at least the score 1.
+        self.share(norm.fixed(block.max_frequency, block.min_length) + 4).max(1)
     }
 
     /// Returns the score of a tool for the word.
     #[inline]
-    fn gain(&self, posting: &Posting, norm: Norm) -> u32 {
-        // Fixed-point numbers; the precision of a fraction is not higher than this.
-        const ONE: u32 = 24;
-        let part = (norm.part(posting.frequency(), posting.length) * (1 << ONE) as f32) as u64;
+    fn gain(&self, posting: &Posting, norm: Norm<'_>) -> u32 {
+        self.share(norm.fixed(posting.frequency(), posting.length))
+    }
+
+    /// Returns a fixed-point fraction of the maximum score.
+    #[inline]
+    fn share(&self, part: u64) -> u32 {
         // Rounded separately, since word and stem may be separate scans in another segment.
         ((self.word * part) >> ONE).saturating_add((self.stem * part) >> ONE).min(u64::from(u32::MAX)) as u32
     }

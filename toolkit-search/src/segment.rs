@@ -1,6 +1,7 @@
 //! An immutable inverted index of some tools.
 
 mod assemble;
+mod blocks;
 mod build;
 mod groups;
 mod merge;
@@ -12,6 +13,8 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
+use self::blocks::Blocks;
+pub(super) use self::blocks::{Block, Postings};
 pub(super) use self::build::{build, length_of};
 use self::groups::Groups;
 pub(super) use self::merge::merge;
@@ -27,6 +30,7 @@ pub(super) struct Segment {
     /// Stems. A stem with a single form shares the postings of its word.
     pub(super) stems: Terms,
     postings: Box<[Posting]>,
+    blocks: Blocks,
     /// The distinct stems of each tool's name.
     name_stems: Groups,
     /// The tools with each stem in their names, in ascending order.
@@ -75,6 +79,12 @@ impl Segment {
     #[inline]
     pub(super) fn postings(&self, term: &Term) -> &[Posting] {
         &self.postings[term.start as usize..term.end as usize]
+    }
+
+    /// Returns the postings of a term in blocks.
+    #[inline]
+    pub(super) fn blocks(&self, term: &Term) -> Postings<'_> {
+        self.blocks.of(&self.postings, term.start as usize, term.end as usize)
     }
 
     /// Returns the stems of a tool's name.

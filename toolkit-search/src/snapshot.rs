@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::norm::{Fractions, Norm};
 use super::part::Part;
 use super::ranking::Ranking;
 use super::record::Record;
@@ -36,6 +37,7 @@ pub struct Snapshot {
     pub(super) total_length: u64,
     /// The number of tools of each namespace; the empty one contains the tools without a namespace.
     pub(super) namespaces: Arc<BTreeMap<String, usize>>,
+    pub(super) fractions: Fractions,
 }
 
 /// A part is merged with the previous one unless that has more than this many times its tools. Each tool is then moved
@@ -45,7 +47,15 @@ const GROWTH: usize = 4;
 impl Snapshot {
     pub(super) fn empty(ranking: Ranking) -> Self {
         let namespaces = Arc::new(BTreeMap::new());
-        Self { version: 0, ranking, parts: Vec::new(), n_tools: 0, total_length: 0, namespaces }
+        Self {
+            version: 0,
+            ranking,
+            parts: Vec::new(),
+            n_tools: 0,
+            total_length: 0,
+            namespaces,
+            fractions: Fractions::new(),
+        }
     }
 
     /// Creates the first version of an index with the tools of a segment.
@@ -78,6 +88,7 @@ impl Snapshot {
             n_tools: self.n_tools,
             total_length: self.total_length,
             namespaces: Arc::clone(&self.namespaces),
+            fractions: Fractions::new(),
         };
         removed.iter().for_each(|id| next.remove(id));
         if !added.is_empty() {
@@ -143,6 +154,12 @@ impl Snapshot {
     fn weigh_names(&mut self) {
         let n_tools = self.n_tools;
         self.parts.iter_mut().for_each(|part| part.weigh_names(n_tools));
+    }
+
+    /// Returns the length normalization.
+    pub(super) fn norm(&self) -> Norm<'_> {
+        let average = self.total_length as f32 / self.n_tools.max(1) as f32;
+        Norm::new(&self.ranking, average, &self.fractions)
     }
 
     /// Returns the version, which each change increments.

@@ -95,6 +95,37 @@ proptest! {
     }
 }
 
+/// One of sixty words, of which some are common and most are rare.
+fn skewed_word() -> impl Strategy<Value = String> {
+    (0.0..1.0_f64).prop_map(|share| {
+        let nth = (60.0 * share.powi(3)) as u8;
+        ["k", "t", "m", "r", "d", "p"][usize::from(nth % 6)].to_owned()
+            + ["ab", "ob", "ug", "ak", "od"][usize::from(nth / 6 % 5)]
+            + if nth < 30 { "oz" } else { "ix" }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    #[test]
+    fn of_many_tools_the_best_are_those_of_an_exhaustive_search(
+        texts in prop::collection::vec(prop::collection::vec(skewed_word(), 1..14), 300..1500),
+        queries in prop::collection::vec(prop::collection::vec(skewed_word(), 2..5), 8),
+    ) {
+        let tools: Vec<Tool> =
+            texts.iter().enumerate().map(|(number, text)| tool(&format!("{}_{number}", text[0]), &text.join(" "))).collect();
+        let index = Index::from_tools(&tools);
+        for query in queries {
+            let query = query.join(" ");
+            let all = index.search(&query, usize::MAX);
+            for limit in [1, 3, 10, 40] {
+                prop_assert_eq!(&index.search(&query, limit)[..], &all[..limit.min(all.len())], "{} {}", query, limit);
+            }
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::{Groups, Posting, Segment, Term, Terms, place};
+use super::{Blocks, Groups, Posting, Segment, Term, Terms, place};
 use crate::record::Record;
 
 impl Segment {
@@ -41,6 +41,7 @@ impl Segment {
             lengths: lengths.into(),
             words,
             stems,
+            blocks: Blocks::new(&postings),
             postings: postings.into(),
             name_words: name_words.into(),
         }
