@@ -1,5 +1,7 @@
 //! A call of a function: the decoding of its arguments and the encoding of its result.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -34,10 +36,15 @@ impl Invocation<'_> {
     /// a tree for arguments that the plan does not accept.
     pub(super) fn decode<A: DeserializeOwned>(&self, changes: &mut Vec<Change>) -> Result<A, ToolError> {
         let plan = if self.policy.validate_input { self.tool.input().plan() } else { Some(Plan::anything()) };
-        if let (Arguments::Json(text), Some(plan)) = (self.arguments, plan)
-            && let Ok(arguments) = plan.decode(text)
-        {
-            return Ok(arguments);
+        if let Some(plan) = plan {
+            let text = match self.arguments {
+                Arguments::Json(text) => Cow::Borrowed(&**text),
+                // Writing the value takes less time than a validator that walks over it. An error leaves no valid text.
+                Arguments::Value(value) => Cow::Owned(serde_json::to_vec(value).unwrap_or_default()),
+            };
+            if let Ok(arguments) = plan.decode(&text) {
+                return Ok(arguments);
+            }
         }
         let tree = self.tree(changes)?;
         decode_tree(self.tool, self.policy.validate_input, self.arguments, &tree, changes)
