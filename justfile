@@ -37,3 +37,11 @@ advisories:
 # Measures the ratios to plain serde and to other libraries.
 bench:
     cargo bench -p toolkit-benches --bench dispatch
+
+# Measures what the plots show, on an idle machine, and makes the plots.
+plots:
+    BENCH_JSON={{justfile_directory()}}/benches/results/dispatch.json cargo bench -p toolkit-benches --bench dispatch
+    BENCH_JSON={{justfile_directory()}}/benches/results/servers.json benches/benches/servers/run
+    BENCH_JSON={{justfile_directory()}}/benches/results/search-quality.json cargo run --release -p toolkit-benches --bin retrieval
+    BENCH_JSON={{justfile_directory()}}/benches/results/search-speed.json cargo run --release -p toolkit-search-bench
+    cargo run -p toolkit-plot

@@ -9,6 +9,7 @@ use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{Catalog, Dispatcher, catalog, tool};
 use toolkit_benches::allocations::Counting;
 use toolkit_benches::measure::Table;
+use toolkit_plot::results::Recorder;
 use toolkit_tower::{Approval, ConcurrencyPerTool, Decision, FromTower, Rate, RateLimit, Retry, Traced};
 use tower::layer::util::Identity;
 use tower::limit::ConcurrencyLimitLayer;
@@ -31,7 +32,7 @@ async fn add_asked(a: i64, b: i64) -> i64 {
 
 const ARGUMENTS: &[u8] = br#"{"a":17,"b":25}"#;
 
-fn main() {
+fn main() -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime starts");
     let dispatchers = dispatchers();
     let mut table = Table::new("a call of `add`");
@@ -41,7 +42,9 @@ fn main() {
         assert_eq!(runtime.block_on(call()), b"42");
         table.row_async(name, "in and out", &runtime, call);
     }
-    println!("{}", table.measure());
+    let mut recorder = Recorder::new("cargo bench -p toolkit-benches --bench layers");
+    table.measure().report(&mut recorder);
+    recorder.finish()
 }
 
 fn dispatchers() -> Vec<(&'static str, &'static str, Dispatcher)> {

@@ -12,6 +12,7 @@ use toolkit::catalog::{ExportedNames, Naming};
 use toolkit::{Context, Dispatcher, catalog, tool};
 use toolkit_benches::allocations::Counting;
 use toolkit_benches::measure::Table;
+use toolkit_plot::results::Recorder;
 use toolkit_providers::anthropic::{MESSAGES, Options, tools};
 use toolkit_providers::openai::RESPONSES;
 use toolkit_providers::reply::Api;
@@ -88,12 +89,14 @@ struct Output {
     output: String,
 }
 
-fn main() {
+fn main() -> std::io::Result<()> {
+    let mut recorder = Recorder::new("cargo bench -p toolkit-benches --bench replies");
     let dispatcher = Dispatcher::new(catalog![book].expect("one tool")).expect("no state is needed");
     let export = tools(dispatcher.catalog(), Naming::default(), Options::default()).expect("the name is portable");
     for n_calls in [1, 4, 16] {
         let message = message(n_calls);
         print(
+            &mut recorder,
             "Anthropic",
             n_calls,
             &message,
@@ -102,6 +105,7 @@ fn main() {
         );
         let response = response(n_calls);
         print(
+            &mut recorder,
             "Responses",
             n_calls,
             &response,
@@ -109,16 +113,24 @@ fn main() {
             || respond(RESPONSES, &response, &dispatcher, &export.names),
         );
     }
+    recorder.finish()
 }
 
-fn print(api: &str, n_calls: usize, reply: &[u8], typed: impl Fn() -> Vec<u8>, ours: impl Fn() -> Vec<u8>) {
+fn print(
+    recorder: &mut Recorder,
+    api: &str,
+    n_calls: usize,
+    reply: &[u8],
+    typed: impl Fn() -> Vec<u8>,
+    ours: impl Fn() -> Vec<u8>,
+) {
     let tree = |json: &[u8]| serde_json::from_slice::<Value>(json).expect("it is JSON");
     assert_eq!(tree(&typed()), tree(&ours()), "both do the same");
     let mut table = Table::new(format!("{api}, calls: {n_calls}"));
     table.row("typed serde", "nothing", typed);
     table.row("a JSON tree of the reply", "nothing", || tree(black_box(reply)));
     table.row("`toolkit`", "in and out", ours);
-    println!("{}", table.measure());
+    table.measure().report(recorder);
 }
 
 fn respond(api: Api, reply: &[u8], dispatcher: &Dispatcher, names: &ExportedNames) -> Vec<u8> {

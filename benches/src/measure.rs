@@ -8,11 +8,14 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
+use toolkit_plot::results::{Recorder, Table as ResultTable};
 
 use crate::allocations;
 
 const ROUNDS: usize = 41;
 const TURN: Duration = Duration::from_millis(2);
+/// The columns of the recorded table.
+pub const COLUMNS: [&str; 5] = ["ns", "ratio", "ratio_p10", "ratio_p90", "allocations"];
 
 /// Implementations of the same work; the first is the reference of the ratios.
 pub struct Table<'a> {
@@ -104,9 +107,31 @@ impl Measured<'_> {
         format!("| {} | {first} | {second} | {} |", self.table.title, self.ratio(1))
     }
 
+    /// Prints the table, and records it.
+    pub fn report(&self, recorder: &mut Recorder) {
+        println!("{self}");
+        let mut table = ResultTable::new(self.table.title.clone(), &COLUMNS);
+        for (row, values) in self.table.rows.iter().zip(self.values()) {
+            table.row(row.name, values.map(Some));
+        }
+        recorder.add(table);
+    }
+
+    /// Returns the values of each row, in the order of [`COLUMNS`].
+    pub fn values(&self) -> impl Iterator<Item = [f64; COLUMNS.len()]> {
+        self.table.rows.iter().enumerate().map(|(idx, row)| {
+            let nanos = Sorted::of(self.nanos[idx].iter().copied()).at(0.5);
+            let ratios = self.ratios(idx);
+            [nanos, ratios.at(0.5), ratios.at(0.1), ratios.at(0.9), allocations_of(row) as f64]
+        })
+    }
+
+    fn ratios(&self, row: usize) -> Sorted {
+        Sorted::of(self.nanos[row].iter().zip(&self.nanos[0]).map(|(nanos, first)| nanos / first))
+    }
+
     fn ratio(&self, row: usize) -> String {
-        let ratios = self.nanos[row].iter().zip(&self.nanos[0]).map(|(nanos, first)| nanos / first);
-        let ratios = Sorted::of(ratios);
+        let ratios = self.ratios(row);
         format!("{:.2} ({:.2}–{:.2})", ratios.at(0.5), ratios.at(0.1), ratios.at(0.9))
     }
 }

@@ -9,6 +9,7 @@ mod by_rig;
 mod by_rmcp;
 mod by_rust_mcp_sdk;
 mod by_tools_rs;
+mod growth;
 mod mcp;
 mod names;
 mod tools;
@@ -23,6 +24,7 @@ use tokio::runtime::Runtime;
 use toolkit::{Catalog, Dispatcher, handle};
 use toolkit_benches::allocations::Counting;
 use toolkit_benches::measure::Table;
+use toolkit_plot::results::Recorder;
 
 use self::by_rmcp::Rmcp;
 use self::tools::{Add, Batch, Search};
@@ -30,7 +32,9 @@ use self::tools::{Add, Batch, Search};
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-fn main() {
+fn main() -> std::io::Result<()> {
+    let mut run = Recorder::new("cargo bench -p toolkit-benches --bench dispatch");
+    let recorder = &mut run;
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime starts");
     let bench = Bench {
         dispatcher: Dispatcher::new(Catalog::linked().expect("the names differ")).expect("no state is needed"),
@@ -38,12 +42,14 @@ fn main() {
         tools_rs: tools_rs::collect_tools(),
         runtime,
     };
-    bench.compare("add", tools::ADD, |Add { a, b }| tools::add(a, b));
-    bench.compare("search", tools::SEARCH, |args: Search| tools::search(args));
-    bench.compare("batch", &tools::rows(), |args: Batch| tools::batch(args));
-    bench.typed();
-    bench.refused();
-    names::measure();
+    bench.compare(recorder, "add", tools::ADD, |Add { a, b }| tools::add(a, b));
+    bench.compare(recorder, "search", tools::SEARCH, |args: Search| tools::search(args));
+    bench.compare(recorder, "batch", &tools::rows(500), |args: Batch| tools::batch(args));
+    bench.typed(recorder);
+    bench.refused(recorder);
+    names::measure(recorder);
+    bench.growth(recorder);
+    run.finish()
 }
 
 struct Bench {
@@ -54,7 +60,13 @@ struct Bench {
 }
 
 impl Bench {
-    fn compare<In: DeserializeOwned, Out: Serialize>(&self, name: &str, arguments: &[u8], tool: fn(In) -> Out) {
+    fn compare<In: DeserializeOwned, Out: Serialize>(
+        &self,
+        recorder: &mut Recorder,
+        name: &str,
+        arguments: &[u8],
+        tool: fn(In) -> Out,
+    ) {
         let Self { dispatcher, rmcp, tools_rs, runtime } = self;
         let name_async = format!("{name}_async");
         let params = mcp::params(name, arguments);
@@ -104,11 +116,11 @@ impl Bench {
         table.row("MCP `params` to result: rust-mcp-sdk 2.0.0 `tool_box!`", "nothing", || {
             by_rust_mcp_sdk::call(black_box(&params))
         });
-        println!("{}", table.measure());
+        table.measure().report(recorder);
     }
 
     /// Measures a call with Rust types, compared to the same call with JSON.
-    fn typed(&self) {
+    fn typed(&self, recorder: &mut Recorder) {
         let Self { dispatcher, runtime, .. } = self;
         let (add, add_async) = (handle!(tools::add), handle!(tools::add_async));
         let mut table = Table::new("a typed call of `add`");
@@ -121,11 +133,11 @@ impl Bench {
         table.row_async("`handle!`, async function", "by rustc", runtime, async || {
             add_async.call(dispatcher, black_box((17, 25))).await.expect("it succeeds")
         });
-        println!("{}", table.measure());
+        table.measure().report(recorder);
     }
 
     /// Measures a call that is rejected with all of its violations.
-    fn refused(&self) {
+    fn refused(&self, recorder: &mut Recorder) {
         let Self { dispatcher, .. } = self;
         let tree = Tree::of(dispatcher, "search");
         let refuse = |arguments: &[u8]| dispatcher.call_sync("search", arguments).expect_err("it is rejected");
@@ -134,7 +146,7 @@ impl Bench {
         let mut table = Table::new(format!("`search` rejected, {n_errors} errors"));
         table.row("tree and `iter_errors`, to text", "in", || tree.errors(black_box(tools::REFUSED)));
         table.row("`Dispatcher::call_sync`", "in", || refuse(black_box(tools::REFUSED)));
-        println!("{}", table.measure());
+        table.measure().report(recorder);
     }
 }
 

@@ -8,8 +8,9 @@ use toolkit::__private::{Code, Entry, Run, catalog_of, location};
 use toolkit::ToolError;
 use toolkit::tool::Metadata;
 use toolkit_benches::measure::Table;
+use toolkit_plot::results::Recorder;
 
-pub(crate) fn measure() {
+pub(crate) fn measure(recorder: &mut Recorder) {
     for n_tools in [10, 1_000, 100_000] {
         let entries: Vec<&'static Entry> = (0..n_tools).map(entry).collect();
         let catalog = catalog_of(&entries).expect("no two have one name");
@@ -28,7 +29,7 @@ pub(crate) fn measure() {
                 black_box(catalog.get(name));
             }
         });
-        println!("{}", table.measure());
+        table.measure().report(recorder);
     }
 }
 

@@ -165,8 +165,8 @@ pub(crate) async fn batch_async(args: Batch) -> Bills {
     batch(args)
 }
 
-/// 500 rows.
-pub(crate) fn rows() -> Vec<u8> {
+/// Arguments of `batch` with that number of rows.
+pub(crate) fn rows(n_rows: u64) -> Vec<u8> {
     let row = |n: u64| Row {
         id: n,
         name: format!("Customer number {n}"),
@@ -179,5 +179,5 @@ pub(crate) fn rows() -> Vec<u8> {
     struct Sent {
         rows: Vec<Row>,
     }
-    serde_json::to_vec(&Sent { rows: (0..500).map(row).collect() }).expect("rows are JSON")
+    serde_json::to_vec(&Sent { rows: (0..n_rows).map(row).collect() }).expect("rows are JSON")
 }

@@ -15,6 +15,8 @@ mod table;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use toolkit_plot::results::Recorder;
+
 use self::cores::Cores;
 use self::http::{Http, Revision};
 use self::pipe::Pipe;
@@ -37,11 +39,30 @@ fn main() -> ExitCode {
     let cores = Cores::share();
     println!("{cores}\n\nload average before: {}", load_average());
     let http = |revision| move |row: &rows::Row| Http::start(row, cores, revision);
-    table::print("HTTP, 2026-07-28", rows::http(Revision::V2026_07_28), pace, http(Revision::V2026_07_28));
-    table::print("HTTP, 2025-11-25", rows::http(Revision::V2025_11_25), pace, http(Revision::V2025_11_25));
-    table::print("pipes, 2025-11-25", rows::pipe(), pace, |row| Pipe::start(row, cores));
+    let mut recorder = Recorder::new("benches/benches/servers/run");
+    table::print(
+        &mut recorder,
+        "HTTP, 2026-07-28",
+        rows::http(Revision::V2026_07_28),
+        pace,
+        http(Revision::V2026_07_28),
+    );
+    table::print(
+        &mut recorder,
+        "HTTP, 2025-11-25",
+        rows::http(Revision::V2025_11_25),
+        pace,
+        http(Revision::V2025_11_25),
+    );
+    table::print(&mut recorder, "pipes, 2025-11-25", rows::pipe(), pace, |row| Pipe::start(row, cores));
     println!("\nload average after: {}", load_average());
-    ExitCode::SUCCESS
+    match recorder.finish() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("cannot write the results: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// The load of the machine, over one, five and fifteen minutes, for readers of the tables.

@@ -28,7 +28,7 @@ impl Rows {
         Self {
             search: jsonschema::validator_for(schema.as_value()).expect("the schema is valid"),
             runtime: tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime starts"),
-            batch: tools::rows(),
+            batch: tools::rows(500),
             dispatcher,
         }
     }

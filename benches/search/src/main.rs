@@ -16,6 +16,7 @@ mod tokens;
 use std::error::Error;
 
 use peak_alloc::PeakAlloc;
+use toolkit_plot::results::{Recorder, Table};
 
 use self::by_bm25::ByBm25;
 use self::by_tantivy::ByTantivy;
@@ -38,6 +39,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         "| tools | | build, CPU ms | memory (at most), MB | query p50, µs | of tantivy's | p99, µs | update of one, µs |"
     );
     println!("|---:|---|---:|---:|---:|---:|---:|---:|");
+    let mut recorder = Recorder::new("cargo run --release -p toolkit-search-bench");
+    let mut table = Table::new("search", &rows::COLUMNS);
     for size in sizes {
         let corpus = Corpus::of(size);
         let mut rows = [
@@ -49,7 +52,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         ];
         rows::measure(&mut rows, &corpus)?;
         rows::print(&rows, size);
+        rows::record(&mut table, &rows, size);
         by_bm25s::print(&corpus)?;
     }
-    Ok(())
+    recorder.add(table);
+    Ok(recorder.finish()?)
 }

@@ -5,6 +5,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use cpu_time::ProcessTime;
+use toolkit_plot::results::Table;
 
 use crate::MEMORY;
 use crate::corpus::Corpus;
@@ -17,6 +18,9 @@ const ROUNDS: usize = 15;
 const LONG: Duration = Duration::from_millis(20);
 /// The number of times that each index is built, whose minimum counts.
 const BUILDS: usize = 3;
+/// The columns of the recorded table.
+pub(crate) const COLUMNS: [&str; 8] =
+    ["tools", "build_cpu_ms", "bytes", "max_bytes", "p50_us", "ratio", "p99_us", "update_us"];
 
 /// A search library with an index of a corpus.
 pub(crate) trait Searcher {
@@ -121,6 +125,18 @@ pub(crate) fn print(rows: &[Row], size: usize) {
             p50 / first,
             row.update.map(|update| format!("{update:.0}")).unwrap_or_default()
         );
+    }
+}
+
+/// Adds the rows to a table with the columns [`COLUMNS`].
+pub(crate) fn record(table: &mut Table, rows: &[Row], size: usize) {
+    let first = rows[0].percentile(50);
+    for row in rows {
+        let p50 = row.percentile(50);
+        let (bytes, max_bytes) = row.memory;
+        let values = [size as f64, micros(row.time) / 1e3, bytes as f64, max_bytes as f64, p50, p50 / first];
+        let values = values.into_iter().chain([row.percentile(99)]).map(Some).chain([row.update]);
+        table.row(row.name, values);
     }
 }
 

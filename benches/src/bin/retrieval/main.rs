@@ -16,6 +16,7 @@ mod measures;
 
 use std::error::Error;
 
+use toolkit_plot::results::{Recorder, Table};
 use toolkit_search::{Index, Ranking};
 
 use self::baseline::Baseline;
@@ -24,6 +25,8 @@ use self::measures::Measures;
 
 /// In the order of the published table.
 const SETS: [&str; 6] = ["metatool", "sealtools", "toolbench", "bfcl", "livemcp", "arcade"];
+/// The columns of the recorded table.
+const COLUMNS: [&str; 7] = ["recall_1", "recall_3", "recall_5", "recall_10", "ndcg_10", "hit_5", "mrr"];
 /// The depth of the deepest measure.
 const DEPTH: usize = 10;
 
@@ -45,6 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if is_hybrid {
         return Err("`hybrid` needs `--features model`".into());
     }
+    let mut recorder = Recorder::new("cargo run --release -p toolkit-benches --bin retrieval");
     println!(
         "| set (tools, questions) | strategy | R@1 | R@3 | R@5 | R@10 | nDCG@10 | hit@5 | MRR | nDCG@10 over L2 (95 %) |"
     );
@@ -53,8 +57,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         let set = Set::read(name, half)?;
         let title = format!("{name} ({}, {})", set.tools.len(), set.questions.len());
         let baseline = Baseline::of(&set.tools);
+        let mut table = Table::new(title.clone(), &COLUMNS);
         let of_baseline = set.measure(|question| baseline.search(question, DEPTH));
         row(&title, "L2", &of_baseline, &[String::new()]);
+        table.row("L2", values(&of_baseline));
         for (strategy, ranking) in [("plain BM25", Ranking::plain()), ("toolkit", Ranking::default())] {
             let index = Index::with_ranking(&set.tools, ranking);
             let measured = set.measure(|question| {
@@ -62,9 +68,17 @@ fn main() -> Result<(), Box<dyn Error>> {
                 hits.into_iter().map(|hit| set.place_of(&hit.summary.id)).collect()
             });
             row("", strategy, &measured, &[bootstrap::gain(&measured, &of_baseline)]);
+            table.row(strategy, values(&measured));
         }
+        recorder.add(table);
     }
-    Ok(())
+    Ok(recorder.finish()?)
+}
+
+/// Returns the values of a row, in the order of [`COLUMNS`].
+fn values(measured: &[Measures]) -> impl Iterator<Item = Option<f64>> {
+    let Measures { recall: [r1, r3, r5, r10], ndcg, hit5, mrr } = Measures::mean(measured);
+    [r1, r3, r5, r10, ndcg, hit5, mrr].into_iter().map(Some)
 }
 
 fn row(title: &str, strategy: &str, measured: &[Measures], gains: &[String]) {
