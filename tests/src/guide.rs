@@ -26,6 +26,7 @@ chapters! {
     asking = "asking.md",
     tasks = "tasks.md",
     command_line = "command-line.md",
+    shipping = "shipping.md",
     security_model = "security-model.md",
     migrating_from_rmcp = "migrating-from-rmcp.md",
     faq = "faq.md",

@@ -4,7 +4,7 @@ use toolkit::call::Credentials;
 use toolkit::tool::Requirements;
 
 /// The variable that holds the id of the user.
-const USER_ID: &str = "USER_ID";
+pub(crate) const USER_ID: &str = "USER_ID";
 
 /// Reads the credentials that a tool requires from the environment: a secret from the variable of the same name, the token
 /// of a provider from `PROVIDER_TOKEN`, and the id of the user from `USER_ID`.

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The program has the commands `list`, `search`, `show`, `call`, `export`, `cost`, `check`, `diff`, `completions`,
-//! `serve`, `status`, `login` and `logout` for all tools that are linked into it. [`Program`] configures state, limits and servers. A package without a
+//! `serve`, `status`, `login`, `logout`, `install`, `uninstall` and `bundle` for all tools that are linked into it. [`Program`] configures state, limits and servers. A package without a
 //! binary gets the same commands from `cargo toolkit COMMAND`: the binary `cargo-toolkit` of this package builds and runs
 //! a program that links the library.
 //!
@@ -31,6 +31,7 @@
 //! JSON, which may be passed to a model.
 #![forbid(unsafe_code)]
 
+mod bundle;
 mod call;
 mod check;
 mod code;
@@ -45,6 +46,7 @@ mod export;
 mod flags;
 mod foreground;
 mod formats;
+mod install;
 mod limits;
 mod list;
 mod listen;
@@ -56,6 +58,7 @@ mod nats;
 mod options;
 #[cfg(feature = "otc")]
 mod otc;
+mod package;
 mod program;
 mod record;
 mod report;

@@ -8,12 +8,13 @@ use toolkit::dispatch::DispatcherBuilder;
 use toolkit_mcp::server::{Http, ServerBuilder};
 
 use crate::error::SetupError;
+use crate::package::{Package, given};
 
 pub(crate) type Configure<T> = Box<dyn FnOnce(T) -> Result<T, SetupError>>;
 
 /// A command-line program with all linked tools.
 ///
-/// [`program!`](crate::program) creates one with the name and version of the current package.
+/// [`program!`](crate::program) creates one with the name, the version and the other metadata of the current package.
 ///
 /// ```no_run
 /// struct Db;
@@ -31,6 +32,7 @@ pub struct Program {
     pub(crate) name: String,
     /// `None` in a program that calls [`main`](crate::main).
     pub(crate) version: Option<String>,
+    pub(crate) package: Package,
     pub(crate) catalog: Configure<Catalog>,
     pub(crate) dispatcher: Configure<DispatcherBuilder>,
     #[cfg(feature = "mcp")]
@@ -41,7 +43,7 @@ pub struct Program {
     pub(crate) backends: Backends,
 }
 
-/// Creates a [`Program`] with the name and version of the current package.
+/// Creates a [`Program`] with the name, version, description, authors, license and repository of the current package.
 ///
 /// ```no_run
 /// fn main() -> std::process::ExitCode {
@@ -56,6 +58,10 @@ macro_rules! program {
             ::core::option_env!("CARGO_BIN_NAME").unwrap_or(::core::env!("CARGO_PKG_NAME")),
             ::core::env!("CARGO_PKG_VERSION"),
         )
+        .description(::core::option_env!("CARGO_PKG_DESCRIPTION").unwrap_or_default())
+        .authors(::core::option_env!("CARGO_PKG_AUTHORS").unwrap_or_default())
+        .license(::core::option_env!("CARGO_PKG_LICENSE").unwrap_or_default())
+        .repository(::core::option_env!("CARGO_PKG_REPOSITORY").unwrap_or_default())
     };
 }
 
@@ -73,6 +79,7 @@ impl Program {
         Self {
             name,
             version: None,
+            package: Package::default(),
             catalog: Box::new(Ok),
             dispatcher: Box::new(Ok),
             #[cfg(feature = "mcp")]
@@ -82,6 +89,39 @@ impl Program {
             #[cfg(feature = "proxy")]
             backends: Backends::new(),
         }
+    }
+
+    /// Sets the description, which `bundle` publishes. An empty text removes it.
+    ///
+    /// ```
+    /// let program = toolkit_cli::Program::new("calculator", "1.0.0")
+    ///     .description("Adds integers")
+    ///     .authors("Ada Lovelace <ada@example.com>")
+    ///     .license("MIT")
+    ///     .repository("https://github.com/ada/calculator");
+    /// # drop(program);
+    /// ```
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.package.description = given(description.into());
+        self
+    }
+
+    /// Sets the authors, which are separated by `:`. `bundle` publishes the first one. An empty text removes them.
+    pub fn authors(mut self, authors: impl Into<String>) -> Self {
+        self.package.authors = given(authors.into());
+        self
+    }
+
+    /// Sets the license, an SPDX expression, which `bundle` publishes. An empty text removes it.
+    pub fn license(mut self, license: impl Into<String>) -> Self {
+        self.package.license = given(license.into());
+        self
+    }
+
+    /// Sets the URL of the source code, which `bundle` publishes. An empty text removes it.
+    pub fn repository(mut self, url: impl Into<String>) -> Self {
+        self.package.repository = given(url.into());
+        self
     }
 
     /// Configures the catalog of all linked tools, for example with instances of toolsets or additional tools.

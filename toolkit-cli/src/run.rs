@@ -10,7 +10,9 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::options::program_name;
 use crate::program::Program;
-use crate::{call, check, code, completions, cost, diff, export, list, login, nats, search, serve, show, status};
+use crate::{
+    bundle, call, check, code, completions, cost, diff, export, install, list, login, nats, search, serve, show, status,
+};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -65,7 +67,9 @@ fn command(program: &Program) -> Command {
             completions::command(),
             serve::command(),
             status::command(),
+            bundle::command(),
         ])
+        .subcommands(install::commands())
         .subcommands(code::commands())
         .subcommands(login::commands())
 }
@@ -97,6 +101,9 @@ fn run(words: &[OsString], mut program: Program) -> Result<Exit, CommandError> {
         "serve" => serve::run(catalog()?, matches, program),
         "diff" => diff::run(matches),
         "status" => status::run(matches),
+        "install" => install::install(&catalog()?, matches, &program),
+        "uninstall" => install::uninstall(matches, &program),
+        "bundle" => bundle::run(&catalog()?, matches, &program),
         "login" => login::login(matches, &program),
         "logout" => login::logout(matches, &program),
         _ => check::run(catalog, matches, program.dispatcher),

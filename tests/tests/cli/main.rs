@@ -1,12 +1,15 @@
 //! The command line of a program with tools, `src/bin/fixture_tools.rs`.
 
 mod ask;
+mod bundle;
 mod call;
 mod catalog;
 mod code;
 mod cost;
 mod flags;
 mod help;
+#[cfg(unix)]
+mod install;
 mod login;
 mod page;
 mod serve;

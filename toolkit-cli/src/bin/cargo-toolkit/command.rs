@@ -11,7 +11,7 @@ pub(crate) fn program() -> Command {
         .bin_name("cargo toolkit")
         .about("List, search, call, export, check and serve the tools of a library")
         .after_help(
-            "Commands: list, search, show, call, export, cost, check, diff, completions, serve, status, login, logout; see `cargo toolkit COMMAND --help`.\n\n\
+            "Commands: list, search, show, call, export, cost, check, diff, completions, serve, status, login, logout, install, uninstall, bundle; see `cargo toolkit COMMAND --help`.\n\n\
              Tools with injected state require a binary with `toolkit_cli::main_with` for `call`, `check` and `serve`.",
         )
         .override_usage("cargo toolkit [OPTIONS] <COMMAND> [ARGS]...")
@@ -81,6 +81,7 @@ pub(crate) fn features(matches: &ArgMatches) -> Vec<&'static str> {
         }
         Some(&"search") => features.extend((is_help || has("--model")).then_some("embed")),
         Some(&("status" | "login" | "logout")) => features.push("proxy"),
+        Some(&("install" | "uninstall" | "bundle")) => features.push("install"),
         Some(&"cost") => features.extend(["mcp", "otc"]),
         _ => {}
     }

@@ -1,0 +1,173 @@
+//! `bundle server-json`: the entry of a server in the MCP registry.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, value_parser};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use toolkit::Catalog;
+
+use super::metadata::{Metadata, description, failed, title, usage};
+use super::user_config::Settings;
+use super::{output, registry_name};
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::program::Program;
+use crate::style;
+
+const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
+/// The maximum length of a description and of a title.
+const MAX_TEXT: usize = 100;
+
+pub(super) fn command() -> Command {
+    let url = |name: &'static str| Arg::new(name).long(name).value_name("URL").value_parser(https);
+    Command::new("server-json")
+        .about("Write server.json, the entry of this program in the MCP registry")
+        .long_about(
+            "Write server.json, the entry of this program in the MCP registry. `mcp-publisher publish` sends it there.\n\n\
+             It refers to an MCPB file, a container image or a running server, each at a public address.",
+        )
+        .group(ArgGroup::new("where").args(["mcpb", "image", "remote"]).required(true).multiple(true))
+        .args([
+            registry_name::option(),
+            title(),
+            description(),
+            url("website").help("Page about the server"),
+            url("repository").help("The source code [default: the repository of the package]"),
+            Arg::new("mcpb")
+                .long("mcpb")
+                .value_name("FILE")
+                .value_parser(value_parser!(PathBuf))
+                .requires("mcpb-url")
+                .help("MCPB file, whose digest is written"),
+            url("mcpb-url").requires("mcpb").help("Address of the MCPB file, which contains `mcp`"),
+            Arg::new("image")
+                .long("image")
+                .value_name("IMAGE")
+                .value_parser(image)
+                .action(ArgAction::Append)
+                .help("Container image with its tag, such as ghcr.io/USER/NAME:1.0.0"),
+            url("remote").action(ArgAction::Append).help("URL of a running server"),
+            Arg::new("output")
+                .short('o')
+                .long("output")
+                .value_name("FILE")
+                .value_parser(value_parser!(PathBuf))
+                .help("The output file [default: stdout]"),
+        ])
+}
+
+pub(super) fn run(catalog: &Catalog, matches: &ArgMatches, program: &Program) -> Result<Exit, CommandError> {
+    let server = server(catalog, matches, program)?;
+    let text = serde_json::to_string_pretty(&server).map_err(io::Error::from)?;
+    match matches.get_one::<PathBuf>("output") {
+        Some(path) => output::create(path, |mut file| file.write_all(format!("{text}\n").as_bytes()))?,
+        None => style::write_line(&text)?,
+    }
+    Ok(Exit::Success)
+}
+
+fn server(catalog: &Catalog, matches: &ArgMatches, program: &Program) -> Result<Value, CommandError> {
+    let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let texts = |name: &str| matches.get_many::<String>(name).unwrap_or_default();
+    let metadata = Metadata::new(matches, program)?;
+    let mut server = json!({
+        "$schema": SCHEMA,
+        "name": text("name"),
+        "description": short("description", metadata.description)?,
+        "version": metadata.version,
+    });
+    if let Some(title) = text("title") {
+        server["title"] = json!(short("title", title)?);
+    }
+    if let Some(website) = text("website") {
+        server["websiteUrl"] = json!(website);
+    }
+    if let Some(url) = text("repository").or(program.package.repository.as_deref()) {
+        server["repository"] = json!({ "url": url, "source": host_name(url) });
+    }
+    let settings = Settings::from_catalog(catalog);
+    let mut packages = Vec::new();
+    if let (Some(path), Some(url)) = (matches.get_one::<PathBuf>("mcpb"), text("mcpb-url")) {
+        if !url.contains("mcp") {
+            return Err(usage(format!("`--mcpb-url {url}`: the registry accepts only a URL that contains `mcp`")));
+        }
+        packages.push(json!({
+            "registryType": "mcpb",
+            "identifier": url,
+            "version": metadata.version,
+            "fileSha256": sha256(path)?,
+            "transport": { "type": "stdio" },
+        }));
+    }
+    packages.extend(
+        texts("image")
+            .map(|image| json!({ "registryType": "oci", "identifier": image, "transport": { "type": "stdio" } })),
+    );
+    if !packages.is_empty() {
+        if !settings.is_empty() {
+            packages.iter_mut().for_each(|package| package["environmentVariables"] = settings.environment_variables());
+        }
+        server["packages"] = json!(packages);
+    }
+    let remotes: Vec<Value> = texts("remote").map(|url| json!({ "type": "streamable-http", "url": url })).collect();
+    if !remotes.is_empty() {
+        server["remotes"] = json!(remotes);
+    }
+    Ok(server)
+}
+
+/// Checks the length of a text.
+fn short<'t>(field: &str, text: &'t str) -> Result<&'t str, CommandError> {
+    let n_chars = text.chars().count();
+    match n_chars <= MAX_TEXT {
+        true => Ok(text),
+        false => Err(usage(format!(
+            "the {field} has {n_chars} characters; the registry accepts at most {MAX_TEXT}, and --{field} sets another one"
+        ))),
+    }
+}
+
+/// Returns the host of source code, as the registry names it.
+fn host_name(url: &str) -> &str {
+    let host = url.split_once("://").map_or(url, |(_, rest)| rest).split('/').next().unwrap_or_default();
+    match host {
+        "github.com" => "github",
+        "gitlab.com" => "gitlab",
+        other => other,
+    }
+}
+
+fn sha256(path: &Path) -> Result<String, CommandError> {
+    let mut digest = Sha256::new();
+    let mut file = File::open(path).map_err(|error| failed(path, &error))?;
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut buffer).map_err(|error| failed(path, &error))? {
+            0 => break,
+            n_bytes => digest.update(&buffer[..n_bytes]),
+        }
+    }
+    Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn https(text: &str) -> Result<String, String> {
+    let rest = text.strip_prefix("https://").unwrap_or_default();
+    let is_url =
+        !rest.is_empty() && !rest.starts_with('/') && !text.contains(|c: char| c.is_whitespace() || c.is_control());
+    if is_url { Ok(text.to_owned()) } else { Err("expected an https URL, such as https://example.com".to_owned()) }
+}
+
+/// Parses the name of an image with an exact tag.
+fn image(text: &str) -> Result<String, String> {
+    let (name, tag) = text.rsplit_once(':').unwrap_or((text, ""));
+    let is_exact = !name.is_empty() && !tag.is_empty() && tag != "latest" && !tag.contains('/');
+    match is_exact && !text.contains(char::is_whitespace) {
+        true => Ok(text.to_owned()),
+        false => {
+            Err("expected an image with an exact tag, such as ghcr.io/USER/NAME:1.0.0, and not `latest`".to_owned())
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The options of `install` and `uninstall`.
+
+use std::path::PathBuf;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+
+use super::client::{Client, Scope};
+use super::location::{Os, Places};
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::options::switch;
+use crate::program::Program;
+
+/// The configuration that changes, and the name of the entry.
+pub(super) struct Target {
+    pub(super) client: Client,
+    pub(super) scope: Scope,
+    pub(super) name: String,
+    pub(super) places: Places<'static>,
+}
+
+pub(super) fn install() -> Command {
+    Command::new("install")
+        .about("Add this program to the configuration of an MCP client")
+        .long_about(
+            "Add this program to the configuration of an MCP client, which then starts `serve` with the arguments after \
+             `--`, or connects to the URL of --http.\n\n\
+             The change is shown first. On a terminal, it is made after a confirmation; otherwise it is made with --yes. \
+             The file is replaced as a whole, after a backup beside it. Only the entry of this program changes: \
+             everything else in the file remains, with its comments.\n\n\
+             The credentials that the tools require are environment variables of the server. The entry refers to them by \
+             their names, and the client reads the values from its environment (Claude Code, Cursor) or asks for them \
+             (VS Code). Claude Desktop can do neither, so the values have to be filled in there.",
+        )
+        .args(shared())
+        .args([
+            Arg::new("http")
+                .long("http")
+                .value_name("URL")
+                .value_parser(super::launch::url)
+                .help("Connect to a running server at this URL, such as https://example.com/mcp, instead of starting one"),
+            Arg::new("token-env")
+                .long("token-env")
+                .value_name("NAME")
+                .requires("http")
+                .value_parser(super::launch::variable_name)
+                .help("Environment variable with the token that the client sends; with --http"),
+            Arg::new("env")
+                .long("env")
+                .value_name("NAME[=VALUE]")
+                .action(ArgAction::Append)
+                .conflicts_with("http")
+                .help("Pass an environment variable to the server; without VALUE, its value is not stored. May be repeated"),
+            switch("print").conflicts_with_all(["dry-run", "yes"]).help("Only print the entry, as it is written"),
+            Arg::new("arguments")
+                .value_name("ARGS")
+                .num_args(0..)
+                .last(true)
+                .conflicts_with("http")
+                .help("Arguments of `serve`"),
+        ])
+}
+
+pub(super) fn uninstall() -> Command {
+    Command::new("uninstall").about("Remove this program from the configuration of an MCP client").args(shared())
+}
+
+fn shared() -> [Arg; 6] {
+    [
+        Arg::new("client").value_name("CLIENT").required(true).value_parser(value_parser!(Client)).help("The client"),
+        Arg::new("name").long("name").value_name("NAME").help("Name of the entry [default: the name of this program]"),
+        Arg::new("scope")
+            .long("scope")
+            .value_parser(value_parser!(Scope))
+            .default_value("user")
+            .help("The configuration of the user, or that of the project in the current directory"),
+        switch("dry-run").help("Only show the change"),
+        switch("yes").short('y').conflicts_with("dry-run").help("Make the change without a confirmation"),
+        switch("force").help("Also change an entry of that name that belongs to another program"),
+    ]
+}
+
+/// Reads the client, the scope and the name.
+pub(super) fn target(matches: &ArgMatches, program: &Program) -> Result<Target, CommandError> {
+    let client = *matches.get_one::<Client>("client").expect("clap requires it");
+    let scope = *matches.get_one::<Scope>("scope").expect("it has a default");
+    let name = matches.get_one::<String>("name").unwrap_or(&program.name);
+    let is_valid = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if name.is_empty() || name.len() > 64 || !name.chars().all(is_valid) {
+        let message =
+            format!("the name {name:?} of the entry must be 1 to 64 letters, digits, `-` and `_`; --name sets it");
+        return Err(usage(message));
+    }
+    let places =
+        Places { variable: &|name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from) };
+    Ok(Target { client, scope, name: name.clone(), places })
+}
+
+impl Target {
+    /// Returns the configuration files; none if the client's own command changes them.
+    pub(super) fn files(&self) -> Result<Vec<PathBuf>, CommandError> {
+        self.client.files(self.scope, Os::CURRENT, &self.places).map_err(usage)
+    }
+}
+
+/// Returns the error of an invalid command line.
+pub(super) fn usage(message: String) -> CommandError {
+    CommandError::Other { exit: Exit::Usage, kind: "usage", message }
+}
+
+/// Returns the error of a configuration that cannot be changed.
+pub(super) fn failed(message: String) -> CommandError {
+    CommandError::Other { exit: Exit::Failed, kind: "install", message }
+}
