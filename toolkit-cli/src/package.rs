@@ -1,4 +1,4 @@
-//! What `bundle` publishes about the package of a program.
+//! The metadata of the package of a program, which `bundle` publishes.
 #![cfg_attr(not(feature = "install"), allow(dead_code))]
 
 /// The metadata of a package, as in its Cargo.toml.

@@ -26,7 +26,7 @@ pub struct Results {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
-    /// What was measured.
+    /// The subject of the measurements.
     pub title: String,
     /// The names of the values of each row, with their units.
     pub columns: Vec<String>,
@@ -38,7 +38,7 @@ pub struct Table {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
-    /// What was measured.
+    /// The subject of the measurements.
     pub name: String,
     /// The values in the order of the columns; `None` if one was not measured.
     pub values: Vec<Option<f64>>,

@@ -8,7 +8,7 @@ use super::executable::{Executable, Platform};
 use super::user_config::Settings;
 use crate::error::CommandError;
 
-/// What a manifest contains, beside the tools.
+/// The content of a manifest, without the tools.
 pub(super) struct Manifest<'a> {
     pub(super) name: &'a str,
     pub(super) title: Option<&'a str>,
