@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Os {
     Linux,
-    MacOs,
+    Mac,
     Windows,
 }
 
@@ -15,7 +15,7 @@ impl Os {
     pub(super) const CURRENT: Self = if cfg!(windows) {
         Self::Windows
     } else if cfg!(target_os = "macos") {
-        Self::MacOs
+        Self::Mac
     } else {
         Self::Linux
     };
@@ -36,7 +36,7 @@ impl Places<'_> {
     pub(super) fn configuration(&self, os: Os) -> Result<PathBuf, String> {
         match os {
             Os::Windows => self.required("APPDATA"),
-            Os::MacOs => Ok(self.home(os)?.join("Library/Application Support")),
+            Os::Mac => Ok(self.home(os)?.join("Library/Application Support")),
             // The specification requires that a relative path is ignored.
             Os::Linux => match (self.variable)("XDG_CONFIG_HOME").filter(|path| path.is_absolute()) {
                 Some(path) => Ok(path),
@@ -108,14 +108,11 @@ mod tests {
             ["/home/ada/.config/Code/User/mcp.json"]
         );
         assert_eq!(
-            files(Client::ClaudeDesktop, Os::MacOs, &mac),
+            files(Client::ClaudeDesktop, Os::Mac, &mac),
             ["/Users/ada/Library/Application Support/Claude/claude_desktop_config.json"]
         );
-        assert_eq!(
-            files(Client::VsCode, Os::MacOs, &mac),
-            ["/Users/ada/Library/Application Support/Code/User/mcp.json"]
-        );
-        assert_eq!(files(Client::Cursor, Os::MacOs, &mac), ["/Users/ada/.cursor/mcp.json"]);
+        assert_eq!(files(Client::VsCode, Os::Mac, &mac), ["/Users/ada/Library/Application Support/Code/User/mcp.json"]);
+        assert_eq!(files(Client::Cursor, Os::Mac, &mac), ["/Users/ada/.cursor/mcp.json"]);
     }
 
     #[test]
