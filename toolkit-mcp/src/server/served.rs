@@ -156,7 +156,7 @@ impl ServedTools {
     pub(super) fn nearest(&self, typed: &str) -> Option<&str> {
         let spelling = |nth: usize| {
             let entry = &self.entries[nth / 2];
-            if nth % 2 == 0 { &*entry.name } else { self.tool(entry).name() }
+            if nth.is_multiple_of(2) { &*entry.name } else { self.tool(entry).name() }
         };
         let index = self.spellings.get_or_init(|| NameIndex::new((0..2 * self.entries.len()).map(spelling)));
         Some(&self.entries[index.nearest(typed, spelling)? / 2].name)
