@@ -49,13 +49,20 @@ async def serve(url):
         },
         "outputSchema": {"type": "string"},
     })
-    digest = hashlib.sha256(definition.encode() + b"\n").hexdigest()[:32]
+    def digest_of(lines):
+        return hashlib.sha256(lines.encode()).hexdigest()[:32]
+
+    # The index lists the digest of each namespace, and its digest is that of all definitions.
+    definitions = definition + "\n"
+    index = f"python 1 {digest_of(definitions)}\n"
+    digest = digest_of(index)
 
     async def shout(request):
         await request.respond(json.dumps(json.loads(request.data)["text"].upper()).encode())
 
     async def tools(message):
-        await message.respond(definition.encode() + b"\n")
+        page, _, namespace = message.data.decode().partition(" ")
+        await message.respond((definitions if namespace else index).encode())
 
     await client.subscribe(f"tk.tools.{digest}", queue="q", cb=tools)
     started = str(time.time_ns() // 1_000_000)

@@ -1,10 +1,12 @@
 //! The tools of workers as a backend.
 
+mod arguments;
 mod attempt;
 mod call;
 mod definitions;
 mod events;
 mod fleet;
+mod headers;
 mod inbox;
 mod link;
 mod member;
@@ -25,7 +27,7 @@ use self::link::{Link, Settings};
 pub use self::member::Member;
 pub use self::retry::RetryPolicy;
 use crate::connect::Connect;
-use crate::subject::PREFIX;
+use crate::subject::{PREFIX, namespace_token};
 
 /// The tools of all workers as a [`Backend`].
 ///
@@ -43,13 +45,15 @@ use crate::subject::PREFIX;
 /// | the worker dies, or stops reporting | [`ErrorKind::OutcomeUnknown`](toolkit::call::ErrorKind::OutcomeUnknown), or is repeated; see [`RetryPolicy`] |
 /// | the server restarts | nothing, if it is back within five seconds; a running call may end in `OutcomeUnknown` |
 ///
-/// Dropping the future of a call cancels it on the worker. If the program of the caller dies, its calls are cancelled within
-/// [`WorkerLimits::beat`](crate::WorkerLimits::beat).
+/// Dropping the future of a call cancels it on the worker. If the program of the caller dies or is disconnected, its calls are
+/// cancelled within a second after the next [beat](crate::WorkerLimits::beat); if the network drops everything that the caller
+/// sends, after three beats that it does not answer.
 ///
 /// # Permissions
 ///
 /// A caller with the prefix `tk` publishes to `tk.call.>` (or `tk.call.*.NAMESPACE.>` for the tools of one namespace),
-/// `tk.tools.*`, `tk.ctl.>` and `$SRV.INFO.toolkit`, and subscribes to `tk.event.*` and its own inbox, such as `_INBOX.>`.
+/// `tk.tools.*`, `tk.ctl.>` and `$SRV.INFO.toolkit`, and subscribes to `tk.event.*` and its own inbox, such as `_INBOX.>`. For
+/// bodies that do not fit into a message, it also needs the permissions for its bucket in `deploy/nats.conf`.
 ///
 /// # Examples
 ///
@@ -90,6 +94,9 @@ impl NatsBackend {
             accept_timeout: Duration::from_secs(2),
             discovery_timeout: Duration::from_millis(500),
             retry: RetryPolicy::default(),
+            body_bucket: None,
+            sends_credentials: false,
+            only: None,
         };
         Self { name: name.into(), is_trusted: false, link: Arc::new(Link::new(settings.clone())), settings }
     }
@@ -119,6 +126,35 @@ impl NatsBackend {
     /// Sets the calls that are sent again. Default: those that certainly have not started.
     pub fn retry(self, policy: RetryPolicy) -> Self {
         self.with(|settings| settings.retry = policy)
+    }
+
+    /// Uses the tools of these namespaces only. The definitions of the others are not fetched, which a caller of large fleets
+    /// has no memory for. An empty text stands for tools without a namespace.
+    pub fn only<I>(self, namespaces: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: AsRef<str>,
+    {
+        let token = |name: I::Item| namespace_token(Some(name.as_ref()).filter(|name| !name.is_empty()));
+        let only = namespaces.into_iter().map(token).collect();
+        self.with(|settings| settings.only = Some(only))
+    }
+
+    /// Sets the bucket for arguments and results that do not fit into a message; see [`Buckets`](crate::Buckets). Its name begins
+    /// with the default, which is `tk-bodies` for the prefix `tk`. With a bucket for each user, permissions can prevent that
+    /// one user reads or deletes the bodies of another.
+    pub fn body_bucket(self, bucket: impl Into<String>) -> Self {
+        let bucket = bucket.into();
+        self.with(|settings| settings.body_bucket = Some(bucket))
+    }
+
+    /// Sends those credentials of the caller that a tool requires to its worker. They pass the NATS server, which can read
+    /// them. Without this, a tool with requirements fails on its worker, which names the missing ones.
+    ///
+    /// A call with credentials fails unless all connections use TLS, or stay on one machine: that of this program before
+    /// anything is sent, and that of the worker before the tool starts.
+    pub fn send_credentials(self) -> Self {
+        self.with(|settings| settings.sends_credentials = true)
     }
 
     /// Trusts the annotations, tags and timeouts of the workers' tools; see [`Backend::is_trusted`].

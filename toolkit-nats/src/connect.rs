@@ -29,6 +29,7 @@ pub struct Connect {
     options: ConnectOptions,
     credentials_file: Option<PathBuf>,
     inbox_prefix: String,
+    requires_tls: bool,
 }
 
 /// The error for a text that is not the URL of a NATS server.
@@ -65,7 +66,7 @@ impl Connect {
         // The client also connects to servers that a server announces, whose addresses have no scheme.
         let requires_tls = servers.iter().any(ServerAddr::tls_required);
         let options = ConnectOptions::new().require_tls(requires_tls);
-        Ok(Self { servers, options, credentials_file: None, inbox_prefix: "_INBOX".to_owned() })
+        Ok(Self { servers, options, credentials_file: None, inbox_prefix: "_INBOX".to_owned(), requires_tls })
     }
 
     /// Authenticates with a file of credentials (a JWT and its key), as `nsc` writes it.
@@ -107,6 +108,7 @@ impl Connect {
     #[must_use]
     pub fn require_tls(mut self) -> Self {
         self.options = self.options.require_tls(true);
+        self.requires_tls = true;
         self
     }
 
@@ -116,6 +118,20 @@ impl Connect {
     pub fn inbox_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.inbox_prefix = prefix.into();
         self
+    }
+
+    /// Returns true if others cannot read what is sent: with TLS, or on this machine.
+    pub(crate) fn is_confidential(&self) -> bool {
+        self.requires_tls || self.is_local()
+    }
+
+    /// Returns true if all servers run on this machine.
+    fn is_local(&self) -> bool {
+        let is_local = |host: &str| {
+            let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
+            host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+        };
+        self.servers.iter().all(|server| is_local(server.host()))
     }
 
     /// Returns a new subject for the answers of this caller, without a wildcard.
@@ -129,6 +145,10 @@ impl Connect {
         if let Some(path) = &self.credentials_file {
             let file = options.credentials_file(path).await;
             options = file.map_err(|error| NatsError::Connect(format!("{}: {error}", path.display())))?;
+        }
+        if !self.requires_tls && self.is_local() {
+            // A server may announce others, which are elsewhere.
+            options = options.ignore_discovered_servers();
         }
         let options = options
             .name(name)
@@ -186,3 +206,23 @@ impl fmt::Display for NatsUrlError {
 }
 
 impl std::error::Error for NatsUrlError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_tls_and_loopback_are_confidential() {
+        for (urls, is_confidential) in [
+            ("nats://localhost", true),
+            ("nats://127.0.0.1:4222,nats://[::1]", true),
+            ("nats://127.0.0.1,nats://10.0.0.1", false),
+            ("nats://example.org", false),
+            ("nats://localhost.example.org", false),
+            ("tls://example.org,nats://10.0.0.1", true),
+        ] {
+            assert_eq!(Connect::new(urls).unwrap().is_confidential(), is_confidential, "{urls}");
+        }
+        assert!(Connect::new("nats://example.org").unwrap().require_tls().is_confidential());
+    }
+}

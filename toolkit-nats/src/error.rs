@@ -33,6 +33,13 @@ pub enum NatsError {
         /// The size limit in bytes.
         limit: usize,
     },
+    /// The server did not create a bucket.
+    Bucket {
+        /// The name of the bucket.
+        bucket: String,
+        /// The reason, in the words of the server.
+        reason: String,
+    },
 }
 
 impl NatsError {
@@ -46,6 +53,7 @@ impl fmt::Display for NatsError {
         match self {
             Self::Connect(reason) => write!(f, "cannot connect to NATS: {reason}"),
             Self::Closed(reason) => write!(f, "the connection to NATS is closed: {reason}"),
+            Self::Bucket { bucket, reason } => write!(f, "the bucket `{bucket}` was not created: {reason}"),
             Self::DefinitionTooLarge { n_bytes, limit } => {
                 write!(f, "the definition of a tool has {n_bytes} bytes, and the NATS server accepts at most {limit}")
             }

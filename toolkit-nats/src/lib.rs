@@ -36,8 +36,9 @@
 //! # Promises
 //!
 //! A call ends in a result, in an error of a tool that ran, in an error of a call that did not start, or in
-//! [`ErrorKind::OutcomeUnknown`](toolkit::call::ErrorKind::OutcomeUnknown). No call is lost silently. With the default
-//! [`RetryPolicy`] no call runs twice. A result is lost if the worker dies before it has sent it.
+//! [`ErrorKind::OutcomeUnknown`](toolkit::call::ErrorKind::OutcomeUnknown). No call is lost silently, and only
+//! [`RetryPolicy::Idempotent`] runs a call twice. A result is lost if the worker dies before it has sent it, or stored it for
+//! [`RetryPolicy::Claimed`].
 //!
 //! # Versions
 //!
@@ -46,7 +47,10 @@
 #![forbid(unsafe_code)]
 
 mod backend;
+mod bodies;
+mod buckets;
 mod connect;
+mod credentials;
 mod error;
 mod subject;
 mod toolset;
@@ -54,6 +58,7 @@ mod wire;
 mod worker;
 
 pub use self::backend::{Member, NatsBackend, RetryPolicy};
+pub use self::buckets::Buckets;
 pub use self::connect::{Connect, NatsUrlError};
 pub use self::error::NatsError;
 pub use self::worker::{Worker, WorkerLimits};

@@ -61,6 +61,27 @@ impl Subjects {
         self.control(instance, "*")
     }
 
+    /// Returns the name of the bucket for bodies that do not fit into a message.
+    pub(crate) fn bodies(&self) -> String {
+        format!("{}-bodies", self.bucket_prefix())
+    }
+
+    /// Returns true if a bucket is one for bodies, of all users or of one.
+    pub(crate) fn is_bodies(&self, bucket: &str) -> bool {
+        let rest = bucket.strip_prefix(&*self.bodies());
+        is_bucket(bucket) && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    }
+
+    /// Returns the name of the bucket for claimed calls.
+    pub(crate) fn claims(&self) -> String {
+        format!("{}-calls", self.bucket_prefix())
+    }
+
+    /// Returns the prefix in the form of the name of a bucket, which has no dots.
+    fn bucket_prefix(&self) -> String {
+        self.prefix.replace('.', "_")
+    }
+
     /// Returns true if a worker may reply to this subject: none of the protocol itself, nor of the server.
     pub(crate) fn is_reply(&self, subject: &str) -> bool {
         let is_own = subject.strip_prefix(&*self.prefix).is_some_and(|rest| rest.starts_with('.'));
@@ -77,18 +98,21 @@ impl Subjects {
 /// Returns the last three tokens of the subject of a tool: its namespace, name and version. Different tools have different
 /// tokens.
 pub(crate) fn tool_tokens(id: &ToolId) -> String {
-    let namespace = id.namespace().map_or_else(
-        || "_".to_owned(),
-        |namespace| match namespace {
-            "_" => "%5F".to_owned(),
-            namespace => token(namespace),
-        },
-    );
+    let namespace = namespace_token(id.namespace());
     let version = id.version().map_or_else(
         || "_".to_owned(),
         |version| version.split('.').map(|part| token(part).replace('_', "%5F")).collect::<Vec<_>>().join("_"),
     );
     format!("{namespace}.{}.{version}", token(id.name()))
+}
+
+/// Returns the token of a namespace in subjects.
+pub(crate) fn namespace_token(namespace: Option<&str>) -> String {
+    match namespace {
+        None => "_".to_owned(),
+        Some("_") => "%5F".to_owned(),
+        Some(namespace) => token(namespace),
+    }
 }
 
 /// Escapes the characters that have a meaning in subjects.
@@ -101,6 +125,12 @@ fn token(text: &str) -> String {
         }
     }
     token
+}
+
+/// Returns true if a text is the name of a bucket.
+pub(crate) fn is_bucket(text: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    !text.is_empty() && text.len() <= 128 && text.bytes().all(is_allowed)
 }
 
 /// Returns true if a text is a single token without wildcards.
@@ -144,6 +174,16 @@ mod tests {
         assert!(subjects.is_reply("_INBOX.a.1") && subjects.is_reply("tkx.a"));
         for other in ["tk.event.leave", "tk.ctl.a.b", "$SRV.PING", "$JS.API.x", "a.*"] {
             assert!(!subjects.is_reply(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn only_buckets_for_bodies_are_used_for_bodies() {
+        let subjects = Subjects::new("tk.eu");
+        assert_eq!((subjects.bodies(), subjects.claims()), ("tk_eu-bodies".to_owned(), "tk_eu-calls".to_owned()));
+        assert!(subjects.is_bodies("tk_eu-bodies") && subjects.is_bodies("tk_eu-bodies-alice"));
+        for other in ["tk_eu-calls", "tk_eu-bodiesx", "tk_eu-bodies-a.b", "tk_eu-bodies->", "tk_eu-bodies-a b", ""] {
+            assert!(!subjects.is_bodies(other), "{other}");
         }
     }
 

@@ -11,6 +11,10 @@
 //! | `Tk-Stream` | the events that the caller reads: `progress`, or `progress,chunks` |
 //! | `Tk-Events` | the subject of all replies but the first |
 //! | `Tk-Credit` | the number of chunks that the caller has room for |
+//! | `Tk-Body` | the object with the arguments, which are not in the body: `BUCKET/OBJECT;sha256=HEX;len=N` |
+//! | `Tk-Bodies` | the bucket for a result that does not fit into a message |
+//! | `Tk-Once` | `shared`: a worker claims the id of the call before it runs the call, and keeps the answer |
+//! | `Tk-Credentials` | the credentials that the tool requires: `{"tokens", "secrets", "user_id"}` in base64url |
 //! | `traceparent`, `tracestate`, `baggage` | W3C Trace Context |
 //!
 //! A call has one reply, or several if it takes longer than [`ACCEPT_AFTER`] or is streamed:
@@ -24,9 +28,13 @@
 //! | `beat` | | the call still runs |
 //! | `progress` | `{"progress", "total", "message"}` | a progress report |
 //! | `chunk` | JSON | an item of the result |
+//! | `claimed` | the id of a worker | that worker has claimed the call, and has stored no answer; the last reply |
 //!
-//! The replies `accepted` and `beat` have a reply subject themselves, to which the caller sends `cancel` or `credit N`, and
-//! to which the server of NATS reports that the caller has gone. `Tk-Seq` counts the other replies from 1; the last one
+//! The body of a last reply is an object if the reply has the header `Tk-Body`.
+//!
+//! The replies `accepted` and `beat` have a reply subject themselves, to which the caller sends `cancel`, `credit N`, or
+//! `here` for each beat, and to which the server of NATS reports that the caller has gone. The message `state` is answered
+//! with `running` or `ended`. `Tk-Seq` counts the other replies from 1; the last one
 //! has none if it is the first.
 
 use std::time::{Duration, SystemTime};
@@ -39,6 +47,10 @@ pub(crate) const EXPIRES: &str = "Tk-Expires";
 pub(crate) const STREAM: &str = "Tk-Stream";
 pub(crate) const EVENTS: &str = "Tk-Events";
 pub(crate) const CREDIT: &str = "Tk-Credit";
+pub(crate) const BODY: &str = "Tk-Body";
+pub(crate) const BODIES: &str = "Tk-Bodies";
+pub(crate) const CREDENTIALS: &str = "Tk-Credentials";
+pub(crate) const ONCE: &str = "Tk-Once";
 pub(crate) const EVENT: &str = "Tk-Event";
 pub(crate) const SEQ: &str = "Tk-Seq";
 pub(crate) const BEAT: &str = "Tk-Beat-Ms";
@@ -49,6 +61,18 @@ pub(crate) const PAGES: &str = "Tk-Pages";
 /// The messages to a worker about a call.
 pub(crate) const CANCEL: &str = "cancel";
 pub(crate) const MORE_CREDIT: &str = "credit ";
+pub(crate) const HERE: &str = "here";
+pub(crate) const STATE: &str = "state";
+
+/// The answers to [`STATE`].
+pub(crate) const RUNNING: &str = "running";
+pub(crate) const ENDED: &str = "ended";
+
+/// The value of [`ONCE`].
+pub(crate) const SHARED: &str = "shared";
+
+/// The maximum size of arguments and results in bytes.
+pub(crate) const MAX_BODY: usize = 64 << 20;
 
 /// The version of the protocol.
 pub(crate) const PROTOCOL: &str = "1";

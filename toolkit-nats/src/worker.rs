@@ -1,13 +1,17 @@
 //! Workers, which serve tools.
 
+mod answer;
 mod call;
+mod claims;
 mod control;
 mod discovery;
 mod incoming;
 mod limits;
+mod record;
 mod reply;
 mod request;
 mod running;
+mod running_call;
 mod shared;
 mod stats;
 mod supervise;
@@ -48,12 +52,14 @@ use crate::subject::PREFIX;
 /// # Shutdown
 ///
 /// At SIGTERM a worker announces that it leaves, accepts the calls that were already sent to it, and ends when they have, at
-/// the latest after [`WorkerLimits::shutdown_timeout`].
+/// the latest after [`WorkerLimits::shutdown_timeout`]. It cancels the calls that still run then, whose outcome is unknown to
+/// their callers.
 ///
 /// # Permissions
 ///
 /// A worker with the prefix `tk` publishes to `_INBOX.>` (or the prefixes that callers use), `tk.event.*` and `tk.ctl.>`, and
-/// subscribes to `tk.call.>`, `tk.tools.>`, `tk.ctl.>` and `$SRV.>`.
+/// subscribes to `tk.call.>`, `tk.tools.>`, `tk.ctl.>` and `$SRV.>`. With [`Buckets`](crate::Buckets) it also subscribes to its
+/// own inbox, and publishes to the subjects of JetStream in `deploy/nats.conf`.
 ///
 /// # Examples
 ///

@@ -10,7 +10,8 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use toolkit::backend::Backends;
-use toolkit::{Catalog, Chunks, Dispatcher, tool};
+use toolkit::call::TraceContext;
+use toolkit::{Catalog, Chunks, Context, Dispatcher, tool};
 use toolkit_nats::{Connect, NatsBackend, Worker, WorkerLimits};
 
 static DIARY: LazyLock<File> = LazyLock::new(|| {
@@ -48,6 +49,15 @@ async fn record(id: u64, ms: u64) -> u64 {
 #[tool(namespace = "diary", idempotent)]
 async fn repeatable(id: u64, ms: u64) -> u64 {
     record(id, ms).await
+}
+
+/// Writes the trace context of the call.
+#[tool(namespace = "diary")]
+fn trace(id: u64, ctx: &Context) {
+    let trace = ctx.get::<TraceContext>().cloned().unwrap_or_default();
+    let line =
+        format!("trace {id} {} {} {}\n", std::process::id(), trace.traceparent, trace.tracestate.unwrap_or_default());
+    (&*DIARY).write_all(line.as_bytes()).expect("the diary can be written");
 }
 
 /// Counts up, and pads each item to some size.

@@ -73,15 +73,8 @@ fn trace(ctx: &Context) -> Vec<Option<String>> {
     vec![Some(trace.traceparent), trace.tracestate, trace.baggage]
 }
 
-/// Returns a text of some length.
-#[tool]
-fn long(n: usize, input: String) -> String {
-    assert!(input.len() < usize::MAX);
-    "x".repeat(n)
-}
-
 fn tools() -> Catalog {
-    catalog![add, describe, ping, fail, nap, step, count_up, trace, long].unwrap()
+    catalog![add, describe, ping, fail, nap, step, count_up, trace].unwrap()
 }
 
 async fn start(server: &Server) -> (Running, Dispatcher) {
@@ -251,26 +244,6 @@ async fn the_trace_context_reaches_the_tool() {
     let context = Context::new().with(TraceContext::new("00\r\nTk-Call: x"));
     let seen = soon(dispatcher.call_with(&context, "fleet:trace", "{}")).await.unwrap().value();
     assert_eq!(seen, json!(["", null, null]));
-}
-
-#[tokio::test]
-#[ignore = "needs nats-server"]
-async fn what_does_not_fit_into_a_message_is_rejected_and_not_lost() {
-    let server = Server::configured("max_payload: 65536");
-    let (_worker, dispatcher) = start(&server).await;
-    let limit = 65_536 - (16 << 10);
-    let result = call(&dispatcher, "fleet:long", json!({ "n": limit - 2, "input": "" })).await.unwrap();
-    assert_eq!(result.as_str().unwrap().len(), limit - 2);
-    let error = call(&dispatcher, "fleet:long", json!({ "n": limit - 1, "input": "" })).await.unwrap_err();
-    assert_eq!(error.message(), "the result has 49153 bytes, more than the limit of 49152 of the NATS server");
-    let overhead = json!({ "n": 1, "input": "" }).to_string().len();
-    let input = |n: usize| json!({ "n": 1, "input": "x".repeat(n - overhead) });
-    assert_eq!(call(&dispatcher, "fleet:long", input(limit)).await.unwrap(), "x");
-    let error = call(&dispatcher, "fleet:long", input(limit + 1)).await.unwrap_err();
-    assert_eq!(
-        (error.kind(), error.message()),
-        (ErrorKind::TooLarge, "the arguments have 49153 bytes, more than the limit of 49152 of the NATS server")
-    );
 }
 
 #[tokio::test]

@@ -29,7 +29,7 @@ async fn the_tools_of_workers_are_listed_shown_searched_and_called() {
 
     let (listed, _, _) = run(&server, &["list"], &[]);
     let ids: Vec<&str> = listed.lines().filter_map(|line| line.split('\t').next()).collect();
-    assert_eq!(ids, ["diary:count_up", "diary:record", "diary:repeatable"]);
+    assert_eq!(ids, ["diary:count_up", "diary:record", "diary:repeatable", "diary:trace"]);
     let (shown, _, _) = run(&server, &["show"], &["diary:record"]);
     assert!(shown.contains("Writes the id of the call"), "{shown}");
     let (found, _, _) = run(&server, &["search"], &["count"]);

@@ -125,6 +125,34 @@ async fn a_worker_with_thousands_of_tools_is_listed_completely() {
 
 #[tokio::test]
 #[ignore = "needs nats-server"]
+async fn definitions_of_other_namespaces_are_not_fetched() {
+    let server = Server::start();
+    let namespace = |n: usize| if n == 7 { "small" } else { ["large", "other"][n % 2] };
+    let tools = (0..300).map(|n| Tool::builder(format!("tool_{n}")).namespace(namespace(n)));
+    let tools = tools.chain([Tool::builder("bare")]).map(|tool| tool.build().unwrap()).collect::<Vec<Tool>>();
+    let tools = Dispatcher::new(Catalog::new(tools).unwrap()).unwrap();
+    let _worker = Running::start(Worker::new(connect(&server), tools));
+    let spy = async_nats::connect(server.url()).await.unwrap();
+    let mut requests = spy.subscribe("tk.tools.*").await.unwrap();
+    spy.flush().await.unwrap();
+    for (only, n_tools, requested) in [
+        (&["small", ""][..], 2, &["0", "0 _", "0 small"][..]),
+        (&["absent"], 0, &["0"]),
+        (&["other"], 149, &["0", "0 other"]),
+    ] {
+        let backend = NatsBackend::new("fleet", connect(&server)).only(only);
+        until(async || backend.members().await.is_ok_and(|members| members.len() == 1)).await;
+        assert_eq!(backend.members().await.unwrap()[0].n_tools, 301);
+        assert_eq!(soon(backend.tools()).await.unwrap().tools.len(), n_tools, "{only:?}");
+        for request in requested {
+            let message = soon(futures_util::StreamExt::next(&mut requests)).await.unwrap();
+            assert_eq!(message.payload, *request);
+        }
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
 async fn prefixes_separate_environments() {
     let server = Server::start();
     let _worker = Running::start(worker(&server, old()).prefix("staging"));

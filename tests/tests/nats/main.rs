@@ -1,13 +1,21 @@
 //! Workers and callers over a real NATS server. `tests/nats/run` installs the server and runs these tests.
 
+mod bodies;
 mod calls;
+mod claims;
 mod cli;
+mod credentials;
 mod failures;
 mod fleet;
 mod foreign;
+mod jwt;
+mod load;
+mod partitions;
 mod processes;
+mod relay;
 mod security;
 mod server;
+mod trace;
 
 use std::future::Future;
 use std::time::Duration;

@@ -11,8 +11,13 @@ pub(crate) struct Process(Child);
 
 impl Process {
     pub(crate) fn start(server: &Server, options: &str) -> Self {
+        Self::start_at(&server.url(), server, options)
+    }
+
+    /// Starts a process that connects to another address than that of the server.
+    pub(crate) fn start_at(url: &str, server: &Server, options: &str) -> Self {
         let child = Command::new(env!("CARGO_BIN_EXE_fixture_nats"))
-            .arg(server.url())
+            .arg(url)
             .args(options.split_whitespace())
             .env("FIXTURE_DIARY", diary(server))
             .stdout(Stdio::null())
@@ -23,6 +28,13 @@ impl Process {
     pub(crate) fn signal(&self, name: &str) {
         let pid = self.0.id().to_string();
         assert!(Command::new("kill").args([&format!("-{name}"), &pid]).status().unwrap().success());
+    }
+
+    /// Returns the resident memory of the process in bytes.
+    pub(crate) fn memory(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
     }
 
     pub(crate) fn kill(&mut self) {
@@ -41,6 +53,21 @@ impl Drop for Process {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// Another program, which is killed on drop.
+pub(crate) struct Killed(pub(crate) Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Returns a port on which nothing listens.
+pub(crate) fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 fn diary(server: &Server) -> PathBuf {

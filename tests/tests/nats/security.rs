@@ -5,7 +5,7 @@ use serde_json::json;
 use toolkit::backend::Backend;
 use toolkit::call::ErrorKind;
 use toolkit::{catalog, tool};
-use toolkit_nats::{Connect, NatsBackend, NatsError, Worker};
+use toolkit_nats::{Buckets, Connect, NatsBackend, NatsError, RetryPolicy, Worker};
 
 use super::*;
 
@@ -44,6 +44,8 @@ fn deployed() -> (Server, std::path::PathBuf) {
     });
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../deploy/nats.conf")).unwrap();
     let text = text.replace("/etc/nats", &folder.display().to_string());
+    // So is the directory of JetStream, which each server has for itself.
+    let text = text.replace("  store_dir: \"/var/lib/nats\"\n", "");
     // The address is an option of the test.
     let text = text.replace("listen: \"0.0.0.0:4222\"\n", "");
     let text = ["WORKER", "FRONT", "ALICE"].into_iter().fold(text, |text, name| {
@@ -90,6 +92,49 @@ async fn callers_have_the_permissions_of_the_deployed_configuration() {
     assert_eq!(front.members().await.unwrap().len(), 1);
     assert!(soon(eavesdropper.tools()).await.unwrap().tools.is_empty());
     posing.stop().await;
+}
+
+/// Returns the length of a text, and the text.
+#[tool(namespace = "math")]
+fn echo(text: String) -> (usize, String) {
+    (text.len(), text)
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn large_bodies_and_claims_need_no_more_than_the_deployed_permissions() {
+    let (server, folder) = deployed();
+    let of_worker = || user(&server, &folder, "worker");
+    let buckets = Buckets::new(of_worker()).bodies("tk-bodies-front").bodies("tk-bodies-alice");
+    soon(buckets.create()).await.unwrap();
+    let tools = Dispatcher::new(catalog![echo].unwrap()).unwrap();
+    let _worker = Running::start(Worker::new(of_worker(), tools));
+    let caller = |name: &str, bucket: &str| {
+        NatsBackend::new("fleet", user(&server, &folder, name)).body_bucket(bucket).retry(RetryPolicy::Claimed)
+    };
+    let alice = dispatcher(&caller("alice", "tk-bodies-alice"), 1).await;
+    let text = "x".repeat(3 << 20);
+    let echoed = call(&alice, "math:echo", json!({ "text": text })).await.unwrap();
+    assert_eq!(echoed, json!([text.len(), text]));
+
+    // No access to the buckets of others, nor to the claims.
+    let client = async_nats::ConnectOptions::with_user_and_password("alice".to_owned(), "alice-password".to_owned())
+        .add_root_certificates(folder.join("ca.pem"))
+        .require_tls(true)
+        .custom_inbox_prefix("_INBOX.alice")
+        .connect(server.url())
+        .await
+        .unwrap();
+    let mut jetstream = async_nats::jetstream::new(client);
+    jetstream.set_timeout(Duration::from_millis(500));
+    assert!(jetstream.get_object_store("tk-bodies-alice").await.is_ok());
+    for stream in ["OBJ_tk-bodies-front", "OBJ_tk-bodies", "KV_tk-calls"] {
+        assert!(jetstream.get_stream(stream).await.is_err(), "{stream}");
+    }
+    // The bucket of another user is rejected as one that does not exist.
+    let posing = dispatcher(&caller("alice", "tk-bodies-front"), 1).await;
+    let error = call(&posing, "math:echo", json!({ "text": text })).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TooLarge, "{error}");
 }
 
 #[tokio::test]

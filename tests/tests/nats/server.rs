@@ -15,27 +15,41 @@ pub(crate) struct Server {
     port: u16,
     folder: PathBuf,
     configuration: Option<String>,
+    has_jetstream: bool,
 }
 
 impl Server {
     /// Starts a server with JetStream and without authentication.
     pub(crate) fn start() -> Self {
-        Self::new(None)
+        Self::new(None, true)
+    }
+
+    /// Starts a server without JetStream.
+    pub(crate) fn without_jetstream() -> Self {
+        Self::new(None, false)
     }
 
     /// Starts a server with a configuration.
     pub(crate) fn configured(text: impl Into<String>) -> Self {
-        Self::new(Some(text.into()))
+        Self::new(Some(text.into()), true)
     }
 
-    fn new(configuration: Option<String>) -> Self {
+    pub(crate) fn configured_without_jetstream(text: impl Into<String>) -> Self {
+        Self::new(Some(text.into()), false)
+    }
+
+    fn new(configuration: Option<String>, has_jetstream: bool) -> Self {
         static N_SERVERS: AtomicU64 = AtomicU64::new(0);
         let nth = N_SERVERS.fetch_add(1, Ordering::Relaxed);
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("nats-{}-{nth}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let child = spawn(port, &folder, configuration.as_deref());
-        Self { child, port, folder, configuration }
+        let child = spawn(port, &folder, configuration.as_deref(), has_jetstream);
+        Self { child, port, folder, configuration, has_jetstream }
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
     }
 
     pub(crate) fn url(&self) -> String {
@@ -54,16 +68,19 @@ impl Server {
     /// Kills the server and starts it again on the same port.
     pub(crate) fn restart(&mut self) {
         self.kill();
-        self.child = spawn(self.port, &self.folder, self.configuration.as_deref());
+        self.child = spawn(self.port, &self.folder, self.configuration.as_deref(), self.has_jetstream);
     }
 }
 
-fn spawn(port: u16, folder: &Path, configuration: Option<&str>) -> Child {
+fn spawn(port: u16, folder: &Path, configuration: Option<&str>, has_jetstream: bool) -> Child {
     let file = folder.join("server.conf");
     std::fs::write(&file, configuration.unwrap_or_default()).unwrap();
-    let child = Command::new("nats-server")
-        .args(["-a", "127.0.0.1", "-p", &port.to_string(), "-js", "-sd"])
-        .arg(folder.join("js"))
+    let mut command = Command::new("nats-server");
+    if has_jetstream {
+        command.args(["-js", "-sd"]).arg(folder.join("js"));
+    }
+    let child = command
+        .args(["-a", "127.0.0.1", "-p", &port.to_string()])
         .arg("-c")
         .arg(&file)
         .arg("-l")

@@ -2,20 +2,23 @@
 
 use std::future::Future;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
-use async_nats::{Client, HeaderMap, Message, Request, RequestError, RequestErrorKind, Subject};
-use bytes::Bytes;
+use async_nats::{Client, Message, Request, RequestError, RequestErrorKind, Subject};
 use serde_json::{Map, Value};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Instant, timeout_at};
 use toolkit::ToolError;
 use toolkit::backend::{BackendCall, BackendResponse};
-use toolkit::call::{ErrorKind, TraceContext};
+use toolkit::call::ErrorKind;
 
+use super::arguments::{Arguments, delete};
 use super::events::{self, Event};
+use super::headers;
 use super::inbox::Replies;
 use super::link::Connected;
+use crate::bodies::Reference;
 use crate::wire::{self, CANCEL, MORE_CREDIT};
 
 /// The end of an attempt.
@@ -26,14 +29,18 @@ pub(super) enum Ended {
     Rejected { response: Map<String, Value>, kind: String },
     /// The subject of the call has no workers, so that it has not started.
     NoWorker,
+    /// This worker has claimed the call, and has stored no answer.
+    Claimed(String),
     /// The call may have run.
     Unknown(ToolError),
+    /// The worker has cancelled the call.
+    Cancelled(ToolError),
     /// The call has failed otherwise.
     Failed(ToolError),
 }
 
 /// The number of chunks that may be on their way.
-const CREDIT: usize = 16;
+pub(super) const CREDIT: usize = 16;
 
 /// The number of beats that may be missing.
 const MISSED_BEATS: u32 = 3;
@@ -44,9 +51,13 @@ const BEATS: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(60)
 /// An attempt to call a tool.
 pub(super) struct Attempt<'c> {
     pub(super) name: &'c str,
-    pub(super) connected: &'c Connected,
+    pub(super) connected: &'c Arc<Connected>,
     pub(super) call: &'c BackendCall<'c>,
     pub(super) call_id: &'c str,
+    pub(super) arguments: &'c Arguments,
+    pub(super) credentials: Option<&'c str>,
+    /// True if the worker must claim the call before it runs it.
+    pub(super) is_claimed: bool,
     pub(super) deadline: Instant,
     pub(super) accept_timeout: Duration,
 }
@@ -61,14 +72,14 @@ struct CancelOnDrop {
 
 impl Attempt<'_> {
     /// Sends the call to a subject and waits for its end.
-    pub(super) async fn run(&self, subject: String, arguments: Bytes) -> Ended {
+    pub(super) async fn run(&self, subject: String) -> Ended {
         let Self { connected, call, .. } = self;
         let mut replies = connected.inbox.open();
         let mut denied = connected.denied.subscribe();
-        let mut headers = self.headers();
+        let mut headers = headers::of(self);
         headers.insert(wire::EVENTS, &*replies.subject);
         // The client hands over the first reply without another task in between.
-        let request = Request::new().headers(headers).payload(arguments).timeout(None);
+        let request = Request::new().headers(headers).payload(self.arguments.body.clone()).timeout(None);
         let first = connected.client.send_request(subject.clone(), request);
         let mut running = CancelOnDrop { client: connected.client.clone(), control: None, has_passed_on: false };
         let rejected = async {
@@ -90,13 +101,14 @@ impl Attempt<'_> {
         };
         // The caller would get the same events again.
         let ended = match ended {
-            Ended::Unknown(error) if running.has_passed_on => Ended::Failed(error),
+            Ended::Unknown(error) | Ended::Cancelled(error) if running.has_passed_on => Ended::Failed(error),
             Ended::Rejected { response, .. } if running.has_passed_on => {
                 Ended::Response(BackendResponse::Mcp(response))
             }
             ended => ended,
         };
-        let has_ended = matches!(ended, Ended::Response(_) | Ended::Rejected { .. } | Ended::NoWorker);
+        let has_ended =
+            matches!(ended, Ended::Response(_) | Ended::Rejected { .. } | Ended::NoWorker | Ended::Claimed(_));
         if has_ended {
             running.control = None;
         }
@@ -144,6 +156,10 @@ impl Attempt<'_> {
                     return self.unknown("lost an event of the call");
                 }
             }
+            let message = match self.with_body(message).await {
+                Ok(message) => message,
+                Err(error) => return Ended::Failed(error),
+            };
             match events::read(&self.connected.subjects, message) {
                 Ok(Event::Alive { control, beat_ms }) => {
                     let [least, most] = BEATS;
@@ -169,45 +185,46 @@ impl Attempt<'_> {
                 Ok(Event::Error { kind, has_run: true, .. }) if kind == ErrorKind::OutcomeUnknown.name() => {
                     return self.unknown("lost the call");
                 }
+                Ok(Event::Error { kind, has_run: true, .. }) if kind == ErrorKind::Cancelled.name() => {
+                    return Ended::Cancelled(self.unknown_of("has cancelled the call"));
+                }
+                Ok(Event::Error { response, kind, .. }) if let Some(kind) = size_limit(&kind) => {
+                    return Ended::Failed(events::error(kind, &response));
+                }
                 Ok(Event::Error { response, has_run: true, .. }) => {
                     return Ended::Response(BackendResponse::Mcp(response));
                 }
                 Ok(Event::Error { response, kind, has_run: false }) => return Ended::Rejected { response, kind },
                 Ok(Event::NoWorker) => return Ended::NoWorker,
+                Ok(Event::Claimed(worker)) => return Ended::Claimed(worker),
                 Ok(Event::Other) => {}
                 Err(error) => return Ended::Failed(error),
             }
         }
     }
 
-    fn headers(&self) -> HeaderMap {
-        let mut headers = HeaderMap::new();
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        let left = wire::millis(left).max(1);
-        headers.insert(wire::CALL, self.call_id);
-        headers.insert(wire::DEADLINE, left.to_string());
-        headers.insert(wire::EXPIRES, wire::now().saturating_add(left).to_string());
-        let context = self.call.context();
-        if self.call.is_streamed() {
-            headers.insert(wire::STREAM, "progress,chunks");
-            headers.insert(wire::CREDIT, CREDIT.to_string());
-        } else if context.has_progress_listener() {
-            headers.insert(wire::STREAM, "progress");
+    /// Replaces the reference to a body by the body, and deletes it from the object store. The answer of a claimed call stays,
+    /// for another delivery of the call.
+    async fn with_body(&self, message: Message) -> Result<Message, ToolError> {
+        let Some(reference) = wire::header(message.headers.as_ref(), wire::BODY) else { return Ok(message) };
+        let (connected, bucket) = (self.connected, &self.connected.body_bucket);
+        let lost = || {
+            self.error(
+                ErrorKind::ResultTooLarge,
+                &format!("sent a result that cannot be read from the bucket `{bucket}`"),
+            )
+        };
+        let reference = reference.parse::<Reference>().ok().filter(|reference| reference.bucket == *bucket);
+        let reference = reference.ok_or_else(lost)?;
+        let read = timeout_at(self.deadline, connected.bodies.read(&reference)).await;
+        let (body, stored) = match read {
+            Ok(read) => read.map_err(|error| lost().caused_by(error))?,
+            Err(_) => return Err(self.error(ErrorKind::TimedOut, "did not respond in time")),
+        };
+        if !self.is_claimed {
+            delete(Arc::clone(connected), stored);
         }
-        if let Some(trace) = context.get::<TraceContext>() {
-            let values = [
-                ("traceparent", Some(&trace.traceparent)),
-                ("tracestate", trace.tracestate.as_ref()),
-                ("baggage", trace.baggage.as_ref()),
-            ];
-            for (name, value) in values {
-                // A value with a line break would be another header.
-                if let Some(value) = value.and_then(|value| value.parse::<async_nats::HeaderValue>().ok()) {
-                    headers.insert(name, value);
-                }
-            }
-        }
-        headers
+        Ok(Message { payload: body, ..message })
     }
 
     /// Converts the error of the client.
@@ -222,13 +239,23 @@ impl Attempt<'_> {
     }
 
     fn unknown(&self, how: &str) -> Ended {
-        Ended::Unknown(self.error(ErrorKind::OutcomeUnknown, &format!("{how}; the tool may have run")))
+        Ended::Unknown(self.unknown_of(how))
+    }
+
+    /// Creates the error for a call that may have run; see [`error`](Self::error) for `how`.
+    pub(super) fn unknown_of(&self, how: &str) -> ToolError {
+        self.error(ErrorKind::OutcomeUnknown, &format!("{how}; the tool may have run"))
     }
 
     /// Creates an error. `how` completes the sentence "The worker of `NAME` …".
     fn error(&self, kind: ErrorKind, how: &str) -> ToolError {
         ToolError::new(kind, format!("the worker of `{}` {how}", self.name.escape_debug()))
     }
+}
+
+/// Returns the kind with this name if it is that of a size limit, which a worker may report.
+fn size_limit(name: &str) -> Option<ErrorKind> {
+    [ErrorKind::TooLarge, ErrorKind::ResultTooLarge].into_iter().find(|kind| kind.name() == name)
 }
 
 impl CancelOnDrop {

@@ -8,7 +8,7 @@ use toolkit::backend::{BackendCall, BackendResponse};
 use toolkit::call::ErrorKind;
 use toolkit::stream::Chunk;
 
-use crate::subject::Subjects;
+use crate::subject::{Subjects, is_token};
 use crate::wire::{self, header, number};
 
 /// An event, as a caller acts on it.
@@ -27,6 +27,8 @@ pub(super) enum Event {
         kind: String,
         has_run: bool,
     },
+    /// The worker with this id has claimed the call, and has stored no answer.
+    Claimed(String),
     /// No worker receives calls to this subject.
     NoWorker,
     /// An event of a later version of the protocol.
@@ -81,11 +83,21 @@ pub(super) fn read(subjects: &Subjects, message: Message) -> Result<Event, ToolE
             let text = String::from_utf8_lossy(&message.payload).into_owned();
             Event::Chunk(Chunk::from_json(text).map_err(invalid)?)
         }
+        Some("claimed") => {
+            let worker = std::str::from_utf8(&message.payload).ok().filter(|worker| is_token(worker));
+            worker.map_or(Event::Other, |worker| Event::Claimed(worker.to_owned()))
+        }
         Some(_) => Event::Other,
     })
 }
 
-/// Returns the subject on which to cancel the call that a message belongs to, if the call still runs.
-pub(super) fn cancels(subjects: &Subjects, message: &Message) -> Option<Subject> {
+/// Creates an error from the text of a response.
+pub(super) fn error(kind: ErrorKind, response: &Map<String, Value>) -> ToolError {
+    let text = response.get("content").and_then(|content| content.get(0)?.get("text")?.as_str());
+    ToolError::new(kind, text.unwrap_or("the worker reported an error without a text"))
+}
+
+/// Returns the subject of messages about the call that an event belongs to, if the call still runs.
+pub(super) fn control(subjects: &Subjects, message: &Message) -> Option<Subject> {
     message.reply.clone().filter(|control| subjects.is_control(control))
 }

@@ -1,6 +1,6 @@
 //! The workers that are known, and their tools.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -20,6 +20,8 @@ use crate::wire::PROTOCOL;
 pub(super) struct Fleet {
     client: Client,
     subjects: Subjects,
+    /// The tokens of the namespaces whose tools are fetched, unless all are.
+    only: Option<BTreeSet<String>>,
     state: Mutex<State>,
     /// Counts the changes of the tools.
     version: watch::Sender<u64>,
@@ -85,8 +87,13 @@ const MAX_GONE: usize = 10_000;
 const FETCH_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Fleet {
-    pub(super) fn new(client: Client, subjects: Subjects, version: watch::Sender<u64>) -> Self {
-        Self { client, subjects, state: Mutex::default(), version, listed: AtomicU64::new(u64::MAX) }
+    pub(super) fn new(
+        client: Client,
+        subjects: Subjects,
+        only: Option<BTreeSet<String>>,
+        version: watch::Sender<u64>,
+    ) -> Self {
+        Self { client, subjects, only, state: Mutex::default(), version, listed: AtomicU64::new(u64::MAX) }
     }
 
     pub(super) fn client(&self) -> &Client {
@@ -138,7 +145,7 @@ impl Fleet {
                 return;
             }
         }
-        let fetched = timeout(FETCH_TIMEOUT, fetch(&self.client, &self.subjects, digest)).await;
+        let fetched = timeout(FETCH_TIMEOUT, fetch(&self.client, &self.subjects, digest, self.only.as_ref())).await;
         let fetched = fetched.unwrap_or_else(|_| Err(format!("they did not arrive in {FETCH_TIMEOUT:?}")));
         let mut state = self.state();
         state.fetching.remove(digest);
@@ -222,7 +229,7 @@ impl Fleet {
     pub(super) fn members(&self) -> Vec<Member> {
         let state = self.state();
         let members = state.workers.iter().filter_map(|(instance, worker)| {
-            let n_tools = state.toolsets.get(&worker.digest)?.len();
+            let n_tools = state.toolsets.get(&worker.digest)?.n_tools();
             Some(Member { instance: instance.clone(), digest: worker.digest.clone(), n_tools })
         });
         let mut members: Vec<Member> = members.collect();

@@ -9,10 +9,10 @@ use futures_util::StreamExt;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinSet;
 
-use super::events::cancels;
+use super::events::control;
 use crate::error::NatsError;
 use crate::subject::Subjects;
-use crate::wire::CANCEL;
+use crate::wire::{CANCEL, HERE};
 
 /// One subscription for the replies to all calls, each with a subject of its own.
 pub(super) struct Inbox {
@@ -49,19 +49,14 @@ impl Inbox {
                 let number = message.subject.rsplit('.').next().and_then(|token| token.parse().ok());
                 let Some(number) = number else { continue };
                 let sender = locked(&calls).get(&number).cloned();
-                match sender {
-                    Some(sender) => {
-                        // A call that does not read its replies gets no more of them, and fails.
-                        if sender.try_send(message).is_err() {
-                            locked(&calls).remove(&number);
-                        }
-                    }
-                    // The call was dropped before the worker accepted it.
-                    None => {
-                        if let Some(control) = cancels(&subjects, &message) {
-                            let _ = client.publish(control, CANCEL.into()).await;
-                        }
-                    }
+                if let Some(control) = control(&subjects, &message) {
+                    // The call was dropped before the worker accepted it, or has a caller, which may be busy.
+                    let text = if sender.is_some() { HERE } else { CANCEL };
+                    let _ = client.publish(control, text.into()).await;
+                }
+                // A call that does not read its replies gets no more of them, and fails.
+                if sender.is_some_and(|sender| sender.try_send(message).is_err()) {
+                    locked(&calls).remove(&number);
                 }
             }
             // The connection is closed: no further replies arrive.

@@ -1,10 +1,11 @@
 //! The connection of a backend.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use async_nats::Client;
 use async_nats::connection::State;
+use async_nats::{Client, Request};
 use tokio::sync::{broadcast, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -15,6 +16,7 @@ use super::fleet::Fleet;
 use super::inbox::Inbox;
 use super::membership;
 use super::retry::RetryPolicy;
+use crate::bodies::Bodies;
 use crate::connect::Connect;
 use crate::subject::Subjects;
 use crate::wire;
@@ -28,6 +30,11 @@ pub(super) struct Settings {
     pub(super) accept_timeout: Duration,
     pub(super) discovery_timeout: Duration,
     pub(super) retry: RetryPolicy,
+    /// The bucket for bodies, unless it is the one of the prefix.
+    pub(super) body_bucket: Option<String>,
+    pub(super) sends_credentials: bool,
+    /// The tokens of the namespaces whose tools are used, unless all are.
+    pub(super) only: Option<BTreeSet<String>>,
 }
 
 /// A connection that is established on the first use, and again after it was closed.
@@ -46,6 +53,8 @@ pub(super) struct Connected {
     pub(super) subjects: Subjects,
     pub(super) inbox: Inbox,
     pub(super) fleet: Arc<Fleet>,
+    pub(super) bodies: Bodies,
+    pub(super) body_bucket: String,
     /// The subjects to which this user may not publish.
     pub(super) denied: broadcast::Sender<String>,
     /// Receives messages until the connection is dropped.
@@ -87,17 +96,19 @@ impl Link {
     }
 
     async fn connect(&self) -> Result<Connected, crate::NatsError> {
-        let Settings { connect, prefix, discovery_timeout, .. } = &self.settings;
+        let Settings { connect, prefix, discovery_timeout, only, .. } = &self.settings;
         let denied = broadcast::Sender::new(MAX_DENIED);
         let client = connect.client("toolkit caller", denied.clone()).await?;
         let (subjects, caller) = (Subjects::new(prefix), wire::random_id());
         let mut services = JoinSet::new();
         let replies = connect.inbox(&caller);
         let inbox = Inbox::subscribe(&client, replies.clone(), subjects.clone(), &mut services).await?;
-        let fleet = Arc::new(Fleet::new(client.clone(), subjects.clone(), self.version.clone()));
+        let fleet = Arc::new(Fleet::new(client.clone(), subjects.clone(), only.clone(), self.version.clone()));
         let answers = format!("{replies}.info");
         membership::follow(&fleet, answers, *discovery_timeout, &mut services).await?;
-        Ok(Connected { client, subjects, inbox, fleet, denied, _services: services })
+        let bodies = Bodies::new(&client);
+        let body_bucket = self.settings.body_bucket.clone().unwrap_or_else(|| subjects.bodies());
+        Ok(Connected { client, subjects, inbox, fleet, bodies, body_bucket, denied, _services: services })
     }
 
     pub(super) async fn disconnect(&self) {
@@ -139,6 +150,13 @@ impl Link {
 impl Connected {
     pub(super) fn is_online(&self) -> bool {
         self.client.connection_state() == State::Connected
+    }
+
+    /// Returns true if a worker runs a call, and false if the worker answers otherwise or does not answer.
+    pub(super) async fn runs(&self, worker: &str, call: &str, limit: Duration) -> bool {
+        let request = Request::new().payload(wire::STATE.into()).timeout(Some(limit));
+        let state = self.client.send_request(self.subjects.control(worker, call), request).await;
+        state.is_ok_and(|state| state.status.is_none() && state.payload == wire::RUNNING)
     }
 
     /// Waits for the connection if it is lost, for some seconds and at most until `deadline`. Returns false if it is not

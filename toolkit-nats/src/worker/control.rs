@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use super::incoming::MARKER;
 use super::shared::Shared;
 use crate::error::NatsError;
-use crate::wire::{CANCEL, MORE_CREDIT};
+use crate::wire::{CANCEL, ENDED, HERE, MORE_CREDIT, RUNNING, STATE};
 
 /// Receives messages about the calls of this worker. Returns the last marker that this worker has sent to itself.
 pub(super) async fn serve(shared: &Arc<Shared>, services: &mut JoinSet<()>) -> Result<watch::Receiver<u64>, NatsError> {
@@ -22,12 +22,19 @@ pub(super) async fn serve(shared: &Arc<Shared>, services: &mut JoinSet<()>) -> R
             let call = message.subject.rsplit('.').next().unwrap_or_default();
             // The server reports that the events of the call have no receiver.
             if message.status.is_some() {
-                shared.running.cancel(call);
+                shared.running.caller_is_gone(call);
                 continue;
             }
             let Ok(text) = std::str::from_utf8(&message.payload) else { continue };
             if text == CANCEL {
                 shared.running.cancel(call);
+            } else if text == HERE {
+                shared.running.caller_is_here(call);
+            } else if text == STATE {
+                let reply = message.reply.filter(|reply| shared.subjects.is_reply(reply));
+                let Some(reply) = reply else { continue };
+                let state = if shared.running.contains(call) { RUNNING } else { ENDED };
+                let _ = shared.client.publish(reply, state.into()).await;
             } else if let Some(n_chunks) = text.strip_prefix(MORE_CREDIT).and_then(|n| n.parse().ok()) {
                 shared.running.add_credit(call, n_chunks);
             } else if call == shared.marker_token

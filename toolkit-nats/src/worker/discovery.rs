@@ -28,10 +28,15 @@ pub(super) async fn serve(shared: &Arc<Shared>, services: &mut JoinSet<()>) -> R
         async move {
             let reply = message.reply.filter(|reply| shared.subjects.is_reply(reply));
             let Some(reply) = reply else { return };
-            let page = std::str::from_utf8(&message.payload).ok().and_then(|page| page.parse().ok()).unwrap_or(0_usize);
+            // `PAGE` of the index, or `PAGE NAMESPACE` of definitions.
+            let text = std::str::from_utf8(&message.payload).unwrap_or_default();
+            let (page, namespace) =
+                text.split_once(' ').map_or((text, None), |(page, namespace)| (page, Some(namespace)));
+            let pages = shared.pages.of(namespace);
             let mut headers = HeaderMap::new();
-            headers.insert(wire::PAGES, shared.pages.len().to_string());
-            let body = shared.pages.get(page).cloned().unwrap_or_default();
+            headers.insert(wire::PAGES, pages.len().to_string());
+            let body = page.parse().map_or_else(|_| pages.first(), |page: usize| pages.get(page));
+            let body = body.cloned().unwrap_or_default();
             let _ = shared.client.publish_with_headers(reply, headers, body).await;
         }
     }));

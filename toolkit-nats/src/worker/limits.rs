@@ -25,6 +25,9 @@ pub struct WorkerLimits {
     pub shutdown_timeout: Duration,
     /// The interval in which a worker reports to the caller that a call still runs. Default: 5 s.
     pub beat: Duration,
+    /// The maximum size of the arguments from the object store that the worker holds at the same time, in bytes. Further
+    /// calls with such arguments wait. Default: 256 MiB.
+    pub max_body_bytes: usize,
 }
 
 impl Default for WorkerLimits {
@@ -34,6 +37,7 @@ impl Default for WorkerLimits {
             call_timeout: Duration::from_secs(300),
             shutdown_timeout: Duration::from_secs(30),
             beat: Duration::from_secs(5),
+            max_body_bytes: 256 << 20,
         }
     }
 }

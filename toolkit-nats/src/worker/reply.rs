@@ -3,10 +3,11 @@
 use async_nats::{HeaderMap, Subject};
 use bytes::Bytes;
 use serde_json::json;
+use toolkit::ToolError;
 use toolkit::call::{ErrorKind, Progress};
-use toolkit::mcp::{Revision, write_error, write_result};
-use toolkit::{RunResult, ToolError};
 
+use super::answer::{Answer, Ran};
+use super::claims::Claim;
 use super::shared::Shared;
 use crate::wire;
 
@@ -21,13 +22,6 @@ pub(super) struct Reply<'s> {
 
 /// The length to which the message of a progress report is truncated.
 const MAX_PROGRESS_CHARS: usize = 1_000;
-
-/// The value of `Tk-Ran`.
-#[derive(Clone, Copy)]
-pub(super) enum Ran {
-    No,
-    Yes,
-}
 
 impl<'s> Reply<'s> {
     pub(super) fn to(shared: &'s Shared, subject: Option<Subject>) -> Self {
@@ -65,75 +59,45 @@ impl<'s> Reply<'s> {
     ///
     /// Returns an error if it is too large for a message.
     pub(super) async fn chunk(&mut self, json: String) -> Result<(), ToolError> {
-        if json.len() > self.limit() {
-            return Err(self.too_large("an item of the result", json.len()));
+        let (n_bytes, limit) = (json.len(), self.shared.bodies.inline_limit());
+        if n_bytes > limit {
+            let message =
+                format!("an item of the result has {n_bytes} bytes, more than the limit of {limit} of the NATS server");
+            return Err(ToolError::new(ErrorKind::ResultTooLarge, message));
         }
         let headers = self.event("chunk");
         self.send(headers, json.into()).await;
         Ok(())
     }
 
-    /// Sends the result, or an error if it is too large for a message.
-    pub(super) async fn result(&mut self, name: &str, result: RunResult) {
-        let has_content = !result.own_content().is_empty() || result.json().is_none();
-        let tool = self.shared.dispatcher.catalog().resolve(name);
-        let (mut headers, body) = match tool {
-            Ok(tool) if has_content => (self.event("result"), write_result(tool, &result, Revision::V2026_07_28)),
-            _ => (HeaderMap::new(), result.into_json()),
-        };
-        if body.len() > self.limit() {
-            let error = self.too_large("the result", body.len());
-            return self.error(&error, Ran::Yes).await;
+    /// Sends the last reply.
+    pub(super) async fn last(&mut self, mut answer: Answer) {
+        self.seq += 1;
+        // A result that is the only reply needs no number.
+        if self.is_numbered && (self.seq > 1 || !answer.headers.is_empty()) {
+            answer.headers.insert(wire::SEQ, self.seq.to_string());
         }
-        if self.seq > 0 && headers.is_empty() {
-            headers.insert(wire::SEQ, (self.seq + 1).to_string());
-        }
-        match headers.is_empty() {
-            true => {
-                let Some(subject) = self.subject.clone() else { return };
-                log(self.shared.client.publish(subject, body.into()).await);
-            }
-            false => self.send(headers, body.into()).await,
+        let Some(subject) = self.subject.clone() else { return };
+        let client = &self.shared.client;
+        match answer.headers.is_empty() {
+            true => log(client.publish(subject, answer.body).await),
+            false => log(client.publish_with_headers(subject, answer.headers, answer.body).await),
         }
     }
 
     pub(super) async fn error(&mut self, error: &ToolError, ran: Ran) {
-        let mut headers = self.event("error");
-        headers.insert(wire::ERROR, error.kind().name());
-        headers.insert(
-            wire::RAN,
-            match ran {
-                Ran::No => "no",
-                Ran::Yes => "yes",
-            },
-        );
-        // The headers that clients of NATS services read.
-        let line: String = error.message().chars().map(|c| if c.is_control() { ' ' } else { c }).take(200).collect();
-        headers.insert("Nats-Service-Error", line);
-        headers.insert("Nats-Service-Error-Code", status(error.kind()));
-        let mut body = write_error(error, Revision::V2026_07_28);
-        if body.len() > self.limit() {
-            let short = ToolError::new(error.kind(), "the message of the error is too large for the NATS server");
-            body = write_error(&short, Revision::V2026_07_28);
-        }
-        self.send(headers, body.into()).await;
-    }
-
-    /// Returns the maximum size of a body in bytes.
-    fn limit(&self) -> usize {
-        self.shared.client.max_payload().saturating_sub(wire::HEADER_RESERVE)
-    }
-
-    fn too_large(&self, what: &str, n_bytes: usize) -> ToolError {
-        let limit = self.limit();
-        let message = format!("{what} has {n_bytes} bytes, more than the limit of {limit} of the NATS server");
-        ToolError::new(ErrorKind::ResultTooLarge, message)
+        let answer = Answer::error(&self.shared.bodies, error, ran);
+        self.last(answer).await;
     }
 
     /// Reports the end of a call that this worker has given up. It has no number, since the tool may still send events.
-    pub(super) async fn gave_up(&mut self, error: &ToolError) {
+    pub(super) async fn gave_up(&mut self, error: &ToolError, claim: Option<&Claim>) {
         self.is_numbered = false;
-        self.error(error, Ran::Yes).await;
+        let mut answer = Answer::error(&self.shared.bodies, error, Ran::Yes);
+        if let Some(claim) = claim {
+            answer = claim.record(answer).await;
+        }
+        self.last(answer).await;
     }
 
     /// Rejects a call since this worker is at its limit.
@@ -155,17 +119,6 @@ impl<'s> Reply<'s> {
     async fn send(&self, headers: HeaderMap, body: Bytes) {
         let Some(subject) = self.subject.clone() else { return };
         log(self.shared.client.publish_with_headers(subject, headers, body).await);
-    }
-}
-
-/// Returns the status code of HTTP for an error.
-fn status(kind: ErrorKind) -> &'static str {
-    match kind {
-        ErrorKind::InvalidArguments | ErrorKind::MalformedJson | ErrorKind::TooLarge => "400",
-        ErrorKind::UnknownTool | ErrorKind::NoBackend => "404",
-        ErrorKind::TimedOut => "408",
-        ErrorKind::Overloaded => "429",
-        _ => "500",
     }
 }
 

@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use async_nats::{Message, Subject};
 use toolkit::ToolError;
-use toolkit::call::{ErrorKind, TraceContext};
+use toolkit::call::{Credentials, ErrorKind, TraceContext};
 
-use crate::subject::is_token;
+use crate::bodies::Reference;
+use crate::credentials;
+use crate::subject::{Subjects, is_token};
 use crate::wire::{self, header, number};
 
-/// A request to run a tool, without its arguments.
+/// A request to run a tool, without the arguments in its message.
 pub(super) struct Request {
     pub(super) call: String,
     /// The time that is left for the call.
@@ -22,6 +24,13 @@ pub(super) struct Request {
     /// The subject of the events after the first.
     pub(super) events: Option<Subject>,
     pub(super) trace: Option<TraceContext>,
+    pub(super) credentials: Option<Credentials>,
+    /// The arguments, if they are not in the message.
+    pub(super) body: Option<Reference>,
+    /// The bucket for a result that does not fit into a message.
+    pub(super) bodies: Option<String>,
+    /// True if the call must be claimed before it runs.
+    pub(super) is_claimed: bool,
 }
 
 impl Request {
@@ -30,7 +39,7 @@ impl Request {
     /// # Errors
     ///
     /// Returns an error if a header is invalid, or the time of the call is over.
-    pub(super) fn read(message: &Message) -> Result<Self, ToolError> {
+    pub(super) fn read(message: &Message, subjects: &Subjects) -> Result<Self, ToolError> {
         let headers = message.headers.as_ref();
         let invalid = |name, rule| ToolError::new(ErrorKind::Failed, format!("the header `{name}` {rule}"));
         let call = match header(headers, wire::CALL) {
@@ -48,6 +57,24 @@ impl Request {
         if is_late || left == Some(Duration::ZERO) {
             return Err(ToolError::new(ErrorKind::TimedOut, "the time of the call was over before it started"));
         }
+        let body = match header(headers, wire::BODY).map(str::parse::<Reference>).transpose() {
+            Ok(Some(body)) if !subjects.is_bodies(&body.bucket) => {
+                return Err(invalid(wire::BODY, "must name a bucket for bodies"));
+            }
+            Ok(body) => body,
+            Err(rule) => return Err(invalid(wire::BODY, rule)),
+        };
+        let bodies = header(headers, wire::BODIES).map(str::to_owned);
+        if bodies.as_ref().is_some_and(|bucket| !subjects.is_bodies(bucket)) {
+            return Err(invalid(wire::BODIES, "must name a bucket for bodies"));
+        }
+        let is_claimed = match header(headers, wire::ONCE) {
+            None => false,
+            Some(wire::SHARED) if header(headers, wire::CALL).is_some() => true,
+            Some(_) => return Err(invalid(wire::ONCE, "must be `shared`, beside the id of the call")),
+        };
+        let credentials = header(headers, wire::CREDENTIALS).map(credentials::read).transpose();
+        let credentials = credentials.map_err(|rule| invalid(wire::CREDENTIALS, rule))?;
         let stream = header(headers, wire::STREAM).unwrap_or_default();
         let reads = |event| stream.split(',').any(|wanted| wanted.trim() == event);
         let reads_events = header(headers, wire::CALL).is_some();
@@ -65,6 +92,10 @@ impl Request {
                 trace.baggage = header(headers, "baggage").map(str::to_owned);
                 trace
             }),
+            credentials,
+            body,
+            bodies,
+            is_claimed,
         })
     }
 }

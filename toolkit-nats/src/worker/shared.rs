@@ -6,18 +6,23 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use async_nats::Client;
+use bytes::Bytes;
 use futures_util::StreamExt;
-use toolkit::Dispatcher;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use toolkit::call::ErrorKind;
+use toolkit::{Dispatcher, ToolError};
 use toolkit_http::ToolPool;
 
+use super::claims::Claims;
 use super::limits::WorkerLimits;
 use super::running::Running;
 use super::stats::Stats;
+use crate::bodies::{Bodies, Reference};
 use crate::connect::Connect;
 use crate::error::NatsError;
 use crate::subject::{Subjects, tool_tokens};
-use crate::toolset::Toolset;
-use crate::wire;
+use crate::toolset::{Pages, Toolset};
+use crate::wire::{self, MAX_BODY};
 
 pub(super) struct Shared {
     pub(super) client: Client,
@@ -33,10 +38,16 @@ pub(super) struct Shared {
     pub(super) digest: String,
     /// The Unix time in milliseconds at which this worker started.
     pub(super) started: u64,
-    pub(super) pages: Vec<bytes::Bytes>,
+    pub(super) pages: Pages,
     pub(super) pool: ToolPool,
     pub(super) running: Running,
     pub(super) stats: Stats,
+    pub(super) bodies: Bodies,
+    /// A permit for each KiB of arguments from the object store that this worker may hold.
+    pub(super) body_budget: Arc<Semaphore>,
+    pub(super) claims: Claims,
+    /// True if credentials may be sent to this worker.
+    pub(super) is_confidential: bool,
     /// The name of each tool in the dispatcher, by the tokens of its subject.
     names: HashMap<String, Arc<str>>,
     /// The length of the part of a call's subject before the tokens of the tool.
@@ -55,14 +66,18 @@ impl Shared {
         let toolset = Toolset::new(dispatcher.catalog().iter());
         let limit = client.max_payload().saturating_sub(wire::HEADER_RESERVE);
         let pages = toolset.pages(limit).map_err(|n_bytes| NatsError::DefinitionTooLarge { n_bytes, limit })?;
+        let instance = wire::random_id();
+        let n_permits = limits.max_body_bytes.div_ceil(KIB).min(Semaphore::MAX_PERMITS);
         let names = dispatcher.catalog().iter().map(|tool| (tool_tokens(tool.id()), tool.id().to_string().into()));
         Ok(Self {
             names: names.collect(),
             prefix_len: subjects.calls_prefix(&toolset.digest).len(),
-            client,
-            subjects,
             limits,
-            instance: wire::random_id(),
+            bodies: Bodies::new(&client),
+            body_budget: Arc::new(Semaphore::new(n_permits)),
+            claims: Claims::new(&client, subjects.claims(), &instance),
+            is_confidential: connect.is_confidential(),
+            instance,
             marker_token: wire::random_id(),
             is_leaving: AtomicBool::new(false),
             digest: toolset.digest,
@@ -71,6 +86,8 @@ impl Shared {
             pool: ToolPool::shared(),
             running: Running::default(),
             stats: Stats::default(),
+            client,
+            subjects,
             dispatcher,
         })
     }
@@ -91,15 +108,34 @@ impl Shared {
         left.map_or(limit, |left| left.min(limit))
     }
 
+    /// Reads arguments from the object store, when there is memory for them. The memory is free when the permit is dropped.
+    pub(super) async fn read_body(&self, reference: &Reference) -> Result<(Bytes, OwnedSemaphorePermit), ToolError> {
+        let Reference { len, bucket, .. } = reference;
+        let limit = self.limits.max_body_bytes.min(MAX_BODY);
+        if *len > limit {
+            let message = format!("the arguments have {len} bytes, more than the limit of {limit}");
+            return Err(ToolError::new(ErrorKind::TooLarge, message));
+        }
+        let n_permits = u32::try_from(len.div_ceil(KIB)).unwrap_or(u32::MAX);
+        let permit = Arc::clone(&self.body_budget).acquire_many_owned(n_permits).await.map_err(ToolError::internal)?;
+        let read = self.bodies.read(reference).await.map_err(|error| {
+            let message = format!("the worker cannot read the arguments from the bucket `{bucket}`");
+            ToolError::new(ErrorKind::Unavailable, message).caused_by(error)
+        });
+        Ok((read?.0, permit))
+    }
+
     /// Waits until the server has processed everything that was sent to it before.
     pub(super) async fn round_trip(&self) -> Result<(), NatsError> {
         let subject = self.subjects.control(&self.instance, &wire::random_id());
         let mut answers = self.client.subscribe(subject.clone()).await.map_err(NatsError::closed)?;
-        self.client.publish(subject, bytes::Bytes::new()).await.map_err(NatsError::closed)?;
+        self.client.publish(subject, Bytes::new()).await.map_err(NatsError::closed)?;
         answers.next().await;
         Ok(())
     }
 }
+
+const KIB: usize = 1 << 10;
 
 /// The time by which a tool's own timeout may be exceeded before the worker ends the call.
 const SLACK: Duration = Duration::from_millis(100);

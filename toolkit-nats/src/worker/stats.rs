@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolkit::ToolError;
+use toolkit::call::ErrorKind;
 
 /// The number and duration of calls, for `$SRV.STATS`.
 #[derive(Default)]
@@ -17,13 +17,13 @@ pub(super) struct Stats {
 }
 
 impl Stats {
-    pub(super) fn record(&self, took: Duration, error: Option<&ToolError>) {
+    pub(super) fn record(&self, took: Duration, error: Option<ErrorKind>) {
         self.n_calls.fetch_add(1, Ordering::Relaxed);
         self.nanos.fetch_add(took.as_nanos().try_into().unwrap_or(u64::MAX), Ordering::Relaxed);
         if let Some(error) = error {
             self.n_errors.fetch_add(1, Ordering::Relaxed);
             // The name of the kind contains nothing of the call.
-            *self.last_error.lock().unwrap_or_else(PoisonError::into_inner) = error.kind().name();
+            *self.last_error.lock().unwrap_or_else(PoisonError::into_inner) = error.name();
         }
     }
 

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tokio::task::JoinSet;
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
 
 use super::reply::Reply;
-use super::running::{Call, Ended};
+use super::running_call::{Call, Ended};
 use super::shared::Shared;
 use crate::wire::ACCEPT_AFTER;
 
@@ -26,6 +27,7 @@ const MAX_IDLE: u32 = 200;
 
 /// Supervises all calls. One task does this for all of them, so that a short call needs no timer.
 pub(super) async fn supervise(shared: Arc<Shared>) {
+    let mut ending = JoinSet::new();
     let mut n_idle = 0;
     loop {
         let calls = shared.running.all();
@@ -38,12 +40,13 @@ pub(super) async fn supervise(shared: Arc<Shared>) {
         tokio::time::sleep(if has_old { INTERVAL } else { ACCEPT_AFTER }).await;
         let now = Instant::now();
         for call in shared.running.all() {
-            look_at(&shared, &call, now).await;
+            look_at(&shared, &call, now, &mut ending).await;
         }
+        while ending.try_join_next().is_some() {}
     }
 }
 
-async fn look_at(shared: &Shared, call: &Call, now: Instant) {
+async fn look_at(shared: &Arc<Shared>, call: &Arc<Call>, now: Instant, ending: &mut JoinSet<()>) {
     let beat = shared.limits.beat;
     let sign = call.alive(now, |is_first| now + if is_first { beat.min(FIRST_BEAT) } else { beat });
     if let Some((event, to)) = sign {
@@ -54,7 +57,7 @@ async fn look_at(shared: &Shared, call: &Call, now: Instant) {
     if !is_late && !is_abandoned {
         return;
     }
-    let Some(Ended { to, task }) = call.end() else { return };
+    let Some(Ended { to, task, claim }) = call.end() else { return };
     drop(task);
     let error = match is_late {
         true => {
@@ -63,7 +66,16 @@ async fn look_at(shared: &Shared, call: &Call, now: Instant) {
         }
         false => ToolError::cancelled(),
     };
-    shared.running.remove(call);
-    shared.stats.record(call.started.elapsed(), Some(&error));
-    Reply::to(shared, to).gave_up(&error).await;
+    shared.stats.record(call.started.elapsed(), Some(error.kind()));
+    let Some(claim) = claim else {
+        shared.running.remove(call);
+        return Reply::to(shared, to).gave_up(&error, None).await;
+    };
+    // The server may take long to store the answer, and other calls must not wait.
+    call.cancel.cancel();
+    let (shared, call) = (Arc::clone(shared), Arc::clone(call));
+    ending.spawn(async move {
+        Reply::to(&shared, to).gave_up(&error, Some(&claim)).await;
+        shared.running.remove(&call);
+    });
 }

@@ -1,0 +1,138 @@
+//! Claims, by which no call with `Tk-Once` runs twice.
+//!
+//! A worker claims the id of a call by creating a key, which succeeds for one worker only, and stores the answer under it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_nats::Client;
+use async_nats::jetstream::kv::{Operation, Store};
+use tokio::sync::OnceCell;
+use tokio::time::timeout;
+use toolkit::ToolError;
+use toolkit::call::ErrorKind;
+
+use super::answer::Answer;
+use super::record::{Claimant, Record};
+use crate::wire;
+
+/// The claimed calls of all workers.
+pub(super) struct Claims {
+    client: Client,
+    bucket: String,
+    worker: String,
+    store: OnceCell<Arc<Store>>,
+}
+
+/// The state of a call that this worker is asked to run.
+pub(super) enum Claimed {
+    /// This worker runs the call.
+    Own(Arc<Claim>),
+    /// The call has ended.
+    Answered(Answer),
+    /// A worker has claimed the call, and has stored no answer.
+    By(String),
+}
+
+/// A call that this worker has claimed.
+pub(super) struct Claim {
+    store: Arc<Store>,
+    id: String,
+    claim: Claimant,
+    revision: u64,
+}
+
+/// The number of attempts to claim a call, if the server does not confirm it.
+const MAX_ATTEMPTS: usize = 3;
+
+/// The time for one operation on the bucket.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+impl Claims {
+    pub(super) fn new(client: &Client, bucket: String, worker: &str) -> Self {
+        Self { client: client.clone(), bucket, worker: worker.to_owned(), store: OnceCell::new() }
+    }
+
+    /// Claims a call.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the bucket cannot be used. This worker does not run the call then.
+    pub(super) async fn claim(&self, id: &str, left: Duration) -> Result<Claimed, ToolError> {
+        let store = self.store().await?;
+        // A claim that is removed before its call has ended would not prevent another run.
+        let max_age = store.stream.cached_info().config.max_age;
+        if !max_age.is_zero() && left > max_age / 2 {
+            let message = format!(
+                "a claimed call may take at most half of the age limit of the bucket `{}`, which is {max_age:?}",
+                self.bucket
+            );
+            return Err(ToolError::new(ErrorKind::Failed, message));
+        }
+        let claim = Claimant { worker: self.worker.clone(), nonce: wire::random_id() };
+        let value = Record { claim: claim.clone(), answer: None }.write();
+        for _ in 0..MAX_ATTEMPTS {
+            let own = |revision| {
+                let (store, id, claim) = (Arc::clone(store), id.to_owned(), claim.clone());
+                Ok(Claimed::Own(Arc::new(Claim { store, id, claim, revision })))
+            };
+            if let Ok(Ok(revision)) = timeout(TIMEOUT, store.create(id, value.clone())).await {
+                return own(revision);
+            }
+            // The key exists, or the server did not confirm the claim.
+            match timeout(TIMEOUT, store.entry(id)).await {
+                Ok(Ok(Some(entry))) if entry.operation == Operation::Put => match Record::read(&entry.value) {
+                    Some(Record { answer: Some(answer), .. }) => return Ok(Claimed::Answered(answer)),
+                    Some(Record { claim: found, .. }) if found == claim => return own(entry.revision),
+                    Some(Record { claim: found, .. }) => return Ok(Claimed::By(found.worker)),
+                    None => break,
+                },
+                Ok(Ok(_)) => {}
+                Ok(Err(_)) | Err(_) => break,
+            }
+        }
+        Err(self.unavailable("does not answer"))
+    }
+
+    async fn store(&self) -> Result<&Arc<Store>, ToolError> {
+        let open = async {
+            let jetstream = async_nats::jetstream::new(self.client.clone());
+            let opened = timeout(TIMEOUT, jetstream.get_key_value(&self.bucket)).await;
+            opened.ok().and_then(Result::ok).map(Arc::new).ok_or_else(|| self.unavailable("does not exist"))
+        };
+        self.store.get_or_try_init(|| open).await
+    }
+
+    fn unavailable(&self, how: &str) -> ToolError {
+        let message = format!("the bucket `{}` of the NATS server, by which calls are claimed, {how}", self.bucket);
+        ToolError::new(ErrorKind::Unavailable, message)
+    }
+}
+
+impl Claim {
+    /// Stores the answer, or releases the claim if the tool has not started. Returns the answer that is stored, which is
+    /// another if the call was ended twice.
+    pub(super) async fn record(&self, answer: Answer) -> Answer {
+        if !answer.has_run() {
+            // The same call may be sent again, for example when the worker has less to do.
+            let released = timeout(TIMEOUT, self.store.delete_expect_revision(&self.id, Some(self.revision))).await;
+            if !matches!(released, Ok(Ok(()))) {
+                tracing::warn!("the claim of a call that did not start was not released");
+            }
+            return answer;
+        }
+        let value = Record { claim: self.claim.clone(), answer: Some(answer.clone()) }.write();
+        if matches!(timeout(TIMEOUT, self.store.update(&self.id, value, self.revision)).await, Ok(Ok(_))) {
+            return answer;
+        }
+        let stored = timeout(TIMEOUT, self.store.entry(&self.id)).await;
+        let stored = stored.ok().and_then(Result::ok).flatten().and_then(|entry| Record::read(&entry.value));
+        match stored {
+            Some(Record { answer: Some(stored), .. }) => stored,
+            _ => {
+                tracing::warn!("the answer of a claimed call was not stored");
+                answer
+            }
+        }
+    }
+}
