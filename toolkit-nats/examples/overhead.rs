@@ -1,15 +1,23 @@
 //! Compares calls of a tool over NATS with bare requests: the CPU time of caller and worker together, and the latency.
 //!
-//! `cargo run --release -p toolkit-nats --example overhead -- nats://localhost` needs a NATS server and Linux. Both kinds of
-//! calls alternate in one process, so that their ratio does not depend on what else the machine does.
+//! `cargo run --release -p toolkit-nats --example overhead -- nats://localhost` needs a NATS server with JetStream and Linux. All
+//! kinds of calls alternate in one process, so that their ratios do not depend on what else the machine does:
+//!
+//! - a bare request of the NATS client, whose handler runs on a thread that does I/O;
+//! - the floor: a bare request whose handler passes the arguments to a dispatcher on a thread for tools, as every handler must
+//!   that may block and validates;
+//! - a call of a tool;
+//! - a call that a worker claims first, with two more round trips to the server.
 
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
 use toolkit::backend::Backends;
 use toolkit::{Catalog, Dispatcher, tool};
-use toolkit_nats::{Connect, NatsBackend, Worker};
+use toolkit_http::ToolPool;
+use toolkit_nats::{Buckets, Connect, NatsBackend, RetryPolicy, Worker};
 
 /// Returns a text unchanged.
 #[tool]
@@ -23,14 +31,19 @@ const SIZE: usize = 1024;
 
 #[derive(Clone)]
 enum Caller {
-    Bare(async_nats::Client),
+    /// A client, and the subject of the handler.
+    Bare(async_nats::Client, &'static str),
     Toolkit(Dispatcher),
 }
+
+const NAMES: [&str; 4] = ["bare request", "floor", "call of a tool", "claimed call"];
 
 impl Caller {
     async fn call(&self, arguments: &str) -> Result<usize, Box<dyn Error + Send + Sync>> {
         match self {
-            Self::Bare(client) => Ok(client.request("bare.echo", arguments.to_owned().into()).await?.payload.len()),
+            Self::Bare(client, subject) => {
+                Ok(client.request(*subject, arguments.to_owned().into()).await?.payload.len())
+            }
             Self::Toolkit(dispatcher) => {
                 Ok(dispatcher.call("fleet:echo", arguments).await?.json().map_or(0, <[u8]>::len))
             }
@@ -53,24 +66,43 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
             let _ = replies.publish(reply, body["text"].to_string().into()).await;
         }
     });
+    let mut requests = bare.queue_subscribe("floor.echo", "q".to_owned()).await?;
+    let (replies, tools, pool) = (bare.clone(), Dispatcher::new(Catalog::linked()?)?, ToolPool::shared());
+    tokio::spawn(async move {
+        // Dropping the handle of a task cancels it.
+        let mut tasks = FuturesUnordered::new();
+        while let Some(request) = requests.next().await {
+            let Some(reply) = request.reply else { continue };
+            let (replies, tools) = (replies.clone(), tools.clone());
+            tasks.push(pool.spawn("echo", async move {
+                if let Ok(result) = tools.call("echo", &request.payload[..]).await {
+                    let _ = replies.publish(reply, result.into_json().into()).await;
+                }
+            }));
+            while tasks.next().now_or_never().flatten().is_some() {}
+        }
+    });
     let backend = NatsBackend::new("fleet", Connect::new(&url)?);
     while backend.members().await?.is_empty() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    let backends = Backends::new();
-    backends.register(backend)?;
-    let collected = backends.collect(Catalog::new([])?).await;
-    let dispatcher = Dispatcher::builder(collected.catalog).routes(collected.routes).build()?;
-    let callers = [Caller::Bare(async_nats::connect(&url).await?), Caller::Toolkit(dispatcher)];
+    Buckets::new(Connect::new(&url)?).create().await?;
+    let client = async_nats::connect(&url).await?;
+    let callers = [
+        Caller::Bare(client.clone(), "bare.echo"),
+        Caller::Bare(client, "floor.echo"),
+        Caller::Toolkit(dispatcher(backend.clone()).await?),
+        Caller::Toolkit(dispatcher(backend.retry(RetryPolicy::Claimed)).await?),
+    ];
 
-    println!("| in flight | | CPU of a call | ratio | p50 | p99 |");
-    println!("|---|---|---:|---:|---:|---:|");
+    println!("| in flight | | CPU of a call | to a bare request | to the floor | p50 | p99 |");
+    println!("|---|---|---:|---:|---:|---:|---:|");
     for n_in_flight in [1, 64] {
         let n_calls = 2_000;
         for caller in &callers {
             round(caller, n_in_flight, n_calls).await?;
         }
-        let (mut cpu, mut latencies) = ([Duration::ZERO; 2], [Vec::new(), Vec::new()]);
+        let (mut cpu, mut latencies) = ([Duration::ZERO; NAMES.len()], [const { Vec::new() }; NAMES.len()]);
         for _ in 0..N_ROUNDS {
             for (nth, caller) in callers.iter().enumerate() {
                 let before = cpu_time()?;
@@ -78,16 +110,27 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
                 cpu[nth] += cpu_time()? - before;
             }
         }
-        for (nth, name) in ["bare request", "call of a tool"].into_iter().enumerate() {
+        for (nth, name) in NAMES.into_iter().enumerate() {
             let times = &mut latencies[nth];
             times.sort_unstable();
             let each = cpu[nth] / u32::try_from(times.len())?;
-            let ratio = cpu[nth].as_secs_f64() / cpu[0].as_secs_f64();
+            let [to_bare, to_floor] = [0, 1].map(|base| cpu[nth].as_secs_f64() / cpu[base].as_secs_f64());
             let at = |percent: usize| times[times.len() * percent / 100];
-            println!("| {n_in_flight} | {name} | {each:.1?} | {ratio:.2} | {:.0?} | {:.0?} |", at(50), at(99));
+            println!(
+                "| {n_in_flight} | {name} | {each:.1?} | {to_bare:.2} | {to_floor:.2} | {:.0?} | {:.0?} |",
+                at(50),
+                at(99)
+            );
         }
     }
     Ok(())
+}
+
+async fn dispatcher(backend: NatsBackend) -> Result<Dispatcher, Box<dyn Error + Send + Sync>> {
+    let backends = Backends::new();
+    backends.register(backend)?;
+    let collected = backends.collect(Catalog::new([])?).await;
+    Ok(Dispatcher::builder(collected.catalog).routes(collected.routes).build()?)
 }
 
 /// Makes some calls and returns the time that each took.
