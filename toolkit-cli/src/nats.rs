@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use clap::{Arg, ArgMatches, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use tokio::runtime::Runtime;
 use toolkit::Catalog;
 #[cfg(feature = "nats")]
 use toolkit::backend::Backends;
 use toolkit::backend::Routes;
 #[cfg(feature = "nats")]
-use toolkit_nats::{Connect, NatsBackend};
+use toolkit_nats::{Connect, NatsBackend, RetryPolicy};
 
 use crate::error::CommandError;
 #[cfg(feature = "nats")]
@@ -29,7 +29,7 @@ const NAME: &str = "nats";
 pub(crate) fn options(help: &'static str) -> Vec<Arg> {
     let mut options = vec![url("nats").help(help)];
     options.extend(connection("nats"));
-    options.push(trust("nats"));
+    options.extend(calls("nats"));
     options.into_iter().map(|arg| unless(IS_ON, "nats", arg)).collect()
 }
 
@@ -42,7 +42,9 @@ pub(crate) fn serve_options() -> Vec<Arg> {
             .help("Also serve the tools of the workers at this NATS server, over MCP"),
     ];
     options.extend(connection("nats-server"));
-    options.push(trust("nats-tools"));
+    options.extend(calls("nats-tools"));
+    let help = "Create the buckets for large bodies and claimed calls first, unless they exist";
+    options.push(switch("nats-create-buckets").requires("nats").help(help));
     let options = options.into_iter().map(|arg| match arg.get_id() == "nats-tools" {
         true => unless(cfg!(feature = "proxy"), "proxy", arg),
         false => arg,
@@ -55,7 +57,7 @@ fn url(name: &'static str) -> Arg {
 }
 
 /// Returns the options of a connection, which require the option or group `with`.
-fn connection(with: &'static str) -> [Arg; 4] {
+fn connection(with: &'static str) -> [Arg; 5] {
     let file = |name: &'static str| {
         Arg::new(name).long(name).value_name("FILE").requires(with).value_parser(value_parser!(PathBuf))
     };
@@ -63,6 +65,11 @@ fn connection(with: &'static str) -> [Arg; 4] {
         file("nats-creds").help("Authenticate at the NATS server with this file of credentials"),
         file("nats-nkey").help("Authenticate at the NATS server with the seed of an NKey in this file"),
         file("nats-ca").help("Trust the certificate authorities in this PEM file"),
+        Arg::new("nats-inbox")
+            .long("nats-inbox")
+            .value_name("PREFIX")
+            .requires(with)
+            .help("Prefix of the subjects for results, which other users may not read [default: _INBOX]"),
         Arg::new("nats-prefix")
             .long("nats-prefix")
             .value_name("PREFIX")
@@ -71,8 +78,23 @@ fn connection(with: &'static str) -> [Arg; 4] {
     ]
 }
 
-fn trust(with: &'static str) -> Arg {
-    switch("nats-trust").requires(with).help("Trust the hints of the workers' tools, such as `readOnlyHint`")
+/// Returns the options of a caller, which require the option `with`.
+fn calls(with: &'static str) -> [Arg; 5] {
+    let text = |name: &'static str, value: &'static str| Arg::new(name).long(name).value_name(value).requires(with);
+    [
+        switch("nats-trust").requires(with).help("Trust the hints of the workers' tools, such as `readOnlyHint`"),
+        switch("nats-claim")
+            .requires(with)
+            .help("Let a worker claim each call first, so that a lost call is repeated and none runs twice"),
+        switch("nats-send-credentials")
+            .requires(with)
+            .help("Send the credentials that a tool requires to its worker, over TLS"),
+        text("nats-only", "NAMESPACE")
+            .action(ArgAction::Append)
+            .help("Use the tools of this namespace only; may be repeated"),
+        text("nats-bodies", "BUCKET")
+            .help("Bucket for large arguments and results, which other users may not read [default: tk-bodies]"),
+    ]
 }
 
 /// Returns the connection to a server, if the option `name` has its URL.
@@ -92,6 +114,9 @@ pub(crate) fn connect(matches: &ArgMatches, name: &str) -> Result<Option<Connect
     if let Some(path) = matches.get_one::<PathBuf>("nats-ca") {
         connect = connect.trust(path);
     }
+    if let Some(prefix) = matches.get_one::<String>("nats-inbox") {
+        connect = connect.inbox_prefix(prefix);
+    }
     Ok(Some(connect))
 }
 
@@ -108,6 +133,18 @@ pub(crate) fn backend(matches: &ArgMatches, name: &str) -> Result<Option<NatsBac
         let mut backend = NatsBackend::new(NAME, connect);
         if let Some(prefix) = prefix(matches) {
             backend = backend.prefix(prefix);
+        }
+        if let Some(bucket) = matches.get_one::<String>("nats-bodies") {
+            backend = backend.body_bucket(bucket);
+        }
+        if let Some(namespaces) = matches.get_many::<String>("nats-only") {
+            backend = backend.only(namespaces);
+        }
+        if matches.get_flag("nats-claim") {
+            backend = backend.retry(RetryPolicy::Claimed);
+        }
+        if matches.get_flag("nats-send-credentials") {
+            backend = backend.send_credentials();
         }
         if matches.get_flag("nats-trust") { backend.trusted() } else { backend }
     }))

@@ -93,3 +93,33 @@ async fn an_mcp_server_in_front_follows_the_workers() {
     let dispatcher = Dispatcher::builder(collected.catalog).routes(collected.routes).build().unwrap();
     assert_eq!(call(&dispatcher, "front:diary_record", json!({ "id": 9, "ms": 10 })).await.unwrap(), 9);
 }
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn options_claim_calls_and_choose_namespaces() {
+    let server = Server::start();
+    let _serving = super::processes::Killed(
+        Command::new(env!("CARGO_BIN_EXE_fixture_tools"))
+            .args(["serve", "--nats", &server.url(), "--nats-create-buckets", "--nats-inbox", "_INBOX.worker"])
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap(),
+    );
+    let backend = NatsBackend::new("fleet", connect(&server));
+    until(async || backend.members().await.is_ok_and(|members| members.len() == 1)).await;
+    let (listed, errors, _) = run(&server, &["list"], &["--nats-only", "math"]);
+    let ids: Vec<&str> = listed.lines().filter_map(|line| line.split('\t').next()).collect();
+    assert!(!ids.is_empty() && ids.iter().all(|id| id.starts_with("math:")), "{ids:?} {errors}");
+
+    let jetstream = async_nats::jetstream::new(async_nats::connect(server.url()).await.unwrap());
+    jetstream.get_stream("OBJ_tk-bodies").await.unwrap();
+    let n_claims = async || jetstream.get_stream("KV_tk-calls").await.unwrap().cached_info().state.last_sequence;
+    assert_eq!(n_claims().await, 0);
+    let options =
+        ["--nats-claim", "--nats-send-credentials", "--nats-inbox", "_INBOX.me", "--nats-bodies", "tk-bodies-me"];
+    let rest: Vec<&str> = options.into_iter().chain(["math:add", "--a", "1", "--b", "2"]).collect();
+    let (called, errors, _) = run(&server, &["call"], &rest);
+    assert_eq!(called.trim(), "3", "{errors}");
+    // The claim, and the answer.
+    assert_eq!(n_claims().await, 2);
+}

@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::ArgMatches;
 use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{Catalog, Dispatcher};
-use toolkit_nats::Worker;
+use toolkit_nats::{Buckets, Worker};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -26,12 +26,19 @@ pub(super) fn run(
     };
     let tools = counted(dispatcher.catalog().len(), "tool");
     writeln!(anstream::stderr(), "{} serving {tools} over NATS", style::NOTE)?;
+    let mut buckets = matches.get_flag("nats-create-buckets").then(|| Buckets::new(connect.clone()));
     let mut worker = Worker::new(connect, dispatcher);
     if let Some(prefix) = nats::prefix(matches) {
         worker = worker.prefix(prefix);
+        buckets = buckets.map(|buckets| buckets.prefix(prefix));
     }
     runtime::silence_panics();
-    let ended = runtime.block_on(worker.run_until_signal());
+    let ended = runtime.block_on(async {
+        if let Some(buckets) = buckets {
+            buckets.create().await?;
+        }
+        worker.run_until_signal().await
+    });
     // A tool that is still running must not keep the process alive.
     runtime.shutdown_background();
     ended.map_err(|error| CommandError::Other { exit: Exit::Failed, kind: "nats", message: error.to_string() })?;
