@@ -54,8 +54,10 @@ mod nested;
 mod output;
 pub(crate) mod permit;
 mod read;
+mod record;
 mod result;
 mod secret;
+mod step_id;
 #[cfg(feature = "async")]
 pub(crate) mod timer;
 mod trace;
@@ -79,5 +81,6 @@ pub use self::log::{LogLevel, LogMessage};
 pub(crate) use self::output::{check_output, check_output_tree, check_value, not_json};
 pub use self::result::RunResult;
 pub use self::secret::SecretString;
+pub use self::step_id::StepId;
 pub use self::trace::TraceContext;
 pub use crate::arguments::Arguments;

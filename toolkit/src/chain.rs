@@ -56,7 +56,9 @@ mod outcome;
 mod plan;
 mod pointer;
 mod reach;
+mod record;
 mod run;
+mod runner;
 mod step;
 mod typed;
 
@@ -66,5 +68,6 @@ pub use self::json::ParseChainError;
 pub use self::memory::{ChainLimits, MAX_TAKEN_BYTES};
 pub use self::outcome::{ChainOutcome, StepResult};
 pub use self::plan::MAX_STEPS;
+pub use self::runner::{StepCall, StepRun, StepRunner};
 pub use self::step::{PREVIOUS, Reference, Step};
 pub use self::typed::{Feeds, Link, Then};

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 /// A single reason why a value does not match a schema.
@@ -23,7 +23,7 @@ use serde_json::Value;
 /// assert_eq!(violation.suggestion.as_deref(), Some("celsius"));
 /// # Ok::<(), toolkit_schema::SchemaError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Violation {
     /// The location, as a JSON Pointer into the value (RFC 6901).
@@ -33,13 +33,13 @@ pub struct Violation {
     /// The rule without its subject, such as `must be at most 14`.
     pub rule: String,
     /// The limit of the keyword, if it has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub limit: Option<Value>,
     /// The value that was sent, unless it is secret, missing, or too large to repeat.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub sent: Option<Value>,
     /// The accepted values, if the schema lists them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allowed: Vec<Value>,
     /// The value or key that was probably meant.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,6 +94,11 @@ fn long(pointer: &str) -> Option<usize> {
         return None;
     }
     pointer.char_indices().nth(MAX_POINTER).map(|(end, _)| end)
+}
+
+/// Reads a value that is present, which may be `null`.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
 }
 
 /// A writer that keeps text on one line and escapes invisible characters, so that a key or value cannot forge or hide a

@@ -1,8 +1,9 @@
 //! Coercion of arguments that do not match the schema.
 
+use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::error::ToolError;
@@ -65,16 +66,16 @@ pub enum Coercion {
 /// let dispatcher = Dispatcher::new(catalog![list]?)?;
 /// let result = dispatcher.call_sync("list", r#"{"folder": "/", "hidden": null}"#)?;
 /// let change = &result.changes()[0];
-/// assert_eq!((&*change.pointer, change.what), ("/hidden", "null taken as absent"));
+/// assert_eq!((&*change.pointer, &*change.what), ("/hidden", "null taken as absent"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Change {
     /// A JSON Pointer (RFC 6901) into the arguments.
     pub pointer: String,
     /// A description of the change, such as `text read as an integer`.
-    pub what: &'static str,
+    pub what: Cow<'static, str>,
 }
 
 impl fmt::Display for Change {
@@ -166,7 +167,7 @@ pub(crate) fn refusal(tool: &Tool, violations: Violations) -> ToolError {
 }
 
 fn coerce(tree: &mut Tree, violation: &Violation, coercion: Coercion, changes: &mut Vec<Change>) {
-    let change = |what: &'static str| Change { pointer: violation.pointer.clone(), what };
+    let change = |what: &'static str| Change { pointer: violation.pointer.clone(), what: what.into() };
     let may_be_absent = coercion != Coercion::Off && violation.optional;
     let may_be_read = coercion == Coercion::Lenient && violation.keyword == "type";
     if !may_be_absent && !may_be_read {

@@ -76,6 +76,34 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
+    /// All kinds.
+    const ALL: [Self; 24] = [
+        Self::UnknownTool,
+        Self::AmbiguousTool,
+        Self::NoBackend,
+        Self::Unavailable,
+        Self::OutcomeUnknown,
+        Self::Unauthorized,
+        Self::MissingRequirements,
+        Self::Denied,
+        Self::Pending,
+        Self::TooLarge,
+        Self::MalformedJson,
+        Self::InvalidArguments,
+        Self::Overloaded,
+        Self::Failed,
+        Self::Declined,
+        Self::CannotAsk,
+        Self::Internal,
+        Self::Panicked,
+        Self::TimedOut,
+        Self::Cancelled,
+        Self::NeedsRuntime,
+        Self::InvalidResponse,
+        Self::ResultTooLarge,
+        Self::InvalidOutput,
+    ];
+
     /// Returns the name in `snake_case`, for logs and metrics. The names are stable.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -106,6 +134,21 @@ impl ErrorKind {
             Self::ResultTooLarge => "result_too_large",
             Self::InvalidOutput => "invalid_output",
         }
+    }
+
+    /// Returns the kind with this [name](Self::name).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::call::ErrorKind;
+    ///
+    /// assert_eq!(ErrorKind::from_name("timed_out"), Some(ErrorKind::TimedOut));
+    /// assert_eq!(ErrorKind::from_name("out_of_tea"), None);
+    /// ```
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// Returns the stage at which errors of this kind occur.
@@ -178,4 +221,18 @@ pub enum Stage {
     Normalize,
     /// The result is validated.
     ValidateOutput,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_found_by_its_name() {
+        // The kinds are declared in this order, so that a missing one shifts those after it.
+        for (idx, kind) in ErrorKind::ALL.into_iter().enumerate() {
+            assert_eq!((kind as usize, ErrorKind::from_name(kind.name())), (idx, Some(kind)));
+        }
+        assert_eq!(ErrorKind::InvalidOutput as usize + 1, ErrorKind::ALL.len());
+    }
 }

@@ -24,7 +24,7 @@ pub(super) fn text<'a>(sent: &'a Arguments<'_>, tree: &Tree, changes: &[Change])
 
 /// Creates the change of a float that was read as an integer.
 pub(super) fn change(pointer: String) -> Change {
-    Change { pointer, what: READ_AS_INTEGER }
+    Change { pointer, what: READ_AS_INTEGER.into() }
 }
 
 /// Replaces whole floats by integers where the value does not fit otherwise, and returns their locations. A type that

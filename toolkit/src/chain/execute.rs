@@ -12,6 +12,7 @@ use super::memory::{self, Budget, ChainLimits, MAX_TAKEN_BYTES, Size};
 use super::meter::Meter;
 use super::outcome::{ChainOutcome, StepResult};
 use super::plan::{Plan, Previous, Wiring};
+use super::runner::{StepCall, StepRun, StepRunner};
 use super::step::PREVIOUS;
 use crate::call::{Context, ErrorKind, RunResult, ToolError};
 use crate::dispatch::{BoxFuture, Dispatcher};
@@ -37,8 +38,7 @@ pub(super) struct Run<'a> {
 struct Called {
     idx: usize,
     args: Value,
-    result: Result<RunResult, ToolError>,
-    duration: Duration,
+    run: StepRun,
 }
 
 impl<'a> Run<'a> {
@@ -67,18 +67,18 @@ impl<'a> Run<'a> {
         }
     }
 
-    pub(super) async fn run(mut self) -> ChainOutcome {
+    pub(super) async fn run(mut self, runner: &'a dyn StepRunner) -> ChainOutcome {
         match self.chain.order {
             Order::Sequential => {
                 for idx in 0..self.finished.len() {
                     if self.is_over() {
                         break;
                     }
-                    let called = self.call(idx).await;
+                    let called = self.call(idx, runner).await;
                     self.finish(called);
                 }
             }
-            Order::Parallel => self.run_parallel().await,
+            Order::Parallel => self.run_parallel(runner).await,
         }
         self.outcome()
     }
@@ -97,15 +97,15 @@ impl<'a> Run<'a> {
                 let context = context.nested(self.dispatcher.resolve(tool)?)?;
                 self.dispatcher.call_sync_with(&context, tool, &args)
             });
-            let called = Called { idx, args, result, duration: start.elapsed() };
-            self.finish(called);
+            let run = StepRun { result, duration: start.elapsed() };
+            self.finish(Called { idx, args, run });
         }
         self.outcome()
     }
 
     /// Polls all steps whose inputs are available, in one task. After a failure no step is started, and the running
     /// ones are completed, because their effects belong into the outcome.
-    async fn run_parallel(&mut self) {
+    async fn run_parallel(&mut self, runner: &'a dyn StepRunner) {
         let mut waiting: Vec<usize> = (0..self.finished.len()).collect();
         let mut running: Vec<BoxFuture<'a, Called>> = Vec::new();
         loop {
@@ -117,7 +117,7 @@ impl<'a> Run<'a> {
                 let (ready, rest) = waiting.into_iter().partition(|&idx| is_ready(idx));
                 waiting = rest;
                 let ready: Vec<usize> = ready;
-                running.extend(ready.into_iter().map(|idx| self.call(idx)));
+                running.extend(ready.into_iter().map(|idx| self.call(idx, runner)));
             }
             if running.is_empty() {
                 return;
@@ -132,17 +132,15 @@ impl<'a> Run<'a> {
         self.failed.is_some() || self.context.is_cancelled()
     }
 
-    fn call(&mut self, idx: usize) -> BoxFuture<'a, Called> {
+    fn call(&mut self, idx: usize, runner: &'a dyn StepRunner) -> BoxFuture<'a, Called> {
         let (tool, dispatcher) = (self.chain.steps()[idx].tool(), self.dispatcher);
         let ((args, found), context) = (self.args(idx), self.meter.context_of(idx));
         Box::pin(async move {
-            let start = Instant::now();
-            let context = found.and_then(|()| context.nested(dispatcher.resolve(tool)?));
-            let result = match context {
-                Ok(context) => dispatcher.call_with(&context, tool, &args).await,
-                Err(error) => Err(error),
+            let run = match found {
+                Ok(()) => runner.run(StepCall { index: idx, tool, args: &args, context, dispatcher }).await,
+                Err(error) => StepRun { result: Err(error), duration: Duration::ZERO },
             };
-            Called { idx, args, result, duration: start.elapsed() }
+            Called { idx, args, run }
         })
     }
 
@@ -240,7 +238,7 @@ impl<'a> Run<'a> {
     }
 
     fn finish(&mut self, called: Called) {
-        let Called { idx, args, result, duration } = called;
+        let Called { idx, args, run: StepRun { result, duration } } = called;
         let result = result.and_then(|result| self.keep(idx, result));
         if result.is_err() {
             self.failed.get_or_insert(idx);

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::record::Recorded;
 use crate::call::{RunResult, ToolError};
 
 /// The outcome of a chain: every step that was started, and the error that stopped the chain.
@@ -28,7 +30,11 @@ use crate::call::{RunResult, ToolError};
 /// assert_eq!(outcome.error().unwrap().message(), "division by zero");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
+///
+/// A host can record an outcome: what is deserialized equals what was serialized, except for the causes of errors, which
+/// are not recorded.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(try_from = "Recorded")]
 pub struct ChainOutcome {
     pub(super) steps: Vec<StepResult>,
     /// The index in `steps` of the step that failed first.
@@ -113,6 +119,8 @@ impl ChainOutcome {
 /// assert_eq!(second.result.as_ref().unwrap().value(), 4);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct StepResult {
     /// The index of the step in the chain.

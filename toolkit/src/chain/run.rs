@@ -6,6 +6,7 @@ use super::diagnostic::ChainDiagnostics;
 use super::execute::Run;
 use super::memory::ChainLimits;
 use super::outcome::ChainOutcome;
+use super::runner::{InMemory, StepRunner};
 use crate::call::Context;
 use crate::dispatch::Dispatcher;
 
@@ -70,7 +71,22 @@ impl Chain {
         context: &Context,
         limits: ChainLimits,
     ) -> Result<ChainOutcome, ChainDiagnostics> {
-        Ok(self.start(dispatcher, context, limits)?.run().await)
+        self.run_with(dispatcher, context, limits, &InMemory).await
+    }
+
+    /// Runs the chain with another way to run its steps, such as one that records their results.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Chain::run`].
+    pub async fn run_with(
+        &self,
+        dispatcher: &Dispatcher,
+        context: &Context,
+        limits: ChainLimits,
+        runner: &dyn StepRunner,
+    ) -> Result<ChainOutcome, ChainDiagnostics> {
+        Ok(self.start(dispatcher, context, limits)?.run(runner).await)
     }
 
     /// Runs a chain of synchronous tools on this thread, in the order of the list, without a runtime.

@@ -1,0 +1,107 @@
+//! The way in which the steps of a chain are run.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::call::{BoxFuture, Context, RunResult, ToolError};
+use crate::dispatch::Dispatcher;
+
+/// Runs the steps of a chain.
+///
+/// [`Chain::run`](super::Chain::run) calls the tool of each step. A runner for
+/// [`Chain::run_with`](super::Chain::run_with) can do more, such as record results and return recorded ones. It does not
+/// choose the steps or their arguments, so that every runner leads to the same outcome.
+///
+/// # Examples
+///
+/// ```standalone_crate
+/// use std::sync::Mutex;
+/// use toolkit::call::BoxFuture;
+/// use toolkit::chain::{Chain, ChainLimits, Step, StepCall, StepRun, StepRunner};
+/// use toolkit::{Context, Dispatcher, catalog, tool};
+///
+/// /// Doubles a number.
+/// #[tool]
+/// fn double(n: u32) -> u32 {
+///     n * 2
+/// }
+///
+/// #[derive(Default)]
+/// struct Log(Mutex<Vec<String>>);
+///
+/// impl StepRunner for Log {
+///     fn run<'a>(&'a self, call: StepCall<'a>) -> BoxFuture<'a, StepRun> {
+///         self.0.lock().unwrap().push(format!("{}: {} {}", call.index, call.tool, call.args));
+///         Box::pin(call.run())
+///     }
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let dispatcher = Dispatcher::new(catalog![double]?)?;
+/// let chain = Chain::new().then(Step::new("double").arg("n", 1)).then(Step::new("double").arg("n", 5));
+/// let log = Log::default();
+/// let outcome = chain.run_with(&dispatcher, &Context::new(), ChainLimits::new(), &log).await?;
+/// assert_eq!(outcome.result().unwrap().value(), 10);
+/// assert_eq!(*log.0.lock().unwrap(), [r#"0: double {"n":1}"#, r#"1: double {"n":5}"#]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait StepRunner: Sync {
+    /// Runs a step.
+    fn run<'a>(&'a self, call: StepCall<'a>) -> BoxFuture<'a, StepRun>;
+}
+
+/// A step whose arguments are known.
+pub struct StepCall<'a> {
+    /// The index of the step in the chain.
+    pub index: usize,
+    /// The name of the tool as written in the chain.
+    pub tool: &'a str,
+    /// The arguments, including those from earlier steps.
+    pub args: &'a Value,
+    /// The context of the step, which reports its progress as a part of that of the chain.
+    pub context: Context,
+    /// The dispatcher that the chain was checked with.
+    pub dispatcher: &'a Dispatcher,
+}
+
+/// The result of a step, and the time that it took.
+#[derive(Debug)]
+pub struct StepRun {
+    /// The result of the call.
+    pub result: Result<RunResult, ToolError>,
+    /// The duration of the call.
+    pub duration: Duration,
+}
+
+impl StepCall<'_> {
+    /// Calls the tool.
+    pub async fn run(self) -> StepRun {
+        let start = Instant::now();
+        let context = self.dispatcher.resolve(self.tool).and_then(|tool| self.context.nested(tool));
+        let result = match context {
+            Ok(context) => self.dispatcher.call_with(&context, self.tool, self.args).await,
+            Err(error) => Err(error),
+        };
+        StepRun { result, duration: start.elapsed() }
+    }
+}
+
+/// Calls the tools and keeps nothing.
+pub(super) struct InMemory;
+
+impl StepRunner for InMemory {
+    fn run<'a>(&'a self, call: StepCall<'a>) -> BoxFuture<'a, StepRun> {
+        Box::pin(call.run())
+    }
+}
+
+// Arguments may contain secrets, and `Debug` output usually ends up in logs.
+impl fmt::Debug for StepCall<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StepCall").field("index", &self.index).field("tool", &self.tool).finish_non_exhaustive()
+    }
+}
