@@ -1,0 +1,120 @@
+//! A worker of durable runs whose tools write to a file what they do: `fixture_durable URL [OPTION]…`.
+//!
+//! | option | meaning |
+//! |---|---|
+//! | `no_guard` | effects are not guarded |
+//! | `approve` | calls of destructive tools are approved by a person |
+//! | `release=NAME` | the name of a tool, so that the version of the tools differs |
+//! | `timeout_ms=N` | the time that a step waits for a decision |
+//!
+//! `FIXTURE_DIARY` names the file. Each line is written at once, so that it survives the death of the process.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use toolkit::{Catalog, Context, Dispatcher, Tool, ToolError, tool};
+use toolkit_durable::{Connect, Worker};
+use toolkit_tower::Approval;
+
+static DIARY: LazyLock<File> = LazyLock::new(|| {
+    let path = std::env::var("FIXTURE_DIARY").expect("FIXTURE_DIARY");
+    OpenOptions::new().create(true).append(true).open(path).expect("the diary can be opened")
+});
+
+static RELEASE: LazyLock<String> = LazyLock::new(|| {
+    let release = std::env::args().find_map(|argument| argument.strip_prefix("release=").map(str::to_owned));
+    release.unwrap_or_else(|| "first".to_owned())
+});
+
+/// Writes `EVENT KIND RUN/STEP PID RELEASE`.
+fn note(event: &str, kind: &str, ctx: &Context) {
+    let key = ctx.step().map_or_else(|| "none".to_owned(), |step| step.key());
+    let line = format!("{event} {kind} {key} {} {}\n", std::process::id(), *RELEASE);
+    (&*DIARY).write_all(line.as_bytes()).expect("the diary can be written");
+}
+
+/// A call that has started. Dropping it writes that it was cancelled, unless it has ended.
+struct Started<'c> {
+    kind: &'static str,
+    ctx: &'c Context,
+    has_ended: bool,
+}
+
+impl Drop for Started<'_> {
+    fn drop(&mut self) {
+        note(if self.has_ended { "end" } else { "cancelled" }, self.kind, self.ctx);
+    }
+}
+
+async fn work(kind: &'static str, n: u64, ms: u64, ctx: &Context) -> u64 {
+    note("start", kind, ctx);
+    let mut started = Started { kind, ctx, has_ended: false };
+    tokio::time::sleep(Duration::from_millis(ms)).await;
+    started.has_ended = true;
+    n + 1
+}
+
+/// Adds one, with an effect that must not be repeated.
+#[tool(namespace = "diary")]
+async fn once(n: u64, ms: u64, ctx: &Context) -> u64 {
+    work("once", n, ms, ctx).await
+}
+
+/// Adds one, and may be repeated.
+#[tool(namespace = "diary", idempotent, destructive = false)]
+async fn repeatable(n: u64, ms: u64, ctx: &Context) -> u64 {
+    work("repeatable", n, ms, ctx).await
+}
+
+/// Adds one, after a person has approved it.
+#[tool(namespace = "diary", destructive)]
+async fn approved(n: u64, ms: u64, ctx: &Context) -> u64 {
+    work("approved", n, ms, ctx).await
+}
+
+/// Fails.
+#[tool(namespace = "diary", read_only)]
+async fn fail(message: String, ctx: &Context) -> Result<u64, ToolError> {
+    note("start", "fail", ctx);
+    Err(ToolError::failed(message))
+}
+
+/// Ends the process.
+#[tool(namespace = "diary", idempotent)]
+async fn crash(ctx: &Context) -> u64 {
+    note("start", "crash", ctx);
+    std::process::abort()
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let connect = Connect::new(&arguments.next().ok_or("usage: fixture_durable URL")?)?.application("fixture");
+    let (mut approves, mut is_guarded, mut timeout) = (false, true, None);
+    for argument in arguments {
+        match argument.split_once('=') {
+            None if argument == "no_guard" => is_guarded = false,
+            None if argument == "approve" => approves = true,
+            Some(("release", _)) => {}
+            Some(("timeout_ms", ms)) => timeout = Some(Duration::from_millis(ms.parse()?)),
+            _ => return Err(format!("no option `{argument}`").into()),
+        }
+    }
+    let release = Tool::builder(format!("release_{}", *RELEASE)).build()?;
+    let catalog = Catalog::new(Catalog::linked()?.iter().cloned().chain([release]))?;
+    let mut dispatcher = Dispatcher::builder(catalog);
+    if approves {
+        dispatcher = dispatcher.layer(Approval::ask_caller().when(|tool| tool.annotations().destructive == Some(true)));
+    }
+    let mut worker = Worker::new(connect, dispatcher.build()?).takeover_after(Duration::from_secs(1));
+    if !is_guarded {
+        worker = worker.without_guard();
+    }
+    if let Some(timeout) = timeout {
+        worker = worker.decision_timeout(timeout);
+    }
+    worker.run_until_signal().await?;
+    Ok(())
+}

@@ -1,0 +1,73 @@
+//! Workers in processes of their own, and what their tools wrote.
+
+use std::collections::BTreeMap;
+use std::process::{Child, Command, Stdio};
+
+use super::Server;
+
+/// A process that is killed on drop.
+pub(crate) struct Process(Child);
+
+impl Process {
+    pub(crate) fn start(server: &Server, options: &str) -> Self {
+        let child = Command::new(env!("CARGO_BIN_EXE_fixture_durable"))
+            .arg(server.url())
+            .args(options.split_whitespace())
+            .env("FIXTURE_DIARY", server.diary())
+            .stdout(Stdio::null())
+            .spawn();
+        Self(child.unwrap())
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        let pid = self.0.id().to_string();
+        assert!(Command::new("kill").args([&format!("-{name}"), &pid]).status().unwrap().success());
+    }
+
+    pub(crate) fn kill(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.0.try_wait().unwrap().is_some()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A line of the diary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    pub(crate) event: String,
+    pub(crate) kind: String,
+    /// `RUN/STEP`.
+    pub(crate) key: String,
+    pub(crate) release: String,
+}
+
+/// Returns what the tools wrote.
+pub(crate) fn lines(server: &Server) -> Vec<Line> {
+    let diary = std::fs::read_to_string(server.diary()).unwrap_or_default();
+    let read = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let [event, kind, key, _, release] = words[..] else { panic!("unexpected line {line}") };
+        let [event, kind, key, release] = [event, kind, key, release].map(str::to_owned);
+        Line { event, kind, key, release }
+    };
+    diary.lines().map(read).collect()
+}
+
+/// Returns the number of times that a tool of a kind has started, by step.
+pub(crate) fn starts(server: &Server, kind: &str) -> BTreeMap<String, usize> {
+    let mut starts = BTreeMap::new();
+    for line in lines(server).into_iter().filter(|line| line.event == "start" && line.kind == kind) {
+        *starts.entry(line.key).or_default() += 1;
+    }
+    starts
+}

@@ -1,0 +1,113 @@
+//! A Postgres server in processes of its own.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// The time after which a test that waits fails.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A server that is killed on drop.
+pub(crate) struct Server {
+    port: u16,
+    folder: PathBuf,
+}
+
+impl Server {
+    /// Starts a server without databases, which trusts every user of this machine.
+    pub(crate) fn start() -> Self {
+        static N_SERVERS: AtomicU64 = AtomicU64::new(0);
+        let nth = N_SERVERS.fetch_add(1, Ordering::Relaxed);
+        // Another user must reach it, as the server refuses to run as root.
+        let folder = std::env::temp_dir().join(format!("toolkit-durable-{}-{nth}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        if is_root() {
+            assert!(Command::new("chown").arg("postgres").arg(&folder).status().unwrap().success());
+        }
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let server = Self { port, folder };
+        server.run("initdb", &["--auth=trust", "--username=postgres", "--no-sync", "--encoding=UTF8", "--locale=C"]);
+        server.launch();
+        server
+    }
+
+    fn launch(&self) {
+        let options = format!(
+            "-c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=300 -p {} -k {}",
+            self.port,
+            self.folder.display()
+        );
+        let log = self.folder.join("log");
+        self.run("pg_ctl", &["-w", "-l", log.to_str().unwrap(), "-o", &options, "start"]);
+    }
+
+    /// Runs a program of the server on its data.
+    fn run(&self, program: &str, arguments: &[&str]) {
+        let path = programs().join(program);
+        let mut command = match is_root() {
+            true => {
+                let mut command = Command::new("runuser");
+                command.args(["-u", "postgres", "--"]).arg(path);
+                command
+            }
+            false => Command::new(path),
+        };
+        let command = command.arg("-D").arg(self.data()).args(arguments);
+        // Not piped: the server inherits the output.
+        let status = command.current_dir(&self.folder).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        let log = || std::fs::read_to_string(self.folder.join("log")).unwrap_or_default();
+        assert!(status.expect("the server is installed").success(), "{program} failed: {}", log());
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/runs", self.port)
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub(crate) fn diary(&self) -> PathBuf {
+        self.folder.join("diary")
+    }
+
+    /// Kills the server and starts it again on the same port.
+    pub(crate) fn restart(&self) {
+        self.kill();
+        self.launch();
+    }
+
+    fn kill(&self) {
+        let file = std::fs::read_to_string(self.data().join("postmaster.pid")).unwrap_or_default();
+        if let Some(pid) = file.lines().next() {
+            let _ = Command::new("kill").args(["-9", pid]).stderr(Stdio::null()).status();
+            // The processes of the sessions end when they notice.
+            while Command::new("kill").args(["-0", pid]).stderr(Stdio::null()).status().unwrap().success() {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.kill();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn is_root() -> bool {
+    let output = Command::new("id").arg("-u").output().unwrap();
+    output.stdout.trim_ascii() == b"0"
+}
+
+/// Returns the folder of the programs of the server, which `tests/durable/run` sets.
+fn programs() -> PathBuf {
+    std::env::var_os("TOOLKIT_POSTGRES").expect("`tests/durable/run` runs these tests").into()
+}

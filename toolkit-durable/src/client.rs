@@ -1,0 +1,171 @@
+//! Clients, which start runs and decide about their steps.
+
+mod status;
+
+use std::fmt;
+use std::sync::Arc;
+
+use dbos::sysdb::types::{WorkflowFilter, WorkflowRecord};
+use dbos::{EnqueueOptions, WorkflowHandle};
+use sqlx::postgres::PgPool;
+use toolkit::ToolError;
+use toolkit::chain::{Chain, ChainOutcome};
+
+pub use self::status::{RunState, RunStatus, StepState, StepStatus};
+use crate::connect::Connect;
+use crate::decision::Decision;
+use crate::error::DurableError;
+use crate::layout::Place;
+use crate::record::{Input, RunId};
+use crate::worker::{QUEUE, WORKFLOW};
+
+/// A connection to the runs of an application, which any process may have.
+#[derive(Clone)]
+pub struct Client(Arc<Inner>);
+
+struct Inner {
+    engine: dbos::Client,
+    /// Asks whether workers live.
+    pool: PgPool,
+}
+
+/// A run of a chain.
+#[derive(Clone)]
+pub struct Run {
+    client: Client,
+    id: RunId,
+}
+
+impl Client {
+    /// Connects.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the database cannot be reached, or no worker has created its tables yet.
+    pub async fn connect(connect: &Connect) -> Result<Self, DurableError> {
+        let engine = dbos::Client::connect(connect.client()).await.map_err(DurableError::engine)?;
+        let pool = connect.pool(1).await?;
+        Ok(Self(Arc::new(Inner { engine, pool })))
+    }
+
+    /// Starts a run. If a run with this id exists, returns it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the run exists with another chain, or the database fails.
+    pub async fn start(&self, chain: &Chain, id: RunId) -> Result<Run, DurableError> {
+        let input = Input::new(chain.clone());
+        let options = EnqueueOptions { workflow_id: Some(id.as_str()), ..EnqueueOptions::new(QUEUE) };
+        let started = self.0.engine.enqueue_with(WORKFLOW, &input, options).await;
+        let _: WorkflowHandle<ChainOutcome, ToolError> = started.map_err(DurableError::engine)?;
+        let run = self.run(id);
+        let record = run.record(true).await?;
+        let recorded: Option<Input> = record.input.as_deref().and_then(|json| serde_json::from_str(json).ok());
+        match recorded {
+            Some(recorded) if recorded.hash == input.hash => Ok(run),
+            recorded => {
+                let recorded = recorded.map_or_else(|| "unknown".to_owned(), |input| input.hash);
+                Err(DurableError::OtherInput { run: run.id, recorded, given: input.hash })
+            }
+        }
+    }
+
+    /// Returns the run with an id. It need not exist yet.
+    #[must_use]
+    pub fn run(&self, id: RunId) -> Run {
+        Run { client: self.clone(), id }
+    }
+}
+
+impl Run {
+    /// Returns the id.
+    #[must_use]
+    pub fn id(&self) -> &RunId {
+        &self.id
+    }
+
+    /// Waits for the outcome.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the run does not exist, was cancelled or given up, or its chain does not fit to the tools of the
+    /// worker.
+    pub async fn wait(&self) -> Result<ChainOutcome, DurableError> {
+        self.record(false).await?;
+        let handle: WorkflowHandle<ChainOutcome, ToolError> = self.engine().retrieve_workflow(self.id.as_str());
+        handle.result().await.map_err(|error| match error {
+            dbos::Error::Application(error) => DurableError::Rejected(error),
+            dbos::Error::WorkflowCancelled { .. } | dbos::Error::AwaitedWorkflowCancelled { .. } => {
+                DurableError::Cancelled(self.id.clone())
+            }
+            dbos::Error::MaxRecoveryAttemptsExceeded { .. } => DurableError::Parked(self.id.clone()),
+            error => DurableError::engine(error),
+        })
+    }
+
+    /// Cancels the run. The worker drops the calls of running steps, and no further step starts. A run that has ended stays
+    /// as it is.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the run does not exist, or the database fails.
+    pub async fn cancel(&self) -> Result<(), DurableError> {
+        self.record(false).await?;
+        self.engine().cancel(self.id.as_str()).await.map_err(DurableError::engine)
+    }
+
+    /// Decides about a step that waits.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the step does not wait for such a decision, or the database fails.
+    pub async fn decide(&self, step: usize, decision: &Decision) -> Result<(), DurableError> {
+        let status = self.status().await?;
+        let waiting = status.steps.iter().find_map(|it| match &it.state {
+            StepState::Waiting { pause, attempt } if it.index == step => Some((pause, *attempt)),
+            _ => None,
+        });
+        let Some((pause, attempt)) = waiting else {
+            return Err(DurableError::NotWaiting(format!(
+                "step {step} of the run `{}` waits for no decision",
+                self.id
+            )));
+        };
+        if !decision.fits(pause) {
+            let message = format!("step {step} of the run `{}` does not wait for such a decision", self.id);
+            return Err(DurableError::NotWaiting(message));
+        }
+        let topic = Place { step, attempt }.topic();
+        // A second decision about the same attempt is never read.
+        let options = dbos::SendOptions { topic: Some(&topic), ..dbos::SendOptions::default() };
+        self.engine().send_with(self.id.as_str(), decision, options).await.map_err(DurableError::engine)
+    }
+
+    async fn record(&self, load_input: bool) -> Result<WorkflowRecord, DurableError> {
+        let filter = WorkflowFilter {
+            workflow_ids: vec![self.id.as_str()],
+            names: vec![WORKFLOW],
+            load_input,
+            load_output: false,
+            ..WorkflowFilter::default()
+        };
+        let found = self.engine().list_workflows(&filter).await.map_err(DurableError::engine)?;
+        found.into_iter().next().ok_or_else(|| DurableError::UnknownRun(self.id.clone()))
+    }
+
+    fn engine(&self) -> &dbos::Client {
+        &self.client.0.engine
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run").field("id", &self.id).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,205 @@
+//! The entries of one step, and the way through them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use dbos::{PendingStep, StepOptions};
+use serde_json::{Value, json};
+use toolkit::call::{ErrorKind, StepId};
+use toolkit::chain::{StepCall, StepRun};
+use toolkit::{RunResult, Tool, ToolError};
+
+use super::asking::Answered;
+use super::attempt::{Preparation, is_transient};
+use super::shared::Shared;
+use crate::decision::Decision;
+use crate::layout::{Entry, MAX_ATTEMPTS, Place};
+use crate::record::{Attempt, Pause, RunId};
+
+/// An error of the engine, or of a tool.
+pub(super) type Engine = dbos::Error<ToolError>;
+
+/// The names that the entries of a run borrow, and what they share.
+pub(super) struct Topics {
+    topics: Vec<String>,
+    /// For each step, what its next attempt needs.
+    next: Vec<Next>,
+}
+
+/// What an attempt needs, which is known when it starts.
+#[derive(Clone, Default)]
+struct Next(Arc<Mutex<Option<Preparation>>>);
+
+/// The entries of a step, in the order in which they are used.
+pub(super) struct Lane<'r> {
+    shared: Arc<Shared>,
+    run: RunId,
+    step: usize,
+    /// The id of this execution of the run, which its guards record.
+    execution: String,
+    next: Next,
+    attempts: Vec<Attempts<'r>>,
+}
+
+/// The entries of one attempt.
+struct Attempts<'r> {
+    guard: PendingStep<'r, String, ToolError>,
+    result: PendingStep<'r, Attempt, ToolError>,
+    decision: PendingStep<'r, Option<Decision>, ToolError>,
+}
+
+/// The retries of a tool that has not started.
+const MAX_RETRIES: u32 = 6;
+const RETRY_INTERVAL: Duration = Duration::from_millis(200);
+const MAX_RETRY_INTERVAL: Duration = Duration::from_secs(10);
+
+impl Topics {
+    pub(super) fn new(n_steps: usize) -> Self {
+        let places = (0..n_steps).flat_map(|step| (0..MAX_ATTEMPTS).map(move |attempt| Place { step, attempt }));
+        Self { topics: places.map(Place::topic).collect(), next: (0..n_steps).map(|_| Next::default()).collect() }
+    }
+
+    /// Creates the entries of all steps.
+    pub(super) fn lanes<'r>(&'r self, shared: &Arc<Shared>, run: &RunId) -> impl Iterator<Item = Lane<'r>> {
+        let execution = uuid::Uuid::new_v4().to_string();
+        self.next.iter().enumerate().map(move |(step, next)| {
+            let attempts = (0..MAX_ATTEMPTS).map(|attempt| {
+                let topic = &self.topics[step * MAX_ATTEMPTS + attempt];
+                Attempts::new(Place { step, attempt }, &execution, next, topic, shared.limits.decision_timeout)
+            });
+            let attempts = attempts.collect();
+            Lane {
+                shared: Arc::clone(shared),
+                run: run.clone(),
+                step,
+                execution: execution.clone(),
+                next: next.clone(),
+                attempts,
+            }
+        })
+    }
+}
+
+impl<'r> Attempts<'r> {
+    /// Creates the entries of an attempt. The order decides their numbers; see [`Place::number`].
+    fn new(place: Place, execution: &str, next: &Next, topic: &'r str, timeout: Duration) -> Self {
+        let execution = execution.to_owned();
+        let guard = dbos::step(&place.guard_name(), move || {
+            let execution = execution.clone();
+            async move { Ok(execution) }
+        });
+        debug_assert_eq!(guard.step_id(), Some(place.number(Entry::Guard)));
+        let next = next.clone();
+        let options = StepOptions {
+            max_attempts: MAX_RETRIES,
+            interval: RETRY_INTERVAL,
+            max_interval: MAX_RETRY_INTERVAL,
+            ..StepOptions::default()
+        };
+        let options =
+            options.should_retry(|error| matches!(error, dbos::Error::Application(error) if is_transient(error)));
+        let result = dbos::step_with(&place.result_name(), options, move || {
+            let preparation = next.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            async move { preparation.expect("the attempt is prepared before it starts").attempt().await }
+        });
+        Self { guard, result, decision: dbos::recv(Some(topic), timeout) }
+    }
+}
+
+impl Lane<'_> {
+    /// Runs the step until it has a result.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if this execution of the run must end.
+    pub(super) async fn run(self, call: StepCall<'_>) -> Result<StepRun, Engine> {
+        let tool = call.dispatcher.catalog().resolve(call.tool).ok();
+        let is_guarded = self.shared.limits.is_guarded && tool.is_some_and(|tool| !is_repeatable(tool));
+        let (name, args): (Arc<str>, Arc<Value>) = (call.tool.into(), Arc::new(call.args.clone()));
+        let mut answers: Vec<Answered> = Vec::new();
+        let mut invalid = None;
+        for (attempt, entries) in self.attempts.into_iter().enumerate() {
+            let is_first = match is_guarded {
+                true => entries.guard.await? == self.execution,
+                false => true,
+            };
+            let number = u32::try_from(attempt + 1).unwrap_or(u32::MAX);
+            let step = StepId::new(self.run.shared(), self.step, number);
+            let preparation = Preparation {
+                shared: Arc::clone(&self.shared),
+                index: self.step,
+                tool: Arc::clone(&name),
+                args: Arc::clone(&args),
+                context: call.context.clone().with(step),
+                answers: answers.clone(),
+                instead: match is_first {
+                    true => invalid.take(),
+                    false => Some(Pause::OutcomeUnknown),
+                },
+            };
+            *self.next.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(preparation);
+            let pause = match entries.result.await {
+                Ok(Attempt::Done { result, duration }) => return Ok(StepRun { result, duration }),
+                Ok(Attempt::Paused(pause)) => pause,
+                Err(error) => return failed(error),
+            };
+            let ended = |result| Ok(StepRun { result, duration: Duration::ZERO });
+            match (pause, entries.decision.await?) {
+                (pause @ Pause::Question { .. }, decision) => answers.push(Answered { pause, decision }),
+                (_, Some(Decision::Retry)) => {}
+                (_, Some(Decision::Skip(value))) => match skipped(tool, &name, &value) {
+                    Ok(result) => return ended(Ok(result)),
+                    Err(message) => invalid = Some(Pause::InvalidValue { message }),
+                },
+                (pause, decision) => return ended(Err(given_up(&name, &pause, decision.as_ref()))),
+            }
+        }
+        let message = format!("the step needed more than {MAX_ATTEMPTS} decisions");
+        Ok(StepRun { result: Err(ToolError::failed(message)), duration: Duration::ZERO })
+    }
+}
+
+/// Returns true if the tool may run again when its outcome is unknown.
+fn is_repeatable(tool: &Tool) -> bool {
+    let hints = tool.annotations();
+    hints.read_only == Some(true) || hints.idempotent == Some(true)
+}
+
+/// Returns the last error of a tool that did not start. Any other error ends this execution of the run.
+fn failed(error: Engine) -> Result<StepRun, Engine> {
+    let error = match error {
+        dbos::Error::MaxStepRetriesExceeded { mut errors, .. } if !errors.is_empty() => errors.remove(errors.len() - 1),
+        error => error,
+    };
+    match error {
+        dbos::Error::Application(error) => Ok(StepRun { result: Err(error), duration: Duration::ZERO }),
+        error => Err(error),
+    }
+}
+
+/// Returns the value of a decision as the result of the tool.
+fn skipped(tool: Option<&Tool>, name: &str, value: &Value) -> Result<RunResult, String> {
+    let schema = tool.and_then(Tool::output);
+    if let Some(schema) = schema {
+        schema.validate(value).map_err(|violations| violations.to_string())?;
+    }
+    let id = tool.map_or_else(|| name.to_owned(), |tool| tool.id().to_string());
+    let backend = serde_json::to_value(toolkit::tool::ToolBackend::local(&id).map_err(|error| error.to_string())?);
+    let mut result = json!({ "tool": id, "backend": backend.map_err(|error| error.to_string())? });
+    if schema.is_some() {
+        result["structured"] = value.clone();
+    }
+    serde_json::from_value(result).map_err(|error| error.to_string())
+}
+
+/// Returns the error of a step that a person, or the time, has ended.
+fn given_up(name: &str, pause: &Pause, decision: Option<&Decision>) -> ToolError {
+    let why = if decision.is_some() { "it was decided to give up" } else { "nobody decided in time" };
+    match pause {
+        Pause::Pending { message } => ToolError::new(ErrorKind::Denied, format!("{message}; {why}")),
+        _ => {
+            let message = format!("the worker died while `{name}` ran, which may have had its effect; {why}");
+            ToolError::new(ErrorKind::OutcomeUnknown, message)
+        }
+    }
+}
