@@ -8,8 +8,6 @@ mod host;
 mod output;
 #[cfg(feature = "code")]
 pub(crate) mod sandbox;
-#[cfg(feature = "code")]
-mod tools;
 
 use clap::{ArgMatches, Command};
 use toolkit::Catalog;

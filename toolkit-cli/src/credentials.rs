@@ -1,5 +1,6 @@
 //! The credentials of the user, from the environment of the process.
 
+use toolkit::Context;
 use toolkit::call::Credentials;
 use toolkit::tool::Requirements;
 
@@ -25,6 +26,12 @@ pub(crate) fn from_environment(required: &Requirements) -> Credentials {
         Some(user_id) if required.user_id => held.with_user_id(user_id),
         _ => held,
     }
+}
+
+/// Returns a context in which each call of a program or a chain has the credentials that its tool requires, from the
+/// environment.
+pub(crate) fn of_each_tool(context: Context) -> Context {
+    context.nested_with(|tool, context| Ok(context.with_credentials(from_environment(tool.requirements()))))
 }
 
 /// Returns the names of the variables that are read for missing credentials.

@@ -8,6 +8,8 @@
 //!
 //! The program has the commands `list`, `search`, `show`, `call`, `export`, `cost`, `check`, `diff`, `completions`,
 //! `serve`, `status`, `login`, `logout`, `install`, `uninstall` and `bundle` for all tools that are linked into it. [`Program`] configures state, limits and servers. A package without a
+//! The program has the commands `list`, `search`, `show`, `call`, `chain`, `export`, `cost`, `check`, `diff`, `completions`,
+//! `serve`, `status`, `login` and `logout` for all tools that are linked into it. [`Program`] configures state, limits and servers. A package without a
 //! binary gets the same commands from `cargo toolkit COMMAND`: the binary `cargo-toolkit` of this package builds and runs
 //! a program that links the library.
 //!
@@ -33,6 +35,7 @@
 
 mod bundle;
 mod call;
+mod chain;
 mod check;
 mod code;
 mod comparison;
@@ -40,6 +43,7 @@ mod completions;
 mod cost;
 mod credentials;
 mod diff;
+mod durable;
 mod error;
 mod exit;
 mod export;

@@ -12,6 +12,7 @@ use crate::options::program_name;
 use crate::program::Program;
 use crate::{
     bundle, call, check, code, completions, cost, diff, export, install, list, login, nats, search, serve, show, status,
+    call, chain, check, code, completions, cost, diff, export, list, login, nats, search, serve, show, status,
 };
 
 const EXIT_CODES: &str = "\
@@ -60,6 +61,7 @@ fn command(program: &Program) -> Command {
             search::command(),
             show::command(),
             call::command(),
+            chain::command(),
             export::command(),
             cost::command(),
             check::command(),
@@ -96,6 +98,7 @@ fn run(words: &[OsString], mut program: Program) -> Result<Exit, CommandError> {
         "cost" => cost::run(&catalog()?, matches),
         "completions" => completions::run(&catalog()?, matches, command(&program)),
         "call" => call::run(catalog, matches, program.dispatcher),
+        "chain" => chain::run(catalog, matches, program.dispatcher),
         "run" => code::run(catalog()?, matches, program.dispatcher),
         "serve-sandbox" => code::serve_sandbox(matches),
         "serve" => serve::run(catalog()?, matches, program),

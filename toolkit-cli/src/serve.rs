@@ -1,8 +1,10 @@
-//! `serve`: serves the tools over MCP, Open Tool Calling or NATS.
+//! `serve`: serves the tools over MCP, Open Tool Calling or NATS, or runs the steps of durable chains.
 
 #[cfg(all(feature = "code", feature = "mcp"))]
 mod code;
-#[cfg(any(feature = "mcp", feature = "nats", feature = "otc"))]
+#[cfg(feature = "durable")]
+mod durable;
+#[cfg(any(feature = "durable", feature = "mcp", feature = "nats", feature = "otc"))]
 mod log;
 #[cfg(feature = "mcp")]
 mod mcp;
@@ -23,15 +25,19 @@ use crate::missing;
 use crate::program::Program;
 
 pub(crate) fn command() -> Command {
-    match cfg!(any(feature = "mcp", feature = "nats", feature = "otc")) {
+    match cfg!(any(feature = "durable", feature = "mcp", feature = "nats", feature = "otc")) {
         true => options::command(),
         false => missing::command("serve"),
     }
 }
 
 pub(crate) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> Result<Exit, CommandError> {
-    #[cfg(any(feature = "mcp", feature = "nats", feature = "otc"))]
+    #[cfg(any(feature = "durable", feature = "mcp", feature = "nats", feature = "otc"))]
     log::start();
+    #[cfg(feature = "durable")]
+    if matches.contains_id("durable") {
+        return durable::run(catalog, matches, program.dispatcher);
+    }
     #[cfg(feature = "nats")]
     if matches.contains_id("nats") {
         return nats::run(catalog, matches, program.dispatcher);

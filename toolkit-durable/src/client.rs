@@ -114,6 +114,18 @@ impl Run {
         self.engine().cancel(self.id.as_str()).await.map_err(DurableError::engine)
     }
 
+    /// Continues a run that was [given up](RunState::Parked) or cancelled, with the recorded results.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the run does not exist, or the database fails.
+    pub async fn resume(&self) -> Result<(), DurableError> {
+        self.record(false).await?;
+        let options = dbos::ResumeOptions { queue: Some(QUEUE) };
+        let resumed = self.engine().resume_with::<ChainOutcome, ToolError>(self.id.as_str(), options).await;
+        resumed.map(drop).map_err(DurableError::engine)
+    }
+
     /// Decides about a step that waits.
     ///
     /// # Errors

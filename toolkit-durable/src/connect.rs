@@ -37,6 +37,9 @@ pub(crate) const POLL: Duration = Duration::from_millis(100);
 /// The number of connections of a worker for its runs. It needs three more.
 const MAX_CONNECTIONS: u32 = 10;
 
+/// The number of attempts to create the database and its tables.
+const MIGRATION_ATTEMPTS: u32 = 5;
+
 impl Connect {
     /// Creates the address from a URL, `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. Workers create the database and its
     /// tables if they do not exist.
@@ -92,9 +95,19 @@ impl Connect {
     /// Creates the database and its tables, if they do not exist.
     pub(crate) async fn migrate(&self) -> Result<(), DurableError> {
         let config = postgres::Config { max_connections: 1, ..postgres::Config::new(&self.url) };
-        let database = PostgresSystemDatabase::connect(&config).await.map_err(DurableError::engine)?;
-        database.close().await;
-        Ok(())
+        let mut attempt = 1;
+        loop {
+            match PostgresSystemDatabase::connect(&config).await {
+                Ok(database) => {
+                    database.close().await;
+                    return Ok(());
+                }
+                // Another worker may create the database at the same time.
+                Err(_) if attempt < MIGRATION_ATTEMPTS => tokio::time::sleep(POLL).await,
+                Err(error) => return Err(DurableError::engine(error)),
+            }
+            attempt += 1;
+        }
     }
 
     /// Connects, beside the engine.

@@ -1,6 +1,7 @@
 //! Durable chains.
 #![forbid(unsafe_code)]
 
+mod backend;
 mod client;
 mod connect;
 mod decision;
@@ -11,6 +12,7 @@ mod record;
 mod version;
 mod worker;
 
+pub use self::backend::DurableBackend;
 pub use self::client::{Client, Run, RunState, RunStatus, StepState, StepStatus};
 pub use self::connect::Connect;
 pub use self::decision::Decision;

@@ -46,6 +46,12 @@ impl RunId {
         }
     }
 
+    /// Creates a random id.
+    #[must_use]
+    pub fn random() -> Self {
+        Self(uuid::Uuid::new_v4().to_string().into())
+    }
+
     /// Returns the id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {

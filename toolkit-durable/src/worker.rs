@@ -7,9 +7,11 @@ mod lease;
 mod owned;
 mod run;
 mod shared;
+mod steps;
 
 use std::fmt;
 use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,6 +48,7 @@ pub(crate) type ContextOf = dyn Fn(&RunId) -> Context + Send + Sync;
 struct Limits {
     decision_timeout: Duration,
     takeover_after: Duration,
+    shutdown_timeout: Duration,
     is_guarded: bool,
 }
 
@@ -53,12 +56,20 @@ struct Limits {
 const DECISION_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// The time after which the runs of a dead worker are continued.
-const TAKEOVER_AFTER: Duration = Duration::from_secs(2);
+const TAKEOVER_AFTER: Duration = Duration::from_secs(5);
+
+/// The time that running steps have when the worker ends.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Worker {
     /// Creates a worker for the tools of a dispatcher.
     pub fn new(connect: Connect, dispatcher: Dispatcher) -> Self {
-        let limits = Limits { decision_timeout: DECISION_TIMEOUT, takeover_after: TAKEOVER_AFTER, is_guarded: true };
+        let limits = Limits {
+            decision_timeout: DECISION_TIMEOUT,
+            takeover_after: TAKEOVER_AFTER,
+            shutdown_timeout: SHUTDOWN_TIMEOUT,
+            is_guarded: true,
+        };
         Self { connect, dispatcher, limits, context: Arc::new(|_| Context::new()) }
     }
 
@@ -75,9 +86,15 @@ impl Worker {
         self
     }
 
-    /// Sets the time for which a worker must be gone before this one continues its runs. Default: 2 seconds.
+    /// Sets the time for which a worker must be gone before this one continues its runs. Default: 5 seconds.
     pub fn takeover_after(mut self, after: Duration) -> Self {
         self.limits.takeover_after = after;
+        self
+    }
+
+    /// Sets the time that running steps have when the worker ends. Their calls are then dropped. Default: 30 seconds.
+    pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
+        self.limits.shutdown_timeout = timeout;
         self
     }
 
@@ -86,6 +103,19 @@ impl Worker {
     pub fn without_guard(mut self) -> Self {
         self.limits.is_guarded = false;
         self
+    }
+
+    /// Returns the number of tools.
+    #[must_use]
+    pub fn n_tools(&self) -> usize {
+        self.dispatcher.catalog().len()
+    }
+
+    /// Returns the version of the tools: a digest of their definitions. A run is continued by workers with the version that
+    /// has started it.
+    #[must_use]
+    pub fn version(&self) -> String {
+        version(self.dispatcher.catalog())
     }
 
     /// Runs steps until SIGTERM or Ctrl-C.
@@ -98,7 +128,8 @@ impl Worker {
         self.run(signals.next()).await
     }
 
-    /// Runs steps until `shutdown` completes. The runs of this worker are then continued by others.
+    /// Runs steps until `shutdown` completes. Then no further step starts, the running ones may
+    /// [end](Self::shutdown_timeout), and other workers continue the runs.
     ///
     /// # Errors
     ///
@@ -107,27 +138,29 @@ impl Worker {
         let Self { connect, dispatcher, limits, context } = self;
         let version = version(dispatcher.catalog());
         let executor = format!("{version}/{}", uuid::Uuid::new_v4().simple());
+        // Before the engine starts, so that no run of this worker is taken for that of a dead one.
+        let lease = Arc::new(Lease::acquire(&connect, &executor, &version).await?);
+        let shared = Arc::new(Shared::new(dispatcher, context, limits, lease));
         let dbos = DBOS::new(connect.executor(&executor, &version));
-        let shared = Arc::new(Shared::new(dispatcher, context, limits));
         let workflow = Arc::clone(&shared);
         dbos.register_workflow(WORKFLOW, move |input: Input| run::run(Arc::clone(&workflow), input))
             .map_err(DurableError::engine)?;
-        // Before the engine starts, so that no run of this worker is taken for that of a dead one.
-        let lease = Lease::acquire(&connect, &executor, &version).await?;
         dbos.launch().await.map_err(DurableError::engine)?;
         let options = QueueOptions { polling_interval: POLL, ..QueueOptions::default() };
         dbos.register_queue(QUEUE, options, QueueConflict::AlwaysUpdate).await.map_err(DurableError::engine)?;
         tracing::info!(executor, version, "running durable steps");
 
-        let ended = async {
-            tokio::select! {
-                () = shutdown => {}
-                () = lease.keep(limits.takeover_after) => {}
-                () = owned::watch(&shared, &lease) => {}
-            }
-        };
-        ended.await;
+        let mut upkeep = pin!(async { tokio::join!(shared.lease.keep(limits.takeover_after), owned::watch(&shared)) });
+        tokio::select! {
+            () = shutdown => {}
+            _ = &mut upkeep => {}
+        }
+        tokio::select! {
+            _ = tokio::time::timeout(limits.shutdown_timeout, shared.steps.drain()) => {}
+            _ = &mut upkeep => {}
+        }
         dbos.shutdown().await;
+        shared.lease.release().await;
         Ok(())
     }
 }

@@ -7,6 +7,8 @@
 //! | `release=NAME` | the name of a tool, so that the version of the tools differs |
 //! | `timeout_ms=N` | the time that a step waits for a decision |
 //!
+//! `fixture_durable URL runs=N` starts N runs instead, and waits for them.
+//!
 //! `FIXTURE_DIARY` names the file. Each line is written at once, so that it survives the death of the process.
 
 use std::fs::{File, OpenOptions};
@@ -14,8 +16,9 @@ use std::io::Write;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use toolkit::chain::{Chain, Step};
 use toolkit::{Catalog, Context, Dispatcher, Tool, ToolError, tool};
-use toolkit_durable::{Connect, Worker};
+use toolkit_durable::{Client, Connect, RunId, Worker};
 use toolkit_tower::Approval;
 
 static DIARY: LazyLock<File> = LazyLock::new(|| {
@@ -88,6 +91,34 @@ async fn crash(ctx: &Context) -> u64 {
     std::process::abort()
 }
 
+/// Starts runs, of which every second one is parallel, and waits for them.
+async fn runs(connect: Connect, n: usize) -> Result<(), Box<dyn std::error::Error>> {
+    let client = Client::connect(&connect).await?;
+    let mut runs = Vec::new();
+    for nth in 0..n {
+        runs.push(client.start(&mixed(nth), RunId::new(format!("run-{nth}"))?).await?);
+    }
+    for run in runs {
+        run.wait().await?;
+    }
+    Ok(())
+}
+
+/// Returns the chain of a run: 8 steps, each of which adds one to an earlier result.
+fn mixed(nth: usize) -> Chain {
+    let is_parallel = !nth.is_multiple_of(2);
+    let chain = if is_parallel { Chain::parallel() } else { Chain::new() };
+    (0..8).fold(chain, |chain, idx| {
+        let tool = if (nth / 2 + idx).is_multiple_of(2) { "diary:once" } else { "diary:repeatable" };
+        let step = Step::new(tool).named(format!("s{idx}")).arg("ms", 300 + 100 * (idx % 3));
+        let source = if is_parallel { idx.checked_sub(4) } else { idx.checked_sub(1) };
+        chain.then(match source {
+            Some(source) => step.take("n", format!("s{source}"), ""),
+            None => step.arg("n", 0),
+        })
+    })
+}
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -98,6 +129,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             None if argument == "no_guard" => is_guarded = false,
             None if argument == "approve" => approves = true,
             Some(("release", _)) => {}
+            Some(("runs", n)) => return runs(connect, n.parse()?).await,
             Some(("timeout_ms", ms)) => timeout = Some(Duration::from_millis(ms.parse()?)),
             _ => return Err(format!("no option `{argument}`").into()),
         }

@@ -9,7 +9,7 @@ async fn a_run_ends_although_its_worker_is_killed_and_never_comes_back() {
     let mut first = Process::start(&server, "");
     let client = client(&server).await;
     let run = client.start(&adding("diary:repeatable", 4, 300), id("order-1")).await.unwrap();
-    until(async || lines(&server).iter().any(|line| line.event == "start" && line.key == "order-1/1")).await;
+    started(&server, "order-1/1").await;
     first.kill();
     let _second = Process::start(&server, "");
 
@@ -17,7 +17,212 @@ async fn a_run_ends_although_its_worker_is_killed_and_never_comes_back() {
 
     assert_eq!(outcome.result().unwrap().value(), 4);
     assert_eq!(outcome.steps().len(), 4);
-    let starts = starts(&server, "repeatable");
     let expected = [("order-1/0", 1), ("order-1/1", 2), ("order-1/2", 1), ("order-1/3", 1)];
-    assert_eq!(starts, expected.map(|(key, n)| (key.to_owned(), n)).into());
+    assert_eq!(starts(&server, "repeatable"), expected.map(|(key, n)| (key.to_owned(), n)).into());
+}
+
+/// Kills the worker in the middle of a step, and starts another one.
+async fn interrupted(server: &Server, name: &str, options: &str) -> (Run, Process) {
+    let mut first = Process::start(server, options);
+    let client = client(server).await;
+    let run = client.start(&adding("diary:once", 2, 1_000), id(name)).await.unwrap();
+    started(server, &format!("{name}/0")).await;
+    first.kill();
+    (run, Process::start(server, options))
+}
+
+#[tokio::test]
+#[ignore = "needs a Postgres server"]
+async fn an_effect_is_not_repeated_and_a_person_decides() {
+    let server = Server::start();
+    let cases = [(Decision::Skip(json!(1)), "ok", 1), (Decision::Retry, "ok", 2), (Decision::Fail, "failed", 1)];
+    for (idx, (decision, expected, n_starts)) in cases.into_iter().enumerate() {
+        let name = format!("order-{idx}");
+        let (run, _second) = interrupted(&server, &name, "").await;
+        assert_eq!(waiting(&run).await, (0, Pause::OutcomeUnknown));
+        assert_eq!(run.status().await.unwrap().state, RunState::Waiting);
+        let wrong = run.decide(0, &Decision::Approve).await.unwrap_err().to_string();
+        assert_eq!(wrong, format!("step 0 of the run `{name}` does not wait for such a decision"));
+
+        run.decide(0, &decision).await.unwrap();
+
+        let outcome = soon(run.wait()).await.unwrap();
+        match expected {
+            "ok" => assert_eq!(outcome.result().unwrap().value(), 2),
+            _ => assert_eq!(outcome.error().unwrap().kind(), ErrorKind::OutcomeUnknown),
+        }
+        assert_eq!(starts(&server, "once")[&format!("{name}/0")], n_starts, "{decision:?}");
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs a Postgres server"]
+async fn without_the_guard_an_effect_is_repeated() {
+    let server = Server::start();
+    let (run, _second) = interrupted(&server, "order", "no_guard").await;
+    assert_eq!(soon(run.wait()).await.unwrap().result().unwrap().value(), 2);
+    assert_eq!(starts(&server, "once")["order/0"], 2);
+}
+
+#[tokio::test]
+#[ignore = "needs a Postgres server"]
+async fn a_value_that_the_tool_could_not_return_is_no_result() {
+    let server = Server::start();
+    let (run, _second) = interrupted(&server, "order", "").await;
+    waiting(&run).await;
+    run.decide(0, &Decision::Skip(json!("one"))).await.unwrap();
+    until(async || matches!(waiting(&run).await.1, Pause::InvalidValue { .. })).await;
+    let (_, pause) = waiting(&run).await;
+    let Pause::InvalidValue { message, .. } = pause else { panic!("{pause:?}") };
+    assert!(message.contains("must be an integer"), "{message}");
+    run.decide(0, &Decision::Skip(json!(1))).await.unwrap();
+    assert_eq!(soon(run.wait()).await.unwrap().result().unwrap().value(), 2);
+}
+
+#[tokio::test]
+#[ignore = "needs a Postgres server"]
+async fn a_worker_that_is_told_to_end_finishes_its_steps_first() {
+    let server = Server::start();
+    let mut first = Process::start(&server, "");
+    let client = client(&server).await;
+    let run = client.start(&adding("diary:once", 3, 700), id("order")).await.unwrap();
+    started(&server, "order/1").await;
+    let _second = Process::start(&server, "release=first");
+    first.signal("TERM");
+
+    assert_eq!(soon(run.wait()).await.unwrap().result().unwrap().value(), 3);
+    until(async || first.has_ended()).await;
+    assert!(starts(&server, "once").values().all(|n| *n == 1));
+}
+
+#[tokio::test]
+#[ignore = "needs a Postgres server"]
+async fn a_worker_that_hangs_or_is_silent_keeps_its_runs() {
+    let server = Server::start();
+    let first = Process::start(&server, "");
+    let client = client(&server).await;
+    let run = client.start(&adding("diary:repeatable", 2, 3_000), id("order")).await.unwrap();
+    started(&server, "order/0").await;
+    let _second = Process::start(&server, "");
+    first.signal("STOP");
+    // Several times as long as a dead worker is given.
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    first.signal("CONT");
+
+    assert_eq!(soon(run.wait()).await.unwrap().result().unwrap().value(), 2);
+    assert!(starts(&server, "repeatable").values().all(|n| *n == 1), "{:?}", starts(&server, "repeatable"));
+}
+
+#[tokio::test]
+#[ignore = "needs a Postgres server"]
+async fn a_tool_that_ends_its_worker_is_stopped() {
+    let server = Server::start();
+    let mut workers = vec![Process::start(&server, "")];
+    let client = client(&server).await;
+    let run = client.start(&Chain::new().then(Step::new("diary:crash")), id("order")).await.unwrap();
+    let mut n_deaths = 0;
+    until(async || {
+        if workers[0].has_ended() {
+            n_deaths += 1;
+            workers[0] = Process::start(&server, "");
+        }
+        run.status().await.is_ok_and(|status| status.state == RunState::Waiting)
+    })
+    .await;
+    assert!((2..=5).contains(&n_deaths), "{n_deaths}");
+    assert_eq!(waiting(&run).await, (0, Pause::OutcomeUnknown));
+    run.decide(0, &Decision::Fail).await.unwrap();
+    assert!(soon(run.wait()).await.unwrap().error().is_some());
+}
+
+/// Returns the number of runs: that of the acceptance criterion is 200.
+fn n_runs() -> usize {
+    std::env::var("TOOLKIT_DURABLE_RUNS").map_or(24, |n| n.parse().unwrap())
+}
+
+const N_STEPS: usize = 8;
+
+/// Returns the value of a step of a run of [`mixed`].
+fn value(run: usize, step: usize) -> usize {
+    if run.is_multiple_of(2) { step + 1 } else { step / 4 + 1 }
+}
+
+#[tokio::test]
+#[ignore = "needs a Postgres server"]
+async fn all_runs_end_whatever_is_killed() {
+    let server = Server::start();
+    let mut workers = [Process::start(&server, ""), Process::start(&server, "")];
+    drop(client(&server).await);
+    let options = format!("runs={}", n_runs());
+    let mut caller = Process::start(&server, &options);
+    let mut random = Random(7);
+    let mut n_kills = 0;
+    let mut unknown = std::collections::BTreeSet::new();
+    let deadline = std::time::Instant::now() + Duration::from_secs(600);
+    // The criterion demands 2 seconds, which are few kills in a short run.
+    let interval = if n_runs() < 100 { Duration::from_secs(1) } else { Duration::from_secs(2) };
+    let mut next_kill = std::time::Instant::now() + interval;
+    loop {
+        assert!(std::time::Instant::now() < deadline, "the runs do not end");
+        if caller.has_ended() {
+            break;
+        }
+        if std::time::Instant::now() >= next_kill {
+            n_kills += 1;
+            match random.below(4) {
+                0 => server.restart(),
+                1 => {
+                    caller.kill();
+                    caller = Process::start(&server, &options);
+                }
+                which => {
+                    workers[which - 2].kill();
+                    workers[which - 2] = Process::start(&server, "");
+                }
+            }
+            next_kill = std::time::Instant::now() + interval;
+        }
+        // A person who decides.
+        let client = client(&server).await;
+        for nth in 0..n_runs() {
+            let run = client.run(id(&format!("run-{nth}")));
+            let Ok(status) = run.status().await else { continue };
+            for step in status.steps {
+                if let StepState::Waiting { pause, .. } = step.state {
+                    assert_eq!(pause, Pause::OutcomeUnknown);
+                    unknown.insert(format!("run-{nth}/{}", step.index));
+                    let _ = run.decide(step.index, &Decision::Skip(json!(value(nth, step.index)))).await;
+                }
+            }
+        }
+        tokio::time::sleep(Duration::from_millis(300)).await;
+    }
+
+    let client = client(&server).await;
+    for nth in 0..n_runs() {
+        let outcome = soon(client.run(id(&format!("run-{nth}"))).wait()).await.unwrap();
+        assert!(outcome.error().is_none(), "{:?}", outcome.error());
+        for step in outcome.steps() {
+            assert_eq!(step.value(), value(nth, step.index), "run {nth}, step {}", step.index);
+        }
+    }
+    let (once, repeatable) = (starts(&server, "once"), starts(&server, "repeatable"));
+    assert!(once.values().all(|n| *n == 1), "{once:?}");
+    let all = (0..n_runs()).flat_map(|run| (0..N_STEPS).map(move |step| format!("run-{run}/{step}")));
+    // A step without a start died between its guard and its tool.
+    let missing: Vec<String> =
+        all.filter(|key| !once.contains_key(key) && !repeatable.contains_key(key) && !unknown.contains(key)).collect();
+    assert_eq!(missing, Vec::<String>::new());
+    // The record: one final result for each step.
+    let results = server.query(
+        "SELECT count(*), count(DISTINCT (workflow_uuid, split_part(function_name, ' ', 2))) \
+         FROM dbos.operation_outputs WHERE function_name LIKE 'step % result %' AND output LIKE '{\"done\"%'",
+    );
+    let n_skipped = unknown.iter().filter(|key| !repeatable.contains_key(*key)).count();
+    let n_results: Vec<usize> = results.split('|').map(|n| n.parse().unwrap()).collect();
+    assert_eq!(n_results[0], n_results[1]);
+    assert!(n_results[0] + n_skipped >= n_runs() * N_STEPS, "{n_results:?} {n_skipped}");
+    let n_repeated: usize = repeatable.values().map(|n| n - 1).sum();
+    assert!(n_kills > 2, "{n_kills}");
+    println!("{n_kills} kills, {} decisions, {n_repeated} repetitions of repeatable steps", unknown.len());
 }

@@ -1,15 +1,23 @@
 //! Durable runs on a real Postgres server. `tests/durable/run` installs the server and runs these tests.
 
 mod crashes;
+mod decisions;
+mod equal;
 mod processes;
 mod server;
+mod versions;
 
 use std::future::Future;
 use std::time::Duration;
 
 use serde_json::json;
+use toolkit::backend::Backends;
+use toolkit::call::ErrorKind;
 use toolkit::chain::{Chain, Step};
-use toolkit_durable::{Client, Connect, RunId};
+use toolkit::{Catalog, Context, Dispatcher, Tool, ToolError};
+use toolkit_durable::{
+    Client, Connect, Decision, DurableBackend, DurableError, Pause, Run, RunId, RunState, StepState,
+};
 
 use self::processes::{Process, lines, starts};
 use self::server::{PATIENCE, Server};
@@ -42,6 +50,26 @@ async fn client(server: &Server) -> Client {
     .await
 }
 
+/// Waits until the tool of a step has started.
+async fn started(server: &Server, key: &str) {
+    until(async || lines(server).iter().any(|line| line.event == "start" && line.key == key)).await;
+}
+
+/// Waits until a step waits for a decision, and returns it.
+async fn waiting(run: &Run) -> (usize, Pause) {
+    let mut found = None;
+    until(async || {
+        let steps = run.status().await.map(|status| status.steps).unwrap_or_default();
+        found = steps.into_iter().find_map(|step| match step.state {
+            StepState::Waiting { pause, .. } => Some((step.index, pause)),
+            _ => None,
+        });
+        found.is_some()
+    })
+    .await;
+    found.unwrap()
+}
+
 fn id(text: &str) -> RunId {
     RunId::new(text).unwrap()
 }
@@ -50,7 +78,19 @@ fn id(text: &str) -> RunId {
 fn adding(tool: &str, n_steps: usize, ms: u64) -> Chain {
     let first = Step::new(tool).named("s0").arg("n", 0).arg("ms", json!(ms));
     (1..n_steps).fold(Chain::new().then(first), |chain, idx| {
-        let step = Step::new(tool).named(&format!("s{idx}")).arg("ms", json!(ms));
+        let step = Step::new(tool).named(format!("s{idx}")).arg("ms", json!(ms));
         chain.then(step.take("n", format!("s{}", idx - 1), ""))
     })
+}
+
+/// A generator of reproducible numbers.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 33).unwrap() % limit
+    }
 }

@@ -1,7 +1,7 @@
 //! A Postgres server in processes of its own.
 
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -69,12 +69,15 @@ impl Server {
         format!("postgres://postgres@127.0.0.1:{}/runs", self.port)
     }
 
-    pub(crate) fn folder(&self) -> &Path {
-        &self.folder
-    }
-
     pub(crate) fn diary(&self) -> PathBuf {
         self.folder.join("diary")
+    }
+
+    /// Returns the rows of a query, with `|` between their columns.
+    pub(crate) fn query(&self, text: &str) -> String {
+        let output = Command::new(programs().join("psql")).arg(self.url()).args(["-At", "-c", text]).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
     /// Kills the server and starts it again on the same port.

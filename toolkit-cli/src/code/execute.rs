@@ -9,12 +9,12 @@ use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{Catalog, Context, Dispatcher};
 use toolkit_code::{CodeMode, Execution, Limits, Program};
 
-use super::{output, sandbox, tools};
+use super::{output, sandbox};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::options::{duration, json_switch, switch};
 use crate::program::Configure;
-use crate::{foreground, runtime};
+use crate::{credentials, foreground, runtime};
 
 /// The time after the limit of the run within which it should have ended.
 const BLOCKED: Duration = Duration::from_secs(1);
@@ -72,7 +72,7 @@ pub(super) fn run(
     let code = CodeMode::new(dispatcher, sandbox).limits(limits);
     // A tool that blocks its thread also blocks the timer of the run.
     let time_limit = Some(limits.time + BLOCKED);
-    let work = foreground::until_done(tools::with_credentials(Context::new()), time_limit, async move |context| {
+    let work = foreground::until_done(credentials::of_each_tool(Context::new()), time_limit, async move |context| {
         code.run_with(&context, limits, program).await.map_err(|error| failed("unavailable", error.to_string()))
     });
     let outcome = runtime.block_on(work);

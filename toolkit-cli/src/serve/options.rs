@@ -3,9 +3,9 @@
 use clap::{Arg, ArgAction, ArgGroup, Command, value_parser};
 
 use crate::missing::unless;
-use crate::nats;
 use crate::options::{duration, naming_option, switch};
 use crate::token::TOKEN;
+use crate::{durable, nats};
 
 /// The environment variable of the keys that seal the state of calls.
 pub(super) const STATE_KEYS: &str = "SERVE_STATE_KEYS";
@@ -15,10 +15,11 @@ const OTC: bool = cfg!(feature = "otc");
 
 pub(super) fn command() -> Command {
     Command::new("serve")
-        .about("Serve the tools over MCP, Open Tool Calling or NATS")
+        .about("Serve the tools over MCP, Open Tool Calling or NATS, or run the steps of durable chains")
         .long_about(format!(
             "Serve the tools until the process receives SIGTERM or Ctrl-C: over MCP on stdin and stdout, over MCP at \
-             http://ADDR/mcp with --http, over Open Tool Calling with --otc, or to callers at a NATS server with --nats.\n\n\
+             http://ADDR/mcp with --http, over Open Tool Calling with --otc, or to callers at a NATS server with --nats. With --durable, it \
+             runs the steps of durable chains; see `chain`.\n\n\
              A server that other machines can reach requires a token, which clients must send. It is read from the \
              environment variable {TOKEN}, or from the variable of --token-env.\n\n\
              A call whose user is asked continues on any server with the same keys in {STATE_KEYS}: secrets of at least \
@@ -37,6 +38,13 @@ pub(super) fn command() -> Command {
         .args(nats::serve_options().into_iter().map(|arg| match arg.get_id() == "nats" {
             true => arg.conflicts_with("listen"),
             false => arg,
+        }))
+        .next_help_heading("Durable chains")
+        .args(durable::options("Run the steps of the durable chains in this Postgres database").map(|arg| {
+            match arg.get_id() == "durable" {
+                true => arg.conflicts_with_all(["listen", "nats-server"]),
+                false => arg,
+            }
         }))
         .next_help_heading("HTTP (with --http or --otc)")
         .args(http())

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use dbos::sysdb::types::WorkflowStatus;
+use serde::Serialize;
 
 use super::Run;
 use crate::error::DurableError;
@@ -11,12 +12,14 @@ use crate::lock;
 use crate::record::{Attempt, Input, Pause};
 
 /// The status of a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub struct RunStatus {
     /// The state of the run.
     pub state: RunState,
-    /// The version of the tools that the run was checked against, once a worker has started it.
+    /// The version of the tools that the run was checked against. If no worker has started it yet, the version of the
+    /// workers that were deployed last.
     pub version: Option<String>,
     /// The worker that runs it, or ran it last.
     pub worker: Option<String>,
@@ -25,12 +28,13 @@ pub struct RunStatus {
 }
 
 /// The state of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RunState {
     /// The run waits for a worker.
     Queued,
-    /// The run has been started, and no worker with its version lives. It continues when one is started.
+    /// No worker with the version of the run lives. The run continues when one is started.
     NoWorker,
     /// A worker runs the steps.
     Running,
@@ -47,7 +51,8 @@ pub enum RunState {
 }
 
 /// The status of a step.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub struct StepStatus {
     /// The index of the step in the chain.
@@ -61,7 +66,8 @@ pub struct StepStatus {
 }
 
 /// The state of a step.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StepState {
     /// No result is recorded.
@@ -78,6 +84,23 @@ pub enum StepState {
     Succeeded,
     /// The error is recorded.
     Failed,
+}
+
+impl RunState {
+    /// Returns the name in `snake_case`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::NoWorker => "no_worker",
+            Self::Running => "running",
+            Self::Waiting => "waiting",
+            Self::Finished => "finished",
+            Self::Rejected => "rejected",
+            Self::Cancelled => "cancelled",
+            Self::Parked => "parked",
+        }
+    }
 }
 
 impl Run {
@@ -103,7 +126,16 @@ impl Run {
             })
             .collect();
         let is_waiting = steps.iter().any(|step| matches!(step.state, StepState::Waiting { .. }));
-        let version = record.application_version;
+        let version = match record.application_version {
+            Some(version) => Some(version),
+            // New runs go to the latest version.
+            None => self
+                .engine()
+                .latest_application_version()
+                .await
+                .map_err(DurableError::engine)?
+                .map(|it| it.version_name),
+        };
         let state = match record.status {
             WorkflowStatus::Success => RunState::Finished,
             WorkflowStatus::Error => RunState::Rejected,

@@ -37,6 +37,8 @@ pub(super) struct Lane<'r> {
     step: usize,
     /// The id of this execution of the run, which its guards record.
     execution: String,
+    /// True if the steps of all tools are guarded.
+    guards_all: bool,
     next: Next,
     attempts: Vec<Attempts<'r>>,
 }
@@ -60,7 +62,12 @@ impl Topics {
     }
 
     /// Creates the entries of all steps.
-    pub(super) fn lanes<'r>(&'r self, shared: &Arc<Shared>, run: &RunId) -> impl Iterator<Item = Lane<'r>> {
+    pub(super) fn lanes<'r>(
+        &'r self,
+        shared: &Arc<Shared>,
+        run: &RunId,
+        guards_all: bool,
+    ) -> impl Iterator<Item = Lane<'r>> {
         let execution = uuid::Uuid::new_v4().to_string();
         self.next.iter().enumerate().map(move |(step, next)| {
             let attempts = (0..MAX_ATTEMPTS).map(|attempt| {
@@ -73,6 +80,7 @@ impl Topics {
                 run: run.clone(),
                 step,
                 execution: execution.clone(),
+                guards_all,
                 next: next.clone(),
                 attempts,
             }
@@ -114,14 +122,20 @@ impl Lane<'_> {
     /// Returns an error if this execution of the run must end.
     pub(super) async fn run(self, call: StepCall<'_>) -> Result<StepRun, Engine> {
         let tool = call.dispatcher.catalog().resolve(call.tool).ok();
-        let is_guarded = self.shared.limits.is_guarded && tool.is_some_and(|tool| !is_repeatable(tool));
+        let needs_guard = |tool: &Tool| self.guards_all || !is_repeatable(tool);
+        let is_guarded = self.shared.limits.is_guarded && tool.is_some_and(needs_guard);
         let (name, args): (Arc<str>, Arc<Value>) = (call.tool.into(), Arc::new(call.args.clone()));
         let mut answers: Vec<Answered> = Vec::new();
         let mut invalid = None;
         for (attempt, entries) in self.attempts.into_iter().enumerate() {
+            let started = self.shared.steps.start().await;
+            let place = Place { step: self.step, attempt };
             let is_first = match is_guarded {
-                true => entries.guard.await? == self.execution,
-                false => true,
+                true if entries.guard.await? == self.execution => {
+                    let is_guard = self.shared.lease.is_guard(self.run.as_str(), place, &self.execution).await;
+                    is_guard.map_err(dbos::Error::SystemDatabase)?
+                }
+                guarded => !guarded,
             };
             let number = u32::try_from(attempt + 1).unwrap_or(u32::MAX);
             let step = StepId::new(self.run.shared(), self.step, number);
@@ -138,7 +152,9 @@ impl Lane<'_> {
                 },
             };
             *self.next.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(preparation);
-            let pause = match entries.result.await {
+            let recorded = entries.result.await;
+            drop(started);
+            let pause = match recorded {
                 Ok(Attempt::Done { result, duration }) => return Ok(StepRun { result, duration }),
                 Ok(Attempt::Paused(pause)) => pause,
                 Err(error) => return failed(error),

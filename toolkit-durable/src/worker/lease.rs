@@ -8,17 +8,21 @@ use std::time::{Duration, Instant};
 
 use dbos::sysdb::postgres::{PostgresSystemDatabase, Settings};
 use dbos::sysdb::types::{WorkflowFilter, WorkflowRecord, WorkflowStatus};
-use dbos::sysdb::{INTERNAL_QUEUE, SystemDatabase};
+use dbos::sysdb::{self, INTERNAL_QUEUE, SystemDatabase};
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgPool, Postgres};
 
 use super::WORKFLOW;
 use crate::connect::Connect;
 use crate::error::DurableError;
+use crate::layout::{Entry, Place};
 use crate::lock;
 
 /// The interval at which the session is checked, and dead workers are looked for.
 const INTERVAL: Duration = Duration::from_millis(500);
+
+/// The time that the server has to answer on the session.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The lease of a worker.
 pub(super) struct Lease {
@@ -66,16 +70,41 @@ impl Lease {
         }
     }
 
+    /// Checks the session, and opens another one if it is lost.
     async fn renew(&self) -> Result<(), sqlx::Error> {
         let mut session = self.session.lock().await;
         if let Some(held) = session.as_mut() {
-            match sqlx::query("SELECT 1").execute(&mut **held).await {
-                Ok(_) => return Ok(()),
-                Err(_) => *session = None,
+            let answer = tokio::time::timeout(ANSWER_TIMEOUT, sqlx::query("SELECT 1").execute(&mut **held)).await;
+            match answer {
+                Ok(Ok(_)) => return Ok(()),
+                // Not returned to the pool, so that it ends.
+                _ => drop(session.take().map(PoolConnection::detach)),
             }
         }
         drop(session);
         self.hold().await
+    }
+
+    /// Queues the runs of this worker again, which has ended.
+    pub(super) async fn release(&self) {
+        let released = self.database.reenqueue_for_recovery(&[&self.executor], &self.version, INTERNAL_QUEUE).await;
+        if let Err(error) = released {
+            tracing::warn!(%error, "other workers have to recover the runs of this one");
+        }
+    }
+
+    /// Returns true if the guard of an attempt was recorded by this execution of the run. The engine takes an entry that
+    /// two executions record in the same millisecond for that of both.
+    pub(super) async fn is_guard(&self, run: &str, place: Place, execution: &str) -> Result<bool, sysdb::Error> {
+        let guard = self.database.check_step(run, place.number(Entry::Guard), &place.guard_name()).await?;
+        let recorded = guard.and_then(|guard| serde_json::from_str::<String>(&guard.output?).ok());
+        Ok(recorded.is_some_and(|recorded| recorded == execution))
+    }
+
+    /// Returns the number of times that the run was continued by a worker.
+    pub(super) async fn n_continued(&self, run: &str) -> Result<i64, sysdb::Error> {
+        let record = self.database.get_workflow(run).await?;
+        Ok(record.map_or(0, |record| record.recovery_attempts))
     }
 
     /// Queues the runs of dead workers again. A worker counts as dead if its lock is free in each look for some time.

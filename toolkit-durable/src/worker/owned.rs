@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use dbos::sysdb::types::{WorkflowFilter, WorkflowStatus};
 
-use super::lease::Lease;
 use super::shared::Shared;
 
 /// The interval of looks. All runs of the worker share one query.
 const INTERVAL: Duration = Duration::from_millis(500);
 
 /// Ends the runs that this worker must not continue.
-pub(super) async fn watch(shared: &Shared, lease: &Lease) {
+pub(super) async fn watch(shared: &Shared) {
+    let lease = &shared.lease;
     loop {
         tokio::time::sleep(INTERVAL).await;
         let running = shared.running();

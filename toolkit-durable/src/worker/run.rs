@@ -11,15 +11,21 @@ use super::lane::{Engine, Lane, Topics};
 use super::shared::Shared;
 use crate::record::{Input, RunId};
 
+/// The number of times that a run is continued before the steps of all tools are guarded: a step that ends its worker each
+/// time then waits for a decision, instead of ending the next one.
+const MAX_UNGUARDED: i64 = 3;
+
 /// Runs a chain as a workflow of the engine. Steps with a recorded result are not run again.
 pub(super) async fn run(shared: Arc<Shared>, input: Input) -> dbos::Result<ChainOutcome, ToolError> {
     let invalid = |message: String| dbos::Error::Application(ToolError::new(ErrorKind::InvalidArguments, message));
     let id = dbos::workflow_id().unwrap_or_default();
     let id = RunId::new(id).map_err(|error| invalid(error.to_string()))?;
     let running = shared.add(&id.shared());
+    let n_continued = shared.lease.n_continued(id.as_str()).await.map_err(dbos::Error::SystemDatabase)?;
+    let guards_all = n_continued > MAX_UNGUARDED;
     let topics = Topics::new(input.chain.steps().len());
     let (stop, mut stopped) = mpsc::unbounded_channel();
-    let lanes = topics.lanes(&shared, &id).map(|lane| Mutex::new(Some(lane))).collect();
+    let lanes = topics.lanes(&shared, &id, guards_all).map(|lane| Mutex::new(Some(lane))).collect();
     let recorder = Recorder { lanes, stop };
     let context = (shared.context)(&id);
     let chain = input.chain.run_with(&shared.dispatcher, &context, ChainLimits::new(), &recorder);

@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use toolkit::{CancelToken, Dispatcher};
 use toolkit_http::ToolPool;
 
+use super::lease::Lease;
+use super::steps::Steps;
 use super::{ContextOf, Limits};
 
 /// A worker, for its runs.
@@ -14,6 +16,9 @@ pub(super) struct Shared {
     pub(super) context: Arc<ContextOf>,
     pub(super) limits: Limits,
     pub(super) pool: ToolPool,
+    pub(super) lease: Arc<Lease>,
+    /// The number of steps that run, and whether further ones may start.
+    pub(super) steps: Steps,
     /// The runs of this worker, and the tokens that end them.
     runs: Mutex<Runs>,
 }
@@ -25,9 +30,9 @@ struct Runs {
 }
 
 impl Shared {
-    pub(super) fn new(dispatcher: Dispatcher, context: Arc<ContextOf>, limits: Limits) -> Self {
+    pub(super) fn new(dispatcher: Dispatcher, context: Arc<ContextOf>, limits: Limits, lease: Arc<Lease>) -> Self {
         let pool = ToolPool::shared();
-        Self { dispatcher, context, limits, pool, runs: Mutex::default() }
+        Self { dispatcher, context, limits, pool, lease, steps: Steps::default(), runs: Mutex::default() }
     }
 
     /// Adds a run until the guard is dropped.

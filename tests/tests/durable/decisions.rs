@@ -1,0 +1,137 @@
+//! Approval, deadlines and cancellation.
+
+use super::*;
+
+fn approved(name: &str) -> (Chain, RunId) {
+    (adding("diary:approved", 2, 10), id(name))
+}
+
+#[tokio::test]
+#[ignore = "needs a Postgres server"]
+async fn approval_survives_a_restart_of_everything() {
+    let server = Server::start();
+    let mut worker = Process::start(&server, "approve");
+    let client = client(&server).await;
+    let (chain, name) = approved("order");
+    let run = client.start(&chain, name.clone()).await.unwrap();
+    let (step, pause) = waiting(&run).await;
+    let Pause::Question { message, .. } = &pause else { panic!("{pause:?}") };
+    assert_eq!((step, message.as_str()), (0, "Run `diary:approved` with these arguments?\n\nms: 10\nn: 0"));
+    worker.kill();
+    drop((run, client));
+    server.restart();
+    let _worker = Process::start(&server, "approve");
+
+    let client = super::client(&server).await;
+    let run = client.run(name);
+    assert_eq!(waiting(&run).await, (0, pause));
+    run.decide(0, &Decision::Approve).await.unwrap();
+    until(async || waiting(&run).await.0 == 1).await;
+    run.decide(1, &Decision::Deny).await.unwrap();
+
+    let outcome = soon(run.wait()).await.unwrap();
+    assert_eq!(outcome.steps()[0].value(), 1);
+    let error = outcome.error().unwrap();
+    assert_eq!((error.kind(), error.message()), (ErrorKind::Denied, "the call was not approved: the user declined it"));
+    assert_eq!(starts(&server, "approved"), [("order/0".to_owned(), 1)].into());
+}
+
+#[tokio::test]
+#[ignore = "needs a Postgres server"]
+async fn the_time_of_a_decision_runs_on_while_nothing_else_does() {
+    let server = Server::start();
+    let mut worker = Process::start(&server, "approve timeout_ms=6000");
+    let client = client(&server).await;
+    let (chain, name) = approved("order");
+    let run = client.start(&chain, name).await.unwrap();
+    waiting(&run).await;
+    let asked = std::time::Instant::now();
+    worker.kill();
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    // Its own deadline would be much later.
+    let _worker = Process::start(&server, "approve timeout_ms=600000");
+
+    let outcome = soon(run.wait()).await.unwrap();
+
+    assert_eq!(outcome.error().unwrap().message(), "the call was not approved: nobody answered in time");
+    assert!(asked.elapsed() >= Duration::from_secs(5), "{:?}", asked.elapsed());
+    assert_eq!(starts(&server, "approved").len(), 0);
+}
+
+#[tokio::test]
+#[ignore = "needs a Postgres server"]
+async fn a_cancelled_run_drops_the_call_of_its_step() {
+    let server = Server::start();
+    let _worker = Process::start(&server, "approve");
+    let client = client(&server).await;
+    let run = client.start(&adding("diary:repeatable", 2, 600_000), id("slow")).await.unwrap();
+    started(&server, "slow/0").await;
+    run.cancel().await.unwrap();
+
+    let error = soon(run.wait()).await.unwrap_err();
+
+    assert_eq!(error.to_string(), "the run `slow` was cancelled");
+    until(async || lines(&server).iter().any(|line| line.event == "cancelled" && line.key == "slow/0")).await;
+    assert_eq!(run.status().await.unwrap().state, RunState::Cancelled);
+
+    // Also one that waits.
+    let (chain, name) = approved("waiting");
+    let run = client.start(&chain, name).await.unwrap();
+    waiting(&run).await;
+    run.cancel().await.unwrap();
+    assert!(matches!(soon(run.wait()).await, Err(DurableError::Cancelled(_))));
+    assert_eq!(starts(&server, "approved").len(), 0);
+}
+
+#[tokio::test]
+#[ignore = "needs a Postgres server"]
+async fn an_id_names_one_run() {
+    let server = Server::start();
+    let _worker = Process::start(&server, "");
+    let client = client(&server).await;
+    let chain = adding("diary:once", 2, 10);
+    let first = client.start(&chain, id("order")).await.unwrap();
+    soon(first.wait()).await.unwrap();
+    let again = client.start(&chain, id("order")).await.unwrap();
+    assert_eq!(soon(again.wait()).await.unwrap().result().unwrap().value(), 2);
+    assert!(starts(&server, "once").values().all(|n| *n == 1));
+
+    let error = client.start(&adding("diary:once", 3, 10), id("order")).await.unwrap_err();
+    let DurableError::OtherInput { recorded, given, .. } = &error else { panic!("{error}") };
+    assert_ne!(recorded, given);
+    assert!(error.to_string().contains(recorded) && error.to_string().contains(given), "{error}");
+
+    let error = client.run(id("other")).wait().await.unwrap_err();
+    assert_eq!(error.to_string(), "there is no run `other`");
+    let unknown = client.start(&adding("diary:onec", 1, 10), id("typo")).await.unwrap();
+    let error = soon(unknown.wait()).await.unwrap_err();
+    assert!(matches!(&error, DurableError::Rejected(_)) && error.to_string().contains("diary:onec"), "{error}");
+}
+
+#[tokio::test]
+#[ignore = "needs a Postgres server"]
+async fn a_durable_call_is_made_once_for_each_id() {
+    let server = Server::start();
+    let _worker = Process::start(&server, "");
+    let tool = Tool::builder("once")
+        .namespace("diary")
+        .input(json!({
+            "type": "object",
+            "properties": { "n": { "type": "integer" }, "ms": { "type": "integer" } },
+            "required": ["n", "ms"],
+        }))
+        .output(json!({ "type": "integer" }))
+        .build()
+        .unwrap();
+    let backend = DurableBackend::new("durable", client(&server).await, [tool]);
+    let backends = Backends::new();
+    backends.register(backend).unwrap();
+    let collected = soon(backends.collect(Catalog::new([]).unwrap())).await;
+    let dispatcher = Dispatcher::builder(collected.catalog).routes(collected.routes).build().unwrap();
+    let context = Context::new().with(id("call-7"));
+    for _ in 0..2 {
+        let called = dispatcher.call_with(&context, "diary:once", json!({ "n": 4, "ms": 10 }));
+        assert_eq!(soon(called).await.unwrap().value(), 5);
+    }
+    assert_eq!(starts(&server, "once"), [("call-7/0".to_owned(), 1)].into());
+}
