@@ -16,6 +16,7 @@ chapters! {
     proxy = "proxy.md",
     replicas = "replicas.md",
     workers = "workers.md",
+    durable = "durable.md",
     resources = "resources.md",
     providers = "providers.md",
     replies = "replies.md",

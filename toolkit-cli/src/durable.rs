@@ -2,7 +2,7 @@
 
 use clap::{Arg, ArgMatches};
 #[cfg(feature = "durable")]
-use toolkit_durable::{Connect, DurableError};
+use toolkit_durable::{Connect, DurableError, RunId};
 
 #[cfg(feature = "durable")]
 use crate::error::CommandError;
@@ -38,12 +38,21 @@ pub(crate) fn connect(matches: &ArgMatches) -> Result<Option<Connect>, CommandEr
     }))
 }
 
+/// Parses the id of a run.
+#[cfg(feature = "durable")]
+pub(crate) fn run_id(text: &str) -> Result<RunId, CommandError> {
+    RunId::new(text).map_err(|error| CommandError::Other {
+        exit: Exit::Usage,
+        kind: "usage",
+        message: format!("`{text}` is {error}"),
+    })
+}
+
 /// Returns the error of a command.
 #[cfg(feature = "durable")]
 pub(crate) fn failed(error: DurableError) -> CommandError {
     let (exit, kind) = match error {
         DurableError::Rejected(error) => return CommandError::Tool(error),
-        DurableError::RunId => (Exit::Usage, "usage"),
         DurableError::Database(_) => (Exit::Failed, "database"),
         DurableError::OtherInput { .. } => (Exit::Failed, "other_input"),
         DurableError::UnknownRun(_) => (Exit::Usage, "unknown_run"),

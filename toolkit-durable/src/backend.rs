@@ -12,7 +12,7 @@ use toolkit::{RunResult, Tool, ToolError};
 
 use crate::client::Client;
 use crate::error::DurableError;
-use crate::record::RunId;
+use crate::run_id::RunId;
 
 /// A [`Backend`] whose calls are runs of one step: the call survives the death of its worker, and a caller that died finds
 /// the result when it calls again with the same id.

@@ -15,11 +15,27 @@ pub use self::status::{RunState, RunStatus, StepState, StepStatus};
 use crate::connect::Connect;
 use crate::decision::Decision;
 use crate::error::DurableError;
-use crate::layout::Place;
-use crate::record::{Input, RunId};
-use crate::worker::{QUEUE, WORKFLOW};
+use crate::layout::{Place, QUEUE, WORKFLOW};
+use crate::record::Input;
+use crate::run_id::RunId;
 
 /// A connection to the runs of an application, which any process may have.
+///
+/// # Examples
+///
+/// ```no_run
+/// use toolkit::chain::Chain;
+/// use toolkit_durable::{Client, Connect, RunId};
+///
+/// # async fn start(order: &str) -> Result<(), Box<dyn std::error::Error>> {
+/// let client = Client::connect(&Connect::new("postgres://localhost/runs")?).await?;
+/// let chain = Chain::from_json(r#"[{"toolId": "orders:ship", "args": {"order": 42}}]"#)?;
+/// // A second request for the same order finds the run of the first one.
+/// let run = client.start(&chain, RunId::new(format!("order-{order}"))?).await?;
+/// let outcome = run.wait().await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Client(Arc<Inner>);
 
@@ -30,6 +46,24 @@ struct Inner {
 }
 
 /// A run of a chain.
+///
+/// # Examples
+///
+/// A person who approves what waits:
+///
+/// ```no_run
+/// use toolkit_durable::{Decision, DurableError, Pause, Run, StepState};
+///
+/// async fn approve_all(run: &Run) -> Result<(), DurableError> {
+///     for step in run.status().await?.steps {
+///         if let StepState::Waiting { pause: Pause::Question { message, .. }, .. } = step.state {
+///             println!("{message}");
+///             run.decide(step.index, &Decision::Approve).await?;
+///         }
+///     }
+///     Ok(())
+/// }
+/// ```
 #[derive(Clone)]
 pub struct Run {
     client: Client,

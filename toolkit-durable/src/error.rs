@@ -3,22 +3,26 @@
 use std::fmt;
 
 use toolkit::ToolError;
-use toolkit::chain::ChainDiagnostics;
 
-use crate::record::RunId;
+use crate::run_id::RunId;
 
 /// The error of a worker or client of durable runs.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_durable::{Connect, DurableError};
+///
+/// let error = Connect::new("orders").unwrap_err();
+/// assert!(matches!(error, DurableError::Url));
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum DurableError {
     /// The text is not the URL of a Postgres database.
     Url,
-    /// The text is not the id of a run.
-    RunId,
     /// The database cannot be reached, or rejects a statement.
     Database(String),
-    /// The chain does not fit to the tools.
-    Chain(ChainDiagnostics),
     /// The run exists with another chain. Contains the hashes of the recorded and the given one.
     OtherInput {
         /// The id of the run.
@@ -50,9 +54,7 @@ impl fmt::Display for DurableError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Url => f.write_str("not the URL of a Postgres database: expected postgres://USER@HOST:PORT/DATABASE"),
-            Self::RunId => f.write_str("not the id of a run: expected 1 to 128 letters, digits, and -, _, . or :"),
             Self::Database(error) => write!(f, "the database of the runs failed: {error}"),
-            Self::Chain(diagnostics) => diagnostics.fmt(f),
             Self::OtherInput { run, recorded, given } => {
                 write!(
                     f,

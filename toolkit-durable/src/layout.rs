@@ -1,8 +1,14 @@
 //! The places of a step in the record of its run.
 //!
-//! The engine numbers the entries of a run in the order in which they are created. All entries that a run may need are
-//! created before its first step starts, in the order of the chain: their numbers then do not depend on the order in which
-//! parallel steps end.
+//! The engine numbers the entries of a run in the order in which they are created. All entries that a step may need are
+//! created together, and those of the steps in the order of the chain: their numbers then do not depend on the order in
+//! which parallel steps end.
+
+/// The name of the workflow that runs a chain.
+pub(crate) const WORKFLOW: &str = "toolkit.chain";
+
+/// The name of the queue of runs.
+pub(crate) const QUEUE: &str = "toolkit.runs";
 
 /// The number of attempts to run a step, each but the first after a decision.
 pub(crate) const MAX_ATTEMPTS: usize = 8;

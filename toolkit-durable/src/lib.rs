@@ -1,4 +1,51 @@
-//! Durable chains.
+//! Chains and calls that survive the death of every process.
+//!
+//! A [`Worker`] runs the steps of [chains](toolkit::chain::Chain), and a [`Client`] in any process starts runs, waits for
+//! them and decides about their steps. What a run has done is recorded in Postgres by [DBOS](https://docs.dbos.dev), a
+//! library; there is no other server. Another worker continues a run whose worker has died.
+//!
+//! ```no_run,standalone_crate
+//! use toolkit::chain::{Chain, Step};
+//! use toolkit::{Catalog, Dispatcher, tool};
+//! use toolkit_durable::{Client, Connect, RunId, Worker};
+//!
+//! /// Adds two integers.
+//! #[tool(namespace = "math", read_only)]
+//! fn add(a: i64, b: i64) -> i64 {
+//!     a + b
+//! }
+//!
+//! /// One program, or a hundred of them.
+//! async fn work() -> Result<(), Box<dyn std::error::Error>> {
+//!     let connect = Connect::new("postgres://localhost/runs")?;
+//!     Worker::new(connect, Dispatcher::new(Catalog::linked()?)?).run_until_signal().await?;
+//!     Ok(())
+//! }
+//!
+//! /// Another program.
+//! async fn start() -> Result<(), Box<dyn std::error::Error>> {
+//!     let chain = Chain::new()
+//!         .then(Step::new("math:add").named("sum").arg("a", 1).arg("b", 2))
+//!         .then(Step::new("math:add").arg("a", 10).take("b", "sum", ""));
+//!     let client = Client::connect(&Connect::new("postgres://localhost/runs")?).await?;
+//!     let run = client.start(&chain, RunId::new("sum-1")?).await?;
+//!     assert_eq!(run.wait().await?.result().unwrap().value(), 13);
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # Promises
+//!
+//! The **result** of a step is recorded exactly once, and what follows sees only that. The **effect** of a tool can happen
+//! and the process die before the result is recorded; no engine can know. A tool that is read-only or idempotent then runs
+//! again: its effect happens at least once, always with the same [key](toolkit::call::StepId::key). Any other tool is
+//! guarded: its effect happens at most once, and the step waits for a [`Decision`].
+//!
+//! The outcome of a run is that of [`Chain::run`](toolkit::chain::Chain::run), which is the same implementation.
+//!
+//! # Versions
+//!
+//! A run is continued only by workers whose tools have the same definitions as those of the worker that has started it.
 #![forbid(unsafe_code)]
 
 mod backend;
@@ -9,6 +56,7 @@ mod error;
 mod layout;
 mod lock;
 mod record;
+mod run_id;
 mod version;
 mod worker;
 
@@ -17,5 +65,6 @@ pub use self::client::{Client, Run, RunState, RunStatus, StepState, StepStatus};
 pub use self::connect::Connect;
 pub use self::decision::Decision;
 pub use self::error::DurableError;
-pub use self::record::{Pause, RunId};
+pub use self::record::Pause;
+pub use self::run_id::{RunId, RunIdError};
 pub use self::worker::Worker;

@@ -1,7 +1,5 @@
-//! What is recorded of a run.
+//! The record of a run.
 
-use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 use data_encoding::HEXLOWER;
@@ -11,63 +9,6 @@ use sha2::{Digest, Sha256};
 use toolkit::call::ask::{Form, Question};
 use toolkit::chain::Chain;
 use toolkit::{RunResult, ToolError};
-
-use crate::error::DurableError;
-
-/// The id of a run: 1 to 128 letters, digits, and `-`, `_`, `.` or `:`.
-///
-/// # Examples
-///
-/// ```
-/// use toolkit_durable::RunId;
-///
-/// let id = RunId::new("order-42")?;
-/// assert_eq!(id.to_string(), "order-42");
-/// assert!(RunId::new("order 42").is_err());
-/// # Ok::<(), toolkit_durable::DurableError>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct RunId(Arc<str>);
-
-const MAX_ID: usize = 128;
-
-impl RunId {
-    /// Creates an id.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the text is empty, too long, or has other characters.
-    pub fn new(id: impl Into<Arc<str>>) -> Result<Self, DurableError> {
-        let id = id.into();
-        let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
-        match (1..=MAX_ID).contains(&id.len()) && id.bytes().all(is_valid) {
-            true => Ok(Self(id)),
-            false => Err(DurableError::RunId),
-        }
-    }
-
-    /// Creates a random id.
-    #[must_use]
-    pub fn random() -> Self {
-        Self(uuid::Uuid::new_v4().to_string().into())
-    }
-
-    /// Returns the id as text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    pub(crate) fn shared(&self) -> Arc<str> {
-        Arc::clone(&self.0)
-    }
-}
-
-impl fmt::Display for RunId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// The input of a run.
 #[derive(Serialize, Deserialize)]
@@ -99,6 +40,15 @@ pub(crate) enum Attempt {
 }
 
 /// The reason why a step waits for a [`Decision`](crate::Decision).
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_durable::{Decision, Pause};
+///
+/// assert!(Decision::Retry.fits(&Pause::OutcomeUnknown));
+/// assert!(!Decision::Approve.fits(&Pause::OutcomeUnknown));
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -6,6 +6,7 @@ mod lane;
 mod lease;
 mod owned;
 mod run;
+mod settings;
 mod shared;
 mod steps;
 
@@ -20,57 +21,66 @@ use toolkit::{Context, Dispatcher};
 use toolkit_http::ShutdownSignals;
 
 use self::lease::Lease;
+use self::settings::{ContextOf, Settings};
 use self::shared::Shared;
 use crate::connect::{Connect, POLL};
 use crate::error::DurableError;
-use crate::record::{Input, RunId};
+use crate::layout::{QUEUE, WORKFLOW};
+use crate::record::Input;
+use crate::run_id::RunId;
 use crate::version::version;
 
-/// The name of the workflow that runs a chain.
-pub(crate) const WORKFLOW: &str = "toolkit.chain";
-
-/// The name of the queue of runs.
-pub(crate) const QUEUE: &str = "toolkit.runs";
-
 /// A process that runs the steps of durable runs.
+///
+/// Any number of workers with the same tools share the runs. If one dies, another one continues its runs. The engine keeps
+/// its tables in the schema `dbos` of the database, and creates both if they do not exist.
+///
+/// # Shutdown
+///
+/// At SIGTERM a worker starts no further step. When its running steps have ended, at the latest after
+/// [`shutdown_timeout`](Self::shutdown_timeout), it releases its runs to other workers.
+///
+/// # Permissions
+///
+/// A worker needs the privileges to create the schema `dbos`, or an owner of the database has started one before. It needs
+/// 14 connections: [`Connect::max_connections`], and four for itself.
+///
+/// # Examples
+///
+/// Tools that need credentials get them from the worker, since they are not recorded:
+///
+/// ```no_run
+/// use std::time::Duration;
+/// use toolkit::call::Credentials;
+/// use toolkit::{Catalog, Context, Dispatcher};
+/// use toolkit_durable::{Connect, Worker};
+///
+/// # async fn work() -> Result<(), Box<dyn std::error::Error>> {
+/// let worker = Worker::new(Connect::new("postgres://localhost/runs")?, Dispatcher::new(Catalog::linked()?)?)
+///     .context(|_run| {
+///         Context::new().nested_with(|_tool, context| {
+///             let key = std::env::var("PAYMENTS_KEY").unwrap_or_default();
+///             Ok(context.with_credentials(Credentials::new().with_secret("PAYMENTS_KEY", key)))
+///         })
+///     })
+///     .decision_timeout(Duration::from_secs(7 * 24 * 60 * 60));
+/// worker.run_until_signal().await?;
+/// # Ok(())
+/// # }
+/// ```
 #[must_use]
 pub struct Worker {
     connect: Connect,
     dispatcher: Dispatcher,
-    limits: Limits,
+    settings: Settings,
     context: Arc<ContextOf>,
 }
-
-pub(crate) type ContextOf = dyn Fn(&RunId) -> Context + Send + Sync;
-
-/// The settings of a worker.
-#[derive(Clone, Copy, Debug)]
-struct Limits {
-    decision_timeout: Duration,
-    takeover_after: Duration,
-    shutdown_timeout: Duration,
-    is_guarded: bool,
-}
-
-/// The time that a step waits for a decision.
-const DECISION_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
-
-/// The time after which the runs of a dead worker are continued.
-const TAKEOVER_AFTER: Duration = Duration::from_secs(5);
-
-/// The time that running steps have when the worker ends.
-const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Worker {
     /// Creates a worker for the tools of a dispatcher.
     pub fn new(connect: Connect, dispatcher: Dispatcher) -> Self {
-        let limits = Limits {
-            decision_timeout: DECISION_TIMEOUT,
-            takeover_after: TAKEOVER_AFTER,
-            shutdown_timeout: SHUTDOWN_TIMEOUT,
-            is_guarded: true,
-        };
-        Self { connect, dispatcher, limits, context: Arc::new(|_| Context::new()) }
+        let settings = Settings::default();
+        Self { connect, dispatcher, settings, context: Arc::new(|_| Context::new()) }
     }
 
     /// Sets the function that creates the context of the calls of a run, with the credentials that its tools require.
@@ -82,26 +92,26 @@ impl Worker {
     /// Sets the time that a step waits for a decision, such as an approval. A call that is not approved in time is denied,
     /// and a step whose outcome is unknown fails. The time of a step that waits already does not change. Default: a year.
     pub fn decision_timeout(mut self, timeout: Duration) -> Self {
-        self.limits.decision_timeout = timeout;
+        self.settings.decision_timeout = timeout;
         self
     }
 
     /// Sets the time for which a worker must be gone before this one continues its runs. Default: 5 seconds.
     pub fn takeover_after(mut self, after: Duration) -> Self {
-        self.limits.takeover_after = after;
+        self.settings.takeover_after = after;
         self
     }
 
     /// Sets the time that running steps have when the worker ends. Their calls are then dropped. Default: 30 seconds.
     pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
-        self.limits.shutdown_timeout = timeout;
+        self.settings.shutdown_timeout = timeout;
         self
     }
 
     /// Disables the guard of effects, to test what it prevents.
     #[doc(hidden)]
     pub fn without_guard(mut self) -> Self {
-        self.limits.is_guarded = false;
+        self.settings.is_guarded = false;
         self
     }
 
@@ -135,12 +145,12 @@ impl Worker {
     ///
     /// Returns an error if the database cannot be reached at first.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), DurableError> {
-        let Self { connect, dispatcher, limits, context } = self;
+        let Self { connect, dispatcher, settings, context } = self;
         let version = version(dispatcher.catalog());
         let executor = format!("{version}/{}", uuid::Uuid::new_v4().simple());
         // Before the engine starts, so that no run of this worker is taken for that of a dead one.
         let lease = Arc::new(Lease::acquire(&connect, &executor, &version).await?);
-        let shared = Arc::new(Shared::new(dispatcher, context, limits, lease));
+        let shared = Arc::new(Shared::new(dispatcher, context, settings, lease));
         let dbos = DBOS::new(connect.executor(&executor, &version));
         let workflow = Arc::clone(&shared);
         dbos.register_workflow(WORKFLOW, move |input: Input| run::run(Arc::clone(&workflow), input))
@@ -150,13 +160,14 @@ impl Worker {
         dbos.register_queue(QUEUE, options, QueueConflict::AlwaysUpdate).await.map_err(DurableError::engine)?;
         tracing::info!(executor, version, "running durable steps");
 
-        let mut upkeep = pin!(async { tokio::join!(shared.lease.keep(limits.takeover_after), owned::watch(&shared)) });
+        let mut upkeep =
+            pin!(async { tokio::join!(shared.lease.keep(settings.takeover_after), owned::watch(&shared)) });
         tokio::select! {
             () = shutdown => {}
             _ = &mut upkeep => {}
         }
         tokio::select! {
-            _ = tokio::time::timeout(limits.shutdown_timeout, shared.steps.drain()) => {}
+            _ = tokio::time::timeout(settings.shutdown_timeout, shared.steps.drain()) => {}
             _ = &mut upkeep => {}
         }
         dbos.shutdown().await;
@@ -167,6 +178,9 @@ impl Worker {
 
 impl fmt::Debug for Worker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Worker").field("connect", &self.connect).field("limits", &self.limits).finish_non_exhaustive()
+        f.debug_struct("Worker")
+            .field("connect", &self.connect)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
     }
 }

@@ -4,6 +4,7 @@ mod ask;
 mod bundle;
 mod call;
 mod catalog;
+mod chain;
 mod code;
 mod cost;
 mod flags;

@@ -53,7 +53,7 @@ async fn the_time_of_a_decision_runs_on_while_nothing_else_does() {
 
     let outcome = soon(run.wait()).await.unwrap();
 
-    assert_eq!(outcome.error().unwrap().message(), "the call was not approved: nobody answered in time");
+    assert_eq!(outcome.error().unwrap().message(), "the call was not approved: there was no answer in time");
     assert!(asked.elapsed() >= Duration::from_secs(5), "{:?}", asked.elapsed());
     assert_eq!(starts(&server, "approved").len(), 0);
 }

@@ -1,5 +1,6 @@
 //! Durable runs on a real Postgres server. `tests/durable/run` installs the server and runs these tests.
 
+mod cli;
 mod crashes;
 mod decisions;
 mod equal;

@@ -8,7 +8,7 @@ use toolkit::chain::{Chain, ChainOutcome};
 use toolkit_durable::{Client, Connect, Pause, RunId, RunStatus, StepState};
 
 use super::{decide, execute};
-use crate::durable::{connect, failed};
+use crate::durable::{connect, failed, run_id};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::runtime;
@@ -17,7 +17,7 @@ use crate::style::{self, printable};
 /// Starts a run, or finds the one with this id, and waits for its outcome.
 pub(super) async fn start(connect: &Connect, chain: &Chain, id: Option<String>) -> Result<ChainOutcome, CommandError> {
     let id = match id {
-        Some(id) => RunId::new(id).map_err(failed)?,
+        Some(id) => run_id(&id)?,
         None => RunId::random(),
     };
     let client = Client::connect(connect).await.map_err(failed)?;
@@ -30,7 +30,7 @@ pub(super) async fn start(connect: &Connect, chain: &Chain, id: Option<String>) 
 pub(super) fn run(name: &str, matches: &ArgMatches) -> Result<Exit, CommandError> {
     let connect = connect(matches)?.expect("the option is required");
     let id = matches.get_one::<String>("id").expect("the argument is required");
-    let id = RunId::new(id.as_str()).map_err(failed)?;
+    let id = run_id(id)?;
     let as_json = matches.get_flag("json");
     runtime::create()?.block_on(async {
         let run = Client::connect(&connect).await.map_err(failed)?.run(id);

@@ -12,6 +12,20 @@ use crate::lock;
 use crate::record::{Attempt, Input, Pause};
 
 /// The status of a run.
+///
+/// # Examples
+///
+/// ```no_run
+/// use toolkit_durable::{Run, RunState};
+///
+/// # async fn example(run: Run) -> Result<(), Box<dyn std::error::Error>> {
+/// let status = run.status().await?;
+/// if status.state == RunState::NoWorker {
+///     eprintln!("start a worker of the version {}", status.version.unwrap_or_default());
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -28,6 +42,14 @@ pub struct RunStatus {
 }
 
 /// The state of a run.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_durable::RunState;
+///
+/// assert_eq!(RunState::NoWorker.name(), "no_worker");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -65,7 +87,7 @@ pub struct StepStatus {
     pub state: StepState,
 }
 
-/// The state of a step.
+/// The state of a step; see [`Run`] for an example.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

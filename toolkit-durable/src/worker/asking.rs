@@ -103,6 +103,6 @@ fn answer(decision: Option<Decision>) -> Result<Answer, ToolError> {
         Some(Decision::Approve) => Ok(Answer::Accepted(json!({ "approve": true }))),
         Some(Decision::Answer(content)) => Ok(Answer::Accepted(content)),
         Some(_) => Ok(Answer::Declined),
-        None => Err(ToolError::new(ErrorKind::TimedOut, "nobody answered in time")),
+        None => Err(ToolError::new(ErrorKind::TimedOut, "there was no answer in time")),
     }
 }

@@ -13,7 +13,7 @@ use super::asking::{Answered, Answers, End};
 use super::shared::Shared;
 use crate::record::{Attempt, Pause};
 
-/// What an attempt needs.
+/// The inputs of an attempt.
 #[derive(Clone)]
 pub(super) struct Preparation {
     pub(super) shared: Arc<Shared>,
@@ -60,7 +60,7 @@ impl Preparation {
         let Self { shared, index, tool, args, context, answers, .. } = self;
         let (threads, name) = (shared.pool.clone(), Arc::clone(&tool));
         let threads = BlockingThreads::new(move |work| threads.run(&name, work));
-        // A tool that runs on, although its call was dropped, is told so.
+        // Informs a tool that runs on although its call was dropped.
         let token = CancelToken::new();
         let _dropped = CancelOnDrop(token.clone());
         let asker = Answers::new(answers);

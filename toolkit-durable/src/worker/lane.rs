@@ -14,7 +14,8 @@ use super::attempt::{Preparation, is_transient};
 use super::shared::Shared;
 use crate::decision::Decision;
 use crate::layout::{Entry, MAX_ATTEMPTS, Place};
-use crate::record::{Attempt, Pause, RunId};
+use crate::record::{Attempt, Pause};
+use crate::run_id::RunId;
 
 /// An error of the engine, or of a tool.
 pub(super) type Engine = dbos::Error<ToolError>;
@@ -22,25 +23,31 @@ pub(super) type Engine = dbos::Error<ToolError>;
 /// The names that the entries of a run borrow, and what they share.
 pub(super) struct Topics {
     topics: Vec<String>,
-    /// For each step, what its next attempt needs.
+    /// For each step, the inputs of its next attempt.
     next: Vec<Next>,
 }
 
-/// What an attempt needs, which is known when it starts.
+/// The inputs of the next attempt, which are known when it starts.
 #[derive(Clone, Default)]
 struct Next(Arc<Mutex<Option<Preparation>>>);
 
 /// The entries of a step, in the order in which they are used.
 pub(super) struct Lane<'r> {
     shared: Arc<Shared>,
-    run: RunId,
+    execution: Execution,
     step: usize,
-    /// The id of this execution of the run, which its guards record.
-    execution: String,
-    /// True if the steps of all tools are guarded.
-    guards_all: bool,
     next: Next,
     attempts: Vec<Attempts<'r>>,
+}
+
+/// An execution of a run by a worker.
+#[derive(Clone)]
+pub(super) struct Execution {
+    pub(super) run: RunId,
+    /// A random id, which the guards record.
+    pub(super) id: Arc<str>,
+    /// True if the steps of all tools are guarded.
+    pub(super) guards_all: bool,
 }
 
 /// The entries of one attempt.
@@ -61,30 +68,16 @@ impl Topics {
         Self { topics: places.map(Place::topic).collect(), next: (0..n_steps).map(|_| Next::default()).collect() }
     }
 
-    /// Creates the entries of all steps.
-    pub(super) fn lanes<'r>(
-        &'r self,
-        shared: &Arc<Shared>,
-        run: &RunId,
-        guards_all: bool,
-    ) -> impl Iterator<Item = Lane<'r>> {
-        let execution = uuid::Uuid::new_v4().to_string();
-        self.next.iter().enumerate().map(move |(step, next)| {
-            let attempts = (0..MAX_ATTEMPTS).map(|attempt| {
-                let topic = &self.topics[step * MAX_ATTEMPTS + attempt];
-                Attempts::new(Place { step, attempt }, &execution, next, topic, shared.limits.decision_timeout)
-            });
-            let attempts = attempts.collect();
-            Lane {
-                shared: Arc::clone(shared),
-                run: run.clone(),
-                step,
-                execution: execution.clone(),
-                guards_all,
-                next: next.clone(),
-                attempts,
-            }
-        })
+    /// Creates the entries of a step. The lanes of a run are created in the order of its steps.
+    pub(super) fn lane<'r>(&'r self, shared: &Arc<Shared>, execution: &Execution, step: usize) -> Lane<'r> {
+        let next = &self.next[step];
+        let attempts = (0..MAX_ATTEMPTS).map(|attempt| {
+            let topic = &self.topics[step * MAX_ATTEMPTS + attempt];
+            let timeout = shared.settings.decision_timeout;
+            Attempts::new(Place { step, attempt }, &execution.id, next, topic, timeout)
+        });
+        let attempts = attempts.collect();
+        Lane { shared: Arc::clone(shared), execution: execution.clone(), step, next: next.clone(), attempts }
     }
 }
 
@@ -122,8 +115,8 @@ impl Lane<'_> {
     /// Returns an error if this execution of the run must end.
     pub(super) async fn run(self, call: StepCall<'_>) -> Result<StepRun, Engine> {
         let tool = call.dispatcher.catalog().resolve(call.tool).ok();
-        let needs_guard = |tool: &Tool| self.guards_all || !is_repeatable(tool);
-        let is_guarded = self.shared.limits.is_guarded && tool.is_some_and(needs_guard);
+        let needs_guard = |tool: &Tool| self.execution.guards_all || !is_repeatable(tool);
+        let is_guarded = self.shared.settings.is_guarded && tool.is_some_and(needs_guard);
         let (name, args): (Arc<str>, Arc<Value>) = (call.tool.into(), Arc::new(call.args.clone()));
         let mut answers: Vec<Answered> = Vec::new();
         let mut invalid = None;
@@ -131,14 +124,15 @@ impl Lane<'_> {
             let started = self.shared.steps.start().await;
             let place = Place { step: self.step, attempt };
             let is_first = match is_guarded {
-                true if entries.guard.await? == self.execution => {
-                    let is_guard = self.shared.lease.is_guard(self.run.as_str(), place, &self.execution).await;
+                true if entries.guard.await? == *self.execution.id => {
+                    let is_guard =
+                        self.shared.lease.is_guard(self.execution.run.as_str(), place, &self.execution.id).await;
                     is_guard.map_err(dbos::Error::SystemDatabase)?
                 }
                 guarded => !guarded,
             };
             let number = u32::try_from(attempt + 1).unwrap_or(u32::MAX);
-            let step = StepId::new(self.run.shared(), self.step, number);
+            let step = StepId::new(self.execution.run.shared(), self.step, number);
             let preparation = Preparation {
                 shared: Arc::clone(&self.shared),
                 index: self.step,
@@ -210,7 +204,7 @@ fn skipped(tool: Option<&Tool>, name: &str, value: &Value) -> Result<RunResult, 
 
 /// Returns the error of a step that a person, or the time, has ended.
 fn given_up(name: &str, pause: &Pause, decision: Option<&Decision>) -> ToolError {
-    let why = if decision.is_some() { "it was decided to give up" } else { "nobody decided in time" };
+    let why = if decision.is_some() { "it was decided to give up" } else { "no decision was made in time" };
     match pause {
         Pause::Pending { message } => ToolError::new(ErrorKind::Denied, format!("{message}; {why}")),
         _ => {

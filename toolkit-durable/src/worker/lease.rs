@@ -12,10 +12,9 @@ use dbos::sysdb::{self, INTERNAL_QUEUE, SystemDatabase};
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgPool, Postgres};
 
-use super::WORKFLOW;
 use crate::connect::Connect;
 use crate::error::DurableError;
-use crate::layout::{Entry, Place};
+use crate::layout::{Entry, Place, WORKFLOW};
 use crate::lock;
 
 /// The interval at which the session is checked, and dead workers are looked for.
@@ -57,6 +56,7 @@ impl Lease {
     /// Keeps the session, and recovers the runs of workers that have been dead for some time.
     pub(super) async fn keep(&self, takeover_after: Duration) {
         let mut dead: HashMap<String, Instant> = HashMap::new();
+        let mut last_look = Instant::now();
         loop {
             tokio::time::sleep(INTERVAL).await;
             if let Err(error) = self.renew().await {
@@ -64,6 +64,10 @@ impl Lease {
                 dead.clear();
                 continue;
             }
+            if last_look.elapsed() < takeover_after / 2 {
+                continue;
+            }
+            last_look = Instant::now();
             if let Err(error) = self.recover(&mut dead, takeover_after).await {
                 tracing::warn!(%error, "cannot look for dead workers");
             }
@@ -130,6 +134,11 @@ impl Lease {
             }
         }
         Ok(())
+    }
+
+    /// Queues a run of this worker again.
+    pub(super) async fn requeue(&self, run: &str) -> Result<(), DurableError> {
+        self.database.clear_queue_assignment(run).await.map(drop).map_err(DurableError::engine)
     }
 
     /// Returns the filter of the runs of this version, without their inputs and outputs.

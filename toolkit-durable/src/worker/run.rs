@@ -7,9 +7,10 @@ use toolkit::ToolError;
 use toolkit::call::{BoxFuture, ErrorKind};
 use toolkit::chain::{ChainLimits, ChainOutcome, StepCall, StepRun, StepRunner};
 
-use super::lane::{Engine, Lane, Topics};
+use super::lane::{Engine, Execution, Lane, Topics};
 use super::shared::Shared;
-use crate::record::{Input, RunId};
+use crate::record::Input;
+use crate::run_id::RunId;
 
 /// The number of times that a run is continued before the steps of all tools are guarded: a step that ends its worker each
 /// time then waits for a decision, instead of ending the next one.
@@ -25,8 +26,13 @@ pub(super) async fn run(shared: Arc<Shared>, input: Input) -> dbos::Result<Chain
     let guards_all = n_continued > MAX_UNGUARDED;
     let topics = Topics::new(input.chain.steps().len());
     let (stop, mut stopped) = mpsc::unbounded_channel();
-    let lanes = topics.lanes(&shared, &id, guards_all).map(|lane| Mutex::new(Some(lane))).collect();
-    let recorder = Recorder { lanes, stop };
+    let execution = Execution { run: id.clone(), id: uuid::Uuid::new_v4().to_string().into(), guards_all };
+    let lanes = match input.chain.is_parallel() {
+        // The order in which their steps start is not always the same.
+        true => (0..input.chain.steps().len()).map(|step| Some(topics.lane(&shared, &execution, step))).collect(),
+        false => Vec::new(),
+    };
+    let recorder = Recorder { shared: &shared, topics: &topics, execution, lanes: Mutex::new(lanes), stop };
     let context = (shared.context)(&id);
     let chain = input.chain.run_with(&shared.dispatcher, &context, ChainLimits::new(), &recorder);
     tokio::select! {
@@ -40,8 +46,11 @@ pub(super) async fn run(shared: Arc<Shared>, input: Input) -> dbos::Result<Chain
 
 /// Runs the steps, and records their results.
 struct Recorder<'r> {
-    /// The entries of each step, until it starts.
-    lanes: Vec<Mutex<Option<Lane<'r>>>>,
+    shared: &'r Arc<Shared>,
+    topics: &'r Topics,
+    execution: Execution,
+    /// The entries of the steps of a parallel chain, until they start. Those of other chains are created then.
+    lanes: Mutex<Vec<Option<Lane<'r>>>>,
     /// Receives the error of the engine that ends this execution of the run, such as that of a lost database.
     stop: mpsc::UnboundedSender<Engine>,
 }
@@ -49,8 +58,9 @@ struct Recorder<'r> {
 impl StepRunner for Recorder<'_> {
     fn run<'a>(&'a self, call: StepCall<'a>) -> BoxFuture<'a, StepRun> {
         Box::pin(async move {
-            let lane = self.lanes[call.index].lock().unwrap_or_else(PoisonError::into_inner).take();
-            let lane = lane.expect("a step runs once");
+            let created =
+                self.lanes.lock().unwrap_or_else(PoisonError::into_inner).get_mut(call.index).and_then(Option::take);
+            let lane = created.unwrap_or_else(|| self.topics.lane(self.shared, &self.execution, call.index));
             match lane.run(call).await {
                 Ok(run) => run,
                 Err(error) => {

@@ -1,4 +1,4 @@
-//! What the runs of a worker share.
+//! State that the runs of a worker share.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,14 +7,14 @@ use toolkit::{CancelToken, Dispatcher};
 use toolkit_http::ToolPool;
 
 use super::lease::Lease;
+use super::settings::{ContextOf, Settings};
 use super::steps::Steps;
-use super::{ContextOf, Limits};
 
 /// A worker, for its runs.
 pub(super) struct Shared {
     pub(super) dispatcher: Dispatcher,
     pub(super) context: Arc<ContextOf>,
-    pub(super) limits: Limits,
+    pub(super) settings: Settings,
     pub(super) pool: ToolPool,
     pub(super) lease: Arc<Lease>,
     /// The number of steps that run, and whether further ones may start.
@@ -30,9 +30,9 @@ struct Runs {
 }
 
 impl Shared {
-    pub(super) fn new(dispatcher: Dispatcher, context: Arc<ContextOf>, limits: Limits, lease: Arc<Lease>) -> Self {
+    pub(super) fn new(dispatcher: Dispatcher, context: Arc<ContextOf>, settings: Settings, lease: Arc<Lease>) -> Self {
         let pool = ToolPool::shared();
-        Self { dispatcher, context, limits, pool, lease, steps: Steps::default(), runs: Mutex::default() }
+        Self { dispatcher, context, settings, pool, lease, steps: Steps::default(), runs: Mutex::default() }
     }
 
     /// Adds a run until the guard is dropped.

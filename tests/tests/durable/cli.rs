@@ -1,0 +1,56 @@
+//! The command line: a worker, and the commands about runs.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use super::*;
+
+/// Runs a command of a program of tools, and returns its output, its errors and its exit code.
+fn tools(server: &Server, words: &[&str], stdin: &str) -> (String, String, Option<i32>) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fixture_tools"));
+    command.arg("chain").args(words).args(["--durable", &server.url()]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout), text(&output.stderr), output.status.code())
+}
+
+#[tokio::test]
+#[ignore = "needs a Postgres server"]
+async fn a_program_runs_durable_chains() {
+    let server = Server::start();
+    let mut worker = tokio::process::Command::new(env!("CARGO_BIN_EXE_fixture_tools"))
+        .args(["serve", "--durable", &server.url()])
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let connect = Connect::new(&server.url()).unwrap();
+    until(async || Client::connect(&connect).await.is_ok()).await;
+
+    let chain = r#"[
+        {"toolId": "math:add", "id": "sum", "args": {"a": 1, "b": 2}},
+        {"toolId": "math:add", "args": {"a": 10}, "from": {"b": {"step": "sum"}}}
+    ]"#;
+    let (out, errors, exit) = tools(&server, &["run", "-", "--id", "order-1"], chain);
+    assert_eq!((out.trim(), errors.trim(), exit), ("13", "note: run order-1", Some(0)));
+    let (out, _, _) = tools(&server, &["status", "order-1"], "");
+    let lines: Vec<&str> = out.lines().collect();
+    assert!(lines[0].starts_with("finished, version 1-"), "{out}");
+    assert_eq!(lines[1..], ["0 math:add: succeeded", "1 math:add: succeeded"]);
+    let (out, _, _) = tools(&server, &["wait", "order-1", "--json"], "");
+    let outcome: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(outcome["steps"][1]["args"], json!({ "a": 10, "b": 3 }));
+    let (_, errors, exit) = tools(&server, &["decide", "order-1", "0", "retry"], "");
+    assert_eq!((errors.trim(), exit), ("error: step 0 of the run `order-1` waits for no decision", Some(2)));
+    let (_, errors, exit) = tools(&server, &["decide", "order-1", "0", "perhaps"], "");
+    assert!(errors.contains("`perhaps` is not a decision: expected approve, deny") && exit == Some(2), "{errors}");
+    let (_, errors, exit) = tools(&server, &["status", "order-2"], "");
+    assert_eq!((errors.trim(), exit), ("error: there is no run `order-2`", Some(2)));
+    let (_, errors, exit) = tools(&server, &["run", "-", "--id", "order 3"], chain);
+    assert!(errors.contains("`order 3` is not the id of a run") && exit == Some(2), "{errors}");
+
+    let pid = worker.id().unwrap().to_string();
+    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    assert!(soon(worker.wait()).await.unwrap().success());
+}
