@@ -46,6 +46,11 @@ async fn the_time_of_a_decision_runs_on_while_nothing_else_does() {
     let run = client.start(&chain, name).await.unwrap();
     waiting(&run).await;
     let asked = std::time::Instant::now();
+    // The time is recorded when the wait begins, after the question.
+    until(async || {
+        server.query("SELECT count(*) FROM dbos.operation_outputs WHERE function_name = 'DBOS.sleep'") != "0"
+    })
+    .await;
     worker.kill();
     tokio::time::sleep(Duration::from_secs(2)).await;
     // Its own deadline would be much later.
