@@ -219,10 +219,10 @@ async fn all_runs_end_whatever_is_killed() {
         "SELECT count(*), count(DISTINCT (workflow_uuid, split_part(function_name, ' ', 2))) \
          FROM dbos.operation_outputs WHERE function_name LIKE 'step % result %' AND output LIKE '{\"done\"%'",
     );
-    let n_skipped = unknown.iter().filter(|key| !repeatable.contains_key(*key)).count();
     let n_results: Vec<usize> = results.split('|').map(|n| n.parse().unwrap()).collect();
     assert_eq!(n_results[0], n_results[1]);
-    assert!(n_results[0] + n_skipped >= n_runs() * N_STEPS, "{n_results:?} {n_skipped}");
+    // The others were skipped by a decision.
+    assert!(n_results[0] + unknown.len() >= n_runs() * N_STEPS, "{n_results:?} {}", unknown.len());
     let n_repeated: usize = repeatable.values().map(|n| n - 1).sum();
     assert!(n_kills > 2, "{n_kills}");
     println!("{n_kills} kills, {} decisions, {n_repeated} repetitions of repeatable steps", unknown.len());
