@@ -6,10 +6,8 @@
 //! }
 //! ```
 //!
-//! The program has the commands `list`, `search`, `show`, `call`, `export`, `cost`, `check`, `diff`, `completions`,
-//! `serve`, `status`, `login`, `logout`, `install`, `uninstall` and `bundle` for all tools that are linked into it. [`Program`] configures state, limits and servers. A package without a
 //! The program has the commands `list`, `search`, `show`, `call`, `chain`, `export`, `cost`, `check`, `diff`, `completions`,
-//! `serve`, `status`, `login` and `logout` for all tools that are linked into it. [`Program`] configures state, limits and servers. A package without a
+//! `serve`, `status`, `login`, `logout`, `install`, `uninstall` and `bundle` for all tools that are linked into it. [`Program`] configures state, limits and servers. A package without a
 //! binary gets the same commands from `cargo toolkit COMMAND`: the binary `cargo-toolkit` of this package builds and runs
 //! a program that links the library.
 //!

@@ -11,8 +11,7 @@ use crate::exit::Exit;
 use crate::options::program_name;
 use crate::program::Program;
 use crate::{
-    bundle, call, check, code, completions, cost, diff, export, install, list, login, nats, search, serve, show, status,
-    call, chain, check, code, completions, cost, diff, export, list, login, nats, search, serve, show, status,
+    bundle, call, chain, check, code, completions, cost, diff, export, install, list, login, nats, search, serve, show, status,
 };
 
 const EXIT_CODES: &str = "\
