@@ -11,7 +11,8 @@ use crate::exit::Exit;
 use crate::options::program_name;
 use crate::program::Program;
 use crate::{
-    bundle, call, chain, check, code, completions, cost, diff, export, install, list, login, nats, search, serve, show, status,
+    bundle, call, chain, check, code, completions, cost, diff, export, install, list, login, nats, search, serve, show,
+    status,
 };
 
 const EXIT_CODES: &str = "\
