@@ -2,6 +2,8 @@
 
 #[cfg(all(feature = "code", feature = "mcp"))]
 mod code;
+#[cfg(feature = "explorer")]
+mod explorer;
 #[cfg(any(feature = "mcp", feature = "nats", feature = "otc"))]
 mod log;
 #[cfg(feature = "mcp")]
