@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
 
-const [, , fixture, browserPath, shots] = process.argv;
+const [, , fixture, program, browserPath, shots] = process.argv;
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 export const SHOTS = shots;
@@ -28,6 +28,17 @@ export async function serve(variables = {}, command = [fixture]) {
     once(server, "exit").then(() => assert.fail(`the server ended: ${log}`)),
   ]);
   return { origin: `http://${line}`, log: () => log, stop: () => server.kill() };
+}
+
+/** Starts `serve --explorer` of the example program. */
+export async function serveProgram() {
+  const server = spawn(program, ["serve", "--http", "127.0.0.1:0", "--explorer"], { stdio: ["ignore", "ignore", "pipe"] });
+  servers.push(server);
+  for await (const line of createInterface(server.stderr)) {
+    const origin = /explorer at (http:\/\/[^/]+)/.exec(line)?.[1];
+    if (origin) return { origin, program };
+  }
+  return assert.fail("the program does not serve the explorer");
 }
 
 export function stopAll() {
@@ -121,11 +132,11 @@ export function check(name, run) {
   checks.push([name, run]);
 }
 
-/** Runs all checks, or those whose names contain the text of ONLY. */
+/** Runs all checks, or those whose names match ONLY. */
 export async function runAll() {
   let failed = 0;
   for (const [name, run] of checks) {
-    if (process.env.ONLY && !name.includes(process.env.ONLY)) continue;
+    if (process.env.ONLY && !new RegExp(process.env.ONLY).test(name)) continue;
     const began = performance.now();
     try {
       await run();

@@ -1,13 +1,30 @@
 // Uses the explorer in a browser as people do: `tests/explorer/run`.
 
-import { counts, runAll, serve } from "./harness.mjs";
+import { features } from "./features.mjs";
+import { counts, runAll, serve, serveProgram } from "./harness.mjs";
+import { hostile } from "./hostile.mjs";
+import { real } from "./real.mjs";
+import { roundTrip } from "./roundtrip.mjs";
+import { security } from "./security.mjs";
 import { shots } from "./shots.mjs";
+import { snippets } from "./snippets.mjs";
 
 const open = await serve();
 const locked = await serve({ EXPLORER_TOKEN: "s3cr3t-t0ken-mark" });
+const witness = `${process.cwd()}/witness-${process.pid}`;
+const hasData = process.env.EXPLORER_HAS_DATA === "1";
+const many = hasData ? { ...(await serve({ EXPLORER_REAL: "1", EXPLORER_WITNESS: witness })), witness } : null;
+const examples = await serveProgram();
 
+features(() => open);
+roundTrip(() => many);
+real(() => many);
+hostile(() => open);
+security(() => open, () => locked);
+snippets(() => open, () => locked, () => examples);
 shots(() => open, () => locked);
 
 const failed = await runAll();
-console.log(`${counts.checks} passed, ${failed} failed, ${counts.skipped} skipped; ${counts.axe} states checked with axe`);
+const { checks, axe, hostile: texts, roundTrips, skipped } = counts;
+console.log(`${checks} passed, ${failed} failed, ${skipped} skipped; ${axe} states checked with axe, ${texts} hostile texts, ${roundTrips} round trips`);
 process.exit(failed === 0 ? 0 : 1);

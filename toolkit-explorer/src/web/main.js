@@ -38,6 +38,12 @@ class Page {
     this.show(false);
   }
 
+  /** Continues with another token. */
+  resume() {
+    if (this.info.hasCalls) this.recent.follow();
+    this.show(true);
+  }
+
   key(event) {
     const isTyping = event.target.matches("input, textarea, select, [contenteditable]");
     if (event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey) {
@@ -140,14 +146,14 @@ function exportButton(info) {
   return button;
 }
 
-let isStarted = false;
+let page = null;
 
 async function start() {
   try {
     const { info, tools } = JSON.parse(await load("catalog"));
-    isStarted = true;
     main.replaceChildren();
-    new Page(info, tools);
+    page = new Page(info, tools);
+    performance.mark("tools-shown");
   } catch (error) {
     if (error.status !== 401) main.replaceChildren(h("p", { class: "notice failed" }, `The catalog cannot be loaded: ${error.message}`));
   }
@@ -155,8 +161,8 @@ async function start() {
 
 onUnauthorized(() => {
   document.body.dataset.view = "token";
-  const message = isStarted ? "The server no longer accepts the token." : "This server requires a token.";
-  const view = tokenView(message, () => (isStarted ? location.reload() : start()));
+  const message = page ? "The server no longer accepts the token." : "This server requires a token.";
+  const view = tokenView(message, () => (page ? page.resume() : start()));
   main.replaceChildren(view.element);
   view.input.focus();
 });

@@ -73,6 +73,12 @@ export class RecentCalls {
   }
 }
 
+/** Returns how a call is shown. A call that its user ended is no failure. */
+function styleOf(call) {
+  if (call.outcome === null) return "running";
+  return { ok: "ok", cancelled: "ended", declined: "ended" }[call.outcome] ?? "failed";
+}
+
 function percentile(sorted, share) {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 }
@@ -82,7 +88,7 @@ export function summary(recent) {
   const calls = recent.latest();
   const times = calls.filter((call) => call.duration !== null).map((call) => call.duration).sort((a, b) => a - b);
   if (times.length === 0) return calls.length === 0 ? "No calls yet" : `${calls.length} running`;
-  const failed = calls.filter((call) => call.outcome !== null && call.outcome !== "ok").length;
+  const failed = calls.filter((call) => styleOf(call) === "failed").length;
   const parts = [`${calls.length} ${calls.length === 1 ? "call" : "calls"}`, `median ${duration(percentile(times, 0.5))}`];
   if (times.length >= 20) parts.push(`p95 ${duration(percentile(times, 0.95))}`);
   if (failed > 0) parts.push(`${failed} failed`);
@@ -98,7 +104,7 @@ function chart(calls) {
     const tall = Math.max(3, (height * Math.max(0, Math.log10(Math.max(call.duration, 1)))) / most);
     const x = (n - ended.length + idx) * step;
     const title = svg("title", {}, `${call.tool}: ${duration(call.duration)}`);
-    const style = call.outcome === "ok" ? "bar" : "bar failed";
+    const style = `bar ${styleOf(call)}`;
     return svg("rect", { x: x.toFixed(1), y: (height - tall).toFixed(1), width: (step - gap).toFixed(1), height: tall.toFixed(1), rx: 1, class: style }, title);
   });
   const label = `Latency of the last ${ended.length} calls, logarithmic; longest ${duration(Math.max(...ended.map((call) => call.duration)))}`;
@@ -109,9 +115,8 @@ function chart(calls) {
 
 function row(call) {
   const started = new Date(call.startedAt);
-  const isRunning = call.outcome === null;
-  const state = isRunning ? "running" : call.outcome === "ok" ? "ok" : call.outcome.replaceAll("_", " ");
-  const style = isRunning ? "running" : call.outcome === "ok" ? "ok" : "failed";
+  const state = (call.outcome ?? "running").replaceAll("_", " ");
+  const style = styleOf(call);
   const data = (label, ...children) => h("td", { "data-label": label }, children);
   const args = call.arguments ?? "";
   return h("tr", { class: style },
@@ -154,5 +159,5 @@ export function recentView(recent) {
   };
   recent.listeners.add(update);
   update();
-  return { element: h("section", { class: "recent" }, title, note, place), title, close: () => recent.listeners.delete(update) };
+  return { element: h("section", { class: "recent" }, pageLink("", { class: "back" }, "← All tools"), title, note, place), title, close: () => recent.listeners.delete(update) };
 }

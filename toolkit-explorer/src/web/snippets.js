@@ -61,15 +61,16 @@ function curl({ name, args, schema }) {
 }
 
 function python({ name, args }) {
-  const [client, imports] = hasToken()
-    ? ['streamable_http_client(URL, http_client=httpx.AsyncClient(headers={"Authorization": "Bearer " + os.environ["TOKEN"]}))', "import os\n\nimport httpx\n"]
-    : ["URL", ""];
-  const transport = hasToken() ? "from mcp.client.streamable_http import streamable_http_client\n" : "";
+  const needsToken = hasToken();
+  const client = needsToken ? "streamable_http_client(URL, http_client=create_mcp_http_client(HEADERS))" : "URL";
+  const transport = needsToken ? "from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client\n" : "";
+  const headers = needsToken ? `HEADERS = {"Authorization": "Bearer " + os.environ["${VARIABLE}"]}\n` : "";
   return `import asyncio
 import json
-${imports}from mcp import Client
+${needsToken ? "import os\n" : ""}
+from mcp import Client
 ${transport}
-URL = ${pythonString(endpoint())}
+${headers}URL = ${pythonString(endpoint())}
 ARGUMENTS = json.loads(${pythonString(write(args))})
 
 
@@ -88,7 +89,7 @@ function typeScript({ name, args, info }) {
   return `import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 
 const transport = new StreamableHTTPClientTransport(new URL(${JSON.stringify(endpoint())})${options});
-const client = new Client({ name: ${JSON.stringify(serverName(info))}, version: "1.0.0" });
+const client = new Client({ name: ${JSON.stringify(serverName(info))}, version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
 await client.connect(transport);
 const result = await client.callTool({
   name: ${JSON.stringify(name)},
