@@ -15,10 +15,11 @@ use std::path::{Path, PathBuf};
 
 use scraper::{ElementRef, Html, Selector};
 
-const CRATES: [&str; 11] = [
+const CRATES: [&str; 12] = [
     "toolkit",
     "toolkit_cli",
     "toolkit_code",
+    "toolkit_explorer",
     "toolkit_http",
     "toolkit_mcp",
     "toolkit_nats",
