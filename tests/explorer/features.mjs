@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import { callTool, check, field, openTool, opened, PHONE } from "./harness.mjs";
 
+const N_TOOLS = 11;
+
 const texts = (page, selector) => page.locator(selector).allInnerTexts();
 const data = async (page) => (await page.locator(".result .structured .json-tree").innerText()).replaceAll(/\s+/g, " ");
 
@@ -10,11 +12,11 @@ export function features(server) {
   const at = (options, run) => () => opened(server().origin, options, run);
 
   check("tools are found by words, filtered by hints and tags, and opened", at({}, async (page) => {
-    assert.equal(await page.locator("nav a").count(), 9);
+    assert.equal(await page.locator("nav a").count(), N_TOOLS);
     await page.keyboard.press("/");
     await page.keyboard.type("order place");
     assert.match((await texts(page, "nav a .tool-name"))[0], /place_order/);
-    assert.match(await page.innerText(".found"), /of 9 tools/);
+    assert.match(await page.innerText(".found"), new RegExp(`of ${N_TOOLS} tools`));
     await page.keyboard.press("Escape");
     await page.click(".chip:text-is('destructive')");
     assert.deepEqual(await texts(page, "nav a .tool-name"), ["delete_order"]);
@@ -188,6 +190,32 @@ export function features(server) {
     await page.click("dialog button:text-is('Decline')");
     await page.waitForSelector(".result .notice");
     assert.match(await page.innerText(".result"), /declined/);
+  }));
+
+  check("a question with an address is a dialog with a link", at({}, async (page) => {
+    await openTool(page, "shop_pay");
+    assert.match(await page.innerText(".tool-head"), /Deprecated\. place_order has a payment/);
+    await page.click(".actions .primary");
+    await page.waitForSelector("dialog a");
+    assert.equal(await page.getAttribute("dialog a", "href"), "https://example.com/pay");
+    assert.equal(await page.getAttribute("dialog a", "rel"), "noopener noreferrer nofollow");
+    await page.click("dialog .primary");
+    await page.waitForSelector(".result .content");
+    assert.match(await page.innerText(".result"), /Accepted/i);
+  }));
+
+  check("a call that becomes a task is followed to its end, and canceled", at({ expects: ["400"] }, async (page) => {
+    await openTool(page, "slow_build");
+    await field(page, "ms").locator("input").fill("300");
+    await callTool(page);
+    assert.match(await page.innerText(".result"), /built/);
+    await field(page, "ms").locator("input").fill("60000");
+    await page.click(".actions .primary");
+    await page.waitForFunction(() => /task|building/.test(document.querySelector(".progress-message")?.textContent));
+    await page.keyboard.press("Escape");
+    await page.waitForSelector(".result .notice");
+    await page.click(".calls-link");
+    await page.waitForSelector("tr.ended:has-text('slow:build'), tr:has-text('slow:build') .outcome.ended");
   }));
 
   check("a secret is masked in the form, the snippets and the recent calls", at({}, async (page) => {

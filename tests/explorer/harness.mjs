@@ -11,6 +11,9 @@ import { chromium } from "playwright-core";
 const [, , fixture, program, browserPath, shots] = process.argv;
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
+/** The number of checks that run at the same time. */
+const N_WORKERS = 3;
+
 export const SHOTS = shots;
 export const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 export const counts = { checks: 0, axe: 0, hostile: 0, roundTrips: 0, skipped: 0 };
@@ -128,15 +131,16 @@ export function field(page, label) {
 
 const checks = [];
 
-export function check(name, run) {
-  checks.push([name, run]);
+/** Adds a check. One that measures time runs alone. */
+export function check(name, run, isAlone = false) {
+  checks.push({ name, run, isAlone });
 }
 
-/** Runs all checks, or those whose names match ONLY. */
+/** Runs all checks, or those whose names match ONLY, a few at a time. Returns the number of those that failed. */
 export async function runAll() {
+  const wanted = checks.filter(({ name }) => !process.env.ONLY || new RegExp(process.env.ONLY).test(name));
   let failed = 0;
-  for (const [name, run] of checks) {
-    if (process.env.ONLY && !new RegExp(process.env.ONLY).test(name)) continue;
+  const runOne = async ({ name, run }) => {
     const began = performance.now();
     try {
       await run();
@@ -146,7 +150,13 @@ export async function runAll() {
       failed += 1;
       console.log(`FAIL ${name}\n${error.stack}`);
     }
-  }
+  };
+  for (const one of wanted.filter(({ isAlone }) => isAlone)) await runOne(one);
+  const left = wanted.filter(({ isAlone }) => !isAlone);
+  const worker = async () => {
+    for (let one = left.shift(); one; one = left.shift()) await runOne(one);
+  };
+  await Promise.all(Array.from({ length: N_WORKERS }, worker));
   await browser.close();
   stopAll();
   return failed;

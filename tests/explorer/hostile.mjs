@@ -3,6 +3,9 @@
 import assert from "node:assert/strict";
 import { browser, callTool, check, counts, opened, openTool } from "./harness.mjs";
 
+/** The number of checks that share the texts. */
+const N_PARTS = 3;
+
 const CODE = "globalThis.hacked=1;document.title='hacked'";
 const MARKUP = [
   `<script>${CODE}</script>`, `</script><script>${CODE}</script>`, `<img src=x onerror="${CODE}">`, `<svg onload="${CODE}"><script>${CODE}</script></svg>`,
@@ -102,26 +105,29 @@ async function damage(page) {
 }
 
 export function hostile(server) {
-  check(`${VECTORS.length} hostile texts in every field of definitions and results stay text`, async () => {
-    assert.ok(VECTORS.length >= 200, `${VECTORS.length}`);
-    const options = { prepare: (page) => intercept(page, VECTORS), expects: ["ERR_NAME_NOT_RESOLVED"] };
-    await opened(server().origin, options, async (page) => {
-      assert.deepEqual(await damage(page), []);
-      for (const idx of VECTORS.keys()) {
-        await page.evaluate((idx) => (location.hash = `tool/t${idx}`), idx);
-        await page.waitForFunction((idx) => document.title.startsWith(`t${idx} `), idx);
-        await page.evaluate(() => document.querySelectorAll(".tool details").forEach((one) => (one.open = true)));
-        await callTool(page);
-        for (const tab of idx % 20 === 0 ? await page.locator("[role=tab]").all() : []) await tab.click();
-        if (idx % 10 === 0) assert.deepEqual(await damage(page), [], `vector ${idx}: ${VECTORS[idx].slice(0, 80)}`);
-        counts.hostile += 1;
-      }
-      assert.deepEqual(await damage(page), []);
-      await page.evaluate(() => (location.hash = "calls"));
-      await page.waitForSelector(".calls tbody tr");
-      assert.deepEqual(await damage(page), []);
+  assert.ok(VECTORS.length >= 200, `${VECTORS.length}`);
+  for (let part = 0; part < N_PARTS; part += 1) {
+    const vectors = VECTORS.filter((_, idx) => idx % N_PARTS === part);
+    check(`${vectors.length} hostile texts in every field of definitions and results stay text (part ${part + 1})`, async () => {
+      const options = { prepare: (page) => intercept(page, vectors) };
+      await opened(server().origin, options, async (page) => {
+        assert.deepEqual(await damage(page), []);
+        for (const idx of vectors.keys()) {
+          await page.evaluate((idx) => (location.hash = `tool/t${idx}`), idx);
+          await page.waitForFunction((idx) => document.title.startsWith(`t${idx} `), idx);
+          await page.evaluate(() => document.querySelectorAll(".tool details").forEach((one) => (one.open = true)));
+          await callTool(page);
+          for (const tab of idx % 20 === 0 ? await page.locator("[role=tab]").all() : []) await tab.click();
+          if (idx % 10 === 0) assert.deepEqual(await damage(page), [], `vector ${idx}: ${vectors[idx].slice(0, 80)}`);
+          counts.hostile += 1;
+        }
+        assert.deepEqual(await damage(page), []);
+        await page.evaluate(() => (location.hash = "calls"));
+        await page.waitForSelector(".calls tbody tr");
+        assert.deepEqual(await damage(page), []);
+      });
     });
-  });
+  }
 
   check("deep and large results are bounded", async () => {
     const deep = `${"[".repeat(10_000)}${"]".repeat(10_000)}`;

@@ -13,16 +13,18 @@ const open = await serve();
 const locked = await serve({ EXPLORER_TOKEN: "s3cr3t-t0ken-mark" });
 const witness = `${process.cwd()}/witness-${process.pid}`;
 const hasData = process.env.EXPLORER_HAS_DATA === "1";
-const many = hasData ? { ...(await serve({ EXPLORER_REAL: "1", EXPLORER_WITNESS: witness })), witness } : null;
+const many = hasData ? await serve({ EXPLORER_REAL: "1" }) : null;
+const witnessed = hasData ? { ...(await serve({ EXPLORER_REAL: "1", EXPLORER_WITNESS: witness })), witness } : null;
 const examples = await serveProgram();
 
-features(() => open);
-roundTrip(() => many);
+// The long ones first, so that they end together.
 real(() => many);
 hostile(() => open);
+roundTrip(() => witnessed);
+shots(() => open, () => locked);
+features(() => open);
 security(() => open, () => locked);
 snippets(() => open, () => locked, () => examples);
-shots(() => open, () => locked);
 
 const failed = await runAll();
 const { checks, axe, hostile: texts, roundTrips, skipped } = counts;

@@ -40,7 +40,7 @@ export function real(server) {
     }
     console.log(`     ${nTools} tools are painted after ${median(page).toFixed(0)} ms, a bare page after ${median(bare).toFixed(0)} ms: ratio ${(median(page) / median(bare)).toFixed(1)}`);
     assert.ok(nTools > 500, `${nTools}`);
-  });
+  }, true);
 
   check("a new user finds a tool, corrects a nested argument and copies a configuration", async () => {
     if (!server()) {

@@ -61,6 +61,14 @@ export function security(open, locked) {
     });
   });
 
+  check("a token that is put into the address of an open page is taken and removed", async () => {
+    await opened(locked().origin, { expects: ["401"] }, async (page) => {
+      await page.evaluate((token) => (location.hash = `token=${token}`), TOKEN);
+      await page.waitForSelector("nav a");
+      assert.equal(await page.evaluate(() => location.href), `${locked().origin}/explorer`);
+    });
+  });
+
   check("foreign hosts, origins and pages are rejected, also with a simple form", async () => {
     const { origin } = open();
     const host = new URL(origin).host;

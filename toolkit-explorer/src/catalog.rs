@@ -102,11 +102,12 @@ struct Details<'d> {
     tool: &'d RawValue,
     cost: Cost,
     examples: Vec<Value>,
-    /// The path of the tool in Rust, for `handle!`.
+    /// The id without the version.
     id: String,
     /// The time after which the tool is stopped, in milliseconds.
     timeout: Option<u128>,
-    deprecated: Option<String>,
+    /// The replacement of a deprecated tool.
+    deprecated: Option<&'d str>,
 }
 
 /// Returns a tool as JSON.
@@ -122,7 +123,7 @@ pub(crate) fn details(listed: ListedTool<'_>) -> Option<String> {
         examples,
         id: tool.id().unversioned().to_string(),
         timeout: tool.timeout().map(|timeout| timeout.as_millis()),
-        deprecated: tool.deprecated().map(|deprecated| format!("{deprecated:?}")),
+        deprecated: tool.deprecated(),
     };
     serde_json::to_string(&details).ok()
 }

@@ -96,7 +96,7 @@ impl RecentCalls {
 pub(crate) enum Viewer {
     /// All calls.
     Operator,
-    /// The calls of one authenticated caller, or those of nobody in particular.
+    /// The calls of one authenticated caller, or those of callers without a subject.
     Caller(Option<(String, String)>),
 }
 

@@ -179,7 +179,7 @@ struct Line {
     count: u32,
 }
 
-/// How the goods are sent.
+/// The speed of delivery.
 #[derive(Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Speed {
@@ -188,7 +188,7 @@ enum Speed {
     Express,
 }
 
-/// How the order is paid.
+/// The payment of an order.
 #[derive(Deserialize, JsonSchema, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 enum Payment {
@@ -224,7 +224,7 @@ fn normal() -> Speed {
 /// - `express` a day, and costs **extra**.
 #[tool(namespace = "shop", version = "1.2.0", tags = ["orders"])]
 fn place_order(
-    /// Where the goods are sent.
+    /// The address of delivery.
     address: Address,
     /// The articles, at least one.
     #[schemars(length(min = 1))]
@@ -261,7 +261,7 @@ fn find_orders(
 async fn delete_order(number: u64, ctx: &Context) -> Result<String, ToolError> {
     #[derive(Deserialize, JsonSchema, Serialize)]
     struct Reason {
-        /// Why the order is deleted.
+        /// The reason.
         reason: String,
     }
     let answer: Reason = ctx.ask(format!("Why is order {number} deleted?")).await?;
@@ -318,13 +318,28 @@ fn pause() -> u64 {
     50
 }
 
+/// Builds something, as a task.
+#[tool(namespace = "slow", version = "1.0.0", task = "required")]
+async fn build(ms: u64, ctx: &Context) -> String {
+    ctx.progress(0.0, None, "building");
+    tokio::time::sleep(Duration::from_millis(ms)).await;
+    "built".to_owned()
+}
+
+/// Opens a page of the user.
+#[tool(namespace = "shop", version = "1.0.0", deprecated = "place_order has a payment")]
+async fn pay(ctx: &Context) -> Result<String, ToolError> {
+    let consent = ctx.ask_url("Pay on this page.", "https://example.com/pay").await?;
+    Ok(format!("{consent:?}"))
+}
+
 /// Returns letters, one after the other.
 #[tool(namespace = "slow", version = "1.0.0", read_only)]
 fn spell(word: String) -> Chunks<char> {
     Chunks::from_items(word.chars().collect::<Vec<_>>())
 }
 
-/// Fails, and says why.
+/// Fails with a message.
 #[tool(namespace = "slow", version = "1.0.0")]
 fn fail(why: String) -> Result<String, ToolError> {
     Err(ToolError::failed(why))
@@ -335,7 +350,7 @@ fn fail(why: String) -> Result<String, ToolError> {
 fn echo(
     /// Any value.
     value: Value,
-    /// Not every caller sends it.
+    /// Any value, which may be absent.
     #[serde(default)]
     optional: Option<Value>,
 ) -> Value {

@@ -45,8 +45,20 @@ async fn the_document_has_no_inline_code_and_escapes_its_title() {
 #[test]
 fn the_scripts_use_no_sink_for_markup_or_code() {
     let sinks = [
-        "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "setTimeout(\"",
-        "DOMParser", "createContextualFragment", "srcdoc", "javascript:", "new RegExp(text", "importScripts", "new Worker",
+        "innerHTML",
+        "outerHTML",
+        "insertAdjacentHTML",
+        "document.write",
+        "eval(",
+        "new Function",
+        "setTimeout(\"",
+        "DOMParser",
+        "createContextualFragment",
+        "srcdoc",
+        "javascript:",
+        "new RegExp(text",
+        "importScripts",
+        "new Worker",
     ];
     let mut n_files = 0;
     for file in fs::read_dir(sources()).unwrap() {

@@ -31,7 +31,9 @@ async fn a_call_is_recorded_with_its_outcome_sizes_and_arguments() {
 async fn invalid_arguments_with_secrets_are_not_recorded() {
     let service = service();
     // The schema cannot locate the secret in these.
-    for arguments in [r#"{"user": 1, "password": "hunter2"}"#, r#"{"password": ["hunter2"]}"#, r#"{"pasword": "hunter2"}"#] {
+    for arguments in
+        [r#"{"user": 1, "password": "hunter2"}"#, r#"{"password": ["hunter2"]}"#, r#"{"pasword": "hunter2"}"#]
+    {
         call(&service, None, "door_sign_in", arguments).await;
     }
     let events = get(&service, "/explorer/events").await.events().await;

@@ -33,15 +33,16 @@ class Page {
     side.replaceChildren(title, this.catalog.element, foot);
     this.callsLink = foot.querySelector(".calls-link");
     if (info.hasCalls) this.recent.follow();
-    addEventListener("hashchange", () => this.show(true));
-    document.addEventListener("keydown", (event) => this.key(event));
+    this.end = new AbortController();
+    document.addEventListener("keydown", (event) => this.key(event), { signal: this.end.signal });
     this.show(false);
   }
 
-  /** Continues with another token. */
-  resume() {
-    if (this.info.hasCalls) this.recent.follow();
-    this.show(true);
+  /** Ends the page, since another one takes its place. */
+  close() {
+    this.end.abort();
+    this.recent.close();
+    for (const view of this.views.values()) view.cancel();
   }
 
   key(event) {
@@ -148,7 +149,9 @@ function exportButton(info) {
 
 let page = null;
 
+/** Loads the catalog, with the token that is set now. */
 async function start() {
+  page?.close();
   try {
     const { info, tools } = JSON.parse(await load("catalog"));
     main.replaceChildren();
@@ -162,11 +165,13 @@ async function start() {
 onUnauthorized(() => {
   document.body.dataset.view = "token";
   const message = page ? "The server no longer accepts the token." : "This server requires a token.";
-  const view = tokenView(message, () => (page ? page.resume() : start()));
+  const view = tokenView(message, start);
   main.replaceChildren(view.element);
   view.input.focus();
 });
 
+// A token may also be put into the address of an open page.
+addEventListener("hashchange", () => (restore() ? start() : page?.show(true)));
 document.body.append(region);
 restore();
 start();

@@ -22,13 +22,19 @@ export class RecentCalls {
     this.calls = new Map();
     this.listeners = new Set();
     this.isConnected = false;
+    this.end = new AbortController();
+  }
+
+  /** Stops reading. */
+  close() {
+    this.end.abort();
   }
 
   /** Reads the stream of the server, and connects again after it ends. */
   async follow() {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        const response = await send(`${paths.page}/events`);
+        const response = await send(`${paths.page}/events`, { signal: this.end.signal });
         if (response.ok) {
           attempt = 0;
           this.isConnected = true;
@@ -36,7 +42,7 @@ export class RecentCalls {
           await readEvents(response, (text) => this.receive(JSON.parse(text)));
         } else if (response.status === 404) return;
       } catch (error) {
-        if (error.status === 401 || error.status === 403) return;
+        if (error.status === 401 || error.status === 403 || this.end.signal.aborted) return;
       }
       this.isConnected = false;
       this.changed();

@@ -18,7 +18,10 @@ export class HttpError extends Error {
   }
 }
 
-/** Takes a token from `#token=…`, which is removed from the address at once, or from the session. */
+/**
+ * Takes a token from `#token=…`, which is removed from the address at once, or from the session. Returns true for a token
+ * in the address.
+ */
 export function restore() {
   const found = /^#token=(.*)$/.exec(location.hash);
   if (found) {
@@ -28,13 +31,14 @@ export function restore() {
     } catch {
       token = found[1];
     }
-  } else {
+  } else if (token === "") {
     try {
       token = sessionStorage.getItem(STORED) ?? "";
     } catch {
       // The browser keeps nothing for this page.
     }
   }
+  return found !== null;
 }
 
 /** Sets the token. It is stored until the tab is closed only if the user wants that. */

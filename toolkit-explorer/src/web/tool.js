@@ -178,6 +178,7 @@ function head({ title, entry, details, tool }) {
   const cost = at(details, "cost");
   const tokens = (part) => plain(at(cost, part)) ?? 0;
   const timeout = plain(at(details, "timeout"));
+  const replacement = textAt(details, "deprecated");
   const facts = [`${tokens("total")} tokens (description ${tokens("description")}, input ${tokens("input")}, output ${tokens("output")})`];
   if (entry.name !== entry.id.replace(/:\d[^:]*$/, "")) facts.push(`called ${entry.name}`);
   if (timeout) facts.push(`stopped after ${duration(timeout * 1000)}`);
@@ -187,6 +188,7 @@ function head({ title, entry, details, tool }) {
     title,
     entry.title ? h("p", { class: "title" }, entry.title) : null,
     badges.length + tags.length > 0 ? h("ul", { class: "badges", "aria-label": "Hints and tags" }, badges, tags) : null,
+    replacement === undefined ? null : h("p", { class: "notice failed" }, "Deprecated. ", replacement),
     prose(description),
     h("p", { class: "facts" }, facts.map((fact) => h("span", {}, fact))));
 }

@@ -64,7 +64,7 @@ pub trait Route: Send + Sync + 'static {
     }
 }
 
-/// Who may request a path of a [`Route`].
+/// The callers that may request a path of a [`Route`].
 ///
 /// # Examples
 ///
