@@ -50,7 +50,7 @@ export function stopAll() {
 
 export const browser = await chromium.launch({
   executablePath: browserPath,
-  args: ["--no-sandbox", "--force-color-profile=srgb", "--host-resolver-rules=MAP evil.example 127.0.0.1"],
+  args: ["--no-sandbox", "--force-color-profile=srgb", "--host-resolver-rules=MAP evil.example 127.0.0.1, MAP tools.example 127.0.0.1"],
 });
 
 /** Opens a page that must report nothing, load nothing from elsewhere, and violate no policy. */

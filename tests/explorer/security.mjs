@@ -69,6 +69,20 @@ export function security(open, locked) {
     });
   });
 
+  check("the page works at an address that other machines reach", async () => {
+    const server = await serve({ EXPLORER_TOKEN: TOKEN, EXPLORER_HOST: "0.0.0.0" });
+    const origin = server.origin.replace("0.0.0.0", "tools.example");
+    // The header is for addresses with TLS.
+    await opened(origin, { fragment: `#token=${TOKEN}`, expects: ["Cross-Origin-Opener-Policy"] }, async (page) => {
+      await page.waitForSelector("nav a");
+      await openTool(page, "shop_find_orders");
+      await field(page, "query").locator("textarea").fill("x");
+      await callTool(page);
+      assert.equal(await page.locator(".result .content").count(), 1);
+    });
+    server.stop();
+  });
+
   check("foreign hosts, origins and pages are rejected, also with a simple form", async () => {
     const { origin } = open();
     const host = new URL(origin).host;

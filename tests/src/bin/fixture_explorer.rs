@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `EXPLORER_REAL=1` | also serves the tools of servers that exist, which return their arguments |
 //! | `EXPLORER_SCHEMAS=FILE` | also serves a tool for each schema in a JSON array |
+//! | `EXPLORER_HOST=HOST` | listens there, and not at 127.0.0.1 |
 //! | `EXPLORER_TOKEN=TOKEN` | requires this token |
 //! | `EXPLORER_USERS=1` | requires a token such as `user-ann`, and `operator` sees all calls |
 //! | `EXPLORER_WITNESS=FILE` | appends the arguments of each call, as they arrived |
@@ -58,7 +59,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     if is_set("EXPLORER_USERS") {
         http = http.verify(Users);
     }
-    let listening = http.bind("127.0.0.1:0").await?;
+    let host = std::env::var("EXPLORER_HOST").unwrap_or_else(|_| "127.0.0.1".to_owned());
+    let listening = http.bind((host, 0)).await?;
     println!("{}", listening.local_addr()?);
     listening.run_until_signal().await;
     Ok(())

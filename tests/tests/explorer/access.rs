@@ -1,7 +1,7 @@
 //! Who may request the page and its data.
 
 use toolkit_explorer::Explorer;
-use toolkit_mcp::server::HttpError;
+use toolkit_mcp::server::{HttpError, Service};
 
 use crate::{Users, get, http, send, server, service};
 
@@ -120,4 +120,20 @@ async fn without_the_route_nothing_is_served() {
     assert!(page.contains(r#"name="explorer:path" content="/api/explorer""#), "{page}");
     assert_eq!(get(&service, "/explorers").await.status, 405);
     assert_eq!(get(&service, "/api/explorer/events").await.status, 404, "no calls are recorded");
+}
+
+#[tokio::test]
+async fn pages_of_the_accepted_host_use_the_endpoint() {
+    let body = r#"{"jsonrpc": "2.0", "id": 1, "method": "ping"}"#;
+    let post = async |service: &Service, host: &str, origin: &str| {
+        let headers = [("content-type", "application/json"), ("host", host), ("origin", origin)];
+        send(service, "POST", "/mcp", &headers, body).await.status
+    };
+    let service = http().allow_host("tools.example").into_service();
+    assert_eq!(post(&service, "tools.example", "https://tools.example").await, 200);
+    assert_eq!(post(&service, "tools.example", "https://evil.example").await, 403);
+    assert_eq!(post(&service, "evil.example", "https://evil.example").await, 403);
+    // Without pages, their origin is one of others.
+    let service = server().0.http().allow_host("tools.example").into_service();
+    assert_eq!(post(&service, "tools.example", "https://tools.example").await, 403);
 }

@@ -281,7 +281,7 @@ impl Http {
     }
 
     /// Adds a part of the server beside the MCP endpoint, such as a page for people. It is served behind the checks of the
-    /// endpoint, and for its own paths only; see [`Route`].
+    /// endpoint, and for its own paths only; see [`Route`]. Pages of the host of a request may then use the endpoint.
     pub fn route(mut self, route: impl Route) -> Self {
         self.routes.push(Arc::new(route));
         self
@@ -352,7 +352,9 @@ impl Http {
     }
 
     fn service(self, is_mounted: bool) -> Service {
-        let gate = Gate { guard: self.guard, auth: self.auth, rate: self.rate };
+        // The pages of a route use the endpoint.
+        let guard = if self.routes.is_empty() { self.guard } else { self.guard.with_own_pages() };
+        let gate = Gate { guard, auth: self.auth, rate: self.rate };
         Service::new(self.server, gate, self.routes, &self.limits, is_mounted)
     }
 
