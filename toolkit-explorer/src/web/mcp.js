@@ -7,7 +7,6 @@ import { readEvents } from "./sse.js";
 export const REVISION = "2026-07-28";
 const TASKS = "io.modelcontextprotocol/tasks";
 const MAX_ROUNDS = 10;
-const MISSING_CAPABILITY = -32021;
 
 /** An error of the protocol, as opposed to one of the tool. */
 export class ProtocolError extends Error {
@@ -96,14 +95,15 @@ async function request(method, params, meta, { name, headers, signal, notified, 
 }
 
 /**
- * Calls a tool. `args` is JSON text, which is sent as it is.
+ * Calls a tool. `args` is JSON text, which is sent as it is. `needsTask` is true for a tool that runs only as a task.
  *
  * `events` has the functions `progress`, `chunk`, `sent`, and `ask`, which returns a promise of the answers to questions.
  */
-export async function call({ name, args, headers, trace, signal }, events) {
+export async function call({ name, args, headers, trace, needsTask, signal }, events) {
   const token = random(8);
   let answers = "";
-  let capabilities = {};
+  // Without the extension, a tool that may become a task reports progress instead.
+  const capabilities = needsTask ? { extensions: { [TASKS]: {} } } : {};
   const notified = (message) => {
     if (textAt(message, "method") !== "notifications/progress") return;
     const params = at(message, "params");
@@ -114,16 +114,8 @@ export async function call({ name, args, headers, trace, signal }, events) {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const params = `"name":${JSON.stringify(name)},"arguments":${args},${answers}`;
     const fields = { progressToken: token, traceparent: trace, "rs.toolkit/chunks": true };
-    let response;
-    try {
-      const options = { name, headers, signal, notified, sent: events.sent };
-      response = await request("tools/call", params, { fields, capabilities }, options);
-    } catch (error) {
-      const needsTask = error.code === MISSING_CAPABILITY && !capabilities.extensions;
-      if (!needsTask) throw error;
-      capabilities = { extensions: { [TASKS]: {} } };
-      continue;
-    }
+    const options = { name, headers, signal, notified, sent: events.sent };
+    const response = await request("tools/call", params, { fields, capabilities }, options);
     const kind = textAt(response.result, "resultType");
     if (kind === "task") return followTask(response.result, signal, events);
     if (kind !== "input_required") return response;

@@ -18,6 +18,7 @@ const MAX_CHUNKS = 1000;
 export function toolView({ entry, details, info, recent, say }) {
   const tool = at(details, "tool");
   const schema = at(tool, "inputSchema");
+  const needsTask = textAt(tool, "execution", "taskSupport") === "required";
   const form = new Form(schema);
   const view = { running: null };
   const title = h("h2", { tabindex: -1, class: "view-title" }, nameOf(entry), " ", versionOf(entry));
@@ -81,7 +82,7 @@ export function toolView({ entry, details, info, recent, say }) {
     };
     try {
       const response = await call(
-        { name: entry.name, args: write(args), headers: argumentHeaders(schema, args), trace, signal: controller.signal },
+        { name: entry.name, args: write(args), headers: argumentHeaders(schema, args), trace, needsTask, signal: controller.signal },
         events,
       );
       const times = { total: performance.now() - started, sent, received: response.size };
