@@ -28,9 +28,16 @@ struct Entry {
     tokens: usize,
 }
 
-/// The lists of the tools that are served now, which are built once.
+/// The list of the tools that are served now, which is built once.
 #[derive(Debug, Default)]
-pub(crate) struct Entries(Mutex<Option<(Listing, Arc<Vec<Box<RawValue>>>)>>);
+pub(crate) struct Entries(Mutex<Option<Built>>);
+
+/// A list of tools, and their entries in its order.
+#[derive(Clone, Debug)]
+struct Built {
+    listing: Listing,
+    entries: Arc<[Box<RawValue>]>,
+}
 
 impl Entries {
     /// Returns the tools that a caller may call, as a JSON array.
@@ -42,17 +49,16 @@ impl Entries {
         format!("[{}]", shown.join(","))
     }
 
-    fn of(&self, listing: &Listing) -> Arc<Vec<Box<RawValue>>> {
+    fn of(&self, listing: &Listing) -> Arc<[Box<RawValue>]> {
         // Held while the list is built, so that it is built once.
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, entries)) = &*known
-            && of.is_same(listing)
+        if let Some(built) = &*known
+            && built.listing.is_same(listing)
         {
-            return Arc::clone(entries);
+            return Arc::clone(&built.entries);
         }
-        let entries: Vec<Box<RawValue>> = listing.iter().map(|listed| json(&entry(listed))).collect();
-        let entries = Arc::new(entries);
-        *known = Some((listing.clone(), Arc::clone(&entries)));
+        let entries: Arc<[_]> = listing.iter().map(|listed| json(&entry(listed))).collect();
+        *known = Some(Built { listing: listing.clone(), entries: Arc::clone(&entries) });
         entries
     }
 }
