@@ -13,6 +13,7 @@ chapters! {
     errors = "errors.md",
     testing = "testing.md",
     mcp_server = "mcp-server.md",
+    explorer = "explorer.md",
     proxy = "proxy.md",
     replicas = "replicas.md",
     workers = "workers.md",

@@ -15,11 +15,12 @@ use std::path::{Path, PathBuf};
 
 use scraper::{ElementRef, Html, Selector};
 
-const CRATES: [&str; 12] = [
+const CRATES: [&str; 13] = [
     "toolkit",
     "toolkit_cli",
     "toolkit_code",
     "toolkit_durable",
+    "toolkit_explorer",
     "toolkit_http",
     "toolkit_mcp",
     "toolkit_nats",

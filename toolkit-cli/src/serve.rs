@@ -4,6 +4,8 @@
 mod code;
 #[cfg(feature = "durable")]
 mod durable;
+#[cfg(feature = "explorer")]
+mod explorer;
 #[cfg(any(feature = "durable", feature = "mcp", feature = "nats", feature = "otc"))]
 mod log;
 #[cfg(feature = "mcp")]

@@ -51,6 +51,10 @@ fn invalid_options_are_reported_at_start() {
     refused(&["--http", "localhost"]).exits(2).says("or a port");
     let open = refused(&["--http", "0.0.0.0:0"]).exits(1);
     open.says("other machines can reach 0.0.0.0:0").says("SERVE_TOKEN");
+    refused(&["--explorer"]).exits(2).says("--http");
+    // A page that others reach requires a token in any case.
+    let explorer = refused(&["--http", "0.0.0.0:0", "--explorer", "--allow-unauthenticated"]).exits(1);
+    explorer.says("other machines can reach 0.0.0.0:0").says("SERVE_TOKEN");
 }
 
 #[test]

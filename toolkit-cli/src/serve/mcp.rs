@@ -11,6 +11,8 @@ use toolkit_mcp::server::{Filter, Http, HttpError, Rule, ServeError, Server, Ser
 
 #[cfg(feature = "code")]
 use super::code;
+#[cfg(feature = "explorer")]
+use super::explorer;
 use super::options::STATE_KEYS;
 #[cfg(feature = "proxy")]
 use super::proxy;
@@ -33,9 +35,18 @@ pub(super) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> R
     let is_proxy = servers.is_some();
     #[cfg(not(feature = "proxy"))]
     let is_proxy = false;
+    #[cfg(feature = "explorer")]
+    let page = explorer::Page::new(matches, &program.name);
     let dispatcher = {
         let _on_runtime = runtime.enter();
-        (program.dispatcher)(Dispatcher::builder(catalog)).map_err(CommandError::Setup)?.build()?
+        let builder = Dispatcher::builder(catalog);
+        // The outermost layer, which sees calls that others reject.
+        #[cfg(feature = "explorer")]
+        let builder = match &page {
+            Some(page) => page.record(builder),
+            None => builder,
+        };
+        (program.dispatcher)(builder).map_err(CommandError::Setup)?.build()?
     };
     #[cfg(feature = "proxy")]
     let own = Catalog::new(dispatcher.catalog().iter().cloned())?;
@@ -46,7 +57,14 @@ pub(super) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> R
     let server = server((program.server)(builder).map_err(CommandError::Setup)?, matches, is_proxy)?;
     #[cfg(feature = "code")]
     let programs = code::Programs::new(matches, &server)?;
-    let serving = serve(&server, matches, program.http);
+    #[cfg(feature = "explorer")]
+    let configure: Configure<Http> = match page {
+        Some(page) => Box::new(|http| Ok(page.serve((program.http)(http)?))),
+        None => program.http,
+    };
+    #[cfg(not(feature = "explorer"))]
+    let configure = program.http;
+    let serving = serve(&server, matches, configure);
     #[cfg(feature = "proxy")]
     let serving = async {
         match servers {
@@ -111,7 +129,12 @@ async fn serve(server: &Server, matches: &ArgMatches, configure: Configure<Http>
         http = http.allow_unauthenticated();
     }
     let listening = http.bind(address).await.map_err(|error| bind_error(address, &error))?;
-    let _ = writeln!(anstream::stderr(), "{} serving at http://{}/mcp", style::NOTE, listening.local_addr()?);
+    let address = listening.local_addr()?;
+    let _ = writeln!(anstream::stderr(), "{} serving at http://{address}/mcp", style::NOTE);
+    #[cfg(feature = "explorer")]
+    if matches.get_flag("explorer") {
+        let _ = writeln!(anstream::stderr(), "{} explorer at http://{address}/explorer", style::NOTE);
+    }
     listening.run_until_signal().await;
     Ok(Exit::Success)
 }

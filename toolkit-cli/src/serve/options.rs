@@ -12,6 +12,7 @@ pub(super) const STATE_KEYS: &str = "SERVE_STATE_KEYS";
 
 const MCP: bool = cfg!(feature = "mcp");
 const OTC: bool = cfg!(feature = "otc");
+const EXPLORER: bool = cfg!(feature = "explorer");
 
 pub(super) fn command() -> Command {
     Command::new("serve")
@@ -107,6 +108,13 @@ fn mcp() -> Vec<Arg> {
             .action(ArgAction::Append)
             .requires("http")
             .help("Accept requests of web pages with this origin, such as https://example.com; with --http"),
+        unless(
+            EXPLORER,
+            "explorer",
+            switch("explorer").requires("http").help(
+                "Serve a page at http://ADDR/explorer to read and try the tools and to watch recent calls; with --http",
+            ),
+        ),
     ];
     options.extend(proxy);
     options.extend(code);

@@ -32,6 +32,8 @@ pub struct HostGuard {
     hosts: Vec<String>,
     origins: Vec<String>,
     base: Base,
+    /// True if pages of the host of the request are accepted.
+    accepts_own_pages: bool,
     /// True if all requests are accepted.
     is_off: bool,
 }
@@ -73,13 +75,13 @@ impl HostGuard {
     /// Creates a guard that accepts `localhost` and loopback addresses, and pages of these origins.
     #[must_use]
     pub fn local() -> Self {
-        Self { hosts: Vec::new(), origins: Vec::new(), base: Base::Loopback, is_off: false }
+        Self { hosts: Vec::new(), origins: Vec::new(), base: Base::Loopback, accepts_own_pages: false, is_off: false }
     }
 
     /// Creates a guard that accepts `localhost` and all IP addresses, and pages of the host of the request.
     #[must_use]
     pub fn addresses() -> Self {
-        Self { base: Base::Addresses, ..Self::local() }
+        Self { base: Base::Addresses, accepts_own_pages: true, ..Self::local() }
     }
 
     /// Creates a guard that accepts all hosts and origins, for a server behind a proxy that checks them.
@@ -106,6 +108,26 @@ impl HostGuard {
     pub fn with_origin(mut self, origin: impl Into<String>) -> Self {
         self.origins.push(origin.into());
         self
+    }
+
+    /// Accepts pages of the host of the request, for a server that serves pages. The host itself is checked as before.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use http::{HeaderMap, HeaderValue, Uri, header};
+    /// use toolkit_http::HostGuard;
+    ///
+    /// let guard = HostGuard::local().with_host("tools.example");
+    /// let mut headers = HeaderMap::new();
+    /// headers.insert(header::HOST, HeaderValue::from_static("tools.example"));
+    /// headers.insert(header::ORIGIN, HeaderValue::from_static("https://tools.example"));
+    /// assert!(guard.check(&Uri::from_static("/"), &headers).is_err());
+    /// assert!(guard.with_own_pages().check(&Uri::from_static("/"), &headers).is_ok());
+    /// ```
+    #[must_use]
+    pub fn with_own_pages(self) -> Self {
+        Self { accepts_own_pages: true, ..self }
     }
 
     /// Returns true if [`HostGuard::with_host`] has added a host.
@@ -137,7 +159,7 @@ impl HostGuard {
             None => Ok(()),
             Some(Ok(origin)) if self.accepts_origin(origin) => Ok(()),
             // A page that this server itself has sent.
-            Some(Ok(origin)) if self.base == Base::Addresses && is_same_host(origin, target.or(host)) => Ok(()),
+            Some(Ok(origin)) if self.accepts_own_pages && is_same_host(origin, target.or(host)) => Ok(()),
             Some(_) => Err(Rejection::Origin),
         }
     }

@@ -4,6 +4,7 @@
 //! waiting for a permit, timeouts, cancellation and progress notifications.
 
 mod ask;
+mod chunks;
 mod event;
 mod events;
 mod listen;
@@ -16,6 +17,7 @@ mod running;
 mod task;
 mod watch;
 
+pub(super) use self::chunks::ChunkSettings;
 pub(super) use self::event::{CallEvent, CallResponse, Events};
 pub(super) use self::offer::TaskOffer;
 pub(super) use self::request::{Asks, Call, StreamAsks, invalid_state};

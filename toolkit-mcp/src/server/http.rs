@@ -9,6 +9,7 @@ mod rate;
 mod receive;
 mod rejection;
 mod response;
+mod route;
 mod service;
 mod session;
 mod sse;
@@ -30,6 +31,7 @@ pub use self::error::HttpError;
 use self::gate::Gate;
 pub use self::listening::Listening;
 use self::rate::Rate;
+pub use self::route::{Admission, Route, RouteRequest};
 pub use self::service::Service;
 use super::state::Server;
 use toolkit_http::{HostGuard, Limits, NetworkError, TrustedProxies};
@@ -83,6 +85,7 @@ pub struct Http {
     guard: HostGuard,
     auth: Auth,
     rate: Option<Rate>,
+    routes: Vec<Arc<dyn Route>>,
     allows_unauthenticated: bool,
     drain_delay: Duration,
 }
@@ -96,6 +99,7 @@ impl Server {
             guard: HostGuard::local(),
             auth: Auth::default(),
             rate: None,
+            routes: Vec::new(),
             allows_unauthenticated: false,
             drain_delay: Duration::ZERO,
         }
@@ -276,6 +280,13 @@ impl Http {
         self
     }
 
+    /// Adds a part of the server beside the MCP endpoint, such as a page for people. It is served behind the checks of the
+    /// endpoint, and for its own paths only; see [`Route`]. Pages of the host of a request may then use the endpoint.
+    pub fn route(mut self, route: impl Route) -> Self {
+        self.routes.push(Arc::new(route));
+        self
+    }
+
     /// Sets the time that a client may take to send the head of a request, to send its body, or to read a response.
     /// Default: 30 s.
     pub fn io_timeout(mut self, time: Duration) -> Self {
@@ -328,7 +339,7 @@ impl Http {
     /// Converts the server into a tower service, for a router of the host: with axum `route_service("/mcp", …)` or
     /// `nest_service("/api", …)`.
     ///
-    /// The service treats all paths as `/mcp`, except for paths that end with `/healthz`, `/metrics` or `/status` or
+    /// The service treats all paths as `/mcp`, except for those of a [`Route`] and paths that end with `/healthz`, `/metrics` or `/status` or
     /// contain `/.well-known/oauth-protected-resource`, which have the meaning of the table above. Clients look for the
     /// OAuth metadata at the root of the host, so route `/.well-known/oauth-protected-resource/{*path}` to the service
     /// too.
@@ -341,8 +352,10 @@ impl Http {
     }
 
     fn service(self, is_mounted: bool) -> Service {
-        let gate = Gate { guard: self.guard, auth: self.auth, rate: self.rate };
-        Service::new(self.server, gate, &self.limits, is_mounted)
+        // The pages of a route use the endpoint.
+        let guard = if self.routes.is_empty() { self.guard } else { self.guard.with_own_pages() };
+        let gate = Gate { guard, auth: self.auth, rate: self.rate };
+        Service::new(self.server, gate, self.routes, &self.limits, is_mounted)
     }
 
     /// Binds an address, without accepting connections yet.
@@ -366,7 +379,9 @@ impl Http {
     pub async fn bind(mut self, address: impl ToSocketAddrs) -> Result<Listening, HttpError> {
         let addresses: Vec<SocketAddr> = tokio::net::lookup_host(address).await.map_err(HttpError::Io)?.collect();
         let is_local = addresses.iter().all(|address| address.ip().is_loopback());
-        if !is_local && !self.allows_unauthenticated && self.auth.verify.is_none() {
+        let allows_unauthenticated =
+            self.allows_unauthenticated && self.routes.iter().all(|route| route.allows_unauthenticated());
+        if !is_local && !allows_unauthenticated && self.auth.verify.is_none() {
             return Err(HttpError::Unprotected(addresses));
         }
         if !is_local && !self.guard.names_hosts() {

@@ -32,6 +32,8 @@ pub(super) struct Meta<'m> {
     pub(super) client_capabilities: Option<&'m RawValue>,
     #[serde(borrow, rename = "progressToken")]
     progress_token: Option<&'m RawValue>,
+    #[serde(borrow, rename = "rs.toolkit/chunks")]
+    chunks: Option<&'m RawValue>,
     #[serde(borrow, rename = "io.modelcontextprotocol/logLevel")]
     log_level: Option<&'m RawValue>,
     #[serde(borrow)]
@@ -97,6 +99,11 @@ impl<'m> Meta<'m> {
 
     pub(super) fn progress_token(&self) -> Option<&'m RawValue> {
         self.progress_token.filter(|token| is_id(token))
+    }
+
+    /// Returns true if the client wants the parts of a result while the tool runs.
+    pub(super) fn wants_chunks(&self) -> bool {
+        self.chunks.is_some_and(|wanted| wanted.get() == "true")
     }
 
     /// Returns the level from which on the client wants to receive log messages of the call.

@@ -11,7 +11,7 @@ use toolkit::tool::TaskSupport;
 use toolkit::{Arguments, CancelToken, Tool};
 
 use super::ask::{Modes, Rounds};
-use super::call::{Asks, Call, StreamAsks, invalid_state};
+use super::call::{Asks, Call, ChunkSettings, StreamAsks, invalid_state};
 use super::find::Find;
 use super::initialize::empty_list;
 use super::listen::Listen;
@@ -235,6 +235,7 @@ impl Server {
             registered,
             is_cancellable: false,
             progress_token,
+            chunks: ChunkSettings::new(meta.wants_chunks()),
             log_level,
             asks,
             task,

@@ -191,7 +191,7 @@ fn with_flat_ui(mut tool: Value) -> Value {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// The catalog cannot be listed; see [`list_tools`].
+    /// The catalog cannot be listed; see [`list_tools`](toolkit::mcp::list_tools).
     Catalog(Diagnostics),
     /// Tools have an invalid `x-mcp-header`. Clients must reject such tools.
     Headers(Vec<Diagnostic>),

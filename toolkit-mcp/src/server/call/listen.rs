@@ -43,6 +43,9 @@ impl Call<'static> {
                 n_asked: AtomicUsize::new(0),
             });
         }
+        if self.progress_token.is_some() {
+            self.chunks.send_to(&sender);
+        }
         if let Some(level) = self.log_level {
             let (sender, log) = (sender.clone(), CallLog::new(&self.entry().id));
             context = context.on_log(level, move |message| {

@@ -9,6 +9,7 @@ use toolkit::{Arguments, CancelToken, Context, Tool};
 use toolkit_http::BodyCharge;
 use tracing::Span;
 
+use super::chunks::ChunkSettings;
 use super::offer::TaskOffer;
 use super::permit::PermitSlot;
 use crate::server::ask::{Modes, OpenQuestions, Rounds};
@@ -32,6 +33,8 @@ pub(in crate::server) struct Call<'m> {
     /// True if the client can cancel the call by the id of its request.
     pub(in crate::server) is_cancellable: bool,
     pub(in crate::server) progress_token: Option<Box<RawValue>>,
+    /// The way in which the client receives the parts of the result.
+    pub(in crate::server) chunks: ChunkSettings,
     /// The level from which on the client receives log messages.
     pub(in crate::server) log_level: Option<LogLevel>,
     pub(in crate::server) asks: Asks,

@@ -12,6 +12,7 @@ use toolkit::{RunResult, ToolError};
 use toolkit_http::CallPermit;
 use tracing::Instrument;
 
+use super::chunks;
 use super::event::CallResponse;
 use super::request::{Asks, Call, invalid_state};
 use crate::server::ask::{Outcome, Rounds};
@@ -68,8 +69,10 @@ async fn run_round(call: &Arc<Call<'static>>, rounds: &Rounds, permit: CallPermi
 async fn run_to_end(call: &Arc<Call<'static>>, permit: CallPermit) -> Ended {
     let context = call.context.clone().with(blocking_threads(Arc::clone(call), permit));
     let work = async {
-        let tool = call.served.prepared(call.entry());
-        tool.call_with(&context, call.arguments.borrowed()).await
+        match call.chunks.receiver() {
+            Some(chunks) => chunks::run(call, &context, chunks).await,
+            None => call.served.prepared(call.entry()).call_with(&context, call.arguments.borrowed()).await,
+        }
     };
     // An unrecorded span is not worth the wrapping.
     let outcome = match call.span.is_disabled() {

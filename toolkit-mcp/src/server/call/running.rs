@@ -1,5 +1,6 @@
 //! A running call: its messages, and then its response.
 
+use std::collections::BTreeMap;
 use std::future::pending;
 use std::pin::Pin;
 use std::sync::{Arc, PoisonError};
@@ -11,8 +12,10 @@ use tokio::sync::mpsc::Receiver;
 use tokio::time::{Instant, sleep};
 use toolkit::ToolError;
 use toolkit::call::{ErrorKind, Progress};
+use toolkit::stream::Chunk;
 use toolkit_http::{CallPermit, Overloaded, Task};
 
+use super::chunks::CHUNK;
 use super::event::CallEvent;
 use super::message::CallMessage;
 use super::request::{Asks, Call};
@@ -241,9 +244,35 @@ impl RunningCall {
                     self.report(&progress)
                 }
             },
+            CallMessage::Chunk(chunk) => self.send_chunk(&chunk),
             CallMessage::Waiting => self.report_waiting(),
             CallMessage::Log(bytes) | CallMessage::Request(bytes) => Some(CallEvent::Message(bytes)),
         }
+    }
+
+    /// Sends a part of the result, with an increase of the progress that is as small as possible.
+    fn send_chunk(&mut self, chunk: &Chunk) -> Option<CallEvent> {
+        #[derive(Serialize)]
+        struct Params<'p> {
+            #[serde(rename = "progressToken")]
+            token: &'p RawValue,
+            progress: f64,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            total: Option<f64>,
+            #[serde(rename = "_meta")]
+            meta: BTreeMap<&'static str, &'p RawValue>,
+        }
+        let token = self.call.progress_token.as_deref()?;
+        self.done = self.next_done();
+        let meta = BTreeMap::from([(CHUNK, serde_json::from_str(chunk.json()).ok()?)]);
+        let params = Params { token, progress: self.done, total: self.total, meta };
+        Some(CallEvent::Message(notification("notifications/progress", &params)))
+    }
+
+    /// Returns a progress that is slightly larger than the last one.
+    fn next_done(&self) -> f64 {
+        let done = if self.done.is_finite() { self.done } else { 0.0 };
+        done + WAITING_STEP * done.abs().max(1.0)
     }
 
     /// Reports the last progress again, with an increase that is as small as possible.
@@ -252,9 +281,7 @@ impl RunningCall {
         if self.reported_at.is_some_and(|at| at.elapsed() < MIN_WAITING) {
             return None;
         }
-        let done = if self.done.is_finite() { self.done } else { 0.0 };
-        let step = WAITING_STEP * done.abs().max(1.0);
-        self.report(&Progress::new(done + step, self.total, "waiting for the answer of the user"))
+        self.report(&Progress::new(self.next_done(), self.total, "waiting for the answer of the user"))
     }
 
     fn report(&mut self, progress: &Progress) -> Option<CallEvent> {

@@ -176,7 +176,15 @@ impl Auth {
     /// is checked later than the request.
     pub(super) fn access(&self, server: &Server, caller: &Arc<Caller>) -> Option<Access> {
         let is_checked_later = || server.shared.resources.is_offered() || server.served().calls_tools;
-        if caller.has_all_scopes() || !is_checked_later() {
+        if !is_checked_later() {
+            return None;
+        }
+        self.tool_access(server, caller)
+    }
+
+    /// Returns what the token of a caller grants, or `None` if it grants everything.
+    pub(super) fn tool_access(&self, server: &Server, caller: &Arc<Caller>) -> Option<Access> {
+        if caller.has_all_scopes() {
             return None;
         }
         let (scopes, server, caller) = (self.scopes.clone(), server.clone(), Arc::clone(caller));

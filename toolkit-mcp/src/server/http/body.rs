@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_util::Stream;
 use http_body::{Frame, SizeHint};
+use toolkit_http::EventStreamPermit;
 
 type Events = Pin<Box<dyn Stream<Item = Bytes> + Send>>;
 
@@ -40,7 +41,11 @@ pub struct Body(Kind);
 
 enum Kind {
     Whole(Bytes),
-    Events(Events),
+    Events {
+        events: Events,
+        /// Held until the stream ends.
+        _permit: Option<EventStreamPermit>,
+    },
 }
 
 impl Body {
@@ -53,7 +58,32 @@ impl Body {
     }
 
     pub(super) fn events(events: impl Stream<Item = Bytes> + Send + 'static) -> Self {
-        Self(Kind::Events(Box::pin(events)))
+        Self(Kind::Events { events: Box::pin(events), _permit: None })
+    }
+
+    /// Creates a body whose parts are sent as soon as the stream has them, such as an event stream of a
+    /// [`Route`](super::Route).
+    #[must_use]
+    pub fn from_stream(parts: impl Stream<Item = Bytes> + Send + 'static) -> Self {
+        Self::events(parts)
+    }
+
+    pub(super) fn is_stream(&self) -> bool {
+        matches!(self.0, Kind::Events { .. })
+    }
+
+    /// Holds a permit until the stream ends.
+    pub(super) fn holding(self, permit: Option<EventStreamPermit>) -> Self {
+        match self.0 {
+            Kind::Events { events, .. } => Self(Kind::Events { events, _permit: permit }),
+            whole => Self(whole),
+        }
+    }
+}
+
+impl<T: Into<Bytes>> From<T> for Body {
+    fn from(bytes: T) -> Self {
+        Self::whole(bytes)
     }
 }
 
@@ -65,7 +95,7 @@ impl http_body::Body for Body {
         match &mut self.0 {
             Kind::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
             Kind::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
-            Kind::Events(events) => {
+            Kind::Events { events, .. } => {
                 events.as_mut().poll_next(cx).map(|event| event.map(|event| Ok(Frame::data(event))))
             }
         }
@@ -78,7 +108,7 @@ impl http_body::Body for Body {
     fn size_hint(&self) -> SizeHint {
         match &self.0 {
             Kind::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Kind::Events(_) => SizeHint::default(),
+            Kind::Events { .. } => SizeHint::default(),
         }
     }
 }
@@ -87,7 +117,7 @@ impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Kind::Whole(bytes) => write!(f, "{} bytes", bytes.len()),
-            Kind::Events(_) => f.write_str("events"),
+            Kind::Events { .. } => f.write_str("events"),
         }
     }
 }

@@ -44,15 +44,28 @@ impl Gate {
         connection: Option<&Connection>,
     ) -> Result<Option<Arc<Caller>>, Rejection> {
         let caller = self.auth.caller(headers).await;
-        if !matches!(caller, Ok(Some(_))) && connection.is_some_and(Connection::is_reserved) {
-            let message = "the limit of connections is reached; try again later";
-            let rejection = Rejection::new(RejectReason::Overloaded, StatusCode::SERVICE_UNAVAILABLE, message);
-            return Err(rejection
-                .with_code(Code::Internal)
-                .with_header(header::CONNECTION, HeaderValue::from_static("close")));
+        if !matches!(caller, Ok(Some(_))) {
+            keep_reserved(connection)?;
         }
+        // Rejected requests count too, which slows down guessing of tokens.
+        self.throttle(&caller, headers, connection)?;
+        caller
+    }
+
+    /// Applies the rate limit to a request that needs no token.
+    pub(super) fn admit_everyone(&self, headers: &HeaderMap, connection: Option<&Connection>) -> Result<(), Rejection> {
+        keep_reserved(connection)?;
+        self.throttle(&Ok(None), headers, connection)
+    }
+
+    fn throttle(
+        &self,
+        caller: &Result<Option<Arc<Caller>>, Rejection>,
+        headers: &HeaderMap,
+        connection: Option<&Connection>,
+    ) -> Result<(), Rejection> {
         let Some(rate) = &self.rate else {
-            return caller;
+            return Ok(());
         };
         let subject = caller.as_ref().ok().and_then(|caller| caller.as_ref()?.identity());
         let address: Option<IpAddr> = connection.map(|connection| connection.client(headers));
@@ -63,15 +76,13 @@ impl Gate {
             (None, None) if caller.is_err() => "unauthenticated".to_owned(),
             (None, None) => String::new(),
         };
-        // Rejected requests count too, which slows down guessing of tokens.
         rate.take(&client).map_err(|wait| {
             let seconds = wait.as_secs_f64().ceil().max(1.0);
             let message = "rate limit reached; try again later";
             let rejection =
                 Rejection::new(RejectReason::Rate, StatusCode::TOO_MANY_REQUESTS, message).with_code(Code::Internal);
             rejection.with_header(header::RETRY_AFTER, HeaderValue::from(seconds as u64))
-        })?;
-        caller
+        })
     }
 
     /// Checks that the token of the caller grants the scopes of the tools that a message calls, or of whose calls it
@@ -121,4 +132,14 @@ impl Gate {
     pub(super) fn is_read_by(&self, origin: &HeaderValue) -> bool {
         origin.to_str().is_ok_and(|origin| self.guard.accepts_origin(origin))
     }
+}
+
+/// Rejects a request of an unknown caller on a connection that is reserved for known ones.
+fn keep_reserved(connection: Option<&Connection>) -> Result<(), Rejection> {
+    if !connection.is_some_and(Connection::is_reserved) {
+        return Ok(());
+    }
+    let message = "the limit of connections is reached; try again later";
+    let rejection = Rejection::new(RejectReason::Overloaded, StatusCode::SERVICE_UNAVAILABLE, message);
+    Err(rejection.with_code(Code::Internal).with_header(header::CONNECTION, HeaderValue::from_static("close")))
 }

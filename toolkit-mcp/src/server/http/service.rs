@@ -1,6 +1,7 @@
 //! The HTTP service: from a request to its response.
 
 use std::convert::Infallible;
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -8,8 +9,9 @@ use std::task::{Context, Poll};
 
 use bytes::Buf;
 use http::header::{self, HeaderValue};
+use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
-use toolkit_http::{BodyError, BodyReader, Connection, Limits};
+use toolkit_http::{BodyError, BodyReader, Connection, EventStreamPermit, Limits};
 
 use super::auth::WELL_KNOWN;
 use super::body::Body;
@@ -17,6 +19,7 @@ use super::gate::Gate;
 use super::receive::{Received, receive};
 use super::rejection::Rejection;
 use super::response::{accepted, call_response, events, json, preflight, text};
+use super::route::{Admission, Route, RouteRequest};
 use super::session::Sessions;
 use super::sse;
 use crate::server::call::{CallEvent, Events};
@@ -49,25 +52,31 @@ const PATH: &str = "/mcp";
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Service {
     inner: Arc<Inner>,
 }
 
-#[derive(Debug)]
 struct Inner {
     server: Server,
     gate: Gate,
     bodies: BodyReader,
     sessions: Sessions,
+    routes: Vec<Arc<dyn Route>>,
     /// True if a router of the host selects the paths.
     is_mounted: bool,
 }
 
 impl Service {
-    pub(super) fn new(server: Server, gate: Gate, limits: &Limits, is_mounted: bool) -> Self {
+    pub(super) fn new(
+        server: Server,
+        gate: Gate,
+        routes: Vec<Arc<dyn Route>>,
+        limits: &Limits,
+        is_mounted: bool,
+    ) -> Self {
         let bodies = BodyReader::new(limits);
-        Self { inner: Arc::new(Inner { server, gate, bodies, sessions: Sessions::default(), is_mounted }) }
+        Self { inner: Arc::new(Inner { server, gate, bodies, sessions: Sessions::default(), routes, is_mounted }) }
     }
 
     pub(super) fn server(&self) -> &Server {
@@ -80,6 +89,8 @@ impl Service {
         B: http_body::Body<Data: Buf>,
     {
         let origin = request.headers().get(header::ORIGIN).cloned();
+        // Pages of other origins never read what a route serves.
+        let origin = origin.filter(|_| self.inner.route(request.uri().path()).is_none());
         let mut response = self.inner.answer(request, connection).await.unwrap_or_else(|rejection| {
             self.server().shared.metrics.reject(rejection.why);
             rejection.into_response()
@@ -110,6 +121,9 @@ impl Inner {
             return Ok(self.health());
         }
         self.gate.check(&head.uri, headers)?;
+        if let Some((route, admission)) = self.route(head.uri.path()) {
+            return self.routed(&**route, admission, &head, connection).await;
+        }
         if head.method == Method::OPTIONS {
             return Ok(preflight(headers));
         }
@@ -129,6 +143,38 @@ impl Inner {
                 Ok(response)
             }
             _ => Ok(text(StatusCode::NOT_FOUND, "not found; the MCP endpoint is /mcp\n".to_owned())),
+        }
+    }
+
+    /// Returns the route that serves a path.
+    fn route(&self, path: &str) -> Option<(&Arc<dyn Route>, Admission)> {
+        self.routes.iter().find_map(|route| Some((route, route.admission(path)?)))
+    }
+
+    async fn routed(
+        &self,
+        route: &dyn Route,
+        admission: Admission,
+        head: &Parts,
+        connection: Option<&Connection>,
+    ) -> Result<Response<Body>, Rejection> {
+        let caller = match admission {
+            Admission::Public => {
+                self.gate.admit_everyone(&head.headers, connection)?;
+                None
+            }
+            Admission::Authenticated => self.gate.admit(&head.headers, connection).await?,
+        };
+        let access = caller.as_ref().and_then(|caller| self.gate.auth.tool_access(&self.server, caller));
+        let (method, uri, headers) = (&head.method, &head.uri, &head.headers);
+        let caller = caller.as_deref();
+        let response = route.respond(RouteRequest { server: &self.server, method, uri, headers, caller, access }).await;
+        match response.body().is_stream() {
+            true => {
+                let permit = event_stream(connection)?;
+                Ok(response.map(|body| body.holding(permit)))
+            }
+            false => Ok(response),
         }
     }
 
@@ -256,11 +302,16 @@ async fn run(mut call: impl Events) -> Response<Body> {
 
 /// Creates an event stream of changes, within the limit of event streams.
 fn listening(listen: Listen, connection: Option<&Connection>) -> Result<Response<Body>, Rejection> {
-    let permit = connection.map(|connection| connection.event_stream().ok_or(())).transpose().map_err(|()| {
+    let permit = event_stream(connection)?;
+    Ok(events(sse::of_changes(listen, permit)))
+}
+
+/// Takes a permit for an event stream. A connection of the host's own server has no limit.
+fn event_stream(connection: Option<&Connection>) -> Result<Option<EventStreamPermit>, Rejection> {
+    connection.map(|connection| connection.event_stream().ok_or(())).transpose().map_err(|()| {
         let message = "the limit of event streams is reached; try again later";
         Rejection::new(RejectReason::Overloaded, StatusCode::SERVICE_UNAVAILABLE, message).with_code(Code::Internal)
-    })?;
-    Ok(events(sse::of_changes(listen, permit)))
+    })
 }
 
 fn unread(error: BodyError) -> Rejection {
@@ -281,6 +332,18 @@ fn is_json(headers: &HeaderMap) -> bool {
 fn accepts_events(headers: &HeaderMap) -> bool {
     let mut accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     accepted.any(|value| value.contains("text/event-stream"))
+}
+
+impl fmt::Debug for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { server, gate, routes, is_mounted, .. } = &*self.inner;
+        f.debug_struct("Service")
+            .field("server", server)
+            .field("gate", gate)
+            .field("n_routes", &routes.len())
+            .field("is_mounted", is_mounted)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<B> tower_service::Service<Request<B>> for Service

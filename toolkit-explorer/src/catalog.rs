@@ -1,0 +1,148 @@
+//! The catalog as data of the page.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use toolkit::{Catalog, Tool};
+use toolkit_mcp::server::{ListedTool, Listing, RouteRequest};
+use toolkit_providers::cost::{Cost, Estimate};
+use toolkit_providers::html::{Page, document};
+
+/// A tool in the list.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Entry {
+    name: String,
+    id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    namespace: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    summary: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tags: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    hints: Vec<&'static str>,
+    tokens: usize,
+}
+
+/// The list of the tools that are served now, which is built once.
+#[derive(Debug, Default)]
+pub(crate) struct Entries(Mutex<Option<Built>>);
+
+/// A list of tools, and their entries in its order.
+#[derive(Clone, Debug)]
+struct Built {
+    listing: Listing,
+    entries: Arc<[Box<RawValue>]>,
+}
+
+impl Entries {
+    /// Returns the tools that a caller may call, as a JSON array.
+    pub(crate) fn json(&self, request: &RouteRequest<'_>) -> String {
+        let listing = request.server.listing();
+        let entries = self.of(&listing);
+        let shown = std::iter::zip(listing.iter(), &*entries).filter(|(listed, _)| request.grants(listed.tool()));
+        let shown: Vec<&str> = shown.map(|(_, entry)| entry.get()).collect();
+        format!("[{}]", shown.join(","))
+    }
+
+    fn of(&self, listing: &Listing) -> Arc<[Box<RawValue>]> {
+        // Held while the list is built, so that it is built once.
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(built) = &*known
+            && built.listing.is_same(listing)
+        {
+            return Arc::clone(&built.entries);
+        }
+        let entries: Arc<[_]> = listing.iter().map(|listed| json(&entry(listed))).collect();
+        *known = Some(Built { listing: listing.clone(), entries: Arc::clone(&entries) });
+        entries
+    }
+}
+
+fn entry(listed: ListedTool<'_>) -> Entry {
+    let tool = listed.tool();
+    Entry {
+        name: listed.name().to_owned(),
+        id: tool.id().to_string(),
+        namespace: tool.id().namespace().map(str::to_owned),
+        title: tool.title().map(str::to_owned),
+        summary: tool.summary().to_owned(),
+        tags: tool.tags().iter().map(ToString::to_string).collect(),
+        hints: hints(tool),
+        tokens: cost(listed).total,
+    }
+}
+
+/// Returns the hints of a tool in the words of the page.
+fn hints(tool: &Tool) -> Vec<&'static str> {
+    let annotations = tool.annotations();
+    let hint = |hint: Option<bool>, yes, no| hint.map(|hint| if hint { yes } else { no });
+    let hints = [
+        hint(annotations.read_only, "read-only", "writes"),
+        hint(annotations.destructive, "destructive", "not-destructive"),
+        hint(annotations.idempotent, "idempotent", "not-idempotent"),
+        hint(annotations.open_world, "open-world", "closed-world"),
+        tool.deprecated().map(|_| "deprecated"),
+    ];
+    hints.into_iter().flatten().collect()
+}
+
+/// Estimates the tokens that the definition of a tool costs a model.
+fn cost(listed: ListedTool<'_>) -> Cost {
+    let mut definition: Value = serde_json::from_slice(listed.json()).unwrap_or_default();
+    if let Some(fields) = definition.as_object_mut() {
+        // Clients do not pass it to the model.
+        fields.remove("_meta");
+    }
+    Cost::new(&definition, &Estimate)
+}
+
+/// A tool with everything that the page shows of it.
+#[derive(Debug, Serialize)]
+struct Details<'d> {
+    /// The entry of `tools/list`.
+    tool: &'d RawValue,
+    cost: Cost,
+    examples: Vec<Value>,
+    /// The id without the version.
+    id: String,
+    /// The time after which the tool is stopped, in milliseconds.
+    timeout: Option<u128>,
+    /// The replacement of a deprecated tool.
+    deprecated: Option<&'d str>,
+}
+
+/// Returns a tool as JSON.
+pub(crate) fn details(listed: ListedTool<'_>) -> Option<String> {
+    let tool = listed.tool();
+    let mut examples = tool.examples();
+    if examples.is_empty() {
+        examples.extend(tool.input().example());
+    }
+    let details = Details {
+        tool: serde_json::from_slice(listed.json()).ok()?,
+        cost: cost(listed),
+        examples,
+        id: tool.id().unversioned().to_string(),
+        timeout: tool.timeout().map(|timeout| timeout.as_millis()),
+        deprecated: tool.deprecated(),
+    };
+    serde_json::to_string(&details).ok()
+}
+
+/// Returns the tools that a caller may call as a page that needs no server.
+pub(crate) fn export(title: &str, program: Option<&str>, request: &RouteRequest<'_>) -> Option<String> {
+    let listing = request.server.listing();
+    let tools = listing.iter().map(|listed| listed.tool()).filter(|tool| request.grants(tool));
+    let catalog = Catalog::new(tools.cloned()).ok()?;
+    let page = Page::new(title);
+    Some(document(&program.map_or(page, |program| page.program(program)), &catalog))
+}
+
+fn json(value: &impl Serialize) -> Box<RawValue> {
+    serde_json::value::to_raw_value(value).expect("an entry is serializable")
+}
