@@ -117,7 +117,7 @@ async fn a_worker_that_hangs_or_is_silent_keeps_its_runs() {
 #[ignore = "needs a Postgres server"]
 async fn a_tool_that_ends_its_worker_is_stopped() {
     let server = Server::start();
-    let mut workers = vec![Process::start(&server, "")];
+    let mut workers = [Process::start(&server, "")];
     let client = client(&server).await;
     let run = client.start(&Chain::new().then(Step::new("diary:crash")), id("order")).await.unwrap();
     let mut n_deaths = 0;
