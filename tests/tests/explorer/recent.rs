@@ -32,7 +32,7 @@ async fn invalid_arguments_with_secrets_are_not_recorded() {
     let service = service();
     // The schema cannot locate the secret in these.
     for arguments in
-        [r#"{"user": 1, "password": "hunter2"}"#, r#"{"password": ["hunter2"]}"#, r#"{"pasword": "hunter2"}"#]
+        [r#"{"user": 1, "password": "hunter2"}"#, r#"{"password": ["hunter2"]}"#, r#"{"passphrase": "hunter2"}"#]
     {
         call(&service, None, "door_sign_in", arguments).await;
     }

@@ -146,7 +146,7 @@ async fn an_altered_body_is_not_used() {
         use sha2::{Digest, Sha256};
         Sha256::digest(body).iter().map(|byte| format!("{byte:02x}")).collect::<String>()
     };
-    let other = br#"{"input": "abd", "n": 0}"#;
+    let other = br#"{"input": "xyz", "n": 0}"#;
     for (sha256, len, object, is_used) in [
         (sha256(body), body.len(), "object", true),
         (sha256(other), body.len(), "object", false),

@@ -51,7 +51,7 @@ async fn a_trace_reaches_the_tool_from_an_mcp_client_behind_haproxy_a_front_and_
     let dispatcher = Dispatcher::builder(collected.catalog).routes(collected.routes).build().unwrap();
 
     let trace_id = "4bf92f3577b34da6a3ce929d0e0e4736";
-    let trace = TraceContext::new(format!("00-{trace_id}-00f067aa0ba902b7-01")).tracestate("vendor=1");
+    let trace = TraceContext::new(format!("00-{trace_id}-1234567890123456-01")).tracestate("vendor=1");
     let context = Context::new().with(trace);
     soon(dispatcher.call_with(&context, "front:diary_trace", json!({ "id": 1 }))).await.unwrap();
     // The tool wrote it to its file.

@@ -41,7 +41,7 @@ impl Preparation {
         let ended = pool.spawn(&name, self.call()).await;
         let panicked = || {
             let result = Err(ToolError::new(ErrorKind::Panicked, "the tool failed with an internal error"));
-            End::Completed(StepRun { result, duration: Duration::ZERO })
+            End::Completed(StepRun::new(result, Duration::ZERO))
         };
         match ended.unwrap_or_else(|_| panicked()) {
             End::Asked(question) => Ok(Attempt::Paused(Pause::from_question(&question))),

@@ -55,6 +55,7 @@ pub trait StepRunner: Sync {
 }
 
 /// A step whose arguments are known.
+#[non_exhaustive]
 pub struct StepCall<'a> {
     /// The index of the step in the chain.
     pub index: usize,
@@ -70,11 +71,20 @@ pub struct StepCall<'a> {
 
 /// The result of a step, and the time that it took.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct StepRun {
     /// The result of the call.
     pub result: Result<RunResult, ToolError>,
     /// The duration of the call.
     pub duration: Duration,
+}
+
+impl StepRun {
+    /// Creates the end of a step.
+    #[must_use]
+    pub fn new(result: Result<RunResult, ToolError>, duration: Duration) -> Self {
+        Self { result, duration }
+    }
 }
 
 impl StepCall<'_> {
