@@ -51,7 +51,7 @@ impl Preparation {
             End::Completed(StepRun { result: Err(error), .. }) if error.kind() == ErrorKind::Pending => {
                 Ok(Attempt::Paused(Pause::Pending { message: error.message().to_owned() }))
             }
-            End::Completed(StepRun { result, duration }) => Ok(Attempt::Done { result, duration }),
+            End::Completed(StepRun { result, duration, .. }) => Ok(Attempt::Done { result, duration }),
         }
     }
 
@@ -65,7 +65,7 @@ impl Preparation {
         let _dropped = CancelOnDrop(token.clone());
         let asker = Answers::new(answers);
         let context = context.with(threads).with_cancel(token).with_asker(asker.clone());
-        let call = StepCall { index, tool: &tool, args: &args, context, dispatcher: &shared.dispatcher };
+        let call = StepCall::new(index, &tool, &args, context, &shared.dispatcher);
         asker.run(call.run()).await
     }
 }

@@ -149,11 +149,11 @@ impl Lane<'_> {
             let recorded = entries.result.await;
             drop(started);
             let pause = match recorded {
-                Ok(Attempt::Done { result, duration }) => return Ok(StepRun { result, duration }),
+                Ok(Attempt::Done { result, duration }) => return Ok(StepRun::new(result, duration)),
                 Ok(Attempt::Paused(pause)) => pause,
                 Err(error) => return failed(error),
             };
-            let ended = |result| Ok(StepRun { result, duration: Duration::ZERO });
+            let ended = |result| Ok(StepRun::new(result, Duration::ZERO));
             match (pause, entries.decision.await?) {
                 (pause @ Pause::Question { .. }, decision) => answers.push(Answered { pause, decision }),
                 (_, Some(Decision::Retry)) => {}
@@ -165,7 +165,7 @@ impl Lane<'_> {
             }
         }
         let message = format!("the step needed more than {MAX_ATTEMPTS} decisions");
-        Ok(StepRun { result: Err(ToolError::failed(message)), duration: Duration::ZERO })
+        Ok(StepRun::new(Err(ToolError::failed(message)), Duration::ZERO))
     }
 }
 
@@ -182,7 +182,7 @@ fn failed(error: Engine) -> Result<StepRun, Engine> {
         error => error,
     };
     match error {
-        dbos::Error::Application(error) => Ok(StepRun { result: Err(error), duration: Duration::ZERO }),
+        dbos::Error::Application(error) => Ok(StepRun::new(Err(error), Duration::ZERO)),
         error => Err(error),
     }
 }

@@ -87,7 +87,13 @@ impl StepRun {
     }
 }
 
-impl StepCall<'_> {
+impl<'a> StepCall<'a> {
+    /// Creates a step, for a runner that calls the tool later or elsewhere.
+    #[must_use]
+    pub fn new(index: usize, tool: &'a str, args: &'a Value, context: Context, dispatcher: &'a Dispatcher) -> Self {
+        Self { index, tool, args, context, dispatcher }
+    }
+
     /// Calls the tool.
     pub async fn run(self) -> StepRun {
         let start = Instant::now();
