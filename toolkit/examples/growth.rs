@@ -51,7 +51,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     print("tools", TOOLS, &rows);
     println!();
-    let mut rows: Vec<Row> = ["a call", "a step of a chain"].map(|name| (name, [Duration::ZERO; 3])).to_vec();
+    let mut rows: Vec<Row> =
+        ["a call", "a step of a chain", "a step of a prepared chain"].map(|name| (name, [Duration::ZERO; 3])).to_vec();
     for (nth, n_steps) in STEPS.into_iter().enumerate() {
         for (row, time) in rows.iter_mut().zip(of_chain(n_steps)?) {
             row.1[nth] = time;
@@ -89,7 +90,7 @@ fn of_catalog(n_tools: usize) -> Result<[Duration; 7], Box<dyn std::error::Error
     ])
 }
 
-fn of_chain(n_steps: usize) -> Result<[Duration; 2], Box<dyn std::error::Error>> {
+fn of_chain(n_steps: usize) -> Result<[Duration; 3], Box<dyn std::error::Error>> {
     let dispatcher = Dispatcher::new(Catalog::linked()?)?;
     let step = |nth: usize| match nth {
         0 => Step::new("math:add").arg("a", 1).arg("b", 2),
@@ -99,7 +100,10 @@ fn of_chain(n_steps: usize) -> Result<[Duration; 2], Box<dyn std::error::Error>>
     let context = Context::new();
     let call = median(201, || dispatcher.call_sync("math:add", r#"{"a": 1, "b": 2}"#).expect("it succeeds"));
     let run = median(201, || chain.run_sync(&dispatcher, &context).expect("it is valid").steps().len());
-    Ok([call, run / u32::try_from(n_steps)?])
+    let prepared = chain.prepare(&dispatcher)?;
+    let prepared = median(201, || prepared.run_sync(&context).steps().len());
+    let n_steps = u32::try_from(n_steps)?;
+    Ok([call, run / n_steps, prepared / n_steps])
 }
 
 fn tool_of(nth: usize) -> Result<Tool, toolkit::catalog::Diagnostics> {

@@ -83,6 +83,13 @@ proptest! {
             let polled = runtime.block_on(chain.run(&dispatcher(), &Context::new())).unwrap();
             prop_assert_eq!(results(&sync), &expected[..]);
             prop_assert_eq!(results(&polled), &expected[..]);
+            let dispatcher = dispatcher();
+            let prepared = chain.prepare(&dispatcher).unwrap();
+            for _ in 0..2 {
+                prop_assert_eq!(results(&prepared.run_sync(&Context::new())), &expected[..]);
+                let polled = runtime.block_on(prepared.run(&Context::new()));
+                prop_assert_eq!(results(&polled), &expected[..]);
+            }
         }
         prop_assert!(expected.iter().all(|value| serde_json::from_value::<Mixed>(value.clone()).is_ok()));
     }

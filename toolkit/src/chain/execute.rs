@@ -20,7 +20,7 @@ use crate::dispatch::{BoxFuture, Dispatcher};
 /// A running chain.
 pub(super) struct Run<'a> {
     chain: &'a Chain,
-    plan: Plan<'a>,
+    plan: &'a Plan<'a>,
     dispatcher: &'a Dispatcher,
     context: &'a Context,
     meter: Meter<'a>,
@@ -44,7 +44,7 @@ struct Called {
 impl<'a> Run<'a> {
     pub(super) fn new(
         chain: &'a Chain,
-        plan: Plan<'a>,
+        plan: &'a Plan<'a>,
         dispatcher: &'a Dispatcher,
         context: &'a Context,
         limits: ChainLimits,

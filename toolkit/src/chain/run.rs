@@ -1,9 +1,7 @@
 //! The methods that run a chain.
 
-use super::check::check;
 use super::definition::Chain;
 use super::diagnostic::ChainDiagnostics;
-use super::execute::Run;
 use super::memory::ChainLimits;
 use super::outcome::ChainOutcome;
 use super::runner::{InMemory, StepRunner};
@@ -16,7 +14,8 @@ impl Chain {
     /// Every step receives the context. Its progress listener receives reports in units of steps: `0/n started`, then
     /// `i/n step_completed` or `i/n step_error`, and reports of the tools as fractions of their steps. If a step of a
     /// parallel chain fails, the steps that are running are completed. Any executor can run a chain, unless a tool
-    /// requires tokio. The memory of arguments and results is limited by [`ChainLimits`].
+    /// requires tokio. The memory of arguments and results is limited by [`ChainLimits`]. To run a chain many times, check it
+    /// once with [`Chain::prepare`].
     ///
     /// # Errors
     ///
@@ -86,7 +85,7 @@ impl Chain {
         limits: ChainLimits,
         runner: &dyn StepRunner,
     ) -> Result<ChainOutcome, ChainDiagnostics> {
-        Ok(self.start(dispatcher, context, limits)?.run(runner).await)
+        Ok(self.prepare(dispatcher)?.run_with(context, limits, runner).await)
     }
 
     /// Runs a chain of synchronous tools on this thread, in the order of the list, without a runtime.
@@ -109,17 +108,6 @@ impl Chain {
         context: &Context,
         limits: ChainLimits,
     ) -> Result<ChainOutcome, ChainDiagnostics> {
-        Ok(self.start(dispatcher, context, limits)?.run_sync())
-    }
-
-    fn start<'a>(
-        &'a self,
-        dispatcher: &'a Dispatcher,
-        context: &'a Context,
-        limits: ChainLimits,
-    ) -> Result<Run<'a>, ChainDiagnostics> {
-        let (plan, diagnostics) = check(self, dispatcher);
-        ChainDiagnostics::none_or(diagnostics)?;
-        Ok(Run::new(self, plan, dispatcher, context, limits))
+        Ok(self.prepare(dispatcher)?.run_sync_with_limits(context, limits))
     }
 }
