@@ -1,6 +1,8 @@
 //! The options for durable chains: `--durable`.
 
-use clap::{Arg, ArgMatches};
+use clap::Arg;
+#[cfg(feature = "durable")]
+use clap::ArgMatches;
 #[cfg(feature = "durable")]
 use toolkit_durable::{Connect, DurableError, RunId};
 
