@@ -153,7 +153,8 @@ pub(crate) fn instance(schema: &Value, root: &Value, dice: &mut Dice, depth: usi
     let count = |least: &str, most: &str, dice: &mut Dice| {
         let least = keywords.get(least).and_then(Value::as_u64).unwrap_or(0) as usize;
         let most = keywords.get(most).and_then(Value::as_u64).unwrap_or(least as u64 + 3) as usize;
-        least + dice.below(most - least + 1)
+        // No value matches a schema whose bounds contradict each other.
+        least + dice.below(most.saturating_sub(least) + 1)
     };
     match kind {
         Some("null") => Value::Null,
