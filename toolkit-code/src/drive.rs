@@ -62,11 +62,14 @@ impl Run<'_> {
         trace: &Trace,
     ) -> End {
         let exchange = timeout(self.limits.time, self.exchange(session, program, replayed, trace));
+        let cancelled = || failed(FailureKind::Cancelled, "the run was canceled");
         let ended = tokio::select! {
             ended = exchange => ended,
-            () = self.context.cancelled() => return failed(FailureKind::Cancelled, "the run was canceled"),
+            () = self.context.cancelled() => return cancelled(),
         };
         match ended {
+            // A call may have failed first, for the same reason.
+            Ok(Ok(End::Done(Done { outcome: Err(_), .. }))) if self.context.is_cancelled() => cancelled(),
             Ok(Ok(end)) => end,
             Ok(Err(failure)) => End::Done(Done { outcome: Err(failure), shown: Vec::new() }),
             Err(_) => {
