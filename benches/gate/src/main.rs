@@ -5,10 +5,12 @@
 //! them, while times vary. The floor is the work that no library can avoid: deserializing the arguments with serde, the
 //! function, and serializing the result, without any check.
 
+mod chains;
 mod counted;
 mod limits;
 #[path = "../../benches/dispatch/mcp.rs"]
 mod mcp;
+mod names;
 mod programs;
 mod rows;
 #[path = "../../benches/dispatch/tools.rs"]

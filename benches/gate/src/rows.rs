@@ -7,9 +7,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::runtime::Runtime;
-use toolkit::{Catalog, Dispatcher, handle};
+use toolkit::{Catalog, Context, Dispatcher, handle};
 
+use crate::chains::{self, N_STEPS};
 use crate::mcp;
+use crate::names::{self, TYPO};
 use crate::programs;
 use crate::tools::{self, Add};
 
@@ -38,6 +40,7 @@ impl Rows {
         let arguments = match row.rsplit_once('-').map_or(row, |(_, tool)| tool).trim_end_matches("_async") {
             "add" => tools::ADD,
             "search" => tools::SEARCH,
+            "chain" => tools::ADD,
             "batch" => &self.batch,
             _ => tools::REFUSED,
         };
@@ -66,6 +69,25 @@ impl Rows {
             "handle-add_async" => {
                 let add = handle!(tools::add_async);
                 self.awaited(n_calls, async || add.call(&self.dispatcher, black_box((17, 25))).await);
+            }
+            "floor-unknown-name" => {
+                let catalog = names::catalog();
+                each(n_calls, || names::floor(&catalog, black_box(TYPO)));
+            }
+            "unknown-name" => {
+                let catalog = names::catalog();
+                // The first one indexes the letters of all names.
+                black_box(names::unknown(&catalog, TYPO));
+                each(n_calls, || names::unknown(&catalog, black_box(TYPO)));
+            }
+            "floor-chain" => {
+                let add = self.dispatcher.prepared("add").expect("it is linked");
+                each(n_calls * N_STEPS, || add.call_sync(black_box(arguments)).expect("it succeeds").into_json());
+            }
+            "chain" => {
+                let chain = chains::chain();
+                let prepared = chain.prepare(&self.dispatcher).expect("it is valid");
+                each(n_calls, || assert!(prepared.run_sync(black_box(&Context::new())).error().is_none()));
             }
             "floor-program" => each(n_calls, programs::floor),
             "program" => each(n_calls, programs::program),
