@@ -97,7 +97,10 @@ fn fed(mut command: Command, stdin: &str) -> Ran {
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the fixture runs");
     let mut pipe = child.stdin.take().expect("stdin is a pipe");
-    pipe.write_all(stdin.as_bytes()).expect("the fixture reads");
+    // A fixture that rejects its arguments ends without reading.
+    if let Err(error) = pipe.write_all(stdin.as_bytes()) {
+        assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe, "{error}");
+    }
     drop(pipe);
     child.wait_with_output().expect("the fixture ends").into()
 }
