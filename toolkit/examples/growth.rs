@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use toolkit::catalog::Naming;
 use toolkit::chain::{Chain, Step};
 use toolkit::mcp::{Revision, ToolList};
-use toolkit::{Catalog, Context, Dispatcher, Tool, tool};
+use toolkit::{Catalog, Context, Dispatcher, Manifest, Tool, tool};
 
 /// Adds two integers.
 #[tool(namespace = "math")]
@@ -41,6 +41,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "`Catalog::new`, a tool",
         "`Catalog::get`",
         "`ToolList::new`, a tool",
+        "`Catalog::check`, a tool",
+        "a list of tools as a JSON value, a tool",
+        "`Manifest::from_mcp_json`, a tool",
     ]
     .map(|name| (name, [Duration::ZERO; 3]))
     .to_vec();
@@ -62,7 +65,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn of_catalog(n_tools: usize) -> Result<[Duration; 7], Box<dyn std::error::Error>> {
+fn of_catalog(n_tools: usize) -> Result<[Duration; 10], Box<dyn std::error::Error>> {
     let tools = || (0..n_tools).map(tool_of).collect::<Result<Vec<Tool>, _>>();
     let mut created = Vec::new();
     for _ in 0..5 {
@@ -78,6 +81,10 @@ fn of_catalog(n_tools: usize) -> Result<[Duration; 7], Box<dyn std::error::Error
     let unknown = |name: String| median(201, || catalog.resolve(&name).unwrap_err());
     let listed =
         median(5, || ToolList::new(&catalog, Revision::default(), Naming::default()).expect("they are listed"));
+    let checked = median(5, || catalog.check(Naming::default()).is_ok());
+    let list = ToolList::new(&catalog, Revision::default(), Naming::default())?.to_json();
+    let parsed = median(5, || serde_json::from_str::<serde_json::Value>(&list).expect("it is JSON"));
+    let read = median(5, || Manifest::from_mcp_json(&*list).expect("it is a list"));
     Ok([
         unknown(typo(&name, 1)),
         unknown(typo(&name, 2)),
@@ -87,6 +94,9 @@ fn of_catalog(n_tools: usize) -> Result<[Duration; 7], Box<dyn std::error::Error
         median(201, || (0..1000).map(|_| catalog.get(black_box(&name)).is_some()).filter(|found| *found).count())
             / 1000,
         listed / u32::try_from(n_tools)?,
+        checked / u32::try_from(n_tools)?,
+        parsed / u32::try_from(n_tools)?,
+        read / u32::try_from(n_tools)?,
     ])
 }
 

@@ -214,9 +214,10 @@ impl Manifest {
 
 impl Listing {
     fn read(index: usize, json: Value, form: Form) -> Self {
-        let read = match form {
-            Form::Canonical => Tool::from_json(&json),
-            Form::Mcp => Tool::from_mcp_json(&json),
+        let read = match (form, &json) {
+            (Form::Mcp, Value::Object(fields)) => Tool::from_mcp_fields(fields),
+            (Form::Mcp, _) => Tool::from_mcp_json(&json),
+            (Form::Canonical, _) => Tool::from_json(&json),
         };
         match read {
             Ok(tool) => {

@@ -1,17 +1,16 @@
 //! Tools as JSON: the canonical form, which has all fields, and the form of MCP.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::LazyLock;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
+use super::parse_error::ParseToolError;
 use super::{META_KEY, Metadata, Tool, ToolId, Unknown, normalize_tags};
 use crate::arguments::Arguments;
-use toolkit_schema::is_too_deep;
-use toolkit_schema::{Schema, Violations, child, generate};
+use toolkit_schema::{Schema, generate, is_too_deep};
 
 /// A JSON object.
 pub(crate) type Object = Map<String, Value>;
@@ -21,7 +20,7 @@ const MCP_FIELDS: [&str; 9] =
     ["name", "title", "description", "inputSchema", "outputSchema", "annotations", "execution", "icons", "_meta"];
 
 /// The fields without an equivalent in MCP, which are written under [`META_KEY`].
-const EXTENSIONS: [&str; 9] =
+pub(super) const EXTENSIONS: [&str; 9] =
     ["namespace", "version", "category", "tags", "aliases", "deprecated", "examples", "requirements", "timeoutMs"];
 
 /// The canonical form.
@@ -87,7 +86,7 @@ impl Tool {
     /// ```
     pub fn from_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, ParseToolError> {
         let fields = object(json.into())?;
-        Ok(Self::read(fields.clone())?.with_unknown(fields, Self::to_json))
+        Ok(Read::new(fields.clone())?.into_tool(&fields, Self::to_json))
     }
 
     /// Serializes the tool in the form of MCP, without namespace, version, tags and other extensions.
@@ -155,15 +154,20 @@ impl Tool {
     /// # Ok::<(), toolkit::tool::ParseToolError>(())
     /// ```
     pub fn from_mcp_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, ParseToolError> {
-        let fields = object(json.into())?;
-        let mut canonical = fields.clone();
-        canonical.retain(|name, _| !EXTENSIONS.contains(&name.as_str()));
+        Self::from_mcp_fields(&object(json.into())?)
+    }
+
+    /// Parses the fields of the form of MCP.
+    pub(crate) fn from_mcp_fields(fields: &Object) -> Result<Self, ParseToolError> {
+        let is_canonical = |(name, _): &(&String, &Value)| !EXTENSIONS.contains(&name.as_str());
+        let mut canonical: Object =
+            fields.iter().filter(is_canonical).map(|(name, value)| (name.clone(), value.clone())).collect();
         let record = match canonical.get_mut("_meta").and_then(Value::as_object_mut) {
             Some(meta) => meta.remove(META_KEY),
             None => None,
         };
         let Some(record) = record else {
-            return Ok(Self::read(canonical)?.with_unknown(fields, Self::to_mcp_json));
+            return Ok(Read::new(canonical)?.into_tool(fields, Self::to_mcp_json));
         };
         // An object that contained nothing else was not attached by the author of the tool.
         if canonical["_meta"] == json!({}) {
@@ -178,45 +182,8 @@ impl Tool {
         if let Some(id) = id {
             name_by(&id, &mut canonical)?;
         }
-        let tool = Self::read(canonical).map_err(ParseToolError::relocate_to_record)?;
-        Ok(tool.with_unknown(fields, Self::to_mcp_json_with_record))
-    }
-
-    fn read(mut fields: Object) -> Result<Self, ParseToolError> {
-        /// The schema of the canonical form, which provides the error messages.
-        static FORM: LazyLock<Schema> = LazyLock::new(|| Schema::generated(generate::input::<Canonical<'static>>()));
-
-        drop_nulls(&mut fields);
-        let fields = Value::Object(fields);
-        FORM.validate(&fields).map_err(ParseToolError::from_violations)?;
-        let read = Canonical::deserialize(fields).map_err(|error| ParseToolError::Json(error.to_string()))?;
-        let mut metadata = read.metadata.into_owned();
-        metadata.tags = normalize_tags(metadata.tags.iter()).into_iter().map(Cow::Owned).collect();
-        let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
-        let id = ToolId::unchecked(read.namespace.map(owned), owned(read.name), read.version.map(owned));
-        Ok(Self::given(id, metadata, read.input_schema.into_owned(), read.output_schema.map(Cow::into_owned)))
-    }
-
-    /// Keeps the fields that would not be written otherwise.
-    fn with_unknown(self, mut fields: Object, write: impl FnOnce(&Self) -> Value) -> Self {
-        let mut metadata = self.metadata().clone();
-        if let Value::Object(written) = write(&self) {
-            if let (Some(read), Some(written)) = (fields.get("annotations"), written.get("annotations")) {
-                metadata.annotations.unknown.add(beyond(read, written));
-            }
-            if let (Some(read), Some(written)) = (fields.get("execution"), written.get("execution")) {
-                metadata.execution.unknown.add(beyond(read, written));
-            }
-            if let (Some(read), Some(written)) = (fields.get("icons"), written.get("icons")) {
-                for (idx, icon) in metadata.icons.iter_mut().enumerate() {
-                    icon.unknown.add(beyond(&read[idx], &written[idx]));
-                }
-            }
-            fields.retain(|name, _| !written.contains_key(name));
-        }
-        metadata.unknown = Unknown::from_iter(fields);
-        let output = self.output().map(|schema| schema.as_value().clone());
-        Self::given(self.id.clone(), metadata, self.input().as_value().clone(), output)
+        let read = Read::new(canonical).map_err(ParseToolError::relocate_to_record)?;
+        Ok(read.into_tool(fields, Self::to_mcp_json_with_record))
     }
 
     /// Returns all known fields.
@@ -235,6 +202,62 @@ impl Tool {
             _ => unreachable!("a struct is written as an object"),
         }
     }
+}
+
+/// A tool that was parsed, with its schemas beside it.
+struct Read {
+    /// The tool with `null` in place of its schemas.
+    tool: Tool,
+    input: Value,
+    output: Option<Value>,
+}
+
+impl Read {
+    /// Parses the canonical form.
+    fn new(mut fields: Object) -> Result<Self, ParseToolError> {
+        /// The schema of the canonical form, which provides the error messages.
+        static FORM: LazyLock<Schema> = LazyLock::new(|| Schema::generated(generate::input::<Canonical<'static>>()));
+
+        drop_nulls(&mut fields);
+        let mut fields = Value::Object(fields);
+        FORM.validate(&fields).map_err(ParseToolError::from_violations)?;
+        // The schemas are moved past the deserializer, which would copy them twice because of the flattened fields.
+        let input = fields["inputSchema"].take();
+        let output = fields.get_mut("outputSchema").map(|schema| std::mem::replace(schema, json!({})));
+        let read = Canonical::deserialize(fields).map_err(|error| ParseToolError::Json(error.to_string()))?;
+        let mut metadata = read.metadata.into_owned();
+        metadata.tags = normalize_tags(metadata.tags.iter()).into_iter().map(Cow::Owned).collect();
+        let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
+        let id = ToolId::unchecked(read.namespace.map(owned), owned(read.name), read.version.map(owned));
+        let tool = Tool::given(id, metadata, Value::Null, output.is_some().then_some(Value::Null));
+        Ok(Self { tool, input, output })
+    }
+
+    /// Returns the tool, with those of the `fields` that `write` does not write.
+    fn into_tool(self, fields: &Object, write: impl FnOnce(&Tool) -> Value) -> Tool {
+        let mut metadata = self.tool.metadata().clone();
+        let written = write(&self.tool);
+        if let (Some(read), Some(written)) = (fields.get("annotations"), written.get("annotations")) {
+            metadata.annotations.unknown.add(beyond(read, written));
+        }
+        if let (Some(read), Some(written)) = (fields.get("execution"), written.get("execution")) {
+            metadata.execution.unknown.add(beyond(read, written));
+        }
+        if let (Some(read), Some(written)) = (fields.get("icons"), written.get("icons")) {
+            for (idx, icon) in metadata.icons.iter_mut().enumerate() {
+                icon.unknown.add(beyond(&read[idx], &written[idx]));
+            }
+        }
+        let unknown = fields.iter().filter(|(name, _)| written.get(name.as_str()).is_none());
+        metadata.unknown = unknown.map(|(name, value)| (name.clone(), value.clone())).collect();
+        Tool::given(self.tool.id, metadata, self.input, self.output)
+    }
+}
+
+/// Returns the fields that were parsed and would not be written.
+fn beyond<'a>(read: &'a Value, written: &'a Value) -> impl Iterator<Item = (String, Value)> + 'a {
+    let fields = read.as_object().into_iter().flatten().filter(|(name, _)| written.get(name.as_str()).is_none());
+    fields.map(|(name, value)| (name.clone(), value.clone()))
 }
 
 /// Serializes the canonical form.
@@ -285,12 +308,6 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Returns the fields that were parsed and would not be written.
-fn beyond<'a>(read: &'a Value, written: &'a Value) -> impl Iterator<Item = (String, Value)> + 'a {
-    let fields = read.as_object().into_iter().flatten().filter(|(name, _)| written.get(name.as_str()).is_none());
-    fields.map(|(name, value)| (name.clone(), value.clone()))
-}
-
 /// Removes fields that are `null`. Several servers write `null` for every field without a value.
 pub(crate) fn drop_nulls(fields: &mut Object) {
     fields.retain(|_, value| !value.is_null());
@@ -300,75 +317,6 @@ pub(crate) fn drop_nulls(fields: &mut Object) {
     for name in ["annotations", "execution"] {
         if let Some(Value::Object(object)) = fields.get_mut(name) {
             object.retain(|_, value| !value.is_null());
-        }
-    }
-}
-
-/// The error of a document that is not a tool.
-///
-/// # Examples
-///
-/// ```
-/// use toolkit::Tool;
-/// use toolkit::tool::ParseToolError;
-///
-/// let error = Tool::from_mcp_json(r#"{"name": "read", "inputSchema": []}"#).unwrap_err();
-/// let ParseToolError::Form(violations) = error else { panic!("{error}") };
-/// assert_eq!(violations[0].pointer, "/inputSchema");
-///
-/// let error = Tool::from_json("[]").unwrap_err();
-/// assert!(matches!(error, ParseToolError::Json(_)));
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum ParseToolError {
-    /// The text is not JSON, or not an object.
-    Json(String),
-    /// The violations of the form of a tool.
-    Form(Violations),
-}
-
-impl ParseToolError {
-    /// Replaces "argument" by "field" in the messages of a schema.
-    fn from_violations(violations: Violations) -> Self {
-        ParseToolError::Form(violations.reworded(|violation| {
-            if violation.keyword == "additionalProperties" {
-                violation.rule = "is not a field".to_owned();
-            }
-        }))
-    }
-
-    fn carried(rule: &str) -> Self {
-        ParseToolError::Form(Violations::from_type_error(child(&child("", "_meta"), META_KEY), rule.to_owned()))
-    }
-
-    /// Restores the locations of fields that were in the record.
-    fn relocate_to_record(self) -> Self {
-        let ParseToolError::Form(violations) = self else { return self };
-        let place = child(&child("", "_meta"), META_KEY);
-        ParseToolError::Form(violations.reworded(|violation| {
-            let field = violation.pointer.split('/').nth(1).unwrap_or_default();
-            if EXTENSIONS.contains(&field) {
-                violation.pointer.insert_str(0, &place);
-            }
-        }))
-    }
-}
-
-impl fmt::Display for ParseToolError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ParseToolError::Json(reason) => write!(f, "not a tool: {reason}"),
-            ParseToolError::Form(violations) => write!(f, "not a tool:\n{violations}"),
-        }
-    }
-}
-
-impl std::error::Error for ParseToolError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            ParseToolError::Json(_) => None,
-            ParseToolError::Form(violations) => Some(violations),
         }
     }
 }
