@@ -1,7 +1,5 @@
 //! The dialects of JSON Schema.
 
-use jsonschema::Draft;
-use jsonschema::meta::MetaValidator;
 use serde_json::Value;
 
 use super::error::{SchemaDiagnostic, SchemaErrorKind};
@@ -48,19 +46,14 @@ impl Dialect {
             Self::Draft7 => "http://json-schema.org/draft-07/schema",
         }
     }
+}
 
-    pub(super) fn draft(self) -> Draft {
+#[cfg(feature = "jsonschema")]
+impl Dialect {
+    pub(super) fn draft(self) -> jsonschema::Draft {
         match self {
-            Self::Draft202012 => Draft::Draft202012,
-            Self::Draft7 => Draft::Draft7,
-        }
-    }
-
-    /// Returns the validator of the meta-schema.
-    pub(super) fn meta_schema(self) -> MetaValidator<'static> {
-        match self {
-            Self::Draft202012 => jsonschema::draft202012::meta::validator(),
-            Self::Draft7 => jsonschema::draft7::meta::validator(),
+            Self::Draft202012 => jsonschema::Draft::Draft202012,
+            Self::Draft7 => jsonschema::Draft::Draft7,
         }
     }
 }

@@ -71,6 +71,8 @@ pub enum SchemaErrorKind {
     ExternalReference,
     /// A reference does not resolve, or resolves to something that is not a schema.
     UnresolvedReference,
+    /// A keyword needs the feature `jsonschema`, which is disabled.
+    UnsupportedKeyword,
     /// The schema is nested too deep, has too many subschemas, or makes validation too expensive.
     TooComplex,
 }

@@ -35,6 +35,7 @@ pub use de::request::{ProbeOutcome, Request};
 pub(crate) use de::tree::read_tree;
 pub use error::{EncodeError, PlanError};
 pub use limited::Limited;
+pub(crate) use pattern::Pattern;
 pub use reason::{CheckPath, PlanObstacle};
 pub use ser::Notes;
 

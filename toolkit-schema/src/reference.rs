@@ -1,10 +1,15 @@
 //! Resolution of references within a document.
 
-use std::sync::{Arc, Mutex, PoisonError};
+#[cfg(feature = "jsonschema")]
+mod names;
+#[cfg(not(feature = "jsonschema"))]
+#[path = "reference/unnamed.rs"]
+mod names;
 
-use jsonschema::{Registry, Uri};
 use serde_json::Value;
 
+pub(super) use self::names::Base;
+use self::names::Names;
 use super::dialect::Dialect;
 use super::error::{SchemaDiagnostic, SchemaErrorKind};
 use super::excerpt::quoted;
@@ -19,15 +24,6 @@ pub(super) struct References<'s> {
     names: Option<Names<'s>>,
 }
 
-struct Names<'s> {
-    registry: Registry<'s>,
-    /// The addresses of other documents that the registry asked for.
-    outside: Vec<String>,
-}
-
-/// The base URI of relative references.
-pub(super) type Base = Option<Arc<Uri<String>>>;
-
 pub(super) enum Target<'s> {
     Schema(&'s Value, Base),
     /// The meta-schema of the document's dialect, which is always available.
@@ -39,6 +35,7 @@ pub(super) enum Unresolved {
     Leaves,
     Nowhere,
     NoSchema,
+    #[cfg_attr(not(feature = "jsonschema"), expect(dead_code, reason = "without names, references are pointers"))]
     NoReference,
 }
 
@@ -57,17 +54,14 @@ impl<'s> References<'s> {
     }
 
     pub(super) fn root(&self) -> Base {
-        let uri = self.names.as_ref().and_then(|_| jsonschema::uri::from_str(NOWHERE).ok());
-        uri.map(Arc::new)
+        self.names.as_ref().and_then(Names::root)
     }
 
     /// Returns the base URI for references inside `schema`, if it sets one by `$id`.
     pub(super) fn base_of(&self, base: &Base, schema: &Value) -> Option<Result<Base, String>> {
         let (names, base) = (self.names.as_ref()?, base.as_ref()?);
         schema.get("$id")?.as_str()?;
-        let resolver = names.registry.resolver(base.as_ref().clone());
-        let inner = resolver.in_subresource(self.dialect.draft().create_resource_ref(schema));
-        Some(inner.map(|inner| Some(inner.base_uri())).map_err(|error| format!("invalid `$id`: {error}")))
+        Some(names.base_of(base, self.dialect, schema).map(Some))
     }
 
     /// Returns the keywords that name `schema`, and the resolved names.
@@ -142,55 +136,5 @@ impl<'s> References<'s> {
             .flat_map(|(container, named)| named.keys().map(move |name| walk::reference(container, name)))
             .collect();
         did_you_mean(reference, names.iter().map(String::as_str))
-    }
-}
-
-/// The base URI of a document without `$id`.
-const NOWHERE: &str = "json-schema:///";
-
-impl<'s> Names<'s> {
-    fn new(root: &'s Value, dialect: Dialect) -> Result<Self, String> {
-        let outside = Arc::new(Mutex::new(Vec::new()));
-        let registry = Registry::new()
-            .draft(dialect.draft())
-            .retriever(Outside(Arc::clone(&outside)))
-            .add(NOWHERE, dialect.draft().create_resource_ref(root))
-            .and_then(jsonschema::RegistryBuilder::prepare)
-            .map_err(|error| error.to_string())?;
-        let outside = std::mem::take(&mut *outside.lock().unwrap_or_else(PoisonError::into_inner));
-        Ok(Self { registry, outside })
-    }
-
-    fn resolve<'a>(
-        &'a self,
-        base: &Uri<String>,
-        reference: &str,
-    ) -> Result<(Option<&'a Value>, Arc<Uri<String>>), Unresolved> {
-        let resolver = self.registry.resolver(base.clone());
-        let (address, _) = reference.split_once('#').unwrap_or((reference, ""));
-        let address = match address {
-            "" => resolver.base_uri(),
-            address => {
-                resolver.resolve_uri(&resolver.base_uri().borrow(), address).map_err(|_| Unresolved::NoReference)?
-            }
-        };
-        if self.outside.iter().any(|outside| outside == address.as_str()) {
-            return Err(Unresolved::Leaves);
-        }
-        match resolver.lookup(reference) {
-            Ok(found) => Ok((Some(found.contents()), found.resolver().base_uri())),
-            Err(jsonschema::ReferencingError::Unretrievable { .. }) => Err(Unresolved::Leaves),
-            Err(_) => Ok((None, address)),
-        }
-    }
-}
-
-/// A retriever that records the requested address and returns a schema that accepts everything.
-struct Outside(Arc<Mutex<Vec<String>>>);
-
-impl jsonschema::Retrieve for Outside {
-    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(uri.as_str().to_owned());
-        Ok(Value::Bool(true))
     }
 }

@@ -146,12 +146,19 @@ impl Schema {
     pub fn check_alone(&self) -> Result<(), SchemaError> {
         match self.checked.get() {
             Some(_) => self.check(),
-            None => check::check(&self.value).map(drop),
+            None => check::check(&self.value, self.has_plan()).map(drop),
+        }
+    }
+
+    fn has_plan(&self) -> bool {
+        match self.plan.get() {
+            Some(plan) => plan.is_some(),
+            None => Plan::compile(&self.value).is_some(),
         }
     }
 
     fn checked(&self) -> Result<&Checked, &SchemaError> {
-        self.checked.get_or_init(|| check::check(&self.value)).as_ref()
+        self.checked.get_or_init(|| check::check(&self.value, self.plan().is_some())).as_ref()
     }
 
     /// Returns the compiled form that validates while serde reads or writes, if the schema can be compiled to one.

@@ -4,6 +4,8 @@ mod letters;
 mod name_index;
 mod typo;
 
+use std::cell::OnceCell;
+
 pub use self::name_index::NameIndex;
 
 use self::letters::Letters;
@@ -23,12 +25,13 @@ pub fn suggest<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>) -> Op
 
 /// Does the same as [`suggest`] for any number of candidates. For names that are searched repeatedly, use [`NameIndex`].
 pub fn nearest<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let typo = Typo::new(typed)?;
+    // Most candidates differ in their letters alone.
+    let typo = OnceCell::new();
     let letters = Letters::of(typed);
     let near = candidates.filter_map(|candidate| {
         let at_most = max_distance(candidate);
         (candidate.len() <= MAX_LEN && letters.fewest_edits(Letters::of(candidate)) <= at_most)
-            .then(|| typo.distance_to(candidate, at_most))
+            .then(|| typo.get_or_init(|| Typo::new(typed)).as_ref()?.distance_to(candidate, at_most))
             .flatten()
             .map(|distance| (distance, candidate))
     });

@@ -12,7 +12,6 @@ mod trim;
 
 use std::fmt;
 
-use jsonschema::{ValidationError, Validator};
 use serde_json::Value;
 
 use self::explanation::Explanation;
@@ -22,6 +21,8 @@ pub(super) use self::secret::masked;
 pub use self::single::Violation;
 use self::text::shorten_pointer;
 pub use self::trim::declared_pointer;
+pub(crate) use self::trim::is_large;
+use crate::failure::Failure;
 
 /// The reasons why a value does not match a schema, sorted by pointer.
 ///
@@ -42,20 +43,45 @@ pub use self::trim::declared_pointer;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Violations(Vec<Violation>);
 
+/// A validator that finds the failures of values.
+pub(crate) trait FindFailures {
+    /// Returns the failures of `instance`, at least the first `most`.
+    fn failures<'v>(&'v self, instance: &'v Value, most: usize) -> Vec<Failure<'v>>;
+}
+
+/// The number of violations that a caller needs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    First,
+    All,
+}
+
 impl Violations {
-    /// Collects the violations of `instance` by `validator`, which is compiled from `schema`.
-    pub(crate) fn collect(schema: &Value, has_secrets: bool, validator: &Validator, instance: &Value) -> Self {
+    /// Collects the violations of `instance` by `validator`, which is compiled from `schema`. Returns none if the value
+    /// is small and valid.
+    pub(crate) fn collect(
+        schema: &Value,
+        has_secrets: bool,
+        validator: &dyn FindFailures,
+        instance: &Value,
+        wanted: Wanted,
+    ) -> Self {
+        if wanted == Wanted::First {
+            let mut violations = Self::from_failures(schema, has_secrets, instance, validator.failures(instance, 1));
+            violations.0.truncate(1);
+            return violations;
+        }
         let Some(front) = trim::trimmed(schema, instance) else {
-            return Self::from_errors(schema, has_secrets, instance, validator.iter_errors(instance));
+            return Self::from_failures(schema, has_secrets, instance, validator.failures(instance, usize::MAX));
         };
-        let mut violations = Self::from_errors(schema, has_secrets, &front, validator.iter_errors(&front));
+        let failures = validator.failures(&front, usize::MAX);
+        let mut violations = Self::from_failures(schema, has_secrets, &front, failures);
         violations.0.retain(trim::is_certain);
         // The violation lies in the part that was cut, or is the size itself. The validator explains each branch of a
-        // choice in full, at unbounded cost; without a choice, it finds the first error cheaply.
+        // choice in full, at unbounded cost; without a choice, it finds the first failure cheaply.
         let text = schema.to_string();
         if violations.is_empty() && !["anyOf", "oneOf"].iter().any(|keyword| text.contains(keyword)) {
-            violations =
-                Self::from_errors(schema, has_secrets, instance, validator.validate(instance).err().into_iter());
+            violations = Self::from_failures(schema, has_secrets, instance, validator.failures(instance, 1));
         }
         if violations.is_empty() {
             let rule = "is invalid, and too large to locate the violation; send a smaller value".to_owned();
@@ -64,23 +90,13 @@ impl Violations {
         violations
     }
 
-    /// Does the same as [`Violations::collect`] for the first error of `validator`.
-    pub(super) fn first(schema: &Value, has_secrets: bool, validator: &Validator, instance: &Value) -> Self {
-        let first = validator.validate(instance).err();
-        let mut violations = Self::from_errors(schema, has_secrets, instance, first.into_iter());
-        violations.0.truncate(1);
-        violations
-    }
-
-    fn from_errors<'i>(
-        schema: &Value,
-        has_secrets: bool,
-        instance: &Value,
-        errors: impl Iterator<Item = ValidationError<'i>>,
-    ) -> Self {
+    fn from_failures(schema: &Value, has_secrets: bool, instance: &Value, failures: Vec<Failure<'_>>) -> Self {
+        if failures.is_empty() {
+            return Self(Vec::new());
+        }
         let mut explanation = Explanation::new(schema, has_secrets, instance);
-        for error in errors {
-            explanation.explain(&error);
+        for failure in failures {
+            explanation.explain(&failure);
             if explanation.is_full() {
                 break;
             }

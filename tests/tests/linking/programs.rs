@@ -68,6 +68,32 @@ fn a_crate_with_all_lints_and_without_prelude_compiles() {
     run(&["check", "--package", "strict"], DEV);
 }
 
+#[test]
+fn a_program_without_jsonschema_validates_exports_and_rejects_schemas_that_need_it() {
+    let expect = r#"["rust 2 None"]
+search: the arguments do not match the schema
+- /language must match `^[a-z]{2}$`, got "english"
+- /limit must be at most 100, got 200
+- /query must have at least 1 character, got ""
+- /sort is not an argument; expected `language`, `limit`, `query`
+for example: {"limit":1,"query":"a"}
+["query","limit"]
+0 `read`
+1 `move`
+  the input schema is invalid: this use of `if` needs the feature `jsonschema` of `toolkit`
+2 `copy`
+  the input schema is invalid: at /description: must be a string, got 3
+"#;
+    assert_eq!(run(&["run", "--package", "lean"], DEV), expect);
+    let tree = Command::new(env!("CARGO"))
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures"))
+        .args(["tree", "--quiet", "--package", "lean", "--edges", "normal", "--prefix", "none"])
+        .output()
+        .expect("cargo runs");
+    let tree = String::from_utf8_lossy(&tree.stdout);
+    assert!(tree.contains("toolkit-schema") && !tree.contains("jsonschema"), "{tree}");
+}
+
 fn run(arguments: &[&str], options: &[&str]) -> String {
     let output = cargo(arguments, options);
     assert!(output.status.success(), "{arguments:?} {options:?}: {}", String::from_utf8_lossy(&output.stderr));

@@ -10,14 +10,14 @@ use regex::Regex;
 use steps::Steps;
 
 /// A compiled pattern, which matches anywhere in a string as JSON Schema requires.
-pub(super) enum Pattern {
+pub(crate) enum Pattern {
     /// A simple pattern such as `^[a-z]{2}$`, which needs no search.
     Steps(Steps),
     Search(Regex),
 }
 
 impl Pattern {
-    pub(super) fn compile(pattern: &str) -> Option<Pattern> {
+    pub(crate) fn compile(pattern: &str) -> Option<Pattern> {
         let pattern = translate(pattern)?;
         let parsed = regex_syntax::parse(&pattern).ok()?;
         Some(match Steps::from_hir(&parsed) {
@@ -27,7 +27,7 @@ impl Pattern {
     }
 
     #[inline]
-    pub(super) fn is_match(&self, text: &str) -> bool {
+    pub(crate) fn is_match(&self, text: &str) -> bool {
         match self {
             Pattern::Steps(steps) => steps.is_match(text),
             Pattern::Search(regex) => regex.is_match(text),

@@ -3,12 +3,9 @@
 use serde_json::Value;
 
 use super::Schema;
-use crate::cost::{self, ErrorDetail};
+use crate::cost;
 use crate::tree::held_copy;
-use crate::violation::{Violation, Violations};
-
-/// Collects the violations of a value by a validator of a schema, which may declare secrets.
-type Collect = fn(&Value, bool, &jsonschema::Validator, &Value) -> Violations;
+use crate::violation::{Violation, Violations, Wanted};
 
 impl Schema {
     /// Validates a value.
@@ -19,13 +16,13 @@ impl Schema {
     /// those in its front part. A recursive schema rejects values nested deeper than [`Schema::MAX_DEPTH`] levels; the
     /// limit is lower if the schema combines many schemas at each level.
     pub fn validate(&self, instance: &Value) -> Result<(), Violations> {
-        self.verdict(instance, Violations::collect)
+        self.verdict(instance, Wanted::All)
     }
 
     /// Validates a value and returns at most one violation. The choice of that violation is deterministic.
     #[must_use]
     pub fn first_violation(&self, instance: &Value) -> Option<Violation> {
-        self.verdict(instance, Violations::first).err()?.into_vec().into_iter().next()
+        self.verdict(instance, Wanted::First).err()?.into_vec().into_iter().next()
     }
 
     /// Returns true if the value matches the schema.
@@ -33,7 +30,7 @@ impl Schema {
     pub fn is_valid(&self, instance: &Value) -> bool {
         let instance = &*held_copy(instance);
         self.checked().is_ok_and(|checked| match checked.cost.exceeded_limit(instance) {
-            None => checked.validator(instance).is_valid(instance),
+            None => checked.compiled.is_valid(&self.value, instance),
             Some(_) => self.passes_fast_path(instance),
         })
     }
@@ -45,13 +42,13 @@ impl Schema {
         const BACKTRACKING_FACTOR: u64 = 50;
 
         self.checked().map_or(1, |checked| {
-            let factor = if checked.has_backtracking_patterns() { BACKTRACKING_FACTOR } else { 1 };
+            let factor = if checked.compiled.has_backtracking_patterns() { BACKTRACKING_FACTOR } else { 1 };
             checked.cost.estimate(instance).saturating_mul(factor)
         })
     }
 
-    /// Validates a value. On failure, `collect` returns the violations.
-    fn verdict(&self, instance: &Value, collect: Collect) -> Result<(), Violations> {
+    /// Validates a value.
+    fn verdict(&self, instance: &Value, wanted: Wanted) -> Result<(), Violations> {
         let instance = &*held_copy(instance);
         let checked = match self.checked() {
             Ok(checked) => checked,
@@ -60,18 +57,10 @@ impl Schema {
         match checked.cost.exceeded_limit(instance) {
             Some(_) if self.passes_fast_path(instance) => Ok(()),
             Some(rule) => Err(Violations::from_size_limit(rule)),
-            None if checked.validator(instance).is_valid(instance) => Ok(()),
-            None => Err(match checked.cost.error_detail(instance) {
-                ErrorDetail::Full => collect(&self.value, self.holds_secret(), checked.validator(instance), instance),
-                ErrorDetail::Discriminated => {
-                    let secret = self.holds_secret();
-                    let alternative = checked.by_discriminator(&self.value);
-                    let violations =
-                        alternative.map(|(schema, validator)| collect(schema, secret, validator, instance));
-                    violations.filter(|violations| !violations.is_empty()).unwrap_or_else(Violations::too_deep)
-                }
-                ErrorDetail::None => Violations::too_deep(),
-            }),
+            None => {
+                let detail = checked.cost.error_detail(instance);
+                checked.compiled.validate(&self.value, self.holds_secret(), instance, detail, wanted)
+            }
         }
     }
 

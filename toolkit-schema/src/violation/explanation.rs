@@ -1,9 +1,9 @@
-//! Conversion of a validator's errors to violations.
+//! Description of failures as violations.
 //!
-//! Explaining recurses between this file and `choice.rs`: the errors of the branch that was meant are explained in turn.
+//! Explaining recurses between this file and `choice.rs`: the failures of the branch that was meant are explained in turn.
 
-use jsonschema::ValidationError;
-use jsonschema::error::ValidationErrorKind as Kind;
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::keys::Keys;
@@ -12,6 +12,7 @@ use super::rule::with_rule;
 use super::secret::Secrets;
 use super::single::Violation;
 use super::text::{MAX_LISTED, Quoted, listed, repeatable, shorten_pointer};
+use crate::failure::{Failure, Kind};
 use crate::suggest::suggest;
 
 /// The maximum number of violations. A value with a million invalid items must not take memory for as many violations.
@@ -28,7 +29,12 @@ pub(super) struct Explanation<'s> {
 
 impl<'s> Explanation<'s> {
     pub(super) fn new(schema: &'s Value, has_secrets: bool, instance: &'s Value) -> Self {
-        Self { schema, secrets: has_secrets.then(|| Secrets::new(schema)), instance, violations: Vec::with_capacity(8) }
+        Self {
+            schema,
+            secrets: has_secrets.then(|| Secrets::new(schema)),
+            instance,
+            violations: Vec::with_capacity(16),
+        }
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -44,19 +50,19 @@ impl<'s> Explanation<'s> {
         }
     }
 
-    /// Adds the violations for an error of the validator.
+    /// Adds the violations for a failure.
     ///
-    /// Most errors become one violation. Unexpected keys become one violation each. A choice is explained by the branch
+    /// Most failures become one violation. Unexpected keys become one violation each. A choice is explained by the branch
     /// that was most likely meant.
-    pub(super) fn explain(&mut self, error: &ValidationError<'_>) {
-        match error.kind() {
-            Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
-                self.unexpected(error, unexpected);
+    pub(super) fn explain(&mut self, failure: &Failure<'_>) {
+        match &failure.kind {
+            Kind::AdditionalProperties(unexpected) | Kind::UnevaluatedProperties(unexpected) => {
+                self.unexpected(failure, unexpected);
             }
-            Kind::AnyOf { context } | Kind::OneOfNotValid { context } => self.choice(error, context),
-            Kind::PropertyNames { error: inner } => {
-                let pointer = error.instance_path().to_string();
-                let key = inner.instance().as_str().unwrap_or_default();
+            Kind::AnyOf(branches) | Kind::OneOf(branches) => self.choice(failure, branches),
+            Kind::PropertyNames(inner) => {
+                let pointer = failure.pointer.clone();
+                let key = inner.instance.as_str().unwrap_or_default();
                 let before = self.violations.len();
                 self.explain(inner);
                 for violation in &mut self.violations[before..] {
@@ -67,43 +73,42 @@ impl<'s> Explanation<'s> {
                     }
                 }
             }
-            // The object may not have any key. The error does not name the key, so all of them are reported.
-            Kind::FalseSchema if is_about_keys(error) => {
-                let object = self.instance.pointer(error.instance_path().as_str()).and_then(Value::as_object);
-                let keys: Vec<String> =
-                    object.into_iter().flat_map(serde_json::Map::keys).take(MAX_VIOLATIONS).cloned().collect();
-                self.unexpected(error, &keys);
+            // The object may not have any key. The failure does not name the key, so all of them are reported.
+            Kind::False if is_about_keys(failure) => {
+                let object = self.instance.pointer(&failure.pointer).and_then(Value::as_object);
+                let keys = object.into_iter().flat_map(serde_json::Map::keys).take(MAX_VIOLATIONS);
+                self.unexpected(failure, &keys.map(Cow::from).collect::<Vec<_>>());
             }
-            _ => self.add(with_rule(self.plain(error, String::new()), error)),
+            _ => self.add(with_rule(self.plain(failure, String::new()), failure)),
         }
     }
 
     /// Adds a violation for each key that is not allowed.
-    fn unexpected(&mut self, error: &ValidationError<'_>, unexpected: &[String]) {
-        let path = error.evaluation_path();
-        let holder = holder(self.schema, path.as_str());
-        let sees_all = path.as_str().ends_with("/unevaluatedProperties");
+    fn unexpected(&mut self, failure: &Failure<'_>, unexpected: &[Cow<'_, str>]) {
+        let path = failure.path.text();
+        let holder = holder(self.schema, &path);
+        let sees_all = path.ends_with("/unevaluatedProperties");
         let keys = holder.map_or_else(Keys::default, |holder| Keys::declared_in(self.schema, holder, sees_all));
         for key in unexpected {
             if self.is_full() {
                 return;
             }
             let violation = match keys.patterns[..] {
-                [] => self.unknown_key(error, key, &keys.names),
-                _ => self.unmatched_key(error, key, &keys),
+                [] => self.unknown_key(failure, key, &keys.names),
+                _ => self.unmatched_key(failure, key, &keys),
             };
             self.add(violation);
         }
     }
 
     /// Creates the violation of a key that is not declared and matches no pattern.
-    fn unmatched_key(&self, error: &ValidationError<'_>, key: &str, keys: &Keys<'_>) -> Violation {
+    fn unmatched_key(&self, failure: &Failure<'_>, key: &str, keys: &Keys<'_>) -> Violation {
         let patterns = listed(keys.patterns.iter().copied().map(Quoted));
         let expected = match keys.names[..] {
             [] => format!("a key that matches {patterns}"),
             _ => format!("{}, or a key that matches {patterns}", listed(keys.names.iter().copied().map(Quoted))),
         };
-        let violation = self.unknown_key(error, key, &keys.names);
+        let violation = self.unknown_key(failure, key, &keys.names);
         let rule = match violation.suggestion {
             Some(_) => violation.rule,
             None => format!("is not a key of this object; expected {expected}"),
@@ -112,7 +117,7 @@ impl<'s> Explanation<'s> {
     }
 
     /// Creates the violation of a key that is not among `names`.
-    pub(super) fn unknown_key(&self, error: &ValidationError<'_>, key: &str, names: &[&str]) -> Violation {
+    pub(super) fn unknown_key(&self, failure: &Failure<'_>, key: &str, names: &[&str]) -> Violation {
         let suggestion = suggest(key, names.iter().copied()).map(str::to_owned);
         let rule = match (&suggestion, names) {
             (Some(_), _) => "is not an argument".to_owned(),
@@ -123,28 +128,26 @@ impl<'s> Explanation<'s> {
             keyword: "additionalProperties".to_owned(),
             allowed: names.iter().take(MAX_LISTED).map(|&name| name.into()).collect(),
             suggestion,
-            ..Violation::new(shorten_pointer(child(error.instance_path().as_str(), key)), rule)
+            ..Violation::new(shorten_pointer(child(&failure.pointer, key)), rule)
         }
     }
 
     /// Creates a violation with a rule and the value that was sent.
-    pub(super) fn plain(&self, error: &ValidationError<'_>, rule: String) -> Violation {
-        let pointer = error.instance_path().as_str();
-        let instance = error.instance();
+    pub(super) fn plain(&self, failure: &Failure<'_>, rule: String) -> Violation {
+        let (pointer, instance) = (&failure.pointer, &*failure.instance);
         // Only a `null` can be an omitted property, and only scalars are repeated.
         let sent = repeatable(instance);
-        let path = error.evaluation_path();
-        let is_secret = self.secrets.is_some() && sent.is_some() && is_secret(self.schema, path.as_str());
+        let is_secret = self.secrets.is_some() && sent.is_some() && is_secret(self.schema, &failure.path.text());
         Violation {
-            keyword: error.kind().keyword().to_owned(),
+            keyword: failure.kind.keyword().to_owned(),
             sent: sent.filter(|_| !is_secret),
-            optional: instance.is_null() && is_optional(self.schema, path.as_str(), pointer),
-            ..Violation::new(shorten_pointer(pointer.to_owned()), rule)
+            optional: instance.is_null() && is_optional(self.schema, &failure.path.text(), pointer),
+            ..Violation::new(shorten_pointer(pointer.clone()), rule)
         }
     }
 }
 
-fn is_about_keys(error: &ValidationError<'_>) -> bool {
-    let path = error.evaluation_path();
-    path.as_str().ends_with("/additionalProperties") || path.as_str().ends_with("/unevaluatedProperties")
+fn is_about_keys(failure: &Failure<'_>) -> bool {
+    let path = failure.path.text();
+    path.ends_with("/additionalProperties") || path.ends_with("/unevaluatedProperties")
 }

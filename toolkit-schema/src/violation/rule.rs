@@ -1,71 +1,59 @@
 //! The rules of the keywords, worded for a message.
 
-use jsonschema::ValidationError;
-use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use serde_json::Value;
 
 use super::locate::child;
 use super::single::Violation;
 use super::text::{listed, short, shorten_pointer};
+use crate::failure::{Failure, Kind};
 use crate::suggest::suggest;
 
 /// The maximum number of accepted values that a violation contains.
 const MAX_ALLOWED: usize = 256;
 
-/// Completes the violation that `error` reports with the rule of the keyword.
-pub(super) fn with_rule(violation: Violation, error: &ValidationError<'_>) -> Violation {
+/// Completes the violation of a failure with the rule of the keyword.
+pub(super) fn with_rule(violation: Violation, failure: &Failure<'_>) -> Violation {
     let at = |rule: &str| (rule.to_owned(), None);
     let limited = |rule: String, limit: Value| (rule, Some(limit));
     let plural = |n: u64, noun: &str| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });
 
-    let (rule, limit) = match error.kind() {
-        Kind::OneOfMultipleValid { .. } => at("must match exactly one of the allowed forms, but matches several"),
-        Kind::Required { property } => {
-            let name = property.as_str().unwrap_or_default();
-            let pointer = shorten_pointer(child(error.instance_path().as_str(), name));
+    let (rule, limit) = match &failure.kind {
+        Kind::OneOfSeveral => at("must match exactly one of the allowed forms, but matches several"),
+        Kind::Required(name) => {
+            let pointer = shorten_pointer(child(&failure.pointer, name));
             let keyword = "required".to_owned();
             return Violation { keyword, ..Violation::new(pointer, "is required".to_owned()) };
         }
-        Kind::Type { kind } => return wrong_type(violation, error.instance(), &type_names(kind)),
-        Kind::Enum { options } => {
-            return not_one_of(violation, options.as_array().map_or(&[], Vec::as_slice), error.instance());
-        }
-        Kind::Constant { expected_value } => {
-            return not_one_of(violation, std::slice::from_ref(&**expected_value), error.instance());
-        }
-        Kind::Maximum { limit } => limited(format!("must be at most {limit}"), limit.clone()),
-        Kind::Minimum { limit } => limited(format!("must be at least {limit}"), limit.clone()),
-        Kind::ExclusiveMaximum { limit } => limited(format!("must be less than {limit}"), limit.clone()),
-        Kind::ExclusiveMinimum { limit } => limited(format!("must be more than {limit}"), limit.clone()),
-        Kind::MaxLength { limit } => {
+        Kind::Type(names) => return wrong_type(violation, &failure.instance, names),
+        Kind::Enum(options) => return not_one_of(violation, options, &failure.instance),
+        Kind::Const(constant) => return not_one_of(violation, std::slice::from_ref(&**constant), &failure.instance),
+        Kind::Maximum(limit) => limited(format!("must be at most {limit}"), Value::clone(limit)),
+        Kind::Minimum(limit) => limited(format!("must be at least {limit}"), Value::clone(limit)),
+        Kind::ExclusiveMaximum(limit) => limited(format!("must be less than {limit}"), Value::clone(limit)),
+        Kind::ExclusiveMinimum(limit) => limited(format!("must be more than {limit}"), Value::clone(limit)),
+        Kind::MaxLength(limit) => {
             limited(format!("must have at most {}", plural(*limit, "character")), (*limit).into())
         }
-        Kind::MinLength { limit } => {
+        Kind::MinLength(limit) => {
             limited(format!("must have at least {}", plural(*limit, "character")), (*limit).into())
         }
-        Kind::MaxItems { limit } => limited(format!("must have at most {}", plural(*limit, "item")), (*limit).into()),
-        Kind::MinItems { limit } => limited(format!("must have at least {}", plural(*limit, "item")), (*limit).into()),
-        Kind::MaxProperties { limit } => {
-            limited(format!("must have at most {}", plural(*limit, "key")), (*limit).into())
-        }
-        Kind::MinProperties { limit } => {
-            limited(format!("must have at least {}", plural(*limit, "key")), (*limit).into())
-        }
-        Kind::MultipleOf { multiple_of } => {
-            limited(format!("must be a multiple of {multiple_of}"), (*multiple_of).into())
-        }
-        Kind::Pattern { pattern } => {
-            limited(format!("must match `{}`", short(pattern.clone())), pattern.as_str().into())
+        Kind::MaxItems(limit) => limited(format!("must have at most {}", plural(*limit, "item")), (*limit).into()),
+        Kind::MinItems(limit) => limited(format!("must have at least {}", plural(*limit, "item")), (*limit).into()),
+        Kind::MaxProperties(limit) => limited(format!("must have at most {}", plural(*limit, "key")), (*limit).into()),
+        Kind::MinProperties(limit) => limited(format!("must have at least {}", plural(*limit, "key")), (*limit).into()),
+        Kind::MultipleOf(divisor) => limited(format!("must be a multiple of {divisor}"), (*divisor).into()),
+        Kind::Pattern(pattern) => {
+            limited(format!("must match `{}`", short(pattern.to_string())), pattern.as_ref().into())
         }
         Kind::UniqueItems => at("must not contain duplicate items"),
-        Kind::FalseSchema => at("is not allowed"),
-        Kind::Not { .. } => at("matches a form that is not allowed"),
+        Kind::False => at("is not allowed"),
+        Kind::Not => at("matches a form that is not allowed"),
         Kind::Contains => at("must contain matching items, as `contains` requires"),
-        Kind::AdditionalItems { limit } => {
-            limited(format!("must have at most {}", plural(*limit as u64, "item")), (*limit).into())
+        Kind::AdditionalItems(limit) => {
+            limited(format!("must have at most {}", plural(*limit, "item")), (*limit).into())
         }
-        Kind::BacktrackLimitExceeded { .. } => at("is too expensive to match against a pattern"),
-        Kind::UnevaluatedItems { .. } => at("has items that are not allowed"),
+        Kind::BacktrackLimit => at("is too expensive to match against a pattern"),
+        Kind::UnevaluatedItems => at("has items that are not allowed"),
         // The remaining kinds need `format` or content assertions, or use the message of the author.
         _ => at("is not valid"),
     };
@@ -107,20 +95,6 @@ pub(super) fn type_name(value: &Value) -> &'static str {
         Value::String(_) => "string",
         Value::Array(_) => "array",
         Value::Object(_) => "object",
-    }
-}
-
-pub(super) fn type_names(kind: &TypeKind) -> Vec<&'static str> {
-    let all = ["string", "integer", "number", "boolean", "object", "array", "null"];
-    match kind {
-        TypeKind::Single(single) => {
-            let single = single.to_string();
-            all.into_iter().filter(|name| *name == single).collect()
-        }
-        TypeKind::Multiple(several) => {
-            let several: Vec<String> = several.iter().map(|one| one.to_string()).collect();
-            all.into_iter().filter(|name| several.iter().any(|one| one == name)).collect()
-        }
     }
 }
 

@@ -17,12 +17,17 @@ const MAX_VALUES: usize = 20_000;
 ///
 /// Arrays lose their last items, and objects the keys that the schema does not declare.
 pub(super) fn trimmed(schema: &Value, instance: &Value) -> Option<Value> {
-    if !has_more_than(instance, &mut MAX_VALUES.clone()) {
+    if !is_large(instance) {
         return None;
     }
     let mut names = HashSet::new();
     property_names(schema, &mut names);
     Some(front(instance, &names, &mut MAX_VALUES.clone()))
+}
+
+/// Returns true if only the front of a value is explained.
+pub(crate) fn is_large(instance: &Value) -> bool {
+    has_more_than(instance, &mut MAX_VALUES.clone())
 }
 
 /// Returns true if a violation of the front is also one of the whole value. A missing part may have been truncated.

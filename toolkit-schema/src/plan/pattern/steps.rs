@@ -3,7 +3,7 @@
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
 /// A pattern anchored at both ends: a sequence of ASCII character sets, each with a repetition count.
-pub(in super::super) struct Steps(Box<[Step]>);
+pub(crate) struct Steps(Box<[Step]>);
 
 struct Step {
     /// A bit for each ASCII character.

@@ -1,0 +1,150 @@
+//! Comparison with `jsonschema`: the same values are valid, and the same violations are reported.
+
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+use super::compiled::Evaluated;
+use crate::dialect::Dialect;
+use crate::evaluate::Evaluator;
+use crate::patterns::Patterns;
+use crate::plan::Plan;
+use crate::violation::{Violations, Wanted};
+
+fn scalar() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(json!(null)),
+        any::<bool>().prop_map(Value::from),
+        (-4_i64..12).prop_map(Value::from),
+        prop_oneof![Just(1.0), Just(2.5), Just(-3.0), Just(1e20), Just(6.0)].prop_map(Value::from),
+        "[ab\u{e9}]{0,4}".prop_map(Value::from),
+        Just(json!(u64::MAX)),
+        Just(json!(i64::MIN)),
+    ]
+}
+
+fn key() -> impl Strategy<Value = String> {
+    prop_oneof![Just("a"), Just("b"), Just("kind"), Just("x/y"), Just("n")].prop_map(str::to_owned)
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    scalar().prop_recursive(3, 24, 4, |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            proptest::collection::btree_map(key(), inner, 0..4)
+                .prop_map(|entries| Value::Object(entries.into_iter().collect())),
+        ]
+    })
+}
+
+/// A schema without subschemas.
+fn leaf() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(json!(true)),
+        Just(json!(false)),
+        Just(json!({})),
+        proptest::sample::subsequence(vec!["string", "integer", "number", "boolean", "null", "array", "object"], 1..4)
+            .prop_map(|names| json!({ "type": names })),
+        proptest::sample::select(vec!["string", "integer", "number", "boolean", "null", "array", "object"])
+            .prop_map(|name| json!({ "type": name })),
+        proptest::collection::vec(scalar(), 1..4).prop_map(|options| json!({ "enum": options })),
+        scalar().prop_map(|constant| json!({ "const": constant })),
+        (-4_i64..6, 0_i64..8).prop_map(|(least, more)| json!({ "minimum": least, "maximum": least + more })),
+        (-4_i64..6)
+            .prop_map(|limit| json!({ "type": "number", "exclusiveMinimum": limit, "exclusiveMaximum": limit + 3 })),
+        (-40_i64..60).prop_map(|limit| json!({ "minimum": limit as f64 / 10.0 })),
+        (1_i64..4).prop_map(|divisor| json!({ "type": "number", "multipleOf": divisor })),
+        (0_u64..3, 0_u64..3).prop_map(|(least, more)| json!({ "minLength": least, "maxLength": least + more })),
+        Just(json!({ "type": "string", "pattern": "^a+$" })),
+        Just(json!({ "pattern": "b" })),
+        Just(json!({ "uniqueItems": true })),
+        (0_u64..3, 0_u64..3).prop_map(|(least, more)| json!({ "minItems": least, "maxItems": least + more })),
+        (0_u64..3, 0_u64..3).prop_map(|(least, more)| json!({ "minProperties": least, "maxProperties": least + more })),
+        Just(json!({ "$ref": "#" })),
+        Just(json!({ "$ref": "#/$defs/shared", "description": "refers" })),
+    ]
+}
+
+fn object(inner: BoxedStrategy<Value>) -> impl Strategy<Value = Value> {
+    let properties = proptest::collection::btree_map(key(), inner.clone(), 0..4);
+    let required = proptest::collection::vec(key(), 0..3);
+    (properties, required, proptest::option::of(prop_oneof![Just(json!(false)), inner]), any::<bool>()).prop_map(
+        |(properties, mut required, additional, is_typed)| {
+            required.sort();
+            required.dedup();
+            // `jsonschema` reports such a key as missing although it is present.
+            if additional == Some(json!(false)) {
+                required.retain(|name| properties.contains_key(name));
+            }
+            let mut schema = Map::new();
+            if is_typed {
+                schema.insert("type".to_owned(), "object".into());
+            }
+            schema.insert("properties".to_owned(), Value::Object(properties.into_iter().collect()));
+            schema.insert("required".to_owned(), required.into());
+            schema.extend(additional.map(|additional| ("additionalProperties".to_owned(), additional)));
+            Value::Object(schema)
+        },
+    )
+}
+
+/// An object whose property `kind` is a constant.
+fn tagged(inner: BoxedStrategy<Value>) -> impl Strategy<Value = Value> {
+    proptest::collection::vec(inner, 2..4).prop_map(|parts| {
+        let branches = ["a", "b", "ab"].into_iter().zip(parts).map(|(tag, part)| {
+            json!({
+                "type": "object",
+                "properties": { "kind": { "const": tag }, "a": part },
+                "required": ["kind", "a"],
+            })
+        });
+        json!({ "oneOf": branches.collect::<Vec<_>>() })
+    })
+}
+
+fn subschema() -> impl Strategy<Value = Value> {
+    leaf().prop_recursive(4, 32, 4, |inner| {
+        prop_oneof![
+            2 => object(inner.clone()),
+            1 => tagged(inner.clone()),
+            1 => (proptest::collection::vec(inner.clone(), 0..3), inner.clone())
+                .prop_map(|(prefix, items)| json!({ "prefixItems": prefix, "items": items })),
+            1 => inner.clone().prop_map(|items| json!({ "type": "array", "items": items, "uniqueItems": true })),
+            1 => inner.clone().prop_map(|part| json!({ "allOf": [part] })),
+            1 => inner.clone().prop_map(|part| json!({ "anyOf": [part, { "type": "null" }] })),
+            1 => proptest::collection::vec(inner, 2..4).prop_map(|parts| json!({ "anyOf": parts })),
+        ]
+    })
+}
+
+fn schema() -> impl Strategy<Value = Value> {
+    (subschema(), leaf()).prop_map(|(root, shared)| {
+        let mut root = if root.is_object() { root } else { json!({ "properties": { "a": root } }) };
+        root["$defs"] = json!({ "shared": shared });
+        root
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_violations_are_those_of_jsonschema(schema in schema(), values in proptest::collection::vec(value(), 8)) {
+        if Plan::compile(&schema).is_none() {
+            return Ok(());
+        }
+        let Ok(library) = Patterns::default().options(Dialect::Draft202012).build(&schema) else { return Ok(()) };
+        let evaluator = Evaluator::new(&schema);
+        let evaluated = Evaluated { evaluator: &evaluator, schema: &schema, is_brief: false };
+        for value in &values {
+            prop_assert_eq!(evaluator.is_valid(&schema, value), library.is_valid(value), "{} {}", schema, value);
+            let brief = evaluator.failures(&schema, value, usize::MAX, true);
+            prop_assert_eq!(brief.is_empty(), library.is_valid(value), "{} {}", schema, value);
+            if library.is_valid(value) {
+                continue;
+            }
+            let ours = Violations::collect(&schema, false, &evaluated, value, Wanted::All);
+            let theirs = Violations::collect(&schema, false, &library, value, Wanted::All);
+            prop_assert_eq!(ours, theirs, "{} {}", schema, value);
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The failures of a value: the keywords that it does not satisfy, before they are described.
+
+#[cfg(feature = "jsonschema")]
+mod convert;
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+/// A keyword that a part of a value does not satisfy.
+pub(super) struct Failure<'v> {
+    pub(super) kind: Kind<'v>,
+    /// The part of the value.
+    pub(super) instance: Cow<'v, Value>,
+    /// The location of the part, as a JSON Pointer.
+    pub(super) pointer: String,
+    /// The evaluation path: the keywords and references that lead from the root of the schema to the keyword.
+    pub(super) path: Path<'v>,
+}
+
+/// An evaluation path, which few descriptions need as text.
+pub(super) enum Path<'v> {
+    #[cfg(feature = "jsonschema")]
+    Text(String),
+    Tokens(Box<[Token<'v>]>),
+}
+
+/// A key or an index in a path.
+#[derive(Clone, Copy)]
+pub(super) enum Token<'v> {
+    Name(&'v str),
+    Index(usize),
+}
+
+impl Path<'_> {
+    /// Returns the path as a JSON Pointer.
+    pub(super) fn text(&self) -> Cow<'_, str> {
+        match self {
+            #[cfg(feature = "jsonschema")]
+            Self::Text(text) => Cow::Borrowed(text),
+            Self::Tokens(tokens) => Cow::Owned(text_of(tokens)),
+        }
+    }
+}
+
+/// Returns the tokens as a JSON Pointer.
+pub(super) fn text_of(tokens: &[Token<'_>]) -> String {
+    let length = |token: &Token<'_>| match token {
+        Token::Name(name) => name.len() + 1,
+        // Most indexes have at most three digits.
+        Token::Index(_) => 4,
+    };
+    let mut text = String::with_capacity(tokens.iter().map(length).sum());
+    for token in tokens {
+        match token {
+            Token::Name(name) => push_child(&mut text, name),
+            Token::Index(idx) => push_child(&mut text, &idx.to_string()),
+        }
+    }
+    text
+}
+
+/// Appends an escaped token to a pointer.
+fn push_child(pointer: &mut String, token: &str) {
+    pointer.push('/');
+    match token.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
+        true => pointer.push_str(&token.replace('~', "~0").replace('/', "~1")),
+        false => pointer.push_str(token),
+    }
+}
+
+/// The keyword of a failure, with what its description needs.
+#[cfg_attr(not(feature = "jsonschema"), expect(dead_code, reason = "some keywords need `jsonschema`"))]
+pub(super) enum Kind<'v> {
+    Type(Vec<&'static str>),
+    Enum(Cow<'v, [Value]>),
+    Const(Cow<'v, Value>),
+    Minimum(Cow<'v, Value>),
+    Maximum(Cow<'v, Value>),
+    ExclusiveMinimum(Cow<'v, Value>),
+    ExclusiveMaximum(Cow<'v, Value>),
+    MultipleOf(f64),
+    MinLength(u64),
+    MaxLength(u64),
+    Pattern(Cow<'v, str>),
+    /// A pattern was not matched within the backtrack limit.
+    BacktrackLimit,
+    MinItems(u64),
+    MaxItems(u64),
+    UniqueItems,
+    Contains,
+    AdditionalItems(u64),
+    UnevaluatedItems,
+    MinProperties(u64),
+    MaxProperties(u64),
+    Required(Cow<'v, str>),
+    /// The keys that are not declared.
+    AdditionalProperties(Vec<Cow<'v, str>>),
+    /// The keys that no schema evaluates.
+    UnevaluatedProperties(Vec<Cow<'v, str>>),
+    PropertyNames(Box<Failure<'v>>),
+    /// The failures of each branch.
+    AnyOf(Vec<Vec<Failure<'v>>>),
+    OneOf(Vec<Vec<Failure<'v>>>),
+    /// More than one branch of a `oneOf` matches.
+    OneOfSeveral,
+    Not,
+    /// The schema `false`.
+    False,
+    /// Any other keyword, by name.
+    Other(String),
+}
+
+/// The names of the types, in the order in which a description lists them.
+pub(super) const TYPE_NAMES: [&str; 7] = ["string", "integer", "number", "boolean", "object", "array", "null"];
+
+impl Kind<'_> {
+    /// Returns the keyword.
+    pub(super) fn keyword(&self) -> &str {
+        match self {
+            Self::Type(_) => "type",
+            Self::Enum(_) => "enum",
+            Self::Const(_) => "const",
+            Self::Minimum(_) => "minimum",
+            Self::Maximum(_) => "maximum",
+            Self::ExclusiveMinimum(_) => "exclusiveMinimum",
+            Self::ExclusiveMaximum(_) => "exclusiveMaximum",
+            Self::MultipleOf(_) => "multipleOf",
+            Self::MinLength(_) => "minLength",
+            Self::MaxLength(_) => "maxLength",
+            Self::Pattern(_) | Self::BacktrackLimit => "pattern",
+            Self::MinItems(_) => "minItems",
+            Self::MaxItems(_) => "maxItems",
+            Self::UniqueItems => "uniqueItems",
+            Self::Contains => "contains",
+            Self::AdditionalItems(_) => "additionalItems",
+            Self::UnevaluatedItems => "unevaluatedItems",
+            Self::MinProperties(_) => "minProperties",
+            Self::MaxProperties(_) => "maxProperties",
+            Self::Required(_) => "required",
+            Self::AdditionalProperties(_) => "additionalProperties",
+            Self::UnevaluatedProperties(_) => "unevaluatedProperties",
+            Self::PropertyNames(_) => "propertyNames",
+            Self::AnyOf(_) => "anyOf",
+            Self::OneOf(_) | Self::OneOfSeveral => "oneOf",
+            Self::Not => "not",
+            Self::False => "falseSchema",
+            Self::Other(keyword) => keyword,
+        }
+    }
+
+    /// Returns the failures of each branch of a choice that has no matching branch.
+    pub(super) fn branches(&self) -> Option<&[Vec<Failure<'_>>]> {
+        match self {
+            Self::AnyOf(branches) | Self::OneOf(branches) => Some(branches),
+            _ => None,
+        }
+    }
+}
