@@ -1,8 +1,7 @@
 //! The context that a host sends along with a call, available to a tool as `&Context`.
 
-use std::any::{Any, TypeId};
+use std::any::Any;
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::fmt;
 #[cfg(feature = "async")]
 use std::future::{Future, poll_fn};
@@ -40,20 +39,52 @@ use crate::tool::Requirements;
 /// ```
 #[derive(Clone, Default)]
 pub struct Context {
-    /// The tokens that cancel the call. Most calls have none.
-    cancel: Option<Arc<[CancelToken]>>,
+    cancel: CancelTokens,
     progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
-    extensions: Option<Arc<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>>,
+    /// The value that was attached last, which holds the others.
+    attached: Option<Arc<Attached>>,
     credentials: Option<Arc<Credentials>>,
     /// The permits that calls with this context run under.
     permits: Option<Arc<Chain>>,
     pub(super) asking: Option<Arc<Asking>>,
 }
 
+/// The tokens that cancel a call. Most calls have at most one.
+#[derive(Clone, Default)]
+enum CancelTokens {
+    #[default]
+    None,
+    One(CancelToken),
+    Several(Arc<[CancelToken]>),
+}
+
+/// A value that is attached to a context. A map would take more work for the few values of a call.
+struct Attached<T: ?Sized = dyn Any + Send + Sync> {
+    earlier: Option<Arc<Attached>>,
+    value: T,
+}
+
+impl CancelTokens {
+    #[inline]
+    fn as_slice(&self) -> &[CancelToken] {
+        match self {
+            CancelTokens::None => &[],
+            CancelTokens::One(token) => std::slice::from_ref(token),
+            CancelTokens::Several(tokens) => tokens,
+        }
+    }
+}
+
 impl Context {
     /// The empty context, which most calls have.
-    pub(crate) const EMPTY: &'static Self =
-        &Self { cancel: None, progress: None, extensions: None, credentials: None, permits: None, asking: None };
+    pub(crate) const EMPTY: &'static Self = &Self {
+        cancel: CancelTokens::None,
+        progress: None,
+        attached: None,
+        credentials: None,
+        permits: None,
+        asking: None,
+    };
 
     /// Creates a context without cancellation, progress listeners, credentials or attached values.
     #[must_use]
@@ -91,9 +122,11 @@ impl Context {
     /// ```
     #[must_use]
     pub fn with_cancel(mut self, token: CancelToken) -> Self {
-        let tokens = self.cancel.as_deref().unwrap_or_default();
-        if !tokens.iter().any(|other| other.is_same(&token)) {
-            self.cancel = Some(tokens.iter().cloned().chain([token]).collect());
+        let tokens = self.cancel.as_slice();
+        if tokens.is_empty() {
+            self.cancel = CancelTokens::One(token);
+        } else if !tokens.iter().any(|other| other.is_same(&token)) {
+            self.cancel = CancelTokens::Several(tokens.iter().cloned().chain([token]).collect());
         }
         self
     }
@@ -162,12 +195,8 @@ impl Context {
     /// ```
     #[must_use]
     pub fn with<T: Send + Sync + 'static>(mut self, value: T) -> Self {
-        let mut extensions = self
-            .extensions
-            .take()
-            .map_or_else(HashMap::new, |shared| Arc::try_unwrap(shared).unwrap_or_else(|shared| (*shared).clone()));
-        extensions.insert(TypeId::of::<T>(), Arc::new(value));
-        self.extensions = Some(Arc::new(extensions));
+        let earlier = self.attached.take();
+        self.attached = Some(Arc::new(Attached { earlier, value }));
         self
     }
 
@@ -185,7 +214,8 @@ impl Context {
     /// Returns the attached value of type `T`.
     #[must_use]
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<&T> {
-        self.extensions.as_ref()?.get(&TypeId::of::<T>())?.downcast_ref()
+        let attached = std::iter::successors(self.attached.as_deref(), |attached| attached.earlier.as_deref());
+        attached.into_iter().find_map(|attached| attached.value.downcast_ref())
     }
 
     /// Sets the credentials of the caller. A tool has access to those that it requires; see `requires(…)` of
@@ -250,17 +280,17 @@ impl Context {
     #[must_use]
     #[inline]
     pub fn is_cancelled(&self) -> bool {
-        self.cancel.as_ref().is_some_and(|tokens| tokens.iter().any(CancelToken::is_cancelled))
+        self.cancel.as_slice().iter().any(CancelToken::is_cancelled)
     }
 
     /// Completes when [`is_cancelled`](Self::is_cancelled) becomes true. Never completes if the call cannot be
     /// cancelled.
     #[cfg(feature = "async")]
     pub async fn cancelled(&self) {
-        match self.cancel.as_deref() {
-            None | Some([]) => std::future::pending().await,
-            Some([token]) => token.cancelled().await,
-            Some(tokens) => {
+        match self.cancel.as_slice() {
+            [] => std::future::pending().await,
+            [token] => token.cancelled().await,
+            tokens => {
                 let mut tokens: Vec<_> = tokens.iter().map(|token| Box::pin(token.cancelled())).collect();
                 poll_fn(|cx| match tokens.iter_mut().any(|token| token.as_mut().poll(cx).is_ready()) {
                     true => Poll::Ready(()),
@@ -274,7 +304,7 @@ impl Context {
     /// Returns true if the context has a cancel token.
     #[cfg(feature = "async")]
     pub(crate) fn is_cancellable(&self) -> bool {
-        self.cancel.is_some()
+        !self.cancel.as_slice().is_empty()
     }
 
     /// Returns the context for work on another thread, and a guard that cancels it when dropped.
