@@ -15,7 +15,7 @@ mod response;
 mod response_budget;
 mod stream;
 
-pub use self::accept::serve;
+pub use self::accept::{serve, serve_connections};
 pub use self::body::{BodyCharge, BodyError, BodyReader, ReceivedBody};
 pub use self::connection::{Connection, EventStreamPermit};
 pub use self::guard::{HostGuard, Rejection};

@@ -39,8 +39,9 @@ struct State {
     tools: HashMap<Arc<str>, Tool>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Tool {
+    name: Arc<str>,
     n_running: usize,
     waiting: VecDeque<oneshot::Sender<CallPermit>>,
 }
@@ -132,8 +133,7 @@ impl CallLimiter {
                 state.remove_canceled();
             }
             let n_left = self.0.max_waiting.saturating_sub(state.n_waiting);
-            let name = state.name_of(tool);
-            let waiting = &mut state.tools.entry(name).or_default().waiting;
+            let waiting = &mut state.tool(tool).waiting;
             // Fairness among waiting calls follows the rule for permits.
             if !is_within_share(waiting.len(), n_left) {
                 return Err(overloaded);
@@ -154,38 +154,33 @@ impl CallLimiter {
     }
 
     fn grant(&self, state: &mut State, tool: &str) -> Option<CallPermit> {
-        if let Some(tool) = state.tools.get(tool)
-            && (!tool.waiting.is_empty() || !is_within_share(tool.n_running, state.n_free))
-        {
+        let n_free = state.n_free;
+        if n_free == 0 {
             return None;
         }
-        if state.n_free == 0 {
-            return None;
-        }
-        let name = state.name_of(tool);
-        Some(self.give(state, name))
-    }
-
-    fn give(&self, state: &mut State, tool: Arc<str>) -> CallPermit {
-        state.tools.entry(Arc::clone(&tool)).or_default().n_running += 1;
+        let tool = match state.tools.get_mut(tool) {
+            Some(known) => known.admit(n_free)?,
+            None => state.tool(tool).admit(n_free)?,
+        };
         state.n_free -= 1;
-        CallPermit { limiter: Some(self.clone()), tool }
+        Some(CallPermit { limiter: Some(self.clone()), tool })
     }
 
     /// Grants free permits to waiting calls, those of the tool with the fewest running calls first.
     fn wake(&self, state: &mut State) {
         while state.n_waiting > 0 && state.n_free > 0 {
-            let waiting = state.tools.iter_mut().filter(|(_, tool)| !tool.waiting.is_empty());
-            let Some((name, tool)) = waiting.min_by_key(|(_, tool)| tool.n_running) else { break };
+            let waiting = state.tools.values_mut().filter(|tool| !tool.waiting.is_empty());
+            let Some(tool) = waiting.min_by_key(|tool| tool.n_running) else { break };
             if !is_within_share(tool.n_running, state.n_free) {
                 break;
             }
-            let (name, waiter) = (Arc::clone(name), tool.waiting.pop_front());
             state.n_waiting -= 1;
-            if let Some(waiter) = waiter
+            if let Some(waiter) = tool.waiting.pop_front()
                 && !waiter.is_closed()
             {
-                let permit = self.give(state, name);
+                tool.n_running += 1;
+                state.n_free -= 1;
+                let permit = CallPermit { limiter: Some(self.clone()), tool: Arc::clone(&tool.name) };
                 if let Err(mut permit) = waiter.send(permit) {
                     // Dropping the permit would lock the state again, and deadlock.
                     permit.limiter = None;
@@ -205,14 +200,17 @@ fn is_within_share(n_running: usize, n_free: usize) -> bool {
 }
 
 impl State {
-    fn name_of(&mut self, tool: &str) -> Arc<str> {
-        if let Some((name, _)) = self.tools.get_key_value(tool) {
-            return Arc::clone(name);
+    /// Returns the entry of a tool, which it adds if there is none.
+    fn tool(&mut self, name: &str) -> &mut Tool {
+        if !self.tools.contains_key(name) {
+            if self.tools.len() >= MAX_IDLE {
+                self.tools.retain(|_, tool| tool.n_running > 0 || !tool.waiting.is_empty());
+            }
+            let name: Arc<str> = name.into();
+            let tool = Tool { name: Arc::clone(&name), n_running: 0, waiting: VecDeque::new() };
+            self.tools.insert(name, tool);
         }
-        if self.tools.len() >= MAX_IDLE {
-            self.tools.retain(|_, tool| tool.n_running > 0 || !tool.waiting.is_empty());
-        }
-        tool.into()
+        self.tools.get_mut(name).expect("the entry exists")
     }
 
     /// Removes waiting calls whose futures were dropped.
@@ -228,6 +226,17 @@ impl State {
             tool.n_running -= 1;
             self.n_free += 1;
         }
+    }
+}
+
+impl Tool {
+    /// Counts a call if the tool may have another permit, and returns the name of the tool.
+    fn admit(&mut self, n_free: usize) -> Option<Arc<str>> {
+        if !self.waiting.is_empty() || !is_within_share(self.n_running, n_free) {
+            return None;
+        }
+        self.n_running += 1;
+        Some(Arc::clone(&self.name))
     }
 }
 

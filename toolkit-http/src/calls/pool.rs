@@ -1,12 +1,12 @@
 //! A thread pool for tools, so that a tool that blocks never delays I/O.
 
+mod batch;
 mod ended;
 mod load;
 mod threads;
 
 use std::fmt;
 use std::future::Future;
-use std::hash::{DefaultHasher, Hasher};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -14,7 +14,9 @@ use std::task::{Context, Poll};
 use async_task::{Builder, FallibleTask};
 use tokio::runtime::Handle;
 
-use self::threads::{Origin, Threads};
+pub use self::batch::ToolBatch;
+pub use self::ended::{is_tool_thread, wake_when_idle};
+use self::threads::{Origin, Runnable, Threads};
 
 /// An elastic pool of threads for futures that may block.
 ///
@@ -114,14 +116,21 @@ impl ToolPool {
     where
         F: Future<Output: Send + 'static> + Send + 'static,
     {
-        let mut hasher = DefaultHasher::new();
-        hasher.write(tool.as_bytes());
-        let origin = Origin { runtime: Handle::current(), tool: hasher.finish() };
+        let (runnable, task) = self.prepare(Handle::current(), tool, future);
+        runnable.schedule();
+        task
+    }
+
+    /// Creates the task of a future that the pool does not have yet.
+    fn prepare<F>(&self, runtime: Handle, tool: &str, future: F) -> (Runnable, Task<F::Output>)
+    where
+        F: Future<Output: Send + 'static> + Send + 'static,
+    {
+        let origin = Origin { runtime, tool: hash(tool) };
         let threads = Arc::clone(&self.threads);
         let schedule = move |runnable| threads.push(runnable);
         let (runnable, task) = Builder::new().metadata(origin).spawn(|_| future, schedule);
-        runnable.schedule();
-        Task(task.fallible())
+        (runnable, Task(task.fallible()))
     }
 }
 
@@ -134,6 +143,11 @@ impl ToolPool {
     pub fn run(&self, tool: &str, work: impl FnOnce() + Send + 'static) {
         self.spawn(tool, async move { work() }).0.detach();
     }
+}
+
+/// Returns the FNV-1a hash of a tool's name. If two are equal, the tools share their turns, so it needs no random key.
+fn hash(tool: &str) -> u64 {
+    tool.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 impl<T> Future for Task<T> {

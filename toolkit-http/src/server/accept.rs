@@ -65,6 +65,44 @@ pub async fn serve<A, F, B>(
     F: Future<Output = Response<B>> + Send + 'static,
     B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static,
 {
+    let answer = move |mut request: Request<Incoming>, connection: Connection| {
+        request.extensions_mut().insert(connection);
+        answer(request)
+    };
+    serve_connections(listener, limits, answer, shutdown, abort).await;
+}
+
+/// Serves connections like [`serve`]. `answer` is called with each request and its connection, which takes less work than
+/// the extensions of the request.
+///
+/// # Examples
+///
+/// ```no_run
+/// use bytes::Bytes;
+/// use http::{Request, Response};
+/// use http_body_util::Full;
+/// use toolkit_http::{Connection, Limits, bind, serve_connections};
+///
+/// # async fn run() -> std::io::Result<()> {
+/// let listener = bind(&[([127, 0, 0, 1], 8000).into()])?;
+/// let answer = |_: Request<_>, connection: Connection| async move {
+///     Response::new(Full::new(Bytes::from(connection.address().to_string())))
+/// };
+/// serve_connections(listener, Limits::default(), answer, std::future::pending(), std::future::pending()).await;
+/// # Ok(())
+/// # }
+/// ```
+pub async fn serve_connections<A, F, B>(
+    listener: TcpListener,
+    limits: Limits,
+    answer: A,
+    shutdown: impl Future<Output = ()>,
+    abort: impl Future<Output = ()>,
+) where
+    A: Fn(Request<Incoming>, Connection) -> F + Clone + Send + 'static,
+    F: Future<Output = Response<B>> + Send + 'static,
+    B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static,
+{
     let (io_timeout, shutdown_timeout) = (limits.io_timeout, limits.shutdown_timeout);
     let connections = Connections::new(limits);
     let graceful = GracefulShutdown::new();
@@ -92,11 +130,10 @@ pub async fn serve<A, F, B>(
         // A response is written in one go, so Nagle's algorithm would only delay it.
         let _ = stream.set_nodelay(true);
         let (answer, this) = (answer.clone(), connection.clone());
-        let service = service_fn(move |mut request: Request<Incoming>| {
+        let service = service_fn(move |request: Request<Incoming>| {
             let connection = this.clone();
             connection.running();
-            request.extensions_mut().insert(connection.clone());
-            let answered = answer(request);
+            let answered = answer(request, connection.clone());
             async move { Ok::<_, Infallible>(Tracked::track(answered.await, connection).await) }
         });
         let stream = WriteTimeout::new(stream, connection.clone(), io_timeout);

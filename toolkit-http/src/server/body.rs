@@ -1,7 +1,9 @@
 //! Request bodies.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
@@ -141,11 +143,15 @@ impl BodyReader {
         if announced.is_some_and(|length: usize| length > self.max_bytes) {
             return Err(BodyError::TooLarge(self.max_bytes));
         }
-        let _receiving = connection.map(Connection::receiving);
         // Without an address, each connection is a client of its own.
         let address = connection.map(Connection::address);
         let charge = self.budget.charge(address.filter(|address| self.limits.limits_address(*address)));
-        let read = self.collect(body, announced, charge);
+        let mut read = pin!(self.collect(body, announced, charge));
+        // Most bodies arrive with their head and need no timer.
+        if let Poll::Ready(received) = poll_fn(|cx| Poll::Ready(read.as_mut().poll(cx))).await {
+            return received;
+        }
+        let _receiving = connection.map(Connection::receiving);
         tokio::time::timeout(self.timeout, read).await.map_err(|_| BodyError::TimedOut(self.timeout))?
     }
 

@@ -81,6 +81,9 @@ impl Budget {
 impl Charge {
     /// Waits for room, then charges `n_more` bytes.
     pub(super) async fn grow(&mut self, n_more: usize) {
+        if self.try_grow(n_more) {
+            return;
+        }
         loop {
             let budget = self.budget.clone();
             let mut released = std::pin::pin!(budget.0.released.notified());

@@ -20,11 +20,55 @@ struct DeferringWaker(Waker);
 
 impl Wake for DeferringWaker {
     fn wake(self: Arc<Self>) {
-        DEFERRED.with_borrow_mut(|collected| match collected {
-            Some(collected) => collected.push(self.0.clone()),
-            None => self.0.wake_by_ref(),
-        });
+        wake_when_idle(self.0.clone());
     }
+}
+
+/// Wakes a task. A thread of a [`ToolPool`](super::ToolPool) defers this until it has no other work, or for 100 µs; all
+/// other threads wake the task at once.
+///
+/// # Examples
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// use std::sync::Arc;
+/// use std::sync::mpsc::{Sender, channel};
+/// use std::task::Wake;
+///
+/// use toolkit_http::{ToolPool, is_tool_thread, wake_when_idle};
+///
+/// struct Flush(Sender<bool>);
+///
+/// impl Wake for Flush {
+///     fn wake(self: Arc<Self>) {
+///         let _ = self.0.send(is_tool_thread());
+///     }
+/// }
+///
+/// let (sender, flushed) = channel();
+/// let flush = Arc::new(Flush(sender));
+/// let _ = ToolPool::new().spawn("quick", async move { wake_when_idle(flush.into()) }).await;
+/// assert!(flushed.recv().is_ok());
+/// # }
+/// ```
+pub fn wake_when_idle(waker: Waker) {
+    let waker = DEFERRED.with_borrow_mut(|collected| match collected {
+        Some(collected) => {
+            collected.push(waker);
+            None
+        }
+        None => Some(waker),
+    });
+    if let Some(waker) = waker {
+        waker.wake();
+    }
+}
+
+/// Returns true on a thread of a [`ToolPool`](super::ToolPool).
+#[must_use]
+pub fn is_tool_thread() -> bool {
+    DEFERRED.with_borrow(Option::is_some)
 }
 
 /// Wraps the waker of a task that waits for a call, so that wakeups are deferred.

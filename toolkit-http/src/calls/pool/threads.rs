@@ -1,6 +1,6 @@
 //! The threads of a pool and their queue.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
@@ -55,10 +55,8 @@ pub(super) struct Threads {
 #[derive(Default)]
 struct State {
     queue: VecDeque<Runnable>,
-    /// The number of threads that poll futures of each tool.
-    running: HashMap<u64, usize>,
-    stats: HashMap<usize, Arc<ThreadStat>>,
-    next_thread: usize,
+    /// The threads, each with a number of its own that it keeps until it ends.
+    workers: Vec<Option<Worker>>,
     n_threads: usize,
     n_idle: usize,
     /// The number of idle threads that were notified and have not taken a future yet.
@@ -71,6 +69,14 @@ struct State {
     is_filling: bool,
     has_monitor: bool,
     is_monitor_asleep: bool,
+}
+
+/// A thread of the pool.
+#[derive(Default)]
+struct Worker {
+    /// The tool whose future it polls.
+    tool: Option<u64>,
+    stat: Option<Arc<ThreadStat>>,
 }
 
 impl Threads {
@@ -89,6 +95,14 @@ impl Threads {
                 drop(filling);
             });
         }
+    }
+
+    /// Adds futures to the queue and starts threads for them at once. Leaves an empty list.
+    pub(super) fn push_all(self: &Arc<Self>, runnables: &mut Vec<Runnable>) {
+        let mut state = self.state();
+        state.queue.extend(runnables.drain(..));
+        self.keep_monitor(state);
+        self.fill();
     }
 
     /// Adds threads for the queued futures, up to the number of cores.
@@ -119,14 +133,15 @@ impl Threads {
             return;
         }
         state.n_threads += 1;
-        let nth = state.next_thread;
-        state.next_thread += 1;
+        let nth = state.add_worker();
         drop(state);
         let threads = Arc::clone(self);
         let started = std::thread::Builder::new().name("toolkit tool".to_owned()).spawn(move || threads.work(nth));
         if let Err(error) = started {
             tracing::error!(%error, "cannot start a thread of the tool pool");
-            self.state().n_threads -= 1;
+            let mut state = self.state();
+            state.n_threads -= 1;
+            state.workers[nth] = None;
         }
     }
 
@@ -134,17 +149,15 @@ impl Threads {
         let stat = ThreadStat::of_this_thread().map(Arc::new);
         defer_wakeups();
         let mut state = self.state();
-        if let Some(stat) = stat {
-            state.stats.insert(nth, stat);
-        }
+        state.workers[nth] = Some(Worker { tool: None, stat });
         loop {
             if let Some(runnable) = state.queue.pop_front() {
-                let tool = runnable.metadata().tool;
-                *state.running.entry(tool).or_default() += 1;
+                state.polls(nth, Some(runnable.metadata().tool));
                 drop(state);
                 let runtime = run(runnable);
                 state = self.state();
-                state.ended(tool);
+                state.polls(nth, None);
+                state.n_done = state.n_done.wrapping_add(1);
                 state.ended.take_deferred();
                 let is_late = state.ended.since().is_some_and(|since| since.elapsed() >= MAX_WAKE_DELAY);
                 if state.queue.is_empty() || is_late {
@@ -162,7 +175,7 @@ impl Threads {
             state.n_woken = state.n_woken.saturating_sub(1);
             if waited.timed_out() && state.queue.is_empty() {
                 state.n_threads -= 1;
-                state.stats.remove(&nth);
+                state.workers[nth] = None;
                 return;
             }
         }
@@ -209,7 +222,7 @@ impl Threads {
     /// Handles a stalled pool: wakes deferred tasks, and adds threads if futures are queued.
     fn relieve(self: &Arc<Self>, mut state: MutexGuard<'_, State>, since: &mut Instant, n_added: &mut usize) {
         let (wakers, n_queued) = (state.ended.take(), state.queue.len());
-        let stats: Vec<_> = state.stats.values().cloned().collect();
+        let stats: Vec<_> = state.workers.iter().flatten().filter_map(|worker| worker.stat.clone()).collect();
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
         if n_queued == 0 {
@@ -229,8 +242,9 @@ impl Threads {
     /// Moves a future of a tool without a thread to the head of the queue. Returns false if there is none.
     fn put_other_tool_first(&self) -> bool {
         let mut state = self.state();
-        let State { queue, running, .. } = &mut *state;
-        let other = queue.iter().position(|runnable| !running.contains_key(&runnable.metadata().tool));
+        let State { queue, workers, .. } = &mut *state;
+        let running: HashSet<u64> = workers.iter().flatten().filter_map(|worker| worker.tool).collect();
+        let other = queue.iter().position(|runnable| !running.contains(&runnable.metadata().tool));
         let Some(runnable) = other.and_then(|other| queue.remove(other)) else { return false };
         queue.push_front(runnable);
         true
@@ -252,13 +266,21 @@ impl State {
         self.queue.is_empty() && self.ended.since().is_none()
     }
 
-    fn ended(&mut self, tool: u64) {
-        self.n_done = self.n_done.wrapping_add(1);
-        if let Some(n_running) = self.running.get_mut(&tool) {
-            *n_running -= 1;
-            if *n_running == 0 {
-                self.running.remove(&tool);
-            }
+    /// Returns the number of a new thread.
+    fn add_worker(&mut self) -> usize {
+        let free = self.workers.iter().position(Option::is_none);
+        let nth = free.unwrap_or(self.workers.len());
+        if free.is_none() {
+            self.workers.push(None);
+        }
+        self.workers[nth] = Some(Worker::default());
+        nth
+    }
+
+    /// Records the tool whose future a thread polls.
+    fn polls(&mut self, nth: usize, tool: Option<u64>) {
+        if let Some(worker) = &mut self.workers[nth] {
+            worker.tool = tool;
         }
     }
 }
