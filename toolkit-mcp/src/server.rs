@@ -35,6 +35,7 @@ mod find;
 mod headers;
 mod http;
 mod initialize;
+mod json_text;
 mod listen;
 mod listing;
 mod logging;

@@ -1,12 +1,14 @@
 //! HTTP headers that must match the message (2026-07-28, Streamable HTTP, Request Metadata).
 
+use std::borrow::Cow;
+
 use http::{HeaderMap, HeaderName};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use toolkit::Arguments;
 use toolkit::mcp::Revision;
 
-use super::message::text;
+use super::json_text::{JsonText, text};
 use super::meta::{BATCHES, MODERN, Meta};
 use super::param_headers::decoded;
 use super::reply::{Code, RpcError};
@@ -31,7 +33,7 @@ pub(super) fn takes_batches(headers: &HeaderMap) -> bool {
 pub(super) fn check(
     headers: &HeaderMap,
     method: &str,
-    params: Option<&RawValue>,
+    params: Params<'_>,
     meta: &Meta<'_>,
 ) -> Result<Revision, RpcError> {
     let version = headers.get(&VERSION).map(|value| value.to_str().unwrap_or("?").trim());
@@ -49,11 +51,11 @@ pub(super) fn check(
     }
     require(headers, &METHOD, method, "`method`")?;
     let named = match method {
-        "tools/call" | "prompts/get" => name_of(params).and_then(|fields| fields.name).and_then(text),
-        "resources/read" => name_of(params).and_then(|fields| fields.uri).and_then(text),
+        "tools/call" | "prompts/get" => params.text_of(|names| names.name),
+        "resources/read" => params.text_of(|names| names.uri),
         // For load balancers. Clients of the Python SDK, such as FastMCP's, do not send it.
         "tasks/get" | "tasks/update" | "tasks/cancel" if headers.contains_key(&NAME) => {
-            name_of(params).and_then(|fields| fields.task).and_then(text)
+            params.text_of(|names| names.task)
         }
         _ => None,
     };
@@ -81,18 +83,31 @@ pub(super) fn check_param_headers(
     })
 }
 
+/// The parameters of a request, as far as a header repeats them.
+#[derive(Clone, Copy)]
+pub(super) enum Params<'m> {
+    Unread(Option<&'m RawValue>),
+    /// Those of a call with this name.
+    Call(&'m str),
+}
+
 #[derive(Deserialize)]
 struct Names<'m> {
     #[serde(borrow)]
-    name: Option<&'m RawValue>,
+    name: Option<JsonText<'m>>,
     #[serde(borrow)]
-    uri: Option<&'m RawValue>,
+    uri: Option<JsonText<'m>>,
     #[serde(borrow, rename = "taskId")]
-    task: Option<&'m RawValue>,
+    task: Option<JsonText<'m>>,
 }
 
-fn name_of(params: Option<&RawValue>) -> Option<Names<'_>> {
-    serde_json::from_str(params?.get()).ok()
+impl<'m> Params<'m> {
+    fn text_of(self, field: impl FnOnce(Names<'m>) -> Option<JsonText<'m>>) -> Option<Cow<'m, str>> {
+        match self {
+            Self::Call(name) => Some(name.into()),
+            Self::Unread(params) => text(field(serde_json::from_str(params?.get()).ok()?)?.get()),
+        }
+    }
 }
 
 fn require(headers: &HeaderMap, header: &HeaderName, wanted: &str, what: &str) -> Result<(), RpcError> {

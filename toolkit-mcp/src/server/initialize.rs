@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use toolkit::mcp::{LIST_TTL_MS, Revision};
 
 use super::ask::Modes;
-use super::message::text;
+use super::json_text::text;
 use super::meta::{LEGACY, supported};
 use super::state::Server;
 use super::tasks::EXTENSION;
@@ -20,7 +20,7 @@ impl Server {
             version: Option<&'m RawValue>,
         }
         let params: Params<'_> = params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default();
-        let wanted = params.version.and_then(text);
+        let wanted = params.version.and_then(|version| text(version.get()));
         // Negotiation: the version of the client if it is supported, else the newest one, which the client may reject.
         let version = LEGACY.into_iter().find(|known| wanted.as_deref() == Some(known)).unwrap_or(LEGACY[0]);
         let mut result = json!({
@@ -78,7 +78,9 @@ pub(super) fn modes(params: Option<&RawValue>, version: &str) -> Modes {
         capabilities: Option<&'m RawValue>,
     }
     let params = params.and_then(|params| serde_json::from_str::<Params<'_>>(params.get()).ok());
-    let modes = params.and_then(|params| params.capabilities).map_or_else(Modes::default, Modes::declared);
+    let modes = params
+        .and_then(|params| params.capabilities)
+        .map_or_else(Modes::default, |declared| Modes::declared(declared.get()));
     match version == LEGACY[0] {
         true => modes,
         false => modes.with_plain_forms(),

@@ -9,7 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use toolkit::call::{LogLevel, LogMessage};
 
-use super::message::text;
+use super::json_text::text;
 use super::reply::{Code, RpcError, json_bytes, notification};
 
 /// The number of sessions whose levels are remembered.
@@ -75,11 +75,11 @@ pub(super) fn requested_level(params: Option<&RawValue>) -> Result<LogLevel, Rpc
         level: Option<&'m RawValue>,
     }
     let params: Params<'_> = params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default();
-    params.level.map_or_else(|| Err(invalid_level("level")), |level| parse_level("level", level))
+    params.level.map_or_else(|| Err(invalid_level("level")), |level| parse_level("level", level.get()))
 }
 
 /// Parses the level in a field.
-pub(super) fn parse_level(field: &str, level: &RawValue) -> Result<LogLevel, RpcError> {
+pub(super) fn parse_level(field: &str, level: &str) -> Result<LogLevel, RpcError> {
     text(level).and_then(|name| LogLevel::from_name(&name)).ok_or_else(|| invalid_level(field))
 }
 

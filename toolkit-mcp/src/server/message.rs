@@ -1,10 +1,15 @@
 //! Incoming JSON-RPC messages, borrowed from their bytes.
 
+mod call;
+mod scan;
+
 use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+pub(super) use self::call::CallRequest;
+use super::json_text::{is_id, text};
 use super::reply::{Code, RpcError};
 
 /// An incoming message.
@@ -14,6 +19,11 @@ pub(super) enum Message<'m> {
         id: &'m RawValue,
         method: Cow<'m, str>,
         params: Option<&'m RawValue>,
+    },
+    /// A request for `tools/call`, in the form that clients usually send.
+    Call {
+        id: &'m RawValue,
+        call: CallRequest<'m>,
     },
     Notification {
         method: Cow<'m, str>,
@@ -57,6 +67,9 @@ fn present<'m, D: Deserializer<'m>>(deserializer: D) -> Result<Option<&'m RawVal
 
 impl<'m> Message<'m> {
     pub(super) fn parse(json: &'m [u8]) -> Result<Self, Malformed<'m>> {
+        if let Some((id, call)) = CallRequest::read(json) {
+            return Ok(Self::Call { id, call });
+        }
         // A derived `Deserialize` would accept an array of the fields too.
         if json.trim_ascii_start().first() != Some(&b'{') {
             return Err(not_an_object(json));
@@ -66,7 +79,7 @@ impl<'m> Message<'m> {
             let code = if error.is_data() { Code::InvalidRequest } else { Code::ParseError };
             malformed(None, code, "the message is not JSON, or has a duplicate field")
         })?;
-        let id = fields.id.filter(|id| is_id(id));
+        let id = fields.id.filter(|id| is_id(id.get()));
         let invalid = |message| malformed(id, Code::InvalidRequest, message);
         if fields.jsonrpc.is_none_or(|version| version.get() != "\"2.0\"") {
             return Err(invalid("`jsonrpc` must be \"2.0\""));
@@ -80,7 +93,7 @@ impl<'m> Message<'m> {
                 None => Err(invalid("the message has neither `method`, `result` nor `error`")),
             };
         };
-        let method = text(method).ok_or_else(|| invalid("`method` must be a string"))?;
+        let method = text(method.get()).ok_or_else(|| invalid("`method` must be a string"))?;
         let params = fields.params;
         Ok(match id {
             Some(id) => Message::Request { id, method, params },
@@ -93,7 +106,7 @@ impl<'m> Message<'m> {
     /// Returns the id of a request.
     pub(super) fn id(&self) -> Option<&'m RawValue> {
         match self {
-            Message::Request { id, .. } => Some(id),
+            Message::Request { id, .. } | Message::Call { id, .. } => Some(id),
             Message::Notification { .. } | Message::Response { .. } => None,
         }
     }
@@ -111,20 +124,4 @@ fn not_an_object(json: &[u8]) -> Malformed<'static> {
 
 fn malformed<'m>(id: Option<&'m RawValue>, code: Code, message: &str) -> Malformed<'m> {
     Malformed { id, fault: RpcError::bad_request(code, message) }
-}
-
-/// Returns true for a string or an integer (`RequestId` of all revisions).
-pub(super) fn is_id(value: &RawValue) -> bool {
-    let text = value.get();
-    text.starts_with('"') || text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
-}
-
-/// Returns the text of a JSON string.
-pub(super) fn text(value: &RawValue) -> Option<Cow<'_, str>> {
-    let json = value.get();
-    let inner = json.strip_prefix('"')?.strip_suffix('"')?;
-    if inner.contains('\\') {
-        return serde_json::from_str(json).ok().map(Cow::Owned);
-    }
-    Some(Cow::Borrowed(inner))
 }

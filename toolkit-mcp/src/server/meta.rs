@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 use toolkit::call::LogLevel;
 use toolkit::mcp::Revision;
 
+use super::json_text::{JsonText, is_id, text};
 use super::logging::parse_level;
-use super::message::{is_id, text};
 use super::reply::{Code, RpcError};
 
 /// The supported revisions with an `initialize` request, newest first.
@@ -25,23 +25,23 @@ pub(super) const BATCHES: &str = "2025-03-26";
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 pub(super) struct Meta<'m> {
     #[serde(borrow, rename = "io.modelcontextprotocol/protocolVersion")]
-    version: Option<&'m RawValue>,
+    version: Option<JsonText<'m>>,
     #[serde(borrow, rename = "io.modelcontextprotocol/clientInfo")]
-    pub(super) client_info: Option<&'m RawValue>,
+    pub(super) client_info: Option<JsonText<'m>>,
     #[serde(borrow, rename = "io.modelcontextprotocol/clientCapabilities")]
-    pub(super) client_capabilities: Option<&'m RawValue>,
+    pub(super) client_capabilities: Option<JsonText<'m>>,
     #[serde(borrow, rename = "progressToken")]
-    progress_token: Option<&'m RawValue>,
+    progress_token: Option<JsonText<'m>>,
     #[serde(borrow, rename = "rs.toolkit/chunks")]
-    chunks: Option<&'m RawValue>,
+    chunks: Option<JsonText<'m>>,
     #[serde(borrow, rename = "io.modelcontextprotocol/logLevel")]
-    log_level: Option<&'m RawValue>,
+    log_level: Option<JsonText<'m>>,
     #[serde(borrow)]
-    traceparent: Option<&'m RawValue>,
+    traceparent: Option<JsonText<'m>>,
     #[serde(borrow)]
-    tracestate: Option<&'m RawValue>,
+    tracestate: Option<JsonText<'m>>,
     #[serde(borrow)]
-    baggage: Option<&'m RawValue>,
+    baggage: Option<JsonText<'m>>,
     /// The answers with which the client repeats a call. They are beside `_meta`.
     #[serde(skip)]
     pub(super) input: Input<'m>,
@@ -92,13 +92,29 @@ impl<'m> Meta<'m> {
         Ok(Self { input, task: params.task, ..meta })
     }
 
-    /// Returns the revision that the request declares.
-    pub(super) fn version(&self) -> Option<Cow<'m, str>> {
-        self.version.and_then(text)
+    /// Returns the field of this name, or `None` for a field that the server does not read.
+    pub(super) fn field(&mut self, name: &str) -> Option<&mut Option<JsonText<'m>>> {
+        Some(match name {
+            "io.modelcontextprotocol/protocolVersion" => &mut self.version,
+            "io.modelcontextprotocol/clientInfo" => &mut self.client_info,
+            "io.modelcontextprotocol/clientCapabilities" => &mut self.client_capabilities,
+            "progressToken" => &mut self.progress_token,
+            "rs.toolkit/chunks" => &mut self.chunks,
+            "io.modelcontextprotocol/logLevel" => &mut self.log_level,
+            "traceparent" => &mut self.traceparent,
+            "tracestate" => &mut self.tracestate,
+            "baggage" => &mut self.baggage,
+            _ => return None,
+        })
     }
 
-    pub(super) fn progress_token(&self) -> Option<&'m RawValue> {
-        self.progress_token.filter(|token| is_id(token))
+    /// Returns the revision that the request declares.
+    pub(super) fn version(&self) -> Option<Cow<'m, str>> {
+        self.version.and_then(|version| text(version.get()))
+    }
+
+    pub(super) fn progress_token(&self) -> Option<JsonText<'m>> {
+        self.progress_token.filter(|token| is_id(token.get()))
     }
 
     /// Returns true if the client wants the parts of a result while the tool runs.
@@ -108,11 +124,11 @@ impl<'m> Meta<'m> {
 
     /// Returns the level from which on the client wants to receive log messages of the call.
     pub(super) fn log_level(&self) -> Result<Option<LogLevel>, RpcError> {
-        self.log_level.map(|level| parse_level("io.modelcontextprotocol/logLevel", level)).transpose()
+        self.log_level.map(|level| parse_level("io.modelcontextprotocol/logLevel", level.get())).transpose()
     }
 
     pub(super) fn trace(&self) -> [Option<Cow<'m, str>>; 3] {
-        [self.traceparent, self.tracestate, self.baggage].map(|value| value.and_then(text))
+        [self.traceparent, self.tracestate, self.baggage].map(|value| value.and_then(|value| text(value.get())))
     }
 
     /// Returns the revision whose rules apply to the request.

@@ -16,7 +16,7 @@ use super::find::Find;
 use super::initialize::empty_list;
 use super::listen::Listen;
 use super::logging::requested_level;
-use super::message::{Malformed, Message};
+use super::message::{CallRequest, Malformed, Message};
 use super::meta::{BATCHES, Meta, missing};
 use super::peer::Peer;
 use super::reply::{Code, RpcError, json_bytes};
@@ -27,6 +27,7 @@ use super::task_requests::{TaskMethod, TaskRequest, TaskResult, declares_tasks};
 use super::{find, headers, initialize, page, resources};
 
 /// The action that a message requires.
+#[expect(clippy::large_enum_variant, reason = "most messages are calls")]
 pub(super) enum Routed<'m> {
     /// Send this response.
     Reply(Vec<u8>),
@@ -35,7 +36,7 @@ pub(super) enum Routed<'m> {
     /// Send this error.
     RpcError(Option<&'m RawValue>, RpcError),
     /// Run this call.
-    Call(Box<Call<'m>>),
+    Call(Call<'m>),
     /// Answer this request of a search tool on a thread of the tool pool.
     Find(Find),
     /// Answer this request for resources on a thread of the tool pool.
@@ -58,6 +59,10 @@ impl Server {
                 let routed = self.request(id, &method, params, peer);
                 routed.unwrap_or_else(|fault| Routed::RpcError(Some(id), fault))
             }
+            Ok(Message::Call { id, call }) => {
+                let routed = self.call_request(id, call, peer);
+                routed.unwrap_or_else(|fault| Routed::RpcError(Some(id), fault))
+            }
             Ok(Message::Notification { method, params }) => {
                 if let ("notifications/cancelled", Some(session)) = (&*method, peer.session) {
                     self.cancel(session, params);
@@ -75,6 +80,21 @@ impl Server {
         }
     }
 
+    fn call_request<'m>(
+        &self,
+        id: &'m RawValue,
+        request: CallRequest<'m>,
+        peer: Peer<'_>,
+    ) -> Result<Routed<'m>, RpcError> {
+        let CallRequest { name, arguments, meta } = request;
+        let revision = match peer.headers {
+            Some(headers) => headers::check(headers, "tools/call", headers::Params::Call(name), &meta)?,
+            None => meta.revision(None)?,
+        };
+        let arguments = arguments.map_or(Arguments::NONE, Arguments::from);
+        self.call(id, name.into(), arguments, &meta, revision, peer)
+    }
+
     fn request<'m>(
         &self,
         id: &'m RawValue,
@@ -84,13 +104,21 @@ impl Server {
     ) -> Result<Routed<'m>, RpcError> {
         let meta = Meta::parse(params)?;
         let revision = match peer.headers {
-            Some(headers) => headers::check(headers, method, params, &meta)?,
+            Some(headers) => headers::check(headers, method, headers::Params::Unread(params), &meta)?,
             None => meta.revision(None)?,
         };
         let reply = |result: &Value| Routed::Reply(self.response(id, revision, &json_bytes(result)));
         let is_legacy = revision == Revision::V2025_11_25;
         Ok(match method {
-            "tools/call" => self.call(id, params, &meta, revision, peer)?,
+            "tools/call" => {
+                let invalid = || {
+                    let message = "`params` must be an object with the `name` of a tool";
+                    RpcError::new(Code::InvalidParams, message)
+                };
+                let params = params.ok_or_else(invalid)?.get().as_bytes();
+                let params = CallParams::parse(params).map_err(|_| invalid())?;
+                self.call(id, params.name().to_owned().into(), params.arguments(), &meta, revision, peer)?
+            }
             "tools/list" => Routed::Reply(self.response(id, revision, &self.list(params, revision)?)),
             "initialize" if is_legacy => {
                 let result = self.initialize(params);
@@ -144,16 +172,13 @@ impl Server {
     fn call<'m>(
         &self,
         id: &'m RawValue,
-        params: Option<&'m RawValue>,
+        mut name: Cow<'m, str>,
+        mut arguments: Arguments<'m>,
         meta: &Meta<'m>,
         revision: Revision,
         peer: Peer<'_>,
     ) -> Result<Routed<'m>, RpcError> {
-        let invalid = || RpcError::new(Code::InvalidParams, "`params` must be an object with the `name` of a tool");
-        let params = CallParams::parse(params.ok_or_else(invalid)?.get().as_bytes()).map_err(|_| invalid())?;
         let served = self.served();
-        let mut name: Cow<'_, str> = params.name().into();
-        let mut arguments = params.arguments();
         if served.get(&name).is_none() && self.lists_search_tools(&served) {
             match find::SearchToolCall::parse(&name, &arguments) {
                 Some(Ok(find::SearchToolCall::Call { name: target, arguments: given })) => {
@@ -221,9 +246,9 @@ impl Server {
             traceparent = traceparent.as_deref(),
         );
         let shared = Arc::clone(&self.shared);
-        let progress_token = meta.progress_token().map(ToOwned::to_owned);
+        let progress_token = meta.progress_token().and_then(|token| serde_json::from_str(token.get()).ok());
         let id = id.to_owned();
-        Ok(Routed::Call(Box::new(Call {
+        Ok(Routed::Call(Call {
             shared,
             served,
             nth,
@@ -242,7 +267,7 @@ impl Server {
             span,
             permit: None,
             charge: Mutex::default(),
-        })))
+        }))
     }
 
     /// Returns how a call asks the user of its client.
@@ -265,7 +290,7 @@ impl Server {
                 _ => Asks::Never,
             });
         }
-        let modes = meta.client_capabilities.map_or_else(Modes::default, Modes::declared);
+        let modes = meta.client_capabilities.map_or_else(Modes::default, |declared| Modes::declared(declared.get()));
         let Some(state) = meta.input.state else {
             return Ok(if modes.is_empty() { Asks::Never } else { Asks::Rounds(Rounds::first(modes)) });
         };

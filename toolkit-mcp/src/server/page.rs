@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use toolkit::mcp::Revision;
 
-use super::message::text;
+use super::json_text::text;
 use super::reply::{Code, RpcError, json_bytes};
 use super::served::ServedTools;
 
@@ -34,7 +34,7 @@ pub(super) fn cursor_text(params: Option<&RawValue>) -> Result<Option<String>, R
     let Some(cursor) = params.and_then(|params| params.cursor) else {
         return Ok(None);
     };
-    let cursor: Cow<'_, str> = text(cursor).ok_or_else(invalid_cursor)?;
+    let cursor: Cow<'_, str> = text(cursor.get()).ok_or_else(invalid_cursor)?;
     let key = data_encoding::BASE64URL_NOPAD.decode(cursor.as_bytes()).map_err(|_| invalid_cursor())?;
     String::from_utf8(key).map(Some).map_err(|_| invalid_cursor())
 }

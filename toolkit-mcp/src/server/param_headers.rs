@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::message::text;
+use super::json_text::text;
 
 const ANNOTATION: &str = "x-mcp-header";
 
@@ -69,7 +69,7 @@ impl ParamHeader {
         {
             return sent == wanted;
         }
-        text(wanted).as_deref().unwrap_or(wanted.get()) == sent
+        text(wanted.get()).as_deref().unwrap_or(wanted.get()) == sent
     }
 }
 

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use toolkit::Context;
 use toolkit::call::{Credentials, TraceContext};
@@ -31,8 +30,8 @@ use super::meta::Meta;
 #[derive(Clone, Debug)]
 pub struct Request {
     revision: Revision,
-    client_info: Option<Box<RawValue>>,
-    client_capabilities: Option<Box<RawValue>>,
+    client_info: Option<Box<str>>,
+    client_capabilities: Option<Box<str>>,
     trace: [Option<Box<str>>; 3],
     caller: Option<Arc<Caller>>,
 }
@@ -41,8 +40,8 @@ impl Request {
     fn new(revision: Revision, meta: &Meta<'_>, caller: Option<&Arc<Caller>>) -> Self {
         Self {
             revision,
-            client_info: meta.client_info.map(ToOwned::to_owned),
-            client_capabilities: meta.client_capabilities.map(ToOwned::to_owned),
+            client_info: meta.client_info.map(|info| info.get().into()),
+            client_capabilities: meta.client_capabilities.map(|declared| declared.get().into()),
             trace: meta.trace().map(|value| value.map(|value| value.into())),
             caller: caller.cloned(),
         }
@@ -74,13 +73,13 @@ impl Request {
     /// have them.
     #[must_use]
     pub fn client_info(&self) -> Option<Value> {
-        serde_json::from_str(self.client_info.as_ref()?.get()).ok()
+        serde_json::from_str(self.client_info.as_ref()?).ok()
     }
 
     /// Returns the capabilities of the client. Calls before 2026-07-28 do not have them.
     #[must_use]
     pub fn client_capabilities(&self) -> Option<Value> {
-        serde_json::from_str(self.client_capabilities.as_ref()?.get()).ok()
+        serde_json::from_str(self.client_capabilities.as_ref()?).ok()
     }
 
     /// Returns `traceparent` of the W3C Trace Context, as sent by the client.

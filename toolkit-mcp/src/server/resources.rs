@@ -12,7 +12,7 @@ use toolkit::{CancelToken, Context};
 
 use self::answer::{Action, Scope};
 pub(super) use self::answer::{ResourceRequest, watch_readable};
-use super::message::text;
+use super::json_text::text;
 use super::meta::Meta;
 use super::page;
 use super::peer::Peer;
@@ -128,7 +128,7 @@ fn uri_of(params: Option<&RawValue>) -> Result<String, RpcError> {
     }
     let invalid = || RpcError::new(Code::InvalidParams, "`params` must be an object with the `uri` of a resource");
     let params: Params<'_> = serde_json::from_str(params.ok_or_else(invalid)?.get()).map_err(|_| invalid())?;
-    let uri = text(params.uri).ok_or_else(invalid)?;
+    let uri = text(params.uri.get()).ok_or_else(invalid)?;
     if uri.len() > MAX_URI_LEN {
         return Err(RpcError::new(Code::InvalidParams, format!("`uri` is longer than {MAX_URI_LEN} bytes")));
     }

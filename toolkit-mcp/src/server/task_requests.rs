@@ -14,7 +14,7 @@ use toolkit::mcp::Revision;
 pub(super) use self::answer::{TaskRequest, detailed};
 pub(super) use self::offer::{declares_tasks, missing_extension};
 pub(super) use self::result::TaskResult;
-use super::message::text;
+use super::json_text::text;
 use super::meta::Meta;
 use super::peer::Peer;
 use super::reply::{Code, RpcError};
@@ -136,7 +136,7 @@ fn task_id(params: Option<&RawValue>) -> Result<String, RpcError> {
     }
     let invalid = || RpcError::new(Code::InvalidParams, "`params` must have a string `taskId`");
     let params: Params<'_> = serde_json::from_str(params.ok_or_else(invalid)?.get()).map_err(|_| invalid())?;
-    text(params.id).map(|id| id.into_owned()).ok_or_else(invalid)
+    text(params.id.get()).map(|id| id.into_owned()).ok_or_else(invalid)
 }
 
 fn answers(params: Option<&RawValue>) -> Result<Map<String, Value>, RpcError> {

@@ -17,7 +17,7 @@ const PLAIN: u8 = 4;
 
 impl Modes {
     /// Reads `ClientCapabilities`.
-    pub(in crate::server) fn declared(capabilities: &RawValue) -> Self {
+    pub(in crate::server) fn declared(capabilities: &str) -> Self {
         #[derive(Deserialize)]
         struct Capabilities<'m> {
             #[serde(borrow)]
@@ -28,7 +28,7 @@ impl Modes {
             form: Option<Value>,
             url: Option<Value>,
         }
-        let capabilities = serde_json::from_str::<Capabilities<'_>>(capabilities.get());
+        let capabilities = serde_json::from_str::<Capabilities<'_>>(capabilities);
         let Some(declared) = capabilities.ok().and_then(|capabilities| capabilities.elicitation) else {
             return Self::default();
         };

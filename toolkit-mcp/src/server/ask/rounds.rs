@@ -14,7 +14,7 @@ use toolkit::{Arguments, CancelToken, Tool, ToolError};
 use super::elicit::{self, QuestionHash};
 use super::state::{Answered, Binding, Sealing, State, text};
 use super::{MAX_QUESTIONS, Modes, too_many};
-use crate::server::message::text as json_text;
+use crate::server::json_text::text as json_text;
 use crate::server::request::Caller;
 
 /// The answers of earlier rounds, and the questions of this one.
@@ -75,7 +75,7 @@ impl Rounds {
     ) -> Result<Option<Self>, &'static str> {
         let opened = || {
             let binding = Binding::new(&sealing.name, caller, tool, arguments)?;
-            sealing.open(&json_text(state)?, &binding)
+            sealing.open(&json_text(state.get())?, &binding)
         };
         let Some(mut state) = opened() else {
             tracing::info!(tool = %tool.id(), "a `requestState` was rejected");

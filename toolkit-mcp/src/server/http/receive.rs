@@ -33,6 +33,7 @@ const SMALL_BODY: usize = 64 << 10;
 const READ: &str = "reading of a message";
 
 /// The action that a body requires.
+#[expect(clippy::large_enum_variant, reason = "most messages are calls")]
 pub(super) enum Received {
     Response(Response<Body>),
     Batch(Batch),
@@ -41,7 +42,7 @@ pub(super) enum Received {
     Resources(Box<ResourceRequest>),
     Task(Box<TaskRequest>),
     TaskResult(Box<TaskResult>),
-    Call(Box<Call<'static>>),
+    Call(Call<'static>),
 }
 
 /// Parses a body and determines the action that it requires.
@@ -89,7 +90,7 @@ fn read(
         Routed::Resources(request) => return Received::Resources(request),
         Routed::Task(request) => return Received::Task(request),
         Routed::TaskResult(result) => return Received::TaskResult(result),
-        Routed::Call(call) => return Received::Call(Box::new(call.into_owned())),
+        Routed::Call(call) => return Received::Call(call.into_owned()),
         Routed::Reply(bytes) => json(StatusCode::OK, bytes),
         Routed::Initialized { bytes, modes, .. } => {
             let mut response = json(StatusCode::OK, bytes);

@@ -55,7 +55,7 @@ impl Server {
         if !declares_tasks(meta) {
             return if support == TaskSupport::Required { Err(missing_extension()) } else { Ok(None) };
         }
-        let modes = meta.client_capabilities.map_or_else(Modes::default, Modes::declared);
+        let modes = meta.client_capabilities.map_or_else(Modes::default, |declared| Modes::declared(declared.get()));
         Ok(Some(TaskOffer::new(peer, ttl, false, modes)))
     }
 }
