@@ -36,6 +36,7 @@ mod headers;
 mod http;
 mod initialize;
 mod json_text;
+mod late;
 mod listen;
 mod listing;
 mod logging;

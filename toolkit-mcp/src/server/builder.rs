@@ -18,6 +18,7 @@ use toolkit_http::{CallLimiter, ToolPool};
 
 use super::ask::{Keys, OpenRequests, Sealing, StateKey, UsedInMemory, UsedRecord, UsedStates, WaitingCalls};
 use super::filter::Filter;
+use super::late::LateCalls;
 use super::logging::LogLevels;
 use super::metrics::Metrics;
 use super::providers::Providers;
@@ -435,6 +436,7 @@ impl ServerBuilder {
             shutdown_timeout: self.shutdown_timeout,
             search: self.search,
             credentials: self.credentials,
+            late: LateCalls::default(),
             running: Running::default(),
             requests: OpenRequests::default(),
             log_levels: LogLevels::default(),

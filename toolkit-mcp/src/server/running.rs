@@ -1,6 +1,7 @@
 //! The running calls, which later messages can cancel.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use toolkit::CancelToken;
@@ -10,7 +11,13 @@ use toolkit::CancelToken;
 pub(super) struct Running(Arc<Mutex<Calls>>);
 
 type Calls = HashMap<Key, CancelToken>;
-type Key = (Box<str>, Box<str>);
+
+/// A session, a line feed, which neither contains, and the id of a request.
+type Key = Arc<[u8]>;
+
+fn key(session: &str, id: &str) -> Key {
+    session.bytes().chain([b'\n']).chain(id.bytes()).collect()
+}
 
 /// The registration of a running call. Dropping it removes the call.
 #[derive(Debug)]
@@ -23,19 +30,17 @@ pub(super) struct Registered {
 impl Running {
     /// Registers a call. Returns `None` if the session has a running call with the same id.
     pub(super) fn register(&self, peer: &str, id: &str) -> Option<Registered> {
-        let key: Key = (peer.into(), id.into());
+        let key = key(peer, id);
         let token = CancelToken::new();
-        let mut calls = self.calls();
-        if calls.contains_key(&key) {
-            return None;
+        match self.calls().entry(Arc::clone(&key)) {
+            Entry::Occupied(_) => return None,
+            Entry::Vacant(place) => drop(place.insert(token.clone())),
         }
-        calls.insert(key.clone(), token.clone());
-        drop(calls);
         Some(Registered { running: self.clone(), key, token })
     }
 
     pub(super) fn cancel(&self, peer: &str, id: &str) {
-        let token = self.calls().get(&(peer.into(), id.into())).cloned();
+        let token = self.calls().get(&key(peer, id)).cloned();
         if let Some(token) = token {
             token.cancel();
         }
@@ -44,7 +49,8 @@ impl Running {
     /// Cancels all calls of a session.
     pub(super) fn cancel_all_of(&self, peer: &str) {
         let calls = self.calls();
-        calls.iter().filter(|((of, _), _)| **of == *peer).for_each(|(_, token)| token.cancel());
+        let prefix = key(peer, "");
+        calls.iter().filter(|(key, _)| key.starts_with(&prefix)).for_each(|(_, token)| token.cancel());
     }
 
     fn calls(&self) -> MutexGuard<'_, Calls> {

@@ -16,6 +16,7 @@ use toolkit_http::{CallLimiter, ToolPool};
 
 use super::ask::{OpenRequests, Sealing, WaitingCalls};
 use super::filter::Filter;
+use super::late::LateCalls;
 use super::logging::LogLevels;
 use super::metrics::Metrics;
 use super::providers::Providers;
@@ -78,6 +79,7 @@ pub(super) struct Shared {
     pub(super) search: Option<Box<Search>>,
     pub(super) credentials: Option<Box<CredentialsFn>>,
     pub(super) running: Running,
+    pub(super) late: LateCalls,
     pub(super) requests: OpenRequests,
     pub(super) log_levels: LogLevels,
     pub(super) ask_timeout: Duration,

@@ -10,6 +10,11 @@ pub(in crate::server) enum CallEvent {
 
 /// Messages, and then a response.
 pub(in crate::server) trait Events: Send + 'static {
+    /// Waits for the first event for a few milliseconds, without a timer of its own. Returns `None` afterwards.
+    fn early(&mut self) -> impl Future<Output = Option<CallEvent>> + Send {
+        std::future::ready(None)
+    }
+
     /// Waits for the next event. Do not call it again after the response. Dropping the future loses no event.
     fn next(&mut self) -> impl Future<Output = CallEvent> + Send;
 }

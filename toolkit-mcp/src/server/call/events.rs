@@ -19,6 +19,9 @@ impl Call<'static> {
     /// Runs the call without messages while it runs.
     pub(in crate::server) async fn answer(self) -> CallResponse {
         let mut events = CallEvents::new(self, false);
+        if let Some(CallEvent::Response(response)) = events.early().await {
+            return response;
+        }
         loop {
             if let CallEvent::Response(response) = events.next().await {
                 return response;
@@ -55,6 +58,13 @@ impl CallEvents {
 }
 
 impl Events for CallEvents {
+    async fn early(&mut self) -> Option<CallEvent> {
+        match (&mut self.call, &self.promotion) {
+            (Some(call), None) => call.early().await,
+            _ => None,
+        }
+    }
+
     async fn next(&mut self) -> CallEvent {
         loop {
             let Some(call) = &mut self.call else { return pending().await };

@@ -1,5 +1,6 @@
 //! The part of a call that runs on a thread of the tool pool.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,6 +27,14 @@ pub(super) struct Ended {
     pub(super) failure: Option<ErrorKind>,
 }
 
+impl Ended {
+    /// The outcome of a call whose response was passed on already.
+    pub(super) fn nothing() -> Self {
+        let response = CallResponse { bytes: Vec::new(), is_bad_request: false, is_cancelled: true };
+        Self { response, failure: None }
+    }
+}
+
 /// Returns an executor for `blocking` tools. It holds the permit, since a blocking tool occupies a thread until it
 /// returns, even after its call was cancelled. The slot of a call that may ask holds the permit instead.
 fn blocking_threads(call: Arc<Call<'static>>, permit: CallPermit) -> BlockingThreads {
@@ -45,7 +54,8 @@ fn blocking_threads(call: Arc<Call<'static>>, permit: CallPermit) -> BlockingThr
 /// Runs a call.
 pub(super) async fn run(call: Arc<Call<'static>>, permit: CallPermit) -> Ended {
     let ended = match &call.asks {
-        Asks::Rounds(rounds) => run_round(&call, rounds, permit).await,
+        // Boxed, like the other rare futures here, to keep that of most calls small.
+        Asks::Rounds(rounds) => Box::pin(run_round(&call, rounds, permit)).await,
         _ => run_to_end(&call, permit).await,
     };
     // A client that reads slowly must not keep the permit.
@@ -68,16 +78,16 @@ async fn run_round(call: &Arc<Call<'static>>, rounds: &Rounds, permit: CallPermi
 
 async fn run_to_end(call: &Arc<Call<'static>>, permit: CallPermit) -> Ended {
     let context = call.context.clone().with(blocking_threads(Arc::clone(call), permit));
-    let work = async {
+    let mut work = pin!(async {
         match call.chunks.receiver() {
-            Some(chunks) => chunks::run(call, &context, chunks).await,
+            Some(chunks) => Box::pin(chunks::run(call, &context, chunks)).await,
             None => call.served.prepared(call.entry()).call_with(&context, call.arguments.borrowed()).await,
         }
-    };
+    });
     // An unrecorded span is not worth the wrapping.
     let outcome = match call.span.is_disabled() {
-        true => work.await,
-        false => work.instrument(call.span.clone()).await,
+        true => work.as_mut().await,
+        false => work.as_mut().instrument(call.span.clone()).await,
     };
     match call.with_proxied_uris(outcome) {
         Ok(result) => call.succeeded(result),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::future::pending;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use toolkit::stream::Chunk;
 use toolkit_http::{CallPermit, Overloaded, Task};
 
 use super::chunks::CHUNK;
-use super::event::CallEvent;
+use super::event::{CallEvent, CallResponse};
 use super::message::CallMessage;
 use super::request::{Asks, Call};
 use super::run::{Ended, run};
@@ -94,7 +94,7 @@ enum Step {
 }
 
 impl RunningCall {
-    pub(super) fn call(&self) -> &Call<'static> {
+    pub(super) fn call(&self) -> &Arc<Call<'static>> {
         &self.call
     }
 
@@ -120,6 +120,19 @@ impl RunningCall {
         // The task has a time to live.
         self.deadline = None;
         true
+    }
+
+    /// Waits for an event until the call is late. Until then, it has no timers and cannot be cancelled.
+    pub(super) async fn early(&mut self) -> Option<CallEvent> {
+        let call = Arc::clone(&self.call);
+        let mut late = pin!(call.shared.late.late());
+        loop {
+            tokio::select! {
+                biased;
+                event = self.step() => if event.is_some() { return event },
+                () = &mut late => return None,
+            }
+        }
     }
 
     /// Waits for the next event. Do not call it again after the response. Dropping the future loses no event.
@@ -206,17 +219,29 @@ impl RunningCall {
     }
 
     fn run(&mut self, permit: CallPermit) -> Option<CallEvent> {
-        let limit = self.call.own_timeout();
-        self.own_deadline = limit.map(|limit| (Instant::now() + limit + SLACK, limit));
-        self.step = Step::Runs(self.call.shared.pool.spawn(&self.call.entry().id, run(Arc::clone(&self.call), permit)));
+        let work = run(Arc::clone(&self.call), permit);
+        let pool = self.call.shared.pool.clone();
+        self.runs(|id| pool.spawn(id, work));
         None
     }
 
+    /// Starts the tool, whose id `spawn` receives.
+    pub(super) fn runs(&mut self, spawn: impl FnOnce(&str) -> Task<Ended>) {
+        let limit = self.call.own_timeout();
+        self.own_deadline = limit.map(|limit| (Instant::now() + limit + SLACK, limit));
+        self.step = Step::Runs(spawn(&self.call.entry().id));
+    }
+
     fn end(&mut self, ended: Ended) -> CallEvent {
+        CallEvent::Response(self.finish(ended))
+    }
+
+    /// Ends the call and returns its response.
+    pub(super) fn finish(&mut self, ended: Ended) -> CallResponse {
         // Dropping the task cancels a tool that still runs.
         self.step = Step::Finished;
         self.watch.ended(ended.failure);
-        CallEvent::Response(ended.response)
+        ended.response
     }
 
     fn timed_out(&self) -> ToolError {

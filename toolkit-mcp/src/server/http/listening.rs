@@ -108,11 +108,10 @@ impl Listening {
             server.shut_down();
         };
         let draining = server.shared.draining.clone();
-        let answer = move |request: http::Request<hyper::body::Incoming>| {
+        let answer = move |request: http::Request<hyper::body::Incoming>, connection: Connection| {
             let (service, draining) = (service.clone(), draining.clone());
-            let connection = request.extensions().get::<Connection>().cloned();
             async move {
-                let mut response = service.answer(request, connection.as_ref()).await;
+                let mut response = service.answer(request, Some(&connection)).await;
                 // The next request of the client goes elsewhere, before the connection ends.
                 if draining.is_cancelled() {
                     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
@@ -120,7 +119,7 @@ impl Listening {
                 response
             }
         };
-        toolkit_http::serve(listener, limits, answer, shutdown, std::future::pending()).await;
+        toolkit_http::serve_connections(listener, limits, answer, shutdown, std::future::pending()).await;
         let _ = tokio::time::timeout(server.shared.shutdown_timeout, server.shared.tasks.settled()).await;
     }
 }

@@ -292,7 +292,11 @@ impl Inner {
 
 /// Responds with the events of a call. Sends a comment from time to time, so that proxies keep the connection open.
 async fn run(mut call: impl Events) -> Response<Body> {
-    match sse::awake(call.next()).await {
+    let first = match call.early().await {
+        Some(first) => Some(first),
+        None => sse::awake(call.next()).await,
+    };
+    match first {
         // A call that ends before it reports progress needs no stream.
         Some(CallEvent::Response(response)) => call_response(response),
         Some(CallEvent::Message(first)) => events(sse::of_call(Some(first), call)),
