@@ -15,9 +15,11 @@ mod request;
 mod run;
 mod running;
 mod task;
+mod unattended;
 mod watch;
 
 pub(super) use self::chunks::ChunkSettings;
 pub(super) use self::event::{CallEvent, CallResponse, Events};
 pub(super) use self::offer::TaskOffer;
 pub(super) use self::request::{Asks, Call, StreamAsks, invalid_state};
+pub(super) use self::unattended::{Attendant, Respond, Unattended};

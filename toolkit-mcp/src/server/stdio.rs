@@ -1,6 +1,7 @@
 //! The stdio transport, with one message per line.
 
 mod lines;
+mod output;
 mod process;
 mod reader;
 
@@ -9,19 +10,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 use tokio::runtime::Handle;
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{Semaphore, oneshot};
 use toolkit::CancelToken;
-use toolkit_http::ShutdownSignals;
+use toolkit_http::{ShutdownSignals, ToolBatch};
 
-use self::lines::write;
+use self::output::Output;
 use self::reader::Reader;
+use super::call::Attendant;
 use super::state::Server;
 
 /// The total size of pending requests, in bytes. Reading pauses beyond it.
 const MAX_PENDING_BYTES: usize = 64 << 20;
-
-/// The number of messages in the queue of the writer.
-const MAX_UNWRITTEN: usize = 64;
 
 impl Server {
     /// Serves the process's stdin and stdout until stdin ends, or the process receives SIGTERM or Ctrl-C. Running calls
@@ -101,23 +100,28 @@ impl Server {
     ) -> io::Result<()> {
         static N_PIPES: AtomicU64 = AtomicU64::new(0);
         let session: Arc<str> = format!("pipe {}", N_PIPES.fetch_add(1, Ordering::Relaxed)).into();
-        let (messages, unwritten) = mpsc::channel(MAX_UNWRITTEN);
+        let output = Output::new(output);
         let (written, all_written) = oneshot::channel();
+        let writing = Arc::clone(&output);
         std::thread::Builder::new().name("mcp stdout".to_owned()).spawn(move || {
-            let _ = written.send(write(unwritten, output));
+            let _ = written.send(writing.run());
         })?;
-        let reader = Reader {
+        let (runtime, end) = (Handle::current(), CancelToken::new());
+        let mut reader = Reader {
             server: self.clone(),
-            runtime: Handle::current(),
             session: Arc::clone(&session),
-            messages,
+            output: Arc::clone(&output),
             pending: Arc::new(Semaphore::new(MAX_PENDING_BYTES)),
-            end: CancelToken::new(),
+            batch: ToolBatch::new(self.shared.pool.clone(), runtime.clone()),
+            started: Vec::new(),
+            attendant: Attendant::start(&runtime, end.clone()),
+            runtime,
+            end: end.clone(),
             is_notifying: AtomicBool::new(false),
             takes_batches: AtomicBool::new(false),
             modes: AtomicU8::new(0),
         };
-        let ending = Ending { end: reader.end.clone(), server: self.clone(), session };
+        let ending = Ending { end, server: self.clone(), session, output };
         let pending = Arc::clone(&reader.pending);
         let (ended, read) = oneshot::channel();
         std::thread::Builder::new().name("mcp stdin".to_owned()).spawn(move || {
@@ -145,6 +149,7 @@ struct Ending {
     end: CancelToken,
     server: Server,
     session: Arc<str>,
+    output: Arc<Output>,
 }
 
 impl Drop for Ending {
@@ -153,5 +158,6 @@ impl Drop for Ending {
         self.server.shared.running.cancel_all_of(&self.session);
         self.server.shared.resources.subscriptions.end(&self.session);
         self.server.shared.log_levels.end(&self.session);
+        self.output.close();
     }
 }

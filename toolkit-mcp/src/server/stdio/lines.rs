@@ -1,40 +1,9 @@
 //! Framing: one message per line.
 
-use std::io::{self, BufRead, Read, Write};
-use std::sync::Arc;
-
-use tokio::sync::OwnedSemaphorePermit;
-use tokio::sync::mpsc::Receiver;
+use std::io::{self, BufRead, Read};
 
 /// The maximum length of a line, in bytes.
 pub(super) const MAX_LINE_BYTES: usize = 20 << 20;
-
-/// An outgoing message, with the memory of its request, which is released once it is written.
-pub(super) struct Outgoing {
-    pub(super) bytes: Vec<u8>,
-    pub(super) _held: Option<Arc<OwnedSemaphorePermit>>,
-}
-
-/// Writes messages, and combines queued ones into one write.
-pub(super) fn write(mut messages: Receiver<Outgoing>, mut output: impl Write) -> io::Result<()> {
-    let mut lines = Vec::new();
-    let mut written = Vec::new();
-    while let Some(first) = messages.blocking_recv() {
-        let mut next = Some(first);
-        while let Some(message) = next {
-            lines.extend_from_slice(&message.bytes);
-            lines.push(b'\n');
-            written.push(message);
-            next = if lines.len() < 64 << 10 { messages.try_recv().ok() } else { None };
-        }
-        output.write_all(&lines)?;
-        output.flush()?;
-        written.clear();
-        lines.clear();
-        lines.shrink_to(1 << 20);
-    }
-    Ok(())
-}
 
 /// The outcome of reading a line.
 pub(super) enum Line {

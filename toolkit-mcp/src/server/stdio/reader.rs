@@ -5,14 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use tokio::runtime::Handle;
-use tokio::sync::mpsc::Sender;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 use toolkit::CancelToken;
+use toolkit_http::ToolBatch;
 
-use super::lines::{Line, MAX_LINE_BYTES, Outgoing, read_line};
+use super::lines::{Line, MAX_LINE_BYTES, read_line};
+use super::output::{Held, Output, Responder};
 use crate::server::ask::Modes;
 use crate::server::batch::{Batch, is_batch};
-use crate::server::call::{Call, CallEvent, Events};
+use crate::server::call::{Attendant, Call, CallEvent, Events, Respond, Unattended};
 use crate::server::listen::Listen;
 use crate::server::message::Message;
 use crate::server::methods::Routed;
@@ -23,13 +24,20 @@ use crate::server::state::Server;
 /// The approximate memory of a request apart from its bytes.
 const REQUEST_BYTES: usize = 4 << 10;
 
+/// The number of calls that start together.
+const MAX_BATCH: usize = 64;
+
 /// The reader of incoming messages.
 pub(super) struct Reader {
     pub(super) server: Server,
     pub(super) runtime: Handle,
     pub(super) session: Arc<str>,
-    pub(super) messages: Sender<Outgoing>,
+    pub(super) output: Arc<Output>,
     pub(super) pending: Arc<Semaphore>,
+    /// The calls that were read and start together, once nothing more can be read without waiting.
+    pub(super) batch: ToolBatch,
+    pub(super) started: Vec<Arc<Unattended<Responder>>>,
+    pub(super) attendant: Arc<Attendant<Responder>>,
     /// Canceled when reading ends, which ends all subscriptions.
     pub(super) end: CancelToken,
     /// True if the client receives notifications of changes without a subscription.
@@ -41,7 +49,7 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn read(self, input: impl Read) -> io::Result<()> {
+    pub(super) fn read(&mut self, input: impl Read) -> io::Result<()> {
         let mut input = BufReader::with_capacity(64 << 10, input);
         let mut line = Vec::new();
         loop {
@@ -51,24 +59,35 @@ impl Reader {
                 Line::TooLong => {
                     let message = format!("the message exceeds the limit of {MAX_LINE_BYTES} bytes");
                     let fault = RpcError::bad_request(Code::InvalidRequest, message);
-                    self.send(fault.to_response(None), None);
+                    self.send(&fault.to_response(None), None);
                 }
                 Line::Read if line.trim_ascii().is_empty() => {}
                 Line::Read => self.take(&line),
             }
-            if self.messages.is_closed() {
-                return Ok(());
+            if self.started.len() >= MAX_BATCH || !input.buffer().contains(&b'\n') {
+                self.start_batch();
+                if self.output.is_closed() {
+                    return Ok(());
+                }
             }
         }
     }
 
-    fn take(&self, line: &[u8]) {
+    /// Starts the calls that were read.
+    fn start_batch(&mut self) {
+        if !self.started.is_empty() {
+            self.batch.start();
+            self.attendant.add(&mut self.started);
+        }
+    }
+
+    fn take(&mut self, line: &[u8]) {
         // Checked before the message takes memory, since shutdown waits until all memory is released.
         if self.server.shared.shutdown.is_cancelled() {
             let id = Message::parse(line).ok().and_then(|message| message.id());
             if let Some(id) = id {
                 let fault = RpcError::new(Code::Internal, "the server is shutting down and accepts no new requests");
-                self.send(fault.to_response(Some(id)), None);
+                self.send(&fault.to_response(Some(id)), None);
             }
             return;
         }
@@ -82,109 +101,119 @@ impl Reader {
         let n_bytes = u32::try_from(line.len() + REQUEST_BYTES).unwrap_or(u32::MAX);
         let held = match Arc::clone(&self.pending).try_acquire_many_owned(n_bytes) {
             Ok(held) => held,
-            Err(_) => match self.runtime.block_on(Arc::clone(&self.pending).acquire_many_owned(n_bytes)) {
-                Ok(held) => held,
-                Err(_) => return,
-            },
+            Err(_) => {
+                self.start_batch();
+                match self.runtime.block_on(Arc::clone(&self.pending).acquire_many_owned(n_bytes)) {
+                    Ok(held) => held,
+                    Err(_) => return,
+                }
+            }
         };
-        let held = Arc::new(held);
+        let held = Held::Whole(held);
         let modes = Modes::from_bits(self.modes.load(Ordering::Relaxed));
         let peer = Peer { session: Some(&self.session), modes, end: Some(&self.end), ..Peer::default() };
         if is_batch(line) && self.takes_batches.load(Ordering::Relaxed) {
             match Batch::read(&self.server, line, peer) {
                 Ok(batch) => {
-                    let messages = self.messages.clone();
+                    let output = Arc::clone(&self.output);
                     self.runtime.spawn(async move {
                         if let Some(bytes) = batch.answer().await {
-                            let _ = messages.send(Outgoing { bytes, _held: Some(held) }).await;
+                            let _ = output.send(&bytes, Some(held)).await;
                         }
                     });
                 }
-                Err(fault) => self.send(fault.to_response(None), Some(held)),
+                Err(fault) => self.send(&fault.to_response(None), Some(held)),
             }
             return;
         }
         match self.server.route(message, peer) {
-            Routed::Reply(bytes) => self.send(bytes, Some(held)),
+            Routed::Reply(bytes) => self.send(&bytes, Some(held)),
             Routed::Initialized { bytes, takes_batches, modes } => {
                 self.takes_batches.store(takes_batches, Ordering::Relaxed);
                 self.modes.store(modes.bits(), Ordering::Relaxed);
-                self.send(bytes, Some(Arc::clone(&held)));
+                let held = held.shared();
+                self.send(&bytes, Some(Held::Shared(Arc::clone(&held))));
                 // Before 2026-07-28 clients are notified of changes without a subscription.
                 if !self.is_notifying.swap(true, Ordering::Relaxed) {
                     let listen = Listen::to_changes(&self.server, Some(&self.session));
-                    self.runtime.spawn(notify(listen, self.messages.clone(), held, self.end.clone()));
+                    self.runtime.spawn(notify(listen, Arc::clone(&self.output), Held::Shared(held), self.end.clone()));
                 }
             }
-            Routed::RpcError(id, fault) => self.send(fault.to_response(id), Some(held)),
-            // Each call is a task, so that a slow call does not delay others and can be canceled.
+            Routed::RpcError(id, fault) => self.send(&fault.to_response(id), Some(held)),
             Routed::Call(call) => {
-                let call = call.into_owned();
-                self.runtime.spawn(run(call, self.messages.clone(), held));
+                let (call, output) = (call.into_owned(), Arc::clone(&self.output));
+                match call.unattended_permit() {
+                    Some(permit) => {
+                        let responder = Responder { output, held };
+                        self.started.push(call.start_unattended(permit, &mut self.batch, responder));
+                    }
+                    // A task, so that the call does not delay others and can send messages.
+                    None => drop(self.runtime.spawn(run(call, output, held))),
+                }
             }
             Routed::Find(find) => {
-                let messages = self.messages.clone();
+                let output = Arc::clone(&self.output);
                 self.runtime.spawn(async move {
-                    let _ = messages.send(Outgoing { bytes: find.answer().await, _held: Some(held) }).await;
+                    let _ = output.send(&find.answer().await, Some(held)).await;
                 });
             }
             Routed::Resources(request) => {
-                let messages = self.messages.clone();
+                let output = Arc::clone(&self.output);
                 self.runtime.spawn(async move {
                     let answer = request.answer().await;
                     if !answer.is_cancelled {
-                        let _ = messages.send(Outgoing { bytes: answer.bytes, _held: Some(held) }).await;
+                        let _ = output.send(&answer.bytes, Some(held)).await;
                     }
                 });
             }
             Routed::Task(request) => {
-                let messages = self.messages.clone();
-                self.runtime.spawn(async move { respond(request.events(), messages, held).await });
+                let output = Arc::clone(&self.output);
+                self.runtime.spawn(async move { respond(request.events(), output, held).await });
             }
             Routed::TaskResult(result) => {
-                self.runtime.spawn(respond(*result, self.messages.clone(), held));
+                self.runtime.spawn(respond(*result, Arc::clone(&self.output), held));
             }
             Routed::Listen(listen) => {
                 let end = self.end.clone();
-                self.runtime.spawn(notify(listen, self.messages.clone(), held, end));
+                self.runtime.spawn(notify(listen, Arc::clone(&self.output), held, end));
             }
             Routed::Nothing => {}
         }
     }
 
-    fn send(&self, bytes: Vec<u8>, held: Option<Arc<OwnedSemaphorePermit>>) {
-        let _ = self.messages.blocking_send(Outgoing { bytes, _held: held });
+    fn send(&mut self, bytes: &[u8], held: Option<Held>) {
+        // A call that is read before the message must not wait for room.
+        self.start_batch();
+        self.output.send_blocking(bytes, held);
     }
 }
 
 /// Runs a call to its end.
-async fn run(call: Call<'static>, messages: Sender<Outgoing>, held: Arc<OwnedSemaphorePermit>) {
+async fn run(call: Call<'static>, output: Arc<Output>, held: Held) {
     if call.sends_messages() {
-        return respond(call.events(), messages, held).await;
+        return respond(call.events(), output, held).await;
     }
-    let answer = call.answer().await;
-    if !answer.is_cancelled {
-        let _ = messages.send(Outgoing { bytes: answer.bytes, _held: Some(held) }).await;
-    }
+    Responder { output, held }.respond(call.answer().await);
 }
 
 /// Sends the messages and the response of a call.
-async fn respond(mut events: impl Events, messages: Sender<Outgoing>, held: Arc<OwnedSemaphorePermit>) {
+async fn respond(mut events: impl Events, output: Arc<Output>, held: Held) {
     let answer = loop {
         match events.next().await {
             CallEvent::Message(bytes) => {
-                let _ = messages.send(Outgoing { bytes, _held: None }).await;
+                let _ = output.send(&bytes, None).await;
             }
             CallEvent::Response(answer) => break answer,
         }
     };
     // A canceled request must not be answered.
     if !answer.is_cancelled {
-        let _ = messages.send(Outgoing { bytes: answer.bytes, _held: Some(held) }).await;
+        let _ = output.send(&answer.bytes, Some(held)).await;
     }
 }
 
-async fn notify(mut listen: Listen, messages: Sender<Outgoing>, held: Arc<OwnedSemaphorePermit>, end: CancelToken) {
+async fn notify(mut listen: Listen, output: Arc<Output>, held: Held, end: CancelToken) {
+    let held = held.shared();
     loop {
         let next = tokio::select! {
             biased;
@@ -192,7 +221,7 @@ async fn notify(mut listen: Listen, messages: Sender<Outgoing>, held: Arc<OwnedS
             () = end.cancelled() => None,
         };
         let Some(bytes) = next else { return };
-        if messages.send(Outgoing { bytes, _held: Some(Arc::clone(&held)) }).await.is_err() {
+        if output.send(&bytes, Some(Held::Shared(Arc::clone(&held)))).await.is_err() {
             return;
         }
     }
