@@ -50,6 +50,7 @@ pub(crate) fn http(revision: Revision) -> Vec<Row> {
 pub(crate) fn pipe() -> Vec<Row> {
     let mut rows = vec![
         row("a loop over lines", "nothing", Program::This, "loop"),
+        row("a loop over lines with `Dispatcher::call_sync`", "in and out", Program::This, "loop-dispatcher"),
         row("`toolkit-mcp`", "in and out", Program::This, "toolkit"),
         row("rmcp 3.9.0, no macros, no router", "nothing", Program::This, "rmcp-bare"),
         row("rmcp 3.9.0, macros", "nothing", Program::This, "rmcp"),

@@ -1,5 +1,6 @@
 //! The servers that are part of this program.
 
+mod answer;
 mod by_rmcp;
 mod least;
 
@@ -14,6 +15,9 @@ use toolkit_mcp::server::Server;
 pub(crate) fn serve(name: &str, transport: &str) {
     if name == "loop" {
         return least::lines();
+    }
+    if name == "loop-dispatcher" {
+        return least::lines_with(&dispatcher());
     }
     // The same runtime as that of `#[tokio::main]`.
     Runtime::new().expect("a runtime").block_on(async {

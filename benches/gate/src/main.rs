@@ -13,6 +13,7 @@ mod mcp;
 mod names;
 mod programs;
 mod rows;
+mod servers;
 #[path = "../../benches/dispatch/tools.rs"]
 mod tools;
 
@@ -26,7 +27,9 @@ fn main() -> ExitCode {
         [] => limits::hold(),
         [row, n_calls] => {
             let n_calls = n_calls.parse().expect("a number of calls");
-            Rows::new().repeat(row, n_calls);
+            if !servers::repeat(row, n_calls) {
+                Rows::new().repeat(row, n_calls);
+            }
             ExitCode::SUCCESS
         }
         _ => {

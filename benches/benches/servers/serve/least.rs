@@ -6,44 +6,16 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Bytes;
 use axum::routing::post;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use toolkit::Dispatcher;
 use toolkit::mcp::{CallParams, Revision, write_result};
 
+use super::answer::{Message, answered};
 use super::listener;
 
 const JSON: [(&str, &str); 1] = [("content-type", "application/json")];
-
-#[derive(Deserialize)]
-struct Message<'m, P> {
-    #[serde(borrow)]
-    id: &'m RawValue,
-    params: P,
-}
-
-#[derive(Deserialize)]
-struct Params {
-    arguments: Terms,
-}
-
-#[derive(Deserialize)]
-struct Terms {
-    a: i64,
-    b: i64,
-}
-
-/// Writes the response in the shortest way.
-fn answered(message: &[u8]) -> String {
-    let message: Message<'_, Params> = serde_json::from_slice(message).expect("valid");
-    let Terms { a, b } = message.params.arguments;
-    let (id, sum) = (message.id, a + b);
-    format!(
-        r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":"{{\"sum\":{sum}}}"}}],"structuredContent":{{"sum":{sum}}}}}}}"#
-    )
-}
 
 /// A handler of axum.
 pub(super) async fn axum() {
@@ -68,9 +40,12 @@ async fn dispatched(dispatcher: &Dispatcher, message: &[u8]) -> Vec<u8> {
     let params = CallParams::parse(message.params.get().as_bytes()).expect("valid");
     let tool = dispatcher.prepared(params.name()).expect("it is there");
     let result = tool.call(params.arguments()).await.expect("it succeeds");
-    let result = write_result(tool.tool(), &result, Revision::V2026_07_28);
-    let mut response = format!(r#"{{"jsonrpc":"2.0","id":{},"result":"#, message.id).into_bytes();
-    response.extend_from_slice(&result);
+    response(message.id, &write_result(tool.tool(), &result, Revision::V2026_07_28))
+}
+
+fn response(id: &RawValue, result: &[u8]) -> Vec<u8> {
+    let mut response = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#).into_bytes();
+    response.extend_from_slice(result);
     response.push(b'}');
     response
 }
@@ -104,11 +79,26 @@ async fn connection(mut stream: TcpStream) {
 
 /// One thread that reads and writes lines, and flushes when there is no further input.
 pub(super) fn lines() {
+    each_line(|line| answered(line).into_bytes());
+}
+
+/// The same with a dispatcher, which looks up the tool and checks arguments and result.
+pub(super) fn lines_with(dispatcher: &Dispatcher) {
+    each_line(|line| {
+        let message: Message<'_, &RawValue> = serde_json::from_slice(line).expect("valid");
+        let params = CallParams::parse(message.params.get().as_bytes()).expect("valid");
+        let tool = dispatcher.prepared(params.name()).expect("it is there");
+        let result = tool.call_sync(params.arguments()).expect("it succeeds");
+        response(message.id, &write_result(tool.tool(), &result, Revision::V2025_11_25))
+    });
+}
+
+fn each_line(answer: impl Fn(&[u8]) -> Vec<u8>) {
     let (mut input, mut output) = (BufReader::new(stdin()), BufWriter::new(stdout()));
     let mut line = Vec::new();
     while input.read_until(b'\n', &mut line).is_ok_and(|n_read| n_read > 0) {
         if line.windows(12).any(|word| word == b"\"tools/call\"") {
-            writeln!(output, "{}", answered(&line)).expect("somebody reads");
+            output.write_all(&answer(&line)).and_then(|()| output.write_all(b"\n")).expect("somebody reads");
         } else if line.windows(12).any(|word| word == b"\"initialize\"") {
             writeln!(output, "{{}}").expect("somebody reads");
         }
