@@ -2,7 +2,7 @@
 //!
 //! A thread of the tool pool writes the responses of its calls itself, all at once, when it has no more calls to run.
 //! Waking another thread for that would take longer than most calls. All other messages, and those that such a thread
-//! leaves behind because it runs a long call, are written by a thread of their own.
+//! leaves behind because it runs a long call, are written by a separate thread.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

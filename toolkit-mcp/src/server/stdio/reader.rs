@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use toolkit::CancelToken;
 use toolkit_http::ToolBatch;
 
@@ -84,12 +84,7 @@ impl Reader {
     fn take(&mut self, line: &[u8]) {
         // Checked before the message takes memory, since shutdown waits until all memory is released.
         if self.server.shared.shutdown.is_cancelled() {
-            let id = Message::parse(line).ok().and_then(|message| message.id());
-            if let Some(id) = id {
-                let fault = RpcError::new(Code::Internal, "the server is shutting down and accepts no new requests");
-                self.send(&fault.to_response(Some(id)), None);
-            }
-            return;
+            return self.reject(line);
         }
         // These need no memory, and calls that wait for a user hold theirs until an answer arrives.
         let message = Message::parse(line);
@@ -101,13 +96,10 @@ impl Reader {
         let n_bytes = u32::try_from(line.len() + REQUEST_BYTES).unwrap_or(u32::MAX);
         let held = match Arc::clone(&self.pending).try_acquire_many_owned(n_bytes) {
             Ok(held) => held,
-            Err(_) => {
-                self.start_batch();
-                match self.runtime.block_on(Arc::clone(&self.pending).acquire_many_owned(n_bytes)) {
-                    Ok(held) => held,
-                    Err(_) => return,
-                }
-            }
+            Err(_) => match self.wait_for_memory(n_bytes) {
+                Some(held) => held,
+                None => return self.reject(line),
+            },
         };
         let held = Held::Whole(held);
         let modes = Modes::from_bits(self.modes.load(Ordering::Relaxed));
@@ -178,6 +170,27 @@ impl Reader {
                 self.runtime.spawn(notify(listen, Arc::clone(&self.output), held, end));
             }
             Routed::Nothing => {}
+        }
+    }
+
+    /// Waits for the memory of a request. Returns `None` if the server shuts down, which itself waits for all memory.
+    fn wait_for_memory(&mut self, n_bytes: u32) -> Option<OwnedSemaphorePermit> {
+        self.start_batch();
+        let released = Arc::clone(&self.pending).acquire_many_owned(n_bytes);
+        self.runtime.block_on(async {
+            tokio::select! {
+                biased;
+                () = self.server.shared.shutdown.cancelled() => None,
+                held = released => held.ok(),
+            }
+        })
+    }
+
+    /// Rejects a request, since the server is shutting down.
+    fn reject(&mut self, line: &[u8]) {
+        if let Some(id) = Message::parse(line).ok().and_then(|message| message.id()) {
+            let fault = RpcError::new(Code::Internal, "the server is shutting down and accepts no new requests");
+            self.send(&fault.to_response(Some(id)), None);
         }
     }
 
