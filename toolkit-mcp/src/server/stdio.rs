@@ -100,11 +100,12 @@ impl Server {
     ) -> io::Result<()> {
         static N_PIPES: AtomicU64 = AtomicU64::new(0);
         let session: Arc<str> = format!("pipe {}", N_PIPES.fetch_add(1, Ordering::Relaxed)).into();
-        let output = Output::new(output);
+        let pipe = output;
+        let output = Output::new();
         let (written, all_written) = oneshot::channel();
         let writing = Arc::clone(&output);
         std::thread::Builder::new().name("mcp stdout".to_owned()).spawn(move || {
-            let _ = written.send(writing.run());
+            let _ = written.send(writing.run(pipe));
         })?;
         let (runtime, end) = (Handle::current(), CancelToken::new());
         let mut reader = Reader {

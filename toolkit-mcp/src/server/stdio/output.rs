@@ -1,8 +1,8 @@
-//! The messages that wait to be written, and the threads that write them.
+//! The messages that wait to be written, and the thread that writes them.
 //!
-//! A thread of the tool pool writes the responses of its calls itself, all at once, when it has no more calls to run.
-//! Waking another thread for that would take longer than most calls. All other messages, and those that such a thread
-//! leaves behind because it runs a long call, are written by a separate thread.
+//! Waking a thread takes longer than most calls. A thread of the tool pool therefore wakes the one that writes only when
+//! it has no more calls to run, and all responses are written at once. It does not write itself, since a client that does
+//! not read would block it.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -46,18 +46,14 @@ pub(super) struct Output {
     room_for_tasks: Notify,
 }
 
+#[derive(Default)]
 struct State {
-    /// `None` while a thread writes.
-    pipe: Option<Box<dyn Write + Send>>,
     unwritten: Lines,
-    /// An empty buffer.
-    spare: Lines,
-    /// True if a thread of the tool pool writes soon.
+    /// True if a thread of the tool pool requests a write soon.
     is_due: bool,
     /// True if the thread of the output has to write.
     is_wanted: bool,
     is_closed: bool,
-    error: Option<io::Error>,
 }
 
 /// Messages, one per line.
@@ -87,18 +83,9 @@ impl Respond for Responder {
 }
 
 impl Output {
-    pub(super) fn new(pipe: impl Write + Send + 'static) -> Arc<Self> {
-        let state = State {
-            pipe: Some(Box::new(pipe)),
-            unwritten: Lines::default(),
-            spare: Lines::default(),
-            is_due: false,
-            is_wanted: false,
-            is_closed: false,
-            error: None,
-        };
+    pub(super) fn new() -> Arc<Self> {
         Arc::new(Self {
-            state: Mutex::new(state),
+            state: Mutex::new(State::default()),
             work: Condvar::new(),
             room: Condvar::new(),
             room_for_tasks: Notify::new(),
@@ -164,22 +151,39 @@ impl Output {
         self.room_for_tasks.notify_waiters();
     }
 
-    /// Writes until the output is closed or cannot be written.
-    pub(super) fn run(&self) -> io::Result<()> {
-        let mut state = self.state();
-        loop {
-            if let Some(error) = state.error.take() {
+    /// Writes until the output is closed, or `pipe` cannot be written.
+    pub(super) fn run(&self, mut pipe: impl Write) -> io::Result<()> {
+        let mut lines = Lines::default();
+        while self.take(&mut lines) {
+            let written = pipe.write_all(&lines.bytes).and_then(|()| pipe.flush());
+            lines.clear();
+            if let Err(error) = written {
+                self.close();
+                self.state().unwritten.clear();
                 return Err(error);
             }
-            let is_empty = state.unwritten.n_lines == 0;
-            if state.pipe.is_some() && !is_empty && (state.is_wanted || state.is_closed) {
-                state = self.write(state);
-            } else if is_empty && state.is_closed && state.pipe.is_some() {
-                return Ok(());
-            } else {
-                state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
-            }
         }
+        Ok(())
+    }
+
+    /// Waits for messages and moves them into an empty buffer. Returns false once the output is closed.
+    fn take(&self, lines: &mut Lines) -> bool {
+        let mut state = self.state();
+        while state.unwritten.n_lines == 0 || !(state.is_wanted || state.is_closed) {
+            if state.is_closed {
+                return false;
+            }
+            state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.is_due = false;
+        state.is_wanted = false;
+        std::mem::swap(lines, &mut state.unwritten);
+        drop(state);
+        if lines.n_lines >= MAX_UNWRITTEN {
+            self.room.notify_all();
+            self.room_for_tasks.notify_waiters();
+        }
+        true
     }
 
     fn request_write(&self, mut state: MutexGuard<'_, State>) {
@@ -190,53 +194,14 @@ impl Output {
         }
     }
 
-    /// Writes all messages at once, unless another thread is writing.
-    fn write<'s>(&'s self, mut state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
-        let Some(mut pipe) = state.pipe.take() else { return state };
-        state.is_due = false;
-        state.is_wanted = false;
-        let spare = std::mem::take(&mut state.spare);
-        let mut lines = std::mem::replace(&mut state.unwritten, spare);
-        let had_no_room = lines.n_lines >= MAX_UNWRITTEN;
-        drop(state);
-        if had_no_room {
-            self.room.notify_all();
-            self.room_for_tasks.notify_waiters();
-        }
-        let written = pipe.write_all(&lines.bytes).and_then(|()| pipe.flush());
-        lines.clear();
-        let mut state = self.state();
-        state.pipe = Some(pipe);
-        state.spare = lines;
-        if let Err(error) = written {
-            state.unwritten.clear();
-            state.error = Some(error);
-            state.is_closed = true;
-            self.work.notify_one();
-            self.room.notify_all();
-            self.room_for_tasks.notify_waiters();
-        } else if state.is_wanted || state.is_closed {
-            self.work.notify_one();
-        }
-        state
-    }
-
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Wake for Output {
-    /// Writes the messages, or leaves it to the thread of the output if this thread must not block.
     fn wake(self: Arc<Self>) {
-        let state = self.state();
-        if state.unwritten.n_lines == 0 {
-            return;
-        }
-        if !is_tool_thread() || state.pipe.is_none() {
-            return self.request_write(state);
-        }
-        drop(self.write(state));
+        self.request_write(self.state());
     }
 }
 
