@@ -22,8 +22,10 @@ export function security(open, locked) {
   check("the token is asked for, kept in memory, and found nowhere else", async () => {
     await opened(locked().origin, { expects: ["401"] }, async (page, { urls }) => {
       await page.fill(".token input[type=password]", "wrong");
+      const form = await page.$(".token");
       await page.click(".token .primary");
-      await page.waitForFunction(() => document.querySelector(".token input").value === "");
+      // Another form replaces it once the server has rejected the token.
+      await page.waitForFunction((form) => !form.isConnected, form);
       await page.fill(".token input[type=password]", TOKEN);
       await page.click(".token .primary");
       await page.waitForSelector("nav a");
