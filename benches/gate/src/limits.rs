@@ -17,10 +17,10 @@ const LIMITS: [Limits; 8] = [
         floor: "floor-add",
         n_calls: 2_000,
         rows: &[
-            ("prepared-add", 1.25),
-            ("add", 1.40),
-            ("add_async", 1.95),
-            ("handle-add", 0.36),
+            ("prepared-add", 1.26),
+            ("add", 1.42),
+            ("add_async", 1.97),
+            ("handle-add", 0.37),
             ("handle-add_async", 0.70),
             ("mcp-add", 3.40),
         ],
@@ -37,7 +37,7 @@ const LIMITS: [Limits; 8] = [
     },
     Limits { floor: "floor-rejected", n_calls: 200, rows: &[("rejected", 2.48)] },
     // A comparison with each of ten thousand names, and as many calls as a chain has steps.
-    Limits { floor: "floor-unknown-name", n_calls: 20, rows: &[("unknown-name", 28.5)] },
+    Limits { floor: "floor-unknown-name", n_calls: 20, rows: &[("unknown-name", 32.0)] },
     Limits { floor: "floor-chain", n_calls: 200, rows: &[("chain", 6.9)] },
     // The engine alone, and a call without a program.
     Limits { floor: "floor-program", n_calls: 20, rows: &[("program", 8.10)] },

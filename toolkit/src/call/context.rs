@@ -280,7 +280,11 @@ impl Context {
     #[must_use]
     #[inline]
     pub fn is_cancelled(&self) -> bool {
-        self.cancel.as_slice().iter().any(CancelToken::is_cancelled)
+        match &self.cancel {
+            CancelTokens::None => false,
+            CancelTokens::One(token) => token.is_cancelled(),
+            CancelTokens::Several(tokens) => tokens.iter().any(CancelToken::is_cancelled),
+        }
     }
 
     /// Completes when [`is_cancelled`](Self::is_cancelled) becomes true. Never completes if the call cannot be
