@@ -3,13 +3,13 @@
 use std::cell::OnceCell;
 use std::io;
 
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use toolkit::Tool;
 use toolkit_search::Index;
 
-const VOCABULARY: usize = 20_000;
-const WORDS_IN_DESCRIPTION: usize = 28;
-const QUESTIONS: usize = 300;
+/// The number of words of each corpus.
+const UNIFORM_VOCABULARY: usize = 20_000;
+const VARIED_VOCABULARY: usize = 30_000;
 
 /// A source of words with a Zipf-like distribution, as in natural languages.
 struct Words {
@@ -19,9 +19,9 @@ struct Words {
 }
 
 impl Words {
-    fn new(seed: u64) -> Self {
+    fn new(seed: u64, vocabulary: usize) -> Self {
         let mut sum = 0.0;
-        let sums: Vec<f64> = (1..=VOCABULARY)
+        let sums: Vec<f64> = (1..=vocabulary)
             .map(|rank| {
                 sum += 1.0 / rank as f64;
                 sum
@@ -31,16 +31,27 @@ impl Words {
     }
 
     fn draw(&mut self) -> String {
-        // xorshift64*
-        self.state ^= self.state >> 12;
-        self.state ^= self.state << 25;
-        self.state ^= self.state >> 27;
-        let share = (self.state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) as f64 / (1_u64 << 53) as f64;
+        let share = self.random();
         word(self.shares.partition_point(|up_to| *up_to < share))
     }
 
     fn draw_many(&mut self, n: usize) -> Vec<String> {
         (0..n).map(|_| self.draw()).collect()
+    }
+
+    /// Draws a number of words between `least` and `most`.
+    fn draw_between(&mut self, least: usize, most: usize) -> Vec<String> {
+        let n = least + (self.random() * (most - least + 1) as f64) as usize;
+        self.draw_many(n)
+    }
+
+    /// Returns a number between 0 and 1.
+    fn random(&mut self) -> f64 {
+        // xorshift64*
+        self.state ^= self.state >> 12;
+        self.state ^= self.state << 25;
+        self.state ^= self.state >> 27;
+        (self.state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
 
@@ -58,10 +69,10 @@ fn word(mut rank: usize) -> String {
     }
 }
 
-/// Tools, and questions of three words.
+/// Tools and questions.
 pub(crate) struct Corpus {
     pub(crate) tools: Vec<Tool>,
-    /// All words of each tool, once with those of its name and once without.
+    /// All words of each tool.
     pub(crate) texts: Vec<String>,
     pub(crate) questions: Vec<String>,
     /// The saved index of the tools.
@@ -69,11 +80,22 @@ pub(crate) struct Corpus {
 }
 
 impl Corpus {
-    pub(crate) fn of(n_tools: usize) -> Self {
-        let mut words = Words::new(1);
-        let (tools, texts) = (0..n_tools).map(|number| tool(number, &mut words)).unzip();
-        let mut words = Words::new(99);
-        let questions = (0..QUESTIONS).map(|_| words.draw_many(3).join(" ")).collect();
+    /// Creates tools with a name of 2 words and a description of 28, and 300 questions of 3 words.
+    pub(crate) fn uniform(n_tools: usize) -> Self {
+        let mut words = Words::new(1, UNIFORM_VOCABULARY);
+        let (tools, texts) = (0..n_tools).map(|number| uniform_tool(number, &mut words)).unzip();
+        let mut words = Words::new(99, UNIFORM_VOCABULARY);
+        let questions = (0..300).map(|_| words.draw_many(3).join(" ")).collect();
+        Self { tools, texts, questions, file: OnceCell::new() }
+    }
+
+    /// Creates tools with a name of 2 to 4 words, a description of 10 to 40 and up to 4 described parameters, and 3,000
+    /// questions of 1 to 5 words.
+    pub(crate) fn varied(n_tools: usize) -> Self {
+        let mut words = Words::new(1, VARIED_VOCABULARY);
+        let (tools, texts) = (0..n_tools).map(|number| varied_tool(number, &mut words)).unzip();
+        let mut words = Words::new(99, VARIED_VOCABULARY);
+        let questions = (0..3_000).map(|_| words.draw_between(1, 5).join(" ")).collect();
         Self { tools, texts, questions, file: OnceCell::new() }
     }
 
@@ -89,17 +111,37 @@ impl Corpus {
     }
 }
 
-fn tool(number: usize, words: &mut Words) -> (Tool, String) {
+fn uniform_tool(number: usize, words: &mut Words) -> (Tool, String) {
     let name = words.draw_many(2).join("_");
-    let description = words.draw_many(WORDS_IN_DESCRIPTION).join(" ");
+    let description = words.draw_many(28).join(" ");
     let text = format!("{} {description}", name.replace('_', " "));
+    (tool(number, &name, &description, json!({ "type": "object" })), text)
+}
+
+fn varied_tool(number: usize, words: &mut Words) -> (Tool, String) {
+    let name = words.draw_between(2, 4).join("_");
+    let description = words.draw_between(10, 40).join(" ");
+    let mut text = format!("{} {description}", name.replace('_', " "));
+    let mut parameters = Map::new();
+    for parameter in words.draw_between(0, 4) {
+        let about = words.draw_between(2, 6).join(" ");
+        if !parameters.contains_key(&parameter) {
+            text += &format!(" {parameter} {about}");
+            parameters.insert(parameter, json!({ "type": "string", "description": about }));
+        }
+    }
+    let input = json!({ "type": "object", "properties": parameters });
+    (tool(number, &name, &description, input), text)
+}
+
+fn tool(number: usize, name: &str, description: &str, input: Value) -> Tool {
     let fields = json!({
         "name": name,
         // The numbers are in the version, which is not searched.
         "namespace": "",
         "version": format!("{number:06}"),
         "description": description,
-        "inputSchema": { "type": "object" },
+        "inputSchema": input,
     });
-    (Tool::from_json(fields).expect("the tool is one"), text)
+    Tool::from_json(fields).expect("the tool is valid")
 }

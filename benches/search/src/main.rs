@@ -35,26 +35,49 @@ fn main() -> Result<(), Box<dyn Error>> {
     let sizes: Vec<usize> = arguments.iter().map(|size| size.parse()).collect::<Result<_, _>>()?;
     let sizes = if sizes.is_empty() { vec![1_000, 10_000, 100_000] } else { sizes };
     println!("{} scores are those of tantivy\n", scores::compare(2_000)?);
-    println!(
-        "| tools | | build, CPU ms | memory (at most), MB | query p50, µs | of tantivy's | p99, µs | update of one, µs |"
-    );
-    println!("|---:|---|---:|---:|---:|---:|---:|---:|");
     let mut recorder = Recorder::new("cargo run --release -p toolkit-search-bench");
+    recorder.add(uniform(&sizes)?);
+    recorder.add(varied(&sizes)?);
+    Ok(recorder.finish()?)
+}
+
+/// Measures all libraries with tools and questions of equal lengths.
+fn uniform(sizes: &[usize]) -> Result<Table, Box<dyn Error>> {
+    rows::print_head("tools");
     let mut table = Table::new("search", &rows::COLUMNS);
-    for size in sizes {
-        let corpus = Corpus::of(size);
-        let mut rows = [
-            Row::of("tantivy 0.27.0", ByTantivy::build),
-            Row::of("toolkit, BM25 alone", ByToolkit::plain),
-            Row::of("toolkit", ByToolkit::usual),
-            Row::of("toolkit, opened from a file", Opened::build),
-            Row::of("bm25 2.3.2", ByBm25::build),
-        ];
+    for &size in sizes {
+        let corpus = Corpus::uniform(size);
+        let mut rows = indexes();
+        rows.push(Row::of("bm25 2.3.2", ByBm25::build));
         rows::measure(&mut rows, &corpus)?;
         rows::print(&rows, size);
         rows::record(&mut table, &rows, size);
         by_bm25s::print(&corpus)?;
     }
-    recorder.add(table);
-    Ok(recorder.finish()?)
+    Ok(table)
+}
+
+/// Measures the libraries with an index that prunes, with tools and questions of varied lengths.
+fn varied(sizes: &[usize]) -> Result<Table, Box<dyn Error>> {
+    println!();
+    rows::print_head("varied tools");
+    let mut table = Table::new("search_varied", &rows::COLUMNS);
+    for &size in sizes {
+        let corpus = Corpus::varied(size);
+        let mut rows = indexes();
+        rows::measure(&mut rows, &corpus)?;
+        rows::print(&rows, size);
+        rows::record(&mut table, &rows, size);
+    }
+    Ok(table)
+}
+
+/// tantivy first, since the others are compared with it.
+fn indexes() -> Vec<Row> {
+    vec![
+        Row::of("tantivy 0.27.0", ByTantivy::build),
+        Row::of("toolkit, BM25 alone", ByToolkit::plain),
+        Row::of("toolkit", ByToolkit::usual),
+        Row::of("toolkit, opened from a file", Opened::build),
+    ]
 }

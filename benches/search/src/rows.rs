@@ -111,6 +111,14 @@ fn median_of(search: impl Fn()) -> f64 {
     times[times.len() / 2]
 }
 
+/// Prints the head of a table; `tools` describes the tools.
+pub(crate) fn print_head(tools: &str) {
+    println!(
+        "| {tools} | | build, CPU ms | memory (at most), MB | query p50, µs | of tantivy's | p99, µs | update of one, µs |"
+    );
+    println!("|---:|---|---:|---:|---:|---:|---:|---:|");
+}
+
 pub(crate) fn print(rows: &[Row], size: usize) {
     let first = rows[0].percentile(50);
     for row in rows {

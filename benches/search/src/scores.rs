@@ -16,7 +16,7 @@ const ROUNDING: f32 = 1e-4;
 ///
 /// Returns an error if scores differ by more than rounding, or only one library finds a tool.
 pub(crate) fn compare(n_tools: usize) -> Result<usize, Box<dyn Error>> {
-    let corpus = Corpus::of(n_tools);
+    let corpus = Corpus::uniform(n_tools);
     let peer = ByTantivy::of(&corpus)?;
     let index = Index::with_ranking(&corpus.tools, Ranking::plain());
     let mut n_compared = 0;
