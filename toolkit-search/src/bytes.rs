@@ -28,6 +28,11 @@ impl<'b> Bytes<'b> {
         Self { rest }
     }
 
+    /// Returns the bytes left.
+    pub(super) fn rest(&self) -> &'b [u8] {
+        self.rest
+    }
+
     #[inline]
     pub(crate) fn number(&mut self) -> Result<u64, Damage> {
         let mut number = 0;

@@ -123,7 +123,7 @@ impl Snapshot {
         let parsed = ParsedQuery::new(query.text(), self);
         let mut n_halves = 0_u32;
         let mut occurrences: Vec<(Field, String, String)> = Vec::new();
-        each_word_of(&record.tool.read_only(), |field, word| {
+        each_word_of(&record.read_only_tool(), |field, word| {
             let weight = self.ranking.weights.get(field);
             if weight > 0 {
                 n_halves = n_halves.saturating_add(u32::from(weight) * halves(word));

@@ -77,7 +77,7 @@ pub enum ScoreType {
 impl Hit {
     pub(super) fn by_words(found: Found<'_>) -> Self {
         let score = found.score as f32 / UNIT;
-        Self { summary: Arc::clone(&found.record.summary), score, score_type: ScoreType::Bm25 }
+        Self { summary: Arc::clone(found.record.summary()), score, score_type: ScoreType::Bm25 }
     }
 }
 

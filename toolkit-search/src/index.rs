@@ -82,11 +82,11 @@ impl Index {
     /// ```
     pub fn with_ranking<'t>(tools: impl IntoIterator<Item = &'t Tool>, ranking: Ranking) -> Self {
         let ranking = ranking.clamped();
-        let records = tools.into_iter().map(|tool| Record::new(tool.clone(), vec![local(tool)]));
-        let mut records: Vec<Arc<Record>> = records.map(Arc::new).collect();
-        records.reverse();
-        records.sort_by(|a, b| a.id().cmp(b.id()));
-        records.dedup_by(|later, kept| later.id() == kept.id());
+        let mut tools: Vec<(String, &Tool)> = tools.into_iter().map(|tool| (tool.id().to_string(), tool)).collect();
+        tools.reverse();
+        tools.sort_by(|(a, _), (b, _)| a.cmp(b));
+        tools.dedup_by(|(later, _), (kept, _)| later == kept);
+        let records = tools.into_iter().map(|(_, tool)| Arc::new(Record::local(tool.clone()))).collect();
         Self::from_snapshot(Snapshot::from_segment(segment::build(records, &ranking.weights), ranking))
     }
 
@@ -206,7 +206,8 @@ impl Index {
     pub fn update(&self, tool: Tool) -> Result<(), IndexError> {
         self.change(|changes| {
             let known = changes.known(&tool.id().to_string())?;
-            changes.put(ChangeKind::Updated, None, Record::new(tool, known.backends.clone()));
+            let backends = known.backends().into();
+            changes.put(ChangeKind::Updated, None, Record::new(tool, backends));
             Ok(())
         })
     }
@@ -309,12 +310,6 @@ impl Index {
         self.listeners.notify(&list);
         Ok(done)
     }
-}
-
-fn local(tool: &Tool) -> ToolBackend {
-    // Only the name of a tool that is rejected everywhere else can be empty.
-    let named = ToolBackend::local(tool.id().to_string()).or_else(|_| ToolBackend::local("?"));
-    named.expect("the name is not empty")
 }
 
 impl Default for Index {

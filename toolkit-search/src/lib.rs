@@ -56,6 +56,7 @@ mod search;
 mod search_doc;
 mod segment;
 mod semantic;
+mod shape;
 mod snapshot;
 mod summary;
 mod tool_words;

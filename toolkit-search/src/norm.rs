@@ -10,27 +10,31 @@ pub(crate) const ONE: u32 = 24;
 /// The frequencies and lengths whose fractions are stored.
 const FREQUENCIES: u16 = 16;
 const LENGTHS: u16 = 256;
+const LEN: usize = FREQUENCIES as usize * LENGTHS as usize;
 
 /// The fractions of common frequencies and lengths in a snapshot, since the first search. A division takes as long as the
 /// rest of the work for a posting.
-pub(crate) type Fractions = OnceLock<Box<[u32]>>;
+pub(crate) type Fractions = OnceLock<Box<[u32; LEN]>>;
 
 /// The length normalization.
 #[derive(Clone, Copy)]
 pub(crate) struct Norm<'s> {
     base: f32,
     per_word: f32,
-    fractions: &'s [u32],
+    fractions: &'s [u32; LEN],
 }
 
 impl<'s> Norm<'s> {
     /// Normalizes by the average number of words of a tool. `fractions` belongs to this ranking and average.
     pub(crate) fn new(ranking: &Ranking, average: f32, fractions: &'s Fractions) -> Self {
         let per_word = if average > 0.0 { ranking.k1 * ranking.b / average } else { 0.0 };
-        let norm = Self { base: ranking.k1 * (1.0 - ranking.b), per_word, fractions: &[] };
+        let norm = Self { base: ranking.k1 * (1.0 - ranking.b), per_word, fractions: &[0; LEN] };
         let fractions = fractions.get_or_init(|| {
-            let pairs = (0..FREQUENCIES).flat_map(|frequency| (0..LENGTHS).map(move |length| (frequency, length)));
-            pairs.map(|(frequency, length)| norm.computed(frequency, length)).collect()
+            let mut fractions = Box::new([0; LEN]);
+            for (at, fraction) in (0..).zip(&mut *fractions) {
+                *fraction = norm.computed(at / LENGTHS, at % LENGTHS);
+            }
+            fractions
         });
         Self { fractions, ..norm }
     }

@@ -6,7 +6,7 @@ use toolkit_schema::shown_id;
 
 /// The version of the file format. It is increased whenever a file gets another meaning, which includes changes to the
 /// splitting of text into words.
-pub(super) const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 2;
 
 /// An error of opening a saved index. For all except [`OpenError::Io`], rebuild the index.
 ///

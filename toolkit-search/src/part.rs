@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::record::Record;
-use super::segment::{self, Segment, Terms};
+use super::segment::{self, BLOCK_LEN, Segment, Terms};
 use super::tool_words::ToolWords;
 
 /// A segment with its live tools, and the frequencies of its words in the whole index.
@@ -18,8 +18,10 @@ pub(super) struct Part {
     /// The number of tools in the index with each word, and with each stem, of the segment.
     word_counts: Arc<Vec<u32>>,
     stem_counts: Arc<Vec<u32>>,
-    /// For each tool, the reciprocal of the total `idf` of its name.
+    /// For each tool in the order of the lists, the reciprocal of the total `idf` of its name.
     pub(super) name_shares: Arc<[f32]>,
+    /// The maximum of `name_shares` in each block of the lists of names.
+    pub(super) share_bounds: Arc<[f32]>,
 }
 
 impl Part {
@@ -44,6 +46,7 @@ impl Part {
             word_counts: Arc::new(vec![0; segment.words.len()]),
             stem_counts: Arc::new(vec![0; segment.stems.len()]),
             name_shares: Arc::default(),
+            share_bounds: Arc::default(),
             segment: Arc::new(segment),
         }
     }
@@ -78,22 +81,34 @@ impl Part {
     }
 
     /// Marks a tool as removed, and returns its number of words.
-    pub(super) fn remove(&mut self, doc: usize) -> u16 {
+    pub(super) fn remove(&mut self, tool: usize) -> u16 {
         let removed = Arc::make_mut(&mut self.removed);
         removed.resize(self.segment.records.len().div_ceil(64), 0);
-        removed[doc / 64] |= 1 << (doc % 64);
+        removed[tool / 64] |= 1 << (tool % 64);
         self.n_live -= 1;
-        self.segment.lengths[doc]
+        self.segment.order.length_of(tool)
     }
 
-    /// Computes [`Part::name_shares`].
+    /// Computes [`Part::name_shares`] and their bounds.
     pub(super) fn weigh_names(&mut self, n_tools: usize) {
-        let weights: Vec<f32> = self.stem_counts.iter().map(|count| idf(n_tools, *count)).collect();
-        let shares = (0..self.segment.records.len() as u32).map(|doc| {
-            let whole: f32 = self.segment.name_stems(doc).iter().map(|stem| weights[*stem as usize]).sum();
-            if whole > 0.0 { whole.recip() } else { 0.0 }
-        });
-        self.name_shares = shares.collect();
+        let Self { segment, stem_counts, .. } = self;
+        // The stems are sorted by text, so that the sum of a name's weights does not depend on the segment.
+        let spans = segment.name_stems.iter().map(|stem| (*stem, segment.stems.get(*stem).named));
+        let mut shares = vec![0.0_f32; segment.records.len()];
+        for (stem, span) in spans.clone() {
+            let weight = idf(n_tools, stem_counts[stem as usize]);
+            segment.named.get(span).docs.iter().for_each(|doc| shares[*doc as usize] += weight);
+        }
+        shares.iter_mut().for_each(|whole| *whole = if *whole > 0.0 { whole.recip() } else { 0.0 });
+
+        let mut bounds = vec![0.0_f32; segment.named.n_blocks()];
+        for (_, span) in spans {
+            let blocks = segment.named.get(span).docs.chunks(BLOCK_LEN);
+            for (bound, docs) in bounds[span.blocks()].iter_mut().zip(blocks) {
+                *bound = docs.iter().fold(0.0, |most, doc| most.max(shares[*doc as usize]));
+            }
+        }
+        (self.name_shares, self.share_bounds) = (shares.into(), bounds.into());
     }
 
     pub(super) fn word_count(&self, idx: u32) -> u32 {
@@ -117,24 +132,24 @@ impl Part {
     }
 
     #[inline]
-    pub(super) fn is_live(&self, doc: usize) -> bool {
-        self.removed.get(doc / 64).is_none_or(|bits| bits & (1 << (doc % 64)) == 0)
+    pub(super) fn is_live(&self, tool: usize) -> bool {
+        self.removed.get(tool / 64).is_none_or(|bits| bits & (1 << (tool % 64)) == 0)
     }
 
     pub(super) fn total_length(&self) -> u64 {
-        self.segment.lengths.iter().map(|length| u64::from(*length)).sum()
+        self.segment.order.lengths.iter().map(|length| u64::from(*length)).sum()
     }
 
     pub(super) fn find(&self, id: &str) -> Option<usize> {
-        self.segment.find(id).filter(|doc| self.is_live(*doc))
+        self.segment.find(id).filter(|tool| self.is_live(*tool))
     }
 
-    pub(super) fn record(&self, doc: usize) -> &Arc<Record> {
-        &self.segment.records[doc]
+    pub(super) fn record(&self, tool: usize) -> &Arc<Record> {
+        &self.segment.records[tool]
     }
 
     pub(super) fn records(&self) -> impl Iterator<Item = &Arc<Record>> {
-        let live = self.segment.records.iter().enumerate().filter(|(doc, _)| self.is_live(*doc));
+        let live = self.segment.records.iter().enumerate().filter(|(tool, _)| self.is_live(*tool));
         live.map(|(_, record)| record)
     }
 }
@@ -156,14 +171,14 @@ fn count(
     of_part: fn(&mut Part) -> &mut Arc<Vec<u32>>,
 ) {
     for ((_, term), count) in of(segment).iter().zip(&mut *counts) {
-        *count = u32::try_from(segment.postings(term).len()).unwrap_or(u32::MAX);
+        *count = u32::try_from(term.n_docs()).unwrap_or(u32::MAX);
     }
     for other in others {
         let segment_of_other = Arc::clone(&other.segment);
         let other_counts = of_part(other);
         for ((text, term), count) in of(segment).iter().zip(&mut *counts) {
             let Some(idx) = of(&segment_of_other).find(text) else { continue };
-            let n_new = segment.postings(term).len() as u32;
+            let n_new = term.n_docs() as u32;
             let total = &mut Arc::make_mut(other_counts)[idx as usize];
             *total += n_new;
             *count = *total;

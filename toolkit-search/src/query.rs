@@ -146,19 +146,17 @@ impl Filter {
 
     pub(super) fn matches(&self, record: &Record) -> bool {
         let Self { namespaces, tags, categories, hints, backends } = self;
-        let summary = &*record.summary;
-        let namespace = summary.namespace.as_deref().unwrap_or_default();
-        let category = || summary.category.as_deref().map(|category| category.trim().to_lowercase());
+        let category = || record.category().map(|category| category.trim().to_lowercase());
         let value_of = |hint| match hint {
             BehaviorHint::ReadOnly => record.hints.read_only,
             BehaviorHint::Destructive => record.hints.destructive,
             BehaviorHint::Idempotent => record.hints.idempotent,
             BehaviorHint::OpenWorld => record.hints.open_world,
         };
-        (namespaces.is_empty() || namespaces.iter().any(|wanted| wanted == namespace))
-            && (tags.is_empty() || summary.tags.iter().any(|tag| tags.contains(tag)))
+        (namespaces.is_empty() || namespaces.iter().any(|wanted| wanted == record.namespace()))
+            && (tags.is_empty() || record.has_tag(|tag| tags.iter().any(|wanted| wanted == tag)))
             && (categories.is_empty() || category().is_some_and(|category| categories.contains(&category)))
             && hints.iter().all(|&(hint, value)| value_of(hint) == Some(value))
-            && (backends.is_empty() || record.backends.iter().any(|backend| backends.contains(backend)))
+            && (backends.is_empty() || record.backends().iter().any(|backend| backends.contains(backend)))
     }
 }

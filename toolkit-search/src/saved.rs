@@ -13,13 +13,12 @@
 //! | 8 | the length of the tools |
 //!
 //! The index contains the label, the ranking, the record of each tool in the order of the ids, and each word with its
-//! postings in the order of the words. Stems and other derived data are recomputed. The tools are a sequence of
+//! lists of tools in the order of the words. Stems and other derived data are recomputed. The tools are a sequence of
 //! canonical JSON. The same tools have the same bytes, whatever the history of the index.
 
 mod records;
 
 use std::io::{self, Read, Write};
-use std::sync::Arc;
 
 use super::bytes::put_text;
 pub(super) use super::bytes::{Bytes, put_number};
@@ -66,8 +65,8 @@ impl Snapshot {
         put_text(&mut index, label);
         put_ranking(&mut index, &self.ranking);
         put_number(&mut index, segment.records.len() as u64);
-        for (record, length) in segment.records.iter().zip(&segment.lengths) {
-            records::put(&mut index, &mut tools, record, *length);
+        for (tool, record) in segment.records.iter().enumerate() {
+            records::put(&mut index, &mut tools, record, segment.order.length_of(tool));
         }
         segment.put_words(&mut index);
         if index.len() as u64 > MAX_INDEX_LEN {
@@ -100,13 +99,13 @@ impl Index {
     /// fails.
     pub fn open(label: &str, mut from: impl Read) -> Result<Self, OpenError> {
         let (index, tools) = read_parts(&mut from)?;
-        let (tools, mut bytes) = (Arc::new(tools), Bytes::new(&index));
+        let mut bytes = Bytes::new(&index);
         let found = bytes.text()?;
         if found != label {
             return Err(OpenError::Stale { found: found.chars().take(200).collect() });
         }
         let ranking = take_ranking(&mut bytes)?;
-        let (records, lengths) = records::take(&mut bytes, &tools)?;
+        let (records, lengths) = records::take(&mut bytes, tools)?;
         let segment = Segment::take_words(&mut bytes, records, lengths)?;
         bytes.end()?;
         Ok(Self::from_snapshot(Snapshot::from_segment(segment, ranking)))

@@ -122,7 +122,7 @@ impl<E: Embedder> Semantic<E> {
     pub fn update(&self, snapshot: &Snapshot) -> Result<usize, SemanticError> {
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         let texts: Vec<(String, String)> =
-            snapshot.records().map(|record| (record.id().to_owned(), text_of(&record.tool.clone()))).collect();
+            snapshot.records().map(|record| (record.id().into_owned(), text_of(&record.tool().clone()))).collect();
         let mut missing: Vec<&str> = texts.iter().map(|(_, text)| &**text).filter(|text| !cache.has(text)).collect();
         missing.sort_unstable();
         missing.dedup();
@@ -167,11 +167,12 @@ impl<E: Embedder> Semantic<E> {
             Fusion::Meaning => Vec::new(),
             _ => snapshot.found(&query, Fusion::DEPTH.max(limit)),
         };
-        let words = by_words.iter().map(|found| (found.record.id(), found.score as f32 / UNIT)).collect();
+        let ids: Vec<_> = by_words.iter().map(|found| found.record.id()).collect();
+        let words = ids.iter().zip(&by_words).map(|(id, found)| (&**id, found.score as f32 / UNIT)).collect();
         let mut fused = fusion.fuse(words, by_meaning);
         fused.truncate(limit);
         let hits = fused.into_iter().filter_map(|(id, score)| {
-            let summary = Arc::clone(&snapshot.record(id)?.summary);
+            let summary = Arc::clone(snapshot.record(id)?.summary());
             Some(Hit { summary, score, score_type })
         });
         Ok(hits.collect())

@@ -92,7 +92,7 @@ impl Snapshot {
         };
         removed.iter().for_each(|id| next.remove(id));
         if !added.is_empty() {
-            added.sort_by(|a, b| a.id().cmp(b.id()));
+            added.sort_by(|a, b| a.cmp_by_id(b));
             next.add(segment::build(added, &self.ranking.weights));
         }
         next.compact();
@@ -106,12 +106,12 @@ impl Snapshot {
             return;
         };
         let record = Arc::clone(self.parts[at].record(doc));
-        let words = ToolWords::new(&record.tool.read_only(), &self.ranking.weights);
+        let words = ToolWords::new(&record.read_only_tool(), &self.ranking.weights);
         self.parts.iter_mut().for_each(|part| part.subtract(&words));
         self.total_length -= u64::from(self.parts[at].remove(doc));
         self.n_tools -= 1;
         let namespaces = Arc::make_mut(&mut self.namespaces);
-        let namespace = record.summary.namespace.as_deref().unwrap_or_default();
+        let namespace = record.namespace();
         if let Some(n_tools) = namespaces.get_mut(namespace) {
             *n_tools -= 1;
             if *n_tools == 0 {
@@ -123,7 +123,7 @@ impl Snapshot {
     fn add(&mut self, segment: Segment) {
         let namespaces = Arc::make_mut(&mut self.namespaces);
         for record in &segment.records {
-            let namespace = record.summary.namespace.as_deref().unwrap_or_default();
+            let namespace = record.namespace();
             match namespaces.get_mut(namespace) {
                 Some(n_tools) => *n_tools += 1,
                 None => _ = namespaces.insert(namespace.to_owned(), 1),
@@ -191,19 +191,19 @@ impl Snapshot {
     #[must_use]
     pub fn get(&self, id: &str) -> Option<(&Tool, &ToolBackend)> {
         let record = self.record(id)?;
-        Some((record.tool.valid()?, record.backends.iter().min_by_key(|backend| backend.ranked_names().0)?))
+        Some((record.valid_tool()?, record.backends().iter().min_by_key(|backend| backend.ranked_names().0)?))
     }
 
     /// Returns the backends of a tool in the order of registration; empty if there is no such tool.
     #[must_use]
     pub fn backends(&self, id: &str) -> &[ToolBackend] {
-        self.record(id).map_or(&[], |record| &record.backends)
+        self.record(id).map_or(&[], |record| record.backends())
     }
 
     /// Returns the summary of a tool.
     #[must_use]
     pub fn summary(&self, id: &str) -> Option<&Summary> {
-        self.record(id).map(|record| &*record.summary)
+        self.record(id).map(|record| &**record.summary())
     }
 
     /// Returns the namespaces in ascending order. The empty one contains the tools without a namespace.
@@ -234,8 +234,8 @@ impl Snapshot {
         let mut parts: Vec<_> = self.parts.iter().map(|part| part.records()).collect();
         let mut heads: Vec<_> = parts.iter_mut().map(Iterator::next).collect();
         std::iter::from_fn(move || {
-            let ids = heads.iter().enumerate().filter_map(|(at, head)| Some((head.as_ref()?.id(), at)));
-            let (_, first) = ids.min()?;
+            let heads_left = heads.iter().enumerate().filter_map(|(at, head)| Some((head.as_deref()?, at)));
+            let (_, first) = heads_left.min_by(|(a, _), (b, _)| a.cmp_by_id(b))?;
             std::mem::replace(&mut heads[first], parts[first].next())
         })
     }

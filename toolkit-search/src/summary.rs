@@ -55,7 +55,7 @@ impl Summary {
             id: tool.id().to_string(),
             name: tool.name().to_owned(),
             namespace: tool.id().namespace().map(str::to_owned),
-            short_description: cut(&summary_text(tool, meta), Self::MAX_SHORT_DESCRIPTION),
+            short_description: cut(&line_of(tool, meta, Self::MAX_SHORT_DESCRIPTION), Self::MAX_SHORT_DESCRIPTION),
             category: tool.category().or_else(|| text(meta?.get("category")?)).map(str::to_owned),
             input_modes: modes(meta, "inputModes"),
             output_modes: modes(meta, "outputModes"),
@@ -108,9 +108,31 @@ impl Serialize for Summary {
 
 /// Returns the summary of a tool on one line: `_meta.summary` or else the first paragraph of the description.
 pub(super) fn summary_text(tool: &Tool, meta: Option<&Value>) -> String {
+    line_of(tool, meta, usize::MAX)
+}
+
+/// Returns the summary up to the word that exceeds a number of characters.
+fn line_of(tool: &Tool, meta: Option<&Value>, max_chars: usize) -> String {
     let attached = meta.and_then(|meta| text(meta.get("summary")?));
-    let attached = attached.map(|summary| summary.split_whitespace().collect::<Vec<_>>().join(" "));
-    attached.filter(|summary| !summary.is_empty()).unwrap_or_else(|| tool.summary())
+    let attached = attached.map(|summary| on_one_line(summary, max_chars)).filter(|summary| !summary.is_empty());
+    attached.unwrap_or_else(|| on_one_line(tool.description().split("\n\n").next().unwrap_or_default(), max_chars))
+}
+
+fn on_one_line(text: &str, max_chars: usize) -> String {
+    let mut line = String::with_capacity(text.len().min(max_chars.saturating_mul(2)));
+    let mut n_chars = 0;
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+            n_chars += 1;
+        }
+        line.push_str(word);
+        n_chars += word.chars().count();
+        if n_chars > max_chars {
+            break;
+        }
+    }
+    line
 }
 
 /// Truncates text to a number of characters, with an ellipsis as the last one.

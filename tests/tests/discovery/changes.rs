@@ -105,6 +105,13 @@ fn skewed_word() -> impl Strategy<Value = String> {
     })
 }
 
+/// Returns a tool with one to three of the words in its name.
+fn skewed_tool(number: usize, text: &[String]) -> Tool {
+    let name = text[..text.len().min(1 + number % 3)].join("_");
+    let tool = Tool::builder(format!("{name}_{number}")).description(text.join(" "));
+    if number % 2 == 0 { tool.tags(["even"]).build().unwrap() } else { tool.build().unwrap() }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
@@ -113,14 +120,31 @@ proptest! {
         texts in prop::collection::vec(prop::collection::vec(skewed_word(), 1..14), 300..1500),
         queries in prop::collection::vec(prop::collection::vec(skewed_word(), 2..5), 8),
     ) {
-        let tools: Vec<Tool> =
-            texts.iter().enumerate().map(|(number, text)| tool(&format!("{}_{number}", text[0]), &text.join(" "))).collect();
+        let tools: Vec<Tool> = texts.iter().enumerate().map(|(number, text)| skewed_tool(number, text)).collect();
         let index = Index::from_tools(&tools);
+        // The same tools in several parts, of which the first has had other tools.
+        let (first, rest) = tools.split_at(tools.len() * 3 / 4);
+        let in_parts = Index::from_tools(first);
+        let others: Vec<Tool> = queries.iter().map(|query| tool(&format!("other:{}", query.join("_")), &query.join(" "))).collect();
+        let backend = |tool: &Tool| (tool.clone(), ToolBackend::local(tool.id().to_string()).unwrap());
+        for other in &others {
+            let _ = in_parts.register(other.clone(), ToolBackend::local("x").unwrap());
+        }
+        in_parts.unregister_namespace("other");
+        for some in rest.chunks(rest.len().div_ceil(3)) {
+            in_parts.register_all(some.iter().map(backend)).unwrap();
+        }
         for query in queries {
             let query = query.join(" ");
             let all = index.search(&query, usize::MAX);
             for limit in [1, 3, 10, 40] {
                 prop_assert_eq!(&index.search(&query, limit)[..], &all[..limit.min(all.len())], "{} {}", query, limit);
+                prop_assert_eq!(&in_parts.search(&query, limit)[..], &all[..limit.min(all.len())], "{} {}", query, limit);
+            }
+            let filtered = Query::new(&query).tag("even");
+            let all = index.search(filtered.clone(), usize::MAX);
+            for limit in [1, 10] {
+                prop_assert_eq!(&index.search(filtered.clone(), limit)[..], &all[..limit.min(all.len())], "{} {}", query, limit);
             }
         }
     }

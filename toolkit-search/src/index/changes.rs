@@ -16,11 +16,13 @@ pub(super) struct Changes {
     /// The replacement of the tool with each id; `None` removes it.
     edits: BTreeMap<String, Option<Arc<Record>>>,
     list: Vec<Change>,
+    /// The backends of the last registered tool, which the tools of one server share.
+    last_backends: Arc<[ToolBackend]>,
 }
 
 impl Changes {
     pub(super) fn new(base: Arc<Snapshot>) -> Self {
-        Self { base, edits: BTreeMap::new(), list: Vec::new() }
+        Self { base, edits: BTreeMap::new(), list: Vec::new(), last_backends: Arc::default() }
     }
 
     fn get(&self, id: &str) -> Option<&Arc<Record>> {
@@ -35,7 +37,7 @@ impl Changes {
     }
 
     pub(super) fn put(&mut self, kind: ChangeKind, backend: Option<ToolBackend>, record: Record) {
-        let id = record.id().to_owned();
+        let id = record.id().into_owned();
         self.list.push(Change { kind, tool: Some(id.clone()), backend, version: 0 });
         self.edits.insert(id, Some(Arc::new(record)));
     }
@@ -48,29 +50,33 @@ impl Changes {
     pub(super) fn register(&mut self, tool: Tool, backend: ToolBackend) -> Result<(), IndexError> {
         let id = tool.id().to_string();
         let Some(known) = self.get(&id) else {
-            self.put(ChangeKind::Registered, Some(backend.clone()), Record::new(tool, vec![backend]));
+            if *self.last_backends != [backend.clone()] {
+                self.last_backends = [backend.clone()].into();
+            }
+            let record = Record::new(tool, Arc::clone(&self.last_backends));
+            self.put(ChangeKind::Registered, Some(backend), record);
             return Ok(());
         };
-        if known.tool.to_mcp_json() != tool.to_mcp_json() {
+        if known.tool().to_mcp_json() != tool.to_mcp_json() {
             return Err(IndexError::OtherDefinition { id });
         }
-        let mut backends = known.backends.clone();
+        let mut backends = known.backends().to_vec();
         if !backends.contains(&backend) {
             backends.push(backend.clone());
         }
-        self.put(ChangeKind::Updated, Some(backend), Record::new(tool, backends));
+        self.put(ChangeKind::Updated, Some(backend), Record::new(tool, backends.into()));
         Ok(())
     }
 
     pub(super) fn unregister(&mut self, id: &str, backend: &ToolBackend) -> Result<(), IndexError> {
         let known = self.known(id)?;
-        let rest: Vec<ToolBackend> = known.backends.iter().filter(|known| *known != backend).cloned().collect();
-        if rest.len() == known.backends.len() {
+        let rest: Vec<ToolBackend> = known.backends().iter().filter(|known| *known != backend).cloned().collect();
+        if rest.len() == known.backends().len() {
             return Err(IndexError::UnknownBackend { id: id.to_owned() });
         }
         // An invalid tool of a forged file is removed, whatever its backends.
-        match known.tool.valid().filter(|_| !rest.is_empty()).cloned() {
-            Some(tool) => self.put(ChangeKind::BackendRemoved, Some(backend.clone()), Record::new(tool, rest)),
+        match known.valid_tool().filter(|_| !rest.is_empty()).cloned() {
+            Some(tool) => self.put(ChangeKind::BackendRemoved, Some(backend.clone()), Record::new(tool, rest.into())),
             None => self.remove(id, Some(backend.clone())),
         }
         Ok(())
@@ -78,7 +84,7 @@ impl Changes {
 
     /// Returns the ids of the tools in the base snapshot that match a query.
     pub(super) fn ids(&self, query: &Query<'_>) -> Vec<String> {
-        self.base.found(query, usize::MAX).iter().map(|found| found.record.id().to_owned()).collect()
+        self.base.found(query, usize::MAX).iter().map(|found| found.record.id().into_owned()).collect()
     }
 
     /// Adds a change that does not concern a tool.

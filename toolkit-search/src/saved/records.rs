@@ -1,32 +1,23 @@
 //! Serialization of records.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::bytes::{Bytes, put_number, put_text};
 use crate::open_error::Damage;
-use crate::record::{FileTool, Hints, LazyTool, Record};
-use crate::summary::Summary;
+use crate::record::{FileTool, Hints, Record, SavedTools, put_summary, take_summary};
 use toolkit::tool::ToolBackend;
 
+/// Writes a record and its number of words, and the tool.
 pub(super) fn put(out: &mut Vec<u8>, tools: &mut Vec<u8>, record: &Record, length: u16) {
-    let Summary { id, name, namespace, short_description, category, input_modes, output_modes, security_summary, tags } =
-        &*record.summary;
-    [id, name, short_description].into_iter().for_each(|text| put_text(out, text));
-    [namespace, category, security_summary].into_iter().for_each(|text| put_list(out, text.as_slice()));
-    [input_modes, output_modes, tags].into_iter().for_each(|texts| put_list(out, texts));
+    put_summary(out, &record.to_summary());
     let Hints { read_only, destructive, idempotent, open_world } = record.hints;
     out.extend([read_only, destructive, idempotent, open_world].map(|hint| hint.map_or(2, u8::from)));
-    put_number(out, record.backends.len() as u64);
-    record.backends.iter().for_each(|backend| put_backend(out, backend));
+    put_number(out, record.backends().len() as u64);
+    record.backends().iter().for_each(|backend| put_backend(out, backend));
     put_number(out, u64::from(length));
     let before = tools.len();
-    record.tool.put_json(tools);
+    record.put_json(tools);
     put_number(out, (tools.len() - before) as u64);
-}
-
-fn put_list(out: &mut Vec<u8>, texts: &[String]) {
-    put_number(out, texts.len() as u64);
-    texts.iter().for_each(|text| put_text(out, text));
 }
 
 fn put_backend(out: &mut Vec<u8>, backend: &ToolBackend) {
@@ -35,36 +26,52 @@ fn put_backend(out: &mut Vec<u8>, backend: &ToolBackend) {
     names.iter().for_each(|name| put_text(out, name));
 }
 
-/// Reads the records in the order of the ids, with their numbers of words.
-pub(super) fn take(bytes: &mut Bytes<'_>, tools: &Arc<Vec<u8>>) -> Result<(Vec<Arc<Record>>, Vec<u16>), Damage> {
-    let n_tools = bytes.count()?;
-    let (mut records, mut lengths) = (Vec::new(), Vec::new());
-    let mut start = 0;
-    for _ in 0..n_tools {
-        let record = take_one(bytes, tools, &mut start, &mut lengths)?;
-        if records.last().is_some_and(|last: &Arc<Record>| last.id() >= record.id()) {
-            return Err(Damage::Content);
-        }
-        records.push(Arc::new(record));
-    }
-    if start == tools.len() { Ok((records, lengths)) } else { Err(Damage::Content) }
+/// A record that was read and checked.
+struct Checked {
+    /// The start of the summary.
+    summary: usize,
+    hints: Hints,
+    backends: Vec<ToolBackend>,
+    json_len: usize,
 }
 
+/// Reads the records in the order of the ids, with their numbers of words.
+pub(super) fn take(bytes: &mut Bytes<'_>, tools: Vec<u8>) -> Result<(Vec<Arc<Record>>, Vec<u16>), Damage> {
+    let n_tools = bytes.count()?;
+    let (mut checked, mut lengths) = (Vec::new(), Vec::new());
+    let (all, mut json_left) = (bytes.rest(), tools.len());
+    let mut last_id: Option<String> = None;
+    for _ in 0..n_tools {
+        let start = all.len() - bytes.rest().len();
+        let id = take_summary(bytes)?.id;
+        if last_id.is_some_and(|last| last >= id) {
+            return Err(Damage::Content);
+        }
+        last_id = Some(id);
+        checked.push(take_one(bytes, start, &mut json_left, &mut lengths)?);
+    }
+    if json_left > 0 {
+        return Err(Damage::Content);
+    }
+    let summaries = all[..all.len() - bytes.rest().len()].to_vec();
+    let file = Arc::new(SavedTools { summaries, tools });
+    let mut end = 0;
+    let records = checked.into_iter().map(|Checked { summary, hints, backends, json_len }| {
+        let json = end..end + json_len;
+        end = json.end;
+        let tool = FileTool { file: Arc::clone(&file), summary, json, tool: OnceLock::new() };
+        Arc::new(Record::from_file(tool, hints, backends))
+    });
+    Ok((records.collect(), lengths))
+}
+
+/// Reads the record of a tool after its summary.
 fn take_one(
     bytes: &mut Bytes<'_>,
-    tools: &Arc<Vec<u8>>,
-    start: &mut usize,
+    summary: usize,
+    json_left: &mut usize,
     lengths: &mut Vec<u16>,
-) -> Result<Record, Damage> {
-    let mut text = || bytes.text().map(str::to_owned);
-    let (id, name, short_description) = (text()?, text()?, text()?);
-    let mut option = || match <[String; 1]>::try_from(take_list(bytes)?) {
-        Ok([text]) => Ok(Some(text)),
-        Err(none) if none.is_empty() => Ok(None),
-        Err(_) => Err(Damage::Content),
-    };
-    let (namespace, category, security_summary) = (option()?, option()?, option()?);
-    let (input_modes, output_modes, tags) = (take_list(bytes)?, take_list(bytes)?, take_list(bytes)?);
+) -> Result<Checked, Damage> {
     let mut hint = || match bytes.array()? {
         [0] => Ok(Some(false)),
         [1] => Ok(Some(true)),
@@ -78,25 +85,9 @@ fn take_one(
         return Err(Damage::Content);
     }
     lengths.push(bytes.number_to(u16::MAX.into())? as u16);
-    let end = *start + bytes.number_to(tools.len() - *start)?;
-    let range = std::mem::replace(start, end)..end;
-    let summary = Arc::new(Summary {
-        id,
-        name,
-        namespace,
-        short_description,
-        category,
-        input_modes,
-        output_modes,
-        security_summary,
-        tags,
-    });
-    let tool = LazyTool::from_file(FileTool { file: Arc::clone(tools), range, summary: Arc::clone(&summary) });
-    Ok(Record { tool, backends, summary, hints })
-}
-
-fn take_list(bytes: &mut Bytes<'_>) -> Result<Vec<String>, Damage> {
-    (0..bytes.count()?).map(|_| bytes.text().map(str::to_owned)).collect()
+    let json_len = bytes.number_to(*json_left)?;
+    *json_left -= json_len;
+    Ok(Checked { summary, hints, backends, json_len })
 }
 
 fn take_backend(bytes: &mut Bytes<'_>) -> Result<ToolBackend, Damage> {

@@ -17,6 +17,8 @@ pub(crate) struct Top<'s> {
 #[derive(Clone, Copy)]
 pub(crate) struct Found<'s> {
     pub(crate) score: u32,
+    /// The number of the part, and the position of the tool in the order of the ids.
+    pub(crate) place: (u32, u32),
     pub(crate) record: &'s Arc<Record>,
 }
 
@@ -25,21 +27,14 @@ impl<'s> Top<'s> {
         Self { limit, heap: BinaryHeap::new() }
     }
 
-    pub(super) fn limit(&self) -> usize {
-        self.limit
-    }
-
-    /// Returns the minimum score of the best tools.
+    /// Returns the minimum score of the best tools; 0 if there are fewer than the limit.
+    #[inline]
     pub(super) fn least(&self) -> u32 {
         if self.heap.len() < self.limit { 0 } else { self.heap.peek().map_or(0, |worst| worst.score) }
     }
 
     #[inline]
-    pub(super) fn offer(&mut self, score: u32, record: impl FnOnce() -> &'s Arc<Record>) {
-        if score == 0 || score < self.least() {
-            return;
-        }
-        let found = Found { score, record: record() };
+    pub(super) fn offer(&mut self, found: Found<'s>) {
         if self.heap.len() < self.limit {
             self.heap.push(found);
         } else if let Some(mut worst) = self.heap.peek_mut()
@@ -58,7 +53,11 @@ impl<'s> Top<'s> {
 /// Better tools are less: a higher score, or with equal scores a lesser id.
 impl Ord for Found<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
-        other.score.cmp(&self.score).then_with(|| self.record.id().cmp(other.record.id()))
+        other.score.cmp(&self.score).then_with(|| match self.place.0 == other.place.0 {
+            // Cheaper than a comparison of texts.
+            true => self.place.1.cmp(&other.place.1),
+            false => self.record.cmp_by_id(other.record),
+        })
     }
 }
 
@@ -82,19 +81,19 @@ mod tests {
 
     use toolkit::Tool;
 
-    use super::Top;
+    use super::{Found, Top};
     use crate::record::Record;
 
     #[test]
     fn the_best_tools_stay_and_ties_are_in_the_order_of_ids() {
         let record = |name: &str| {
             let json = format!(r#"{{"name": "{name}", "description": "Adds.", "inputSchema": {{"type": "object"}}}}"#);
-            Arc::new(Record::new(Tool::from_json(json).unwrap(), Vec::new()))
+            Arc::new(Record::local(Tool::from_json(json).unwrap()))
         };
         let records: Vec<_> = ["e", "b", "d", "a", "c"].map(record).to_vec();
         let mut top = Top::new(3);
-        for (score, record) in [2, 5, 2, 2, 0].into_iter().zip(&records) {
-            top.offer(score, || record);
+        for (nth, (score, record)) in (0..).zip([2, 5, 2, 2, 1].into_iter().zip(&records)) {
+            top.offer(Found { score, place: (nth, 0), record });
         }
         let names: Vec<_> = top.into_sorted().iter().map(|found| found.record.id().to_string()).collect();
         assert_eq!(names, ["b", "a", "d"]);

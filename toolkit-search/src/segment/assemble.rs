@@ -1,79 +1,104 @@
-//! Derivation of stems and names from the words of a segment.
+//! Derivation of stems and bounds from the words of a segment.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::{Blocks, Groups, Posting, Segment, Term, Terms, place};
+use super::place::place;
+use super::{Lists, Order, Segment, Span, Terms};
 use crate::record::Record;
+use crate::shape::Shape;
+
+/// The lists of a segment.
+#[derive(Default)]
+pub(super) struct Both {
+    pub(super) named: Lists,
+    pub(super) others: Lists,
+}
 
 impl Segment {
-    /// Creates a segment from words and their postings.
-    pub(crate) fn assemble(
+    /// Creates a segment from words and their lists. `records` are in the order of the ids.
+    pub(super) fn assemble(
         records: Vec<Arc<Record>>,
-        lengths: Vec<u16>,
+        order: Order,
         mut words: Terms,
-        mut postings: Vec<Posting>,
+        lists: Both,
         stem_of: impl for<'w> Fn(&'w str) -> Cow<'w, str>,
     ) -> Self {
+        let Both { mut named, mut others } = lists;
+        for word in &mut words.terms {
+            named.bound(&mut word.named, &order.lengths);
+            others.bound(&mut word.others, &order.lengths);
+        }
         let mut stems = Terms::default();
         for idx in 0..place(words.len()) {
             words.terms[idx as usize].partner = stems.add(&stem_of(words.text(idx)));
         }
-        join_forms(&words, &mut stems, &mut postings);
-
-        let in_names = |term: &Term| postings[term.start as usize..term.end as usize].iter().filter(|p| p.is_in_name());
-        let mut name_words: Vec<u32> =
-            (0..place(words.len())).filter(|idx| in_names(words.get(*idx)).next().is_some()).collect();
-        name_words.sort_unstable_by_key(|idx| words.text(*idx));
-
-        let mut named_pairs: Vec<(u32, u32)> = Vec::new();
-        for (idx, stem) in stems.terms.iter().enumerate() {
-            named_pairs.extend(in_names(stem).map(|posting| (place(idx), posting.doc)));
-        }
-        let by_name = named_pairs.iter().map(|&(stem, doc)| (doc, stem));
-        let mut name_stems = Groups::from_pairs(records.len(), by_name);
-        // The sum of a name's weights must not depend on the segment that the tool is in.
-        name_stems.sort_by_key(|stem| stems.text(stem));
+        let mut lists = Both { named, others };
+        join_forms(&words, &mut stems, &mut lists, &order);
+        lists.named.shrink();
+        lists.others.shrink();
+        words.shrink();
+        stems.shrink();
+        let name_words = words.in_names();
         Self {
-            named: Groups::from_pairs(stems.len(), named_pairs.iter().copied()),
-            name_stems,
+            name_shapes: name_words.iter().map(|word| Shape::new(words.text(*word))).collect(),
+            name_words,
+            name_stems: stems.in_names(),
             records: records.into(),
-            lengths: lengths.into(),
+            order,
             words,
             stems,
-            blocks: Blocks::new(&postings),
-            postings: postings.into(),
-            name_words: name_words.into(),
+            named: lists.named,
+            others: lists.others,
         }
     }
 }
 
-/// Merges the postings of the forms of each stem. A stem with a single form shares those of the word.
-fn join_forms(words: &Terms, stems: &mut Terms, postings: &mut Vec<Posting>) {
-    let pairs = words.terms.iter().enumerate().map(|(idx, word)| (word.partner, place(idx)));
-    let forms = Groups::from_pairs(stems.len(), pairs);
-    let mut joined: Vec<Posting> = Vec::new();
-    for (idx, stem) in stems.terms.iter_mut().enumerate() {
-        if let [form] = *forms.get(place(idx)) {
-            let Term { start, end, .. } = *words.get(form);
-            (stem.start, stem.end) = (start, end);
-            continue;
+/// Merges the lists of the forms of each stem. A stem with a single form shares those of the word.
+fn join_forms(words: &Terms, stems: &mut Terms, lists: &mut Both, order: &Order) {
+    // The form of each stem, and the words that have another form.
+    let mut forms: Vec<Option<u32>> = vec![None; stems.len()];
+    let mut more: Vec<(u32, u32)> = Vec::new();
+    for (idx, word) in words.terms.iter().enumerate() {
+        let form = &mut forms[word.partner as usize];
+        match form {
+            None => *form = Some(place(idx)),
+            Some(_) => more.push((word.partner, place(idx))),
         }
-        joined.clear();
-        for form in forms.get(place(idx)) {
+    }
+    for (stem, form) in stems.terms.iter_mut().zip(&forms) {
+        if let Some(form) = form {
             let word = words.get(*form);
-            joined.extend_from_slice(&postings[word.start as usize..word.end as usize]);
+            (stem.named, stem.others) = (word.named, word.others);
         }
-        joined.sort_unstable_by_key(|posting| posting.doc);
+    }
+    more.sort_unstable();
+    let mut joined: Vec<(u32, u16, bool)> = Vec::new();
+    for of_stem in more.chunk_by(|a, b| a.0 == b.0) {
+        let stem = of_stem[0].0 as usize;
+        joined.clear();
+        for form in forms[stem].into_iter().chain(of_stem.iter().map(|(_, form)| *form)) {
+            let word = words.get(form);
+            joined.extend(lists.named.get(word.named).iter().map(|(doc, frequency)| (doc, frequency, true)));
+            joined.extend(lists.others.get(word.others).iter().map(|(doc, frequency)| (doc, frequency, false)));
+        }
+        joined.sort_unstable_by_key(|(doc, ..)| *doc);
         joined.dedup_by(|next, kept| {
-            let is_same = next.doc == kept.doc;
+            let is_same = next.0 == kept.0;
             if is_same {
-                kept.add(*next);
+                *kept = (kept.0, kept.1.saturating_add(next.1), kept.2 || next.2);
             }
             is_same
         });
-        stem.start = place(postings.len());
-        postings.extend_from_slice(&joined);
-        stem.end = place(postings.len());
+        let Both { named, others } = lists;
+        let (named_start, others_start) = (place(named.len()), place(others.len()));
+        for &(doc, frequency, is_in_name) in &joined {
+            if is_in_name { &mut *named } else { &mut *others }.push(doc, frequency);
+        }
+        let stem = &mut stems.terms[stem];
+        stem.named = Span { start: named_start, end: place(named.len()), block: 0 };
+        stem.others = Span { start: others_start, end: place(others.len()), block: 0 };
+        named.bound(&mut stem.named, &order.lengths);
+        others.bound(&mut stem.others, &order.lengths);
     }
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Posting, Segment, Terms, place};
+use super::assemble::Both;
+use super::place::place;
+use super::{Lists, Order, Segment, Terms};
 use crate::fields::each_word_of;
 use crate::ranking::{Field, Weights};
 use crate::record::Record;
@@ -41,7 +43,7 @@ struct Entry {
 
 impl Builder {
     fn add(&mut self, record: &Record, weights: &Weights) {
-        each_word_of(&record.tool.read_only(), |field, word| {
+        each_word_of(&record.read_only_tool(), |field, word| {
             let weight = u16::from(weights.get(field));
             if weight > 0 {
                 self.add_word(word, weight, field == Field::Name);
@@ -50,7 +52,9 @@ impl Builder {
         self.lengths.push(length_of(std::mem::take(&mut self.halves)));
         for entry in self.doc.drain(..) {
             self.seen[entry.term as usize] = None;
-            self.words.terms[entry.term as usize].end += 1;
+            let term = &mut self.words.terms[entry.term as usize];
+            // Counts the tools.
+            if entry.is_in_name { &mut term.named } else { &mut term.others }.end += 1;
             self.entries.push(entry);
         }
         self.ends.push(self.entries.len());
@@ -74,27 +78,30 @@ impl Builder {
 
     fn finish(self, records: Vec<Arc<Record>>) -> Segment {
         let Self { mut words, entries, ends, lengths, .. } = self;
-        let mut start = 0;
+        let (mut n_named, mut n_others) = (0, 0);
         for term in &mut words.terms {
-            // `end` has counted the tools; adding them moves it to the end of the term's range.
-            let n_docs = std::mem::replace(&mut term.end, start);
-            term.start = start;
-            start += n_docs;
-        }
-        // Followed by the postings of stems with several forms.
-        let mut postings = Vec::with_capacity(entries.len() * 5 / 4);
-        postings.resize(entries.len(), Posting::new(0, 0, false, 0));
-        let mut first = 0;
-        for (doc, (end, length)) in ends.into_iter().zip(&lengths).enumerate() {
-            for Entry { term, frequency, is_in_name } in &entries[first..end] {
-                let at = &mut words.terms[*term as usize].end;
-                postings[*at as usize] = Posting::new(place(doc), *frequency, *is_in_name, *length);
-                *at += 1;
+            for (span, n_before) in [(&mut term.named, &mut n_named), (&mut term.others, &mut n_others)] {
+                // `end` has counted the tools; adding them moves it to the end of the list.
+                let n_docs = std::mem::replace(&mut span.end, *n_before);
+                span.start = *n_before;
+                *n_before += n_docs;
             }
-            first = end;
+        }
+        let order = Order::new(&lengths);
+        let (mut named, mut others) = (Lists::zeroed(n_named as usize), Lists::zeroed(n_others as usize));
+        for (doc, tool) in order.tools.iter().enumerate() {
+            let tool = *tool as usize;
+            let start = if tool == 0 { 0 } else { ends[tool - 1] };
+            for Entry { term, frequency, is_in_name } in &entries[start..ends[tool]] {
+                let term = &mut words.terms[*term as usize];
+                let (lists, span) =
+                    if *is_in_name { (&mut named, &mut term.named) } else { (&mut others, &mut term.others) };
+                lists.set(span.end, place(doc), *frequency);
+                span.end += 1;
+            }
         }
         drop(entries);
-        Segment::assemble(records, lengths, words, postings, stem)
+        Segment::assemble(records, order, words, Both { named, others }, stem)
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Posting, Segment, Terms, place};
+use super::assemble::Both;
+use super::lists::MAX_FREQUENCY;
+use super::place::place;
+use super::{List, Lists, Order, Segment, Span, Terms};
 use crate::record::Record;
 use crate::saved::{Bytes, Damage, put_number};
 use crate::words::stem;
@@ -12,11 +15,11 @@ use crate::words::stem;
 const MAX_WORD_LEN: usize = 128;
 
 impl Segment {
-    /// Writes the words with their postings, sorted by text.
+    /// Writes the words with their lists, sorted by text.
     ///
-    /// A word is written as the length of the prefix that it shares with the previous one, and the remaining text. A
-    /// posting is written as the distance from the previous tool, and twice the number of occurrences, plus one if the
-    /// word is in the name.
+    /// A word is written as the length of the prefix that it shares with the previous one, the remaining text, and two
+    /// lists: the tools with the word in their names, and the others. A tool is written as the distance from the previous
+    /// one, and the number of occurrences.
     pub(crate) fn put_words(&self, out: &mut Vec<u8>) {
         let mut order: Vec<u32> = (0..place(self.words.len())).collect();
         order.sort_unstable_by_key(|idx| self.words.text(*idx));
@@ -30,14 +33,9 @@ impl Segment {
             out.extend(&word.as_bytes()[n_same..]);
             before = word;
 
-            let postings = self.postings(self.words.get(idx));
-            put_number(out, postings.len() as u64);
-            let mut next = 0;
-            for posting in postings {
-                put_number(out, u64::from(posting.doc - next));
-                put_number(out, u64::from(posting.frequency()) << 1 | u64::from(posting.is_in_name()));
-                next = posting.doc + 1;
-            }
+            let word = self.words.get(idx);
+            put_list(self.named.get(word.named), out);
+            put_list(self.others.get(word.others), out);
         }
     }
 
@@ -49,7 +47,7 @@ impl Segment {
     ) -> Result<Self, Damage> {
         let n_words = bytes.count()?;
         let mut words = Terms::with_capacity(n_words.min(records.len().saturating_mul(4)));
-        let mut postings = Vec::new();
+        let mut lists = Both::default();
         let (mut word, mut text_len) = (String::new(), 0_usize);
         for nth in 0..n_words {
             let n_same = bytes.number_to(word.len())?;
@@ -66,27 +64,41 @@ impl Segment {
             }
             let idx = words.add(&word);
 
-            let start = place(postings.len());
-            let mut doc = 0;
-            for _ in 0..bytes.count()? {
-                doc += bytes.number_to(lengths.len())?;
-                let length = *lengths.get(doc).ok_or(Damage::Content)?;
-                let frequency = bytes.number_to(u16::MAX.into())? as u16;
-                let (frequency, is_in_name) = (frequency >> 1, frequency & 1 == 1);
-                if frequency == 0 {
-                    return Err(Damage::Content);
-                }
-                postings.push(Posting::new(place(doc), frequency, is_in_name, length));
-                doc += 1;
-            }
-            let term = &mut words.terms[idx as usize];
-            (term.start, term.end) = (start, place(postings.len()));
-            if start == term.end {
+            let named = take_list(bytes, lengths.len(), &mut lists.named)?;
+            let others = take_list(bytes, lengths.len(), &mut lists.others)?;
+            if named.len() + others.len() == 0 {
                 return Err(Damage::Content);
             }
+            let term = &mut words.terms[idx as usize];
+            (term.named, term.others) = (named, others);
         }
-        Ok(Self::assemble(records, lengths, words, postings, stem))
+        Ok(Self::assemble(records, Order::new(&lengths), words, lists, stem))
     }
+}
+
+fn put_list(list: List<'_>, out: &mut Vec<u8>) {
+    put_number(out, list.docs.len() as u64);
+    let mut next = 0;
+    for (doc, frequency) in list.iter() {
+        put_number(out, u64::from(doc - next));
+        put_number(out, u64::from(frequency));
+        next = doc + 1;
+    }
+}
+
+fn take_list(bytes: &mut Bytes<'_>, n_docs: usize, lists: &mut Lists) -> Result<Span, Damage> {
+    let start = place(lists.len());
+    let mut doc = 0;
+    for _ in 0..bytes.count()? {
+        doc += bytes.number_to(n_docs)?;
+        let frequency = bytes.number_to(MAX_FREQUENCY.into())? as u16;
+        if doc >= n_docs || frequency == 0 {
+            return Err(Damage::Content);
+        }
+        lists.push(place(doc), frequency);
+        doc += 1;
+    }
+    Ok(Span { start, end: place(lists.len()), block: 0 })
 }
 
 /// Returns the length of the common prefix of two words, rounded down to a character boundary.

@@ -1,0 +1,179 @@
+//! Reading a list of tools with their scores.
+
+use super::scores::Scores;
+use crate::norm::{Norm, ONE};
+use crate::segment::{BLOCK_LEN, Block, List};
+
+/// A list of the query. Of a term's two lists, each tool is in one.
+pub(super) struct Scan<'s> {
+    list: List<'s>,
+    /// The number of the term.
+    pub(super) term: usize,
+    gain: Gain,
+    norm: Norm<'s>,
+    /// The share of a name that has the score 1, by tool, and its maximum in each block.
+    shares: &'s [f32],
+    share_bounds: &'s [f32],
+    /// The range of the list in the window.
+    start: usize,
+    end: usize,
+    /// The maximum score in the window.
+    pub(super) bound: Bound,
+}
+
+/// A maximum score.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Bound {
+    pub(super) text: u32,
+    pub(super) name: u32,
+}
+
+/// The maximum scores of a term for any tool.
+#[derive(Clone, Copy)]
+pub(super) struct Gain {
+    /// True if the words of the tool count, and not only its name.
+    pub(super) has_text: bool,
+    /// The maximum scores of the word and of its stem, in units.
+    pub(super) word: u64,
+    pub(super) stem: u64,
+    /// The score of a name in relation to its share.
+    pub(super) bonus: f32,
+}
+
+impl<'s> Scan<'s> {
+    pub(super) fn new(
+        list: List<'s>,
+        term: usize,
+        gain: Gain,
+        norm: Norm<'s>,
+        shares: &'s [f32],
+        share_bounds: &'s [f32],
+    ) -> Self {
+        Self { list, term, gain, norm, shares, share_bounds, start: 0, end: 0, bound: Bound::default() }
+    }
+
+    /// Moves to the window that starts after the previous one and ends before `end`; returns false at the end of the
+    /// list.
+    pub(super) fn enter(&mut self, end: u32) -> bool {
+        let docs = &self.list.docs[self.end..];
+        if docs.is_empty() {
+            return false;
+        }
+        self.start = self.end;
+        self.end += gallop(docs, end);
+        self.bound = if self.start < self.end { self.bound_in_window() } else { Bound::default() };
+        true
+    }
+
+    fn bound_in_window(&self) -> Bound {
+        let blocks = self.start / BLOCK_LEN..self.end.div_ceil(BLOCK_LEN);
+        let of_text = &self.list.blocks[blocks.clone()];
+        let max_frequency = of_text.iter().map(|block| block.max_frequency).max().unwrap_or(0);
+        let max_share = match self.gain.bonus > 0.0 {
+            true => self.share_bounds[blocks].iter().fold(0.0, |most, share| share.max(most)),
+            false => 0.0,
+        };
+        // The first tool is the shortest.
+        self.gain.bound(self.norm, max_frequency, of_text[0].min_length, max_share)
+    }
+
+    /// Adds the scores of the tools in the window. In a block whose bound `adds_tools` rejects, only tools that have a
+    /// score are added to.
+    pub(super) fn add_all(&self, lengths: &[u16], adds_tools: impl Fn(Bound) -> bool, scores: &mut Scores) {
+        if self.gain.bonus > 0.0 {
+            let share_of = |doc: u32| self.shares[doc as usize];
+            self.add_blocks(lengths, share_of, |block| self.share_bounds[block], adds_tools, scores);
+        } else {
+            self.add_blocks(lengths, |_| 0.0, |_| 0.0, adds_tools, scores);
+        }
+    }
+
+    #[inline]
+    fn add_blocks(
+        &self,
+        lengths: &[u16],
+        share_of: impl Fn(u32) -> f32,
+        max_share_of: impl Fn(usize) -> f32,
+        adds_tools: impl Fn(Bound) -> bool,
+        scores: &mut Scores,
+    ) {
+        let Self { list, gain, norm, .. } = *self;
+        let mut start = self.start;
+        while start < self.end {
+            let block = start / BLOCK_LEN;
+            let end = ((block + 1) * BLOCK_LEN).min(self.end);
+            let (docs, frequencies) = (&list.docs[start..end], &list.frequencies[start..end]);
+            start = end;
+            let Block { max_frequency, min_length } = list.blocks[block];
+            let gain_of = |doc, frequency| gain.of(norm.fixed(frequency, lengths[doc as usize]), share_of(doc));
+            if adds_tools(gain.bound(norm, max_frequency, min_length, max_share_of(block))) {
+                for (doc, frequency) in docs.iter().zip(frequencies) {
+                    scores.add(*doc, gain_of(*doc, *frequency));
+                }
+            } else {
+                for (doc, frequency) in docs.iter().zip(frequencies) {
+                    if scores.has(*doc) {
+                        scores.add(*doc, gain_of(*doc, *frequency));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds the scores of this list to tools in ascending order.
+    pub(super) fn add_to(&self, found: &mut [(u32, u32)], lengths: &[u16]) {
+        let Self { list, gain, norm, .. } = *self;
+        let mut at = self.start;
+        for (doc, score) in found {
+            at += gallop(&list.docs[at..self.end], *doc);
+            if at == self.end {
+                return;
+            }
+            if list.docs[at] == *doc {
+                let share = if gain.bonus > 0.0 { self.shares[*doc as usize] } else { 0.0 };
+                let fraction = norm.fixed(list.frequencies[at], lengths[*doc as usize]);
+                *score = score.saturating_add(gain.of(fraction, share));
+            }
+        }
+    }
+}
+
+impl Gain {
+    /// Returns the score for a fixed-point fraction of the maximum and a share of the name.
+    #[inline]
+    fn of(self, fraction: u64, share: f32) -> u32 {
+        (self.of_text(fraction) + u64::from(self.of_name(share))).min(u32::MAX.into()) as u32
+    }
+
+    #[inline]
+    fn of_text(self, fraction: u64) -> u64 {
+        let Self { has_text, word, stem, .. } = self;
+        // Rounded separately, since word and stem may be separate lists in another segment. A word that every tool has
+        // adds almost nothing, but it is a match.
+        if has_text { (((word * fraction) >> ONE) + ((stem * fraction) >> ONE)).max(1) } else { 0 }
+    }
+
+    #[inline]
+    fn of_name(self, share: f32) -> u32 {
+        if self.bonus > 0.0 { ((self.bonus * share) as u32).max(1) } else { 0 }
+    }
+
+    #[inline]
+    fn bound(self, norm: Norm<'_>, max_frequency: u16, min_length: u16, max_share: f32) -> Bound {
+        // A float may round a larger fraction to a smaller number.
+        let text = self.of_text(norm.fixed(max_frequency, min_length) + 4).min(u32::MAX.into()) as u32;
+        Bound { text, name: self.of_name(max_share) }
+    }
+}
+
+/// Returns the number of tools before `doc`, by exponential search.
+#[inline]
+fn gallop(docs: &[u32], doc: u32) -> usize {
+    let mut step = 1;
+    while step < docs.len() && docs[step] < doc {
+        step *= 2;
+    }
+    let start = step / 2;
+    let end = docs.len().min(step + 1);
+    start + docs[start..end].partition_point(|before| *before < doc)
+}
