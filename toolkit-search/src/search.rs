@@ -3,8 +3,9 @@
 //! The tools of a part are searched in windows, in the order of their lengths. In each window, bounds of the scores
 //! divide the lists of the query: a tool that is only in lists of low scores cannot become one of the best, and is not
 //! looked at. The tools in the other lists are scored, except in blocks whose bound shows that none of them can become
-//! one of the best, and the remaining lists are only read at those tools that can. The windows grow, since the best
-//! tools of the first windows are a high limit for the rest.
+//! one of the best, and the remaining lists are only read at those tools that can. A sample of the lists with the
+//! highest scores is a first limit, and the windows grow, since the best tools of the first windows are a high limit for
+//! the rest.
 //!
 //! Scores are integers in [`UNIT`]s, so that they do not depend on the order of addition: a tool has the same score in
 //! every part of the index, and tools with equal scores are ordered by id. Pruning is exact, as bounds are integers of
@@ -20,9 +21,10 @@ use std::cell::RefCell;
 
 use self::scans::scans_of;
 pub(super) use self::top::{Found, Top};
-use self::windows::Table;
+use self::windows::{Limit, Table};
 use super::parsed_query::ParsedQuery;
 use super::query::{Filter, Query};
+use super::segment::Order;
 use super::snapshot::Snapshot;
 
 /// The score 1.
@@ -58,12 +60,15 @@ fn search<'s>(snapshot: &'s Snapshot, query: &ParsedQuery, filter: &Filter, limi
     for (nth, part) in (0..).zip(&snapshot.parts) {
         let scans = scans_of(snapshot, part, query, norm);
         let accepts_all = !part.has_removed() && filter.is_empty();
-        let matches = |tool: usize| accepts_all || (part.is_live(tool) && filter.matches(part.record(tool)));
-        table.search(scans, &part.segment.order.lengths, max_of_names, top.least(), |doc, score| {
-            let tool = part.segment.order.tools[doc as usize];
-            if matches(tool as usize) {
-                top.offer(Found { score, place: (nth, tool), record: part.record(tool as usize) });
-            }
+        let Order { lengths, tools, .. } = &part.segment.order;
+        let matches = |doc: u32| {
+            let tool = tools[doc as usize] as usize;
+            accepts_all || (part.is_live(tool) && filter.matches(part.record(tool)))
+        };
+        let limit = Limit { names: max_of_names, least: top.least(), n_best: limit };
+        table.search(scans, lengths, limit, matches, |doc, score| {
+            let tool = tools[doc as usize];
+            top.offer(Found { score, place: (nth, tool), record: part.record(tool as usize) });
             top.least()
         });
     }

@@ -15,7 +15,7 @@ pub(super) use self::build::{build, length_of};
 pub(super) use self::lists::{BLOCK_LEN, Block, List};
 use self::lists::{Lists, Span};
 pub(super) use self::merge::merge;
-use self::order::Order;
+pub(super) use self::order::Order;
 pub(super) use self::terms::{Term, Terms};
 use super::record::Record;
 use super::shape::Shape;

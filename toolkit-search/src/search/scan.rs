@@ -5,6 +5,7 @@ use crate::norm::{Norm, ONE};
 use crate::segment::{BLOCK_LEN, Block, List};
 
 /// A list of the query. Of a term's two lists, each tool is in one.
+#[derive(Clone, Copy)]
 pub(super) struct Scan<'s> {
     list: List<'s>,
     /// The number of the term.
@@ -50,6 +51,19 @@ impl<'s> Scan<'s> {
         share_bounds: &'s [f32],
     ) -> Self {
         Self { list, term, gain, norm, shares, share_bounds, start: 0, end: 0, bound: Bound::default() }
+    }
+
+    /// Computes the bound of the whole list, before the first window.
+    pub(super) fn bound_all(&mut self) {
+        let whole = Self { end: self.list.docs.len(), ..*self };
+        self.bound = whole.bound_in_window();
+    }
+
+    /// Adds the scores of the first tools of the list, at most `most` of them, and returns their number.
+    pub(super) fn add_head(&self, lengths: &[u16], most: usize, scores: &mut Scores) -> usize {
+        let head = Self { end: self.list.docs.len().min(most), ..*self };
+        head.add_all(lengths, |_| true, scores);
+        head.end
     }
 
     /// Moves to the window that starts after the previous one and ends before `end`; returns false at the end of the

@@ -4,7 +4,10 @@ use super::scan::{Bound, Scan};
 use super::scores::Scores;
 
 /// The number of tools in the first window. Each window is twice as large as the previous one.
-const FIRST_WINDOW: usize = 192;
+const FIRST_WINDOW: usize = 2048;
+
+/// The number of tools that are scored before the first window.
+const SAMPLE: usize = 96;
 
 /// The scores of the tools in a window.
 #[derive(Default)]
@@ -35,36 +38,61 @@ struct Sum {
 
 impl Table {
     /// Calls `offer` with all tools whose scores are at least `least`. It returns the next value of `least`.
-    ///
-    /// `names` is the maximum score of a name, which the terms share.
     pub(super) fn search(
         &mut self,
         mut scans: Vec<Scan<'_>>,
         lengths: &[u16],
-        names: u32,
-        mut least: u32,
+        Limit { names, mut least, n_best }: Limit,
+        matches: impl Fn(u32) -> bool,
         mut offer: impl FnMut(u32, u32) -> u32,
     ) {
         let n_docs = lengths.len();
         self.scores.make_room(n_docs);
         let n_terms = scans.iter().map(|scan| scan.term + 1).max().unwrap_or(0);
+        least = least.max(self.sample(&mut scans, lengths, n_best, &matches));
         let (mut start, mut size) = (0, FIRST_WINDOW);
         while start < n_docs && !scans.is_empty() {
             let end = n_docs.min(start + size);
             scans.retain_mut(|scan| scan.enter(end as u32));
             scans.sort_unstable_by_key(|scan| scan.bound.text.saturating_add(scan.bound.name));
-            let limit = Limit { names, least };
+            let limit = Limit { names, least, n_best };
             let n_skipped = self.divide(&scans, n_terms, limit);
             if n_skipped < scans.len() {
                 self.score(&scans, n_skipped, lengths, limit, start..end);
                 for &(doc, score) in &self.found {
-                    if score >= least {
-                        least = offer(doc, score);
+                    if score >= least && matches(doc) {
+                        least = least.max(offer(doc, score));
                     }
                 }
             }
             (start, size) = (end, size * 2);
         }
+    }
+
+    /// Returns the minimum score of the best tools in a sample, from the lists with the highest scores. The best of all
+    /// tools have at least that score.
+    fn sample(&mut self, scans: &mut [Scan<'_>], lengths: &[u16], n_best: usize, matches: impl Fn(u32) -> bool) -> u32 {
+        if n_best > SAMPLE {
+            return 0;
+        }
+        scans.iter_mut().for_each(Scan::bound_all);
+        scans.sort_unstable_by_key(|scan| std::cmp::Reverse(scan.bound.text.saturating_add(scan.bound.name)));
+        let Self { scores, found, .. } = self;
+        let mut room = SAMPLE;
+        for scan in &*scans {
+            room -= scan.add_head(lengths, room, scores);
+        }
+        found.clear();
+        scores.drain(0..lengths.len(), |doc, score| {
+            if matches(doc) {
+                found.push((doc, score));
+            }
+        });
+        if found.len() < n_best {
+            return 0;
+        }
+        let (_, (_, least), _) = found.select_nth_unstable_by(n_best - 1, |a, b| b.1.cmp(&a.1));
+        *least
     }
 
     /// Returns the number of lists, in ascending order of their bounds, with tools that cannot become one of the best
@@ -128,11 +156,13 @@ impl Sum {
 
 /// The score that a tool needs.
 #[derive(Clone, Copy)]
-struct Limit {
-    /// The maximum score of a name.
-    names: u32,
-    /// The minimum score of the best tools.
-    least: u32,
+pub(super) struct Limit {
+    /// The maximum score of a name, which the terms share.
+    pub(super) names: u32,
+    /// The minimum score of the best tools so far; 0 if there are fewer than `n_best`.
+    pub(super) least: u32,
+    /// The number of best tools.
+    pub(super) n_best: usize,
 }
 
 impl Limit {

@@ -22,6 +22,8 @@ struct Builder {
     words: Terms,
     /// The position of each word in `doc`, if the current tool has it.
     seen: Vec<Option<u32>>,
+    /// The number of tools with each word in their names, and of the others with it.
+    counts: Vec<[u32; 2]>,
     /// The words of the current tool.
     doc: Vec<Entry>,
     /// The weighted length of the current tool, in halves of a word.
@@ -52,9 +54,7 @@ impl Builder {
         self.lengths.push(length_of(std::mem::take(&mut self.halves)));
         for entry in self.doc.drain(..) {
             self.seen[entry.term as usize] = None;
-            let term = &mut self.words.terms[entry.term as usize];
-            // Counts the tools.
-            if entry.is_in_name { &mut term.named } else { &mut term.others }.end += 1;
+            self.counts[entry.term as usize][usize::from(!entry.is_in_name)] += 1;
             self.entries.push(entry);
         }
         self.ends.push(self.entries.len());
@@ -64,6 +64,7 @@ impl Builder {
         let term = self.words.add(word);
         if term as usize == self.seen.len() {
             self.seen.push(None);
+            self.counts.push([0; 2]);
         }
         let seen = &mut self.seen[term as usize];
         let at = *seen.get_or_insert_with(|| {
@@ -77,30 +78,31 @@ impl Builder {
     }
 
     fn finish(self, records: Vec<Arc<Record>>) -> Segment {
-        let Self { mut words, entries, ends, lengths, .. } = self;
-        let (mut n_named, mut n_others) = (0, 0);
-        for term in &mut words.terms {
-            for (span, n_before) in [(&mut term.named, &mut n_named), (&mut term.others, &mut n_others)] {
-                // `end` has counted the tools; adding them moves it to the end of the list.
-                let n_docs = std::mem::replace(&mut span.end, *n_before);
-                span.start = *n_before;
-                *n_before += n_docs;
+        let Self { mut words, mut counts, entries, ends, lengths, .. } = self;
+        let mut next = [0; 2];
+        for (term, counts) in words.terms.iter_mut().zip(&mut counts) {
+            for (nth, span) in [&mut term.named, &mut term.others].into_iter().enumerate() {
+                span.start = next[nth];
+                next[nth] += counts[nth];
+                span.end = next[nth];
+                // The next position in the list.
+                counts[nth] = span.start;
             }
         }
         let order = Order::new(&lengths);
-        let (mut named, mut others) = (Lists::zeroed(n_named as usize), Lists::zeroed(n_others as usize));
-        for (doc, tool) in order.tools.iter().enumerate() {
+        let mut lists = next.map(|n_docs| Lists::zeroed(n_docs as usize));
+        for (doc, tool) in (0..).zip(&order.tools) {
             let tool = *tool as usize;
             let start = if tool == 0 { 0 } else { ends[tool - 1] };
             for Entry { term, frequency, is_in_name } in &entries[start..ends[tool]] {
-                let term = &mut words.terms[*term as usize];
-                let (lists, span) =
-                    if *is_in_name { (&mut named, &mut term.named) } else { (&mut others, &mut term.others) };
-                lists.set(span.end, place(doc), *frequency);
-                span.end += 1;
+                let nth = usize::from(!is_in_name);
+                let at = &mut counts[*term as usize][nth];
+                lists[nth].set(*at, doc, *frequency);
+                *at += 1;
             }
         }
         drop(entries);
+        let [named, others] = lists;
         Segment::assemble(records, order, words, Both { named, others }, stem)
     }
 }
