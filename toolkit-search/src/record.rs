@@ -51,7 +51,7 @@ impl Record {
     }
 
     pub(super) fn from_file(tool: FileTool, hints: Hints, backends: Vec<ToolBackend>) -> Self {
-        let is_default = backends == [local(&tool.id())];
+        let is_default = backends == [local(tool.id())];
         let backends = if is_default { OnceLock::new() } else { OnceLock::from(Arc::from(backends)) };
         Self { tool: Source::File(Box::new(tool)), hints, backends, summary: OnceLock::new() }
     }

@@ -13,6 +13,7 @@ mod mcp;
 mod names;
 mod programs;
 mod rows;
+mod search;
 mod servers;
 #[path = "../../benches/dispatch/tools.rs"]
 mod tools;

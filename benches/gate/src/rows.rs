@@ -13,6 +13,7 @@ use crate::chains::{self, N_STEPS};
 use crate::mcp;
 use crate::names::{self, TYPO};
 use crate::programs;
+use crate::search::{self, Searches};
 use crate::tools::{self, Add};
 
 /// The data of all rows, created once.
@@ -89,6 +90,8 @@ impl Rows {
                 let prepared = chain.prepare(&self.dispatcher).expect("it is valid");
                 each(n_calls, || assert!(prepared.run_sync(black_box(&Context::new())).error().is_none()));
             }
+            "floor-find" => each(n_calls, search::floor),
+            "find" => Searches::new().repeat(n_calls),
             "floor-program" => each(n_calls, programs::floor),
             "program" => each(n_calls, programs::program),
             "program-add_async" => self.runtime.block_on(programs::calls(&self.dispatcher, n_calls)),

@@ -65,11 +65,14 @@ pub(crate) fn merge(segments: [&Segment; 2], is_live: impl Fn(usize, usize) -> b
     Segment::assemble(records, order, words, lists, |word| stem_of(word).map_or_else(|| stem(word), Into::into))
 }
 
+/// Selects the lists of names or the others, and the list of a word.
+type ListsOf = fn(&Segment) -> (&Lists, fn(&Term) -> Span);
+
 /// Appends the tools of both segments with a word.
 fn join(
     sides: &[Side<'_>; 2],
     text: &str,
-    of: fn(&Segment) -> (&Lists, fn(&Term) -> Span),
+    of: ListsOf,
     joined: &mut Lists,
 ) -> Span {
     let [mut a, mut b] = [&sides[0], &sides[1]].map(|side| {
