@@ -69,12 +69,7 @@ pub(crate) fn merge(segments: [&Segment; 2], is_live: impl Fn(usize, usize) -> b
 type ListsOf = fn(&Segment) -> (&Lists, fn(&Term) -> Span);
 
 /// Appends the tools of both segments with a word.
-fn join(
-    sides: &[Side<'_>; 2],
-    text: &str,
-    of: ListsOf,
-    joined: &mut Lists,
-) -> Span {
+fn join(sides: &[Side<'_>; 2], text: &str, of: ListsOf, joined: &mut Lists) -> Span {
     let [mut a, mut b] = [&sides[0], &sides[1]].map(|side| {
         let (lists, span) = of(side.segment);
         let words = &side.segment.words;
