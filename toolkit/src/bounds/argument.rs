@@ -1,0 +1,228 @@
+//! The bounds of arguments.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
+use super::no_arguments::NoArguments;
+
+/// The bound of an argument.
+///
+/// A type that implements [`DeserializeArgument`] and [`DescribeArgument`] implements it.
+///
+/// # Examples
+///
+/// ```standalone_crate
+/// use toolkit::{Dispatcher, catalog, tool};
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Point {
+///     x: f64,
+///     y: f64,
+/// }
+///
+/// /// Measures the distance of two points.
+/// #[tool]
+/// fn distance(from: Point, to: Point) -> f64 {
+///     (from.x - to.x).hypot(from.y - to.y)
+/// }
+///
+/// let dispatcher = Dispatcher::new(catalog![distance]?)?;
+/// let result = dispatcher.call_sync("distance", r#"{"from": {"x": 0, "y": 0}, "to": {"x": 3, "y": 4}}"#)?;
+/// assert_eq!(result.value(), 5.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a tool argument: it implements neither `serde::Deserialize` nor `schemars::JsonSchema`",
+    label = "not a tool argument",
+    note = "for an argument, add `#[derive(serde::Deserialize, schemars::JsonSchema)]` to the type",
+    note = "for injected state, such as `Context`, write `&{Self}`"
+)]
+pub trait ToolArgument {
+    #[doc(hidden)]
+    const OK: () = ();
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + JsonSchema> ToolArgument for T {}
+
+/// An argument that can be deserialized from JSON, as [`ToolArgument`] requires.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a tool argument: it does not implement `serde::Deserialize`",
+    label = "cannot be read from JSON",
+    note = "add `#[derive(serde::Deserialize)]` to the type"
+)]
+pub trait DeserializeArgument {
+    #[doc(hidden)]
+    const OK: () = ();
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned> DeserializeArgument for T {}
+
+/// An argument that has a schema.
+///
+/// # Examples
+///
+/// A type of another crate, which is described by a type with the same JSON:
+///
+/// ```standalone_crate
+/// use std::net::Ipv4Addr;
+///
+/// use toolkit::{catalog, tool};
+///
+/// /// Pings a machine.
+/// #[tool]
+/// fn ping(#[schemars(with = "String")] address: Ipv4Addr) -> bool {
+///     address.is_loopback()
+/// }
+///
+/// let catalog = catalog![ping]?;
+/// assert_eq!(catalog.resolve("ping")?.input().as_value()["properties"]["address"]["type"], "string");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a tool argument: it does not implement `schemars::JsonSchema`",
+    label = "has no schema",
+    note = "add `#[derive(schemars::JsonSchema)]` to the type",
+    note = "for a type of another crate, enable the feature of `schemars` that is named after it, such as `uuid1`, or \
+            describe it by another type with `#[schemars(with = \"String\")]`"
+)]
+pub trait DescribeArgument {
+    #[doc(hidden)]
+    const OK: () = ();
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: JsonSchema> DescribeArgument for T {}
+
+/// An argument that can be sent to another thread.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a tool argument: it is not `Send`",
+    label = "not `Send`",
+    note = "tools run on any thread; use a type that is `Send`"
+)]
+pub trait SendArgument {
+    #[doc(hidden)]
+    const OK: () = ();
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Send> SendArgument for T {}
+
+/// An argument that borrows nothing.
+///
+/// # Examples
+///
+/// A `&str` is a compile-time error, since the text exists only in the JSON of the call. A `String` is an argument:
+///
+/// ```standalone_crate
+/// use toolkit::{Dispatcher, catalog, tool};
+///
+/// /// Counts the letters of a word.
+/// #[tool]
+/// fn length(word: String) -> usize {
+///     word.chars().count()
+/// }
+///
+/// assert_eq!(Dispatcher::new(catalog![length]?)?.call_sync("length", r#"{"word": "Lima"}"#)?.value(), 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` borrows; tool arguments are decoded from JSON, so they must be owned",
+    label = "borrowed"
+)]
+pub trait OwnedArgument {
+    #[doc(hidden)]
+    const OK: () = ();
+}
+
+#[diagnostic::do_not_recommend]
+impl OwnedArgument for NoArguments {}
+
+/// An argument that is not a shared pointer to state; see [`SharedArgument`].
+pub trait UnsharedArgument {
+    #[doc(hidden)]
+    const OK: () = ();
+}
+
+impl UnsharedArgument for NoArguments {}
+
+impl<T: ?Sized + SharedArgument> UnsharedArgument for Arc<T> {}
+
+impl<T: ?Sized + SharedArgument> UnsharedArgument for Rc<T> {}
+
+/// A bound that no type satisfies: the target of a shared pointer is state, which a tool borrows.
+///
+/// # Examples
+///
+/// ```standalone_crate
+/// use std::sync::Arc;
+///
+/// use toolkit::{Dispatcher, catalog, tool};
+///
+/// struct Greeting(String);
+///
+/// /// Greets a person.
+/// #[tool]
+/// fn greet(name: String, greeting: &Greeting) -> String {
+///     format!("{}, {name}!", greeting.0)
+/// }
+///
+/// let greeting = Arc::new(Greeting("Hello".to_owned()));
+/// let dispatcher = Dispatcher::builder(catalog![greet]?).shared_state(Arc::clone(&greeting)).build()?;
+/// assert_eq!(dispatcher.call_sync("greet", r#"{"name": "Ada"}"#)?.value(), "Hello, Ada!");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "a shared pointer to `{Self}` cannot be a tool argument",
+    label = "not a tool argument",
+    note = "for injected state, write `&{Self}` and pass the `Arc` to `DispatcherBuilder::shared_state`"
+)]
+pub trait SharedArgument {}
+
+/// A sole argument that is passed under its own name.
+///
+/// # Examples
+///
+/// A tool with one struct takes the fields of the struct. `#[arg]` makes the struct a property instead:
+///
+/// ```standalone_crate
+/// use toolkit::{catalog, tool};
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Query {
+///     text: String,
+/// }
+///
+/// /// Searches documents.
+/// #[tool]
+/// fn search(query: Query) -> String {
+///     query.text
+/// }
+///
+/// /// Counts documents.
+/// #[tool]
+/// fn count(#[arg] query: Query) -> usize {
+///     query.text.len()
+/// }
+///
+/// let catalog = catalog![search, count]?;
+/// let required = |name| catalog.resolve(name).unwrap().input().as_value()["required"][0].clone();
+/// assert_eq!((required("search"), required("count")), ("text".into(), "query".into()));
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "an attribute of serde or schemars needs an argument with a name; mark the argument `#[arg]` to pass it \
+               under its own name, or put the attribute on a field of `{Self}`",
+    label = "may be the argument struct"
+)]
+pub trait NamedArgument {
+    #[doc(hidden)]
+    const OK: () = ();
+}
+
+#[diagnostic::do_not_recommend]
+impl NamedArgument for NoArguments {}
