@@ -9,9 +9,11 @@ use super::MAX_LEN;
 /// (H. Hyyrö, A bit-vector algorithm for computing Levenshtein and Damerau edit distances, 2003).
 pub(super) struct Typo {
     n_chars: usize,
-    /// For each character, the positions in the typed text.
-    ascii: [u128; 128],
-    other: Vec<(char, u128)>,
+    /// For each character, the index of its positions.
+    ascii: [u8; 128],
+    other: Vec<(char, u8)>,
+    /// The positions of each distinct character in the typed text. The first are those of all other characters: none.
+    positions: Vec<u128>,
 }
 
 impl Typo {
@@ -20,16 +22,20 @@ impl Typo {
         if typed.is_empty() || typed.len() > MAX_LEN {
             return None;
         }
-        let mut typo = Self { n_chars: 0, ascii: [0; 128], other: Vec::new() };
+        let mut typo = Self { n_chars: 0, ascii: [0; 128], other: Vec::new(), positions: vec![0] };
         for c in lowercase(typed) {
             // Lowercasing may lengthen a text.
             let position = 1_u128.checked_shl(u32::try_from(typo.n_chars).ok()?)?;
-            match typo.ascii.get_mut(c as usize) {
-                Some(positions) => *positions |= position,
-                None => match typo.other.iter_mut().find(|(other, _)| *other == c) {
-                    Some((_, positions)) => *positions |= position,
-                    None => typo.other.push((c, position)),
-                },
+            match typo.index_of(c) {
+                0 => {
+                    let new = u8::try_from(typo.positions.len()).ok()?;
+                    typo.positions.push(position);
+                    match typo.ascii.get_mut(c as usize) {
+                        Some(idx) => *idx = new,
+                        None => typo.other.push((c, new)),
+                    }
+                }
+                idx => typo.positions[usize::from(idx)] |= position,
             }
             typo.n_chars += 1;
         }
@@ -64,9 +70,13 @@ impl Typo {
     }
 
     fn positions_of(&self, c: char) -> u128 {
+        self.positions[usize::from(self.index_of(c))]
+    }
+
+    fn index_of(&self, c: char) -> u8 {
         match self.ascii.get(c as usize) {
-            Some(positions) => *positions,
-            None => self.other.iter().find(|(other, _)| *other == c).map_or(0, |(_, positions)| *positions),
+            Some(idx) => *idx,
+            None => self.other.iter().find(|(other, _)| *other == c).map_or(0, |(_, idx)| *idx),
         }
     }
 }
