@@ -94,7 +94,7 @@ pub use self::{
     excerpt::{quoted, shown_id, shown_pointer},
     json::is_too_deep,
     patterns::Matcher,
-    violation::{child, declared_pointer},
+    violation::{Repairs, child, declared_pointer},
 };
 
 pub use self::error::{SchemaDiagnostic, SchemaError, SchemaErrorKind, ValidationError};

@@ -221,7 +221,7 @@ fn hold(value: &mut Value, pointer: &str, number_texts: &mut BTreeMap<String, Nu
     }
 }
 
-fn is_within(place: &str, pointer: &str) -> bool {
+pub fn is_within(place: &str, pointer: &str) -> bool {
     place.strip_prefix(pointer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 

@@ -49,12 +49,27 @@ pub(crate) trait FindFailures {
     fn failures<'v>(&'v self, instance: &'v Value, most: usize) -> Vec<Failure<'v>>;
 }
 
-/// The number of violations that a caller needs.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wanted {
+/// The violations that a caller needs.
+pub(crate) enum Wanted<'r> {
     First,
     All,
+    /// All, unless the function returns true for their outlines: those that the repairs may concern, without rules. The
+    /// outlines are returned in that case.
+    AllUnless(Repairs, &'r mut dyn FnMut(&[Violation]) -> bool),
 }
+
+/// The changes that may repair a value.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repairs {
+    /// Removing a `null`.
+    Removal,
+    /// In addition, replacing a value by one of another type.
+    Replacement,
+}
+
+/// The number of violations for which memory is reserved.
+const FEW: usize = 16;
 
 impl Violations {
     /// Collects the violations of `instance` by `validator`, which is compiled from `schema`. Returns none if the value
@@ -64,24 +79,37 @@ impl Violations {
         has_secrets: bool,
         validator: &dyn FindFailures,
         instance: &Value,
-        wanted: Wanted,
+        wanted: Wanted<'_>,
     ) -> Self {
-        if wanted == Wanted::First {
-            let mut violations = Self::from_failures(schema, has_secrets, instance, validator.failures(instance, 1));
+        if matches!(wanted, Wanted::First) {
+            let mut violations = Self::from_failures(schema, has_secrets, instance, &validator.failures(instance, 1));
             violations.0.truncate(1);
             return violations;
         }
         let Some(front) = trim::trimmed(schema, instance) else {
-            return Self::from_failures(schema, has_secrets, instance, validator.failures(instance, usize::MAX));
+            let failures = validator.failures(instance, usize::MAX);
+            if let Wanted::AllUnless(repairs, may_be_repaired) = wanted {
+                let explanation = Explanation::outline(schema, has_secrets, instance, repairs);
+                let outlines = Self::described(explanation, &failures);
+                if !outlines.is_empty() && may_be_repaired(&outlines) {
+                    return outlines;
+                }
+            }
+            return Self::from_failures(schema, has_secrets, instance, &failures);
         };
         let failures = validator.failures(&front, usize::MAX);
-        let mut violations = Self::from_failures(schema, has_secrets, &front, failures);
+        let mut violations = Self::from_failures(schema, has_secrets, &front, &failures);
         violations.0.retain(trim::is_certain);
+        if let Wanted::AllUnless(_, may_be_repaired) = wanted
+            && may_be_repaired(&violations)
+        {
+            return violations;
+        }
         // The violation lies in the part that was cut, or is the size itself. The validator explains each branch of a
         // choice in full, at unbounded cost; without a choice, it finds the first failure cheaply.
         let text = schema.to_string();
         if violations.is_empty() && !["anyOf", "oneOf"].iter().any(|keyword| text.contains(keyword)) {
-            violations = Self::from_failures(schema, has_secrets, instance, validator.failures(instance, 1));
+            violations = Self::from_failures(schema, has_secrets, instance, &validator.failures(instance, 1));
         }
         if violations.is_empty() {
             let rule = "is invalid, and too large to locate the violation; send a smaller value".to_owned();
@@ -90,13 +118,17 @@ impl Violations {
         violations
     }
 
-    fn from_failures(schema: &Value, has_secrets: bool, instance: &Value, failures: Vec<Failure<'_>>) -> Self {
-        if failures.is_empty() {
-            return Self(Vec::new());
-        }
+    fn from_failures(schema: &Value, has_secrets: bool, instance: &Value, failures: &[Failure<'_>]) -> Self {
         let mut explanation = Explanation::new(schema, has_secrets, instance);
+        if !failures.is_empty() {
+            explanation.violations.reserve(FEW);
+        }
+        Self::described(explanation, failures)
+    }
+
+    fn described(mut explanation: Explanation<'_>, failures: &[Failure<'_>]) -> Self {
         for failure in failures {
-            explanation.explain(&failure);
+            explanation.explain(failure);
             if explanation.is_full() {
                 break;
             }

@@ -28,7 +28,14 @@ const LIMITS: [Limits; 9] = [
     Limits {
         floor: "floor-search",
         n_calls: 500,
-        rows: &[("prepared-search", 1.00), ("search", 1.01), ("search_async", 1.06), ("mcp-search", 1.40)],
+        rows: &[
+            ("prepared-search", 1.00),
+            ("search", 1.01),
+            ("search_async", 1.06),
+            ("mcp-search", 1.40),
+            // With arguments that match after five changes.
+            ("coerced", 7.60),
+        ],
     },
     Limits {
         floor: "floor-batch",

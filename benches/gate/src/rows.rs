@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::runtime::Runtime;
-use toolkit::{Catalog, Context, Dispatcher, handle};
+use toolkit::{Catalog, Coercion, Context, Dispatcher, handle};
 
 use crate::chains::{self, N_STEPS};
 use crate::mcp;
@@ -15,6 +15,9 @@ use crate::names::{self, TYPO};
 use crate::programs;
 use crate::search::{self, Searches};
 use crate::tools::{self, Add};
+
+/// The arguments of `search` with five values of other types.
+const COERCED: &[u8] = br#"{"query":"rust json schema","limit":"20","offset":"40","sort":"newest","lang":"en-GB","tags":"library","min_score":"0.25","exact":"false"}"#;
 
 /// The data of all rows, created once.
 pub(crate) struct Rows {
@@ -54,6 +57,11 @@ impl Rows {
             "prepared-add" | "prepared-search" | "prepared-batch" => {
                 let tool = self.dispatcher.prepared(&row["prepared-".len()..]).expect("it is linked");
                 each(n_calls, || tool.call_sync(black_box(arguments)).expect("it succeeds").into_json());
+            }
+            "coerced" => {
+                let dispatcher = Dispatcher::builder(Catalog::linked().expect("the names differ"));
+                let dispatcher = dispatcher.coercion(Coercion::Lenient).build().expect("no state is needed");
+                each(n_calls, || dispatcher.call_sync("search", black_box(COERCED)).expect("it succeeds").into_json());
             }
             // Its message contains its violations as text.
             "rejected" => {

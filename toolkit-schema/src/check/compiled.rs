@@ -80,7 +80,7 @@ impl Compiled {
         has_secrets: bool,
         instance: &Value,
         detail: ErrorDetail,
-        wanted: Wanted,
+        wanted: Wanted<'_>,
     ) -> Result<(), Violations> {
         // An evaluator decides while it collects, unless that is expensive.
         let decides = matches!((self, &detail), (Self::Evaluator(_), ErrorDetail::Full)) && !is_large(instance);

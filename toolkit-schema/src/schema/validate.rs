@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Schema;
 use crate::cost;
 use crate::tree::held_copy;
-use crate::violation::{Violation, Violations, Wanted};
+use crate::violation::{Repairs, Violation, Violations, Wanted};
 
 impl Schema {
     /// Validates a value.
@@ -17,6 +17,24 @@ impl Schema {
     /// limit is lower if the schema combines many schemas at each level.
     pub fn validate(&self, instance: &Value) -> Result<(), Violations> {
         self.verdict(instance, Wanted::All)
+    }
+
+    /// Validates a value that the caller may repair.
+    ///
+    /// `may_be_repaired` receives the violations that the repairs may concern, without their rules. If it returns true,
+    /// the other violations are not returned, and no rules.
+    ///
+    /// # Errors
+    ///
+    /// Returns all violations as [`validate`](Self::validate) does, unless `may_be_repaired` returns true.
+    #[doc(hidden)]
+    pub fn validate_unless(
+        &self,
+        instance: &Value,
+        repairs: Repairs,
+        may_be_repaired: &mut dyn FnMut(&[Violation]) -> bool,
+    ) -> Result<(), Violations> {
+        self.verdict(instance, Wanted::AllUnless(repairs, may_be_repaired))
     }
 
     /// Validates a value and returns at most one violation. The choice of that violation is deterministic.
@@ -48,7 +66,7 @@ impl Schema {
     }
 
     /// Validates a value.
-    fn verdict(&self, instance: &Value, wanted: Wanted) -> Result<(), Violations> {
+    fn verdict(&self, instance: &Value, wanted: Wanted<'_>) -> Result<(), Violations> {
         let instance = &*held_copy(instance);
         let checked = match self.checked() {
             Ok(checked) => checked,

@@ -6,9 +6,10 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::Repairs;
 use super::keys::Keys;
 use super::locate::{child, holder, is_optional, is_secret};
-use super::rule::with_rule;
+use super::rule::{outlined, with_rule};
 use super::secret::Secrets;
 use super::single::Violation;
 use super::text::{MAX_LISTED, Quoted, listed, repeatable, shorten_pointer};
@@ -24,6 +25,8 @@ pub(super) struct Explanation<'s> {
     /// Present if the schema marks any part as secret.
     secrets: Option<Secrets<'s>>,
     instance: &'s Value,
+    /// If present, the violations have no rules, and those that no repair concerns are left out.
+    outline: Option<Repairs>,
     pub(super) violations: Vec<Violation>,
 }
 
@@ -33,8 +36,13 @@ impl<'s> Explanation<'s> {
             schema,
             secrets: has_secrets.then(|| Secrets::new(schema)),
             instance,
-            violations: Vec::with_capacity(16),
+            outline: None,
+            violations: Vec::new(),
         }
+    }
+
+    pub(super) fn outline(schema: &'s Value, has_secrets: bool, instance: &'s Value, repairs: Repairs) -> Self {
+        Self { outline: Some(repairs), ..Self::new(schema, has_secrets, instance) }
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -56,6 +64,7 @@ impl<'s> Explanation<'s> {
     /// that was most likely meant.
     pub(super) fn explain(&mut self, failure: &Failure<'_>) {
         match &failure.kind {
+            _ if self.outline.is_some_and(|repairs| !may_be_repaired(failure, repairs)) => {}
             Kind::AdditionalProperties(unexpected) | Kind::UnevaluatedProperties(unexpected) => {
                 self.unexpected(failure, unexpected);
             }
@@ -79,6 +88,7 @@ impl<'s> Explanation<'s> {
                 let keys = object.into_iter().flat_map(serde_json::Map::keys).take(MAX_VIOLATIONS);
                 self.unexpected(failure, &keys.map(Cow::from).collect::<Vec<_>>());
             }
+            _ if self.outline.is_some() => self.add(outlined(self.plain(failure, String::new()), failure)),
             _ => self.add(with_rule(self.plain(failure, String::new()), failure)),
         }
     }
@@ -136,7 +146,7 @@ impl<'s> Explanation<'s> {
     pub(super) fn plain(&self, failure: &Failure<'_>, rule: String) -> Violation {
         let (pointer, instance) = (&failure.pointer, &*failure.instance);
         // Only a `null` can be an omitted property, and only scalars are repeated.
-        let sent = repeatable(instance);
+        let sent = if self.outline.is_some() { None } else { repeatable(instance) };
         let is_secret = self.secrets.is_some() && sent.is_some() && is_secret(self.schema, &failure.path.text());
         Violation {
             keyword: failure.kind.keyword().to_owned(),
@@ -145,6 +155,18 @@ impl<'s> Explanation<'s> {
             ..Violation::new(shorten_pointer(pointer.clone()), rule)
         }
     }
+}
+
+/// Returns true if a repair may satisfy the keyword.
+fn may_be_repaired(failure: &Failure<'_>, repairs: Repairs) -> bool {
+    failure.instance.is_null()
+        || match &failure.kind {
+            Kind::Type(_) => repairs == Repairs::Replacement,
+            Kind::AnyOf(branches) | Kind::OneOf(branches) => {
+                branches.iter().flatten().any(|failure| may_be_repaired(failure, repairs))
+            }
+            _ => false,
+        }
 }
 
 fn is_about_keys(failure: &Failure<'_>) -> bool {

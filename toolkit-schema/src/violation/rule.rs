@@ -60,6 +60,14 @@ pub(super) fn with_rule(violation: Violation, failure: &Failure<'_>) -> Violatio
     Violation { rule, limit, ..violation }
 }
 
+/// Completes the outline of a violation, with the types that are accepted.
+pub(super) fn outlined(violation: Violation, failure: &Failure<'_>) -> Violation {
+    match &failure.kind {
+        Kind::Type(names) => Violation { allowed: types(names), ..violation },
+        _ => violation,
+    }
+}
+
 /// Creates the violation of a value whose type is not among `names`.
 pub(super) fn wrong_type(violation: Violation, instance: &Value, names: &[&str]) -> Violation {
     let sent = match instance {
@@ -69,9 +77,13 @@ pub(super) fn wrong_type(violation: Violation, instance: &Value, names: &[&str])
     Violation {
         keyword: "type".to_owned(),
         rule: format!("must be {}{sent}", one_of(names)),
-        allowed: names.iter().map(|&name| name.into()).collect(),
+        allowed: types(names),
         ..violation
     }
+}
+
+fn types(names: &[&str]) -> Vec<Value> {
+    names.iter().map(|&name| name.into()).collect()
 }
 
 /// Creates the violation of a value that is not among `options`.

@@ -1,19 +1,21 @@
 //! Coercion of arguments that do not match the schema.
 
+mod repair;
+
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use self::repair::Repair;
 use super::error::ToolError;
 use super::exact::exactly;
 use super::kind::ErrorKind;
 use crate::arguments::Arguments;
 use crate::tool::Tool;
-use toolkit_schema::plan::Whole;
-use toolkit_schema::tree::{Tree, held};
-use toolkit_schema::{Schema, Violation, Violations, child};
+use toolkit_schema::tree::{Tree, held, is_within};
+use toolkit_schema::{Repairs, Schema, Violation, Violations};
 
 /// The changes that a dispatcher may make to arguments that do not match the input schema.
 ///
@@ -123,16 +125,30 @@ pub fn without_absent(schema: &Schema, value: Value) -> Value {
 
 /// Changes a value until it matches the schema or no change applies.
 fn fit(schema: &Schema, tree: &mut Tree, coercion: Coercion, changes: &mut Vec<Change>) -> Result<(), Violations> {
+    let kinds = match coercion {
+        Coercion::Off => return schema.validate(&tree.value),
+        Coercion::NullAsAbsent => Repairs::Removal,
+        Coercion::Lenient => Repairs::Replacement,
+    };
     for _ in 0..MAX_ROUNDS {
-        let Err(violations) = schema.validate(&tree.value) else {
-            return Ok(());
-        };
+        let mut repairs = Vec::new();
+        let result = schema.validate_unless(&tree.value, kinds, &mut |violations| {
+            repairs.extend(violations.iter().filter_map(|violation| Repair::find(tree, violation, coercion, changes)));
+            !repairs.is_empty()
+        });
+        if repairs.is_empty() {
+            return result;
+        }
         let before = changes.len();
-        for violation in violations.iter() {
-            coerce(tree, violation, coercion, changes);
+        for repair in repairs {
+            // The next round decides about the parts of a value that has changed.
+            let has_changed = changes[before..].iter().any(|other| is_within(repair.pointer(), &other.pointer));
+            if !has_changed {
+                changes.extend(repair.apply(tree));
+            }
         }
         if changes.len() == before {
-            return Err(violations);
+            break;
         }
     }
     schema.validate(&tree.value)
@@ -165,81 +181,3 @@ pub(crate) fn refusal(tool: &Tool, violations: Violations) -> ToolError {
     }
     ToolError::new(ErrorKind::InvalidArguments, message).with_violations(violations.into_vec())
 }
-
-fn coerce(tree: &mut Tree, violation: &Violation, coercion: Coercion, changes: &mut Vec<Change>) {
-    let change = |what: &'static str| Change { pointer: violation.pointer.clone(), what: what.into() };
-    let may_be_absent = coercion != Coercion::Off && violation.optional;
-    let may_be_read = coercion == Coercion::Lenient && violation.keyword == "type";
-    if !may_be_absent && !may_be_read {
-        return;
-    }
-    let Some(sent) = tree.value.pointer(&violation.pointer) else {
-        return;
-    };
-    if sent.is_null() {
-        if may_be_absent && remove(&mut tree.value, &violation.pointer) {
-            changes.push(change("null taken as absent"));
-        }
-        return;
-    }
-    if !may_be_read {
-        return;
-    }
-    let mut wanted = violation.allowed.iter().filter_map(Value::as_str);
-    let exact = tree.rounded(&violation.pointer);
-    if let Some((read, what)) = wanted.clone().find_map(|wanted| read_as(sent, exact, wanted)) {
-        tree.put(&violation.pointer, read);
-        changes.push(change(what));
-        return;
-    }
-    // An item that coercion has already wrapped would only be wrapped again.
-    let wrapped = |change: &Change| change.what == LIST_OF_ONE && violation.pointer == child(&change.pointer, "0");
-    if wanted.any(|wanted| wanted == "array") && !sent.is_array() && !changes.iter().any(wrapped) {
-        tree.wrap(&violation.pointer);
-        changes.push(change(LIST_OF_ONE));
-    }
-}
-
-/// Removes the property at `pointer`.
-fn remove(value: &mut Value, pointer: &str) -> bool {
-    let Some((parent, key)) = pointer.rsplit_once('/') else {
-        return false;
-    };
-    let key = key.replace("~1", "/").replace("~0", "~");
-    let parent = value.pointer_mut(parent).and_then(Value::as_object_mut);
-    parent.is_some_and(|object| object.remove(&key).is_some())
-}
-
-/// Converts `sent` to the JSON type `wanted`. `exact` is the text of a number that was rounded.
-fn read_as(sent: &Value, exact: Option<&str>, wanted: &str) -> Option<(Tree, &'static str)> {
-    match (sent, wanted) {
-        (Value::String(text), "integer" | "number" | "boolean" | "array" | "object" | "null") => {
-            let tree = Tree::parse(text.trim().as_bytes()).ok()?;
-            let read = &tree.value;
-            let (fits, what) = match wanted {
-                "integer" => (is_integer(&tree), "text read as an integer"),
-                "number" => (read.is_number(), "text read as a number"),
-                "boolean" => (read.is_boolean(), "text read as a boolean"),
-                "array" => (read.is_array(), "text read as a list"),
-                "object" => (read.is_object(), "text read as an object"),
-                _ => (read.is_null(), "text read as null"),
-            };
-            fits.then_some((tree, what))
-        }
-        (Value::Number(number), "string") => {
-            let text = exact.map_or_else(|| number.to_string(), str::to_owned);
-            Some((Tree::plain(text.into()), "a number taken as text"))
-        }
-        _ => None,
-    }
-}
-
-/// Returns true if the tree is an integer of up to 128 bits that is spelled as one.
-fn is_integer(tree: &Tree) -> bool {
-    tree.value.is_i64()
-        || tree.value.is_u64()
-        || (tree.rounded("").is_some() && !matches!(tree.whole(""), Whole::Fraction))
-}
-
-/// The change of a single value into a list.
-const LIST_OF_ONE: &str = "taken as a list of one";
