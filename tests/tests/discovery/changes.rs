@@ -109,7 +109,7 @@ fn skewed_word() -> impl Strategy<Value = String> {
 fn skewed_tool(number: usize, text: &[String]) -> Tool {
     let name = text[..text.len().min(1 + number % 3)].join("_");
     let tool = Tool::builder(format!("{name}_{number}")).description(text.join(" "));
-    if number % 2 == 0 { tool.tags(["even"]).build().unwrap() } else { tool.build().unwrap() }
+    if number.is_multiple_of(2) { tool.tags(["even"]).build().unwrap() } else { tool.build().unwrap() }
 }
 
 proptest! {
