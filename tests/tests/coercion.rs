@@ -69,6 +69,12 @@ fn wide(n: i128) -> String {
     n.to_string()
 }
 
+/// Counts words.
+#[tool]
+fn count(words: Vec<String>) -> usize {
+    words.len()
+}
+
 /// Echoes numbers.
 #[tool]
 fn number(n: u8, maybe: Option<u8>) -> (u8, Option<u8>) {
@@ -76,7 +82,7 @@ fn number(n: u8, maybe: Option<u8>) -> (u8, Option<u8>) {
 }
 
 fn call(coercion: Coercion, tool: &str, arguments: &Value) -> Result<(Value, Vec<String>), ToolError> {
-    let catalog = catalog![search, number, tree, wide].unwrap();
+    let catalog = catalog![count, search, number, tree, wide].unwrap();
     let dispatcher = Dispatcher::builder(catalog).coercion(coercion).build().unwrap();
     let from_tree = dispatcher.call_sync(tool, arguments);
     let from_text = dispatcher.call_sync(tool, arguments.to_string());
@@ -99,6 +105,14 @@ fn becomes(coercion: Coercion, arguments: Value, expected: Value, changes: &[&st
 fn is_refused(coercion: Coercion, arguments: &Value) {
     let error = call(coercion, "search", arguments).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidArguments, "{error}");
+}
+
+#[test]
+fn a_value_at_the_end_of_a_large_list_is_coerced() {
+    let mut words = vec![json!("a"); 25_000];
+    words.push(json!(7));
+    let (length, changes) = call(Coercion::Lenient, "count", &json!({ "words": words })).unwrap();
+    assert_eq!((length, changes), (json!(25_001), vec!["/words/25000: a number taken as text".to_owned()]));
 }
 
 #[test]

@@ -100,16 +100,17 @@ impl Violations {
         let failures = validator.failures(&front, usize::MAX);
         let mut violations = Self::from_failures(schema, has_secrets, &front, &failures);
         violations.0.retain(trim::is_certain);
-        if let Wanted::AllUnless(_, may_be_repaired) = wanted
-            && may_be_repaired(&violations)
-        {
-            return violations;
-        }
         // The violation lies in the part that was cut, or is the size itself. The validator explains each branch of a
         // choice in full, at unbounded cost; without a choice, it finds the first failure cheaply.
         let text = schema.to_string();
         if violations.is_empty() && !["anyOf", "oneOf"].iter().any(|keyword| text.contains(keyword)) {
             violations = Self::from_failures(schema, has_secrets, instance, &validator.failures(instance, 1));
+        }
+        if let Wanted::AllUnless(_, may_be_repaired) = wanted
+            && !violations.is_empty()
+            && may_be_repaired(&violations)
+        {
+            return violations;
         }
         if violations.is_empty() {
             let rule = "is invalid, and too large to locate the violation; send a smaller value".to_owned();

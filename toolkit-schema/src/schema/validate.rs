@@ -22,7 +22,7 @@ impl Schema {
     /// Validates a value that the caller may repair.
     ///
     /// `may_be_repaired` receives the violations that the repairs may concern, without their rules. If it returns true,
-    /// the other violations are not returned, and no rules.
+    /// only these violations are returned.
     ///
     /// # Errors
     ///
