@@ -67,6 +67,7 @@ export function features(server) {
     assert.equal(await page.locator(".arguments [aria-invalid]").count(), 0, "a corrected field is not marked");
     await callTool(page);
     assert.match(await data(page), /number: 9007199254740993 lines: 1 city: "Zürich"/);
+    await page.waitForSelector(".result .facts:has-text('in the server')");
     assert.match(await page.innerText(".result .facts"), /ms.*in the server.*→.*tokens/s);
   }));
 
