@@ -1,5 +1,7 @@
 //! The one-pass validation accepts only what the validator accepts, and refuses little that is ordinary.
 
+#[path = "plan/approved.rs"]
+mod approved;
 #[path = "plan/mutate.rs"]
 mod mutate;
 #[path = "plan/reading.rs"]

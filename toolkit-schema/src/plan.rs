@@ -13,6 +13,7 @@ mod array;
 mod compile;
 mod de;
 mod error;
+mod explain;
 mod id;
 mod limited;
 mod node;
@@ -34,6 +35,7 @@ pub use de::decimal::{Held, Whole};
 pub use de::request::{ProbeOutcome, Request};
 pub(crate) use de::tree::read_tree;
 pub use error::{EncodeError, PlanError};
+pub use explain::TypeError;
 pub use limited::Limited;
 pub(crate) use pattern::Pattern;
 pub use reason::{CheckPath, PlanObstacle};
@@ -71,35 +73,33 @@ impl Plan {
     ///
     /// Returns [`PlanError`] if the text is not certainly valid or is not a `T`.
     pub fn decode<'de, T: serde::Deserialize<'de>>(&self, json: &'de [u8]) -> Result<T, PlanError> {
-        let mut cursor = de::Cursor::new(self, json)?;
-        let value = de::read(&mut cursor, self.root(), PhantomData)?;
-        match cursor.finish() {
-            true => Ok(value),
-            false => Err(PlanError),
-        }
+        let Ok(mut cursor) = de::Cursor::new(self, json) else { return Err(PlanError) };
+        let value = de::read(&mut cursor, self.root(), PhantomData);
+        if cursor.finish() { value } else { Err(PlanError) }
     }
 
-    /// Deserializes a value that was validated by other means. Whole numbers are read as integers where the type
-    /// requests one, in any notation; the offsets of those that a tree stores as floats are appended to `whole`.
+    /// Deserializes a value that was validated by other means, as `serde_json` deserializes a tree. Whole numbers are
+    /// read as integers where the type requests one, in any notation; the offsets of those that a tree stores as floats
+    /// are appended to `whole`.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason why the type rejects the value.
     pub fn decode_approved<'de, T: serde::Deserialize<'de>>(
         json: &'de [u8],
         whole: &mut Vec<usize>,
-    ) -> Result<T, PlanError> {
-        let plan = Self::anything();
-        let mut cursor = de::Cursor::new(plan, json)?;
-        cursor.whole = Some(Vec::new());
-        let value = de::read(&mut cursor, plan.root(), PhantomData)?;
-        if !cursor.finish() {
-            return Err(PlanError);
+    ) -> Result<T, TypeError> {
+        let mut approved = de::Approved::new(json)?;
+        match de::read(&mut approved.cursor, Self::anything().root(), PhantomData) {
+            Ok(value) if approved.finish(whole) => Ok(value),
+            _ => Err(approved.into_error(json)),
         }
-        whole.extend(cursor.whole.take().unwrap_or_default());
-        Ok(value)
     }
 
     /// Returns what a `T` requests after the start of a text. Uses the same code as [`Plan::decode`].
     pub fn probe<T: serde::de::DeserializeOwned>(front: &[u8]) -> ProbeOutcome {
         let plan = Self::anything();
-        de::request::record_during(|| {
+        de::request::record_during(&mut || {
             let Ok(mut cursor) = de::Cursor::new(plan, front) else { return false };
             let _ = de::read(&mut cursor, plan.root(), PhantomData::<T>);
             cursor.is_at_end()

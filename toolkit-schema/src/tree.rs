@@ -116,8 +116,13 @@ impl Tree {
 
     /// Serializes the tree to JSON text, with the original text of rounded numbers.
     pub fn to_text(&self) -> Vec<u8> {
+        self.text_of(&self.value)
+    }
+
+    /// Serializes a copy of the tree in which integers may replace floats.
+    pub fn text_of(&self, value: &Value) -> Vec<u8> {
         let mut text = Vec::new();
-        self.write(&self.value, "", &mut text);
+        self.write(value, "", &mut text);
         text
     }
 
@@ -150,7 +155,10 @@ impl Tree {
                 }
                 out.push(b'}');
             }
-            Value::Number(_) if let Some(number) = self.number_texts.get(pointer) => {
+            Value::Number(float)
+                if float.is_f64()
+                    && let Some(number) = self.number_texts.get(pointer) =>
+            {
                 out.extend_from_slice(number.text.as_bytes())
             }
             value => write(out, value),

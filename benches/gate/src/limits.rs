@@ -17,9 +17,9 @@ const LIMITS: [Limits; 9] = [
         floor: "floor-add",
         n_calls: 2_000,
         rows: &[
-            ("prepared-add", 1.25),
+            ("prepared-add", 1.26),
             ("add", 1.42),
-            ("add_async", 1.95),
+            ("add_async", 1.98),
             ("handle-add", 0.36),
             ("handle-add_async", 0.70),
             ("mcp-add", 3.40),
@@ -29,8 +29,8 @@ const LIMITS: [Limits; 9] = [
         floor: "floor-search",
         n_calls: 500,
         rows: &[
-            ("prepared-search", 1.00),
-            ("search", 1.01),
+            ("prepared-search", 1.02),
+            ("search", 1.02),
             ("search_async", 1.06),
             ("mcp-search", 1.40),
             // With arguments that match after five changes.

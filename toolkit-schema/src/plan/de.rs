@@ -4,6 +4,7 @@
 //! scanned twice: the scan that finds a string also finds its end.
 
 mod access;
+mod approved;
 mod cursor;
 pub(crate) mod decimal;
 mod enums;
@@ -13,14 +14,18 @@ mod names;
 mod number;
 pub(crate) mod request;
 mod seq;
+mod skip;
 mod text;
 pub(crate) mod tree;
 mod value;
 
 use std::borrow::Cow;
+use std::iter;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, Visitor};
+use serde::de::value::MapDeserializer;
+use serde::de::{DeserializeSeed, Deserializer, Expected, IgnoredAny, Visitor};
 
+pub(super) use approved::Approved;
 pub(super) use cursor::Cursor;
 use map::Entries;
 use request::Request;
@@ -42,35 +47,46 @@ pub(super) fn read<'p, 'de, S: DeserializeSeed<'de>>(
 ) -> Result<S::Value, PlanError> {
     cursor.peek();
     let start = cursor.position();
-    // A type that swallows an error would continue in the middle of the value, or before it.
+    // A type that swallows an error would continue in the middle of the value, or before it. Here and below, results
+    // are returned as they are: a combinator would be one more function to compile for every type.
     let value = seed.deserialize(Value { cursor: &mut *cursor, node });
-    let value = cursor.poison_on_err_from(start, value)?;
-    match cursor.position() == start {
-        true => Err(cursor.fail()),
-        false => Ok(value),
+    if let Err(PlanError) = value {
+        return Err(cursor.fail_from(start));
     }
+    if cursor.position() == start && !cursor.may_ignore() {
+        return Err(PlanError);
+    }
+    value
 }
 
 impl<'de> Value<'_, '_, 'de> {
     #[inline]
     fn array<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
-        let opened = Elements::open(self.cursor, self.node);
-        let mut elements = opened.inspect_err(|_| request::record_request(Request::List))?;
-        let value = visitor.visit_seq(&mut elements);
-        elements.close(value)
+        match Elements::open(&mut *self.cursor, self.node) {
+            Ok(mut elements) => {
+                let value = visitor.visit_seq(&mut elements);
+                elements.close(value)
+            }
+            Err(PlanError) => Err(self.requests(Request::List, &visitor)),
+        }
     }
 
     #[inline]
     fn object<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
-        self.object_as(Request::Map, visitor)
+        match Entries::open(&mut *self.cursor, self.node) {
+            Ok(mut entries) => {
+                let value = visitor.visit_map(&mut entries);
+                entries.close(value)
+            }
+            Err(PlanError) => Err(self.requests(Request::Map, &visitor)),
+        }
     }
 
-    #[inline]
-    fn object_as<V: Visitor<'de>>(self, request: Request, visitor: V) -> Result<V::Value, PlanError> {
-        let opened = Entries::open(self.cursor, self.node);
-        let mut entries = opened.inspect_err(|_| request::record_request(request))?;
-        let value = visitor.visit_map(&mut entries);
-        entries.close(value)
+    /// Records a request at a place where the text has a value of another kind, or none.
+    #[cold]
+    fn requests(self, request: Request, expected: &dyn Expected) -> PlanError {
+        request::record_request(request);
+        self.cursor.other_kind(expected)
     }
 }
 
@@ -101,15 +117,22 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
         deserialize_map() => object;
     }
 
-    /// `serde_json` also reads a struct from an array. Schemas that allow this are rare and use a tree.
+    /// `serde_json` also reads a struct from an array. Schemas that allow this are rare.
     #[inline]
     fn deserialize_struct<V: Visitor<'de>>(
         self,
-        _: &'static str,
+        name: &'static str,
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, PlanError> {
-        self.object_as(Request::Struct(fields), visitor)
+        if let Ok(mut entries) = Entries::open(&mut *self.cursor, self.node) {
+            let value = visitor.visit_map(&mut entries);
+            return entries.close(value);
+        }
+        if name != enums::VARIANT && self.cursor.is_approved_array() {
+            return self.array(visitor);
+        }
+        Err(self.requests(Request::Struct(fields), &visitor))
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
@@ -124,7 +147,7 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
     }
 
     #[inline]
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
+    fn deserialize_option<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, PlanError> {
         if self.cursor.peek() == b'n' {
             self.null()?;
             return visitor.visit_none();
@@ -133,9 +156,11 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
     }
 
     #[inline]
-    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
-        self.null()?;
-        visitor.visit_unit()
+    fn deserialize_unit<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, PlanError> {
+        match self.null() {
+            Ok(()) => visitor.visit_unit(),
+            Err(PlanError) => Err(self.cursor.other_kind(&visitor)),
+        }
     }
 
     fn deserialize_unit_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, PlanError> {
@@ -148,11 +173,13 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, PlanError> {
-        // Raw JSON would be passed on without validation.
-        if is_reserved(name.as_bytes()) {
-            return Err(self.cursor.fail());
+        if !is_reserved(name.as_bytes()) {
+            return visitor.visit_newtype_struct(self);
         }
-        visitor.visit_newtype_struct(self)
+        match self.cursor.raw() {
+            Some(raw) => visitor.visit_map(MapDeserializer::new(iter::once((name, raw)))),
+            None => Err(self.cursor.fail()),
+        }
     }
 
     fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
@@ -181,9 +208,10 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
         if let Some(text) = self.plain_string() {
             return visitor.visit_enum(StringValue(Text::Borrowed(text)));
         }
-        match &self.any_string().inspect_err(|_| request::record_request(Request::Enum(variants)))? {
-            Cow::Borrowed(text) => visitor.visit_enum(StringValue(Text::Borrowed(text))),
-            Cow::Owned(text) => visitor.visit_enum(StringValue(Text::Resolved(text))),
+        match &self.any_string() {
+            Ok(Cow::Borrowed(text)) => visitor.visit_enum(StringValue(Text::Borrowed(text))),
+            Ok(Cow::Owned(text)) => visitor.visit_enum(StringValue(Text::Resolved(text))),
+            Err(PlanError) => Err(self.requests(Request::Enum(variants), &"string or map")),
         }
     }
 

@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use serde::de::{Expected, Unexpected};
+
+use super::explain;
+
 /// The error of a plan: the value is not certainly valid. Validation of the whole value decides and explains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlanError;
@@ -17,15 +21,26 @@ pub enum EncodeError {
 
 impl fmt::Display for PlanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the value is not certainly valid")
+        explain::fmt_message(f)
     }
 }
 
 impl std::error::Error for PlanError {}
 
-// serde's message quotes the value. It is dropped so that the value does not reach any log.
+// serde's message quotes the value. It is not part of the error, so that the value does not reach any log.
 impl serde::de::Error for PlanError {
-    fn custom<T: fmt::Display>(_: T) -> Self {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        explain::record_message(&message);
+        PlanError
+    }
+
+    fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        explain::record_unexpected("invalid type", unexpected, expected);
+        PlanError
+    }
+
+    fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        explain::record_unexpected("invalid value", unexpected, expected);
         PlanError
     }
 }

@@ -2,7 +2,6 @@
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use serde_path_to_error::Segment;
 
 use super::coerce::{Change, refusal};
 use super::error::ToolError;
@@ -10,9 +9,9 @@ use super::exact::exactly;
 use super::whole;
 use crate::arguments::Arguments;
 use crate::tool::Tool;
-use toolkit_schema::plan::Plan;
+use toolkit_schema::plan::{Plan, TypeError};
 use toolkit_schema::tree::{Tree, pointers};
-use toolkit_schema::{Violations, child, format};
+use toolkit_schema::{Violations, format};
 
 /// Deserializes arguments that match the input schema.
 ///
@@ -37,19 +36,38 @@ pub(crate) fn decode_tree<A: DeserializeOwned>(
     tree: &Tree,
     changes: &mut Vec<Change>,
 ) -> Result<A, ToolError> {
+    let mut decoded = None;
+    let mut decode = |text: &[u8], whole: &mut Vec<usize>| {
+        decoded = Some(Plan::decode_approved(text, whole)?);
+        Ok(())
+    };
+    decode_with(&mut decode, tool, validates, sent, tree, changes)?;
+    decoded.ok_or_else(|| ToolError::internal("the arguments were not deserialized"))
+}
+
+/// Deserializes JSON text into the type of a tool, and appends the offsets of floats that were read as integers.
+type Decode<'d> = dyn FnMut(&[u8], &mut Vec<usize>) -> Result<(), TypeError> + 'd;
+
+/// Does the work of [`decode_tree`] that is the same for all types.
+fn decode_with(
+    decode: &mut Decode<'_>,
+    tool: &Tool,
+    validates: bool,
+    sent: &Arguments<'_>,
+    tree: &Tree,
+    changes: &mut Vec<Change>,
+) -> Result<(), ToolError> {
     let (text, mut whole) = (whole::text(sent, tree, changes), Vec::new());
-    if let Ok(arguments) = Plan::decode_approved(&text, &mut whole) {
-        approve(tool, validates, tree, pointers(&text, whole), changes)?;
-        return Ok(arguments);
+    if decode(&text, &mut whole).is_ok() {
+        return approve(tool, validates, tree, pointers(&text, whole), changes);
     }
-    let decode = |value: &Value| serde_path_to_error::deserialize::<_, A>(value);
-    if let Ok(arguments) = decode(&tree.value) {
-        approve(tool, validates, tree, Vec::new(), changes)?;
-        return Ok(arguments);
-    }
-    let (value, pointers) = whole::respelled(tree, &mut |value| decode(value).is_ok());
-    approve(tool, validates, tree, pointers, changes)?;
-    decode(&value).map_err(|error| mismatch(tool, tree, pointer(error.path()), error.inner()))
+    let mut fits = |value: &Value| decode(&tree.text_of(value), &mut Vec::new()).is_ok();
+    let (value, mut needed) = whole::respelled(tree, &mut fits);
+    let (text, mut whole) = (tree.text_of(&value), Vec::new());
+    let decoded = decode(&text, &mut whole);
+    needed.extend(pointers(&text, whole));
+    approve(tool, validates, tree, needed, changes)?;
+    decoded.map_err(|error| mismatch(tool, tree, error))
 }
 
 /// Records the numbers at these locations as changes, because they were read as integers. If they differ from the
@@ -73,7 +91,8 @@ fn approve(
 
 /// Returns the error of arguments that match the schema but not the type, which has a rule that the schema lacks.
 #[cold]
-fn mismatch(tool: &Tool, tree: &Tree, pointer: String, error: &serde_json::Error) -> ToolError {
+fn mismatch(tool: &Tool, tree: &Tree, error: TypeError) -> ToolError {
+    let TypeError { pointer, message } = error;
     // The message of serde quotes the value, and does not name the argument.
     let rule = match (tool.input().holds_secret(), tree.rounded(&pointer)) {
         (true, _) => "is not a valid value".to_owned(),
@@ -83,7 +102,7 @@ fn mismatch(tool: &Tool, tree: &Tree, pointer: String, error: &serde_json::Error
             format!("is not a valid value: {number} does not fit the integer type")
         }
         (false, None) => {
-            let text: String = error.to_string().chars().take(400).collect();
+            let text: String = message.chars().take(400).collect();
             match format::expected_at(tool.input().as_value(), &pointer) {
                 Some(expected) => format!("{expected}: {text}"),
                 None => format!("is not a valid value: {text}"),
@@ -91,13 +110,4 @@ fn mismatch(tool: &Tool, tree: &Tree, pointer: String, error: &serde_json::Error
         }
     };
     refusal(tool, Violations::from_type_error(pointer, rule))
-}
-
-fn pointer(path: &serde_path_to_error::Path) -> String {
-    path.iter().fold(String::new(), |pointer, segment| match segment {
-        Segment::Seq { index } => child(&pointer, &index.to_string()),
-        Segment::Map { key } => child(&pointer, key),
-        Segment::Enum { variant } => child(&pointer, variant),
-        Segment::Unknown => pointer,
-    })
 }

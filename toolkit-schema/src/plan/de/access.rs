@@ -18,9 +18,13 @@ impl<'de> SeqAccess<'de> for &mut Elements<'_, '_, 'de> {
 
     #[inline]
     fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, PlanError> {
-        match self.next()? {
-            Some(node) => read(self.cursor, node, seed).map(Some),
-            None => Ok(None),
+        match self.next() {
+            Ok(Some(node)) => match read(self.cursor, node, seed) {
+                Ok(value) => Ok(Some(value)),
+                Err(error) => Err(error),
+            },
+            Ok(None) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 }
@@ -30,15 +34,19 @@ impl<'de> MapAccess<'de> for &mut Entries<'_, '_, 'de> {
 
     #[inline]
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, PlanError> {
-        match self.property() {
-            Step::Property(property) => return seed.deserialize(Key(Text::Named(property.name()))).map(Some),
+        let key = match self.property() {
+            Step::Property(property) => seed.deserialize(Key(Text::Named(property.name()))),
             Step::End => return Ok(None),
-            Step::Other => {}
-        }
-        match self.key()? {
-            None => Ok(None),
-            Some(Cow::Borrowed(key)) => seed.deserialize(Key(Text::Borrowed(key))).map(Some),
-            Some(Cow::Owned(key)) => seed.deserialize(Key(Text::Resolved(&key))).map(Some),
+            Step::Other => match self.key() {
+                Ok(Some(Cow::Borrowed(key))) => seed.deserialize(Key(Text::Borrowed(key))),
+                Ok(Some(Cow::Owned(key))) => seed.deserialize(Key(Text::Resolved(&key))),
+                Ok(None) => return Ok(None),
+                Err(PlanError) => return Err(PlanError),
+            },
+        };
+        match key {
+            Ok(key) => Ok(Some(key)),
+            Err(PlanError) => Err(self.fail_key()),
         }
     }
 

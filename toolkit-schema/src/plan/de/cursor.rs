@@ -6,7 +6,6 @@ use super::super::arena::Plan;
 use super::super::error::PlanError;
 use super::super::special;
 use super::escapes;
-use super::request;
 
 /// A position in JSON text. It moves past a value only after the value was read and accepted, and it moves into arrays
 /// and objects.
@@ -17,13 +16,14 @@ pub(in super::super) struct Cursor<'p, 'de> {
     text: Option<&'de str>,
     position: usize,
     /// The number of open arrays and objects.
-    depth: u8,
-    /// Set permanently by the first error, since a `Deserialize` may swallow the error and continue.
+    pub(super) depth: u8,
+    /// Set permanently by the first error, since a `Deserialize` may swallow the error and continue. Not set if the
+    /// value was validated by other means.
     failed: bool,
     /// A buffer for strings with escapes.
     scratch: String,
     /// The offsets of floats that were read as integers: whole numbers that are written as floats, or are wide. `None`
-    /// if floats must not be read as integers.
+    /// if the value is not known to match its schema, so that floats must not be read as integers.
     pub(in super::super) whole: Option<Vec<usize>>,
 }
 
@@ -200,23 +200,15 @@ impl<'p, 'de> Cursor<'p, 'de> {
         result.map_err(|PlanError| self.fail())
     }
 
-    /// Does the same as [`Cursor::poison_on_err`] for a value that starts at `start`.
+    /// Returns true if the value was validated by other means, so that only its type can reject it.
     #[inline]
-    pub(super) fn poison_on_err_from<T>(&mut self, start: usize, result: Result<T, PlanError>) -> Result<T, PlanError> {
-        result.map_err(|PlanError| self.fail_from(start))
-    }
-
-    #[cold]
-    fn fail_from(&mut self, start: usize) -> PlanError {
-        if start == self.bytes.len() {
-            request::record_missing_value();
-        }
-        self.fail()
+    pub(super) fn is_approved(&self) -> bool {
+        self.whole.is_some()
     }
 
     #[cold]
     pub(super) fn fail(&mut self) -> PlanError {
-        self.failed = true;
+        self.failed |= !self.is_approved();
         PlanError
     }
 }

@@ -1,9 +1,12 @@
 //! Deserialization of an enum from an object: its only key is the variant, and the value is the content.
 
-use serde::de::{DeserializeSeed, Deserializer, EnumAccess, MapAccess, VariantAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, Unexpected, VariantAccess, Visitor};
 
 use super::super::error::PlanError;
 use super::map::Entries;
+
+/// The name of the struct that is the content of a variant.
+pub(super) const VARIANT: &str = "";
 
 /// The only key of an object as a variant, and its value as the content.
 pub(super) struct Variant<'e, 'c, 'p, 'de>(pub(super) &'e mut Entries<'c, 'p, 'de>);
@@ -16,7 +19,7 @@ impl<'de> EnumAccess<'de> for Variant<'_, '_, '_, 'de> {
     fn variant_seed<S: DeserializeSeed<'de>>(mut self, seed: S) -> Result<(S::Value, Self), PlanError> {
         match (&mut self.0).next_key_seed(seed)? {
             Some(variant) => Ok((variant, self)),
-            None => Err(PlanError),
+            None => Err(Error::invalid_value(Unexpected::Map, &"map with a single key")),
         }
     }
 }
@@ -60,7 +63,7 @@ impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for Content<V> {
     #[inline]
     fn deserialize<D: Deserializer<'de>>(self, content: D) -> Result<V::Value, D::Error> {
         match self.fields {
-            Some(fields) => content.deserialize_struct("", fields, self.visitor),
+            Some(fields) => content.deserialize_struct(VARIANT, fields, self.visitor),
             None => content.deserialize_seq(self.visitor),
         }
     }

@@ -45,12 +45,20 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
     /// Returns `value` if the object ends here and had no error.
     #[inline]
     pub(super) fn close<T>(&mut self, value: Result<T, PlanError>) -> Result<T, PlanError> {
-        let value = self.cursor.poison_on_err(value)?;
-        self.end().map(|()| value)
+        if let Err(PlanError) = value {
+            return Err(self.cursor.fail_within());
+        }
+        match self.end() {
+            Ok(()) => value,
+            Err(PlanError) => Err(PlanError),
+        }
     }
 
+    #[inline]
     fn end(&mut self) -> Result<(), PlanError> {
-        self.cursor.close(b'}')?;
+        if self.cursor.close(b'}').is_err() {
+            return Err(self.cursor.fail_unread());
+        }
         let complete = match self.next {
             Next::Key => self.members.finish(),
             Next::Value(_) | Next::Tag(_) => Err(PlanError),
@@ -156,6 +164,16 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
             Member::Tag(tag) => Next::Tag(tag),
         };
         Ok(Some(key))
+    }
+
+    /// Fails because the type rejects the key. In approved text another key may follow.
+    #[cold]
+    pub(super) fn fail_key(&mut self) -> PlanError {
+        if self.cursor.is_approved() {
+            self.cursor.skip_rejected();
+            self.next = Next::Key;
+        }
+        PlanError
     }
 
     /// Returns the part that follows. After it, a key is expected.

@@ -4,8 +4,10 @@ use std::fmt;
 
 use serde::de::{Deserializer, Visitor};
 
+use super::super::arena::Plan;
 use super::super::error::PlanError;
 use super::cursor::Cursor;
+use super::decimal::Whole;
 
 /// A number in the classification of `serde_json`: a 64-bit integer or a float.
 #[derive(Clone, Copy)]
@@ -15,20 +17,19 @@ pub(super) enum Number {
     Float(f64),
 }
 
-/// A 64-bit integer.
-pub(super) enum Integer {
-    Unsigned(u64),
-    Negative(i64),
+/// Parses a key that is a number in JSON notation.
+pub(super) fn of_key(text: &str) -> Result<Number, PlanError> {
+    let mut cursor = Cursor::new(Plan::anything(), text.as_bytes())?;
+    let number = number(&mut cursor)?;
+    let starts_there = text.starts_with(|first: char| first == '-' || first.is_ascii_digit());
+    if starts_there && cursor.is_at_end() { Ok(number) } else { Err(PlanError) }
 }
 
-/// Parses an integer in JSON notation.
-pub(super) fn integer(text: &str) -> Result<Integer, PlanError> {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let is_json = digits.bytes().all(|byte| byte.is_ascii_digit()) && (digits.len() == 1 || !digits.starts_with('0'));
-    match (is_json, text.parse(), text.parse()) {
-        (true, Ok(value), _) if text == digits => Ok(Integer::Unsigned(value)),
-        (true, _, Ok(value)) if value < 0 => Ok(Integer::Negative(value)),
-        _ => Err(PlanError),
+/// Parses a key that is an integer of up to 128 bits in JSON notation.
+pub(super) fn wide_key(text: &str) -> Whole {
+    match of_key(text) {
+        Ok(_) if !text.contains(['.', 'e', 'E']) => Whole::read(text),
+        _ => Whole::Fraction,
     }
 }
 
@@ -149,25 +150,27 @@ impl Visitor<'_> for Sort {
 
 #[cfg(test)]
 mod tests {
-    use super::{Integer, integer, natural};
+    use super::{Number, natural, of_key};
 
     #[test]
-    fn an_integer_key_has_the_notation_of_json() {
+    fn a_key_is_a_number_in_the_notation_of_json() {
         for (text, value) in [
             ("0", 0),
             ("18446744073709551615", i128::from(u64::MAX)),
             ("-1", -1),
             ("-9223372036854775808", i128::from(i64::MIN)),
         ] {
-            match integer(text).unwrap() {
-                Integer::Unsigned(read) => assert_eq!(i128::from(read), value),
-                Integer::Negative(read) => assert_eq!(i128::from(read), value),
+            match of_key(text).unwrap() {
+                Number::Unsigned(read) => assert_eq!(i128::from(read), value),
+                Number::Negative(read) => assert_eq!(i128::from(read), value),
+                Number::Float(_) => panic!("{text}"),
             }
         }
-        for text in
-            ["", "-", "+1", "01", "-01", "-0", "1.0", "1e2", " 1", "18446744073709551616", "-9223372036854775809"]
-        {
-            assert!(integer(text).is_err(), "{text}");
+        for text in ["-0", "1.0", "1e2", "18446744073709551616", "-9223372036854775809"] {
+            assert!(matches!(of_key(text), Ok(Number::Float(_))), "{text}");
+        }
+        for text in ["", "-", "+1", "01", "-01", " 1", "1 ", "1.", "x"] {
+            assert!(of_key(text).is_err(), "{text}");
         }
     }
 

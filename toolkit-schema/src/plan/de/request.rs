@@ -40,7 +40,7 @@ thread_local! {
 }
 
 /// Returns the requests recorded during `read`, which returns true at the end of its text.
-pub(in super::super) fn record_during(read: impl FnOnce() -> bool) -> ProbeOutcome {
+pub(in super::super) fn record_during(read: &mut dyn FnMut() -> bool) -> ProbeOutcome {
     let outer = OUTCOME.replace(Some(ProbeOutcome::default()));
     let at_end = read();
     let outcome = OUTCOME.replace(outer).unwrap_or_default();

@@ -23,10 +23,22 @@ impl<'c, 'p, 'de> Elements<'c, 'p, 'de> {
     /// Returns `value` if the array ends here and had no error.
     #[inline]
     pub(super) fn close<T>(&mut self, value: Result<T, PlanError>) -> Result<T, PlanError> {
-        let value = self.cursor.poison_on_err(value)?;
-        self.cursor.close(b']')?;
+        if let Err(PlanError) = value {
+            return Err(self.cursor.fail_within());
+        }
+        match self.end() {
+            Ok(()) => value,
+            Err(PlanError) => Err(PlanError),
+        }
+    }
+
+    #[inline]
+    fn end(&mut self) -> Result<(), PlanError> {
+        if self.cursor.close(b']').is_err() {
+            return Err(self.cursor.fail_unread());
+        }
         let complete = self.items.finish(|| self.cursor.read_since(self.start));
-        self.cursor.poison_on_err(complete).map(|()| value)
+        self.cursor.poison_on_err(complete)
     }
 
     /// Returns the rules for the next item, or `None` at the end.

@@ -1,11 +1,12 @@
 //! Deserializers of strings that have been read and validated. They behave like those of `serde_json`.
 
-use serde::de::{DeserializeSeed, Deserializer, EnumAccess, VariantAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, Expected, Unexpected, VariantAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
 use super::super::error::PlanError;
 use super::super::reserved::is_reserved;
-use super::number::{self, Integer};
+use super::decimal::Whole;
+use super::number::{self, Number};
 use super::request;
 
 /// A string of the input: borrowed from it, or a short-lived copy.
@@ -19,6 +20,18 @@ pub(super) enum Text<'de, 'a> {
 }
 
 impl<'de, 'a> Text<'de, 'a> {
+    fn as_str(&self) -> &str {
+        match self {
+            Text::Borrowed(text) | Text::Named(text) | Text::Resolved(text) => text,
+        }
+    }
+
+    /// Returns the error of a type that expects something else than a string.
+    #[cold]
+    fn is_not(&self, expected: &dyn Expected) -> PlanError {
+        Error::invalid_type(Unexpected::Str(self.as_str()), expected)
+    }
+
     #[inline]
     fn visit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
         match self {
@@ -86,26 +99,31 @@ macro_rules! string_methods {
     };
 }
 
-/// Reads a key as an integer. Its text must be a JSON number.
-macro_rules! integer_key {
+/// Reads a key as a number. Its text must be a JSON number.
+macro_rules! number_key {
     ($($method:ident)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
-            let (Text::Borrowed(text) | Text::Named(text)) = self.0 else {
-                return Err(PlanError);
-            };
-            match number::integer(text)? {
-                Integer::Unsigned(value) => visitor.visit_u64(value),
-                Integer::Negative(value) => visitor.visit_i64(value),
+            match number::of_key(self.0.as_str()) {
+                Ok(Number::Unsigned(value)) => visitor.visit_u64(value),
+                Ok(Number::Negative(value)) => visitor.visit_i64(value),
+                Ok(Number::Float(value)) => visitor.visit_f64(value),
+                Err(PlanError) => Err(no_number()),
             }
         }
     )*};
 }
 
-/// Refuses requests that a string cannot satisfy, or that are rare enough to be left to the tree.
+/// Returns the error of a key that is not the number that the type requests.
+#[cold]
+fn no_number() -> PlanError {
+    Error::custom("invalid value: expected key to be a number in quotes")
+}
+
+/// Refuses requests that a string cannot satisfy.
 macro_rules! unsupported {
     ($($method:ident($($arg:ty),*))*) => {$(
-        fn $method<V: Visitor<'de>>(self, $(_: $arg,)* _: V) -> Result<V::Value, PlanError> {
-            Err(PlanError)
+        fn $method<V: Visitor<'de>>(self, $(_: $arg,)* visitor: V) -> Result<V::Value, PlanError> {
+            Err(self.0.is_not(&visitor))
         }
     )*};
 }
@@ -122,12 +140,26 @@ macro_rules! impossible_key {
 impl<'de> Deserializer<'de> for Key<'de, '_> {
     string_methods!(impossible_key);
 
-    integer_key! {
+    number_key! {
         deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
         deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64
+        deserialize_f32 deserialize_f64
     }
 
-    unsupported! { deserialize_i128() deserialize_u128() deserialize_f32() deserialize_f64() }
+    fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
+        match number::wide_key(self.0.as_str()) {
+            Whole::Natural(value) if value <= i128::MAX as u128 => visitor.visit_i128(value as i128),
+            Whole::Negative(value) => visitor.visit_i128(value),
+            Whole::Natural(_) | Whole::Wider | Whole::Fraction => Err(no_number()),
+        }
+    }
+
+    fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
+        match number::wide_key(self.0.as_str()) {
+            Whole::Natural(value) => visitor.visit_u128(value),
+            Whole::Negative(_) | Whole::Wider | Whole::Fraction => Err(no_number()),
+        }
+    }
 
     #[inline]
     fn deserialize_enum<V: Visitor<'de>>(
@@ -140,10 +172,10 @@ impl<'de> Deserializer<'de> for Key<'de, '_> {
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
-        match self.0 {
-            Text::Borrowed("true") | Text::Named("true") => visitor.visit_bool(true),
-            Text::Borrowed("false") | Text::Named("false") => visitor.visit_bool(false),
-            _ => Err(PlanError),
+        match self.0.as_str() {
+            "true" => visitor.visit_bool(true),
+            "false" => visitor.visit_bool(false),
+            _ => Err(self.0.is_not(&visitor)),
         }
     }
 
@@ -197,20 +229,21 @@ impl<'de> VariantAccess<'de> for UnitVariant {
     }
 
     fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, _: S) -> Result<S::Value, PlanError> {
-        Err(impossible_variant())
+        Err(impossible_variant(&"newtype variant"))
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, PlanError> {
-        Err(impossible_variant())
+        Err(impossible_variant(&"tuple variant"))
     }
 
     fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], _: V) -> Result<V::Value, PlanError> {
-        Err(impossible_variant())
+        Err(impossible_variant(&"struct variant"))
     }
 }
 
 /// Records that a string cannot be a variant with content.
-fn impossible_variant() -> PlanError {
+#[cold]
+fn impossible_variant(expected: &dyn Expected) -> PlanError {
     request::record_impossible_key();
-    PlanError
+    Error::invalid_type(Unexpected::UnitVariant, expected)
 }

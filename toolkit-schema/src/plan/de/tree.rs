@@ -28,19 +28,42 @@ pub(crate) struct Spelled<'a> {
 /// too large for a float.
 pub(crate) fn read_tree(json: &[u8], see: &mut dyn FnMut(Spelled<'_>)) -> Result<Value, PlanError> {
     let mut cursor = Cursor::new(Plan::anything(), json)?;
-    let value = Reader { cursor: &mut cursor, pointer: String::new(), see }.value()?;
+    let value = Reader { cursor: &mut cursor, pointer: String::new(), see, sought: None }.value()?;
     if cursor.finish() { Ok(value) } else { Err(PlanError) }
+}
+
+/// Returns the pointer of the value that starts at an offset of JSON text.
+pub(super) fn pointer_at(json: &[u8], offset: usize) -> Option<String> {
+    let mut cursor = Cursor::new(Plan::anything(), json).ok()?;
+    let mut sought = Sought { offset, pointer: None };
+    let sought_in = Some(&mut sought);
+    // The value that is sought may precede an error.
+    let _ = Reader { cursor: &mut cursor, pointer: String::new(), see: &mut |_| (), sought: sought_in }.value();
+    sought.pointer
+}
+
+/// A value whose pointer is sought.
+struct Sought {
+    offset: usize,
+    pointer: Option<String>,
 }
 
 struct Reader<'c, 'p, 'de, 's> {
     cursor: &'c mut Cursor<'p, 'de>,
     pointer: String,
     see: &'s mut dyn FnMut(Spelled<'_>),
+    sought: Option<&'s mut Sought>,
 }
 
 impl Reader<'_, '_, '_, '_> {
     fn value(&mut self) -> Result<Value, PlanError> {
-        match self.cursor.peek() {
+        let next = self.cursor.peek();
+        if let Some(sought) = &mut self.sought
+            && sought.offset == self.cursor.position()
+        {
+            sought.pointer = Some(self.pointer.clone());
+        }
+        match next {
             b'"' => self.cursor.any_string().map(|text| Value::String(text.into_owned())),
             b'{' => self.object(),
             b'[' => self.array(),

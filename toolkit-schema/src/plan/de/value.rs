@@ -39,32 +39,41 @@ impl<'de> Value<'_, '_, 'de> {
         if let Some(text) = self.plain_string() {
             return visitor.visit_borrowed_str(text);
         }
-        match self.any_string()? {
-            Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
-            Cow::Owned(text) => {
+        match self.any_string() {
+            Ok(Cow::Borrowed(text)) => visitor.visit_borrowed_str(text),
+            Ok(Cow::Owned(text)) => {
                 let value = visitor.visit_str(&text);
                 self.cursor.give_back(text);
                 value
             }
+            Err(PlanError) => Err(self.cursor.other_kind(&visitor)),
         }
     }
 
     pub(super) fn bytes<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, PlanError> {
-        match self.any_string()? {
-            Cow::Borrowed(text) => visitor.visit_borrowed_bytes(text.as_bytes()),
-            Cow::Owned(text) => visitor.visit_bytes(text.as_bytes()),
+        match self.any_string() {
+            Ok(Cow::Borrowed(text)) => visitor.visit_borrowed_bytes(text.as_bytes()),
+            Ok(Cow::Owned(text)) => visitor.visit_bytes(text.as_bytes()),
+            Err(PlanError) => Err(self.cursor.other_kind(&visitor)),
         }
     }
 
     #[inline]
-    pub(super) fn boolean<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
-        let value = self.cursor.boolean()?;
-        self.cursor.poison_on_err(self.node.boolean(value))?;
-        visitor.visit_bool(value)
+    pub(super) fn boolean<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, PlanError> {
+        match self.checked_boolean() {
+            Ok(value) => visitor.visit_bool(value),
+            Err(PlanError) => Err(self.cursor.other_kind(&visitor)),
+        }
     }
 
     #[inline]
-    pub(super) fn null(self) -> Result<(), PlanError> {
+    fn checked_boolean(&mut self) -> Result<bool, PlanError> {
+        let value = self.cursor.boolean()?;
+        self.cursor.poison_on_err(self.node.boolean(value)).map(|()| value)
+    }
+
+    #[inline]
+    pub(super) fn null(&mut self) -> Result<(), PlanError> {
         self.cursor.literal(b"null")?;
         self.cursor.poison_on_err(self.node.null())
     }
@@ -95,10 +104,11 @@ impl<'de> Value<'_, '_, 'de> {
         if let Some(value) = self.plain_natural() {
             return visitor.visit_u64(value);
         }
-        match self.checked_number()? {
-            Number::Unsigned(value) => visitor.visit_u64(value),
-            Number::Negative(value) => visitor.visit_i64(value),
-            Number::Float(value) => visitor.visit_f64(value),
+        match self.checked_number() {
+            Ok(Number::Unsigned(value)) => visitor.visit_u64(value),
+            Ok(Number::Negative(value)) => visitor.visit_i64(value),
+            Ok(Number::Float(value)) => visitor.visit_f64(value),
+            Err(PlanError) => Err(self.cursor.other_kind(&visitor)),
         }
     }
 
@@ -108,31 +118,40 @@ impl<'de> Value<'_, '_, 'de> {
         if let Some(value) = self.plain_natural() {
             return visitor.visit_u64(value);
         }
-        let start = self.cursor.position();
-        match self.checked_number()? {
-            Number::Unsigned(value) => visitor.visit_u64(value),
-            Number::Negative(value) => visitor.visit_i64(value),
-            Number::Float(_) => match self.whole(start)? {
-                Whole::Natural(value) => match u64::try_from(value) {
-                    Ok(value) => visitor.visit_u64(value),
-                    Err(_) => Err(self.cursor.fail()),
-                },
-                Whole::Negative(value) => match i64::try_from(value) {
-                    Ok(value) => visitor.visit_i64(value),
-                    Err(_) => Err(self.cursor.fail()),
-                },
-                Whole::Wider | Whole::Fraction => Err(self.cursor.fail()),
-            },
+        match self.checked_integer() {
+            Ok(Number::Unsigned(value)) => visitor.visit_u64(value),
+            Ok(Number::Negative(value)) => visitor.visit_i64(value),
+            Ok(Number::Float(value)) => visitor.visit_f64(value),
+            Err(PlanError) => Err(self.cursor.other_kind(&visitor)),
         }
+    }
+
+    /// Reads a number, as a 64-bit integer if it is one in another notation. A float is only returned if the value was
+    /// validated by other means: the type rejects it.
+    #[inline(never)]
+    fn checked_integer(&mut self) -> Result<Number, PlanError> {
+        let start = self.cursor.position();
+        let number = self.checked_number()?;
+        let Number::Float(_) = number else { return Ok(number) };
+        let integer = match self.whole(start)? {
+            Whole::Natural(value) => u64::try_from(value).map(Number::Unsigned).ok(),
+            Whole::Negative(value) => i64::try_from(value).map(Number::Negative).ok(),
+            Whole::Wider | Whole::Fraction => None,
+        };
+        if integer.is_some() {
+            self.record_whole(start);
+        }
+        Ok(integer.unwrap_or(number))
     }
 
     /// Reads a number for a type that requests a 32-bit float.
     pub(super) fn short_float<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, PlanError> {
         let text = self.cursor.rest();
-        match self.checked_number()? {
-            Number::Unsigned(value) => visitor.visit_u64(value),
-            Number::Negative(value) => visitor.visit_i64(value),
-            Number::Float(_) => {
+        match self.checked_number() {
+            Ok(Number::Unsigned(value)) => visitor.visit_u64(value),
+            Ok(Number::Negative(value)) => visitor.visit_i64(value),
+            Err(PlanError) => Err(self.cursor.other_kind(&visitor)),
+            Ok(Number::Float(_)) => {
                 let text = &text[..text.len() - self.cursor.rest().len()];
                 match number::short_float(text) {
                     Some(value) => visitor.visit_f64(value),
@@ -145,42 +164,55 @@ impl<'de> Value<'_, '_, 'de> {
     /// Reads an integer of up to 128 bits exactly.
     pub(super) fn wide_integer<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, PlanError> {
         let start = self.cursor.position();
-        match self.checked_number()? {
-            Number::Unsigned(value) => visitor.visit_i128(value.into()),
-            Number::Negative(value) => visitor.visit_i128(value.into()),
-            Number::Float(_) => match self.whole(start)? {
-                Whole::Natural(value) => match i128::try_from(value) {
-                    Ok(value) => visitor.visit_i128(value),
-                    Err(_) => Err(self.cursor.fail()),
-                },
-                Whole::Negative(value) => visitor.visit_i128(value),
-                Whole::Wider | Whole::Fraction => Err(self.cursor.fail()),
+        match self.checked_number() {
+            Ok(Number::Unsigned(value)) => visitor.visit_i128(value.into()),
+            Ok(Number::Negative(value)) => visitor.visit_i128(value.into()),
+            Ok(Number::Float(float)) => match self.whole(start)? {
+                Whole::Natural(value) if value <= i128::MAX as u128 => {
+                    self.record_whole(start);
+                    visitor.visit_i128(value as i128)
+                }
+                Whole::Negative(value) => {
+                    self.record_whole(start);
+                    visitor.visit_i128(value)
+                }
+                Whole::Natural(_) | Whole::Wider | Whole::Fraction => visitor.visit_f64(float),
             },
+            Err(PlanError) => Err(self.cursor.other_kind(&visitor)),
         }
     }
 
     pub(super) fn wide_natural<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, PlanError> {
         let start = self.cursor.position();
-        match self.checked_number()? {
-            Number::Unsigned(value) => visitor.visit_u128(value.into()),
-            Number::Negative(_) => Err(self.cursor.fail()),
-            Number::Float(_) => match self.whole(start)? {
-                Whole::Natural(value) => visitor.visit_u128(value),
-                Whole::Negative(_) | Whole::Wider | Whole::Fraction => Err(self.cursor.fail()),
+        match self.checked_number() {
+            Ok(Number::Unsigned(value)) => visitor.visit_u128(value.into()),
+            Ok(Number::Negative(value)) => visitor.visit_i64(value),
+            Ok(Number::Float(float)) => match self.whole(start)? {
+                Whole::Natural(value) => {
+                    self.record_whole(start);
+                    visitor.visit_u128(value)
+                }
+                Whole::Negative(_) | Whole::Wider | Whole::Fraction => visitor.visit_f64(float),
             },
+            Err(PlanError) => Err(self.cursor.other_kind(&visitor)),
         }
     }
 
     /// Returns the integer that was read since `start`, if floats may be read as integers.
     #[cold]
     fn whole(&mut self, start: usize) -> Result<Whole, PlanError> {
-        let read = self.cursor.read_since(start).trim_ascii_start();
-        let (Some(whole), Ok(text)) = (&mut self.cursor.whole, str::from_utf8(read)) else {
-            return Err(self.cursor.fail());
-        };
-        if text != "-0" {
+        match str::from_utf8(self.cursor.read_since(start).trim_ascii_start()) {
+            Ok(text) if self.cursor.is_approved() => Ok(Whole::read(text)),
+            _ => Err(self.cursor.fail()),
+        }
+    }
+
+    /// Records that the float that was read since `start` is read as an integer.
+    #[cold]
+    fn record_whole(&mut self, start: usize) {
+        let is_zero = self.cursor.read_since(start).trim_ascii_start() == b"-0";
+        if let Some(whole) = self.cursor.whole.as_mut().filter(|_| !is_zero) {
             whole.push(start);
         }
-        Ok(Whole::read(text))
     }
 }

@@ -189,7 +189,6 @@ impl Form {
         let answer = if is_wrapped { content[VALUE].take() } else { content };
         schema.validate(&answer)?;
         Plan::decode_approved(answer.to_string().as_bytes(), &mut Vec::new())
-            .or_else(|_| serde_json::from_value(answer))
             .map_err(|error| invalid(format!("is not a valid answer: {error}")))
     }
 }
