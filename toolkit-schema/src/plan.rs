@@ -92,7 +92,7 @@ impl Plan {
         let mut approved = de::Approved::new(json)?;
         match de::read(&mut approved.cursor, Self::anything().root(), PhantomData) {
             Ok(value) if approved.finish(whole) => Ok(value),
-            _ => Err(approved.into_error(json)),
+            _ => Err(approved.into_error()),
         }
     }
 

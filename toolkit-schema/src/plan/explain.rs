@@ -12,15 +12,15 @@ use serde_json::Number;
 /// The reason why a type rejects a value that matches its schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeError {
-    /// The JSON pointer of the innermost value that was rejected.
-    pub pointer: String,
+    /// The offset of the innermost value that was rejected.
+    pub(super) offset: Option<usize>,
     /// The message of serde, which may quote the value.
     pub message: String,
 }
 
 impl TypeError {
-    pub(super) fn new(pointer: String, message: Option<String>) -> Self {
-        Self { pointer, message: message.unwrap_or_else(|| "the type rejects the value".to_owned()) }
+    pub(super) fn new(Reason { offset, message }: Reason) -> Self {
+        Self { offset, message: message.unwrap_or_else(|| "the type rejects the value".to_owned()) }
     }
 }
 

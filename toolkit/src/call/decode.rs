@@ -67,7 +67,7 @@ fn decode_with(
     let decoded = decode(&text, &mut whole);
     needed.extend(pointers(&text, whole));
     approve(tool, validates, tree, needed, changes)?;
-    decoded.map_err(|error| mismatch(tool, tree, error))
+    decoded.map_err(|error| mismatch(tool, tree, error.pointer(&text), &error.message))
 }
 
 /// Records the numbers at these locations as changes, because they were read as integers. If they differ from the
@@ -91,8 +91,7 @@ fn approve(
 
 /// Returns the error of arguments that match the schema but not the type, which has a rule that the schema lacks.
 #[cold]
-fn mismatch(tool: &Tool, tree: &Tree, error: TypeError) -> ToolError {
-    let TypeError { pointer, message } = error;
+fn mismatch(tool: &Tool, tree: &Tree, pointer: String, message: &str) -> ToolError {
     // The message of serde quotes the value, and does not name the argument.
     let rule = match (tool.input().holds_secret(), tree.rounded(&pointer)) {
         (true, _) => "is not a valid value".to_owned(),

@@ -22,7 +22,7 @@ impl<'de> Approved<'de> {
                 cursor.whole = Some(Vec::new());
                 Ok(Self { cursor, recording: Recording::start() })
             }
-            Err(_) => Err(TypeError::new(String::new(), None)),
+            Err(PlanError) => Err(TypeError::new(Reason::default())),
         }
     }
 
@@ -37,10 +37,15 @@ impl<'de> Approved<'de> {
 
     /// Returns the reason of the error that was returned last.
     #[cold]
-    pub(in super::super) fn into_error(self, json: &[u8]) -> TypeError {
-        let Reason { message, offset, .. } = self.recording.into_reason();
-        let pointer = offset.and_then(|offset| tree::pointer_at(json, offset));
-        TypeError::new(pointer.unwrap_or_default(), message)
+    pub(in super::super) fn into_error(self) -> TypeError {
+        TypeError::new(self.recording.into_reason())
+    }
+}
+
+impl TypeError {
+    /// Returns the JSON pointer of the innermost value that was rejected. `json` is the text that was read.
+    pub fn pointer(&self, json: &[u8]) -> String {
+        self.offset.and_then(|offset| tree::pointer_at(json, offset)).unwrap_or_default()
     }
 }
 
