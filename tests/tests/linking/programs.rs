@@ -110,6 +110,8 @@ fn cargo(arguments: &[&str], options: &[&str]) -> Output {
         .args(rest)
         .args(options)
         .env_remove("RUSTFLAGS")
+        // The profile of the programs, since the linker names lines only with debug information.
+        .env_remove("CARGO_PROFILE_DEV_DEBUG")
         .output()
         .expect("cargo runs")
 }
