@@ -28,15 +28,11 @@ const forecast_is_not_a_tool_add_tool_attribute_vnfiftepmblqfhvmbmfmeoiqijwpyj: 
         OwnsAlone as _, Plain as _, PlainShape as _, Unfit as _, UnfitData as _,
     };
     use __toolkit::{Clone as _, Default as _, Into as _, Some, ToOwned as _};
-    struct __Name;
-    impl __toolkit::Named for __Name {
-        const NAME: &'static __toolkit::str = "query";
-        const DESCRIPTION: &'static __toolkit::str = "";
-        fn form() -> &'static __toolkit::Form {
-            static FORM: __toolkit::Form = __toolkit::Form::undecided();
-            &FORM
-        }
-    }
+    static __SOLE: __toolkit::Sole = __toolkit::Sole::new(
+        "query",
+        "",
+        __toolkit::SoleType::<Query>::IS_STRUCT,
+    );
     type __Owned_query = <__toolkit::Pick<
         { !__toolkit::Candidate::<Query>::BORROWS },
     > as __toolkit::OrStandIn<Query>>::Type;
@@ -96,10 +92,7 @@ const forecast_is_not_a_tool_add_tool_attribute_vnfiftepmblqfhvmbmfmeoiqijwpyj: 
     type __Result = __toolkit::Case<{ __Tool::CASE }>;
     impl __toolkit::Function for __Tool {
         type Input = Query;
-        type Arguments = <__toolkit::SoleArgument<
-            { __toolkit::SoleType::<Query>::IS_STRUCT },
-            { __Fits_query::CHOICE },
-        > as __toolkit::Arguments<__Name, Query>>::Arguments;
+        type Arguments = <__Fits_query as __toolkit::OrStandIn<Query>>::Type;
         type Returned = Result<Forecast, WeatherError>;
         type Output = <__toolkit::Pick<
             { __toolkit::Returned::<Result<Forecast, WeatherError>>::FALLIBLE },
@@ -108,15 +101,9 @@ const forecast_is_not_a_tool_add_tool_attribute_vnfiftepmblqfhvmbmfmeoiqijwpyj: 
             { __toolkit::kind(__Tool::SHAPE, __Tool::CASE) },
         >;
         fn input(
-            __arguments: <__toolkit::SoleArgument<
-                { __toolkit::SoleType::<Query>::IS_STRUCT },
-                { __Fits_query::CHOICE },
-            > as __toolkit::Arguments<__Name, Query>>::Arguments,
+            __arguments: <__Fits_query as __toolkit::OrStandIn<Query>>::Type,
         ) -> Query {
-            <__toolkit::SoleArgument<
-                { __toolkit::SoleType::<Query>::IS_STRUCT },
-                { __Fits_query::CHOICE },
-            > as __toolkit::Arguments<__Name, Query>>::take(__arguments)
+            <__Fits_query as __toolkit::OrStandIn<Query>>::take(__arguments)
         }
         fn finish(
             __returned: Result<Forecast, WeatherError>,
@@ -149,6 +136,7 @@ const forecast_is_not_a_tool_add_tool_attribute_vnfiftepmblqfhvmbmfmeoiqijwpyj: 
             );
             __metadata
         },
+        sole: __toolkit::Option::Some(&__SOLE),
         ..__toolkit::sync_entry::<
             __Tool,
         >(
@@ -159,10 +147,9 @@ const forecast_is_not_a_tool_add_tool_attribute_vnfiftepmblqfhvmbmfmeoiqijwpyj: 
                 __toolkit::line!(),
                 __toolkit::column!(),
             ),
-            <__toolkit::SoleArgument<
-                { __toolkit::SoleType::<Query>::IS_STRUCT },
-                { __Fits_query::CHOICE },
-            > as __toolkit::Arguments<__Name, Query>>::schema,
+            || __toolkit::sole_input::<
+                <__Fits_query as __toolkit::OrStandIn<Query>>::Type,
+            >(&__SOLE),
         )
     };
     __toolkit::inventory::submit! {

@@ -20,7 +20,7 @@ use super::plan::{ProbeOutcome, Request};
 use super::{alias, child, example};
 
 /// Reads the start of a text as a type, and returns what the type requests.
-pub(crate) type Probe = fn(&[u8]) -> ProbeOutcome;
+pub(crate) type Probe<'p> = &'p dyn Fn(&[u8]) -> ProbeOutcome;
 
 /// The maximum number of texts that are tried for one type.
 const MAX_TEXTS: usize = 2_000;
@@ -53,7 +53,7 @@ pub enum Unlisted {
 }
 
 /// Explores the type that this schema was derived from.
-pub fn explore(schema: &Value, probe: Probe) -> Explored {
+pub fn explore<'s>(schema: &'s Value, probe: Probe<'s>) -> Explored {
     let root = Position {
         front: String::new(),
         pointer: String::new(),
@@ -75,7 +75,7 @@ pub fn explore(schema: &Value, probe: Probe) -> Explored {
 }
 
 /// Adds the aliases of all fields to a schema.
-pub fn with_aliases(mut schema: Value, probe: Probe) -> Value {
+pub fn with_aliases(mut schema: Value, probe: Probe<'_>) -> Value {
     // The inner objects come first, since an alias copies the schema of its property.
     for (place, aliases) in explore(&schema, probe).aliases.into_iter().rev() {
         if let Some(object) = schema.pointer_mut(&place) {
@@ -121,7 +121,7 @@ fn quoted(name: &str) -> String {
 
 struct Explorer<'s> {
     places: Places<'s>,
-    probe: Probe,
+    probe: Probe<'s>,
     left: usize,
     pending: VecDeque<Position>,
     found: Explored,

@@ -19,7 +19,7 @@
 //! ```
 
 use schemars::generate::{Contract, SchemaSettings};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 
 use super::{close, portable, walk};
@@ -41,6 +41,25 @@ use super::{close, portable, walk};
 pub fn input<T: JsonSchema>() -> Value {
     let schema = generator(Contract::Deserialize).into_root_schema_for::<T>();
     finish_input(schema, &T::schema_name())
+}
+
+/// Generates the schema of an object with one property, which is a `T`.
+///
+/// An empty description is omitted.
+///
+/// # Examples
+///
+/// ```
+/// # use serde_json::json;
+/// let schema = toolkit_schema::generate::property::<bool>("force", "Overwrites files.", true);
+/// assert_eq!(schema["properties"], json!({ "force": { "type": "boolean", "description": "Overwrites files." } }));
+/// assert_eq!(schema["required"], json!(["force"]));
+/// ```
+#[must_use]
+pub fn property<T: JsonSchema>(name: &str, description: &str, is_required: bool) -> Value {
+    let mut generator = generator(Contract::Deserialize);
+    let property = generator.subschema_for::<T>();
+    finish_input(object(generator, property, name, description, is_required), "")
 }
 
 /// Generates the schema of a tool's result: the JSON to which serde serializes a `T`.
@@ -83,6 +102,27 @@ fn generator(contract: Contract) -> SchemaGenerator {
     settings.meta_schema = None;
     settings.contract = contract;
     settings.into_generator()
+}
+
+fn object(
+    mut generator: SchemaGenerator,
+    mut property: Schema,
+    name: &str,
+    description: &str,
+    is_required: bool,
+) -> Schema {
+    if !description.is_empty() {
+        property.insert("description".to_owned(), description.into());
+    }
+    let mut schema = json_schema!({ "type": "object", "properties": { name: property } });
+    if is_required {
+        schema.insert("required".to_owned(), [name].as_slice().into());
+    }
+    let definitions = generator.take_definitions(true);
+    if !definitions.is_empty() {
+        schema.insert("$defs".to_owned(), definitions.into());
+    }
+    schema
 }
 
 fn finish_input(mut schema: Schema, type_name: &str) -> Value {

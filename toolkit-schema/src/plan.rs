@@ -33,6 +33,7 @@ use std::sync::LazyLock;
 pub use arena::Plan;
 pub use de::decimal::{Held, Whole};
 pub use de::request::{ProbeOutcome, Request};
+pub use de::sole::SoleProperty;
 pub(crate) use de::tree::read_tree;
 pub use error::{EncodeError, PlanError};
 pub use explain::TypeError;
@@ -73,35 +74,60 @@ impl Plan {
     ///
     /// Returns [`PlanError`] if the text is not certainly valid or is not a `T`.
     pub fn decode<'de, T: serde::Deserialize<'de>>(&self, json: &'de [u8]) -> Result<T, PlanError> {
+        self.decode_property(json, None)
+    }
+
+    /// Deserializes the only property of an object, if one is given. Otherwise the same as [`Plan::decode`].
+    ///
+    /// # Errors
+    ///
+    /// The same as [`Plan::decode`].
+    #[inline]
+    pub fn decode_property<'de, T: serde::Deserialize<'de>>(
+        &self,
+        json: &'de [u8],
+        property: Option<&'static SoleProperty>,
+    ) -> Result<T, PlanError> {
         let Ok(mut cursor) = de::Cursor::new(self, json) else { return Err(PlanError) };
-        let value = de::read(&mut cursor, self.root(), PhantomData);
+        let value = de::read_root(&mut cursor, self.root(), property, PhantomData);
         if cursor.finish() { value } else { Err(PlanError) }
     }
 
-    /// Deserializes a value that was validated by other means, as `serde_json` deserializes a tree. Whole numbers are
-    /// read as integers where the type requests one, in any notation; the offsets of those that a tree stores as floats
-    /// are appended to `whole`.
+    /// Deserializes a value, or the only property of an object, that was validated by other means, as `serde_json`
+    /// deserializes a tree. Whole numbers are read as integers where the type requests one, in any notation; the offsets
+    /// of those that a tree stores as floats are appended to `whole`.
     ///
     /// # Errors
     ///
     /// Returns the reason why the type rejects the value.
     pub fn decode_approved<'de, T: serde::Deserialize<'de>>(
         json: &'de [u8],
+        property: Option<&'static SoleProperty>,
         whole: &mut Vec<usize>,
     ) -> Result<T, TypeError> {
         let mut approved = de::Approved::new(json)?;
-        match de::read(&mut approved.cursor, Self::anything().root(), PhantomData) {
+        match de::read_root(&mut approved.cursor, Self::anything().root(), property, PhantomData) {
             Ok(value) if approved.finish(whole) => Ok(value),
             _ => Err(approved.into_error()),
         }
     }
 
-    /// Returns what a `T` requests after the start of a text. Uses the same code as [`Plan::decode`].
-    pub fn probe<T: serde::de::DeserializeOwned>(front: &[u8]) -> ProbeOutcome {
+    /// Returns true if a `T` can be read from a property that is absent, as an option can.
+    #[must_use]
+    pub fn is_optional<T: serde::de::DeserializeOwned>() -> bool {
+        static ANY: SoleProperty = SoleProperty::new("");
+        de::read_absent(&ANY, PhantomData::<T>).is_ok()
+    }
+
+    /// Returns what a `T` requests after the start of a text. Uses the same code as [`Plan::decode_property`].
+    pub fn probe<T: serde::de::DeserializeOwned>(
+        front: &[u8],
+        property: Option<&'static SoleProperty>,
+    ) -> ProbeOutcome {
         let plan = Self::anything();
         de::request::record_during(&mut || {
             let Ok(mut cursor) = de::Cursor::new(plan, front) else { return false };
-            let _ = de::read(&mut cursor, plan.root(), PhantomData::<T>);
+            let _ = de::read_root(&mut cursor, plan.root(), property, PhantomData::<T>);
             cursor.is_at_end()
         })
     }

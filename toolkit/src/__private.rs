@@ -2,15 +2,12 @@
 
 mod argument;
 mod borrowed;
-mod form;
 mod function;
 #[cfg(feature = "import")]
 pub mod import;
 mod metadata;
-mod one;
 mod returned;
 mod shared;
-mod sole;
 
 /// The form of a schema that validates JSON while it is read or written.
 pub mod plan {
@@ -38,15 +35,13 @@ pub use std::{column, concat, file, line};
 pub use {inventory, schemars, serde, serde_json};
 
 pub use self::argument::{
-    ArgumentStruct, Arguments, Candidate, Case, OrStandIn, Owns, Pick, Refused, SoleArgument, SoleType, Unfit,
-    argument_case, result_case,
+    ArgumentStruct, Candidate, Case, OrStandIn, Owns, Pick, Refused, SoleType, Unfit, argument_case, result_case,
+    sole_input,
 };
 pub use self::borrowed::FromHost;
-pub use self::form::Form;
 pub use self::function::{async_entry, async_linked, blocking_entry, catalog_of, not_in, sync_entry, sync_linked};
 pub use self::metadata::with_aliases;
 pub use self::metadata::{icon, literal, requirements, text, texts};
-pub use self::one::Named;
 pub use self::returned::{
     Convert, Data, ErrorOf, Failing, Plain, PlainShape, Returned, Shape, Succeeds, UnfitData, is_data, kind,
 };
@@ -62,6 +57,7 @@ pub use crate::dispatch::host::Host;
 pub use crate::dispatch::run::{AsyncFunction, Function, Run, SyncFunction};
 pub use crate::handle::Linked;
 pub use crate::tool::entry::{Code, Entry, location};
+pub use crate::tool::sole::Sole;
 pub use crate::tool::{Authorization, Metadata, Secret, TaskSupport};
 pub use toolkit_schema::generate::input;
 pub use toolkit_schema::walk::resolve;

@@ -49,6 +49,7 @@ mod name_text;
 mod parse_error;
 mod part;
 mod requirements;
+pub(crate) mod sole;
 mod tags;
 mod text;
 mod unknown;
@@ -84,7 +85,7 @@ pub use self::tags::{MAX_TAG_LEN, MAX_TAGS, normalize_tag, normalize_tags};
 pub use self::text::{META_KEY, Text};
 pub use self::unknown::Unknown;
 use toolkit_schema::Schema;
-use toolkit_schema::explore::{self, Explored};
+use toolkit_schema::explore::Explored;
 
 /// A tool: its identity, schemas and metadata.
 ///
@@ -261,13 +262,13 @@ impl Tool {
     fn shared_input(&self) -> &Arc<Schema> {
         self.input.get_or_init(|| {
             let entry = self.entry.expect("a tool is given with its schema");
-            Arc::new(Schema::generated(explore::with_aliases((entry.input)(), entry.probe)))
+            Arc::new(Schema::generated(entry.with_aliases((entry.input)())))
         })
     }
 
     /// Explores how the type of the arguments differs from their schema. A tool that was parsed has no type.
     pub(crate) fn explored(&self) -> Explored {
-        self.entry.map(|entry| explore::explore(self.input().as_value(), entry.probe)).unwrap_or_default()
+        self.entry.map(|entry| entry.explored(self.input().as_value())).unwrap_or_default()
     }
 
     fn shared_output(&self) -> Option<&Arc<Schema>> {

@@ -48,6 +48,7 @@ fn entry(nth: usize) -> &'static Entry {
         metadata: Metadata::default,
         location: location(file!(), line!(), 1),
         input: || serde_json::json!({ "type": "object" }),
+        sole: None,
         probe: Plan::probe::<()>,
         output: || None,
         returns_unit: false,

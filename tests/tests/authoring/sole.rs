@@ -51,6 +51,12 @@ struct ById(BTreeMap<u32, String>);
 struct Maybe(Option<u8>);
 
 #[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+struct Limit {
+    max: Option<u8>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Nothing;
 
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -169,6 +175,7 @@ echoes! {
     labels(labels: Labels);
     by_id(names: ById);
     maybe(n: Maybe);
+    limit(limit: Limit);
     nothing(nothing: Nothing);
     no_fields(none: NoFields);
     mode(mode: Mode);
@@ -208,6 +215,7 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("labels", json!({ "labels": { "a": 1 } })),
         ("by_id", json!({ "names": { "7": "a" } })),
         ("maybe", json!({ "n": 3 })),
+        ("limit", json!({ "limit": 3 })),
         ("nothing", json!({ "nothing": null })),
         ("no_fields", json!({})),
         ("mode", json!({ "mode": "Slow" })),
@@ -260,6 +268,55 @@ fn the_form_is_the_same_without_a_schema_and_from_a_tree() {
         let expect = checked.call_sync(name, &text).unwrap().value();
         assert_eq!(unchecked.call_sync(name, &text).unwrap().value(), expect, "{name}");
         assert_eq!(checked.call_sync(name, &arguments).unwrap().value(), expect, "{name}");
+    }
+}
+
+#[test]
+fn without_validation_a_named_argument_is_found_among_other_properties() {
+    let unchecked = Dispatcher::builder(all()).validate_input(false).build().unwrap();
+    let read = |name: &str, arguments: &str| unchecked.call_sync(name, arguments).map(|result| result.value());
+    let error = |name: &str, arguments: &str| read(name, arguments).unwrap_err().to_string();
+    assert_eq!(read("pair", r#"{"a": [{"pair": 0}], "pair": [1, 2], "b": {"pair": 0}}"#).unwrap(), json!([1, 2]));
+    assert_eq!(read("mode", r#"{"a\u0062": 1, "\u006dode": "Fast", "\"": {}}"#).unwrap(), json!("Fast"));
+    assert_eq!(
+        error("pair", r#"{"pair": [1, 2], "pair": [1, 2]}"#),
+        "sole:pair: not valid JSON: duplicate key `pair` in an object at line 1 column 23"
+    );
+    assert_eq!(
+        error("newtype", r#"{"pair": "a"}"#),
+        "sole:newtype: the arguments do not match the schema\n- the value is not a valid value: missing field `id`\nfor example: {\"id\":\"a\"}"
+    );
+    assert_eq!(
+        error("newtype", r#"["a"]"#),
+        "sole:newtype: the arguments do not match the schema\n- the value is not a valid value: invalid type: sequence, expected an object with the key `id`\nfor example: {\"id\":\"a\"}"
+    );
+    assert_eq!(
+        error("newtype", r#"{"id": 5}"#),
+        "sole:newtype: the arguments do not match the schema\n- /id is not a valid value: invalid type: integer `5`, expected a string\nfor example: {\"id\":\"a\"}"
+    );
+    assert_eq!(
+        error("newtype", r#"{"id": "a", 5}"#),
+        "sole:newtype: not valid JSON: key must be a string at line 1 column 13"
+    );
+}
+
+#[test]
+fn an_argument_that_is_read_as_an_option_may_be_absent() {
+    let required = |name: &str| all().resolve(name).unwrap().input().as_value().get("required").cloned();
+    let checked = Dispatcher::new(all()).unwrap();
+    let unchecked = Dispatcher::builder(all()).validate_input(false).build().unwrap();
+    for name in ["limit", "option", "option_of_struct"] {
+        assert_eq!(required(name), None, "{name}");
+        for dispatcher in [&checked, &unchecked] {
+            assert_eq!(dispatcher.call_sync(name, "{}").unwrap().value(), Value::Null, "{name}");
+        }
+    }
+    // serde does not read a newtype where its value is absent, or a unit.
+    for (name, argument) in [("maybe", "n"), ("nothing", "nothing"), ("value", "value")] {
+        assert_eq!(required(name), Some(json!([argument])), "{name}");
+        for dispatcher in [&checked, &unchecked] {
+            assert!(dispatcher.call_sync(name, "{}").is_err(), "{name}");
+        }
     }
 }
 

@@ -142,7 +142,7 @@ impl<'de> Deserialize<'de> for Quoting {
 #[track_caller]
 fn check<T: DeserializeOwned + Debug>(value: &Value) -> bool {
     let text = value.to_string();
-    let ours = Plan::decode_approved::<T>(text.as_bytes(), &mut Vec::new());
+    let ours = Plan::decode_approved::<T>(text.as_bytes(), None, &mut Vec::new());
     let of_tree = serde_path_to_error::deserialize::<_, T>(value);
     match (ours, of_tree) {
         (Ok(ours), Ok(of_tree)) => {
@@ -291,11 +291,11 @@ fn what_only_a_tree_could_be_read_from_is_read() {
 #[test]
 fn a_whole_float_is_an_integer_and_another_is_an_error() {
     let mut whole = Vec::new();
-    let read = Plan::decode_approved::<(i64, u128, f64)>(b"[1.0, 2e30, 3.0]", &mut whole);
+    let read = Plan::decode_approved::<(i64, u128, f64)>(b"[1.0, 2e30, 3.0]", None, &mut whole);
     assert_eq!(read.unwrap(), (1, 2_000_000_000_000_000_000_000_000_000_000, 3.0));
     assert_eq!(whole, [1, 6]);
 
-    let error = Plan::decode_approved::<Vec<u8>>(b"[1, 2.5]", &mut whole).unwrap_err();
+    let error = Plan::decode_approved::<Vec<u8>>(b"[1, 2.5]", None, &mut whole).unwrap_err();
     assert_eq!(error.message, "invalid type: floating point `2.5`, expected u8");
     assert_eq!(error.pointer(b"[1, 2.5]"), "/1");
     assert_eq!(whole, [1, 6]);

@@ -36,6 +36,8 @@ pub(super) fn entry(function: &Function, input: &Input, krate: &Path) -> TokenSt
         function.injected().map(|ty| quote_spanned!(here(ty.span())=> #krate::Borrowed::<#ty>::STATE)).collect();
     field("states", (!states.is_empty()).then(|| quote!(&[#(#states),*])));
 
+    field("sole", input.is_sole.then(|| quote!(#krate::Option::Some(&__SOLE))));
+
     let (id, name, schema) = (id(function), function.name(), &input.schema);
     let kind = match (&function.asyncness, attribute.blocking.is_some()) {
         (Some(_), _) => quote!(async_entry),

@@ -25,6 +25,8 @@ pub(super) struct Input {
     pub(super) taken: TokenStream,
     /// The function that builds the input schema.
     pub(super) schema: TokenStream,
+    /// True if the sole argument may be the argument struct, and the declaration contains `__SOLE`.
+    pub(super) is_sole: bool,
 }
 
 impl Input {
@@ -37,6 +39,7 @@ impl Input {
                 declaration: TokenStream::new(),
                 taken: quote!({}),
                 schema: quote!(#krate::input::<#krate::NoArguments>),
+                is_sole: false,
             },
             [sole] if !sole.is_named() => Self::sole(sole, krate),
             _ => Self::named(&arguments, krate, outside),
@@ -48,25 +51,17 @@ impl Input {
     fn sole(sole: &Argument, krate: &Path) -> Self {
         let (ty, fits, name) = (&sole.ty, sole.fits(), sole.ident.unraw().to_string());
         let description = description::from_attrs(&sole.attrs, krate).unwrap_or_else(|| quote!(""));
-        let choice = quote!(#krate::SoleArgument<{ #krate::SoleType::<#ty>::IS_STRUCT }, { #fits::CHOICE }>);
-        let choice = quote!(<#choice as #krate::Arguments<__Name, #ty>>);
+        let read = quote!(<#fits as #krate::OrStandIn<#ty>>);
         Self {
             ty: quote!(#ty),
-            arguments: quote!(#choice::Arguments),
+            arguments: quote!(#read::Type),
             declaration: quote! {
-                struct __Name;
-                impl #krate::Named for __Name {
-                    const NAME: &'static #krate::str = #name;
-                    const DESCRIPTION: &'static #krate::str = #description;
-
-                    fn form() -> &'static #krate::Form {
-                        static FORM: #krate::Form = #krate::Form::undecided();
-                        &FORM
-                    }
-                }
+                static __SOLE: #krate::Sole =
+                    #krate::Sole::new(#name, #description, #krate::SoleType::<#ty>::IS_STRUCT);
             },
-            taken: quote!(#choice::take(__arguments)),
-            schema: quote!(#choice::schema),
+            taken: quote!(#read::take(__arguments)),
+            schema: quote!(|| #krate::sole_input::<#read::Type>(&__SOLE)),
+            is_sole: true,
         }
     }
 
@@ -115,6 +110,7 @@ impl Input {
             },
             taken,
             schema: Self::schema(arguments, krate),
+            is_sole: false,
         }
     }
 }

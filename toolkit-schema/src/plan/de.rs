@@ -15,6 +15,7 @@ mod number;
 pub(crate) mod request;
 mod seq;
 mod skip;
+pub(crate) mod sole;
 mod text;
 pub(crate) mod tree;
 mod value;
@@ -27,9 +28,11 @@ use serde::de::{DeserializeSeed, Deserializer, Expected, IgnoredAny, Visitor};
 
 pub(super) use approved::Approved;
 pub(super) use cursor::Cursor;
+use cursor::END;
 use map::Entries;
 use request::Request;
 use seq::Elements;
+pub(super) use sole::{read_absent, read_root};
 use text::{StringValue, Text};
 use value::Value;
 
@@ -148,11 +151,14 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
 
     #[inline]
     fn deserialize_option<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, PlanError> {
-        if self.cursor.peek() == b'n' {
-            self.null()?;
-            return visitor.visit_none();
+        match self.cursor.peek() {
+            b'n' => {
+                self.null()?;
+                visitor.visit_none()
+            }
+            END if self.cursor.is_absent() => visitor.visit_none(),
+            _ => visitor.visit_some(self),
         }
-        visitor.visit_some(self)
     }
 
     #[inline]
@@ -173,6 +179,10 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, PlanError> {
+        // Of a newtype, serde does not read an absent value either.
+        if self.cursor.is_absent() {
+            return Err(PlanError);
+        }
         if !is_reserved(name.as_bytes()) {
             return visitor.visit_newtype_struct(self);
         }

@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::one::{Named, One};
-use super::sole::{self, Sole};
 use crate::bounds::no_arguments::NoArguments;
+use crate::tool::sole::Sole;
 use toolkit_schema::generate;
+use toolkit_schema::plan::Plan;
 
 /// A probe of the traits that `T` implements.
 ///
@@ -194,7 +194,7 @@ a_stand_in!(
 /// `SoleType::<T>::IS_STRUCT` resolves to an inherent constant for the types below, which are always a
 /// single argument, and otherwise to the constant of [`ArgumentStruct`]. The compiler decides by
 /// the type, so an alias does not change the result. For other types the schema decides at run time
-/// (`Sole`); the types below need no code for that.
+/// ([`Sole`]).
 pub struct SoleType<T: ?Sized>(PhantomData<T>);
 
 /// The default for all other types.
@@ -268,56 +268,9 @@ impl<const CHOICE: bool> Pick<CHOICE> {
     pub const CHOICE: bool = CHOICE;
 }
 
-/// The conversion of a sole parameter, selected by `SoleType::<T>::IS_STRUCT` and by whether the type
-/// is accepted.
-pub struct SoleArgument<const IS_STRUCT: bool, const FITS: bool>;
-
-/// The type that the JSON arguments are deserialized into, and the conversion from it to the
-/// parameter.
-pub trait Arguments<N, T> {
-    /// The type itself, an object with one property for the parameter, or a stand-in for a rejected
-    /// type.
-    type Arguments;
-
-    /// Builds the input schema.
-    fn schema() -> Value;
-
-    /// Returns the parameter.
-    fn take(arguments: Self::Arguments) -> T;
-}
-
-impl<N: Named + 'static, T: DeserializeOwned + JsonSchema> Arguments<N, T> for SoleArgument<true, true> {
-    type Arguments = Sole<N, T>;
-
-    fn schema() -> Value {
-        sole::schema::<N, T>()
-    }
-
-    fn take(arguments: Sole<N, T>) -> T {
-        arguments.value
-    }
-}
-
-impl<N: Named + 'static, T: DeserializeOwned + JsonSchema> Arguments<N, T> for SoleArgument<false, true> {
-    type Arguments = One<N, T>;
-
-    fn schema() -> Value {
-        generate::input::<One<N, T>>()
-    }
-
-    fn take(arguments: One<N, T>) -> T {
-        arguments.value
-    }
-}
-
-impl<N, T, const IS_STRUCT: bool> Arguments<N, T> for SoleArgument<IS_STRUCT, false> {
-    type Arguments = NoArguments;
-
-    fn schema() -> Value {
-        generate::input::<NoArguments>()
-    }
-
-    fn take(_: NoArguments) -> T {
-        unreachable!("rustc has refused the type")
-    }
+/// Builds the schema of the arguments of a tool with a sole parameter.
+pub fn sole_input<T: DeserializeOwned + JsonSchema>(sole: &Sole) -> Value {
+    sole.input(generate::input::<T>, |name, description| {
+        generate::property::<T>(name, description, !Plan::is_optional::<T>())
+    })
 }

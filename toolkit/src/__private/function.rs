@@ -71,6 +71,7 @@ const fn entry<F: Function>(
         metadata: Metadata::default,
         location,
         input,
+        sole: None,
         probe: Plan::probe::<F::Arguments>,
         output: F::Encoding::schema,
         returns_unit: <F::Encoding as Encode<F::Output>>::RETURNS_UNIT,

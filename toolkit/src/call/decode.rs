@@ -9,7 +9,7 @@ use super::exact::exactly;
 use super::whole;
 use crate::arguments::Arguments;
 use crate::tool::Tool;
-use toolkit_schema::plan::{Plan, TypeError};
+use toolkit_schema::plan::{Plan, SoleProperty, TypeError};
 use toolkit_schema::tree::{Tree, pointers};
 use toolkit_schema::{Violations, format};
 
@@ -24,25 +24,35 @@ pub(crate) fn typed_arguments<A: DeserializeOwned>(tool: &Tool, arguments: &Argu
     {
         return Ok(arguments);
     }
-    decode_tree(tool, true, arguments, &arguments.to_tree()?, &mut Vec::new())
+    decode_tree(tool, None, true, arguments, &arguments.to_tree()?, &mut Vec::new())
 }
 
-/// Deserializes a tree that matches the input schema. `sent` is the source of the tree.
+/// Deserializes a tree that matches the input schema, or the only property of it. `sent` is the source of the tree.
 #[cold]
 pub(crate) fn decode_tree<A: DeserializeOwned>(
     tool: &Tool,
+    property: Option<&'static SoleProperty>,
     validates: bool,
     sent: &Arguments<'_>,
     tree: &Tree,
     changes: &mut Vec<Change>,
 ) -> Result<A, ToolError> {
     let mut decoded = None;
-    let mut decode = |text: &[u8], whole: &mut Vec<usize>| {
-        decoded = Some(Plan::decode_approved(text, whole)?);
-        Ok(())
+    // Compiled for every tool. `?` and combinators would be further functions to compile.
+    let mut decode = |text: &[u8], whole: &mut Vec<usize>| match Plan::decode_approved(text, property, whole) {
+        Ok(arguments) => {
+            decoded = Some(arguments);
+            Ok(())
+        }
+        Err(error) => Err(error),
     };
-    decode_with(&mut decode, tool, validates, sent, tree, changes)?;
-    decoded.ok_or_else(|| ToolError::internal("the arguments were not deserialized"))
+    match decode_with(&mut decode, tool, validates, sent, tree, changes) {
+        Ok(()) => match decoded {
+            Some(arguments) => Ok(arguments),
+            None => Err(ToolError::internal("the arguments were not deserialized")),
+        },
+        Err(error) => Err(error),
+    }
 }
 
 /// Deserializes JSON text into the type of a tool, and appends the offsets of floats that were read as integers.

@@ -31,8 +31,7 @@ pub struct Invocation<'a> {
 impl Invocation<'_> {
     /// Validates and deserializes the arguments.
     ///
-    /// Every deserializer named here is compiled for every tool, so there are only two: that of the plan, and that of
-    /// a tree for arguments that the plan does not accept.
+    /// Every deserializer named here is compiled for every tool, so there is only one: that of the plan.
     pub(super) fn decode<A: DeserializeOwned>(&self, changes: &mut Vec<Change>) -> Result<A, ToolError> {
         let plan = if self.policy.validate_input { self.tool.input().plan() } else { Some(Plan::anything()) };
         if let Some(plan) = plan {
@@ -44,12 +43,17 @@ impl Invocation<'_> {
                     &*written
                 }
             };
-            if let Ok(arguments) = plan.decode(text) {
+            if let Ok(arguments) = plan.decode_property(text, self.entry.property()) {
                 return Ok(arguments);
             }
         }
-        let tree = self.tree(changes)?;
-        decode_tree(self.tool, self.policy.validate_input, self.arguments, &tree, changes)
+        match self.tree(changes) {
+            Ok(tree) => {
+                let (property, validates) = (self.entry.property(), self.policy.validate_input);
+                decode_tree(self.tool, property, validates, self.arguments, &tree, changes)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Returns the arguments as a tree, validated unless the policy disables validation.

@@ -109,7 +109,10 @@ pub fn run_waiting<F: SyncFunction>(call: Invocation<'_>) -> BoxFuture<'_, Resul
 /// Separates success from failure. The author of the tool chooses whether the model reads the text of the failure.
 #[inline]
 fn finish<F: Function>(call: &Invocation<'_>, returned: F::Returned) -> Result<F::Output, ToolError> {
-    F::finish(returned).map_err(|error| shown(call.entry, error))
+    match F::finish(returned) {
+        Err(error) => Err(shown(call.entry, error)),
+        output => output,
+    }
 }
 
 /// Returns the error of a function, unmasked if the tool shows its errors.

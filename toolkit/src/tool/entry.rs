@@ -8,8 +8,10 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::Metadata;
+use super::sole::Sole;
 use crate::state::StateType;
-use toolkit_schema::plan::ProbeOutcome;
+use toolkit_schema::explore::{self, Explored};
+use toolkit_schema::plan::{ProbeOutcome, SoleProperty};
 
 /// The entry of a linked function.
 #[derive(Debug)]
@@ -36,8 +38,10 @@ pub struct Entry {
     pub location: Location,
     /// Builds the input schema.
     pub input: fn() -> Value,
+    /// The only argument, if its type may be the argument struct.
+    pub sole: Option<&'static Sole>,
     /// Deserializes the beginning of a text as the arguments, to find out what their type expects.
-    pub probe: fn(&[u8]) -> ProbeOutcome,
+    pub probe: fn(&[u8], Option<&'static SoleProperty>) -> ProbeOutcome,
     /// Builds the output schema, if the tool declares one.
     pub output: fn() -> Option<Value>,
     /// True if the function returns `()`.
@@ -49,6 +53,29 @@ pub struct Entry {
 }
 
 inventory::collect!(&'static Entry);
+
+impl Entry {
+    /// Returns the property that contains the only argument, unless the argument is the argument struct.
+    #[inline]
+    pub(crate) fn property(&self) -> Option<&'static SoleProperty> {
+        self.sole.and_then(|sole| sole.property(self.input))
+    }
+
+    /// Adds the aliases of the fields to the schema of the arguments.
+    pub(crate) fn with_aliases(&self, schema: Value) -> Value {
+        explore::with_aliases(schema, &self.reader())
+    }
+
+    /// Explores how the type of the arguments differs from their schema.
+    pub(crate) fn explored(&self, schema: &Value) -> Explored {
+        explore::explore(schema, &self.reader())
+    }
+
+    fn reader(&self) -> impl Fn(&[u8]) -> ProbeOutcome {
+        let (probe, property) = (self.probe, self.property());
+        move |front| probe(front, property)
+    }
+}
 
 /// The type-erased code of a function. Only the dispatcher knows its type.
 #[derive(Clone, Copy)]

@@ -20,6 +20,7 @@ pub(in super::super) struct Cursor<'p, 'de> {
     /// Set permanently by the first error, since a `Deserialize` may swallow the error and continue. Not set if the
     /// value was validated by other means.
     failed: bool,
+    is_absent: bool,
     /// A buffer for strings with escapes.
     scratch: String,
     /// The offsets of floats that were read as integers: whole numbers that are written as floats, or are wide. `None`
@@ -38,7 +39,24 @@ impl<'p, 'de> Cursor<'p, 'de> {
     pub(in super::super) fn new(plan: &'p Plan, bytes: &'de [u8]) -> Result<Self, PlanError> {
         // Outside of strings JSON is ASCII, so invalid UTF-8 is always an error.
         let text = if bytes.len() < LONG { None } else { Some(str::from_utf8(bytes).map_err(|_| PlanError)?) };
-        Ok(Cursor { plan, bytes, text, position: 0, depth: 0, failed: false, scratch: String::new(), whole: None })
+        Ok(Self { text, ..Self::empty(plan, bytes) })
+    }
+
+    /// Creates the cursor of a value that is absent.
+    pub(super) fn absent(plan: &'p Plan) -> Self {
+        Self { is_absent: true, ..Self::empty(plan, b"") }
+    }
+
+    #[inline]
+    fn empty(plan: &'p Plan, bytes: &'de [u8]) -> Self {
+        let scratch = String::new();
+        Self { plan, bytes, text: None, position: 0, depth: 0, failed: false, is_absent: false, scratch, whole: None }
+    }
+
+    /// Returns true if there is no value, which an option reads as `None`.
+    #[inline]
+    pub(super) fn is_absent(&self) -> bool {
+        self.is_absent
     }
 
     /// Returns true if all of the text was read without an error.
@@ -214,4 +232,4 @@ impl<'p, 'de> Cursor<'p, 'de> {
 }
 
 /// The byte that represents the end. JSON has no such byte outside of strings, and escapes it inside.
-const END: u8 = 0;
+pub(super) const END: u8 = 0;

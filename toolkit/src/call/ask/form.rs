@@ -188,7 +188,7 @@ impl Form {
         let is_wrapped = schema.as_value()["type"] != "object";
         let answer = if is_wrapped { content[VALUE].take() } else { content };
         schema.validate(&answer)?;
-        Plan::decode_approved(answer.to_string().as_bytes(), &mut Vec::new())
+        Plan::decode_approved(answer.to_string().as_bytes(), None, &mut Vec::new())
             .map_err(|error| invalid(format!("is not a valid answer: {error}")))
     }
 }

@@ -1,0 +1,115 @@
+//! A value that is the only property of an object, and read without the object.
+
+use std::marker::PhantomData;
+
+use serde::de::{DeserializeSeed, Error, IgnoredAny};
+
+use super::super::arena::Plan;
+use super::super::error::PlanError;
+use super::super::node::Node;
+use super::cursor::Cursor;
+use super::map::{Entries, Next, Step};
+use super::read;
+use super::request::{self, Request};
+use super::value::Value;
+
+/// The only property of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SoleProperty([&'static str; 1]);
+
+impl SoleProperty {
+    /// Creates a property.
+    #[must_use]
+    pub const fn new(name: &'static str) -> Self {
+        Self([name])
+    }
+
+    /// Returns the name.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.0[0]
+    }
+}
+
+/// Reads a value with a seed. If a property is given, the value is that of the only property of an object.
+///
+/// A tool's only argument may be either, and its type is compiled once for both.
+#[inline]
+pub(in super::super) fn read_root<'p, 'de, S: DeserializeSeed<'de>>(
+    cursor: &mut Cursor<'p, 'de>,
+    node: &'p Node,
+    property: Option<&'static SoleProperty>,
+    seed: S,
+) -> Result<S::Value, PlanError> {
+    let Some(property) = property else { return read(cursor, node, seed) };
+    cursor.peek();
+    let start = cursor.position();
+    let value = match Entries::open(&mut *cursor, node) {
+        Ok(mut entries) => {
+            let value = match entries.find(property) {
+                Ok(Some(node)) => read(entries.cursor, node, seed),
+                Ok(None) => read_absent(property, seed),
+                Err(PlanError) => Err(PlanError),
+            };
+            let ended = if value.is_ok() { entries.skip_others(property) } else { Ok(()) };
+            entries.close(if let Err(PlanError) = ended { Err(PlanError) } else { value })
+        }
+        Err(PlanError) => Err(cursor.not_an_object(property)),
+    };
+    if let Err(PlanError) = value {
+        return Err(cursor.fail_from(start));
+    }
+    value
+}
+
+/// Reads the value of a property that is absent: `None` for an option, no value for most other types.
+pub(in super::super) fn read_absent<'de, S: DeserializeSeed<'de>>(
+    property: &'static SoleProperty,
+    seed: S,
+) -> Result<S::Value, PlanError> {
+    let plan = Plan::anything();
+    match seed.deserialize(Value { cursor: &mut Cursor::absent(plan), node: plan.root() }) {
+        Err(PlanError) => Err(PlanError::missing_field(property.name())),
+        value => value,
+    }
+}
+
+impl<'p> Entries<'_, 'p, '_> {
+    /// Moves to the value of the property. Returns `None` if there is no such value.
+    fn find(&mut self, property: &'static SoleProperty) -> Result<Option<&'p Node>, PlanError> {
+        while let Some(is_found) = self.next_is(property)? {
+            let Next::Value(node) = self.take_next() else { return Err(self.cursor.fail()) };
+            if is_found {
+                return Ok(Some(node));
+            }
+            read(self.cursor, node, PhantomData::<IgnoredAny>)?;
+        }
+        Ok(None)
+    }
+
+    /// Moves past the properties that follow, none of which may be `property`.
+    fn skip_others(&mut self, property: &'static SoleProperty) -> Result<(), PlanError> {
+        match self.find(property)? {
+            Some(_) => Err(PlanError::duplicate_field(property.name())),
+            None => Ok(()),
+        }
+    }
+
+    /// Moves to the value of the next key. Returns true if the key is that of the property, and `None` at the end.
+    fn next_is(&mut self, property: &'static SoleProperty) -> Result<Option<bool>, PlanError> {
+        match self.property() {
+            Step::Property(found) => Ok(Some(found.name() == property.name())),
+            Step::End => Ok(None),
+            Step::Other => Ok(self.key()?.map(|key| key == property.name())),
+        }
+    }
+}
+
+impl Cursor<'_, '_> {
+    /// Fails because the next value is not an object with the property.
+    #[cold]
+    fn not_an_object(&mut self, property: &'static SoleProperty) -> PlanError {
+        request::record_request(Request::Struct(&property.0));
+        self.other_kind(&&*format!("an object with the key `{}`", property.name()))
+    }
+}
