@@ -35,7 +35,6 @@ pub(super) fn entry(function: &Function, input: &Input, krate: &Path) -> TokenSt
     let states: Vec<TokenStream> =
         function.injected().map(|ty| quote_spanned!(here(ty.span())=> #krate::Borrowed::<#ty>::STATE)).collect();
     field("states", (!states.is_empty()).then(|| quote!(&[#(#states),*])));
-
     field("sole", input.is_sole.then(|| quote!(#krate::Option::Some(&__SOLE))));
 
     let (id, name, schema) = (id(function), function.name(), &input.schema);

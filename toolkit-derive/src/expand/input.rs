@@ -25,7 +25,7 @@ pub(super) struct Input {
     pub(super) taken: TokenStream,
     /// The function that builds the input schema.
     pub(super) schema: TokenStream,
-    /// True if the sole argument may be the argument struct, and the declaration contains `__SOLE`.
+    /// True if the declaration contains `__SOLE` instead of a struct.
     pub(super) is_sole: bool,
 }
 

@@ -38,7 +38,7 @@ pub struct Entry {
     pub location: Location,
     /// Builds the input schema.
     pub input: fn() -> Value,
-    /// The only argument, if its type may be the argument struct.
+    /// The only argument, unless its type is a generated struct.
     pub sole: Option<&'static Sole>,
     /// Deserializes the beginning of a text as the arguments, to find out what their type expects.
     pub probe: fn(&[u8], Option<&'static SoleProperty>) -> ProbeOutcome,

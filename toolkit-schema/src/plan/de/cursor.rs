@@ -20,6 +20,7 @@ pub(in super::super) struct Cursor<'p, 'de> {
     /// Set permanently by the first error, since a `Deserialize` may swallow the error and continue. Not set if the
     /// value was validated by other means.
     failed: bool,
+    /// True if there is no value, which an option reads as `None`.
     is_absent: bool,
     /// A buffer for strings with escapes.
     scratch: String,
@@ -53,7 +54,6 @@ impl<'p, 'de> Cursor<'p, 'de> {
         Self { plan, bytes, text: None, position: 0, depth: 0, failed: false, is_absent: false, scratch, whole: None }
     }
 
-    /// Returns true if there is no value, which an option reads as `None`.
     #[inline]
     pub(super) fn is_absent(&self) -> bool {
         self.is_absent

@@ -41,7 +41,19 @@ pub(in super::super) fn read_root<'p, 'de, S: DeserializeSeed<'de>>(
     property: Option<&'static SoleProperty>,
     seed: S,
 ) -> Result<S::Value, PlanError> {
-    let Some(property) = property else { return read(cursor, node, seed) };
+    match property {
+        None => read(cursor, node, seed),
+        Some(property) => read_property(cursor, node, property, seed),
+    }
+}
+
+#[inline(never)]
+fn read_property<'p, 'de, S: DeserializeSeed<'de>>(
+    cursor: &mut Cursor<'p, 'de>,
+    node: &'p Node,
+    property: &'static SoleProperty,
+    seed: S,
+) -> Result<S::Value, PlanError> {
     cursor.peek();
     let start = cursor.position();
     let value = match Entries::open(&mut *cursor, node) {
@@ -51,8 +63,11 @@ pub(in super::super) fn read_root<'p, 'de, S: DeserializeSeed<'de>>(
                 Ok(None) => read_absent(property, seed),
                 Err(PlanError) => Err(PlanError),
             };
-            let ended = if value.is_ok() { entries.skip_others(property) } else { Ok(()) };
-            entries.close(if let Err(PlanError) = ended { Err(PlanError) } else { value })
+            let value = match value {
+                Ok(_) if entries.skip_others(property).is_err() => Err(PlanError),
+                value => value,
+            };
+            entries.close(value)
         }
         Err(PlanError) => Err(cursor.not_an_object(property)),
     };
