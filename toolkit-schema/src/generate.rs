@@ -55,6 +55,7 @@ pub fn input<T: JsonSchema>() -> Value {
 /// assert_eq!(schema["properties"], json!({ "force": { "type": "boolean", "description": "Overwrites files." } }));
 /// assert_eq!(schema["required"], json!(["force"]));
 /// ```
+#[doc(hidden)]
 #[must_use]
 pub fn property<T: JsonSchema>(name: &str, description: &str, is_required: bool) -> Value {
     let mut generator = generator(Contract::Deserialize);
