@@ -17,9 +17,9 @@ const LIMITS: [Limits; 9] = [
         floor: "floor-add",
         n_calls: 2_000,
         rows: &[
-            ("prepared-add", 1.26),
-            ("add", 1.42),
-            ("add_async", 1.98),
+            ("prepared-add", 1.28),
+            ("add", 1.43),
+            ("add_async", 1.99),
             ("handle-add", 0.36),
             ("handle-add_async", 0.70),
             ("mcp-add", 3.40),
