@@ -50,8 +50,8 @@ pub(super) fn read<'p, 'de, S: DeserializeSeed<'de>>(
 ) -> Result<S::Value, PlanError> {
     cursor.peek();
     let start = cursor.position();
-    // A type that swallows an error would continue in the middle of the value, or before it. Here and below, results
-    // are returned as they are: a combinator would be one more function to compile for every type.
+    // A type that swallows an error would continue in the middle of the value, or before it. Results are
+    // returned as they are, here and below: a combinator would be one more function to compile for every type.
     let value = seed.deserialize(Value { cursor: &mut *cursor, node });
     if let Err(PlanError) = value {
         return Err(cursor.fail_from(start));
@@ -179,7 +179,7 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, PlanError> {
-        // Of a newtype, serde does not read an absent value either.
+        // serde does not read an absent newtype either.
         if self.cursor.is_absent() {
             return Err(PlanError);
         }

@@ -20,7 +20,7 @@ pub(in super::super) struct Cursor<'p, 'de> {
     /// Set permanently by the first error, since a `Deserialize` may swallow the error and continue. Not set if the
     /// value was validated by other means.
     failed: bool,
-    /// True if there is no value, which an option reads as `None`.
+    /// True if the value is absent, which an option reads as `None`.
     is_absent: bool,
     /// A buffer for strings with escapes.
     scratch: String,

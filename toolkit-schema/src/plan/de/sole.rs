@@ -90,7 +90,7 @@ pub(in super::super) fn read_absent<'de, S: DeserializeSeed<'de>>(
 }
 
 impl<'p> Entries<'_, 'p, '_> {
-    /// Moves to the value of the property. Returns `None` if there is no such value.
+    /// Moves to the value of the property. Returns `None` at the end of the object.
     fn find(&mut self, property: &'static SoleProperty) -> Result<Option<&'p Node>, PlanError> {
         while let Some(is_found) = self.next_is(property)? {
             let Next::Value(node) = self.take_next() else { return Err(self.cursor.fail()) };
