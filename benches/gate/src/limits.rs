@@ -11,30 +11,31 @@ pub(crate) struct Limits {
     pub(crate) rows: &'static [(&'static str, f64)],
 }
 
-/// Leaves room for differences between compilers. The floor is not a minimum: `serde_json` reads it.
+/// Leaves 2 to 3 % for differences between compilers, and between machines in the work of the allocator. The floor is
+/// not a minimum: `serde_json` reads it.
 const LIMITS: [Limits; 9] = [
     Limits {
         floor: "floor-add",
         n_calls: 2_000,
         rows: &[
-            ("prepared-add", 1.28),
-            ("add", 1.43),
-            ("add_async", 1.99),
+            ("prepared-add", 1.30),
+            ("add", 1.46),
+            ("add_async", 2.03),
             ("handle-add", 0.36),
             ("handle-add_async", 0.70),
-            ("mcp-add", 3.40),
+            ("mcp-add", 3.46),
         ],
     },
     Limits {
         floor: "floor-search",
         n_calls: 500,
         rows: &[
-            ("prepared-search", 1.02),
-            ("search", 1.02),
-            ("search_async", 1.06),
-            ("mcp-search", 1.40),
+            ("prepared-search", 1.05),
+            ("search", 1.06),
+            ("search_async", 1.10),
+            ("mcp-search", 1.44),
             // With arguments that match after five changes.
-            ("coerced", 7.60),
+            ("coerced", 7.75),
         ],
     },
     Limits {
