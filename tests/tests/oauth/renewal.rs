@@ -194,6 +194,24 @@ async fn logins_and_logouts_of_another_process_are_noticed() {
 }
 
 #[tokio::test]
+async fn a_failed_renewal_does_not_prevent_that_of_a_later_login() {
+    let world = World::start().await;
+    let folder = crate::files::Folder::new("later-login");
+    let endpoint = || world.endpoint(OAuth::new().store(FileTokens::new(folder.path())));
+    let (ours, theirs) = (endpoint(), endpoint());
+    login(&ours).await.unwrap();
+    let client = Client::connect(&ours).await.unwrap();
+    world.revoke_access();
+    world.revoke_refresh();
+    client.call("read").await.unwrap_err();
+    // Another process logs in, with a token that expires before it is used.
+    world.issue_for(0);
+    login(&theirs).await.unwrap();
+    pass(Duration::from_millis(1_500)).await;
+    client.call("read").await.unwrap();
+}
+
+#[tokio::test]
 async fn a_new_token_that_is_rejected_causes_no_loop() {
     let world = World::start().await;
     let endpoint = world.endpoint(OAuth::new());

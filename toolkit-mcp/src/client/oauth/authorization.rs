@@ -349,6 +349,15 @@ impl Cached {
         *self = Self { grant: Some(grant), loaded_at: Some(now), attempt: Some((now, None)), ..Self::default() };
     }
 
+    /// Replaces the record by the stored one. The error of an attempt with other tokens says nothing about its tokens.
+    pub(super) fn replace(&mut self, stored: Option<Grant>) {
+        let refresh_token = |grant: &Option<Grant>| grant.as_ref().and_then(|grant| grant.refresh_token.clone());
+        if refresh_token(&stored) != refresh_token(&self.grant) {
+            self.attempt.take_if(|(_, error)| error.is_some());
+        }
+        self.grant = stored;
+    }
+
     /// Removes the record after a logout.
     pub(super) fn logged_out(&mut self) {
         *self = Self { loaded_at: Some(Instant::now()), ..Self::default() };

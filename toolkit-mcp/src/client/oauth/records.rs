@@ -37,7 +37,7 @@ impl Authorization {
             return Ok(());
         }
         cached.is_unsaved = false;
-        cached.grant = stored?;
+        cached.replace(stored?);
         Ok(())
     }
 
