@@ -51,6 +51,13 @@ pub(super) struct Members<'p> {
     last: Option<&'p Property>,
 }
 
+impl Object {
+    /// Returns true if an object with these properties, and `count` in total, is complete.
+    fn allows(&self, met: u64, count: usize) -> bool {
+        self.required & !met == 0 && self.tag.is_none() && self.least <= count && count <= self.most
+    }
+}
+
 impl<'p> Members<'p> {
     #[inline]
     pub(super) fn new(rule: Option<&'p Object>) -> Self {
@@ -118,9 +125,7 @@ impl<'p> Members<'p> {
 
     #[inline]
     pub(super) fn finish(&self) -> Result<(), PlanError> {
-        ok(self.rule.is_none_or(|rule| {
-            rule.required & !self.met == 0 && rule.tag.is_none() && rule.least <= self.count && self.count <= rule.most
-        }))
+        ok(self.rule.is_none_or(|rule| rule.allows(self.met, self.count)))
     }
 
     /// Returns true if `minProperties` requires that duplicate keys are detected, which is the case if it is above one.

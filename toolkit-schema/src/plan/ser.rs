@@ -14,24 +14,24 @@ use serde::ser::{Serialize, Serializer};
 
 use super::error::PlanError;
 use super::reserved::is_reserved;
-use compound::{Fields, Items};
+use compound::{Fields, Items, Nesting};
 pub use output::Notes;
 pub(super) use output::Output;
 pub(super) use writer::Writer;
 
 impl<'w, 'p> Writer<'w, 'p> {
     #[inline]
-    fn array(self, tail: &'static [u8]) -> Result<Items<'w, 'p>, PlanError> {
+    fn array(self, nesting: Nesting) -> Result<Items<'w, 'p>, PlanError> {
         let items = self.node.array()?;
         self.out.open(b'[')?;
-        Ok(Items::new(self.out, items, tail))
+        Ok(Items::new(self.out, items, nesting))
     }
 
     #[inline]
-    fn object(self, tail: &'static [u8]) -> Result<Fields<'w, 'p>, PlanError> {
+    fn object(self, nesting: Nesting) -> Result<Fields<'w, 'p>, PlanError> {
         let members = self.node.object()?;
         self.out.open(b'{')?;
-        Ok(Fields::new(self.out, members, tail))
+        Ok(Fields::new(self.out, members, nesting))
     }
 }
 
@@ -141,22 +141,22 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
     ) -> Result<(), PlanError> {
         let Writer { out, node } = self.variant(variant)?;
         value.serialize(Writer { out: &mut *out, node })?;
-        out.close(b"}");
+        out.close(b'}');
         Ok(())
     }
 
     #[inline]
     fn serialize_seq(self, _: Option<usize>) -> Result<Items<'w, 'p>, PlanError> {
-        self.array(b"]")
+        self.array(Nesting::Value)
     }
 
     #[inline]
     fn serialize_tuple(self, _: usize) -> Result<Items<'w, 'p>, PlanError> {
-        self.array(b"]")
+        self.array(Nesting::Value)
     }
 
     fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Items<'w, 'p>, PlanError> {
-        self.array(b"]")
+        self.array(Nesting::Value)
     }
 
     fn serialize_tuple_variant(
@@ -166,12 +166,12 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
         variant: &'static str,
         _: usize,
     ) -> Result<Items<'w, 'p>, PlanError> {
-        self.variant(variant)?.array(b"]}")
+        self.variant(variant)?.array(Nesting::Variant)
     }
 
     #[inline]
     fn serialize_map(self, _: Option<usize>) -> Result<Fields<'w, 'p>, PlanError> {
-        self.object(b"}")
+        self.object(Nesting::Value)
     }
 
     #[inline]
@@ -180,7 +180,7 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
         if is_reserved(name.as_bytes()) {
             return Err(PlanError);
         }
-        self.object(b"}")
+        self.object(Nesting::Value)
     }
 
     fn serialize_struct_variant(
@@ -190,7 +190,7 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
         variant: &'static str,
         _: usize,
     ) -> Result<Fields<'w, 'p>, PlanError> {
-        self.variant(variant)?.object(b"}}")
+        self.variant(variant)?.object(Nesting::Variant)
     }
 
     fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<(), PlanError> {

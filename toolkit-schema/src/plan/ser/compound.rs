@@ -14,19 +14,27 @@ use super::key::{WriteKey, with_text};
 use super::output::Output;
 use super::writer::Writer;
 
+/// The place of an array or object.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Nesting {
+    Value,
+    /// Inside the object of a variant, which ends with it.
+    Variant,
+}
+
 /// An array that is being written.
 pub(in super::super) struct Items<'w, 'p> {
     out: &'w mut Output<'p>,
     items: array::Items<'p>,
-    tail: &'static [u8],
+    nesting: Nesting,
     start: usize,
 }
 
 impl<'w, 'p> Items<'w, 'p> {
     #[inline]
-    pub(super) fn new(out: &'w mut Output<'p>, items: array::Items<'p>, tail: &'static [u8]) -> Self {
+    pub(super) fn new(out: &'w mut Output<'p>, items: array::Items<'p>, nesting: Nesting) -> Self {
         let start = out.json.len() - 1;
-        Items { out, items, tail, start }
+        Items { out, items, nesting, start }
     }
 
     #[inline]
@@ -41,9 +49,11 @@ impl<'w, 'p> Items<'w, 'p> {
 
     #[inline(never)]
     fn close(&mut self) -> Result<(), PlanError> {
-        self.out.close(self.tail);
-        // The array of a variant is inside an object, whose closing bracket follows.
-        let end = self.out.json.len() + 1 - self.tail.len();
+        self.out.close(b']');
+        let end = self.out.json.len();
+        if self.nesting == Nesting::Variant {
+            self.out.close(b'}');
+        }
         self.items.finish(|| &self.out.json[self.start..end])
     }
 }
@@ -52,7 +62,7 @@ impl<'w, 'p> Items<'w, 'p> {
 pub(in super::super) struct Fields<'w, 'p> {
     out: &'w mut Output<'p>,
     members: Members<'p>,
-    tail: &'static [u8],
+    nesting: Nesting,
     /// The value that must follow, since its key has been written.
     next: Option<Next<'p>>,
 }
@@ -65,8 +75,8 @@ enum Next<'p> {
 
 impl<'w, 'p> Fields<'w, 'p> {
     #[inline]
-    pub(super) fn new(out: &'w mut Output<'p>, members: Members<'p>, tail: &'static [u8]) -> Self {
-        Fields { out, members, tail, next: None }
+    pub(super) fn new(out: &'w mut Output<'p>, members: Members<'p>, nesting: Nesting) -> Self {
+        Fields { out, members, nesting, next: None }
     }
 
     #[inline]
@@ -133,12 +143,16 @@ impl<'w, 'p> Fields<'w, 'p> {
         Ok(())
     }
 
-    #[inline(never)]
-    fn close(&mut self) -> Result<(), PlanError> {
+    // Inlined, because moving all fields to a function takes longer than what it does.
+    #[inline]
+    fn close(self) -> Result<(), PlanError> {
         if self.next.is_some() {
             return Err(PlanError);
         }
-        self.out.close(self.tail);
+        self.out.close(b'}');
+        if self.nesting == Nesting::Variant {
+            self.out.close(b'}');
+        }
         self.members.finish()
     }
 }
@@ -169,7 +183,7 @@ impl SerializeMap for Fields<'_, '_> {
     }
 
     #[inline]
-    fn end(mut self) -> Result<(), PlanError> {
+    fn end(self) -> Result<(), PlanError> {
         self.close()
     }
 }
@@ -209,7 +223,7 @@ macro_rules! fields_as {
             }
 
             #[inline]
-            fn end(mut self) -> Result<(), PlanError> {
+            fn end(self) -> Result<(), PlanError> {
                 self.close()
             }
         }

@@ -77,12 +77,10 @@ impl<'p> Output<'p> {
         Ok(())
     }
 
-    /// Writes closing brackets.
-    #[inline]
-    pub(super) fn close(&mut self, brackets: &'static [u8]) {
-        self.depth = self.depth.saturating_sub(brackets.len() as u8);
-        // For one or two bytes, a call to copy memory is not worthwhile.
-        brackets.iter().for_each(|bracket| self.json.push(*bracket));
+    #[inline(never)]
+    pub(super) fn close(&mut self, bracket: u8) {
+        self.depth = self.depth.saturating_sub(1);
+        self.json.push(bracket);
     }
 
     #[inline]
