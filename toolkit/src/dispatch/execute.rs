@@ -114,7 +114,9 @@ impl Dispatcher {
             match Run::from_entry(entry) {
                 Run::Sync(run) => return unwind::caught(|| run(invocation)),
                 Run::Async(run) if is_unbounded(context, time_limit) => {
-                    return unwind::caught_future(|| run(Invocation { parts, ..invocation })).await;
+                    // Creating the future runs no code of the tool.
+                    let work = run(Invocation { parts, ..invocation });
+                    return unwind::caught_future(|| work).await;
                 }
                 Run::Async(_) | Run::Blocking(_) => {}
             }
@@ -139,7 +141,8 @@ impl Dispatcher {
                 }
                 Run::Async(run) => {
                     let invocation = Invocation { parts, ..self.invocation(context, tool, entry, &arguments) };
-                    permit.poll(unwind::caught_future(|| run(invocation))).await
+                    let work = run(invocation);
+                    permit.poll(unwind::caught_future(|| work)).await
                 }
                 // Boxed to keep the future of all other calls small.
                 Run::Blocking(run) => {
