@@ -18,9 +18,9 @@ const LIMITS: [Limits; 9] = [
         floor: "floor-add",
         n_calls: 2_000,
         rows: &[
-            ("prepared-add", 1.30),
-            ("add", 1.46),
-            ("add_async", 2.03),
+            ("prepared-add", 1.28),
+            ("add", 1.44),
+            ("add_async", 1.95),
             ("handle-add", 0.36),
             ("handle-add_async", 0.70),
             ("mcp-add", 3.46),
