@@ -169,6 +169,11 @@ fn minimal() -> Vec<(&'static str, &'static str, String)> {
             "toolkit, no default features",
             format!("toolkit = {{ path = {toolkit:?}, default-features = false }}\n"),
         ),
+        (
+            "least-toolkit-async",
+            "toolkit, with `async`",
+            format!("toolkit = {{ path = {toolkit:?}, default-features = false, features = [\"async\"] }}\n"),
+        ),
         ("least-toolkit", "toolkit", format!("toolkit = {{ path = {toolkit:?} }}\n")),
         (
             "least-rmcp",
