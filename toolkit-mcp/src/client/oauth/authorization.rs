@@ -349,7 +349,7 @@ impl Cached {
         *self = Self { grant: Some(grant), loaded_at: Some(now), attempt: Some((now, None)), ..Self::default() };
     }
 
-    /// Replaces the record by the stored one. The error of an attempt with other tokens says nothing about its tokens.
+    /// Replaces the record by the stored one. The error of an attempt with other tokens does not apply to its tokens.
     pub(super) fn replace(&mut self, stored: Option<Grant>) {
         let refresh_token = |grant: &Option<Grant>| grant.as_ref().and_then(|grant| grant.refresh_token.clone());
         if refresh_token(&stored) != refresh_token(&self.grant) {
