@@ -32,6 +32,12 @@ use self::tools::{Add, Batch, Search};
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
+/// Arguments of `search` with one violation.
+const REFUSED_ONCE: &[u8] = br#"{"query":"rust json schema","limit":20,"offset":40,"sort":"newest","lang":"en-GB","tags":["library","serde","validation"],"min_score":7.5,"exact":false}"#;
+
+/// Arguments of `search` with four violations.
+const REFUSED_FOUR_TIMES: &[u8] = br#"{"query":"","limit":2000,"offset":40,"sort":"best","lang":"en-GB","tags":["library","serde","validation"],"min_score":7.5,"exact":false}"#;
+
 fn main() -> std::io::Result<()> {
     let mut run = Recorder::new("cargo bench -p toolkit-benches --bench dispatch");
     let recorder = &mut run;
@@ -136,17 +142,20 @@ impl Bench {
         table.measure().report(recorder);
     }
 
-    /// Measures a call that is rejected with all of its violations.
+    /// Measures calls that are rejected with all of their violations.
     fn refused(&self, recorder: &mut Recorder) {
         let Self { dispatcher, .. } = self;
         let tree = Tree::of(dispatcher, "search");
         let refuse = |arguments: &[u8]| dispatcher.call_sync("search", arguments).expect_err("it is rejected");
-        let n_errors = tree.errors(tools::REFUSED).len();
-        assert_eq!(n_errors, refuse(tools::REFUSED).violations().len());
-        let mut table = Table::new(format!("`search` rejected, {n_errors} errors"));
-        table.row("tree and `iter_errors`, to text", "in", || tree.errors(black_box(tools::REFUSED)));
-        table.row("`Dispatcher::call_sync`", "in", || refuse(black_box(tools::REFUSED)));
-        table.measure().report(recorder);
+        for arguments in [REFUSED_ONCE, REFUSED_FOUR_TIMES, tools::REFUSED] {
+            let n_errors = tree.errors(arguments).len();
+            assert_eq!(n_errors, refuse(arguments).violations().len());
+            let plural = if n_errors == 1 { "" } else { "s" };
+            let mut table = Table::new(format!("`search` rejected, {n_errors} error{plural}"));
+            table.row("tree and `iter_errors`, to text", "in", || tree.errors(black_box(arguments)));
+            table.row("`Dispatcher::call_sync`", "in", || refuse(black_box(arguments)));
+            table.measure().report(recorder);
+        }
     }
 }
 
