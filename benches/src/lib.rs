@@ -3,3 +3,4 @@
 pub mod allocations;
 pub mod measure;
 pub mod program;
+pub mod ways;
