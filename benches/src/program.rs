@@ -61,14 +61,39 @@ impl Workshop {
     ///
     /// Returns an error if cargo fails.
     pub fn cargo(&self, arguments: &[&str]) -> io::Result<(String, Duration)> {
+        // Earlier compilation must not make the next measurement cheaper.
+        self.run(arguments, "0")
+    }
+
+    /// Runs cargo like [`Workshop::cargo`], with incremental compilation.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if cargo fails.
+    pub fn cargo_incremental(&self, arguments: &[&str]) -> io::Result<(String, Duration)> {
+        self.run(arguments, "1")
+    }
+
+    /// Removes what debug builds have kept for the next incremental compilation.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if it cannot be removed.
+    pub fn remove_incremental(&self) -> io::Result<()> {
+        match fs::remove_dir_all(self.root.join("target/debug/incremental")) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    fn run(&self, arguments: &[&str], incremental: &str) -> io::Result<(String, Duration)> {
         let before = cpu_time_of_children()?;
         let output = Command::new("cargo")
             .current_dir(&self.root)
             .args(arguments)
             .arg("--quiet")
             .env("CARGO_TARGET_DIR", self.root.join("target"))
-            // Earlier compilation must not make the next measurement cheaper.
-            .env("CARGO_INCREMENTAL", "0")
+            .env("CARGO_INCREMENTAL", incremental)
             .env_remove("RUSTFLAGS")
             .output()?;
         if !output.status.success() {
