@@ -19,6 +19,13 @@ pub(super) struct Object {
     pub(super) tag: Option<Tag>,
 }
 
+impl Object {
+    /// Returns true if an object with these properties, and `count` in total, is complete.
+    fn allows(&self, met: u64, count: usize) -> bool {
+        self.required & !met == 0 && self.tag.is_none() && self.least <= count && count <= self.most
+    }
+}
+
 /// The property whose value selects the branch of a union. It has to be the first property, since the rules for
 /// preceding ones would be unknown.
 pub(super) struct Tag {
@@ -49,13 +56,6 @@ pub(super) struct Members<'p> {
     met: u64,
     count: usize,
     last: Option<&'p Property>,
-}
-
-impl Object {
-    /// Returns true if an object with these properties, and `count` in total, is complete.
-    fn allows(&self, met: u64, count: usize) -> bool {
-        self.required & !met == 0 && self.tag.is_none() && self.least <= count && count <= self.most
-    }
 }
 
 impl<'p> Members<'p> {
