@@ -11,7 +11,7 @@ pub(crate) struct Limits {
     pub(crate) rows: &'static [(&'static str, f64)],
 }
 
-/// Leaves 2 to 3 % for differences between compilers, and between machines in the work of the allocator. The floor is
+/// Leaves 2 to 9 % for differences between compilers, and between machines in the work of the allocator. The floor is
 /// not a minimum: `serde_json` reads it.
 const LIMITS: [Limits; 9] = [
     Limits {

@@ -77,6 +77,7 @@ impl<'p> Output<'p> {
         Ok(())
     }
 
+    /// Writes a closing bracket.
     #[inline(never)]
     pub(super) fn close(&mut self, bracket: u8) {
         self.depth = self.depth.saturating_sub(1);
