@@ -23,20 +23,17 @@ const forecast_is_not_a_tool_add_tool_attribute_vnfiftepmblqfhvmbmfmeoiqijwpyj: 
     Forecast,
 > = {
     use ::tk::__private as __toolkit;
-    use __toolkit::{
-        ArgumentStruct as _, Convert as _, Failing as _, FromHost as _, Owns as _,
-        OwnsAlone as _, Plain as _, PlainShape as _, Unfit as _, UnfitData as _,
-    };
-    use __toolkit::{Clone as _, Default as _, Into as _, Some, ToOwned as _};
+    use __toolkit::names::*;
     #[derive(__toolkit::serde::Deserialize, __toolkit::schemars::JsonSchema)]
     #[serde(crate = ":: tk :: __private :: serde")]
     #[schemars(crate = ":: tk :: __private :: schemars")]
     struct __Arguments {
-        city: <__Fits_city as __toolkit::OrStandIn<String>>::Type,
+        city: __Field_city,
     }
     type __Owned_city = <__toolkit::Pick<
         { !__toolkit::Candidate::<String>::BORROWS },
     > as __toolkit::OrStandIn<String>>::Type;
+    type __Field_city = <__Fits_city as __toolkit::OrStandIn<String>>::Type;
     type __Fits_city = __toolkit::Case<
         {
             __toolkit::argument_case(
@@ -71,28 +68,25 @@ const forecast_is_not_a_tool_add_tool_attribute_vnfiftepmblqfhvmbmfmeoiqijwpyj: 
     const _: () = <Context as __toolkit::State>::OK;
     const _: () = <Db as __toolkit::State>::OK;
     const _: ((), (), ()) = (
+        <<__Result as __toolkit::Refused<__Output>>::Both as __toolkit::ToolResult>::OK,
         <<__Result as __toolkit::Refused<
-            <__Tool as __toolkit::Function>::Output,
-        >>::Both as __toolkit::ToolResult>::OK,
-        <<__Result as __toolkit::Refused<
-            <__Tool as __toolkit::Function>::Output,
+            __Output,
         >>::NotConverted as __toolkit::SerializeResult>::OK,
         <<__Result as __toolkit::Refused<
-            <__Tool as __toolkit::Function>::Output,
+            __Output,
         >>::NotDescribed as __toolkit::DescribeResult>::OK,
     );
     struct __Tool;
-    impl __Tool {
-        const SHAPE: __toolkit::u8 = __toolkit::Shape::<
-            <Self as __toolkit::Function>::Output,
-        >::KIND;
-        const CASE: __toolkit::u8 = __toolkit::result_case(
-            __toolkit::is_data(Self::SHAPE),
-            __toolkit::Data::<<Self as __toolkit::Function>::Output>::IS_WRITTEN,
-            __toolkit::Data::<<Self as __toolkit::Function>::Output>::IS_DESCRIBED,
-        );
-    }
-    type __Result = __toolkit::Case<{ __Tool::CASE }>;
+    type __Output = <__Tool as __toolkit::Function>::Output;
+    type __Result = __toolkit::Case<
+        {
+            __toolkit::result_case(
+                __toolkit::Shape::<__Output>::KIND,
+                __toolkit::Data::<__Output>::IS_WRITTEN,
+                __toolkit::Data::<__Output>::IS_DESCRIBED,
+            )
+        },
+    >;
     impl __toolkit::Function for __Tool {
         type Input = String;
         type Arguments = __Arguments;
@@ -101,7 +95,7 @@ const forecast_is_not_a_tool_add_tool_attribute_vnfiftepmblqfhvmbmfmeoiqijwpyj: 
             { __toolkit::Returned::<Forecast>::FALLIBLE },
         > as __toolkit::Succeeds<Forecast>>::Output;
         type Encoding = __toolkit::Returns<
-            { __toolkit::kind(__Tool::SHAPE, __Tool::CASE) },
+            { __Result::encoding(__toolkit::Shape::<__Output>::KIND) },
         >;
         fn input(__arguments: __Arguments) -> String {
             <__Fits_city as __toolkit::OrStandIn<String>>::take(__arguments.city)

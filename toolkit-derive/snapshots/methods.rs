@@ -27,40 +27,33 @@ impl Notebook {
         Notebook,
     > = {
         use ::toolkit::__private as __toolkit;
-        use __toolkit::{
-            ArgumentStruct as _, Convert as _, Failing as _, FromHost as _, Owns as _,
-            OwnsAlone as _, Plain as _, PlainShape as _, Unfit as _, UnfitData as _,
-        };
-        use __toolkit::{Clone as _, Default as _, Into as _, Some, ToOwned as _};
+        use __toolkit::names::*;
         const _: () = <Notebook as __toolkit::State>::OK;
         const _: ((), (), ()) = (
             <<__Result as __toolkit::Refused<
-                <__Tool as __toolkit::Function>::Output,
+                __Output,
             >>::Both as __toolkit::ToolResult>::OK,
             <<__Result as __toolkit::Refused<
-                <__Tool as __toolkit::Function>::Output,
+                __Output,
             >>::NotConverted as __toolkit::SerializeResult>::OK,
             <<__Result as __toolkit::Refused<
-                <__Tool as __toolkit::Function>::Output,
+                __Output,
             >>::NotDescribed as __toolkit::DescribeResult>::OK,
         );
         const _: () = <<__toolkit::Pick<
-            { __Tool::SHAPE == __toolkit::CHUNKS },
-        > as __toolkit::OrStandIn<
-            <__Tool as __toolkit::Function>::Output,
-        >>::Type as __toolkit::BlockingResult>::OK;
+            { __toolkit::Shape::<__Output>::KIND == __toolkit::CHUNKS },
+        > as __toolkit::OrStandIn<__Output>>::Type as __toolkit::BlockingResult>::OK;
         struct __Tool;
-        impl __Tool {
-            const SHAPE: __toolkit::u8 = __toolkit::Shape::<
-                <Self as __toolkit::Function>::Output,
-            >::KIND;
-            const CASE: __toolkit::u8 = __toolkit::result_case(
-                __toolkit::is_data(Self::SHAPE),
-                __toolkit::Data::<<Self as __toolkit::Function>::Output>::IS_WRITTEN,
-                __toolkit::Data::<<Self as __toolkit::Function>::Output>::IS_DESCRIBED,
-            );
-        }
-        type __Result = __toolkit::Case<{ __Tool::CASE }>;
+        type __Output = <__Tool as __toolkit::Function>::Output;
+        type __Result = __toolkit::Case<
+            {
+                __toolkit::result_case(
+                    __toolkit::Shape::<__Output>::KIND,
+                    __toolkit::Data::<__Output>::IS_WRITTEN,
+                    __toolkit::Data::<__Output>::IS_DESCRIBED,
+                )
+            },
+        >;
         impl __toolkit::Function for __Tool {
             type Input = ();
             type Arguments = __toolkit::NoArguments;
@@ -69,7 +62,7 @@ impl Notebook {
                 { __toolkit::Returned::<Notebook>::FALLIBLE },
             > as __toolkit::Succeeds<Notebook>>::Output;
             type Encoding = __toolkit::Returns<
-                { __toolkit::kind(__Tool::SHAPE, __Tool::CASE) },
+                { __Result::encoding(__toolkit::Shape::<__Output>::KIND) },
             >;
             fn input(__arguments: __toolkit::NoArguments) -> () {
                 {}

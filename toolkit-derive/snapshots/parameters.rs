@@ -23,23 +23,20 @@ pub const add_is_not_a_tool_add_tool_attribute_alunhdikoxslcblsqfxvjxcnx: ::tool
     i64,
 > = {
     use ::toolkit::__private as __toolkit;
-    use __toolkit::{
-        ArgumentStruct as _, Convert as _, Failing as _, FromHost as _, Owns as _,
-        OwnsAlone as _, Plain as _, PlainShape as _, Unfit as _, UnfitData as _,
-    };
-    use __toolkit::{Clone as _, Default as _, Into as _, Some, ToOwned as _};
+    use __toolkit::names::*;
     #[derive(__toolkit::serde::Deserialize, __toolkit::schemars::JsonSchema)]
     #[serde(crate = ":: toolkit :: __private :: serde")]
     #[schemars(crate = ":: toolkit :: __private :: schemars")]
     struct __Arguments {
         /// First addend.
-        a: <__Fits_a as __toolkit::OrStandIn<i64>>::Type,
+        a: __Field_a,
         #[serde(default)]
-        b: <__Fits_b as __toolkit::OrStandIn<i64>>::Type,
+        b: __Field_b,
     }
     type __Owned_a = <__toolkit::Pick<
         { !__toolkit::Candidate::<i64>::BORROWS },
     > as __toolkit::OrStandIn<i64>>::Type;
+    type __Field_a = <__Fits_a as __toolkit::OrStandIn<i64>>::Type;
     type __Fits_a = __toolkit::Case<
         {
             __toolkit::argument_case(
@@ -68,6 +65,7 @@ pub const add_is_not_a_tool_add_tool_attribute_alunhdikoxslcblsqfxvjxcnx: ::tool
     type __Owned_b = <__toolkit::Pick<
         { !__toolkit::Candidate::<i64>::BORROWS },
     > as __toolkit::OrStandIn<i64>>::Type;
+    type __Field_b = <__Fits_b as __toolkit::OrStandIn<i64>>::Type;
     type __Fits_b = __toolkit::Case<
         {
             __toolkit::argument_case(
@@ -94,28 +92,25 @@ pub const add_is_not_a_tool_add_tool_attribute_alunhdikoxslcblsqfxvjxcnx: ::tool
         >>::Shares as __toolkit::UnsharedArgument>::OK,
     );
     const _: ((), (), ()) = (
+        <<__Result as __toolkit::Refused<__Output>>::Both as __toolkit::ToolResult>::OK,
         <<__Result as __toolkit::Refused<
-            <__Tool as __toolkit::Function>::Output,
-        >>::Both as __toolkit::ToolResult>::OK,
-        <<__Result as __toolkit::Refused<
-            <__Tool as __toolkit::Function>::Output,
+            __Output,
         >>::NotConverted as __toolkit::SerializeResult>::OK,
         <<__Result as __toolkit::Refused<
-            <__Tool as __toolkit::Function>::Output,
+            __Output,
         >>::NotDescribed as __toolkit::DescribeResult>::OK,
     );
     struct __Tool;
-    impl __Tool {
-        const SHAPE: __toolkit::u8 = __toolkit::Shape::<
-            <Self as __toolkit::Function>::Output,
-        >::KIND;
-        const CASE: __toolkit::u8 = __toolkit::result_case(
-            __toolkit::is_data(Self::SHAPE),
-            __toolkit::Data::<<Self as __toolkit::Function>::Output>::IS_WRITTEN,
-            __toolkit::Data::<<Self as __toolkit::Function>::Output>::IS_DESCRIBED,
-        );
-    }
-    type __Result = __toolkit::Case<{ __Tool::CASE }>;
+    type __Output = <__Tool as __toolkit::Function>::Output;
+    type __Result = __toolkit::Case<
+        {
+            __toolkit::result_case(
+                __toolkit::Shape::<__Output>::KIND,
+                __toolkit::Data::<__Output>::IS_WRITTEN,
+                __toolkit::Data::<__Output>::IS_DESCRIBED,
+            )
+        },
+    >;
     impl __toolkit::Function for __Tool {
         type Input = (i64, i64);
         type Arguments = __Arguments;
@@ -124,7 +119,7 @@ pub const add_is_not_a_tool_add_tool_attribute_alunhdikoxslcblsqfxvjxcnx: ::tool
             { __toolkit::Returned::<i64>::FALLIBLE },
         > as __toolkit::Succeeds<i64>>::Output;
         type Encoding = __toolkit::Returns<
-            { __toolkit::kind(__Tool::SHAPE, __Tool::CASE) },
+            { __Result::encoding(__toolkit::Shape::<__Output>::KIND) },
         >;
         fn input(__arguments: __Arguments) -> (i64, i64) {
             (

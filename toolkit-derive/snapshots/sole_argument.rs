@@ -23,11 +23,7 @@ const forecast_is_not_a_tool_add_tool_attribute_vnfiftepmblqfhvmbmfmeoiqijwpyj: 
     Result<Forecast, WeatherError>,
 > = {
     use ::toolkit::__private as __toolkit;
-    use __toolkit::{
-        ArgumentStruct as _, Convert as _, Failing as _, FromHost as _, Owns as _,
-        OwnsAlone as _, Plain as _, PlainShape as _, Unfit as _, UnfitData as _,
-    };
-    use __toolkit::{Clone as _, Default as _, Into as _, Some, ToOwned as _};
+    use __toolkit::names::*;
     static __SOLE: __toolkit::Sole = __toolkit::Sole::new(
         "query",
         "",
@@ -36,6 +32,7 @@ const forecast_is_not_a_tool_add_tool_attribute_vnfiftepmblqfhvmbmfmeoiqijwpyj: 
     type __Owned_query = <__toolkit::Pick<
         { !__toolkit::Candidate::<Query>::BORROWS },
     > as __toolkit::OrStandIn<Query>>::Type;
+    type __Field_query = <__Fits_query as __toolkit::OrStandIn<Query>>::Type;
     type __Fits_query = __toolkit::Case<
         {
             __toolkit::argument_case(
@@ -68,28 +65,25 @@ const forecast_is_not_a_tool_add_tool_attribute_vnfiftepmblqfhvmbmfmeoiqijwpyj: 
         >>::Shares as __toolkit::UnsharedArgument>::OK,
     );
     const _: ((), (), ()) = (
+        <<__Result as __toolkit::Refused<__Output>>::Both as __toolkit::ToolResult>::OK,
         <<__Result as __toolkit::Refused<
-            <__Tool as __toolkit::Function>::Output,
-        >>::Both as __toolkit::ToolResult>::OK,
-        <<__Result as __toolkit::Refused<
-            <__Tool as __toolkit::Function>::Output,
+            __Output,
         >>::NotConverted as __toolkit::SerializeResult>::OK,
         <<__Result as __toolkit::Refused<
-            <__Tool as __toolkit::Function>::Output,
+            __Output,
         >>::NotDescribed as __toolkit::DescribeResult>::OK,
     );
     struct __Tool;
-    impl __Tool {
-        const SHAPE: __toolkit::u8 = __toolkit::Shape::<
-            <Self as __toolkit::Function>::Output,
-        >::KIND;
-        const CASE: __toolkit::u8 = __toolkit::result_case(
-            __toolkit::is_data(Self::SHAPE),
-            __toolkit::Data::<<Self as __toolkit::Function>::Output>::IS_WRITTEN,
-            __toolkit::Data::<<Self as __toolkit::Function>::Output>::IS_DESCRIBED,
-        );
-    }
-    type __Result = __toolkit::Case<{ __Tool::CASE }>;
+    type __Output = <__Tool as __toolkit::Function>::Output;
+    type __Result = __toolkit::Case<
+        {
+            __toolkit::result_case(
+                __toolkit::Shape::<__Output>::KIND,
+                __toolkit::Data::<__Output>::IS_WRITTEN,
+                __toolkit::Data::<__Output>::IS_DESCRIBED,
+            )
+        },
+    >;
     impl __toolkit::Function for __Tool {
         type Input = Query;
         type Arguments = <__Fits_query as __toolkit::OrStandIn<Query>>::Type;
@@ -98,7 +92,7 @@ const forecast_is_not_a_tool_add_tool_attribute_vnfiftepmblqfhvmbmfmeoiqijwpyj: 
             { __toolkit::Returned::<Result<Forecast, WeatherError>>::FALLIBLE },
         > as __toolkit::Succeeds<Result<Forecast, WeatherError>>>::Output;
         type Encoding = __toolkit::Returns<
-            { __toolkit::kind(__Tool::SHAPE, __Tool::CASE) },
+            { __Result::encoding(__toolkit::Shape::<__Output>::KIND) },
         >;
         fn input(
             __arguments: <__Fits_query as __toolkit::OrStandIn<Query>>::Type,

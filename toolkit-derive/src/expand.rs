@@ -80,12 +80,7 @@ pub(crate) fn tool(function: &Function) -> TokenStream {
         )]
         #vis const #hidden: #outside::Linked<#input_type, #returned> = {
             use #outside as __toolkit;
-            use #krate::{
-                ArgumentStruct as _, Convert as _, Failing as _, FromHost as _, Owns as _, OwnsAlone as _, Plain as _,
-                PlainShape as _, Unfit as _, UnfitData as _,
-            };
-            // The derives use these names unqualified, and `#![no_implicit_prelude]` removes them.
-            use #krate::{Clone as _, Default as _, Into as _, Some, ToOwned as _};
+            use #krate::names::*;
 
             #arguments
             #checks
@@ -128,7 +123,8 @@ fn letters(text: &str, n: usize) -> String {
     std::iter::repeat_with(next).take(n).map(|bits| char::from(b'a' + (bits % 26) as u8)).collect()
 }
 
-/// Returns assertions about types, each at the tokens that an error of rustc should point to.
+/// Returns assertions about types, each at the tokens that an error of rustc should point to. In one constant, rustc would
+/// report only one of them.
 fn checks(function: &Function, krate: &Path) -> TokenStream {
     let is_sole = function.arguments().count() == 1;
     let arguments = function.arguments().map(|argument| argument.checks(is_sole, krate));
@@ -137,18 +133,17 @@ fn checks(function: &Function, krate: &Path) -> TokenStream {
         quote_spanned!(here(ty.span())=> const _: () = <#ty as #krate::State>::OK;)
     });
     let krate = at(krate, function.output_span());
-    let output = quote!(<__Tool as #krate::Function>::Output);
     let result = quote_spanned! {here(function.output_span())=>
         const _: ((), (), ()) = (
-            <<__Result as #krate::Refused<#output>>::Both as #krate::ToolResult>::OK,
-            <<__Result as #krate::Refused<#output>>::NotConverted as #krate::SerializeResult>::OK,
-            <<__Result as #krate::Refused<#output>>::NotDescribed as #krate::DescribeResult>::OK,
+            <<__Result as #krate::Refused<__Output>>::Both as #krate::ToolResult>::OK,
+            <<__Result as #krate::Refused<__Output>>::NotConverted as #krate::SerializeResult>::OK,
+            <<__Result as #krate::Refused<__Output>>::NotDescribed as #krate::DescribeResult>::OK,
         );
     };
     let blocking = function.attribute.blocking.as_ref().map(|_| {
         quote_spanned! {here(function.output_span())=>
-            const _: () = <<#krate::Pick<{ __Tool::SHAPE == #krate::CHUNKS }> as #krate::OrStandIn<#output>>::Type
-                as #krate::BlockingResult>::OK;
+            const _: () = <<#krate::Pick<{ #krate::Shape::<__Output>::KIND == #krate::CHUNKS }>
+                as #krate::OrStandIn<__Output>>::Type as #krate::BlockingResult>::OK;
         }
     });
     quote!(#(#arguments)* #(#states)* #result #blocking)

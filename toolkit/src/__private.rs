@@ -19,9 +19,21 @@ pub mod portable {
     pub use toolkit_schema::portable::make;
 }
 
-pub use std::borrow::ToOwned;
-pub use std::clone::Clone;
-pub use std::convert::Into;
+/// The names that generated code imports at once: traits for their methods and constants, and names that the derives of
+/// serde and schemars use unqualified, which `#![no_implicit_prelude]` removes.
+pub mod names {
+    pub use std::borrow::ToOwned as _;
+    pub use std::clone::Clone as _;
+    pub use std::convert::Into as _;
+    pub use std::default::Default as _;
+    pub use std::option::Option::Some;
+
+    pub use super::{
+        ArgumentStruct as _, Convert as _, Failing as _, FromHost as _, Owns as _, OwnsAlone as _, Plain as _,
+        PlainShape as _, Unfit as _, UnfitData as _,
+    };
+}
+
 pub use std::default::Default;
 pub use std::future::Future;
 pub use std::marker::Send;
@@ -42,9 +54,7 @@ pub use self::borrowed::FromHost;
 pub use self::function::{async_entry, async_linked, blocking_entry, catalog_of, not_in, sync_entry, sync_linked};
 pub use self::metadata::with_aliases;
 pub use self::metadata::{icon, literal, requirements, text, texts};
-pub use self::returned::{
-    Convert, Data, ErrorOf, Failing, Plain, PlainShape, Returned, Shape, Succeeds, UnfitData, is_data, kind,
-};
+pub use self::returned::{Convert, Data, ErrorOf, Failing, Plain, PlainShape, Returned, Shape, Succeeds, UnfitData};
 pub use self::shared::OwnsAlone;
 pub use crate::bounds::no_arguments::NoArguments;
 pub use crate::bounds::{

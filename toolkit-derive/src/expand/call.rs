@@ -15,22 +15,19 @@ pub(super) fn types(function: &Function, input: &Input, returned: &TokenStream, 
     let Input { ty, arguments, taken, .. } = input;
     let convert = convert(function.error_span(), krate);
     quote! {
-        impl __Tool {
-            const SHAPE: #krate::u8 = #krate::Shape::<<Self as #krate::Function>::Output>::KIND;
-            const CASE: #krate::u8 = #krate::result_case(
-                #krate::is_data(Self::SHAPE),
-                #krate::Data::<<Self as #krate::Function>::Output>::IS_WRITTEN,
-                #krate::Data::<<Self as #krate::Function>::Output>::IS_DESCRIBED,
-            );
-        }
-        type __Result = #krate::Case<{ __Tool::CASE }>;
+        type __Output = <__Tool as #krate::Function>::Output;
+        type __Result = #krate::Case<{ #krate::result_case(
+            #krate::Shape::<__Output>::KIND,
+            #krate::Data::<__Output>::IS_WRITTEN,
+            #krate::Data::<__Output>::IS_DESCRIBED,
+        ) }>;
 
         impl #krate::Function for __Tool {
             type Input = #ty;
             type Arguments = #arguments;
             type Returned = #returned;
             type Output = <#krate::Pick<{ #krate::Returned::<#returned>::FALLIBLE }> as #krate::Succeeds<#returned>>::Output;
-            type Encoding = #krate::Returns<{ #krate::kind(__Tool::SHAPE, __Tool::CASE) }>;
+            type Encoding = #krate::Returns<{ __Result::encoding(#krate::Shape::<__Output>::KIND) }>;
 
             fn input(__arguments: #arguments) -> #ty {
                 #taken

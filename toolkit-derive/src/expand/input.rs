@@ -88,7 +88,7 @@ impl Input {
         };
         let fields = arguments.iter().map(|argument| {
             let Argument { ident, attrs, .. } = argument;
-            let ty = argument.field_type(krate);
+            let ty = argument.field_type();
             let default = argument.default.as_ref().map(|_| {
                 let path = LitStr::new(&argument.default_fn().to_string(), ident.span());
                 quote!(#[serde(default = #path)])
@@ -132,13 +132,19 @@ impl Argument {
         format_ident!("__Fits_{}", self.ident.unraw(), span = self.ty.span())
     }
 
+    /// Returns the name of the alias for the type of the field: a stand-in if a bound is missing, which the derives would
+    /// report again.
+    fn field(&self) -> Ident {
+        format_ident!("__Field_{}", self.ident.unraw(), span = self.ty.span())
+    }
+
     /// Returns the aliases, and assertions whose errors point to the type.
     pub(super) fn checks(&self, is_sole: bool, krate: &Path) -> TokenStream {
         if self.has_conversion() {
             return TokenStream::new();
         }
         let krate = at(krate, self.ty.span());
-        let (ty, owned, fits) = (&self.ty, self.owned(), self.fits());
+        let (ty, owned, fits, field) = (&self.ty, self.owned(), self.fits(), self.field());
         let attribute = self.field_attribute().filter(|_| is_sole).map(|attr| {
             let krate = at(&krate, attr.span());
             let is_struct = quote!(#krate::SoleType::<#ty>::IS_STRUCT && #fits::CHOICE);
@@ -149,6 +155,7 @@ impl Argument {
         quote_spanned! {here(ty.span())=>
             // A reference gets no further assertions, since each would add an error about its lifetime.
             type #owned = <#krate::Pick<{ !#krate::Candidate::<#ty>::BORROWS }> as #krate::OrStandIn<#ty>>::Type;
+            type #field = <#fits as #krate::OrStandIn<#ty>>::Type;
             type #fits = #krate::Case<{ #krate::argument_case(
                 #krate::Candidate::<#ty>::BORROWS,
                 #krate::Candidate::<#owned>::SHARES,
@@ -168,10 +175,10 @@ impl Argument {
         }
     }
 
-    /// Returns the type of the field: a stand-in if a bound is missing, which the derives would report again.
-    fn field_type(&self, krate: &Path) -> TokenStream {
-        let (ty, fits) = (&self.ty, self.fits());
-        if self.has_conversion() { quote!(#ty) } else { quote!(<#fits as #krate::OrStandIn<#ty>>::Type) }
+    /// Returns the type of the field.
+    fn field_type(&self) -> TokenStream {
+        let (ty, field) = (&self.ty, self.field());
+        if self.has_conversion() { quote!(#ty) } else { quote!(#field) }
     }
 
     /// Returns the name of the function that creates the default.
@@ -181,7 +188,7 @@ impl Argument {
 
     /// Returns the function that creates the default, if there is one.
     fn default(&self, krate: &Path) -> Option<TokenStream> {
-        let (ty, name, field) = (&self.ty, self.default_fn(), self.field_type(krate));
+        let (ty, name, field) = (&self.ty, self.default_fn(), self.field_type());
         let value = match self.default.as_ref()? {
             ArgDefault::Type(span) => {
                 let krate = at(krate, *span);

@@ -7,7 +7,9 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::returned::is_data;
 use crate::bounds::no_arguments::NoArguments;
+use crate::dispatch::encode::UNFIT;
 use crate::tool::sole::Sole;
 use toolkit_schema::generate;
 use toolkit_schema::plan::Plan;
@@ -73,6 +75,12 @@ const SHARES: u8 = 6;
 impl<const CASE: u8> Case<CASE> {
     /// True if the type is accepted.
     pub const CHOICE: bool = CASE == FITS;
+
+    /// Returns the encoding of a result of this shape, or the stand-in's encoding if the type is rejected, so that rustc
+    /// reports one error.
+    pub const fn encoding(shape: u8) -> u8 {
+        if CASE == FITS { shape } else { UNFIT }
+    }
 }
 
 /// Returns the case of an argument.
@@ -89,8 +97,8 @@ pub const fn argument_case(borrows: bool, shares: bool, is_read: bool, is_descri
 }
 
 /// Returns the case of a result.
-pub const fn result_case(is_data: bool, is_written: bool, is_described: bool) -> u8 {
-    if is_data { argument_case(false, false, is_written, is_described, true) } else { FITS }
+pub const fn result_case(shape: u8, is_written: bool, is_described: bool) -> u8 {
+    if is_data(shape) { argument_case(false, false, is_written, is_described, true) } else { FITS }
 }
 
 /// Maps `T` to itself under the check that its case concerns, and to a stand-in under all others,

@@ -10,10 +10,10 @@ use std::marker::PhantomData;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::argument::{FITS, Pick};
+use super::argument::Pick;
 use crate::bounds::Unconvertible;
 use crate::call::{Content, Structured, ToolError};
-use crate::dispatch::encode::{CHUNKS, CONTENT, STRUCTURED, STRUCTURED_WITH_CONTENT, UNFIT, UNIT};
+use crate::dispatch::encode::{CHUNKS, CONTENT, STRUCTURED, STRUCTURED_WITH_CONTENT, UNIT};
 use crate::stream::Chunks;
 
 /// A value that a function returned.
@@ -136,12 +136,6 @@ impl<T> UnfitData for Data<T> {}
 /// Returns true if values of this shape are validated and serialized as data.
 pub const fn is_data(shape: u8) -> bool {
     matches!(shape, STRUCTURED | STRUCTURED_WITH_CONTENT | CHUNKS)
-}
-
-/// Returns the encoding of a type, or the stand-in's encoding if the type is rejected, so that
-/// rustc reports one error.
-pub const fn kind(shape: u8, case: u8) -> u8 {
-    if case == FITS { shape } else { UNFIT }
 }
 
 /// A probe for the conversion of an error into a [`ToolError`].
