@@ -32,12 +32,6 @@ use self::tools::{Add, Batch, Search};
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Arguments of `search` with one violation.
-const REFUSED_ONCE: &[u8] = br#"{"query":"rust json schema","limit":20,"offset":40,"sort":"newest","lang":"en-GB","tags":["library","serde","validation"],"min_score":7.5,"exact":false}"#;
-
-/// Arguments of `search` with four violations.
-const REFUSED_FOUR_TIMES: &[u8] = br#"{"query":"","limit":2000,"offset":40,"sort":"best","lang":"en-GB","tags":["library","serde","validation"],"min_score":7.5,"exact":false}"#;
-
 fn main() -> std::io::Result<()> {
     let mut run = Recorder::new("cargo bench -p toolkit-benches --bench dispatch");
     let recorder = &mut run;
@@ -147,7 +141,7 @@ impl Bench {
         let Self { dispatcher, .. } = self;
         let tree = Tree::of(dispatcher, "search");
         let refuse = |arguments: &[u8]| dispatcher.call_sync("search", arguments).expect_err("it is rejected");
-        for arguments in [REFUSED_ONCE, REFUSED_FOUR_TIMES, tools::REFUSED] {
+        for arguments in [tools::REFUSED_ONCE, tools::REFUSED_FOUR_TIMES, tools::REFUSED] {
             let n_errors = tree.errors(arguments).len();
             assert_eq!(n_errors, refuse(arguments).violations().len());
             let plural = if n_errors == 1 { "" } else { "s" };

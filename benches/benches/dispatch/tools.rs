@@ -82,6 +82,12 @@ struct Hit {
 
 pub(crate) const SEARCH: &[u8] = br#"{"query":"rust json schema","limit":20,"offset":40,"sort":"newest","lang":"en-GB","tags":["library","serde","validation"],"min_score":0.25,"exact":false}"#;
 
+/// Arguments with one violation.
+pub(crate) const REFUSED_ONCE: &[u8] = br#"{"query":"rust json schema","limit":20,"offset":40,"sort":"newest","lang":"en-GB","tags":["library","serde","validation"],"min_score":7.5,"exact":false}"#;
+
+/// Arguments with four violations.
+pub(crate) const REFUSED_FOUR_TIMES: &[u8] = br#"{"query":"","limit":2000,"offset":40,"sort":"best","lang":"en-GB","tags":["library","serde","validation"],"min_score":7.5,"exact":false}"#;
+
 /// Arguments with nine violations.
 pub(crate) const REFUSED: &[u8] = br#"{"query":"","limit":2000,"offset":-1,"sort":"best","lang":"english","tags":["","serde",7],"min_score":7.5,"exact":false,"extra":1}"#;
 

@@ -46,13 +46,17 @@ impl Rows {
             "search" => tools::SEARCH,
             "chain" => tools::ADD,
             "batch" => &self.batch,
+            "1" => tools::REFUSED_ONCE,
+            "4" => tools::REFUSED_FOUR_TIMES,
             _ => tools::REFUSED,
         };
         match row {
             "floor-add" => each(n_calls, || floor(black_box(arguments), |Add { a, b }| tools::add(a, b))),
             "floor-search" => each(n_calls, || floor(black_box(arguments), tools::search)),
             "floor-batch" => each(n_calls, || floor(black_box(arguments), tools::batch)),
-            "floor-rejected" => each(n_calls, || self.errors(black_box(arguments))),
+            "floor-rejected" | "floor-rejected-1" | "floor-rejected-4" => {
+                each(n_calls, || self.errors(black_box(arguments)))
+            }
             "add" | "search" | "batch" => each(n_calls, || self.sync(row, arguments)),
             "prepared-add" | "prepared-search" | "prepared-batch" => {
                 let tool = self.dispatcher.prepared(&row["prepared-".len()..]).expect("it is linked");
@@ -64,7 +68,7 @@ impl Rows {
                 each(n_calls, || dispatcher.call_sync("search", black_box(COERCED)).expect("it succeeds").into_json());
             }
             // Its message contains its violations as text.
-            "rejected" => {
+            "rejected" | "rejected-1" | "rejected-4" => {
                 each(n_calls, || self.dispatcher.call_sync("search", black_box(arguments)).expect_err("it is rejected"))
             }
             "mcp-add" | "mcp-search" | "mcp-batch" => {
