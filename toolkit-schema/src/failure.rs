@@ -7,6 +7,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::violation::push_child;
+
 /// A keyword that a part of a value does not satisfy.
 pub(super) struct Failure<'v> {
     pub(super) kind: Kind<'v>,
@@ -58,15 +60,6 @@ pub(super) fn text_of(tokens: &[Token<'_>]) -> String {
         }
     }
     text
-}
-
-/// Appends an escaped token to a pointer.
-fn push_child(pointer: &mut String, token: &str) {
-    pointer.push('/');
-    match token.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
-        true => pointer.push_str(&token.replace('~', "~0").replace('/', "~1")),
-        false => pointer.push_str(token),
-    }
 }
 
 /// The keyword of a failure, with what its description needs.

@@ -34,7 +34,7 @@ pub use arena::Plan;
 pub use de::decimal::{Held, Whole};
 pub use de::request::{ProbeOutcome, Request};
 pub use de::sole::SoleProperty;
-pub(crate) use de::tree::read_tree;
+pub(crate) use de::tree::{read_located, read_tree};
 pub use error::{EncodeError, PlanError};
 pub use explain::TypeError;
 pub use limited::Limited;

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use serde_json::{Number, Value};
 
 use super::json;
-use super::plan::{Held, Whole, read_tree};
+use super::plan::{Held, Whole, read_located, read_tree};
 use super::violation::child;
 
 #[derive(Debug)]
@@ -37,14 +37,14 @@ impl Tree {
     ///
     /// Returns a message with the position of a syntax error, the duplicate key, or the nesting limit.
     pub fn parse(text: &[u8]) -> Result<Self, String> {
-        let mut number_texts = BTreeMap::new();
-        let value = read_tree(text, &mut |number| {
-            if number.held.is_rounded || number.held.is_fragile {
-                let text = number.text.to_owned();
-                number_texts.insert(number.pointer.to_owned(), NumberText { text, is_rounded: number.held.is_rounded });
-            }
-        });
-        value.map(|value| Self { value, number_texts, fits_exactly: false }).map_err(|_| json::syntax_error(text))
+        let mut is_plain = true;
+        let value = read_tree(text, &mut |number| is_plain &= !number.held.needs_text());
+        let value = value.map_err(|_| json::syntax_error(text))?;
+        Ok(Self {
+            value,
+            number_texts: if is_plain { BTreeMap::new() } else { number_texts(text) },
+            fits_exactly: false,
+        })
     }
 
     /// Creates a tree from a value of the host. Every number is stored as a parser of its text would store it.
@@ -166,12 +166,27 @@ impl Tree {
     }
 }
 
+/// Returns the texts of the numbers of a JSON text that a tree would change, by pointer. The text is read again for the
+/// pointers, since few texts have such a number.
+#[cold]
+fn number_texts(text: &[u8]) -> BTreeMap<String, NumberText> {
+    let mut number_texts = BTreeMap::new();
+    // The text was read without an error.
+    let _ = read_located(text, &mut |number| {
+        if number.held.needs_text() {
+            let text = number.text.to_owned();
+            number_texts.insert(number.pointer.to_owned(), NumberText { text, is_rounded: number.held.is_rounded });
+        }
+    });
+    number_texts
+}
+
 /// Returns the pointers of the numbers that start at these offsets of a JSON text.
 pub fn pointers(text: &[u8], mut starts: Vec<usize>) -> Vec<String> {
     let mut pointers = Vec::new();
     starts.sort_unstable();
     if !starts.is_empty() {
-        let _ = read_tree(text, &mut |number| {
+        let _ = read_located(text, &mut |number| {
             if starts.binary_search(&number.start).is_ok() {
                 pointers.push(number.pointer.to_owned());
             }
@@ -212,10 +227,10 @@ fn hold(value: &mut Value, pointer: &str, number_texts: &mut BTreeMap<String, Nu
             let Some(held) = Held::read(&text) else {
                 return Err(format!("the number at `{pointer}` is out of range"));
             };
-            *number = held.number;
-            if held.is_rounded || held.is_fragile {
+            if held.needs_text() {
                 number_texts.insert(pointer.to_owned(), NumberText { text, is_rounded: held.is_rounded });
             }
+            *number = held.number;
             Ok(())
         }
         Value::Array(items) => {

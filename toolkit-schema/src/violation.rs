@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use self::explanation::Explanation;
 pub use self::locate::child;
-pub(super) use self::locate::holds_secret;
+pub(super) use self::locate::{holds_secret, push_child};
 pub(super) use self::secret::masked;
 pub use self::single::Violation;
 use self::text::shorten_pointer;

@@ -156,7 +156,15 @@ pub fn depends_on_siblings(keyword: &str) -> bool {
 /// Returns the schema that a `$ref` within `document` points to.
 #[must_use]
 pub fn resolve<'a>(document: &'a Value, reference: &str) -> Option<&'a Value> {
-    document.pointer(&pointer(reference)?).filter(|v| is_schema(v))
+    let schema = match reference.strip_prefix("#/") {
+        // Most references are names that need no decoding.
+        Some(names) if !names.contains(['%', '~']) => names.split('/').try_fold(document, |value, name| match value {
+            Value::Object(object) => object.get(name),
+            other => other.pointer(&["/", name].concat()),
+        }),
+        _ => document.pointer(&pointer(reference)?),
+    };
+    schema.filter(|v| is_schema(v))
 }
 
 /// Returns true if a reference points into a branch of a choice, so that rewriting the choice would break it.

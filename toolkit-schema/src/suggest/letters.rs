@@ -7,11 +7,11 @@ pub(super) struct Letters(u64);
 impl Letters {
     /// Reads a word. All letters of a word beyond ASCII are unknown.
     pub(super) fn of(word: &str) -> Self {
+        if !word.is_ascii() {
+            return Self(Self::UNKNOWN);
+        }
         let mut letters = 0;
         for byte in word.bytes() {
-            if !byte.is_ascii() {
-                return Self(Self::UNKNOWN);
-            }
             let nth = byte.to_ascii_lowercase().wrapping_sub(b'a');
             if nth < 26 {
                 let first = 1 << nth;

@@ -22,7 +22,9 @@ impl Typo {
         if typed.is_empty() || typed.len() > MAX_LEN {
             return None;
         }
-        let mut typo = Self { n_chars: 0, ascii: [0; 128], other: Vec::new(), positions: vec![0] };
+        let mut positions = Vec::with_capacity(typed.len() + 1);
+        positions.push(0);
+        let mut typo = Self { n_chars: 0, ascii: [0; 128], other: Vec::new(), positions };
         for c in lowercase(typed) {
             // Lowercasing may lengthen a text.
             let position = 1_u128.checked_shl(u32::try_from(typo.n_chars).ok()?)?;
@@ -44,13 +46,21 @@ impl Typo {
 
     /// Returns the distance to a candidate, or `None` if it is larger than `at_most`.
     pub(super) fn distance_to(&self, candidate: &str, at_most: usize) -> Option<usize> {
+        // Lowercasing adds characters beyond ASCII only.
+        if candidate.is_ascii() {
+            let chars = candidate.bytes().map(|byte| char::from(byte.to_ascii_lowercase()));
+            return self.distance(chars, candidate.len(), at_most);
+        }
+        self.distance(lowercase(candidate), usize::MAX / 2, at_most)
+    }
+
+    /// Returns the distance to a candidate of at most `left` characters.
+    fn distance(&self, candidate: impl Iterator<Item = char>, mut left: usize, at_most: usize) -> Option<usize> {
         let last = 1_u128 << (self.n_chars - 1);
         let (mut positive, mut negative) = (u128::MAX, 0);
         let (mut diagonal, mut previous) = (0_u128, 0_u128);
         let mut distance = self.n_chars;
-        // Each remaining character decreases the distance by at most one. Lowercasing adds characters beyond ASCII only.
-        let mut left = if candidate.is_ascii() { candidate.len() } else { usize::MAX / 2 };
-        for c in lowercase(candidate) {
+        for c in candidate {
             let equal = self.positions_of(c);
             let transposed = ((!diagonal & equal) << 1) & previous;
             diagonal = ((equal & positive).wrapping_add(positive) ^ positive) | equal | negative | transposed;
@@ -62,6 +72,7 @@ impl Typo {
             negative = grows & diagonal;
             previous = equal;
             left = left.saturating_sub(1);
+            // Each remaining character decreases the distance by at most one.
             if distance > at_most + left {
                 return None;
             }

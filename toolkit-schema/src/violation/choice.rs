@@ -6,7 +6,7 @@ use super::explanation::Explanation;
 use super::locate::{child, follow_refs, is_optional, nodes};
 use super::rule::{not_one_of, type_name, wrong_type};
 use super::single::Violation;
-use super::text::{Quoted, listed, shorten_pointer};
+use super::text::{begun, push_json, push_list, push_quoted, shorten_pointer};
 use crate::failure::{Failure, Kind};
 use crate::suggest::suggest;
 
@@ -104,7 +104,8 @@ impl Explanation<'_> {
         let all: Vec<Value> = values.iter().flatten().map(|value| (*value).clone()).collect();
         let pointer = shorten_pointer(child(&failure.pointer, tag));
         let Some(sent) = failure.instance.get(tag) else {
-            let rule = format!("is required: one of {}", listed(all.iter()));
+            let mut rule = begun("is required: one of ");
+            push_list(&mut rule, all.iter(), push_json);
             let violation = self.plain(failure, rule);
             let keyword = "required".to_owned();
             self.add(Violation { pointer, keyword, sent: None, allowed: all, ..violation });
@@ -145,9 +146,9 @@ impl Explanation<'_> {
                 self.add(violation);
             }
             _ => {
-                let exactly = if several { "exactly " } else { "" };
-                let keys = listed(names.iter().copied().map(Quoted));
-                let rule = format!("must have {exactly}one of the keys {keys}");
+                let mut rule =
+                    begun(if several { "must have exactly one of the keys " } else { "must have one of the keys " });
+                push_list(&mut rule, names.iter().copied(), push_quoted);
                 let allowed = names.iter().map(|&name| name.into()).collect();
                 let keyword = "required".to_owned();
                 self.add(Violation { keyword, allowed, ..self.plain(failure, rule) });
@@ -182,12 +183,16 @@ impl Explanation<'_> {
         if keys.is_empty() {
             return None;
         }
-        let forms = words.iter().map(|word| word.to_string());
-        let forms = listed(forms.chain(keys.iter().map(|key| format!("{{{}: …}}", Value::from(*key)))));
         let names = words.iter().filter_map(|word| word.as_str()).chain(keys.iter().copied());
         let rule = match keys.contains(&sent) {
             true => format!("must be the object {{{}: …}}", Value::from(sent)),
-            false => format!("must be one of {forms}"),
+            false => {
+                let forms = words.iter().map(|word| word.to_string());
+                let forms = forms.chain(keys.iter().map(|key| format!("{{{}: …}}", Value::from(*key))));
+                let mut rule = begun("must be one of ");
+                push_list(&mut rule, forms, |rule, form| rule.push_str(&form));
+                rule
+            }
         };
         let suggestion = suggest(sent, names.clone()).filter(|near| *near != sent).map(str::to_owned);
         let allowed = names.map(Value::from).collect();

@@ -12,7 +12,7 @@ use super::locate::{child, holder, is_optional, is_secret};
 use super::rule::{outlined, with_rule};
 use super::secret::Secrets;
 use super::single::Violation;
-use super::text::{MAX_LISTED, Quoted, listed, repeatable, shorten_pointer};
+use super::text::{MAX_LISTED, begun, push_list, push_quoted, repeatable, shorten_pointer};
 use crate::failure::{Failure, Kind};
 use crate::suggest::suggest;
 
@@ -113,16 +113,15 @@ impl<'s> Explanation<'s> {
 
     /// Creates the violation of a key that is not declared and matches no pattern.
     fn unmatched_key(&self, failure: &Failure<'_>, key: &str, keys: &Keys<'_>) -> Violation {
-        let patterns = listed(keys.patterns.iter().copied().map(Quoted));
-        let expected = match keys.names[..] {
-            [] => format!("a key that matches {patterns}"),
-            _ => format!("{}, or a key that matches {patterns}", listed(keys.names.iter().copied().map(Quoted))),
-        };
         let violation = self.unknown_key(failure, key, &keys.names);
-        let rule = match violation.suggestion {
-            Some(_) => violation.rule,
-            None => format!("is not a key of this object; expected {expected}"),
-        };
+        if violation.suggestion.is_some() {
+            return violation;
+        }
+        let mut rule = begun("is not a key of this object; expected ");
+        push_list(&mut rule, keys.names.iter().copied(), push_quoted);
+        rule.push_str(if keys.names.is_empty() { "" } else { ", or " });
+        rule.push_str("a key that matches ");
+        push_list(&mut rule, keys.patterns.iter().copied(), push_quoted);
         Violation { rule, ..violation }
     }
 
@@ -132,7 +131,11 @@ impl<'s> Explanation<'s> {
         let rule = match (&suggestion, names) {
             (Some(_), _) => "is not an argument".to_owned(),
             (None, []) => "is not an argument; no arguments are accepted".to_owned(),
-            (None, names) => format!("is not an argument; expected {}", listed(names.iter().copied().map(Quoted))),
+            (None, names) => {
+                let mut rule = begun("is not an argument; expected ");
+                push_list(&mut rule, names.iter().copied(), push_quoted);
+                rule
+            }
         };
         Violation {
             keyword: "additionalProperties".to_owned(),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::super::walk as schema_walk;
+use crate::walk as schema_walk;
 
 /// Returns the schema nodes along an evaluation path, starting with the root. Follows `$ref`.
 pub(super) fn nodes<'s>(root: &'s Value, evaluation_path: &str) -> Vec<&'s Value> {
@@ -55,10 +55,19 @@ pub(super) fn tokens(pointer: &str) -> impl DoubleEndedIterator<Item = Cow<'_, s
 /// Appends an escaped token to a pointer.
 #[doc(hidden)]
 pub fn child(pointer: &str, token: &str) -> String {
-    if token.contains(['~', '/']) {
-        return format!("{pointer}/{}", token.replace('~', "~0").replace('/', "~1"));
+    let mut child = String::with_capacity(pointer.len() + token.len() + 1);
+    child.push_str(pointer);
+    push_child(&mut child, token);
+    child
+}
+
+/// Does the same as [`child`] in place.
+pub(crate) fn push_child(pointer: &mut String, token: &str) {
+    pointer.push('/');
+    match token.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
+        true => pointer.push_str(&token.replace('~', "~0").replace('/', "~1")),
+        false => pointer.push_str(token),
     }
-    [pointer, "/", token].concat()
 }
 
 /// Follows `$ref` to the schema it refers to.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::locate::child;
 use super::single::Violation;
-use super::text::{listed, short, shorten_pointer};
+use super::text::{begun, push_json, push_list, shorten, shorten_pointer};
 use crate::failure::{Failure, Kind};
 use crate::suggest::suggest;
 
@@ -14,8 +14,6 @@ const MAX_ALLOWED: usize = 256;
 /// Completes the violation of a failure with the rule of the keyword.
 pub(super) fn with_rule(violation: Violation, failure: &Failure<'_>) -> Violation {
     let at = |rule: &str| (rule.to_owned(), None);
-    let limited = |rule: String, limit: Value| (rule, Some(limit));
-    let plural = |n: u64, noun: &str| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });
 
     let (rule, limit) = match &failure.kind {
         Kind::OneOfSeveral => at("must match exactly one of the allowed forms, but matches several"),
@@ -27,37 +25,52 @@ pub(super) fn with_rule(violation: Violation, failure: &Failure<'_>) -> Violatio
         Kind::Type(names) => return wrong_type(violation, &failure.instance, names),
         Kind::Enum(options) => return not_one_of(violation, options, &failure.instance),
         Kind::Const(constant) => return not_one_of(violation, std::slice::from_ref(&**constant), &failure.instance),
-        Kind::Maximum(limit) => limited(format!("must be at most {limit}"), Value::clone(limit)),
-        Kind::Minimum(limit) => limited(format!("must be at least {limit}"), Value::clone(limit)),
-        Kind::ExclusiveMaximum(limit) => limited(format!("must be less than {limit}"), Value::clone(limit)),
-        Kind::ExclusiveMinimum(limit) => limited(format!("must be more than {limit}"), Value::clone(limit)),
-        Kind::MaxLength(limit) => {
-            limited(format!("must have at most {}", plural(*limit, "character")), (*limit).into())
-        }
-        Kind::MinLength(limit) => {
-            limited(format!("must have at least {}", plural(*limit, "character")), (*limit).into())
-        }
-        Kind::MaxItems(limit) => limited(format!("must have at most {}", plural(*limit, "item")), (*limit).into()),
-        Kind::MinItems(limit) => limited(format!("must have at least {}", plural(*limit, "item")), (*limit).into()),
-        Kind::MaxProperties(limit) => limited(format!("must have at most {}", plural(*limit, "key")), (*limit).into()),
-        Kind::MinProperties(limit) => limited(format!("must have at least {}", plural(*limit, "key")), (*limit).into()),
-        Kind::MultipleOf(divisor) => limited(format!("must be a multiple of {divisor}"), (*divisor).into()),
+        Kind::Maximum(limit) => limited("must be at most ", limit),
+        Kind::Minimum(limit) => limited("must be at least ", limit),
+        Kind::ExclusiveMaximum(limit) => limited("must be less than ", limit),
+        Kind::ExclusiveMinimum(limit) => limited("must be more than ", limit),
+        Kind::MaxLength(limit) => counted("must have at most ", *limit, " character"),
+        Kind::MinLength(limit) => counted("must have at least ", *limit, " character"),
+        Kind::MaxItems(limit) => counted("must have at most ", *limit, " item"),
+        Kind::MinItems(limit) => counted("must have at least ", *limit, " item"),
+        Kind::MaxProperties(limit) => counted("must have at most ", *limit, " key"),
+        Kind::MinProperties(limit) => counted("must have at least ", *limit, " key"),
+        Kind::MultipleOf(divisor) => (format!("must be a multiple of {divisor}"), Some((*divisor).into())),
         Kind::Pattern(pattern) => {
-            limited(format!("must match `{}`", short(pattern.to_string())), pattern.as_ref().into())
+            let mut rule = begun("must match `");
+            rule.push_str(pattern);
+            shorten(&mut rule, "must match `".len());
+            rule.push('`');
+            (rule, Some(pattern.as_ref().into()))
         }
         Kind::UniqueItems => at("must not contain duplicate items"),
         Kind::False => at("is not allowed"),
         Kind::Not => at("matches a form that is not allowed"),
         Kind::Contains => at("must contain matching items, as `contains` requires"),
-        Kind::AdditionalItems(limit) => {
-            limited(format!("must have at most {}", plural(*limit, "item")), (*limit).into())
-        }
+        Kind::AdditionalItems(limit) => counted("must have at most ", *limit, " item"),
         Kind::BacktrackLimit => at("is too expensive to match against a pattern"),
         Kind::UnevaluatedItems => at("has items that are not allowed"),
         // The remaining kinds need `format` or content assertions, or use the message of the author.
         _ => at("is not valid"),
     };
     Violation { rule, limit, ..violation }
+}
+
+/// Returns the rule and the limit of a keyword that compares numbers.
+fn limited(bound: &str, limit: &Value) -> (String, Option<Value>) {
+    let mut rule = begun(bound);
+    push_json(&mut rule, limit);
+    (rule, Some(limit.clone()))
+}
+
+/// Returns the rule and the limit of a keyword that counts.
+fn counted(bound: &str, limit: u64, noun: &str) -> (String, Option<Value>) {
+    let limit = limit.into();
+    let mut rule = begun(bound);
+    push_json(&mut rule, &limit);
+    rule.push_str(noun);
+    rule.push_str(if limit == 1 { "" } else { "s" });
+    (rule, Some(limit))
 }
 
 /// Completes the outline of a violation, with the types that are accepted.
@@ -70,16 +83,20 @@ pub(super) fn outlined(violation: Violation, failure: &Failure<'_>) -> Violation
 
 /// Creates the violation of a value whose type is not among `names`.
 pub(super) fn wrong_type(violation: Violation, instance: &Value, names: &[&str]) -> Violation {
-    let sent = match instance {
-        _ if violation.sent.is_some() => String::new(),
-        instance => format!(", not {}", with_article(type_name(instance))),
-    };
-    Violation {
-        keyword: "type".to_owned(),
-        rule: format!("must be {}{sent}", one_of(names)),
-        allowed: types(names),
-        ..violation
+    let mut rule = begun("must be ");
+    for (idx, name) in names.iter().enumerate() {
+        rule.push_str(match idx {
+            0 => "",
+            _ if idx + 1 == names.len() => " or ",
+            _ => ", ",
+        });
+        push_with_article(&mut rule, name);
     }
+    if violation.sent.is_none() {
+        rule.push_str(", not ");
+        push_with_article(&mut rule, type_name(instance));
+    }
+    Violation { keyword: "type".to_owned(), rule, allowed: types(names), ..violation }
 }
 
 fn types(names: &[&str]) -> Vec<Value> {
@@ -88,10 +105,17 @@ fn types(names: &[&str]) -> Vec<Value> {
 
 /// Creates the violation of a value that is not among `options`.
 pub(super) fn not_one_of(violation: Violation, options: &[Value], instance: &Value) -> Violation {
-    let rule = match options {
-        [only] => format!("must be {}", short(only.to_string())),
-        _ => format!("must be one of {}", listed(options.iter())),
-    };
+    let mut rule = begun("must be ");
+    match options {
+        [only] => {
+            push_json(&mut rule, only);
+            shorten(&mut rule, "must be ".len());
+        }
+        _ => {
+            rule.push_str("one of ");
+            push_list(&mut rule, options.iter(), push_json);
+        }
+    }
     let names = options.iter().filter_map(Value::as_str);
     let suggestion = instance.as_str().and_then(|sent| suggest(sent, names)).map(str::to_owned);
     let allowed = options.iter().take(MAX_ALLOWED).cloned().collect();
@@ -110,18 +134,11 @@ pub(super) fn type_name(value: &Value) -> &'static str {
     }
 }
 
-fn one_of(names: &[&str]) -> String {
-    let names: Vec<String> = names.iter().map(|name| with_article(name)).collect();
-    match &names[..] {
-        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
-        names => names.concat(),
-    }
-}
-
-fn with_article(name: &str) -> String {
-    match name {
-        "null" => "null".to_owned(),
-        "integer" | "object" | "array" => format!("an {name}"),
-        _ => format!("a {name}"),
-    }
+fn push_with_article(rule: &mut String, name: &str) {
+    rule.push_str(match name {
+        "null" => "",
+        "integer" | "object" | "array" => "an ",
+        _ => "a ",
+    });
+    rule.push_str(name);
 }

@@ -1,9 +1,11 @@
 //! A single violation and its text, which is always one line.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+
+use super::text::push_json;
 
 /// A single reason why a value does not match a schema.
 ///
@@ -65,25 +67,39 @@ impl Violation {
             optional: false,
         }
     }
+
+    /// Appends the text of the violation, a single line.
+    #[doc(hidden)]
+    pub fn push_to(&self, text: &mut String) {
+        let start = text.len();
+        match long(&self.pointer) {
+            _ if self.pointer.is_empty() => text.push_str("the value"),
+            Some(end) => {
+                text.push_str(&self.pointer[..end]);
+                text.push('…');
+            }
+            None => text.push_str(&self.pointer),
+        }
+        text.push(' ');
+        text.push_str(&self.rule);
+        if let Some(sent) = &self.sent {
+            text.push_str(", got ");
+            push_json(text, sent);
+        }
+        if let Some(suggestion) = &self.suggestion {
+            text.push_str("; did you mean `");
+            text.push_str(suggestion);
+            text.push_str("`?");
+        }
+        escape_invisible(text, start);
+    }
 }
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut line = OneLine(f);
-        match long(&self.pointer) {
-            _ if self.pointer.is_empty() => line.write_str("the value")?,
-            Some(end) => write!(line, "{}…", &self.pointer[..end])?,
-            None => line.write_str(&self.pointer)?,
-        }
-        line.write_str(" ")?;
-        line.write_str(&self.rule)?;
-        if let Some(sent) = &self.sent {
-            write!(line, ", got {sent}")?;
-        }
-        if let Some(suggestion) = &self.suggestion {
-            write!(line, "; did you mean `{suggestion}`?")?;
-        }
-        Ok(())
+        let mut text = String::new();
+        self.push_to(&mut text);
+        f.write_str(&text)
     }
 }
 
@@ -101,20 +117,18 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, 
     Value::deserialize(deserializer).map(Some)
 }
 
-/// A writer that keeps text on one line and escapes invisible characters, so that a key or value cannot forge or hide a
-/// line.
-struct OneLine<'f, W>(&'f mut W);
-
-impl<W: fmt::Write> fmt::Write for OneLine<'_, W> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        // Checks all bytes without an early exit, which vectorizes.
-        if text.bytes().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~')) {
-            return self.0.write_str(text);
+/// Escapes invisible characters after `start`, so that a key or value cannot forge or hide a line.
+fn escape_invisible(text: &mut String, start: usize) {
+    // Checks all bytes without an early exit, which vectorizes.
+    if text.as_bytes()[start..].iter().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~')) {
+        return;
+    }
+    let line = text.split_off(start);
+    for c in line.chars() {
+        match is_invisible(c) {
+            true => text.extend(c.escape_unicode()),
+            false => text.push(c),
         }
-        text.chars().try_for_each(|c| match is_invisible(c) {
-            true => write!(self.0, "{}", c.escape_unicode()),
-            false => self.0.write_char(c),
-        })
     }
 }
 

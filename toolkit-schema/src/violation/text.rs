@@ -1,8 +1,10 @@
 //! The texts of a schema and of a value that a message repeats, shortened.
 
-use std::fmt::{self, Display, Write as _};
+use std::fmt::Write as _;
 
 use serde_json::Value;
+
+use crate::plan::special;
 
 /// The maximum length of a scalar that a message repeats, in characters.
 const MAX_SENT: usize = 80;
@@ -10,44 +12,57 @@ const MAX_SENT: usize = 80;
 /// The maximum number of names or values that a message lists.
 pub(super) const MAX_LISTED: usize = 40;
 
-/// Joins the first [`MAX_LISTED`] names with commas.
-pub(super) fn listed<T: Display>(mut names: impl Iterator<Item = T>) -> String {
-    let mut text = String::new();
+/// Returns the start of a rule, with room for the rest.
+pub(super) fn begun(start: &str) -> String {
+    let mut rule = String::with_capacity(64);
+    rule.push_str(start);
+    rule
+}
+
+/// Appends the first [`MAX_LISTED`] names, separated by commas. `push` appends one of them.
+pub(super) fn push_list<T>(text: &mut String, mut names: impl Iterator<Item = T>, push: impl Fn(&mut String, T)) {
     for (idx, name) in names.by_ref().take(MAX_LISTED).enumerate() {
         text.push_str(if idx == 0 { "" } else { ", " });
         let start = text.len();
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{name}");
-        shorten(&mut text, start);
+        push(text, name);
+        shorten(text, start);
     }
     if names.next().is_some() {
         text.push_str(", …");
     }
-    text
 }
 
-/// A name in backticks.
-pub(super) struct Quoted<'n>(pub(super) &'n str);
+/// Appends a name in backticks.
+pub(super) fn push_quoted(text: &mut String, name: &str) {
+    text.push('`');
+    text.push_str(name);
+    text.push('`');
+}
 
-impl Display for Quoted<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_char('`')?;
-        f.write_str(self.0)?;
-        f.write_char('`')
+/// Appends a value as JSON.
+pub(super) fn push_json(text: &mut String, value: &Value) {
+    match value {
+        // The common values without the serializer, which writes each part of a string by itself.
+        Value::String(plain) if special::position(plain.as_bytes()) == plain.len() => {
+            text.push('"');
+            text.push_str(plain);
+            text.push('"');
+        }
+        // Writing to a string cannot fail.
+        Value::Number(number) => {
+            let _ = write!(text, "{number}");
+        }
+        value => {
+            let _ = write!(text, "{value}");
+        }
     }
 }
 
 /// The maximum length of schema text in a message, in characters.
 const MAX_QUOTED: usize = 240;
 
-/// Shortens a text of the schema for a message.
-pub(super) fn short(mut text: String) -> String {
-    shorten(&mut text, 0);
-    text
-}
-
-/// Truncates the text after `start` to [`MAX_QUOTED`] characters.
-fn shorten(text: &mut String, start: usize) {
+/// Truncates the text after `start`, which the schema contains, to [`MAX_QUOTED`] characters.
+pub(super) fn shorten(text: &mut String, start: usize) {
     if text.len() - start > MAX_QUOTED
         && let Some((length, _)) = text[start..].char_indices().nth(MAX_QUOTED)
     {

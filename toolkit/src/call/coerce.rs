@@ -3,7 +3,7 @@
 mod repair;
 
 use std::borrow::Cow;
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -158,8 +158,12 @@ fn fit(schema: &Schema, tree: &mut Tree, coercion: Coercion, changes: &mut Vec<C
 pub(crate) fn refusal(tool: &Tool, violations: Violations) -> ToolError {
     /// A message with more lines is of little use; the data of the error has all of them.
     const MAX_LINES: usize = 20;
+    /// The length of a line beside the pointer, the rule, and a short value.
+    const ROOM: usize = 32;
 
-    let mut message = String::with_capacity(1024);
+    let sample = tool.sample();
+    let lengths = violations.iter().take(MAX_LINES).map(|line| line.pointer.len() + line.rule.len() + ROOM);
+    let mut message = String::with_capacity(lengths.sum::<usize>() + sample.map_or(0, str::len) + 2 * ROOM);
     message.push_str("the arguments do not match the schema");
     // The list of allowed values implies the type.
     let listed = |violation: &Violation| {
@@ -168,14 +172,14 @@ pub(crate) fn refusal(tool: &Tool, violations: Violations) -> ToolError {
     };
     let mut lines = violations.iter().filter(|violation| !listed(violation));
     for violation in lines.by_ref().take(MAX_LINES) {
-        // Writing to a string cannot fail.
-        let _ = write!(message, "\n- {violation}");
+        message.push_str("\n- ");
+        violation.push_to(&mut message);
     }
     let n_more = lines.count();
     if n_more > 0 {
-        let _ = write!(message, "\n- and {n_more} more");
+        message.push_str(&format!("\n- and {n_more} more"));
     }
-    if let Some(sample) = tool.sample() {
+    if let Some(sample) = sample {
         message.push_str("\nfor example: ");
         message.push_str(sample);
     }

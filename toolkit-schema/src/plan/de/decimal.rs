@@ -75,6 +75,11 @@ pub struct Held {
 }
 
 impl Held {
+    /// Returns true if the text of the number is kept beside the tree.
+    pub(crate) fn needs_text(&self) -> bool {
+        self.is_rounded || self.is_fragile
+    }
+
     /// Parses the text of a number. Returns `None` if it is not JSON, or too large for a float.
     pub(crate) fn read(text: &str) -> Option<Self> {
         let exactly = |number| Some(Self { number, is_rounded: false, is_fragile: false });
@@ -95,7 +100,9 @@ impl Held {
             let is_fragile = is_rounded || is_respelled;
             return Some(Self { number, is_rounded, is_fragile });
         }
-        let is_fragile = self::float(&number.to_string()).map(f64::to_bits) != Some(float.to_bits());
+        // A float keeps up to 15 digits.
+        let is_short = text.len() <= 16 && !text.contains(['e', 'E']);
+        let is_fragile = !is_short && self::float(&number.to_string()).map(f64::to_bits) != Some(float.to_bits());
         Some(Self { number, is_rounded: false, is_fragile })
     }
 }

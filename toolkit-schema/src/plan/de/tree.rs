@@ -9,7 +9,7 @@ use super::super::arena::Plan;
 use super::super::error::PlanError;
 use super::cursor::Cursor;
 use super::decimal::Held;
-use crate::child;
+use crate::violation::push_child;
 
 /// A number in JSON text.
 pub(crate) struct Spelled<'a> {
@@ -20,15 +20,28 @@ pub(crate) struct Spelled<'a> {
     pub(crate) held: &'a Held,
 }
 
-/// Parses JSON text and passes each number in it to `see`.
+/// Parses JSON text and passes each number in it to `see`, without its pointer.
 ///
 /// # Errors
 ///
 /// Returns [`PlanError`] if the text is not JSON, has a duplicate key, is nested too deep, or contains a number that is
 /// too large for a float.
 pub(crate) fn read_tree(json: &[u8], see: &mut dyn FnMut(Spelled<'_>)) -> Result<Value, PlanError> {
+    read(json, false, see)
+}
+
+/// Does the same as [`read_tree`], and passes the pointer of each number.
+///
+/// # Errors
+///
+/// The same as [`read_tree`].
+pub(crate) fn read_located(json: &[u8], see: &mut dyn FnMut(Spelled<'_>)) -> Result<Value, PlanError> {
+    read(json, true, see)
+}
+
+fn read(json: &[u8], locates: bool, see: &mut dyn FnMut(Spelled<'_>)) -> Result<Value, PlanError> {
     let mut cursor = Cursor::new(Plan::anything(), json)?;
-    let value = Reader { cursor: &mut cursor, pointer: String::new(), see, sought: None }.value()?;
+    let value = Reader { cursor: &mut cursor, pointer: String::new(), locates, see, sought: None }.value()?;
     if cursor.finish() { Ok(value) } else { Err(PlanError) }
 }
 
@@ -38,7 +51,8 @@ pub(super) fn pointer_at(json: &[u8], offset: usize) -> Option<String> {
     let mut sought = Sought { offset, pointer: None };
     let sought_in = Some(&mut sought);
     // The value that is sought may precede an error.
-    let _ = Reader { cursor: &mut cursor, pointer: String::new(), see: &mut |_| (), sought: sought_in }.value();
+    let see = &mut |_: Spelled<'_>| ();
+    let _ = Reader { cursor: &mut cursor, pointer: String::new(), locates: true, see, sought: sought_in }.value();
     sought.pointer
 }
 
@@ -51,6 +65,8 @@ struct Sought {
 struct Reader<'c, 'p, 'de, 's> {
     cursor: &'c mut Cursor<'p, 'de>,
     pointer: String,
+    /// True if the pointer is wanted. Otherwise it stays empty.
+    locates: bool,
     see: &'s mut dyn FnMut(Spelled<'_>),
     sought: Option<&'s mut Sought>,
 }
@@ -79,8 +95,10 @@ impl Reader<'_, '_, '_, '_> {
         let length = self.pointer.len();
         while self.cursor.peek() != b']' {
             self.comma(items.is_empty())?;
-            // Writing to a string cannot fail.
-            let _ = write!(self.pointer, "/{}", items.len());
+            if self.locates {
+                // Writing to a string cannot fail.
+                let _ = write!(self.pointer, "/{}", items.len());
+            }
             items.push(self.value()?);
             self.pointer.truncate(length);
         }
@@ -97,7 +115,9 @@ impl Reader<'_, '_, '_, '_> {
             self.cursor.peek();
             let key = self.cursor.any_string()?.into_owned();
             self.cursor.literal(b":")?;
-            self.pointer.push_str(&child("", &key));
+            if self.locates {
+                push_child(&mut self.pointer, &key);
+            }
             match object.entry(key) {
                 Entry::Vacant(slot) => slot.insert(self.value()?),
                 Entry::Occupied(_) => return Err(self.cursor.fail()),
