@@ -6,6 +6,7 @@
 
 mod choice;
 mod compare;
+mod object;
 mod rule;
 mod single;
 
@@ -14,9 +15,10 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
+use self::object::Undeclared;
 use self::rule::{Rule, Rules};
-use super::failure::{Failure, Kind, Path, Token, text_of};
-use super::plan::Pattern;
+use super::failure::{Failure, Kind, Location, Token};
+use super::plan::{Pattern, Place, Plan};
 use super::walk;
 
 /// The compiled patterns of a schema that has a plan.
@@ -32,6 +34,8 @@ struct Evaluation<'v> {
     pointer: Vec<Token<'v>>,
     /// The path to the current keyword.
     path: Vec<Token<'v>>,
+    /// The rules of the plan for the current value. Unknown inside the branches of a choice.
+    place: Option<Place<'v>>,
     /// The number of failures after which the evaluation stops.
     most: usize,
     /// True if a choice with a tag is evaluated only by the branch of the tag.
@@ -62,22 +66,23 @@ impl Evaluator {
     }
 
     /// Returns true if the value matches the schema.
-    pub(super) fn is_valid(&self, schema: &Value, instance: &Value) -> bool {
-        self.failures(schema, instance, 1, true).is_empty()
+    pub(super) fn is_valid(&self, schema: &Value, plan: Option<&Plan>, instance: &Value) -> bool {
+        self.failures(schema, plan, instance, 1, true).is_empty()
     }
 
     /// Returns the first `most` failures, or more if one keyword has several. If `is_brief` is set, only the branch that
-    /// a tag selects is evaluated; the others fail by their tag.
+    /// a tag selects is evaluated; the others fail by their tag. The plan of the schema spares parts that it accepts.
     pub(super) fn failures<'v>(
         &'v self,
         schema: &'v Value,
+        plan: Option<&'v Plan>,
         instance: &'v Value,
         most: usize,
         is_brief: bool,
     ) -> Vec<Failure<'v>> {
-        let patterns = &self.patterns;
-        let mut evaluation =
-            Evaluation { root: schema, patterns, pointer: Vec::new(), path: Vec::new(), most, is_brief };
+        let (patterns, place) = (&self.patterns, plan.map(Place::root));
+        let (pointer, path) = (Vec::with_capacity(FEW), Vec::with_capacity(FEW));
+        let mut evaluation = Evaluation { root: schema, patterns, pointer, path, place, most, is_brief };
         let mut failures = Vec::new();
         evaluation.schema(schema, instance, &mut failures);
         failures
@@ -86,8 +91,8 @@ impl Evaluator {
 
 type Failures<'v> = Vec<Failure<'v>>;
 
-/// The number of failures for which memory is reserved.
-const FEW: usize = 16;
+/// The number of failures, and of levels, for which memory is reserved. Allocators are fast up to a thousand bytes.
+const FEW: usize = 10;
 
 impl<'v> Evaluation<'v> {
     fn schema(&mut self, schema: &'v Value, instance: &'v Value, failures: &mut Failures<'v>) {
@@ -97,12 +102,13 @@ impl<'v> Evaluation<'v> {
             _ => return,
         };
         let mut rules = Rules::new(keywords);
+        let mut undeclared = rules.has(Rule::AdditionalProperties).then(Vec::new);
         while let Some((rule, value)) = rules.next() {
             if failures.len() >= self.most {
                 return;
             }
             self.path.push(Token::Name(rule.keyword()));
-            self.rule(rule, value, keywords, instance, failures);
+            self.rule(rule, value, keywords, instance, &mut undeclared, failures);
             self.path.pop();
         }
     }
@@ -113,6 +119,7 @@ impl<'v> Evaluation<'v> {
         value: &'v Value,
         keywords: &'v Map<String, Value>,
         instance: &'v Value,
+        undeclared: &mut Option<Undeclared<'v>>,
         failures: &mut Failures<'v>,
     ) {
         match (rule, value) {
@@ -130,15 +137,12 @@ impl<'v> Evaluation<'v> {
                 self.choice(branches, rule == Rule::OneOf, instance, failures);
             }
             (Rule::Properties, Value::Object(properties)) => {
-                for (key, item) in instance.as_object().into_iter().flatten() {
-                    if let Some(schema) = properties.get(key) {
-                        self.path.push(Token::Name(key));
-                        self.part(Token::Name(key), schema, item, failures);
-                        self.path.pop();
-                    }
-                }
+                self.properties(properties, instance, undeclared, failures);
             }
-            (Rule::AdditionalProperties, schema) => self.additional(schema, keywords, instance, failures),
+            (Rule::AdditionalProperties, schema) => {
+                let declares = keywords.get("properties").is_some_and(Value::is_object);
+                self.additional(schema, undeclared.take().filter(|_| declares), instance, failures);
+            }
             (Rule::Items, schema) => {
                 let prefix = keywords.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len);
                 for (idx, item) in instance.as_array().into_iter().flatten().enumerate().skip(prefix) {
@@ -166,29 +170,6 @@ impl<'v> Evaluation<'v> {
         }
     }
 
-    fn additional(
-        &mut self,
-        schema: &'v Value,
-        keywords: &'v Map<String, Value>,
-        instance: &'v Value,
-        failures: &mut Failures<'v>,
-    ) {
-        let Value::Object(object) = instance else { return };
-        let properties = keywords.get("properties").and_then(Value::as_object);
-        let is_additional = |key: &str| properties.is_none_or(|properties| !properties.contains_key(key));
-        if *schema == Value::Bool(false) {
-            let keys: Vec<Cow<'_, str>> =
-                object.keys().filter(|key| is_additional(key)).map(|key| Cow::Borrowed(&**key)).collect();
-            if !keys.is_empty() {
-                self.fail(Kind::AdditionalProperties(keys), instance, failures);
-            }
-            return;
-        }
-        for (key, item) in object.iter().filter(|(key, _)| is_additional(key)) {
-            self.part(Token::Name(key), schema, item, failures);
-        }
-    }
-
     fn branch(&mut self, idx: usize, schema: &'v Value, instance: &'v Value, failures: &mut Failures<'v>) {
         self.path.push(Token::Index(idx));
         self.schema(schema, instance, failures);
@@ -196,10 +177,34 @@ impl<'v> Evaluation<'v> {
     }
 
     fn part(&mut self, token: Token<'v>, schema: &'v Value, instance: &'v Value, failures: &mut Failures<'v>) {
+        let place = self.inside(token);
+        if !place.is_some_and(|place| place.admits(instance)) {
+            self.enter(token, place, schema, instance, failures);
+        }
+    }
+
+    /// Returns the rules of the plan for a part of the current value.
+    fn inside(&self, token: Token<'_>) -> Option<Place<'v>> {
+        self.place.and_then(|place| match token {
+            Token::Name(key) => place.property(key),
+            Token::Index(idx) => place.item(idx),
+        })
+    }
+
+    fn enter(
+        &mut self,
+        token: Token<'v>,
+        place: Option<Place<'v>>,
+        schema: &'v Value,
+        instance: &'v Value,
+        failures: &mut Failures<'v>,
+    ) {
         if failures.len() < self.most {
+            let outer = std::mem::replace(&mut self.place, place);
             self.pointer.push(token);
             self.schema(schema, instance, failures);
             self.pointer.pop();
+            self.place = outer;
         }
     }
 
@@ -208,7 +213,8 @@ impl<'v> Evaluation<'v> {
         if failures.capacity() == 0 {
             failures.reserve(FEW);
         }
-        let (pointer, path) = (text_of(&self.pointer), Path::Tokens(self.path.as_slice().into()));
-        failures.push(Failure { kind, instance: Cow::Borrowed(instance), pointer, path });
+        let all = [&*self.pointer, &*self.path].concat().into_boxed_slice();
+        let location = Location::Tokens { all, n_in_pointer: self.pointer.len() };
+        failures.push(Failure { kind, instance: Cow::Borrowed(instance), location });
     }
 }

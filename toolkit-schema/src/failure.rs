@@ -14,17 +14,16 @@ pub(super) struct Failure<'v> {
     pub(super) kind: Kind<'v>,
     /// The part of the value.
     pub(super) instance: Cow<'v, Value>,
-    /// The location of the part, as a JSON Pointer.
-    pub(super) pointer: String,
-    /// The evaluation path: the keywords and references that lead from the root of the schema to the keyword.
-    pub(super) path: Path<'v>,
+    pub(super) location: Location<'v>,
 }
 
-/// An evaluation path, which few descriptions need as text.
-pub(super) enum Path<'v> {
+/// The location of a failure in the value, as a JSON Pointer, and its evaluation path: the keywords and references that
+/// lead from the root of the schema to the keyword.
+pub(super) enum Location<'v> {
     #[cfg(feature = "jsonschema")]
-    Text(String),
-    Tokens(Box<[Token<'v>]>),
+    Texts(Box<[String; 2]>),
+    /// The tokens of the pointer and those of the path, since few descriptions need the path as text.
+    Tokens { all: Box<[Token<'v>]>, n_in_pointer: usize },
 }
 
 /// A key or an index in a path.
@@ -34,19 +33,37 @@ pub(super) enum Token<'v> {
     Index(usize),
 }
 
-impl Path<'_> {
-    /// Returns the path as a JSON Pointer.
-    pub(super) fn text(&self) -> Cow<'_, str> {
+impl Location<'_> {
+    /// Returns the location in the value.
+    pub(super) fn pointer(&self) -> Cow<'_, str> {
         match self {
             #[cfg(feature = "jsonschema")]
-            Self::Text(text) => Cow::Borrowed(text),
-            Self::Tokens(tokens) => Cow::Owned(text_of(tokens)),
+            Self::Texts(texts) => Cow::Borrowed(&texts[0]),
+            Self::Tokens { all, n_in_pointer } => Cow::Owned(text_of(&all[..*n_in_pointer])),
+        }
+    }
+
+    /// Returns the evaluation path as a JSON Pointer.
+    pub(super) fn path(&self) -> Cow<'_, str> {
+        match self {
+            #[cfg(feature = "jsonschema")]
+            Self::Texts(texts) => Cow::Borrowed(&texts[1]),
+            Self::Tokens { all, n_in_pointer } => Cow::Owned(text_of(&all[*n_in_pointer..])),
+        }
+    }
+
+    /// Returns the number of arrays and objects around the value.
+    pub(super) fn depth(&self) -> usize {
+        match self {
+            #[cfg(feature = "jsonschema")]
+            Self::Texts(texts) => texts[0].matches('/').count(),
+            Self::Tokens { n_in_pointer, .. } => *n_in_pointer,
         }
     }
 }
 
 /// Returns the tokens as a JSON Pointer.
-pub(super) fn text_of(tokens: &[Token<'_>]) -> String {
+fn text_of(tokens: &[Token<'_>]) -> String {
     let length = |token: &Token<'_>| match token {
         Token::Name(name) => name.len() + 1,
         // Most indexes have at most three digits.

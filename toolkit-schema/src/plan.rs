@@ -20,6 +20,7 @@ mod node;
 mod number;
 mod object;
 mod pattern;
+mod place;
 mod property;
 mod reason;
 mod reserved;
@@ -39,6 +40,7 @@ pub use error::{EncodeError, PlanError};
 pub use explain::TypeError;
 pub use limited::Limited;
 pub(crate) use pattern::Pattern;
+pub(crate) use place::Place;
 pub use reason::{CheckPath, PlanObstacle};
 pub use ser::Notes;
 

@@ -14,7 +14,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use self::explanation::Explanation;
+use self::explanation::{Explanation, MAX_VIOLATIONS};
 pub use self::locate::child;
 pub(super) use self::locate::{holds_secret, push_child};
 pub(super) use self::secret::masked;
@@ -68,9 +68,6 @@ pub enum Repairs {
     Replacement,
 }
 
-/// The number of violations for which memory is reserved.
-const FEW: usize = 16;
-
 impl Violations {
     /// Collects the violations of `instance` by `validator`, which is compiled from `schema`. Returns none if the value
     /// is small and valid.
@@ -121,9 +118,7 @@ impl Violations {
 
     fn from_failures(schema: &Value, has_secrets: bool, instance: &Value, failures: &[Failure<'_>]) -> Self {
         let mut explanation = Explanation::new(schema, has_secrets, instance);
-        if !failures.is_empty() {
-            explanation.violations.reserve(FEW);
-        }
+        explanation.violations.reserve(failures.len().min(MAX_VIOLATIONS));
         Self::described(explanation, failures)
     }
 

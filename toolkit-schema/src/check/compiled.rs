@@ -12,7 +12,6 @@ use crate::error::SchemaErrorKind;
 use crate::evaluate::Evaluator;
 use crate::failure::Failure;
 use crate::patterns::Patterns;
-#[cfg(not(feature = "jsonschema"))]
 use crate::plan::Plan;
 use crate::violation::{FindFailures, Violations, Wanted, is_large};
 
@@ -65,9 +64,9 @@ impl Compiled {
     }
 
     /// Returns true if the value matches the schema.
-    pub(crate) fn is_valid(&self, schema: &Value, instance: &Value) -> bool {
+    pub(crate) fn is_valid(&self, schema: &Value, plan: Option<&Plan>, instance: &Value) -> bool {
         match self {
-            Self::Evaluator(evaluator) => evaluator.is_valid(schema, instance),
+            Self::Evaluator(evaluator) => evaluator.is_valid(schema, plan, instance),
             #[cfg(feature = "jsonschema")]
             Self::Library(library) => library.validator(instance).is_valid(instance),
         }
@@ -77,6 +76,7 @@ impl Compiled {
     pub(crate) fn validate(
         &self,
         schema: &Value,
+        plan: Option<&Plan>,
         has_secrets: bool,
         instance: &Value,
         detail: ErrorDetail,
@@ -84,7 +84,7 @@ impl Compiled {
     ) -> Result<(), Violations> {
         // An evaluator decides while it collects, unless that is expensive.
         let decides = matches!((self, &detail), (Self::Evaluator(_), ErrorDetail::Full)) && !is_large(instance);
-        if !decides && self.is_valid(schema, instance) {
+        if !decides && self.is_valid(schema, plan, instance) {
             return Ok(());
         }
         let collect = |schema, validator: &dyn FindFailures| {
@@ -94,7 +94,7 @@ impl Compiled {
             (_, ErrorDetail::None) => return Err(Violations::too_deep()),
             (Self::Evaluator(evaluator), detail) => {
                 let is_brief = matches!(detail, ErrorDetail::Discriminated);
-                collect(schema, &Evaluated { evaluator, schema, is_brief })
+                collect(schema, &Evaluated { evaluator, schema, plan, is_brief })
             }
             #[cfg(feature = "jsonschema")]
             (Self::Library(library), ErrorDetail::Full) => collect(schema, library.validator(instance)),
@@ -116,11 +116,12 @@ impl Compiled {
 pub(super) struct Evaluated<'s> {
     pub(super) evaluator: &'s Evaluator,
     pub(super) schema: &'s Value,
+    pub(super) plan: Option<&'s Plan>,
     pub(super) is_brief: bool,
 }
 
 impl FindFailures for Evaluated<'_> {
     fn failures<'v>(&'v self, instance: &'v Value, most: usize) -> Vec<Failure<'v>> {
-        self.evaluator.failures(self.schema, instance, most, self.is_brief)
+        self.evaluator.failures(self.schema, self.plan, instance, most, self.is_brief)
     }
 }

@@ -48,15 +48,15 @@ mod own {
 
     pub(in super::super) fn is_valid(schema: &Value, _: Dialect) -> bool {
         let (meta_schema, evaluator) = &*META_SCHEMA;
-        evaluator.is_valid(meta_schema, schema)
+        evaluator.is_valid(meta_schema, None, schema)
     }
 
     pub(in super::super) fn violations(schema: &Value, _: Dialect) -> Vec<Violation> {
         let (meta_schema, evaluator) = &*META_SCHEMA;
-        if evaluator.is_valid(meta_schema, schema) {
+        if evaluator.is_valid(meta_schema, None, schema) {
             return Vec::new();
         }
-        let evaluated = Evaluated { evaluator, schema: meta_schema, is_brief: false };
+        let evaluated = Evaluated { evaluator, schema: meta_schema, plan: None, is_brief: false };
         Violations::collect(meta_schema, false, &evaluated, schema, Wanted::All).into_vec()
     }
 }

@@ -18,6 +18,7 @@ impl<'v> Evaluation<'v> {
         let tag = if self.is_brief { tagged::tag(branches) } else { None };
         let sent = tag.as_ref().map(|(key, _)| instance.get(*key));
         let most = std::mem::replace(&mut self.most, usize::MAX);
+        let place = self.place.take();
         let mut failed = Vec::with_capacity(branches.len());
         let mut n_valid = 0;
         for (idx, branch) in branches.iter().enumerate() {
@@ -37,6 +38,7 @@ impl<'v> Evaluation<'v> {
             failed.push(inner);
         }
         self.most = most;
+        self.place = place;
         match n_valid {
             0 if is_one_of => self.fail(Kind::OneOf(failed), instance, failures),
             0 => self.fail(Kind::AnyOf(failed), instance, failures),

@@ -78,6 +78,11 @@ impl<'v> Rules<'v> {
         rules
     }
 
+    /// Returns true if a keyword is left.
+    pub(super) fn has(&self, rule: Rule) -> bool {
+        self.left & (1 << rule as u32) != 0
+    }
+
     /// Returns the next keyword.
     #[inline]
     pub(super) fn next(&mut self) -> Option<(Rule, &'v Value)> {

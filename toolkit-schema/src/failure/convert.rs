@@ -6,7 +6,7 @@ use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use serde_json::Value;
 
-use super::{Failure, Kind, Path, TYPE_NAMES};
+use super::{Failure, Kind, Location, TYPE_NAMES};
 
 impl<'v> From<ValidationError<'v>> for Failure<'v> {
     fn from(error: ValidationError<'v>) -> Self {
@@ -14,8 +14,10 @@ impl<'v> From<ValidationError<'v>> for Failure<'v> {
         Self {
             kind: parts.kind.into(),
             instance: parts.instance,
-            pointer: parts.instance_path.as_str().to_owned(),
-            path: Path::Text(parts.evaluation_path.as_str().to_owned()),
+            location: Location::Texts(Box::new([
+                parts.instance_path.as_str().to_owned(),
+                parts.evaluation_path.as_str().to_owned(),
+            ])),
         }
     }
 }

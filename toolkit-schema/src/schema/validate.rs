@@ -48,7 +48,7 @@ impl Schema {
     pub fn is_valid(&self, instance: &Value) -> bool {
         let instance = &*held_copy(instance);
         self.checked().is_ok_and(|checked| match checked.cost.exceeded_limit(instance) {
-            None => checked.compiled.is_valid(&self.value, instance),
+            None => checked.compiled.is_valid(&self.value, self.plan(), instance),
             Some(_) => self.passes_fast_path(instance),
         })
     }
@@ -77,7 +77,7 @@ impl Schema {
             Some(rule) => Err(Violations::from_size_limit(rule)),
             None => {
                 let detail = checked.cost.error_detail(instance);
-                checked.compiled.validate(&self.value, self.holds_secret(), instance, detail, wanted)
+                checked.compiled.validate(&self.value, self.plan(), self.holds_secret(), instance, detail, wanted)
             }
         }
     }

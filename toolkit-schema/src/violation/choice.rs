@@ -27,13 +27,13 @@ impl Explanation<'_> {
     /// branch is selected by its tag: a property with a constant value, or the only key of the object.
     pub(super) fn choice(&mut self, failure: &Failure<'_>, branches: &[Vec<Failure<'_>>]) {
         let instance = &*failure.instance;
-        let path = nodes(self.schema, &failure.path.text());
+        let path = nodes(self.schema, &failure.location.path());
         let schemas = path.last().and_then(|branches| branches.as_array()).map_or(&[][..], Vec::as_slice);
         let branches = branches.iter().enumerate().map(|(idx, failures)| Branch {
             schema: schemas.get(idx).map_or(&Value::Null, |schema| follow_refs(self.schema, schema)),
             failures,
         });
-        let here = &failure.pointer;
+        let here = failure.location.depth();
         let (viable, refused): (Vec<_>, Vec<_>) =
             branches.partition(|branch| !refuses_type(branch.failures, here, instance));
 
@@ -80,7 +80,9 @@ impl Explanation<'_> {
         let mut causes = failures.iter().filter(follows).peekable();
         causes.peek().is_some()
             && causes.all(|failure| match failure.kind.branches() {
-                _ if failure.instance.is_null() => is_optional(self.schema, &failure.path.text(), &failure.pointer),
+                _ if failure.instance.is_null() => {
+                    is_optional(self.schema, &failure.location.path(), &failure.location.pointer())
+                }
                 Some(branches) => branches.iter().any(|failures| self.fits_without_nulls(failures, depth + 1)),
                 None => false,
             })
@@ -102,7 +104,7 @@ impl Explanation<'_> {
             return false;
         };
         let all: Vec<Value> = values.iter().flatten().map(|value| (*value).clone()).collect();
-        let pointer = shorten_pointer(child(&failure.pointer, tag));
+        let pointer = shorten_pointer(child(&failure.location.pointer(), tag));
         let Some(sent) = failure.instance.get(tag) else {
             let mut rule = begun("is required: one of ");
             push_list(&mut rule, all.iter(), push_json);
@@ -116,7 +118,7 @@ impl Explanation<'_> {
             None => {
                 let violation = not_one_of(self.plain(failure, String::new()), &all, sent);
                 let shown = branches.iter().flat_map(|branch| branch.failures).find_map(|failure| {
-                    let is_tag = failure.pointer == child_of(failure, tag);
+                    let is_tag = failure.location.pointer() == child_of(failure, tag);
                     is_tag.then(|| self.plain(failure, String::new()).sent)
                 });
                 self.add(Violation { pointer, keyword: "enum".to_owned(), sent: shown.flatten(), ..violation });
@@ -201,13 +203,13 @@ impl Explanation<'_> {
 }
 
 fn child_of(failure: &Failure<'_>, tag: &str) -> String {
-    let pointer = &failure.pointer;
+    let pointer = failure.location.pointer();
     child(pointer.rsplit_once('/').map_or("", |(parent, _)| parent), tag)
 }
 
-/// Returns true if a branch rejects the value because of its type.
-fn refuses_type(failures: &[Failure<'_>], here: &str, instance: &Value) -> bool {
-    failures.iter().filter(|failure| failure.pointer == *here).any(|failure| match &failure.kind {
+/// Returns true if a branch rejects the value because of its type. `here` is the depth of the value.
+fn refuses_type(failures: &[Failure<'_>], here: usize, instance: &Value) -> bool {
+    failures.iter().filter(|failure| failure.location.depth() == here).any(|failure| match &failure.kind {
         Kind::Type(_) => true,
         Kind::Const(constant) => type_name(constant) != type_name(instance),
         Kind::Enum(options) => options.iter().all(|option| type_name(option) != type_name(instance)),
@@ -219,13 +221,13 @@ fn refuses_type(failures: &[Failure<'_>], here: &str, instance: &Value) -> bool 
 }
 
 /// Adds the types that a branch accepts.
-fn types_of(failures: &[Failure<'_>], here: &str, types: &mut Vec<&'static str>) {
+fn types_of(failures: &[Failure<'_>], here: usize, types: &mut Vec<&'static str>) {
     let mut add = |name| {
         if !types.contains(&name) {
             types.push(name);
         }
     };
-    for failure in failures.iter().filter(|failure| failure.pointer == *here) {
+    for failure in failures.iter().filter(|failure| failure.location.depth() == here) {
         match &failure.kind {
             Kind::Type(names) => names.iter().copied().for_each(&mut add),
             Kind::Const(constant) => add(type_name(constant)),

@@ -17,7 +17,7 @@ use crate::failure::{Failure, Kind};
 use crate::suggest::suggest;
 
 /// The maximum number of violations. A value with a million invalid items must not take memory for as many violations.
-const MAX_VIOLATIONS: usize = 256;
+pub(super) const MAX_VIOLATIONS: usize = 256;
 
 /// The violations collected so far, with the schema and the value that they refer to.
 pub(super) struct Explanation<'s> {
@@ -70,7 +70,7 @@ impl<'s> Explanation<'s> {
             }
             Kind::AnyOf(branches) | Kind::OneOf(branches) => self.choice(failure, branches),
             Kind::PropertyNames(inner) => {
-                let pointer = failure.pointer.clone();
+                let pointer = failure.location.pointer();
                 let key = inner.instance.as_str().unwrap_or_default();
                 let before = self.violations.len();
                 self.explain(inner);
@@ -84,7 +84,7 @@ impl<'s> Explanation<'s> {
             }
             // The object may not have any key. The failure does not name the key, so all of them are reported.
             Kind::False if is_about_keys(failure) => {
-                let object = self.instance.pointer(&failure.pointer).and_then(Value::as_object);
+                let object = self.instance.pointer(&failure.location.pointer()).and_then(Value::as_object);
                 let keys = object.into_iter().flat_map(serde_json::Map::keys).take(MAX_VIOLATIONS);
                 self.unexpected(failure, &keys.map(Cow::from).collect::<Vec<_>>());
             }
@@ -95,7 +95,7 @@ impl<'s> Explanation<'s> {
 
     /// Adds a violation for each key that is not allowed.
     fn unexpected(&mut self, failure: &Failure<'_>, unexpected: &[Cow<'_, str>]) {
-        let path = failure.path.text();
+        let path = failure.location.path();
         let holder = holder(self.schema, &path);
         let sees_all = path.ends_with("/unevaluatedProperties");
         let keys = holder.map_or_else(Keys::default, |holder| Keys::declared_in(self.schema, holder, sees_all));
@@ -141,21 +141,21 @@ impl<'s> Explanation<'s> {
             keyword: "additionalProperties".to_owned(),
             allowed: names.iter().take(MAX_LISTED).map(|&name| name.into()).collect(),
             suggestion,
-            ..Violation::new(shorten_pointer(child(&failure.pointer, key)), rule)
+            ..Violation::new(shorten_pointer(child(&failure.location.pointer(), key)), rule)
         }
     }
 
     /// Creates a violation with a rule and the value that was sent.
     pub(super) fn plain(&self, failure: &Failure<'_>, rule: String) -> Violation {
-        let (pointer, instance) = (&failure.pointer, &*failure.instance);
+        let (pointer, instance) = (failure.location.pointer(), &*failure.instance);
         // Only a `null` can be an omitted property, and only scalars are repeated.
         let sent = if self.outline.is_some() { None } else { repeatable(instance) };
-        let is_secret = self.secrets.is_some() && sent.is_some() && is_secret(self.schema, &failure.path.text());
+        let is_secret = self.secrets.is_some() && sent.is_some() && is_secret(self.schema, &failure.location.path());
         Violation {
             keyword: failure.kind.keyword().to_owned(),
             sent: sent.filter(|_| !is_secret),
-            optional: instance.is_null() && is_optional(self.schema, &failure.path.text(), pointer),
-            ..Violation::new(shorten_pointer(pointer.clone()), rule)
+            optional: instance.is_null() && is_optional(self.schema, &failure.location.path(), &pointer),
+            ..Violation::new(shorten_pointer(pointer.into_owned()), rule)
         }
     }
 }
@@ -173,6 +173,6 @@ fn may_be_repaired(failure: &Failure<'_>, repairs: Repairs) -> bool {
 }
 
 fn is_about_keys(failure: &Failure<'_>) -> bool {
-    let path = failure.path.text();
+    let path = failure.location.path();
     path.ends_with("/additionalProperties") || path.ends_with("/unevaluatedProperties")
 }

@@ -18,7 +18,7 @@ pub(super) fn with_rule(violation: Violation, failure: &Failure<'_>) -> Violatio
     let (rule, limit) = match &failure.kind {
         Kind::OneOfSeveral => at("must match exactly one of the allowed forms, but matches several"),
         Kind::Required(name) => {
-            let pointer = shorten_pointer(child(&failure.pointer, name));
+            let pointer = shorten_pointer(child(&failure.location.pointer(), name));
             let keyword = "required".to_owned();
             return Violation { keyword, ..Violation::new(pointer, "is required".to_owned()) };
         }
