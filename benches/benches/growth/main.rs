@@ -1,5 +1,5 @@
 //! Measures how the cost of work grows with the number of tools and steps:
-//! `cargo run --release -p toolkit --example growth`.
+//! `cargo bench -p toolkit-benches --bench growth`.
 //!
 //! Each row is the time of one operation, or of one tool or step of it, at several sizes. The ratio of the last size to
 //! the first one shows how the cost grows; 1.0 is linear for rows that are divided by the size.
