@@ -8,6 +8,7 @@ use std::io;
 
 use toolkit_benches::program::{Size, Workshop, project, sizes};
 use toolkit_benches::ways::{Way, ways};
+use toolkit_plot::results::{Recorder, Table};
 
 /// The compiler's defaults, which an author waits for.
 const PROFILES: &str = "";
@@ -28,18 +29,25 @@ fn main() -> io::Result<()> {
     }
     println!("| written with | tools | check, CPU s | a tool, ms | debug build, CPU s | a tool, ms |");
     println!("|---|---:|---:|---:|---:|---:|");
+    let mut recorder = Recorder::new("cargo run --release -p toolkit-benches --bin compile");
+    let mut table = Table::new("compilation", &["tools", "check_s", "check_tool_ms", "build_s", "build_tool_ms"]);
     for way in &ways {
-        measure(way, &workshop, &sizes)?;
+        measure(way, &workshop, &sizes, &mut table)?;
     }
+    recorder.add(table);
     println!("\n| | crates |\n|---|---:|");
+    let mut table = Table::new("minimal useful configuration", &["crates"]);
     for (package, name, _) in minimal() {
-        println!("| {name} | {} |", n_crates(&workshop, package)?);
+        let n_crates = n_crates(&workshop, package)?;
+        println!("| {name} | {n_crates} |");
+        table.row(name, [Some(n_crates as f64)]);
     }
-    Ok(())
+    recorder.add(table);
+    recorder.finish()
 }
 
 /// Measures the compilation of one way, and writes a row for each size.
-fn measure(way: &Way, workshop: &Workshop, sizes: &[usize]) -> io::Result<()> {
+fn measure(way: &Way, workshop: &Workshop, sizes: &[usize], table: &mut Table) -> io::Result<()> {
     let Way { package, name, .. } = way;
     // Once for the dependencies, and then for an empty package.
     let mut empty = [0.0; 2];
@@ -53,6 +61,7 @@ fn measure(way: &Way, workshop: &Workshop, sizes: &[usize]) -> io::Result<()> {
         let of_a_tool = |nth: usize, total: f64| (total - empty[nth]) * 1e3 / size as f64;
         let (check_tool, build_tool) = (of_a_tool(0, check), of_a_tool(1, build));
         println!("| {name} | {size} | {check:.1} | {check_tool:.1} | {build:.1} | {build_tool:.1} |");
+        table.row(*name, [size as f64, check, check_tool, build, build_tool].map(Some));
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use toolkit_benches::program::{Size, Workshop, sizes};
 use toolkit_benches::ways::{Way, ways};
+use toolkit_plot::results::{Recorder, Table};
 
 /// The number of repetitions, whose median is the result.
 const N_ROUNDS: usize = 3;
@@ -22,6 +23,8 @@ fn main() -> io::Result<()> {
     }
     println!("| written with | tools | whole package, CPU s | after one body | after one signature |");
     println!("|---|---:|---:|---:|---:|");
+    let mut recorder = Recorder::new("cargo run --release -p toolkit-benches --bin rebuild");
+    let mut table = Table::new("incremental builds", &["tools", "whole_s", "after_body", "after_signature"]);
     for way in &ways {
         for &size in &sizes {
             let whole = (way.tools)(size);
@@ -38,11 +41,13 @@ fn main() -> io::Result<()> {
                 }
             }
             let [full, body, signature] = times.map(median);
-            let share = |time: f64| 100.0 * time / full;
-            println!("| {} | {size} | {full:.1} | {:.0} % | {:.0} % |", way.name, share(body), share(signature));
+            let [body, signature] = [body, signature].map(|time| time / full);
+            println!("| {} | {size} | {full:.1} | {:.0} % | {:.0} % |", way.name, 100.0 * body, 100.0 * signature);
+            table.row(way.name, [size as f64, full, body, signature].map(Some));
         }
     }
-    Ok(())
+    recorder.add(table);
+    recorder.finish()
 }
 
 /// Builds the package with a source, and returns the processor time.

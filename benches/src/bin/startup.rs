@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use toolkit_benches::measure::Sorted;
 use toolkit_benches::program::{Size, Workshop, project, sizes};
+use toolkit_plot::results::{Recorder, Table};
 
 /// The number of tools in one crate, which rustc compiles easily; ten thousand tools are ten crates.
 const TOOLS_IN_A_CRATE: usize = 1_000;
@@ -38,8 +39,9 @@ fn main() -> io::Result<()> {
             runs.entry(size).or_default().push(Run::of(&workshop, size)?);
         }
     }
-    print(&runs);
-    Ok(())
+    let mut recorder = Recorder::new("cargo run --release -p toolkit-benches --bin startup");
+    recorder.add(print(&runs));
+    recorder.finish()
 }
 
 fn write_programs(workshop: &Workshop, sizes: &[usize]) -> io::Result<()> {
@@ -182,18 +184,24 @@ impl Run {
     }
 }
 
-fn print(runs: &BTreeMap<usize, Vec<Run>>) {
+/// Prints the table, and the cost of one more tool; returns the table.
+fn print(runs: &BTreeMap<usize, Vec<Run>>) -> Table {
     println!(
         "| tools | process, ms | more than with none, ms | `Catalog::linked()`, ms | resident, KiB | schemas built |"
     );
     println!("|---:|---:|---:|---:|---:|---:|");
+    let columns = ["tools", "process_ms", "more_than_with_none_ms", "linked_ms", "resident_kib", "schemas_built"];
+    let mut table = Table::new("startup", &columns);
     for (&size, of_size) in runs {
         let process = median(of_size.iter().map(|run| millis(run.process)));
         let more = of_size.iter().zip(&runs[&0]).map(|(run, none)| millis(run.process) - millis(none.process));
         let linked = median(of_size.iter().map(|run| millis(run.linked)));
         let resident = median(of_size.iter().map(|run| run.resident_kib));
         let schemas_built: u64 = of_size.iter().map(|run| run.schemas_built).sum();
-        println!("| {size} | {process:.2} | {:+.2} | {linked:.3} | {resident:.0} | {schemas_built} |", median(more));
+        let more = median(more);
+        println!("| {size} | {process:.2} | {more:+.2} | {linked:.3} | {resident:.0} | {schemas_built} |");
+        let values = [size as f64, process, more, linked, resident, schemas_built as f64];
+        table.row("a program", values.map(Some));
     }
     // The first tool links the code that all tools share, so the cost of one more tool is computed from a small number
     // on.
@@ -213,6 +221,7 @@ fn print(runs: &BTreeMap<usize, Vec<Run>>) {
             of_a_tool(&|many, few| many.resident_kib - few.resident_kib, 1_024.0),
         );
     }
+    table
 }
 
 fn median(numbers: impl IntoIterator<Item = f64>) -> f64 {
