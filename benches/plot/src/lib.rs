@@ -19,10 +19,11 @@
 //! `null`. `load` is the load average of the machine when the run ended, by which a reader sees whether it was idle.
 //!
 //! The program of this package makes the plots in `benches/plots` from the files in `benches/results`, and nothing else:
-//! the same results give the same bytes.
+//! the same results give the same bytes. `compare` prints the ratios that differ between two files.
 #![forbid(unsafe_code)]
 
 mod bars;
+pub mod compare;
 pub mod figures;
 mod lines;
 pub mod results;

@@ -1,9 +1,27 @@
 //! Makes the plots in `benches/plots` from the results in `benches/results`: `cargo run -p toolkit-plot`.
+//!
+//! `cargo run -p toolkit-plot -- compare BEFORE NOW` prints the ratios that differ between two files with results.
 
 use std::io;
 use std::path::Path;
 
+use toolkit_plot::compare::Comparison;
+use toolkit_plot::results::Results;
+
 fn main() -> io::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => plot(),
+        ["compare", before, now] => {
+            let [before, now] = [before, now].map(|path| Results::read(Path::new(path)));
+            print!("{}", Comparison::new(&before?, &now?));
+            Ok(())
+        }
+        _ => Err(io::Error::other("expected no arguments, or `compare BEFORE NOW`")),
+    }
+}
+
+fn plot() -> io::Result<()> {
     let benches = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package is in `benches`");
     for (name, svg) in toolkit_plot::figures::all(&benches.join("results"))? {
         std::fs::write(benches.join("plots").join(name).with_extension("svg"), svg)?;
