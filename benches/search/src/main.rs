@@ -12,6 +12,7 @@ mod corpus;
 mod rows;
 mod scores;
 mod tokens;
+mod words;
 
 use std::error::Error;
 
