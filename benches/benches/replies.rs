@@ -1,10 +1,12 @@
 //! A model's reply in, tool results out, compared to the same work with types of serde for exactly this reply.
 //!
 //! The typed program reads the reply, calls the functions without any check, and writes the results. It repeats nothing
-//! of the reply, and it knows the shape of one provider.
+//! of the reply, and it knows the shape of one provider. The calls are of a tool with 300 bytes of arguments, and of one
+//! with 15.
 
 use std::hint::black_box;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -19,6 +21,12 @@ use toolkit_providers::reply::Api;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
+
+/// Adds two integers.
+#[tool(namespace = "math")]
+fn add(a: i64, b: i64) -> i64 {
+    a + b
+}
 
 /// Books a seat.
 #[tool(namespace = "rail")]
@@ -60,6 +68,35 @@ struct Item {
     arguments: String,
 }
 
+/// The arguments of a tool, which the typed program knows.
+trait Arguments: DeserializeOwned {
+    /// The name that the model calls.
+    const NAME: &str;
+
+    fn example() -> Value;
+
+    /// Calls the function.
+    fn run(self) -> String;
+}
+
+#[derive(Deserialize)]
+struct Terms {
+    a: i64,
+    b: i64,
+}
+
+impl Arguments for Terms {
+    const NAME: &str = "math_add";
+
+    fn example() -> Value {
+        json!({ "a": 17, "b": 25 })
+    }
+
+    fn run(self) -> String {
+        add(self.a, self.b).to_string()
+    }
+}
+
 #[derive(Deserialize)]
 struct Booking {
     from: String,
@@ -67,6 +104,20 @@ struct Booking {
     date: String,
     seats: Vec<u32>,
     note: String,
+}
+
+impl Arguments for Booking {
+    const NAME: &str = "rail_book";
+
+    fn example() -> Value {
+        let note = "A window seat near the restaurant car, please, and a place for a bicycle. ".repeat(3);
+        json!({ "from": "Zürich", "to": "Lugano", "date": "2026-11-23", "seats": [1, 2, 3], "note": note })
+    }
+
+    fn run(self) -> String {
+        let Self { from, to, date, seats, note } = self;
+        book(from, to, date, seats, note)
+    }
 }
 
 #[derive(Serialize)]
@@ -91,42 +142,46 @@ struct Output {
 
 fn main() -> std::io::Result<()> {
     let mut recorder = Recorder::new("cargo bench -p toolkit-benches --bench replies");
-    let dispatcher = Dispatcher::new(catalog![book].expect("one tool")).expect("no state is needed");
-    let export = tools(dispatcher.catalog(), Naming::default(), Options::default()).expect("the name is portable");
+    let dispatcher = Dispatcher::new(catalog![add, book].expect("the names differ")).expect("no state is needed");
+    let export = tools(dispatcher.catalog(), Naming::default(), Options::default()).expect("the names are portable");
     for n_calls in [1, 4, 16] {
-        let message = message(n_calls);
-        print(
-            &mut recorder,
-            "Anthropic",
-            n_calls,
-            &message,
-            || anthropic_typed(&message),
-            || respond(MESSAGES, &message, &dispatcher, &export.names),
-        );
-        let response = response(n_calls);
-        print(
-            &mut recorder,
-            "Responses",
-            n_calls,
-            &response,
-            || responses_typed(&response),
-            || respond(RESPONSES, &response, &dispatcher, &export.names),
-        );
+        measure::<Booking>(&mut recorder, n_calls, &dispatcher, &export.names);
+        measure::<Terms>(&mut recorder, n_calls, &dispatcher, &export.names);
     }
     recorder.finish()
 }
 
+/// Measures replies of both providers with that many calls of one tool.
+fn measure<A: Arguments>(recorder: &mut Recorder, n_calls: usize, dispatcher: &Dispatcher, names: &ExportedNames) {
+    let title = |api: &str| format!("{api}, calls of `{}`: {n_calls}", A::NAME);
+    let message = message::<A>(n_calls);
+    print(
+        recorder,
+        title("Anthropic"),
+        &message,
+        || anthropic_typed::<A>(&message),
+        || respond(MESSAGES, &message, dispatcher, names),
+    );
+    let response = response::<A>(n_calls);
+    print(
+        recorder,
+        title("Responses"),
+        &response,
+        || responses_typed::<A>(&response),
+        || respond(RESPONSES, &response, dispatcher, names),
+    );
+}
+
 fn print(
     recorder: &mut Recorder,
-    api: &str,
-    n_calls: usize,
+    title: String,
     reply: &[u8],
     typed: impl Fn() -> Vec<u8>,
     ours: impl Fn() -> Vec<u8>,
 ) {
     let tree = |json: &[u8]| serde_json::from_slice::<Value>(json).expect("it is JSON");
     assert_eq!(tree(&typed()), tree(&ours()), "both do the same");
-    let mut table = Table::new(format!("{api}, calls: {n_calls}"));
+    let mut table = Table::new(title);
     table.row("typed serde", "nothing", typed);
     table.row("a JSON tree of the reply", "nothing", || tree(black_box(reply)));
     table.row("`toolkit`", "in and out", ours);
@@ -139,43 +194,37 @@ fn respond(api: Api, reply: &[u8], dispatcher: &Dispatcher, names: &ExportedName
     serde_json::to_vec(&results.messages().expect("all calls are answered")).expect("it is JSON")
 }
 
-fn anthropic_typed(reply: &[u8]) -> Vec<u8> {
+fn anthropic_typed<A: Arguments>(reply: &[u8]) -> Vec<u8> {
     let message: Message<'_> = serde_json::from_slice(black_box(reply)).expect("it is a message");
     let calls = message.content.into_iter().filter(|block| block.r#type == "tool_use");
     let content = calls.map(|block| {
-        let booking = serde_json::from_str(block.input.map_or("{}", RawValue::get)).expect("the arguments fit");
-        ToolResult { r#type: "tool_result", tool_use_id: block.id, content: run(&block.name, booking) }
+        let arguments = serde_json::from_str(block.input.map_or("{}", RawValue::get)).expect("the arguments fit");
+        ToolResult { r#type: "tool_result", tool_use_id: block.id, content: run::<A>(&block.name, arguments) }
     });
     let results = Results { role: "user", content: content.collect() };
     serde_json::to_vec(&[results]).expect("it is JSON")
 }
 
-fn responses_typed(reply: &[u8]) -> Vec<u8> {
+fn responses_typed<A: Arguments>(reply: &[u8]) -> Vec<u8> {
     let response: Response = serde_json::from_slice(black_box(reply)).expect("it is a response");
     let calls = response.output.into_iter().filter(|item| item.r#type == "function_call");
     let outputs = calls.map(|item| {
-        let booking = serde_json::from_str(&item.arguments).expect("the arguments fit");
-        Output { r#type: "function_call_output", call_id: item.call_id, output: run(&item.name, booking) }
+        let arguments = serde_json::from_str(&item.arguments).expect("the arguments fit");
+        Output { r#type: "function_call_output", call_id: item.call_id, output: run::<A>(&item.name, arguments) }
     });
     serde_json::to_vec(&outputs.collect::<Vec<Output>>()).expect("it is JSON")
 }
 
-fn run(name: &str, booking: Booking) -> String {
-    assert_eq!(name, "rail_book");
-    let Booking { from, to, date, seats, note } = booking;
-    book(from, to, date, seats, note)
+fn run<A: Arguments>(name: &str, arguments: A) -> String {
+    assert_eq!(name, A::NAME);
+    arguments.run()
 }
 
-fn arguments() -> Value {
-    let note = "A window seat near the restaurant car, please, and a place for a bicycle. ".repeat(3);
-    json!({ "from": "Zürich", "to": "Lugano", "date": "2026-11-23", "seats": [1, 2, 3], "note": note })
-}
-
-fn message(n_calls: usize) -> Vec<u8> {
+fn message<A: Arguments>(n_calls: usize) -> Vec<u8> {
     let thinking =
         json!({ "type": "thinking", "thinking": "The user wants seats. ".repeat(20), "signature": "EqQB".repeat(50) });
     let text = json!({ "type": "text", "text": "I will book the seats now." });
-    let call = |n| json!({ "type": "tool_use", "id": format!("toolu_{n}"), "name": "rail_book", "input": arguments() });
+    let call = |n| json!({ "type": "tool_use", "id": format!("toolu_{n}"), "name": A::NAME, "input": A::example() });
     let content: Vec<Value> = [thinking, text].into_iter().chain((0..n_calls).map(call)).collect();
     let usage = json!({ "input_tokens": 812, "output_tokens": 311, "cache_read_input_tokens": 0 });
     let message = json!({ "id": "msg_1", "type": "message", "role": "assistant", "model": "claude", "content": content,
@@ -183,14 +232,14 @@ fn message(n_calls: usize) -> Vec<u8> {
     serde_json::to_vec(&message).expect("it is JSON")
 }
 
-fn response(n_calls: usize) -> Vec<u8> {
+fn response<A: Arguments>(n_calls: usize) -> Vec<u8> {
     let reasoning =
         json!({ "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA".repeat(100) });
     let text = json!({ "type": "output_text", "text": "I will book the seats now.", "annotations": [] });
     let message = json!({ "type": "message", "id": "msg_1", "role": "assistant", "content": [text] });
     let call = |n| {
-        json!({ "type": "function_call", "id": format!("fc_{n}"), "call_id": format!("call_{n}"), "name": "rail_book",
-            "arguments": arguments().to_string(), "status": "completed" })
+        json!({ "type": "function_call", "id": format!("fc_{n}"), "call_id": format!("call_{n}"), "name": A::NAME,
+            "arguments": A::example().to_string(), "status": "completed" })
     };
     let output: Vec<Value> = [reasoning, message].into_iter().chain((0..n_calls).map(call)).collect();
     let response = json!({ "id": "resp_1", "object": "response", "status": "completed", "model": "gpt", "output": output,
