@@ -52,7 +52,7 @@ fn names(growth: &mut Growth, catalog: &Catalog) {
 
 /// Measures what is done with all tools together, in turns.
 fn whole(growth: &mut Growth, corpus: Corpus, n_tools: usize) -> Result<(), Box<dyn Error>> {
-    let n_rounds = (300_000 / n_tools).clamp(3, 41);
+    let n_rounds = (50_000 / n_tools).clamp(3, 41);
     let naming = Naming::default();
     let catalog = Catalog::new(corpus(n_tools)?)?;
     let list = ToolList::new(&catalog, Revision::default(), naming)?.to_json();

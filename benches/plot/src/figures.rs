@@ -20,6 +20,26 @@ const CALLS: [(&str, &str); 6] = [
 /// The table of calls whose arguments grow.
 const GROWTH: &str = "growth of `batch`";
 
+/// Lines of the plots of growth: the table, the row, and the name of the line.
+const PAYLOADS: [(&str, &str, &str); 4] = [
+    ("payload of records", "a byte: `Dispatcher::call_sync`", "toolkit, records"),
+    ("payload of records", "a byte: serde, function, serde", "serde, records"),
+    ("payload of one text", "a byte: `Dispatcher::call_sync`", "toolkit, one text"),
+    ("payload of one text", "a byte: serde, function, serde", "serde, one text"),
+];
+const CATALOGS: [(&str, &str, &str); 4] = [
+    ("catalog of small tools", "a tool: `Catalog::new`", "Catalog::new, small"),
+    ("catalog of varied tools", "a tool: `Catalog::new`", "Catalog::new, varied"),
+    ("catalog of small tools", "a tool: `ToolList::new`", "ToolList::new, small"),
+    ("catalog of varied tools", "a tool: `ToolList::new`", "ToolList::new, varied"),
+];
+const CALLS_IN_FLIGHT: [(&str, &str, &str); 4] = [
+    ("calls of `add` in flight", "a call: `Dispatcher::call`", "toolkit, add"),
+    ("calls of `add` in flight", "a call: serde, async function, serde", "serde, add"),
+    ("calls of `search` in flight", "a call: `Dispatcher::call`", "toolkit, search"),
+    ("calls of `search` in flight", "a call: serde, async function, serde", "serde, search"),
+];
+
 /// Makes all plots from the results in a directory: the names of the files, without their extension, and their texts.
 ///
 /// # Errors
@@ -38,6 +58,13 @@ pub fn all(results: &Path) -> io::Result<Vec<(&'static str, String)>> {
     // Results of earlier versions lack this table.
     if let Ok(grown) = dispatch.table(GROWTH) {
         plots.push(("payload", payload(grown)));
+    }
+    // A run takes several minutes on an idle machine, so that the directory may not contain its results.
+    if results.join("growth.json").exists() {
+        let growth = read("growth")?;
+        plots.push(("growth-payload", growth_of_payload(&growth)?));
+        plots.push(("growth-catalog", growth_of_catalog(&growth)?));
+        plots.push(("growth-calls", growth_of_calls(&growth)?));
     }
     Ok(plots)
 }
@@ -111,6 +138,49 @@ fn lookups(results: &Results) -> io::Result<String> {
         }),
     };
     Ok(lines.to_svg())
+}
+
+fn growth_of_payload(results: &Results) -> io::Result<String> {
+    let lines = Lines {
+        title: "Cost of a byte as the payload grows".to_owned(),
+        axis: "nanoseconds for each byte of the arguments, with the work that belongs to it".to_owned(),
+        x_axis: "bytes of the arguments".to_owned(),
+        is_log: false,
+        lines: growing(results, "bytes", &PAYLOADS)?,
+    };
+    Ok(lines.to_svg())
+}
+
+fn growth_of_catalog(results: &Results) -> io::Result<String> {
+    let lines = Lines {
+        title: "Cost of a tool as the catalog grows".to_owned(),
+        axis: "nanoseconds for each tool (logarithmic)".to_owned(),
+        x_axis: "tools in the catalog".to_owned(),
+        is_log: true,
+        lines: growing(results, "tools", &CATALOGS)?,
+    };
+    Ok(lines.to_svg())
+}
+
+fn growth_of_calls(results: &Results) -> io::Result<String> {
+    let lines = Lines {
+        title: "Cost of a call as the calls in flight grow".to_owned(),
+        axis: "nanoseconds for each call, from its task to its result".to_owned(),
+        x_axis: "calls in flight".to_owned(),
+        is_log: false,
+        lines: growing(results, "calls", &CALLS_IN_FLIGHT)?,
+    };
+    Ok(lines.to_svg())
+}
+
+/// Creates a line of times for each of the rows.
+fn growing(results: &Results, size: &str, rows: &[(&str, &str, &'static str)]) -> io::Result<Vec<Line>> {
+    let mut found = Vec::new();
+    for (title, row, name) in rows {
+        let table = results.table(title)?;
+        found.extend(lines(table, size, "ns", |found| (found == *row).then_some(*name)));
+    }
+    Ok(found)
 }
 
 fn search_quality(results: &Results) -> String {
