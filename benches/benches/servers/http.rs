@@ -9,6 +9,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
 use crate::cores::Cores;
+use crate::payload::Payload;
 use crate::process::{Process, Turn};
 use crate::rows::Row;
 use crate::table::Client;
@@ -22,16 +23,16 @@ pub(crate) enum Revision {
 
 impl Revision {
     /// Builds a request of a client without a session.
-    fn request(self, address: &str) -> String {
+    fn request(self, address: &str, Payload { tool, arguments, .. }: Payload) -> String {
         let (name, headers, meta) = match self {
-            Self::V2025_11_25 => ("2025-11-25", "", ""),
+            Self::V2025_11_25 => ("2025-11-25", String::new(), ""),
             Self::V2026_07_28 => (
                 "2026-07-28",
-                "mcp-method: tools/call\r\nmcp-name: add\r\n",
+                format!("mcp-method: tools/call\r\nmcp-name: {tool}\r\n"),
                 r#","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"load","version":"1"}}"#,
             ),
         };
-        let params = format!(r#"{{"name":"add","arguments":{{"a":1,"b":2}}{meta}}}"#);
+        let params = format!(r#"{{"name":"{tool}","arguments":{arguments}{meta}}}"#);
         let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#);
         format!(
             "POST /mcp HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n\
@@ -47,18 +48,20 @@ pub(crate) struct Http {
     process: Process,
     address: String,
     request: String,
+    expected: &'static str,
     runtime: Runtime,
 }
 
 impl Http {
-    pub(crate) fn start(row: &Row, cores: Cores, revision: Revision) -> Self {
-        let mut process = Process::start(row, cores, "http");
+    pub(crate) fn start(row: &Row, cores: Cores, revision: Revision, payload: Payload) -> Self {
+        let mut process = Process::start(row, cores, "http", payload);
         let mut address = String::new();
         let output = process.0.stdout.take().expect("stdout is a pipe");
         BufReader::new(output).read_line(&mut address).expect("the server says where it is");
         let address = address.trim().to_owned();
         let runtime = Builder::new_current_thread().enable_io().build().expect("a runtime");
-        Self { process, request: revision.request(&address), address, runtime }
+        let request = revision.request(&address, payload);
+        Self { process, request, expected: payload.expected, address, runtime }
     }
 }
 
@@ -68,7 +71,7 @@ impl Client for Http {
         let connections = self.runtime.block_on(async {
             let mut connections = Vec::new();
             for _ in 0..n_in_flight {
-                let mut connection = Connection::open(&self.address, &self.request).await;
+                let mut connection = Connection::open(&self.address, &self.request, self.expected).await;
                 connection.call().await;
                 connections.push(connection);
             }
@@ -87,16 +90,17 @@ impl Client for Http {
 struct Connection {
     stream: AsyncBufReader<TcpStream>,
     request: String,
+    expected: &'static str,
     line: String,
     body: Vec<u8>,
 }
 
 impl Connection {
-    async fn open(address: &str, request: &str) -> Self {
+    async fn open(address: &str, request: &str, expected: &'static str) -> Self {
         let stream = TcpStream::connect(address).await.expect("the server listens");
         stream.set_nodelay(true).expect("it is a connection");
         let request = request.to_owned();
-        Self { stream: AsyncBufReader::new(stream), request, line: String::new(), body: Vec::new() }
+        Self { stream: AsyncBufReader::new(stream), request, expected, line: String::new(), body: Vec::new() }
     }
 
     /// The duration of each call.
@@ -133,7 +137,7 @@ impl Connection {
         }
         self.take(length).await;
         let text = String::from_utf8_lossy(&self.body);
-        assert!(text.contains(r#""structuredContent":{"sum":3}"#), "{text}");
+        assert!(text.contains(self.expected), "{text}");
     }
 
     async fn line(&mut self) -> &mut String {

@@ -2,15 +2,20 @@
 //! `benches/benches/servers/run`, which installs the libraries of other languages first.
 //!
 //! Each server is a separate process that this one starts, and does the same work: it takes `{"a": 1, "b": 2}`, adds,
-//! and responds with the sum as data and as text. The same client calls all of them.
+//! and responds with the sum as data and as text. The servers in Rust also answer calls of `search`, with 153 bytes of
+//! arguments and 238 of data. The same client calls all of them.
 
 mod cores;
 mod http;
+mod payload;
 mod pipe;
 mod process;
 mod rows;
 mod serve;
 mod table;
+#[path = "../dispatch/tools.rs"]
+#[expect(dead_code, reason = "`batch` and rejected calls are measured in `dispatch`")]
+mod tools;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -19,15 +24,16 @@ use toolkit_plot::results::Recorder;
 
 use self::cores::Cores;
 use self::http::{Http, Revision};
+use self::payload::{ADD, Payload, SEARCH};
 use self::pipe::Pipe;
 use self::table::Pace;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let [command, name, transport] = &arguments[..]
+    if let [command, name, transport, tool] = &arguments[..]
         && command == "serve"
     {
-        serve::serve(name, transport);
+        serve::serve(name, transport, tool);
         return ExitCode::SUCCESS;
     }
     let is_quick = arguments.iter().any(|argument| argument == "--quick");
@@ -38,25 +44,18 @@ fn main() -> ExitCode {
     };
     let cores = Cores::share();
     println!("{cores}\n\nload average before: {}", load_average());
-    let http = |revision| move |row: &rows::Row| Http::start(row, cores, revision);
-    let mut recorder = Recorder::new("benches/benches/servers/run");
-    table::print(
-        &mut recorder,
-        "HTTP, 2026-07-28",
-        rows::http(Revision::V2026_07_28),
-        pace,
-        http(Revision::V2026_07_28),
-    );
-    table::print(
-        &mut recorder,
-        "HTTP, 2025-11-25",
-        rows::http(Revision::V2025_11_25),
-        pace,
-        http(Revision::V2025_11_25),
-    );
-    table::print(&mut recorder, "pipes, 2025-11-25", rows::pipe(), pace, |row| Pipe::start(row, cores));
+    let http = |revision, payload: Payload| move |row: &rows::Row| Http::start(row, cores, revision, payload);
+    let pipe = |payload: Payload| move |row: &rows::Row| Pipe::start(row, cores, payload);
+    let (before, now) = (Revision::V2025_11_25, Revision::V2026_07_28);
+    let mut run = Recorder::new("benches/benches/servers/run");
+    let recorder = &mut run;
+    table::print(recorder, "HTTP, 2026-07-28", rows::http(now), pace, http(now, ADD));
+    table::print(recorder, "HTTP, 2026-07-28, `search`", rows::of_rust(rows::http(now)), pace, http(now, SEARCH));
+    table::print(recorder, "HTTP, 2025-11-25", rows::http(before), pace, http(before, ADD));
+    table::print(recorder, "pipes, 2025-11-25", rows::pipe(), pace, pipe(ADD));
+    table::print(recorder, "pipes, 2025-11-25, `search`", rows::of_rust(rows::pipe()), pace, pipe(SEARCH));
     println!("\nload average after: {}", load_average());
-    match recorder.finish() {
+    match run.finish() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("cannot write the results: {error}");

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use toolkit_benches::measure::Sorted;
 
 use crate::cores::Cores;
+use crate::payload::Payload;
 use crate::rows::Row;
 
 /// Measurements of one turn.
@@ -21,9 +22,9 @@ pub(crate) struct Turn {
 pub(crate) struct Process(pub(crate) Child);
 
 impl Process {
-    pub(crate) fn start(row: &Row, cores: Cores, transport: &str) -> Self {
+    pub(crate) fn start(row: &Row, cores: Cores, transport: &str, payload: Payload) -> Self {
         let mut command = row.program.command(cores);
-        command.args([row.server, transport]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.args([row.server, transport, payload.tool]).stdin(Stdio::piped()).stdout(Stdio::piped());
         Self(command.spawn().unwrap_or_else(|error| panic!("{} does not start: {error}", row.name)))
     }
 

@@ -46,6 +46,12 @@ pub(crate) fn http(revision: Revision) -> Vec<Row> {
     rows
 }
 
+/// Returns the servers that have all of the tools: the peers have `add` only.
+pub(crate) fn of_rust(mut rows: Vec<Row>) -> Vec<Row> {
+    rows.retain(|row| row.program == Program::This);
+    rows
+}
+
 /// Servers over pipes; the first is the reference of the ratios.
 pub(crate) fn pipe() -> Vec<Row> {
     let mut rows = vec![

@@ -3,6 +3,7 @@
 mod answer;
 mod by_rmcp;
 mod least;
+mod search;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,10 +12,13 @@ use tokio::runtime::Runtime;
 use toolkit::{Dispatcher, tool};
 use toolkit_mcp::server::Server;
 
+use crate::tools;
+
 /// Runs one of the servers until the process is killed, or its stdin ends.
-pub(crate) fn serve(name: &str, transport: &str) {
+pub(crate) fn serve(name: &str, transport: &str, tool: &str) {
+    let answered = answered(tool);
     if name == "loop" {
-        return least::lines();
+        return least::lines(answered);
     }
     if name == "loop-dispatcher" {
         return least::lines_with(&dispatcher());
@@ -24,17 +28,17 @@ pub(crate) fn serve(name: &str, transport: &str) {
         match (name, transport) {
             ("toolkit", "http") => over_http().await,
             ("toolkit", "pipe") => server().stdio().await.expect("the pipes hold"),
-            ("rmcp", "http") => by_rmcp::over_http(by_rmcp::Adder::new).await,
-            ("rmcp", "pipe") => by_rmcp::over_pipes(by_rmcp::Adder::new()).await,
+            ("rmcp", "http") => by_rmcp::over_http(by_rmcp::Tools::new).await,
+            ("rmcp", "pipe") => by_rmcp::over_pipes(by_rmcp::Tools::new()).await,
             ("rmcp-cloned", "http") => {
-                let adder = by_rmcp::Adder::new();
-                by_rmcp::over_http(move || adder.clone()).await;
+                let tools = by_rmcp::Tools::new();
+                by_rmcp::over_http(move || tools.clone()).await;
             }
             ("rmcp-bare", "http") => by_rmcp::over_http(|| by_rmcp::Bare).await,
             ("rmcp-bare", "pipe") => by_rmcp::over_pipes(by_rmcp::Bare).await,
-            ("axum", "http") => least::axum().await,
+            ("axum", "http") => least::axum(answered).await,
             ("axum-dispatcher", "http") => least::axum_with(dispatcher()).await,
-            ("socket", "http") => least::socket().await,
+            ("socket", "http") => least::socket(answered).await,
             _ => panic!("there is no server `{name}` over {transport}"),
         }
     });
@@ -52,12 +56,23 @@ fn add(a: i64, b: i64) -> Sum {
     Sum { sum: a + b }
 }
 
+/// Writes the response to a call in the shortest way.
+type Answered = fn(&[u8]) -> String;
+
+fn answered(tool: &str) -> Answered {
+    match tool {
+        "add" => answer::answered,
+        "search" => search::answered,
+        _ => panic!("there is no tool `{tool}`"),
+    }
+}
+
 fn dispatcher() -> Dispatcher {
-    Dispatcher::new(toolkit::catalog![add].expect("one tool")).expect("it borrows nothing")
+    Dispatcher::new(toolkit::catalog![add, tools::search].expect("the names differ")).expect("it borrows nothing")
 }
 
 fn server() -> Server {
-    Server::new(dispatcher()).expect("its name is portable")
+    Server::new(dispatcher()).expect("their names are portable")
 }
 
 async fn over_http() {

@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Sum, listener};
+use crate::tools::{self, Hits, Search};
 
 #[derive(Deserialize, JsonSchema)]
 struct Terms {
@@ -23,12 +24,12 @@ struct Terms {
 
 /// As in rmcp's examples: a router in a field.
 #[derive(Clone)]
-pub(super) struct Adder {
+pub(super) struct Tools {
     tool_router: ToolRouter<Self>,
 }
 
 #[tool_router]
-impl Adder {
+impl Tools {
     pub(super) fn new() -> Self {
         Self { tool_router: Self::tool_router() }
     }
@@ -38,10 +39,16 @@ impl Adder {
     fn add(&self, Parameters(Terms { a, b }): Parameters<Terms>) -> Json<Sum> {
         Json(Sum { sum: a + b })
     }
+
+    /// Searches.
+    #[tool]
+    fn search(&self, Parameters(args): Parameters<Search>) -> Json<Hits> {
+        Json(tools::search(args))
+    }
 }
 
 #[tool_handler(router = self.tool_router)]
-impl ServerHandler for Adder {
+impl ServerHandler for Tools {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
     }
@@ -62,9 +69,14 @@ impl ServerHandler for Bare {
         _: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = serde_json::Value::Object(request.arguments.unwrap_or_default());
-        let Terms { a, b } = serde_json::from_value(arguments).expect("valid");
-        let sum = serde_json::to_value(Sum { sum: a + b }).expect("a number");
-        Ok(CallToolResult::structured(sum).into())
+        let data = match &*request.name {
+            "add" => {
+                let Terms { a, b } = serde_json::from_value(arguments).expect("valid");
+                serde_json::to_value(Sum { sum: a + b })
+            }
+            _ => serde_json::to_value(tools::search(serde_json::from_value(arguments).expect("valid"))),
+        };
+        Ok(CallToolResult::structured(data.expect("a result is JSON")).into())
     }
 }
 

@@ -12,14 +12,14 @@ use tokio::net::TcpStream;
 use toolkit::Dispatcher;
 use toolkit::mcp::{CallParams, Revision, write_result};
 
-use super::answer::{Message, answered};
-use super::listener;
+use super::answer::Message;
+use super::{Answered, listener};
 
 const JSON: [(&str, &str); 1] = [("content-type", "application/json")];
 
 /// A handler of axum.
-pub(super) async fn axum() {
-    let handler = async |body: Bytes| (JSON, answered(&body));
+pub(super) async fn axum(answered: Answered) {
+    let handler = async move |body: Bytes| (JSON, answered(&body));
     let router = Router::new().route("/mcp", post(handler));
     axum::serve(listener().await, router).await.expect("it serves");
 }
@@ -51,15 +51,15 @@ fn response(id: &RawValue, result: &[u8]) -> Vec<u8> {
 }
 
 /// HTTP read by hand: a head, and the number of bytes in its `content-length`.
-pub(super) async fn socket() {
+pub(super) async fn socket(answered: Answered) {
     let listener = listener().await;
     loop {
         let (stream, _) = listener.accept().await.expect("it listens");
-        tokio::spawn(connection(stream));
+        tokio::spawn(connection(stream, answered));
     }
 }
 
-async fn connection(mut stream: TcpStream) {
+async fn connection(mut stream: TcpStream, answered: Answered) {
     const END_OF_HEAD: &[u8] = b"\r\n\r\n";
     let mut read = Vec::with_capacity(4 << 10);
     while stream.read_buf(&mut read).await.is_ok_and(|n_bytes| n_bytes > 0) {
@@ -78,7 +78,7 @@ async fn connection(mut stream: TcpStream) {
 }
 
 /// One thread that reads and writes lines, and flushes when there is no further input.
-pub(super) fn lines() {
+pub(super) fn lines(answered: Answered) {
     each_line(|line| answered(line).into_bytes());
 }
 
