@@ -12,9 +12,9 @@ pub(super) use self::node::{Label, Node};
 use super::dialect::Dialect;
 use super::error::{MAX_DIAGNOSTICS, SchemaDiagnostic, SchemaErrorKind};
 use super::limits::MAX_SUBSCHEMAS;
+use super::pointer::child;
 use super::reference::{Base, References, Target};
 use super::tagged;
-use super::violation::child;
 use super::walk::{self, Token};
 
 /// The schemas of a document, the root first. Includes the schemas that references reach in unknown locations, which

@@ -94,7 +94,8 @@ pub use self::{
     excerpt::{quoted, shown_id, shown_pointer},
     json::is_too_deep,
     patterns::Matcher,
-    violation::{Repairs, child, declared_pointer},
+    pointer::child,
+    violation::{Repairs, declared_pointer},
 };
 
 pub use self::error::{SchemaDiagnostic, SchemaError, SchemaErrorKind, ValidationError};

@@ -12,7 +12,7 @@ pub use self::matcher::Matcher;
 use super::error::{MAX_DIAGNOSTICS, SchemaDiagnostic, SchemaErrorKind};
 use super::excerpt::quoted;
 use super::graph::{Graph, Pattern};
-use super::violation::child;
+use super::pointer::child;
 
 /// The patterns of a schema.
 #[derive(Default)]

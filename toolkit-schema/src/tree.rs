@@ -12,7 +12,7 @@ use serde_json::{Number, Value};
 
 use super::json;
 use super::plan::{Held, Whole, read_located, read_tree};
-use super::violation::child;
+use super::pointer::child;
 
 #[derive(Debug)]
 pub struct Tree {

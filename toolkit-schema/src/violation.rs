@@ -15,8 +15,7 @@ use std::fmt;
 use serde_json::Value;
 
 use self::explanation::{Explanation, MAX_VIOLATIONS};
-pub use self::locate::child;
-pub(super) use self::locate::{holds_secret, push_child};
+pub(super) use self::locate::holds_secret;
 pub(super) use self::secret::masked;
 pub use self::single::Violation;
 use self::text::shorten_pointer;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use crate::child;
+use crate::pointer::child;
 
 /// The way in which values are validated against a schema.
 ///

@@ -8,12 +8,13 @@ use serde_json::Value;
 
 use super::Repairs;
 use super::keys::Keys;
-use super::locate::{child, holder, is_optional, is_secret};
+use super::locate::{holder, is_optional, is_secret};
 use super::rule::{outlined, with_rule};
 use super::secret::Secrets;
 use super::single::Violation;
 use super::text::{MAX_LISTED, begun, push_list, push_quoted, repeatable, shorten_pointer};
 use crate::failure::{Failure, Kind};
+use crate::pointer::child;
 use crate::suggest::suggest;
 
 /// The maximum number of violations. A value with a million invalid items must not take memory for as many violations.

@@ -8,8 +8,9 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::super::walk;
-use super::locate::{child, tokens};
+use super::locate::tokens;
 use super::single::Violation;
+use crate::pointer::child;
 
 /// The replacement of a secret, and of an undeclared key inside one.
 const MASK: &str = "…";

@@ -4,8 +4,6 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::plan::special;
-
 /// The maximum length of a scalar that a message repeats, in characters.
 const MAX_SENT: usize = 80;
 
@@ -43,7 +41,7 @@ pub(super) fn push_quoted(text: &mut String, name: &str) {
 pub(super) fn push_json(text: &mut String, value: &Value) {
     match value {
         // The common values without the serializer, which writes each part of a string by itself.
-        Value::String(plain) if special::position(plain.as_bytes()) == plain.len() => {
+        Value::String(plain) if plain.bytes().all(|byte| byte >= b' ' && !matches!(byte, b'"' | b'\\')) => {
             text.push('"');
             text.push_str(plain);
             text.push('"');

@@ -7,8 +7,9 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::locate::{child, tokens};
+use super::locate::tokens;
 use super::single::Violation;
+use crate::pointer::child;
 
 /// The maximum number of values that are searched for violations.
 const MAX_VALUES: usize = 20_000;
