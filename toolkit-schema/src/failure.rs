@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::pointer::push_child;
+use super::child::push_child;
 
 /// A keyword that a part of a value does not satisfy.
 pub(super) struct Failure<'v> {

@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 
 use self::node::Place;
 pub(super) use self::node::{Label, Node};
+use super::child::child;
 use super::dialect::Dialect;
 use super::error::{MAX_DIAGNOSTICS, SchemaDiagnostic, SchemaErrorKind};
 use super::limits::MAX_SUBSCHEMAS;
-use super::pointer::child;
 use super::reference::{Base, References, Target};
 use super::tagged;
 use super::walk::{self, Token};

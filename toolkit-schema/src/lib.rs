@@ -36,6 +36,7 @@
 struct Readme;
 
 mod check;
+mod child;
 pub mod close;
 mod cost;
 mod error;
@@ -90,11 +91,11 @@ pub mod walk;
 // Hidden at their definitions, since an inlined re-export of this crate ignores an attribute here.
 #[doc(hidden)]
 pub use self::{
+    child::child,
     dialect::Dialect,
     excerpt::{quoted, shown_id, shown_pointer},
     json::is_too_deep,
     patterns::Matcher,
-    pointer::child,
     violation::{Repairs, declared_pointer},
 };
 

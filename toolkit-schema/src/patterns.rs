@@ -9,10 +9,10 @@ use std::collections::HashMap;
 #[cfg(feature = "jsonschema")]
 pub(super) use self::library::has_much_text;
 pub use self::matcher::Matcher;
+use super::child::child;
 use super::error::{MAX_DIAGNOSTICS, SchemaDiagnostic, SchemaErrorKind};
 use super::excerpt::quoted;
 use super::graph::{Graph, Pattern};
-use super::pointer::child;
 
 /// The patterns of a schema.
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! JSON Pointers.
+//! JSON Pointers of references.
 
 /// Returns the JSON Pointer of a reference within its document: `/$defs/A B` for `#/$defs/A%20B`.
 ///
@@ -19,22 +19,4 @@ pub fn pointer(reference: &str) -> Option<String> {
         }
     }
     String::from_utf8(decoded).ok()
-}
-
-/// Appends an escaped token to a pointer.
-#[doc(hidden)]
-pub fn child(pointer: &str, token: &str) -> String {
-    let mut child = String::with_capacity(pointer.len() + token.len() + 1);
-    child.push_str(pointer);
-    push_child(&mut child, token);
-    child
-}
-
-/// Does the same as [`child`] in place.
-pub(crate) fn push_child(pointer: &mut String, token: &str) {
-    pointer.push('/');
-    match token.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
-        true => pointer.push_str(&token.replace('~', "~0").replace('/', "~1")),
-        false => pointer.push_str(token),
-    }
 }

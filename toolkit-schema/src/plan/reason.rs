@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use crate::pointer::child;
+use crate::child::child;
 
 /// The way in which values are validated against a schema.
 ///

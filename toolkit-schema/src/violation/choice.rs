@@ -7,8 +7,8 @@ use super::locate::{follow_refs, is_optional, nodes};
 use super::rule::{not_one_of, type_name, wrong_type};
 use super::single::Violation;
 use super::text::{begun, push_json, push_list, push_quoted, shorten_pointer};
+use crate::child::child;
 use crate::failure::{Failure, Kind};
-use crate::pointer::child;
 use crate::suggest::suggest;
 
 /// The maximum depth of nested choices that are searched for nulls, and the maximum number of failures of each branch.

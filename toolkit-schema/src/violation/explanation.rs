@@ -13,8 +13,8 @@ use super::rule::{outlined, with_rule};
 use super::secret::Secrets;
 use super::single::Violation;
 use super::text::{MAX_LISTED, begun, push_list, push_quoted, repeatable, shorten_pointer};
+use crate::child::child;
 use crate::failure::{Failure, Kind};
-use crate::pointer::child;
 use crate::suggest::suggest;
 
 /// The maximum number of violations. A value with a million invalid items must not take memory for as many violations.

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::single::Violation;
 use super::text::{begun, push_json, push_list, shorten, shorten_pointer};
+use crate::child::child;
 use crate::failure::{Failure, Kind};
-use crate::pointer::child;
 use crate::suggest::suggest;
 
 /// The maximum number of accepted values that a violation contains.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::locate::tokens;
 use super::single::Violation;
-use crate::pointer::child;
+use crate::child::child;
 
 /// The maximum number of values that are searched for violations.
 const MAX_VALUES: usize = 20_000;

@@ -9,7 +9,7 @@ use super::super::arena::Plan;
 use super::super::error::PlanError;
 use super::cursor::Cursor;
 use super::decimal::Held;
-use crate::pointer::push_child;
+use crate::child::push_child;
 
 /// A number in JSON text.
 pub(crate) struct Spelled<'a> {
