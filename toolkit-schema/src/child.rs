@@ -1,6 +1,6 @@
 //! JSON Pointers of the parts of a value.
 
-/// Appends an escaped token to a pointer.
+/// Returns the pointer of the part `token` of the value at `pointer`. The token is escaped.
 #[doc(hidden)]
 pub fn child(pointer: &str, token: &str) -> String {
     let mut child = String::with_capacity(pointer.len() + token.len() + 1);
@@ -9,7 +9,7 @@ pub fn child(pointer: &str, token: &str) -> String {
     child
 }
 
-/// Does the same as [`child`] in place.
+/// Appends an escaped token to a pointer.
 pub(crate) fn push_child(pointer: &mut String, token: &str) {
     pointer.push('/');
     match token.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
