@@ -32,5 +32,16 @@ impl Letters {
         missing.max(left_over) as usize
     }
 
+    /// Returns the number of bits, or `None` if letters are unknown.
+    pub(super) fn count(self) -> Option<usize> {
+        (self.0 & Self::UNKNOWN == 0).then(|| self.0.count_ones() as usize)
+    }
+
+    /// Returns the number of bits that only one of two words has.
+    #[inline]
+    pub(super) fn differing(self, other: Self) -> usize {
+        (self.0 ^ other.0).count_ones() as usize
+    }
+
     const UNKNOWN: u64 = 1 << 63;
 }

@@ -1,5 +1,7 @@
 //! An index of many names, for suggestions that do not compare all of them.
 
+use std::ops::Range;
+
 use super::letters::Letters;
 use super::typo::Typo;
 use super::{MAX_LEN, max_distance};
@@ -15,27 +17,42 @@ const MAX_BOUND: usize = MAX_LEN / 3 + 1;
 /// The index contains no text; the owner of the names passes it to each search, by the position of the name.
 #[derive(Default)]
 pub struct NameIndex {
-    /// Sorted by the number of characters.
+    /// The letters of each name, in the order of the groups.
     letters: Vec<Letters>,
     positions: Vec<u32>,
-    /// For each number of characters, the end of its names in the lists above.
-    ends: Vec<usize>,
+    groups: Vec<Group>,
+}
+
+/// The names that have the same number of characters and of different letters.
+struct Group {
+    n_chars: usize,
+    /// `None` if the letters are unknown.
+    n_letters: Option<usize>,
+    names: Range<usize>,
 }
 
 impl NameIndex {
     /// Indexes names. Those longer than 128 bytes are never suggested.
     pub fn new<T: AsRef<str>>(names: impl Iterator<Item = T>) -> Self {
-        let mut sorted: Vec<(usize, u32, Letters)> = (0_u32..)
+        let key = |(n_chars, letters, position): &(usize, Letters, u32)| (*n_chars, letters.count(), *position);
+        let mut sorted: Vec<(usize, Letters, u32)> = (0_u32..)
             .zip(names)
             .filter(|(_, name)| name.as_ref().len() <= MAX_LEN)
-            .map(|(position, name)| (name.as_ref().chars().count(), position, Letters::of(name.as_ref())))
+            .map(|(position, name)| (name.as_ref().chars().count(), Letters::of(name.as_ref()), position))
             .collect();
-        sorted.sort_unstable_by_key(|&(n_chars, position, _)| (n_chars, position));
-        let ends = (0..=MAX_LEN).map(|n_chars| sorted.partition_point(|&(n, ..)| n <= n_chars)).collect();
+        sorted.sort_unstable_by_key(key);
+        let mut groups: Vec<Group> = Vec::new();
+        for (idx, &(n_chars, letters, _)) in sorted.iter().enumerate() {
+            let n_letters = letters.count();
+            match groups.last_mut() {
+                Some(group) if (group.n_chars, group.n_letters) == (n_chars, n_letters) => group.names.end = idx + 1,
+                _ => groups.push(Group { n_chars, n_letters, names: idx..idx + 1 }),
+            }
+        }
         Self {
-            letters: sorted.iter().map(|&(.., letters)| letters).collect(),
-            positions: sorted.iter().map(|&(_, position, _)| position).collect(),
-            ends,
+            letters: sorted.iter().map(|&(_, letters, _)| letters).collect(),
+            positions: sorted.iter().map(|&(.., position)| position).collect(),
+            groups,
         }
     }
 
@@ -64,25 +81,72 @@ impl NameIndex {
         best.map(|(.., position)| position)
     }
 
-    /// Returns the names that could be meant, by the lower bound of their distance, and at most 256 for each.
+    /// Returns the names that could be meant, by the lower bound of their distance: all that [`NameIndex::nearest`]
+    /// compares, and some others.
     fn similar(&self, typed: &str) -> Vec<Vec<u32>> {
         let (n_typed, letters) = (typed.chars().count(), Letters::of(typed));
-        let mut similar = vec![Vec::new(); MAX_BOUND + 1];
-        // A name of n characters may be n / 3 + 1 edits away.
-        for n_chars in 1..self.ends.len().min(n_typed * 3 / 2 + 3) {
-            let at_most = n_chars / 3 + 1;
-            let fewest = n_typed.abs_diff(n_chars);
-            if fewest > at_most {
-                continue;
+        let fewest_edits = |group: &Group| {
+            let letters = group.n_letters.zip(letters.count()).map_or(0, |(a, b)| a.abs_diff(b));
+            (letters, letters.max(group.n_chars.abs_diff(n_typed)))
+        };
+        let mut groups: Vec<(usize, usize, &Group)> = self
+            .groups
+            .iter()
+            .map(|group| (fewest_edits(group), group))
+            .filter(|((_, fewest), group)| *fewest <= group.max_distance())
+            .map(|((letters, fewest), group)| (fewest, letters, group))
+            .collect();
+        groups.sort_by_key(|&(fewest, ..)| fewest);
+        let mut similar = Similar::new();
+        for (fewest, difference, group) in groups {
+            if fewest > similar.max_bound {
+                break;
             }
-            for idx in self.ends[n_chars - 1]..self.ends[n_chars] {
-                let bound = letters.fewest_edits(self.letters[idx]).max(fewest);
-                if bound <= at_most && similar[bound].len() < MAX_COMPARED {
-                    similar[bound].push(self.positions[idx]);
+            let are_known = group.n_letters.is_some() && letters.count().is_some();
+            let names = self.letters[group.names.clone()].iter().zip(&self.positions[group.names.clone()]);
+            for (&other, &position) in names {
+                // The larger one of two numbers, by their sum and their difference.
+                let by_letters = if are_known { (letters.differing(other) + difference) / 2 } else { 0 };
+                let bound = by_letters.max(fewest);
+                if bound <= group.max_distance().min(similar.max_bound) {
+                    similar.add(bound, position);
                 }
             }
         }
-        similar
+        similar.by_bound
+    }
+}
+
+impl Group {
+    /// The largest distance at which one of the names could be meant.
+    fn max_distance(&self) -> usize {
+        self.n_chars / 3 + 1
+    }
+}
+
+/// The positions of names by the lower bound of their distance.
+struct Similar {
+    by_bound: Vec<Vec<u32>>,
+    /// The largest bound of a name that is compared: enough names have smaller ones.
+    max_bound: usize,
+    n_names: usize,
+}
+
+impl Similar {
+    fn new() -> Self {
+        Self { by_bound: vec![Vec::new(); MAX_BOUND + 1], max_bound: MAX_BOUND, n_names: 0 }
+    }
+
+    fn add(&mut self, bound: usize, position: u32) {
+        if self.by_bound[bound].len() == MAX_COMPARED {
+            return;
+        }
+        self.by_bound[bound].push(position);
+        self.n_names += 1;
+        while self.n_names - self.by_bound[self.max_bound].len() >= MAX_COMPARED {
+            self.n_names -= self.by_bound[self.max_bound].len();
+            self.max_bound -= 1;
+        }
     }
 }
 
