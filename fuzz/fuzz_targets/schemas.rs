@@ -1,7 +1,8 @@
 //! Random text as a schema, and a value for it: two lines.
 //!
 //! No input causes a panic or an unbounded computation. An accepted schema gives one verdict through every interface,
-//! which is that of the validator alone. The error of a rejected schema is short.
+//! which is that of the validator alone. The error of a rejected schema is short. A check that builds no validator
+//! accepts the same schemas.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -12,6 +13,10 @@ use toolkit::schema::{Schema, SchemaError, close, inline};
 
 fuzz_target!(|text: &str| {
     let (schema, instance) = text.split_once('\n').unwrap_or((text, "null"));
+    if let Ok(value) = serde_json::from_str::<Value>(schema) {
+        let alone = Schema::generated(value.clone()).check_alone();
+        assert_eq!(alone, Schema::from_value(value).map(drop), "a check without a validator: {schema}");
+    }
     let schema = match schema.parse::<Schema>() {
         Ok(schema) => schema,
         Err(error) => return explained(&error),

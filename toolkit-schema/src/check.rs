@@ -4,6 +4,8 @@ mod compiled;
 #[cfg(feature = "jsonschema")]
 mod library;
 mod meta;
+#[cfg(feature = "jsonschema")]
+mod plain;
 mod size;
 #[cfg(all(test, feature = "jsonschema"))]
 mod tests;
@@ -91,6 +93,20 @@ fn build_checked(schema: &Value, dialect: Dialect, has_names: bool, has_plan: bo
         diagnostics.extend(failed);
     }
     Err(SchemaError::new(diagnostics))
+}
+
+/// Checks a schema like [`check`], without creating its validator.
+///
+/// # Errors
+///
+/// Returns the errors of [`check`].
+pub(super) fn check_alone(schema: &Value, has_plan: impl FnOnce() -> bool) -> Result<(), SchemaError> {
+    // Without `jsonschema`, a plain schema is valid only if it also has a plan.
+    #[cfg(feature = "jsonschema")]
+    if plain::is_plain(schema) {
+        return Ok(());
+    }
+    check(schema, has_plan()).map(drop)
 }
 
 /// Builds the validator of a schema.

@@ -1,0 +1,147 @@
+//! Plain schemas, which are valid without any further check: they have only common keywords, with values of the right
+//! shape, and neither references nor patterns. Almost all tools have such schemas.
+
+use serde_json::{Map, Value};
+
+use crate::cost::is_deeper;
+use crate::dialect::Dialect;
+
+/// The maximum number of subschemas. Without references, no value can be expensive to validate against so few.
+const MAX_SUBSCHEMAS: usize = 1_000;
+/// The maximum depth of subschemas.
+const MAX_DEPTH: usize = 12;
+/// The maximum depth of a value in a schema, such as a default.
+const MAX_VALUE_DEPTH: usize = 16;
+/// The maximum number of names in a list that must not have duplicates.
+const MAX_NAMES: usize = 64;
+
+/// Returns true if a schema is plain. Other schemas may be valid as well.
+pub(crate) fn is_plain(schema: &Value) -> bool {
+    let Value::Object(keywords) = schema else { return false };
+    let is_known_dialect = Dialect::from_document(schema).is_ok();
+    is_known_dialect && Plain { n_left: MAX_SUBSCHEMAS }.accepts_keywords(keywords, MAX_DEPTH)
+}
+
+struct Plain {
+    n_left: usize,
+}
+
+impl Plain {
+    fn accepts(&mut self, schema: &Value, depth_left: usize) -> bool {
+        match schema {
+            Value::Bool(_) => true,
+            Value::Object(keywords) if depth_left > 0 && self.n_left > 0 => {
+                self.n_left -= 1;
+                !keywords.contains_key("$schema") && self.accepts_keywords(keywords, depth_left - 1)
+            }
+            _ => false,
+        }
+    }
+
+    fn accepts_keywords(&mut self, keywords: &Map<String, Value>, depth_left: usize) -> bool {
+        keywords.iter().all(|(keyword, value)| match &**keyword {
+            "title" | "description" | "format" | "$comment" | "$schema" => value.is_string(),
+            "type" => {
+                value.as_str().is_some_and(is_type) || are_distinct(value, is_type) && *value != Value::Array(vec![])
+            }
+            "properties" => {
+                let named = value.as_object();
+                named.is_some_and(|named| named.values().all(|schema| self.accepts(schema, depth_left)))
+            }
+            "required" => are_distinct(value, |_| true),
+            "items" | "additionalProperties" => self.accepts(value, depth_left),
+            "anyOf" | "oneOf" | "allOf" => value.as_array().is_some_and(|branches| {
+                !branches.is_empty() && branches.iter().all(|schema| self.accepts(schema, depth_left))
+            }),
+            "enum" | "examples" => value.is_array() && !is_deeper(value, MAX_VALUE_DEPTH),
+            "default" | "const" => !is_deeper(value, MAX_VALUE_DEPTH),
+            "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => value.is_number(),
+            "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => value.is_u64(),
+            "uniqueItems" | "deprecated" | "readOnly" | "writeOnly" => value.is_boolean(),
+            _ => false,
+        })
+    }
+}
+
+fn is_type(name: &str) -> bool {
+    matches!(name, "string" | "integer" | "number" | "boolean" | "null" | "array" | "object")
+}
+
+/// Returns true for a list of different strings, each of which is accepted.
+fn are_distinct(list: &Value, accepts: impl Fn(&str) -> bool) -> bool {
+    let Value::Array(list) = list else { return false };
+    list.len() <= MAX_NAMES
+        && list.iter().enumerate().all(|(idx, name)| name.as_str().is_some_and(&accepts) && !list[..idx].contains(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::check;
+    use super::*;
+    use crate::plan::Plan;
+
+    /// All keywords of both dialects, and one that is unknown.
+    #[rustfmt::skip]
+    const KEYWORDS: [&str; 63] = [
+        "$anchor", "$comment", "$defs", "$dynamicAnchor", "$dynamicRef", "$id", "$ref", "$schema", "$vocabulary",
+        "additionalItems", "additionalProperties", "allOf", "anyOf", "const", "contains", "contentEncoding",
+        "contentMediaType", "contentSchema", "default", "definitions", "dependencies", "dependentRequired",
+        "dependentSchemas", "deprecated", "description", "else", "enum", "examples", "exclusiveMaximum",
+        "exclusiveMinimum", "format", "if", "items", "maxContains", "maxItems", "maxLength", "maxProperties", "maximum",
+        "minContains", "minItems", "minLength", "minProperties", "minimum", "multipleOf", "not", "oneOf", "pattern",
+        "patternProperties", "prefixItems", "properties", "propertyNames", "readOnly", "required", "then", "title",
+        "type", "unevaluatedItems", "unevaluatedProperties", "uniqueItems", "writeOnly", "x-order", "id", "$recursiveRef",
+    ];
+
+    fn values() -> Vec<Value> {
+        let values = r##"[
+            null, true, false, 0, 1, -1, 1.5, -0.5, 1e300, 18446744073709551615, "", "string", "any", "#", "(", [], [""],
+            ["a", "a"], ["a", "b"], ["string"], ["string", "null"], ["string", "string"], ["any"], ["string", 1], [true],
+            [{}, {}], [1, { "a": [] }], {}, { "type": "string" }, { "type": "strin" }, { "a": true }, { "a": [] },
+            { "a": { "type": "strin" } }, { "a": { "minLength": -1 } }, { "items": { "$ref": "#/x" } }, [{ "title": 1 }],
+            { "(": {} }, { "a": { "$schema": "https://json-schema.org/draft/2019-09/schema" } },
+            "http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"
+        ]"##;
+        serde_json::from_str(values).unwrap()
+    }
+
+    #[test]
+    fn a_plain_schema_passes_every_check() {
+        let mut n_plain = 0;
+        for dialect in [None, Some(Dialect::Draft202012.uri()), Some(Dialect::Draft7.uri())] {
+            for keyword in KEYWORDS {
+                for value in values() {
+                    let part = json!({ keyword: value });
+                    for mut schema in [part.clone(), json!({ "properties": { "a": { "anyOf": [part] } } })] {
+                        if let (Some(dialect), None) = (dialect, schema.get("$schema")) {
+                            schema["$schema"] = dialect.into();
+                        }
+                        if is_plain(&schema) {
+                            let checked = check(&schema, Plan::compile(&schema).is_some());
+                            assert!(checked.is_ok(), "{schema} {:?}", checked.err());
+                            n_plain += 1;
+                        }
+                    }
+                }
+            }
+        }
+        assert!(n_plain > 1_000, "{n_plain} schemas are plain");
+    }
+
+    #[test]
+    fn schemas_that_are_large_or_deep_are_not_plain() {
+        let nested = |n: usize| (0..n).fold(json!({}), |schema, _| json!({ "items": schema }));
+        assert!(is_plain(&nested(MAX_DEPTH)) && !is_plain(&nested(MAX_DEPTH + 1)));
+        let wide = |n: usize| json!({ "anyOf": vec![json!({}); n] });
+        assert!(is_plain(&wide(MAX_SUBSCHEMAS)) && !is_plain(&wide(MAX_SUBSCHEMAS + 1)));
+        let default = |n: usize| json!({ "default": (0..n).fold(json!(1), |value, _| json!([value])) });
+        assert!(is_plain(&default(MAX_VALUE_DEPTH)) && !is_plain(&default(MAX_VALUE_DEPTH + 1)));
+        let required = |n: usize| json!({ "required": (0..n).map(|nth| nth.to_string()).collect::<Vec<_>>() });
+        assert!(is_plain(&required(MAX_NAMES)) && !is_plain(&required(MAX_NAMES + 1)));
+        for schema in [nested(MAX_DEPTH), wide(MAX_SUBSCHEMAS), default(MAX_VALUE_DEPTH), required(MAX_NAMES)] {
+            assert!(check(&schema, Plan::compile(&schema).is_some()).is_ok());
+        }
+    }
+}
