@@ -33,7 +33,7 @@ use super::walk;
 /// );
 /// ```
 pub fn inline(schema: &mut Value) {
-    if !schema.is_object() || !walk::is_tractable(schema) {
+    if !schema.is_object() || !walk::is_tractable(schema) || !has_references(schema) {
         return;
     }
     let original = schema.clone();
@@ -51,6 +51,18 @@ pub fn inline(schema: &mut Value) {
         }
     });
     walk::unused::remove_unused(schema);
+}
+
+/// Returns true if any object has the key of a reference or of definitions. Otherwise there is nothing to inline.
+fn has_references(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(has_references),
+        Value::Object(map) => {
+            let mut keys = walk::CONTAINERS.into_iter().chain(["$ref"]);
+            keys.any(|key| map.contains_key(key)) || map.values().any(has_references)
+        }
+        _ => false,
+    }
 }
 
 /// The maximum depth of the result. It is well below the 128 levels that parsers accept, and a schema takes up to two.
