@@ -157,6 +157,9 @@ fn faults<'c>(tools: &[(String, &'c Tool)]) -> Vec<(String, Vec<&'c Tool>)> {
     }
     let mut faults = Vec::new();
     for (name, tools) in by_name {
+        if tools.len() == 1 && is_portable(name) {
+            continue;
+        }
         let ids = ids_of(tools.iter().copied(), " and ");
         let shown = quoted(name);
         if tools.len() > 1 {
