@@ -213,11 +213,11 @@ impl Manifest {
 }
 
 impl Listing {
-    fn read(index: usize, json: Value, form: Form) -> Self {
-        let read = match (form, &json) {
+    fn read(index: usize, mut json: Value, form: Form) -> Self {
+        let read = match (form, &mut json) {
             (Form::Mcp, Value::Object(fields)) => Tool::from_mcp_fields(fields),
-            (Form::Mcp, _) => Tool::from_mcp_json(&json),
-            (Form::Canonical, _) => Tool::from_json(&json),
+            (Form::Canonical, Value::Object(fields)) => Tool::from_fields(fields),
+            (_, other) => Tool::from_json(&*other),
         };
         match read {
             Ok(tool) => {

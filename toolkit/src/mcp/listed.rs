@@ -9,10 +9,7 @@ use toolkit_schema::{inline, root};
 
 /// Returns the MCP `Tool` (`$defs/Tool` of both revisions).
 pub(super) fn listed(name: &str, tool: &Tool, revision: Revision) -> Object {
-    let mut fields = match tool.to_mcp_json_with_record() {
-        Value::Object(fields) => fields,
-        _ => unreachable!("a tool is written as an object"),
-    };
+    let mut fields = tool.mcp_fields_without_schemas();
     // Other servers write `null` for fields without a value, which no revision allows.
     drop_nulls(&mut fields);
     fields.insert("name".to_owned(), name.into());

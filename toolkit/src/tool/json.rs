@@ -85,8 +85,12 @@ impl Tool {
     /// # Ok::<(), toolkit::tool::ParseToolError>(())
     /// ```
     pub fn from_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, ParseToolError> {
-        let fields = object(json.into())?;
-        Ok(Read::new(fields.clone())?.into_tool(&fields, Self::to_json))
+        Self::from_fields(&mut object(json.into())?)
+    }
+
+    /// Parses the fields of the canonical form. The schemas are moved out of them, unless there is an error.
+    pub(crate) fn from_fields(fields: &mut Object) -> Result<Self, ParseToolError> {
+        parse_apart(fields, |fields| Ok(complete(parse(fields.clone())?, fields, Self::to_json)))
     }
 
     /// Serializes the tool in the form of MCP, without namespace, version, tags and other extensions.
@@ -115,13 +119,22 @@ impl Tool {
     /// ```
     #[must_use]
     pub fn to_mcp_json_with_record(&self) -> Value {
+        Value::Object(self.with_record(self.fields()))
+    }
+
+    /// Returns the fields of [`Tool::to_mcp_json_with_record`], with `null` in place of the schemas.
+    pub(crate) fn mcp_fields_without_schemas(&self) -> Object {
+        self.with_record(self.fields_without_schemas())
+    }
+
+    fn with_record(&self, known: Object) -> Object {
         let (mut fields, mut record) = (Object::new(), Object::new());
         let id = self.id().to_string();
         // Invalid parts yield a text that is not an id, or the id of another tool. The fields identify the tool then.
         if id.parse().is_ok_and(|read: ToolId| read.prints_as(self.id())) {
             record.insert("id".to_owned(), id.into());
         }
-        for (name, value) in self.fields() {
+        for (name, value) in known {
             let form = if MCP_FIELDS.contains(&name.as_str()) { &mut fields } else { &mut record };
             form.insert(name, value);
         }
@@ -130,7 +143,7 @@ impl Tool {
             meta.insert(META_KEY.to_owned(), record.into());
         }
         add(&mut fields, self.metadata().unknown.iter());
-        Value::Object(fields)
+        fields
     }
 
     /// Parses the form of MCP from text or a value, including the record under [`META_KEY`].
@@ -154,47 +167,59 @@ impl Tool {
     /// # Ok::<(), toolkit::tool::ParseToolError>(())
     /// ```
     pub fn from_mcp_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, ParseToolError> {
-        Self::from_mcp_fields(&object(json.into())?)
+        Self::from_mcp_fields(&mut object(json.into())?)
     }
 
-    /// Parses the fields of the form of MCP.
-    pub(crate) fn from_mcp_fields(fields: &Object) -> Result<Self, ParseToolError> {
-        let is_canonical = |(name, _): &(&String, &Value)| !EXTENSIONS.contains(&name.as_str());
-        let mut canonical: Object =
-            fields.iter().filter(is_canonical).map(|(name, value)| (name.clone(), value.clone())).collect();
-        let record = match canonical.get_mut("_meta").and_then(Value::as_object_mut) {
-            Some(meta) => meta.remove(META_KEY),
-            None => None,
-        };
-        let Some(record) = record else {
-            return Ok(Read::new(canonical)?.into_tool(fields, Self::to_mcp_json));
-        };
-        // An object that contained nothing else was not attached by the author of the tool.
-        if canonical["_meta"] == json!({}) {
-            canonical.remove("_meta");
-        }
-        let Value::Object(mut record) = record else {
-            return Err(ParseToolError::carried("must be an object"));
-        };
-        let id = record.remove("id");
-        canonical.extend(record.into_iter().filter(|(name, _)| EXTENSIONS.contains(&name.as_str())));
-        // The id takes precedence for the parts that it has.
-        if let Some(id) = id {
-            name_by(&id, &mut canonical)?;
-        }
-        let read = Read::new(canonical).map_err(ParseToolError::relocate_to_record)?;
-        Ok(read.into_tool(fields, Self::to_mcp_json_with_record))
+    /// Parses the fields of the form of MCP. The schemas are moved out of them, unless there is an error.
+    pub(crate) fn from_mcp_fields(fields: &mut Object) -> Result<Self, ParseToolError> {
+        parse_apart(fields, |fields| {
+            let is_canonical = |(name, _): &(&String, &Value)| !EXTENSIONS.contains(&name.as_str());
+            let mut canonical: Object =
+                fields.iter().filter(is_canonical).map(|(name, value)| (name.clone(), value.clone())).collect();
+            let record = match canonical.get_mut("_meta").and_then(Value::as_object_mut) {
+                Some(meta) => meta.remove(META_KEY),
+                None => None,
+            };
+            let Some(record) = record else {
+                return Ok(complete(parse(canonical)?, fields, Self::to_mcp_json));
+            };
+            // An object that contained nothing else was not attached by the author of the tool.
+            if canonical["_meta"] == json!({}) {
+                canonical.remove("_meta");
+            }
+            let Value::Object(mut record) = record else {
+                return Err(ParseToolError::carried("must be an object"));
+            };
+            let id = record.remove("id");
+            canonical.extend(record.into_iter().filter(|(name, _)| EXTENSIONS.contains(&name.as_str())));
+            // The id takes precedence for the parts that it has.
+            if let Some(id) = id {
+                name_by(&id, &mut canonical)?;
+            }
+            let tool = parse(canonical).map_err(ParseToolError::relocate_to_record)?;
+            Ok(complete(tool, fields, Self::to_mcp_json_with_record))
+        })
     }
 
     /// Returns all known fields.
     fn fields(&self) -> Object {
+        let mut fields = self.fields_without_schemas();
+        fields.insert("inputSchema".to_owned(), self.input().as_value().clone());
+        if let Some(schema) = self.output() {
+            fields.insert("outputSchema".to_owned(), schema.as_value().clone());
+        }
+        fields
+    }
+
+    /// Returns all known fields, with `null` in place of the schemas.
+    fn fields_without_schemas(&self) -> Object {
         let form = Canonical {
             name: self.name().into(),
             namespace: self.id().namespace().map(Into::into),
             version: self.id().version().map(Into::into),
             metadata: Cow::Borrowed(self.metadata()),
-            input_schema: Cow::Borrowed(self.input().as_value()),
-            output_schema: self.output().map(|schema| Cow::Borrowed(schema.as_value())),
+            input_schema: Cow::Owned(Value::Null),
+            output_schema: self.output().map(|_| Cow::Owned(Value::Null)),
             _unknown: Unknown::NONE,
         };
         match json!(form) {
@@ -204,54 +229,65 @@ impl Tool {
     }
 }
 
-/// A tool that was parsed, with its schemas beside it.
-struct Read {
-    /// The tool with `null` in place of its schemas.
-    tool: Tool,
-    input: Value,
-    output: Option<Value>,
+/// Parses the fields of a tool with empty objects in place of its schemas, which are large and would be copied. If there
+/// is an error, the fields are unchanged.
+fn parse_apart(
+    fields: &mut Object,
+    parse: impl FnOnce(&Object) -> Result<(ToolId, Metadata), ParseToolError>,
+) -> Result<Tool, ParseToolError> {
+    let names = ["inputSchema", "outputSchema"];
+    let schemas = names.map(|name| {
+        let schema = fields.get_mut(name).filter(|schema| schema.is_object())?;
+        Some(std::mem::replace(schema, json!({})))
+    });
+    match parse(fields) {
+        Ok((id, metadata)) => {
+            let [input, output] = schemas;
+            Ok(Tool::given(id, metadata, input.expect("the form requires an object"), output))
+        }
+        Err(error) => {
+            for (name, schema) in names.into_iter().zip(schemas) {
+                fields.extend(schema.map(|schema| (name.to_owned(), schema)));
+            }
+            Err(error)
+        }
+    }
 }
 
-impl Read {
-    /// Parses the canonical form.
-    fn new(mut fields: Object) -> Result<Self, ParseToolError> {
-        /// The schema of the canonical form, which provides the error messages.
-        static FORM: LazyLock<Schema> = LazyLock::new(|| Schema::generated(generate::input::<Canonical<'static>>()));
+/// Parses the canonical form, without the schemas.
+fn parse(mut fields: Object) -> Result<Tool, ParseToolError> {
+    /// The schema of the canonical form, which provides the error messages.
+    static FORM: LazyLock<Schema> = LazyLock::new(|| Schema::generated(generate::input::<Canonical<'static>>()));
 
-        drop_nulls(&mut fields);
-        let mut fields = Value::Object(fields);
-        FORM.validate(&fields).map_err(ParseToolError::from_violations)?;
-        // The schemas are moved past the deserializer, which would copy them twice because of the flattened fields.
-        let input = fields["inputSchema"].take();
-        let output = fields.get_mut("outputSchema").map(|schema| std::mem::replace(schema, json!({})));
-        let read = Canonical::deserialize(fields).map_err(|error| ParseToolError::Json(error.to_string()))?;
-        let mut metadata = read.metadata.into_owned();
-        metadata.tags = normalize_tags(metadata.tags.iter()).into_iter().map(Cow::Owned).collect();
-        let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
-        let id = ToolId::unchecked(read.namespace.map(owned), owned(read.name), read.version.map(owned));
-        let tool = Tool::given(id, metadata, Value::Null, output.is_some().then_some(Value::Null));
-        Ok(Self { tool, input, output })
-    }
+    drop_nulls(&mut fields);
+    let fields = Value::Object(fields);
+    FORM.validate(&fields).map_err(ParseToolError::from_violations)?;
+    let read = Canonical::deserialize(fields).map_err(|error| ParseToolError::Json(error.to_string()))?;
+    let mut metadata = read.metadata.into_owned();
+    metadata.tags = normalize_tags(metadata.tags.iter()).into_iter().map(Cow::Owned).collect();
+    let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
+    let id = ToolId::unchecked(read.namespace.map(owned), owned(read.name), read.version.map(owned));
+    Ok(Tool::given(id, metadata, Value::Null, read.output_schema.map(|_| Value::Null)))
+}
 
-    /// Returns the tool, with those of the `fields` that `write` does not write.
-    fn into_tool(self, fields: &Object, write: impl FnOnce(&Tool) -> Value) -> Tool {
-        let mut metadata = self.tool.metadata().clone();
-        let written = write(&self.tool);
-        if let (Some(read), Some(written)) = (fields.get("annotations"), written.get("annotations")) {
-            metadata.annotations.unknown.add(beyond(read, written));
-        }
-        if let (Some(read), Some(written)) = (fields.get("execution"), written.get("execution")) {
-            metadata.execution.unknown.add(beyond(read, written));
-        }
-        if let (Some(read), Some(written)) = (fields.get("icons"), written.get("icons")) {
-            for (idx, icon) in metadata.icons.iter_mut().enumerate() {
-                icon.unknown.add(beyond(&read[idx], &written[idx]));
-            }
-        }
-        let unknown = fields.iter().filter(|(name, _)| written.get(name.as_str()).is_none());
-        metadata.unknown = unknown.map(|(name, value)| (name.clone(), value.clone())).collect();
-        Tool::given(self.tool.id, metadata, self.input, self.output)
+/// Returns the id and the metadata of a tool, with those of the `fields` that `write` does not write.
+fn complete(tool: Tool, fields: &Object, write: impl FnOnce(&Tool) -> Value) -> (ToolId, Metadata) {
+    let written = write(&tool);
+    let mut metadata = tool.metadata().clone();
+    if let (Some(read), Some(written)) = (fields.get("annotations"), written.get("annotations")) {
+        metadata.annotations.unknown.add(beyond(read, written));
     }
+    if let (Some(read), Some(written)) = (fields.get("execution"), written.get("execution")) {
+        metadata.execution.unknown.add(beyond(read, written));
+    }
+    if let (Some(read), Some(written)) = (fields.get("icons"), written.get("icons")) {
+        for (idx, icon) in metadata.icons.iter_mut().enumerate() {
+            icon.unknown.add(beyond(&read[idx], &written[idx]));
+        }
+    }
+    let unknown = fields.iter().filter(|(name, _)| written.get(name.as_str()).is_none());
+    metadata.unknown = unknown.map(|(name, value)| (name.clone(), value.clone())).collect();
+    (tool.id, metadata)
 }
 
 /// Returns the fields that were parsed and would not be written.
