@@ -1,14 +1,16 @@
 //! Plain schemas, which are valid without any further check: they have only common keywords, with values of the right
-//! shape, and neither references nor patterns. Almost all tools have such schemas.
+//! shape, and are small with all definitions in place of the references to them. Almost all tools have such schemas.
 
 use serde_json::{Map, Value};
 
 use crate::cost::is_deeper;
 use crate::dialect::Dialect;
+use crate::walk::CONTAINERS;
 
-/// The maximum number of subschemas. Without references, no value can be expensive to validate against so few.
+/// The maximum number of subschemas, with those of a definition for each reference to it. No value can be expensive to
+/// validate against so few.
 const MAX_SUBSCHEMAS: usize = 1_000;
-/// The maximum depth of subschemas.
+/// The maximum depth of subschemas, in which a reference counts as well. A recursive schema is deeper.
 const MAX_DEPTH: usize = 12;
 /// The maximum depth of a value in a schema, such as a default.
 const MAX_VALUE_DEPTH: usize = 16;
@@ -19,14 +21,15 @@ const MAX_NAMES: usize = 64;
 pub(crate) fn is_plain(schema: &Value) -> bool {
     let Value::Object(keywords) = schema else { return false };
     let is_known_dialect = Dialect::from_document(schema).is_ok();
-    is_known_dialect && Plain { n_left: MAX_SUBSCHEMAS }.accepts_keywords(keywords, MAX_DEPTH)
+    is_known_dialect && Plain { root: keywords, n_left: MAX_SUBSCHEMAS }.accepts_keywords(keywords, MAX_DEPTH)
 }
 
-struct Plain {
+struct Plain<'s> {
+    root: &'s Map<String, Value>,
     n_left: usize,
 }
 
-impl Plain {
+impl Plain<'_> {
     fn accepts(&mut self, schema: &Value, depth_left: usize) -> bool {
         match schema {
             Value::Bool(_) => true,
@@ -44,12 +47,16 @@ impl Plain {
             "type" => {
                 value.as_str().is_some_and(is_type) || are_distinct(value, is_type) && *value != Value::Array(vec![])
             }
-            "properties" => {
+            "$ref" => {
+                let schema = value.as_str().and_then(|reference| definition(self.root, reference));
+                schema.is_some_and(|schema| self.accepts(schema, depth_left))
+            }
+            "properties" | "$defs" | "definitions" => {
                 let named = value.as_object();
                 named.is_some_and(|named| named.values().all(|schema| self.accepts(schema, depth_left)))
             }
             "required" => are_distinct(value, |_| true),
-            "items" | "additionalProperties" => self.accepts(value, depth_left),
+            "items" | "additionalProperties" | "propertyNames" => self.accepts(value, depth_left),
             "anyOf" | "oneOf" | "allOf" => value.as_array().is_some_and(|branches| {
                 !branches.is_empty() && branches.iter().all(|schema| self.accepts(schema, depth_left))
             }),
@@ -61,6 +68,13 @@ impl Plain {
             _ => false,
         })
     }
+}
+
+/// Returns the definition that a reference names, if the name has no escaped characters.
+fn definition<'s>(root: &'s Map<String, Value>, reference: &str) -> Option<&'s Value> {
+    let (container, name) = reference.strip_prefix("#/")?.split_once('/')?;
+    let is_plain = CONTAINERS.contains(&container) && !name.contains(['/', '~', '%']);
+    root.get(container).filter(|_| is_plain)?.as_object()?.get(name)
 }
 
 fn is_type(name: &str) -> bool {
@@ -102,7 +116,8 @@ mod tests {
             [{}, {}], [1, { "a": [] }], {}, { "type": "string" }, { "type": "strin" }, { "a": true }, { "a": [] },
             { "a": { "type": "strin" } }, { "a": { "minLength": -1 } }, { "items": { "$ref": "#/x" } }, [{ "title": 1 }],
             { "(": {} }, { "a": { "$schema": "https://json-schema.org/draft/2019-09/schema" } },
-            "http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"
+            "http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema",
+            "#/$defs/a", "#/definitions/a", "#/$defs/b", "#/$defs/a/items", "#/$defs/~0a", "#/properties/a", "a"
         ]"##;
         serde_json::from_str(values).unwrap()
     }
@@ -114,7 +129,12 @@ mod tests {
             for keyword in KEYWORDS {
                 for value in values() {
                     let part = json!({ keyword: value });
-                    for mut schema in [part.clone(), json!({ "properties": { "a": { "anyOf": [part] } } })] {
+                    let nested = json!({ "anyOf": [part] });
+                    for mut schema in [
+                        part.clone(),
+                        json!({ "properties": { "a": nested } }),
+                        json!({ "$ref": "#/$defs/a", "$defs": { "a": nested }, "definitions": { "a": {} } }),
+                    ] {
                         if let (Some(dialect), None) = (dialect, schema.get("$schema")) {
                             schema["$schema"] = dialect.into();
                         }
@@ -138,9 +158,21 @@ mod tests {
         assert!(is_plain(&wide(MAX_SUBSCHEMAS)) && !is_plain(&wide(MAX_SUBSCHEMAS + 1)));
         let default = |n: usize| json!({ "default": (0..n).fold(json!(1), |value, _| json!([value])) });
         assert!(is_plain(&default(MAX_VALUE_DEPTH)) && !is_plain(&default(MAX_VALUE_DEPTH + 1)));
+        let refers = |to: usize| json!({ "$ref": format!("#/$defs/{to}") });
+        let chain = |n: usize| (0..n - 1).map(|nth| (nth.to_string(), refers(nth + 1)));
+        let chain = |n: usize| {
+            let last = [((n - 1).to_string(), json!({}))];
+            json!({ "$ref": "#/$defs/0", "$defs": chain(n).chain(last).collect::<Map<_, _>>() })
+        };
+        assert!(is_plain(&chain(MAX_DEPTH)) && !is_plain(&chain(MAX_DEPTH + 1)));
+        for recursive in [refers(0), json!({ "items": refers(0) }), json!({ "anyOf": [{}, refers(0)] })] {
+            assert!(!is_plain(&json!({ "$ref": "#/$defs/0", "$defs": { "0": recursive } })), "{recursive}");
+        }
         let required = |n: usize| json!({ "required": (0..n).map(|nth| nth.to_string()).collect::<Vec<_>>() });
         assert!(is_plain(&required(MAX_NAMES)) && !is_plain(&required(MAX_NAMES + 1)));
-        for schema in [nested(MAX_DEPTH), wide(MAX_SUBSCHEMAS), default(MAX_VALUE_DEPTH), required(MAX_NAMES)] {
+        for schema in
+            [nested(MAX_DEPTH), wide(MAX_SUBSCHEMAS), default(MAX_VALUE_DEPTH), required(MAX_NAMES), chain(MAX_DEPTH)]
+        {
             assert!(check(&schema, Plan::compile(&schema).is_some()).is_ok());
         }
     }
