@@ -13,10 +13,18 @@ use super::run::Run;
 use super::scope::{scoped, sees_all};
 use super::select::Executor;
 use crate::call::permit::Permit;
-use crate::call::{Arguments, Context, ErrorKind, RunResult, ToolError, unwind};
+use crate::call::{Arguments, BoxFuture, Context, ErrorKind, RunResult, ToolError, unwind};
 use crate::stream::Queue;
 use crate::tool::Tool;
 use crate::tool::entry::Entry;
+
+/// The state of a call after [`Dispatcher::begin`].
+enum Begun<'a> {
+    Done(Result<RunResult, ToolError>),
+    Running(BoxFuture<'a, Result<RunResult, ToolError>>),
+    /// Nothing has run. [`Dispatcher::run_bounded`] runs the call.
+    Bounded,
+}
 
 impl Dispatcher {
     /// Runs a call through the layers, if there are any.
@@ -101,26 +109,78 @@ impl Dispatcher {
         arguments: Arguments<'_>,
         parts: Option<&Queue>,
     ) -> Result<RunResult, ToolError> {
-        let entry = match self.shared.select(tool)? {
+        let executor = self.shared.select(tool)?;
+        match self.begin(context, tool, executor, &arguments, parts) {
+            Begun::Done(outcome) => return outcome,
+            Begun::Running(work) => return unwind::caught_future(|| work).await,
+            Begun::Bounded => {}
+        }
+        self.run_bounded(context, tool, executor, arguments, parts).await
+    }
+
+    /// Does the same as [`Dispatcher::run`], in a small future: whatever may wait for more than the tool is boxed.
+    #[cfg(feature = "tower")]
+    pub(super) async fn run_small(
+        &self,
+        context: &Context,
+        tool: &Tool,
+        arguments: Arguments<'_>,
+        parts: Option<&Queue>,
+    ) -> Result<RunResult, ToolError> {
+        let executor = self.shared.select(tool)?;
+        match self.begin(context, tool, executor, &arguments, parts) {
+            Begun::Done(outcome) => return outcome,
+            Begun::Running(work) => return unwind::caught_future(|| work).await,
+            Begun::Bounded => {}
+        }
+        Box::pin(self.run_bounded(context, tool, executor, arguments, parts)).await
+    }
+
+    /// Runs a call of a function up to its first wait, if it needs no permit or thread, and nothing may interrupt it.
+    #[inline]
+    fn begin<'a>(
+        &'a self,
+        context: &'a Context,
+        tool: &'a Tool,
+        executor: Executor<'_>,
+        arguments: &'a Arguments<'a>,
+        parts: Option<&'a Queue>,
+    ) -> Begun<'a> {
+        let Executor::Function(entry) = executor else { return Begun::Bounded };
+        let time_limit = tool.timeout().or(self.shared.policy.timeout);
+        if time_limit.is_some() || !self.shared.is_unconditional(context, tool) {
+            return Begun::Bounded;
+        }
+        if let Err(error) = self.shared.policy.check_limits(context, arguments) {
+            return Begun::Done(Err(error));
+        }
+        let invocation = self.invocation(context, tool, entry, arguments);
+        match Run::from_entry(entry) {
+            Run::Sync(run) => Begun::Done(unwind::caught(|| run(invocation))),
+            // Creating the future runs no code of the tool.
+            Run::Async(run) if is_unbounded(context, time_limit) => {
+                Begun::Running(run(Invocation { parts, ..invocation }))
+            }
+            Run::Async(_) | Run::Blocking(_) => Begun::Bounded,
+        }
+    }
+
+    /// Runs a call that a backend runs, that waits for a permit or a thread, or that may be interrupted.
+    async fn run_bounded(
+        &self,
+        context: &Context,
+        tool: &Tool,
+        executor: Executor<'_>,
+        arguments: Arguments<'_>,
+        parts: Option<&Queue>,
+    ) -> Result<RunResult, ToolError> {
+        let entry = match executor {
             Executor::Function(entry) => entry,
             Executor::Backend(route) => {
                 return Box::pin(self.run_on_backend(context, tool, route, arguments, parts)).await;
             }
         };
         let time_limit = tool.timeout().or(self.shared.policy.timeout);
-        if time_limit.is_none() && self.shared.is_unconditional(context, tool) {
-            self.shared.policy.check_limits(context, &arguments)?;
-            let invocation = self.invocation(context, tool, entry, &arguments);
-            match Run::from_entry(entry) {
-                Run::Sync(run) => return unwind::caught(|| run(invocation)),
-                Run::Async(run) if is_unbounded(context, time_limit) => {
-                    // Creating the future runs no code of the tool.
-                    let work = run(Invocation { parts, ..invocation });
-                    return unwind::caught_future(|| work).await;
-                }
-                Run::Async(_) | Run::Blocking(_) => {}
-            }
-        }
         let context = &*scoped(context, tool)?;
         self.shared.policy.check_limits(context, &arguments)?;
         // A synchronous tool completes in its first poll. If a permit is free, neither a timeout nor a cancellation

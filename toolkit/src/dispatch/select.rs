@@ -7,6 +7,7 @@ use crate::tool::Tool;
 use crate::tool::entry::Entry;
 
 /// The executor of a tool.
+#[derive(Clone, Copy)]
 pub(super) enum Executor<'s> {
     Function(&'static Entry),
     Backend(&'s Route),
