@@ -8,6 +8,7 @@
 mod chains;
 mod counted;
 mod limits;
+mod manifests;
 #[path = "../../benches/dispatch/mcp.rs"]
 mod mcp;
 mod names;

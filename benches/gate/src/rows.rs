@@ -10,6 +10,7 @@ use tokio::runtime::Runtime;
 use toolkit::{Catalog, Coercion, Context, Dispatcher, handle};
 
 use crate::chains::{self, N_STEPS};
+use crate::manifests;
 use crate::mcp;
 use crate::names::{self, TYPO};
 use crate::programs;
@@ -101,6 +102,23 @@ impl Rows {
                 let chain = chains::chain();
                 let prepared = chain.prepare(&self.dispatcher).expect("it is valid");
                 each(n_calls, || assert!(prepared.run_sync(black_box(&Context::new())).error().is_none()));
+            }
+            "floor-manifest" => {
+                let list = manifests::list();
+                each(n_calls, || manifests::floor(black_box(&list)));
+            }
+            "manifest" => {
+                let list = manifests::list();
+                // The first one builds the schema of a tool's form.
+                black_box(manifests::manifest(&list));
+                each(n_calls, || manifests::manifest(black_box(&list)));
+            }
+            "check" | "tool-list" => {
+                let catalog = manifests::catalog(&manifests::list());
+                match row {
+                    "check" => each(n_calls, || manifests::check(black_box(&catalog))),
+                    _ => each(n_calls, || manifests::written(black_box(&catalog))),
+                }
             }
             "floor-find" => each(n_calls, search::floor),
             "find" => Searches::new().repeat(n_calls),
