@@ -3,7 +3,6 @@
 
 use serde_json::{Map, Value};
 
-use crate::cost::is_deeper;
 use crate::dialect::Dialect;
 use crate::walk::CONTAINERS;
 
@@ -12,29 +11,38 @@ use crate::walk::CONTAINERS;
 const MAX_SUBSCHEMAS: usize = 1_000;
 /// The maximum depth of subschemas, in which a reference counts as well. A recursive schema is deeper.
 const MAX_DEPTH: usize = 12;
-/// The maximum depth of a value in a schema, such as a default.
+/// The maximum number of values in defaults, enums and examples, counted like subschemas. A definition with a long enum
+/// that is referred to often must not take time for each reference.
+const MAX_VALUES: usize = 10_000;
+/// The maximum depth of such a value.
 const MAX_VALUE_DEPTH: usize = 16;
 /// The maximum number of names in a list that must not have duplicates.
 const MAX_NAMES: usize = 64;
+/// The maximum length in bytes of such a name, and of a reference.
+const MAX_NAME_LEN: usize = 256;
 
 /// Returns true if a schema is plain. Other schemas may be valid as well.
 pub(crate) fn is_plain(schema: &Value) -> bool {
     let Value::Object(keywords) = schema else { return false };
     let is_known_dialect = Dialect::from_document(schema).is_ok();
-    is_known_dialect && Plain { root: keywords, n_left: MAX_SUBSCHEMAS }.accepts_keywords(keywords, MAX_DEPTH)
+    let mut plain = Plain { root: keywords, n_subschemas_left: MAX_SUBSCHEMAS, n_values_left: MAX_VALUES };
+    is_known_dialect && plain.accepts_keywords(keywords, MAX_DEPTH)
 }
 
 struct Plain<'s> {
     root: &'s Map<String, Value>,
-    n_left: usize,
+    n_subschemas_left: usize,
+    n_values_left: usize,
 }
 
 impl Plain<'_> {
     fn accepts(&mut self, schema: &Value, depth_left: usize) -> bool {
+        if !take_one(&mut self.n_subschemas_left) {
+            return false;
+        }
         match schema {
             Value::Bool(_) => true,
-            Value::Object(keywords) if depth_left > 0 && self.n_left > 0 => {
-                self.n_left -= 1;
+            Value::Object(keywords) if depth_left > 0 => {
                 !keywords.contains_key("$schema") && self.accepts_keywords(keywords, depth_left - 1)
             }
             _ => false,
@@ -60,21 +68,40 @@ impl Plain<'_> {
             "anyOf" | "oneOf" | "allOf" => value.as_array().is_some_and(|branches| {
                 !branches.is_empty() && branches.iter().all(|schema| self.accepts(schema, depth_left))
             }),
-            "enum" | "examples" => value.is_array() && !is_deeper(value, MAX_VALUE_DEPTH),
-            "default" | "const" => !is_deeper(value, MAX_VALUE_DEPTH),
+            "enum" | "examples" => value.is_array() && self.accepts_value(value, MAX_VALUE_DEPTH),
+            "default" | "const" => self.accepts_value(value, MAX_VALUE_DEPTH),
             "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => value.is_number(),
             "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => value.is_u64(),
             "uniqueItems" | "deprecated" | "readOnly" | "writeOnly" => value.is_boolean(),
             _ => false,
         })
     }
+
+    /// Returns true for a value that is not too deep, and of which enough others are left.
+    fn accepts_value(&mut self, value: &Value, depth_left: usize) -> bool {
+        take_one(&mut self.n_values_left)
+            && match value {
+                Value::Array(_) | Value::Object(_) if depth_left == 0 => false,
+                Value::Array(items) => items.iter().all(|item| self.accepts_value(item, depth_left - 1)),
+                Value::Object(object) => object.values().all(|value| self.accepts_value(value, depth_left - 1)),
+                _ => true,
+            }
+    }
+}
+
+/// Decrements a number, unless it is 0.
+fn take_one(n_left: &mut usize) -> bool {
+    let is_left = *n_left > 0;
+    *n_left = n_left.saturating_sub(1);
+    is_left
 }
 
 /// Returns the definition that a reference names, if the name has no escaped characters.
 fn definition<'s>(root: &'s Map<String, Value>, reference: &str) -> Option<&'s Value> {
-    let (container, name) = reference.strip_prefix("#/")?.split_once('/')?;
-    let is_plain = CONTAINERS.contains(&container) && !name.contains(['/', '~', '%']);
-    root.get(container).filter(|_| is_plain)?.as_object()?.get(name)
+    let (container, name) =
+        reference.strip_prefix("#/").filter(|_| reference.len() <= MAX_NAME_LEN)?.split_once('/')?;
+    let is_unescaped = CONTAINERS.contains(&container) && !name.contains(['/', '~', '%']);
+    root.get(container).filter(|_| is_unescaped)?.as_object()?.get(name)
 }
 
 fn is_type(name: &str) -> bool {
@@ -84,8 +111,9 @@ fn is_type(name: &str) -> bool {
 /// Returns true for a list of different strings, each of which is accepted.
 fn are_distinct(list: &Value, accepts: impl Fn(&str) -> bool) -> bool {
     let Value::Array(list) = list else { return false };
+    let accepts = |name: &str| name.len() <= MAX_NAME_LEN && accepts(name);
     list.len() <= MAX_NAMES
-        && list.iter().enumerate().all(|(idx, name)| name.as_str().is_some_and(&accepts) && !list[..idx].contains(name))
+        && list.iter().enumerate().all(|(idx, name)| name.as_str().is_some_and(accepts) && !list[..idx].contains(name))
 }
 
 #[cfg(test)]
@@ -175,5 +203,25 @@ mod tests {
         {
             assert!(check(&schema, Plan::compile(&schema).is_some()).is_ok());
         }
+    }
+
+    #[test]
+    fn each_reference_to_a_large_definition_counts() {
+        let referring = |definition: Value, n: usize| {
+            let properties: Map<_, _> = (0..n).map(|nth| (nth.to_string(), json!({ "$ref": "#/$defs/a" }))).collect();
+            json!({ "properties": properties, "$defs": { "a": definition } })
+        };
+        // The list itself is a value too, and `$defs` contains the definition once more.
+        let values = json!({ "enum": vec![1; 99] });
+        assert!(is_plain(&referring(values.clone(), 99)) && !is_plain(&referring(values, 100)));
+        let booleans = json!({ "anyOf": vec![true; 98] });
+        assert!(is_plain(&referring(booleans.clone(), 9)) && !is_plain(&referring(booleans, 10)));
+        let name = |length: usize| json!({ "required": ["x".repeat(length)] });
+        assert!(is_plain(&name(MAX_NAME_LEN)) && !is_plain(&name(MAX_NAME_LEN + 1)));
+        let reference = |length: usize| {
+            let name = "x".repeat(length - "#/$defs/".len());
+            json!({ "$ref": format!("#/$defs/{name}"), "$defs": { name: {} } })
+        };
+        assert!(is_plain(&reference(MAX_NAME_LEN)) && !is_plain(&reference(MAX_NAME_LEN + 1)));
     }
 }
