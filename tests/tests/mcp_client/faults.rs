@@ -252,6 +252,14 @@ async fn a_server_that_does_not_start_is_an_error() {
     assert_eq!(message, "the connection to the MCP server `peer` failed: it ended (exit status: 3)");
 }
 
+/// A killed process closes its output before it exits, and may exit late on a busy machine.
+#[tokio::test]
+async fn the_status_of_a_server_that_exits_after_it_closed_its_output_is_reported() {
+    let program = Program::new("sh").args(["-c", "exec 1>&-; sleep 1; exit 3"]);
+    let (_, message) = not_started(McpBackend::stdio("peer", program)).await;
+    assert_eq!(message, "the connection to the MCP server `peer` failed: it ended (exit status: 3)");
+}
+
 #[tokio::test]
 async fn reconnecting_has_a_backoff() {
     let backend = McpBackend::stdio("peer", "/nowhere/at-all");

@@ -27,8 +27,11 @@ pub(super) struct Process {
 
 /// The time that the process has to exit after its stdin is closed, and again after SIGTERM.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
-/// The time that a process which has closed its output has to exit, so that its status can be reported.
-const STATUS_TIMEOUT: Duration = Duration::from_millis(500);
+/// The time that a process which has closed its output has to exit, so that its status can be reported. A killed process
+/// may be slow to exit on a busy machine.
+const STATUS_TIMEOUT: Duration = Duration::from_secs(2);
+/// The time that stderr has to be closed after that. Other processes may hold it open.
+const LOG_TIMEOUT: Duration = Duration::from_millis(500);
 /// The length in bytes after which a line of stderr is split.
 const MAX_LOG_LINE: usize = 4096;
 /// The number of lines of stderr that are kept for error messages.
@@ -62,7 +65,7 @@ impl Process {
             _ => "it closed its output".to_owned(),
         };
         if let Some(log) = &mut self.log
-            && timeout(STATUS_TIMEOUT, log).await.is_ok()
+            && timeout(LOG_TIMEOUT, log).await.is_ok()
         {
             self.log = None;
         }
@@ -133,7 +136,7 @@ impl ExitState {
 
     /// Waits a moment for the reason, which is not available at once after a failed write.
     pub(super) async fn wait(&self) -> Option<&str> {
-        timeout(3 * STATUS_TIMEOUT, self.end.wait()).await.ok().map(String::as_str)
+        timeout(STATUS_TIMEOUT + 2 * LOG_TIMEOUT, self.end.wait()).await.ok().map(String::as_str)
     }
 
     /// Counts a line that is not a message. Returns the number of such lines.
