@@ -115,24 +115,7 @@ impl Dispatcher {
             Begun::Running(work) => return unwind::caught_future(|| work).await,
             Begun::Bounded => {}
         }
-        self.run_bounded(context, tool, executor, arguments, parts).await
-    }
-
-    /// Does the same as [`Dispatcher::run`], in a small future: whatever may wait for more than the tool is boxed.
-    #[cfg(feature = "tower")]
-    pub(super) async fn run_small(
-        &self,
-        context: &Context,
-        tool: &Tool,
-        arguments: Arguments<'_>,
-        parts: Option<&Queue>,
-    ) -> Result<RunResult, ToolError> {
-        let executor = self.shared.select(tool)?;
-        match self.begin(context, tool, executor, &arguments, parts) {
-            Begun::Done(outcome) => return outcome,
-            Begun::Running(work) => return unwind::caught_future(|| work).await,
-            Begun::Bounded => {}
-        }
+        // Boxed to keep the future of all other calls small.
         Box::pin(self.run_bounded(context, tool, executor, arguments, parts)).await
     }
 
@@ -177,7 +160,7 @@ impl Dispatcher {
         let entry = match executor {
             Executor::Function(entry) => entry,
             Executor::Backend(route) => {
-                return Box::pin(self.run_on_backend(context, tool, route, arguments, parts)).await;
+                return self.run_on_backend(context, tool, route, arguments, parts).await;
             }
         };
         let time_limit = tool.timeout().or(self.shared.policy.timeout);
@@ -204,7 +187,6 @@ impl Dispatcher {
                     let work = run(invocation);
                     permit.poll(unwind::caught_future(|| work)).await
                 }
-                // Boxed to keep the future of all other calls small.
                 Run::Blocking(run) => {
                     let arguments = arguments.into_owned();
                     let idx = self.shared.catalog.position(tool);
@@ -212,7 +194,7 @@ impl Dispatcher {
                         let tool = dispatcher.shared.catalog.at(idx);
                         run(dispatcher.invocation(context, tool, entry, &arguments))
                     };
-                    Box::pin(self.run_blocking(context, permit, work)).await
+                    self.run_blocking(context, permit, work).await
                 }
             }
         });

@@ -215,7 +215,7 @@ impl Run for Bottom {
         Box::pin(async move {
             let Call { dispatcher, place, context, arguments, parts } = call;
             let tool = dispatcher.catalog().at(place);
-            dispatcher.run_small(&context, tool, arguments, parts.as_deref()).await
+            dispatcher.run(&context, tool, arguments, parts.as_deref()).await
         })
     }
 }
