@@ -4,12 +4,14 @@ use serde_json::{Value, json};
 
 use super::lowering::Keywords;
 
-/// Makes every property required, and lets previously optional ones be null.
+/// Makes every property required, and lets previously optional ones be null. The names are sorted, since the order of map
+/// keys depends on the features of `serde_json`.
 pub(super) fn require_all(keywords: &mut Keywords) {
     let Some(Value::Object(properties)) = keywords.get_mut("properties") else {
         return;
     };
-    let names: Vec<Value> = properties.keys().map(|name| json!(name)).collect();
+    let mut names: Vec<String> = properties.keys().cloned().collect();
+    names.sort_unstable();
     let required = match keywords.insert("required".to_owned(), names.into()) {
         Some(Value::Array(required)) => required,
         _ => Vec::new(),
