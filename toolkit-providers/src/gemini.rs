@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::dialect::Dialect;
 use super::export::Export;
-use super::loss::Side;
+use super::loss::{Effect, Loss, Side};
 use super::lower::lower_unsorted;
 use super::reader::{Fields, read_function};
 use super::request::RequestLimits;
@@ -126,17 +126,29 @@ fn described(tool: &Tool, name: &str, format: SchemaFormat) -> ToolExport {
     json.extend(provider_description(tool).map(|text| ("description".to_owned(), json!(text))));
     // An OpenAPI object without properties is rejected; a declaration without parameters is not.
     let takes_nothing = input.schema["properties"].as_object().is_none_or(Map::is_empty);
-    if format == SchemaFormat::JsonSchema || !takes_nothing {
-        json.insert(parameters.to_owned(), input.schema);
-    }
     let mut losses = unsupported_fields(tool, &["outputSchema"]);
     losses.extend(input.losses);
+    if format == SchemaFormat::JsonSchema || !takes_nothing {
+        json.insert(parameters.to_owned(), input.schema);
+    } else {
+        losses.extend(without_parameters(&input.schema));
+    }
     if let Some(output) = tool.output() {
         let output = lower_unsorted(output.as_value(), &dialect, Side::Output);
         json.insert(response.to_owned(), output.schema);
         losses.extend(output.losses);
     }
     ToolExport { json: json.into(), losses, not_strict: Vec::new() }
+}
+
+/// Returns the losses of a schema without properties that is omitted.
+fn without_parameters(schema: &Value) -> impl Iterator<Item = Loss> + '_ {
+    let keywords = schema.as_object().into_iter().flat_map(Map::keys);
+    keywords.filter(|keyword| !matches!(keyword.as_str(), "type" | "properties")).map(|keyword| {
+        let is_text = matches!(keyword.as_str(), "title" | "description");
+        let effect = if is_text { Effect::MetadataOnly } else { Effect::Widened };
+        Loss::new(Side::Input, "", keyword, effect, "is omitted, because the schema has no properties")
+    })
 }
 
 /// Reads a function declaration, or a tool with exactly one declaration.

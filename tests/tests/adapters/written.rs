@@ -121,6 +121,17 @@ fn gemini_is_written_in_both_forms() {
     );
 }
 
+/// OpenAPI declarations have no parameters if the schema has no properties.
+#[test]
+fn keywords_of_omitted_gemini_parameters_are_reported() {
+    let input = json!({ "type": "object", "title": "Nothing", "properties": {} });
+    let tool = toolkit::Tool::builder("now").description("Returns the time.").input(input).build().unwrap();
+    let export = gemini::describe(&tool, "now", gemini::SchemaFormat::OpenApi);
+    assert_eq!(export.json, json!({ "name": "now", "description": "Returns the time." }));
+    assert_eq!(told(&export.losses), ["input root: `title` is omitted, because the schema has no properties"]);
+    assert_eq!(told(&gemini::describe(&tool, "now", gemini::SchemaFormat::JsonSchema).losses), [""; 0]);
+}
+
 #[test]
 fn a2a_is_written_as_skills_and_a_card() {
     let agent = a2a::Agent::new("Clerk").url("https://example.com/a2a");
