@@ -18,7 +18,7 @@ bless:
 
 # Updates the lists of the public interface in `tests/api`.
 api:
-    cargo doc --no-deps
+    cargo doc --no-deps --all-features
     UPDATE_API=1 cargo test --test api -- --ignored
 
 # Formats and lints.

@@ -1,10 +1,10 @@
 //! The public interface of every published crate, as rustdoc renders it.
 //!
 //! `tests/api/CRATE.txt` lists each item with its declaration, methods and trait implementations, so that a change of
-//! the interface is visible in a review. The test reads what `cargo doc --no-deps` wrote:
+//! the interface is visible in a review. The test reads what `cargo doc --no-deps --all-features` wrote:
 //!
 //! ```sh
-//! cargo doc --no-deps && cargo test --test api -- --ignored
+//! cargo doc --no-deps --all-features && cargo test --test api -- --ignored
 //! ```
 //!
 //! With `UPDATE_API=1` it writes the files.
@@ -32,7 +32,7 @@ const CRATES: [&str; 13] = [
 ];
 
 #[test]
-#[ignore = "reads the documentation that `cargo doc --no-deps` writes"]
+#[ignore = "reads the documentation that `cargo doc --no-deps --all-features` writes"]
 fn the_public_interface_is_the_listed_one() {
     let listed = Path::new(env!("CARGO_MANIFEST_DIR")).join("api");
     let mut changed = Vec::new();
@@ -82,8 +82,8 @@ fn interface(folder: &Path) -> String {
 }
 
 fn page(path: &Path) -> Html {
-    let text =
-        fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}; run `cargo doc --no-deps`", path.display()));
+    let text = fs::read_to_string(path)
+        .unwrap_or_else(|error| panic!("{}: {error}; run `cargo doc` as above", path.display()));
     Html::parse_document(&text)
 }
 
