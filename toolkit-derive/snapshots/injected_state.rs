@@ -163,8 +163,5 @@ const forecast_is_not_a_tool_add_tool_attribute_vnfiftepmblqfhvmbmfmeoiqijwpyj: 
     __toolkit::inventory::submit! {
         & __ENTRY
     }
-    __toolkit::unique! {
-        "forecast"
-    }
     __toolkit::async_linked::<__Tool>(&__ENTRY)
 };

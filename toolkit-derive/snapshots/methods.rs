@@ -120,9 +120,6 @@ impl Notebook {
         __toolkit::inventory::submit! {
             & __ENTRY
         }
-        __toolkit::unique! {
-            "notes:count"
-        }
         __toolkit::sync_linked::<__Tool>(&__ENTRY)
     };
 }

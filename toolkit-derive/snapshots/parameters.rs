@@ -178,8 +178,5 @@ pub const add_is_not_a_tool_add_tool_attribute_alunhdikoxslcblsqfxvjxcnx: ::tool
     __toolkit::inventory::submit! {
         & __ENTRY
     }
-    __toolkit::unique! {
-        "math:add:1.0.0"
-    }
     __toolkit::sync_linked::<__Tool>(&__ENTRY)
 };

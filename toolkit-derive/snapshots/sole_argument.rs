@@ -149,8 +149,5 @@ const forecast_is_not_a_tool_add_tool_attribute_vnfiftepmblqfhvmbmfmeoiqijwpyj: 
     __toolkit::inventory::submit! {
         & __ENTRY
     }
-    __toolkit::unique! {
-        "forecast"
-    }
     __toolkit::sync_linked::<__Tool>(&__ENTRY)
 };

@@ -12,7 +12,7 @@ use syn::{ItemFn, Path, parse_quote};
 
 pub(crate) use self::call::convert;
 use self::call::{call, types};
-use self::entry::{entry, id};
+use self::entry::entry;
 use self::input::Input;
 use crate::function::Function;
 use crate::krate::{at, here, krate};
@@ -41,7 +41,6 @@ pub(crate) fn free(func: &ItemFn, function: &Function) -> TokenStream {
 ///
 ///     static __ENTRY: Entry = Entry { /* the attribute */ ..sync_entry::<__Tool>("math:add:1.0.0", …) };
 ///     inventory::submit! { &__ENTRY }
-///     unique! { "math:add:1.0.0" }
 ///     sync_linked::<__Tool>(&__ENTRY)
 /// };
 /// ```
@@ -56,10 +55,6 @@ pub(crate) fn tool(function: &Function) -> TokenStream {
     let (checks, types) = (checks(function, &krate), types(function, &input, &returned, &krate));
     let (call, entry) = (call(function, &returned, &krate), entry(function, &input, &krate));
     let arguments = &input.declaration;
-    let id = id(function);
-    // The position at which rustc reports a duplicate id in the crate.
-    let name_at = at(&krate, function.ident.span());
-    let unique = quote_spanned!(here(function.ident.span())=> #name_at::unique! { #id });
     let linked = if function.asyncness.is_some() { quote!(async_linked) } else { quote!(sync_linked) };
     quote! {
         #(#cfgs)*
@@ -91,7 +86,6 @@ pub(crate) fn tool(function: &Function) -> TokenStream {
             #entry
 
             #krate::inventory::submit! { &__ENTRY }
-            #unique
             #krate::#linked::<__Tool>(&__ENTRY)
         };
     }

@@ -38,7 +38,6 @@ pub use std::default::Default;
 pub use std::future::Future;
 pub use std::marker::Send;
 pub use std::option::Option::{self, Some};
-pub use std::primitive::{str, u8};
 pub use std::result::Result::{self, Err, Ok};
 pub use std::time::Duration;
 pub use std::vec;
@@ -71,19 +70,3 @@ pub use crate::tool::sole::Sole;
 pub use crate::tool::{Authorization, Metadata, Secret, TaskSupport};
 pub use toolkit_schema::generate::input;
 pub use toolkit_schema::walk::resolve;
-
-/// Emits the symbol that makes two tools with the same id in one program a link error.
-///
-/// The prefix separates the symbol from C symbols: a tool called `read` must not replace libc's
-/// `read`. A crate's own tests may link the crate twice, through a dev-dependency that depends on
-/// it, so the symbol is omitted under `cfg(test)`.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __unique {
-    ($id:literal) => {
-        #[cfg(not(test))]
-        #[unsafe(export_name = $crate::__private::concat!("toolkit tool ", $id))]
-        static UNIQUE: &$crate::__private::str = $id;
-    };
-}
-pub use crate::__unique as unique;

@@ -3,46 +3,67 @@
 //! They are built in a separate target directory, so the first run is slow. Builds differ only in the profile of the
 //! programs: libraries of other authors are built once with LTO and once without.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// Options of `cargo` for a profile.
-///
-/// `OPTIMIZED` optimizes the programs like `release`, and `FAT` replaces the LTO of the last step. A profile with a
-/// separate name would build all dependencies again.
 const DEV: &[&str] = &[];
-const OPTIMIZED: &[&str] = &["--config", "profile.dev.opt-level=1", "--config", "profile.dev.debug=false"];
 const THIN: &[&str] = &["--profile", "thin"];
-const FAT: &[&str] = &["--profile", "thin", "--", "-Clto=fat"];
+
+/// What the programs with the package `library` print.
+const CALLED: &str = "math:add:1.0.0 9\nmath-2.0_a:subtract:1.0.0-rc.1+build 5\n";
 
 #[test]
-fn two_tools_with_one_id_in_two_crates_do_not_link() {
-    for (profile, options) in [("dev", DEV), ("optimized", OPTIMIZED), ("fat", FAT)] {
-        let output = cargo(&["rustc", "--package", "duplicate"], options);
-        let message = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success(), "it linked under {profile}");
-        assert!(message.contains("toolkit tool math:add:1.0.0"), "{profile}: {message}");
-        // Fat LTO has another message, and an optimized build has no line numbers.
-        assert!(profile == "fat" || message.contains("duplicate symbol"), "{profile}: {message}");
-        let places = ["left/src/lib.rs:4", "right/src/lib.rs:4"];
-        assert!(profile != "dev" || places.iter().all(|place| message.contains(place)), "{profile}: {message}");
+fn a_library_for_c_and_rust_links_with_tools_beside_a_program() {
+    for options in [DEV, THIN] {
+        assert_eq!(run(&["run", "--package", "library"], options), CALLED, "{options:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_program_in_c_calls_the_tools_of_dynamic_and_static_libraries() {
+    run(&["build", "--package", "dynamic", "--package", "library", "--lib"], DEV);
+    let built = target().join("debug");
+    let path = |name: &str| built.join(name).display().to_string();
+    let dynamic = |name: &str| path(&format!("{}{name}{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX));
+    let archive = path("liblibrary.a");
+    // A linker takes from an archive only what is referred to, by default.
+    let whole = if cfg!(target_vendor = "apple") {
+        vec![format!("-Wl,-force_load,{archive}")]
+    } else {
+        vec!["-Wl,--whole-archive".to_owned(), archive, "-Wl,--no-whole-archive".to_owned()]
+    };
+    let with_multiply = CALLED.replace("math-2.0_a", "math:multiply:1.0.0 14\nmath-2.0_a");
+    for (arguments, expect) in
+        [(vec![dynamic("library")], CALLED), (whole, CALLED), (vec![dynamic("dynamic")], &with_multiply)]
+    {
+        let host = target().join("host");
+        let compiled = Command::new("cc")
+            .arg(fixtures().join("library/host.c"))
+            .args(&arguments)
+            .args(["-lpthread", "-ldl", "-lm", "-o"])
+            .arg(&host)
+            .output()
+            .expect("the C compiler that links Rust programs runs");
+        assert!(compiled.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&compiled.stderr));
+        let output = Command::new(&host)
+            .env("LD_LIBRARY_PATH", &built)
+            .env("DYLD_LIBRARY_PATH", &built)
+            .output()
+            .expect("the program runs");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), expect, "{arguments:?}: {output:?}");
     }
 }
 
 #[test]
-fn duplicates_that_thin_lto_links_are_rejected_by_the_catalog() {
-    let printed = run(&["run", "--package", "duplicate"], THIN);
+fn two_versions_of_a_crate_link_and_the_catalog_of_all_tools_rejects_an_id_of_both() {
     let expect = "two tools have the id `math:add:1.0.0`\n  \
-                  math:add:1.0.0 at duplicate/left/src/lib.rs:4\n  \
-                  math:add:1.0.0 at duplicate/right/src/lib.rs:4\n";
-    assert_eq!(printed, expect);
-}
-
-#[test]
-fn tools_named_like_libc_functions_do_not_replace_them() {
-    for options in [DEV, OPTIMIZED] {
-        let printed = run(&["run", "--package", "c_names"], options);
-        assert_eq!(printed, "read 1\nmalloc 1\nwrite 1\nmain 1\n1\n", "{options:?}");
+                  math:add:1.0.0 at duplicate/first/src/lib.rs:4\n  \
+                  math:add:1.0.0 at duplicate/second/src/lib.rs:4\n\
+                  3\n";
+    for options in [DEV, THIN] {
+        assert_eq!(run(&["run", "--package", "duplicate"], options), expect, "{options:?}");
     }
 }
 
@@ -86,7 +107,7 @@ for example: {"limit":1,"query":"a"}
 "#;
     assert_eq!(run(&["run", "--package", "lean"], DEV), expect);
     let tree = Command::new(env!("CARGO"))
-        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures"))
+        .current_dir(fixtures())
         .args(["tree", "--quiet", "--package", "lean", "--edges", "normal", "--prefix", "none"])
         .output()
         .expect("cargo runs");
@@ -101,17 +122,22 @@ fn run(arguments: &[&str], options: &[&str]) -> String {
 }
 
 fn cargo(arguments: &[&str], options: &[&str]) -> Output {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
     let (command, rest) = arguments.split_first().expect("a cargo command");
     Command::new(env!("CARGO"))
-        .current_dir(&fixtures)
+        .current_dir(fixtures())
         .args([command, "--quiet", "--target-dir"])
-        .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixtures"))
+        .arg(target())
         .args(rest)
         .args(options)
         .env_remove("RUSTFLAGS")
-        // The profile of the programs, since the linker names lines only with debug information.
-        .env_remove("CARGO_PROFILE_DEV_DEBUG")
         .output()
         .expect("cargo runs")
+}
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
+}
+
+fn target() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixtures")
 }

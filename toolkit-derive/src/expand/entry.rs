@@ -106,7 +106,7 @@ fn metadata(function: &Function, krate: &Path) -> TokenStream {
 }
 
 /// Returns the id of the tool, without the parts that it does not have.
-pub(super) fn id(function: &Function) -> String {
+fn id(function: &Function) -> String {
     let name = function.name();
     match (&function.attribute.namespace, &function.attribute.version) {
         (Some(namespace), Some(version)) => format!("{}:{name}:{version}", namespace.value()),
