@@ -107,7 +107,7 @@ const forecast_is_not_a_tool_add_tool_attribute_vnfiftepmblqfhvmbmfmeoiqijwpyj: 
                 __toolkit::Ok(__value) => __toolkit::Ok(__value),
                 __toolkit::Err(__error) => {
                     __toolkit::Err(
-                        (&&&__toolkit::ErrorOf::new(&__error))
+                        (&&&&__toolkit::ErrorOf::new(&__error))
                             .convert_by()
                             .convert(__error),
                     )

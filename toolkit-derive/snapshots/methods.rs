@@ -74,7 +74,7 @@ impl Notebook {
                     __toolkit::Ok(__value) => __toolkit::Ok(__value),
                     __toolkit::Err(__error) => {
                         __toolkit::Err(
-                            (&&&__toolkit::ErrorOf::new(&__error))
+                            (&&&&__toolkit::ErrorOf::new(&__error))
                                 .convert_by()
                                 .convert(__error),
                         )

@@ -134,7 +134,7 @@ pub const add_is_not_a_tool_add_tool_attribute_alunhdikoxslcblsqfxvjxcnx: ::tool
                 __toolkit::Ok(__value) => __toolkit::Ok(__value),
                 __toolkit::Err(__error) => {
                     __toolkit::Err(
-                        (&&&__toolkit::ErrorOf::new(&__error))
+                        (&&&&__toolkit::ErrorOf::new(&__error))
                             .convert_by()
                             .convert(__error),
                     )

@@ -294,7 +294,7 @@ fn task(meta: &Meta, report: &mut Report) -> Option<Task> {
     None
 }
 
-fn krate(meta: &Meta, report: &mut Report) -> Option<Path> {
+pub(crate) fn krate(meta: &Meta, report: &mut Report) -> Option<Path> {
     match value_of(meta) {
         Some(Expr::Path(path)) if path.qself.is_none() => Some(path.path.clone()),
         _ => {

@@ -27,6 +27,7 @@ mod recover;
 mod report;
 mod requirements;
 mod scan;
+mod show_error;
 #[cfg(test)]
 mod snapshots;
 mod substitute;
@@ -46,6 +47,11 @@ pub fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn toolset(arguments: TokenStream, item: TokenStream) -> TokenStream {
     toolset::toolset(arguments.into(), item.into()).into()
+}
+
+#[proc_macro_derive(ShowError, attributes(show_error))]
+pub fn show_error(item: TokenStream) -> TokenStream {
+    show_error::show_error(item.into()).into()
 }
 
 #[proc_macro]

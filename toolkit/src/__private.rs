@@ -30,7 +30,7 @@ pub mod names {
 
     pub use super::{
         ArgumentStruct as _, Convert as _, Failing as _, FromHost as _, Owns as _, OwnsAlone as _, Plain as _,
-        PlainShape as _, Unfit as _, UnfitData as _,
+        PlainShape as _, Unfit as _, UnfitData as _, Wrapping as _,
     };
 }
 
@@ -53,14 +53,16 @@ pub use self::borrowed::FromHost;
 pub use self::function::{async_entry, async_linked, blocking_entry, catalog_of, not_in, sync_entry, sync_linked};
 pub use self::metadata::with_aliases;
 pub use self::metadata::{icon, literal, requirements, text, texts};
-pub use self::returned::{Convert, Data, ErrorOf, Failing, Plain, PlainShape, Returned, Shape, Succeeds, UnfitData};
+pub use self::returned::{
+    Convert, Data, ErrorOf, Failing, Plain, PlainShape, Returned, Shape, Succeeds, UnfitData, Wrapping,
+};
 pub use self::shared::OwnsAlone;
 pub use crate::bounds::no_arguments::NoArguments;
 pub use crate::bounds::{
     ArgumentDefault, BlockingResult, Borrowed, DescribeArgument, DescribeResult, DeserializeArgument, NamedArgument,
     OwnedArgument, SendArgument, SerializeResult, State, ToolArgument, ToolResult, UnsharedArgument,
 };
-pub use crate::call::ToolError;
+pub use crate::call::{Registered, ShownType, ToolError};
 pub use crate::dispatch::encode::{CHUNKS, Returns};
 pub use crate::dispatch::host::Host;
 pub use crate::dispatch::run::{AsyncFunction, Function, Run, SyncFunction};

@@ -11,7 +11,7 @@
 //! | a shared pointer … cannot be a tool argument | take `&T` and pass the `Arc` to the host ([`SharedArgument`]) |
 //! | cannot be injected into a tool | make the state `Send + Sync` ([`State`]) |
 //! | cannot be returned from a tool | derive `Serialize` and `JsonSchema` ([`ToolResult`]) |
-//! | cannot be converted to a `ToolError` | implement [`ShowError`](crate::ShowError) or `From` ([`ToolFailure`]) |
+//! | cannot be converted to a `ToolError` | derive [`ShowError`](macro@crate::ShowError) or implement `From` ([`ToolFailure`]) |
 
 mod argument;
 mod default;

@@ -74,6 +74,8 @@ pub use self::content::{Content, Structured};
 pub use self::context::{Context, Progress};
 pub use self::credentials::Credentials;
 pub(crate) use self::decode::{decode_tree, typed_arguments};
+#[doc(hidden)]
+pub use self::error::{Registered, ShownType};
 pub use self::error::{ShowError, ToolError};
 pub use self::future::BoxFuture;
 pub use self::kind::{ErrorKind, Stage};

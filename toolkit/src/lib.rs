@@ -76,6 +76,8 @@ pub use self::lock::Lock;
 pub use self::manifest::Manifest;
 pub use self::stream::Chunks;
 pub use self::tool::{Tool, ToolId};
+/// Implements the trait [`ShowError`](trait@ShowError) for an error type.
+pub use toolkit_derive::ShowError;
 /// Creates a [`Catalog`] of the listed tools.
 ///
 /// Each path refers to a function with [`#[tool]`](macro@tool) in the module that defines it, or to a method of a

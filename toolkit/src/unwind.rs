@@ -74,7 +74,23 @@ impl<F> Drop for DroppedQuietly<'_, F> {
     }
 }
 
-/// Returns the text of an error whose `Display` implementation is foreign code.
+/// The maximum number of errors that are read of one. A chain of sources may be a cycle.
+const MAX_SOURCES: usize = 64;
+
+/// Returns an iterator over an error and its sources.
+pub(crate) fn with_sources<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |&error| error.source()).take(MAX_SOURCES)
+}
+
+/// Returns the texts of an error and its sources, whose implementations are foreign code. Some errors print their source
+/// themselves, so a text that another contains is omitted.
 pub(crate) fn text_of(error: &(dyn Error + 'static)) -> String {
-    catch(|| error.to_string()).unwrap_or_else(|_| "an error that panics when it is printed".to_owned())
+    let join = |mut text: String, next: String| {
+        if !text.contains(&next) {
+            text = format!("{text}: {next}");
+        }
+        text
+    };
+    catch(|| with_sources(error).map(ToString::to_string).reduce(join).unwrap_or_default())
+        .unwrap_or_else(|_| "an error that panics when it is printed".to_owned())
 }

@@ -2,21 +2,23 @@
 
 use std::fmt;
 use std::io;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
+use anyhow::{Context as _, bail};
 use toolkit::call::ErrorKind;
-use toolkit::{Catalog, Dispatcher, ShowError, ToolError, catalog, handle, tool, toolset};
+use toolkit::{Catalog, Content, Dispatcher, ShowError, ToolError, catalog, handle, tool, toolset};
+use tracing_subscriber::layer::SubscriberExt;
 
 const MASKED: &str = "the tool failed with an internal error";
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, ShowError)]
 #[error("no city is called {city}")]
 struct NoSuchCity {
     city: String,
     #[source]
     cause: io::Error,
 }
-
-impl ShowError for NoSuchCity {}
 
 fn lookup() -> Result<(), NoSuchCity> {
     Err(NoSuchCity { city: "Atlantis".to_owned(), cause: io::Error::other("db at 10.0.0.7") })
@@ -25,6 +27,18 @@ fn lookup() -> Result<(), NoSuchCity> {
 #[derive(Debug, thiserror::Error)]
 #[error("db at 10.0.0.7 is gone")]
 struct DbError;
+
+/// An error of the author, which shows nothing itself.
+#[derive(Debug, thiserror::Error)]
+#[error("no forecast by db at 10.0.0.7")]
+struct NoForecast(#[from] NoSuchCity);
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// An error with everything that an error for a model has.
+fn busy() -> ToolError {
+    ToolError::failed("own").with_content([Content::text("busy")]).retryable(Duration::from_secs(5))
+}
 
 /// Displays itself, and is no `std::error::Error`.
 struct Plain;
@@ -62,6 +76,23 @@ failing! {
     #[tool] displayed -> Result<u8, ToolError> { Err(Plain).map_err(|error| ToolError::failed(error.to_string())) }
     #[tool] anyhow_masked -> anyhow::Result<u8> { Err(anyhow::Error::new(DbError).context("no forecast")) }
     #[tool(show_errors)] anyhow_shown -> anyhow::Result<u8> { Err(anyhow::Error::new(DbError).context("no forecast")) }
+    #[tool] anyhow_by_question_mark -> anyhow::Result<bool> { Ok("db at 10.0.0.7".parse::<bool>()?) }
+    #[tool] anyhow_text -> anyhow::Result<u8> { bail!("db at 10.0.0.7") }
+    #[tool] anyhow_marked -> anyhow::Result<u8> { lookup()?; Ok(1) }
+    #[tool] anyhow_marked_in_contexts -> anyhow::Result<u8> { lookup().context("shard 7").context("db at 10.0.0.7")?; Ok(1) }
+    #[tool] anyhow_marked_as_a_source -> anyhow::Result<u8> { lookup().map_err(NoForecast)?; Ok(1) }
+    #[tool(show_errors)] anyhow_marked_and_shown -> anyhow::Result<u8> { lookup().context("no forecast")?; Ok(1) }
+    #[tool] anyhow_own_text -> anyhow::Result<u8> { bail!(busy()) }
+    #[tool] anyhow_own_text_in_a_context -> anyhow::Result<u8> { Err(busy()).context("db at 10.0.0.7") }
+    #[tool(show_errors)] anyhow_explicit_stays_masked -> anyhow::Result<u8> {
+        Err(ToolError::internal(DbError)).context("db at 10.0.0.7")
+    }
+    #[tool] anyhow_file -> anyhow::Result<String> { Ok(std::fs::read_to_string("/nonexistent/secret")?) }
+    #[tool] boxed_by_question_mark -> Result<bool, BoxError> { Ok("db at 10.0.0.7".parse::<bool>()?) }
+    #[tool] boxed_marked -> Result<u8, BoxError> { lookup()?; Ok(1) }
+    #[tool] boxed_own_text -> Result<u8, BoxError> { Err(busy().into()) }
+    #[tool] boxed_then_by_question_mark -> Result<u8, ToolError> { lookup().map_err(BoxError::from)?; Ok(1) }
+    #[tool] source_of_a_masked_type -> Result<u8, NoForecast> { Ok(lookup().map(|()| 1)?) }
     #[tool] anyhow_shown_once -> Result<u8, ToolError> {
         Err(ToolError::shown(anyhow::Error::new(DbError).context("no forecast")))
     }
@@ -104,6 +135,21 @@ fn a_model_reads_what_the_author_chose_and_no_more() {
     check("displayed", "plain");
     check("anyhow_masked", MASKED);
     check("anyhow_shown", "no forecast");
+    check("anyhow_by_question_mark", MASKED);
+    check("anyhow_text", MASKED);
+    check("anyhow_marked", "no city is called Atlantis");
+    check("anyhow_marked_in_contexts", "no city is called Atlantis");
+    check("anyhow_marked_as_a_source", "no city is called Atlantis");
+    check("anyhow_marked_and_shown", "no forecast");
+    check("anyhow_own_text", "own");
+    check("anyhow_own_text_in_a_context", "own");
+    check("anyhow_explicit_stays_masked", MASKED);
+    check("anyhow_file", "input/output error: not found");
+    check("boxed_by_question_mark", MASKED);
+    check("boxed_marked", "no city is called Atlantis");
+    check("boxed_own_text", "own");
+    check("boxed_then_by_question_mark", "no city is called Atlantis");
+    check("source_of_a_masked_type", "no city is called Atlantis");
     check("anyhow_shown_once", "no forecast");
     check("question_mark_shown", "invalid digit found in string");
     check("question_mark_masked", MASKED);
@@ -131,6 +177,50 @@ fn the_host_keeps_the_source_of_what_a_model_reads() {
     assert_eq!(sources("marked_type"), ["no city is called Atlantis", "db at 10.0.0.7"]);
     assert_eq!(sources("anyhow_shown"), ["no forecast", "db at 10.0.0.7 is gone"]);
     assert_eq!(sources("io_with_a_text"), ["password=hunter2"]);
+    let whole = ["db at 10.0.0.7", "shard 7", "no city is called Atlantis", "db at 10.0.0.7"];
+    assert_eq!(sources("anyhow_marked_in_contexts"), whole);
+}
+
+#[test]
+fn an_error_for_the_model_is_whole_inside_of_an_anyhow_error() {
+    let dispatcher = Dispatcher::new(all()).unwrap();
+    for name in ["anyhow_own_text", "anyhow_own_text_in_a_context", "boxed_own_text"] {
+        let error = dispatcher.call_sync(name, "{}").unwrap_err();
+        assert_eq!(error.content(), [Content::text("busy")], "{name}");
+        assert_eq!(error.retry_after(), Some(Duration::from_secs(5)), "{name}");
+    }
+}
+
+/// Collects the fields `cause` of events.
+#[derive(Clone, Default)]
+struct Causes(Arc<Mutex<Vec<String>>>);
+
+impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for Causes {
+    fn on_event(&self, event: &tracing::Event<'_>, _: tracing_subscriber::layer::Context<'_, S>) {
+        event.record(&mut self.clone());
+    }
+}
+
+impl tracing::field::Visit for Causes {
+    fn record_str(&mut self, field: &tracing::field::Field, value: &str) {
+        if field.name() == "cause" {
+            self.0.lock().unwrap().push(value.to_owned());
+        }
+    }
+
+    fn record_debug(&mut self, _: &tracing::field::Field, _: &dyn fmt::Debug) {}
+}
+
+#[test]
+fn the_log_has_a_masked_error_with_its_sources() {
+    let dispatcher = Dispatcher::new(all()).unwrap();
+    let causes = Causes::default();
+    tracing::subscriber::with_default(tracing_subscriber::registry().with(causes.clone()), || {
+        for name in ["anyhow_masked", "masked_type", "anyhow_marked"] {
+            dispatcher.call_sync(name, "{}").unwrap_err();
+        }
+    });
+    assert_eq!(*causes.0.lock().unwrap(), ["no forecast: db at 10.0.0.7 is gone", "db at 10.0.0.7 is gone"]);
 }
 
 struct Desk;

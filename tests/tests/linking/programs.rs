@@ -81,7 +81,7 @@ fn a_crate_that_depends_on_itself_through_its_tests_links() {
 #[test]
 fn a_renamed_toolkit_is_the_only_dependency() {
     let printed = run(&["run", "--package", "renamed"], DEV);
-    assert_eq!(printed, "[\"hello Ada\",\"hello Ada\"]\n3\ngreetings:greet\n");
+    assert_eq!(printed, "[\"hello Ada\",\"hello Ada\"]\n3\ncounter:take: nothing is left\ngreetings:greet\n");
 }
 
 #[test]

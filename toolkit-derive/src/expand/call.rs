@@ -99,7 +99,7 @@ pub(crate) fn convert(span: Span, krate: &Path) -> TokenStream {
     quote_spanned! {here(span)=>
         match #krate::Returned(__returned).split() {
             #krate::Ok(__value) => #krate::Ok(__value),
-            #krate::Err(__error) => #krate::Err((&&&#krate::ErrorOf::new(&__error)).convert_by().convert(__error)),
+            #krate::Err(__error) => #krate::Err((&&&&#krate::ErrorOf::new(&__error)).convert_by().convert(__error)),
         }
     }
 }

@@ -16,6 +16,8 @@ use crate::call::{Content, Structured, ToolError};
 use crate::dispatch::encode::{CHUNKS, CONTENT, STRUCTURED, STRUCTURED_WITH_CONTENT, UNIT};
 use crate::stream::Chunks;
 
+type DynError = dyn std::error::Error + Send + Sync;
+
 /// A value that a function returned.
 pub struct Returned<R>(pub R);
 
@@ -140,9 +142,9 @@ pub const fn is_data(shape: u8) -> bool {
 
 /// A probe for the conversion of an error into a [`ToolError`].
 ///
-/// `(&&&ErrorOf::new(&error)).convert_by()` selects, in this order: the author's own conversion,
-/// whose text is shown to the model; a conversion to a boxed error, whose text is masked; a compile
-/// error that names what is missing.
+/// `(&&&&ErrorOf::new(&error)).convert_by()` selects, in this order: the author's own conversion, whose
+/// text is shown to the model; a conversion to a boxed error, whose text is masked, of a type that
+/// contains an error or of an error; a compile error that names what is missing.
 pub struct ErrorOf<E>(PhantomData<E>);
 
 impl<E> ErrorOf<E> {
@@ -158,25 +160,40 @@ pub struct Shown;
 /// A conversion that masks the text.
 pub struct Masked;
 
+/// A conversion of a type that contains an error, such as `anyhow::Error`, that masks the text.
+pub struct MaskedInside;
+
 /// The first choice: `Into<ToolError>`.
 pub trait Convert {
     /// Selects the conversion.
     fn convert_by(&self) -> Shown;
 }
 
-impl<E: Into<ToolError>> Convert for &&ErrorOf<E> {
+impl<E: Into<ToolError>> Convert for &&&ErrorOf<E> {
     fn convert_by(&self) -> Shown {
         Shown
     }
 }
 
-/// The second choice: a boxed error.
+/// The second choice: a type that contains an error.
+pub trait Wrapping {
+    /// Selects the conversion.
+    fn convert_by(&self) -> MaskedInside;
+}
+
+impl<E: AsRef<DynError> + Into<Box<DynError>>> Wrapping for &&ErrorOf<E> {
+    fn convert_by(&self) -> MaskedInside {
+        MaskedInside
+    }
+}
+
+/// The third choice: a boxed error.
 pub trait Failing {
     /// Selects the conversion.
     fn convert_by(&self) -> Masked;
 }
 
-impl<E: Into<Box<dyn std::error::Error + Send + Sync>>> Failing for &ErrorOf<E> {
+impl<E: Into<Box<DynError>>> Failing for &ErrorOf<E> {
     fn convert_by(&self) -> Masked {
         Masked
     }
@@ -196,9 +213,16 @@ impl Shown {
     }
 }
 
+impl MaskedInside {
+    /// Converts the error inside and masks its text.
+    pub fn convert<E: AsRef<DynError> + Into<Box<DynError>>>(self, error: E) -> ToolError {
+        ToolError::masked_inside(error)
+    }
+}
+
 impl Masked {
     /// Converts the error and masks its text.
-    pub fn convert<E: Into<Box<dyn std::error::Error + Send + Sync>>>(self, error: E) -> ToolError {
+    pub fn convert<E: Into<Box<DynError>>>(self, error: E) -> ToolError {
         ToolError::masked(error)
     }
 }

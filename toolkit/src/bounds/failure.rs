@@ -44,7 +44,7 @@ use crate::call::ToolError;
     message = "`{Self}` cannot be converted to a `ToolError`",
     label = "not a tool error",
     note = "implement `std::error::Error` for it: its text is then logged and masked, or shown to the model with \
-            `impl toolkit::ShowError for {Self} {{}}`",
+            `#[derive(toolkit::ShowError)]`",
     note = "implement `From<{Self}> for ToolError` to choose what a model reads",
     note = "a boxed error is `Box<dyn std::error::Error + Send + Sync>`"
 )]

@@ -2,18 +2,20 @@
 
 mod convert;
 mod fields;
+mod show;
 
+use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-pub use self::convert::ShowError;
+pub use self::show::{Registered, ShowError, ShownType};
 use super::content::Content;
 use super::kind::ErrorKind;
 use crate::tool::{Requirements, ToolBackend};
 use crate::unwind;
 use toolkit_schema::Violation;
 
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
+type BoxError = Box<dyn Error + Send + Sync>;
 
 /// The error of a call.
 ///
@@ -25,7 +27,8 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// | the tool | the model reads |
 /// |---|---|
 /// | returns or makes [`ToolError::failed`], a `String` or a `&str` | that text |
-/// | returns an error that implements [`ShowError`] or `Into<ToolError>` | the text that this chooses |
+/// | returns an error that implements [`ShowError`], or contains one as a source | the text of this error |
+/// | returns an error that implements `Into<ToolError>` | the text that this chooses |
 /// | converts with `.map_err(ToolError::shown)` | the text of the error |
 /// | is marked `#[tool(show_errors)]` | the text of every error that it returns |
 /// | returns a [`std::io::Error`] | its kind, such as "not found", without a path |
@@ -76,6 +79,9 @@ impl Drop for Repr {
         }
     }
 }
+
+/// What the model reads of a masked error.
+const INTERNAL: &str = "the tool failed with an internal error";
 
 /// The advice to repeat the call.
 #[derive(Clone, Copy)]
@@ -156,7 +162,7 @@ impl ToolError {
         let error = error.into();
         match error.downcast::<ToolError>() {
             Ok(error) => *error,
-            Err(error) => Self::new(ErrorKind::Internal, "the tool failed with an internal error").caused_by(error),
+            Err(error) => Self::new(ErrorKind::Internal, INTERNAL).caused_by(error),
         }
     }
 
@@ -228,6 +234,24 @@ impl ToolError {
         self
     }
 
+    /// Returns a copy without the source, which cannot be copied.
+    fn without_source(&self) -> Self {
+        let Repr { kind, tool, backend, message, violations, content, missing, retry, source: _, is_masked: _ } =
+            &*self.0;
+        Self(Box::new(Repr {
+            kind: *kind,
+            tool: tool.clone(),
+            backend: backend.clone(),
+            message: message.clone(),
+            violations: violations.clone(),
+            content: content.clone(),
+            missing: missing.clone(),
+            retry: *retry,
+            source: None,
+            is_masked: false,
+        }))
+    }
+
     /// Replaces the message with a part of it.
     pub(crate) fn with_message(mut self, part: impl FnOnce(&str) -> &str) -> Self {
         let kept = part(&self.0.message);
@@ -286,8 +310,8 @@ impl fmt::Debug for ToolError {
     }
 }
 
-impl std::error::Error for ToolError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+impl Error for ToolError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.0.source.as_deref().map(|source| source as _)
     }
 }

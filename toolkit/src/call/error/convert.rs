@@ -1,9 +1,13 @@
 //! Conversions of other errors, which decide whether a model reads their text.
 
 use std::convert::Infallible;
+use std::error::Error;
+use std::io;
 
-use super::{BoxError, ToolError};
+use super::show::is_shown;
+use super::{BoxError, INTERNAL, ToolError};
 use crate::call::kind::ErrorKind;
+use crate::unwind::with_sources;
 
 impl From<String> for ToolError {
     fn from(message: String) -> Self {
@@ -24,16 +28,36 @@ impl From<Infallible> for ToolError {
 }
 
 impl ToolError {
-    /// Masks an error that the author did not choose to show.
+    /// Masks an error, unless the author chose to show it or one of its sources.
     pub(crate) fn masked(error: impl Into<BoxError>) -> Self {
-        let error = match error.into().downcast::<std::io::Error>() {
-            Ok(error) => return Self::from(*error),
-            Err(error) => error,
-        };
-        match error.downcast::<ToolError>() {
+        match error.into().downcast::<ToolError>() {
             Ok(error) => *error,
-            Err(error) => Self::internal(error).mask(),
+            Err(error) => Self::shown_source(&*error).unwrap_or_else(Self::hidden).caused_by(error),
         }
+    }
+
+    /// Masks the error inside of a type such as `anyhow::Error`. The box that `anyhow::Error` converts to does not reveal
+    /// the type of the error.
+    pub(crate) fn masked_inside<E>(error: E) -> Self
+    where
+        E: AsRef<dyn Error + Send + Sync> + Into<BoxError>,
+    {
+        Self::shown_source(error.as_ref()).unwrap_or_else(Self::hidden).caused_by(error)
+    }
+
+    fn hidden() -> Self {
+        Self::new(ErrorKind::Internal, INTERNAL).mask()
+    }
+
+    /// Returns the first error among `error` and its sources that a model may read, without its source.
+    fn shown_source(error: &(dyn Error + 'static)) -> Option<Self> {
+        if let Some(kind) = error.downcast_ref::<io::Error>().and_then(|error| io_kind(error.kind())) {
+            return Some(Self::failed(format!("input/output error: {kind}")).mask());
+        }
+        with_sources(error).find_map(|error| match error.downcast_ref::<ToolError>() {
+            Some(error) => Some(error.without_source()),
+            None => is_shown(error).then(|| Self::failed(error.to_string()).mask()),
+        })
     }
 
     fn mask(mut self) -> Self {
@@ -54,56 +78,8 @@ impl ToolError {
     }
 }
 
-/// An error whose text the model may read.
-///
-/// Such an error converts into a [`ToolError`] with its text, both as the result of a tool and with `?`. The text is
-/// what [`Display`](std::fmt::Display) prints. The causes of the error are kept as the
-/// [`source`](std::error::Error::source), for the host. To show only some variants, implement `From<YourError> for
-/// ToolError` instead.
-///
-/// # Examples
-///
-/// ```standalone_crate
-/// use toolkit::{ShowError, tool};
-///
-/// #[derive(Debug, thiserror::Error)]
-/// #[error("no city is called {0}")]
-/// struct NoSuchCity(String);
-///
-/// impl ShowError for NoSuchCity {}
-///
-/// /// Finds the country of a city.
-/// #[tool]
-/// fn country(city: String) -> Result<&'static str, NoSuchCity> {
-///     if city == "Lima" { Ok("Peru") } else { Err(NoSuchCity(city)) }
-/// }
-///
-/// let dispatcher = toolkit::Dispatcher::new(toolkit::catalog![country]?)?;
-/// let error = dispatcher.call_sync("country", r#"{"city": "Atlantis"}"#).unwrap_err();
-/// assert_eq!(error.message(), "no city is called Atlantis");
-/// # Ok::<(), toolkit::catalog::Diagnostics>(())
-/// ```
-pub trait ShowError: std::error::Error + Send + Sync + 'static {}
-
-impl<E: ShowError> From<E> for ToolError {
-    fn from(error: E) -> Self {
-        Self::shown(error)
-    }
-}
-
-/// Converts the error by its kind, if the model can act on it. The text may contain paths of the host, so it is
-/// masked.
-impl From<std::io::Error> for ToolError {
-    fn from(error: std::io::Error) -> Self {
-        match io_kind(error.kind()) {
-            Some(kind) => Self::failed(format!("input/output error: {kind}")).caused_by(error).mask(),
-            None => Self::internal(error).mask(),
-        }
-    }
-}
-
 /// Returns a text for the kinds that a model can act on, for example with another path or argument.
-fn io_kind(kind: std::io::ErrorKind) -> Option<&'static str> {
+fn io_kind(kind: io::ErrorKind) -> Option<&'static str> {
     use std::io::ErrorKind;
     Some(match kind {
         ErrorKind::NotFound => "not found",
@@ -136,6 +112,7 @@ macro_rules! masked {
 
 masked!(
     BoxError,
+    io::Error,
     std::fmt::Error,
     std::env::VarError,
     std::num::ParseIntError,
