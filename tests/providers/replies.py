@@ -19,6 +19,8 @@ OUTCOMES = ["text", "texts", "blank", "object", "array", "number", "null", "imag
 SHELL = {"type": "object", "properties": {"input": {"type": "string"}}}
 NAMES = ["add", "find", {"namespace": "mail", "name": "send"}, {"name": "shell", "input": SHELL}]
 
+STOP_REASONS = json.loads(pathlib.Path(__file__).with_name("stop_reasons.json").read_text())
+
 warnings.simplefilter("ignore")
 program = Program(sys.argv[1])
 sdists = pathlib.Path(sys.argv[2])
@@ -116,7 +118,16 @@ def sdist(package):
     return next(path for path in sdists.glob(f"{package}-*") if path.is_dir())
 
 
+def check_stop_reasons(oracle):
+    """Checks that the reasons that `tests/tests/replies/stop_reasons.rs` reads are those of the package."""
+    known = set(STOP_REASONS[oracle.API]["reasons"])
+    declared = getattr(oracle, "STOP_REASONS", known)
+    for reason in sorted(declared ^ known):
+        fail(oracle.API, "stop_reasons.json", f"{reason} is only in one of the list and the package")
+
+
 def run(oracle):
+    check_stop_reasons(oracle)
     for name, reply in oracle.REPLIES.items():
         oracle.validate(reply)
         for outcome in OUTCOMES:

@@ -198,7 +198,7 @@ pub fn read(json: &Value) -> Result<Tool, ParseToolError> {
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// let dispatcher = Dispatcher::new(toolkit::catalog![add]?)?;
 /// let export = tools(dispatcher.catalog(), Naming::Name, SchemaFormat::JsonSchema)?;
-/// let response = json!({ "candidates": [{ "content": { "role": "model", "parts": [
+/// let response = json!({ "candidates": [{ "finishReason": "STOP", "content": { "role": "model", "parts": [
 ///     { "functionCall": { "name": "add", "args": { "a": 1, "b": 2 } } },
 /// ] } }] });
 /// let turn = respond(&dispatcher, &export, &response).await?;

@@ -48,7 +48,8 @@
 //! - Each call has exactly one result: that of the tool, or an error that the model can read.
 //! - The messages of a reply repeat what the model sent, in the same order and with all fields, since providers require
 //!   their reasoning and signatures back.
-//! - Calls of an incomplete reply do not run.
+//! - Calls run only after a reason to stop that is known to end a complete reply: not if it was truncated, refused or
+//!   filtered.
 //! - Tools that the provider runs itself are listed in [`Reply::provider_calls`] and otherwise left alone.
 
 mod answer;
@@ -91,6 +92,7 @@ pub use self::results::{ToolResults, Unanswered};
 pub use self::run::Running;
 pub use self::run::{CallInfo, RunOptions};
 pub use self::stop::StopReason;
+pub(crate) use self::stop::{keep_stop, stated};
 pub use self::stream::ReplyStream;
 pub use self::turn::Turn;
 

@@ -2,12 +2,13 @@
 
 from anthropic._models import construct_type_unchecked
 from anthropic.lib.streaming import _messages
-from anthropic.types import Message, MessageParam, ToolResultBlockParam
-from anthropic.types.beta import BetaMessageParam
+from anthropic.types import Message, MessageParam, StopReason, ToolResultBlockParam
+from anthropic.types.beta import BetaMessageParam, BetaStopReason
 
-from .typed import Mismatch, check
+from .typed import Mismatch, check, literals
 
 API = "anthropic"
+STOP_REASONS = literals(StopReason | BetaStopReason)
 
 
 def tool_use(call_id, name, arguments, **more):

@@ -12,6 +12,7 @@ MODEL = botocore.session.get_session().get_service_model("bedrock-runtime")
 REPLY = MODEL.operation_model("Converse").output_shape
 STREAM = MODEL.shape_for("ConverseStreamOutput")
 REQUEST = MODEL.operation_model("Converse").input_shape
+STOP_REASONS = set(MODEL.shape_for("StopReason").enum)
 # Padding.
 UNKNOWN = {"p"}
 

@@ -5,6 +5,7 @@ from google.genai import types
 from .typed import Mismatch
 
 API = "gemini"
+STOP_REASONS = {reason.value for reason in types.FinishReason}
 
 
 def call(name, arguments, **more):

@@ -6,11 +6,19 @@ import re
 from mistral_common.protocol.instruct.messages import AssistantMessage, ToolMessage, UserMessage
 from mistral_common.protocol.instruct.request import ChatCompletionRequest
 from mistral_common.protocol.instruct import validator
-from mistralai.client.models import ChatCompletionResponse, CompletionChunk, ToolMessage as SentToolMessage
+from mistralai.client.models import (
+    ChatCompletionChoice,
+    ChatCompletionResponse,
+    CompletionChunk,
+    CompletionResponseStreamChoice,
+    ToolMessage as SentToolMessage,
+)
 
-from .typed import Mismatch
+from .typed import Mismatch, literals
 
 API = "mistral"
+STOP_REASONS = literals(ChatCompletionChoice.model_fields["finish_reason"].annotation) | literals(
+    CompletionResponseStreamChoice.model_fields["finish_reason"].annotation)
 VALIDATORS = [getattr(validator, f"MistralRequestValidatorV{number}") for number in (3, 5, 11, 13, 15)]
 
 

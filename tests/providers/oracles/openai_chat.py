@@ -12,10 +12,12 @@ from openai.types.chat import (
     ChatCompletionToolMessageParam,
     ChatCompletionUserMessageParam,
 )
+from openai.types.chat.chat_completion import Choice
 
-from .typed import Mismatch, check
+from .typed import Mismatch, check, literals
 
 API = "chat"
+STOP_REASONS = literals(Choice.model_fields["finish_reason"].annotation)
 
 
 def call(call_id, name, arguments):

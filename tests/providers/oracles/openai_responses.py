@@ -5,13 +5,16 @@ import json
 from openai._models import construct_type_unchecked
 from openai._types import omit
 from openai.lib.streaming.responses._responses import ResponseStreamState
-from openai.types.responses import Response, ResponseInputItemParam, ResponseStreamEvent
+from openai.types.responses import Response, ResponseInputItemParam, ResponseStatus, ResponseStreamEvent
+from openai.types.responses.response import IncompleteDetails
 from openai.types.responses.response_input_param import FunctionCallOutput
 from openai.types.responses import ResponseCustomToolCallOutputParam
 
-from .typed import Mismatch, check
+from .typed import Mismatch, check, literals
 
 API = "responses"
+STOP_REASONS = literals(ResponseStatus) | {
+    f"incomplete/{reason}" for reason in literals(IncompleteDetails.model_fields["reason"].annotation)}
 OUTPUTS = {"function_call": "function_call_output", "custom_tool_call": "custom_tool_call_output"}
 
 

@@ -16,6 +16,13 @@ class Mismatch(Exception):
     pass
 
 
+def literals(kind):
+    """Returns the values of the literals in a type."""
+    if typing.get_origin(kind) in (typing.Literal, typing_extensions.Literal):
+        return set(typing.get_args(kind))
+    return set().union(*(literals(argument) for argument in typing.get_args(kind)))
+
+
 def check(value, kind, place="", unknown_keys=False):
     """Raises an error if the value is not of the type. `unknown_keys` accepts keys that it does not declare."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)

@@ -11,3 +11,4 @@ mod ollama;
 mod recorded;
 mod responses;
 mod run;
+mod stop_reasons;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::messages::NAME;
-use crate::reply::{Accumulate, Assembled, InvalidReply, ReplyEvent, append, object};
+use super::messages::{NAME, stop_of};
+use crate::reply::{Accumulate, Assembled, InvalidReply, ReplyEvent, append, keep_stop, object};
 
 /// A message of which some events have arrived.
 #[derive(Debug, Default)]
@@ -33,7 +33,11 @@ impl Accumulate for Message {
             "content_block_delta" => self.extend(&mut event, events),
             "message_delta" => {
                 let message = self.message.get_or_insert_with(|| json!({}));
-                merge(message, event["delta"].take());
+                let mut delta = event["delta"].take();
+                if let Value::Object(fields) = &mut delta {
+                    keep_stop(message.get("stop_reason"), fields, "stop_reason", stop_of);
+                }
+                merge(message, delta);
                 merge(&mut message["usage"], event["usage"].take());
             }
             "message_stop" => self.is_complete = true,

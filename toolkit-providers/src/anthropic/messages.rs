@@ -6,7 +6,7 @@ use toolkit::catalog::ExportedNames;
 use super::accumulate::Message;
 use crate::reply::{
     Accumulate, Answer, Assembled, CallArguments, Format, InvalidReply, Item, Parsed, Part, StopReason, WrittenCall,
-    fields,
+    fields, stated,
 };
 
 /// The format of Messages.
@@ -94,19 +94,27 @@ fn is_of_host(name: &str, names: &ExportedNames) -> bool {
 }
 
 fn stop_reason(body: &Value) -> StopReason {
-    if let Some(error) = body.get("error") {
-        return StopReason::Failed(error["message"].as_str().unwrap_or_default().to_owned());
-    }
-    match body["stop_reason"].as_str().unwrap_or_default() {
-        "tool_use" => StopReason::ToolCalls,
-        "" | "end_turn" | "stop_sequence" => StopReason::End,
-        "max_tokens" | "model_context_window_exceeded" => StopReason::Truncated,
-        "pause_turn" => StopReason::Paused,
-        "refusal" => {
+    match stop_of(&stated(body.get("stop_reason"))) {
+        StopReason::Refused(_) => {
             let details = &body["stop_details"];
             let why = details["explanation"].as_str().or_else(|| details["category"].as_str());
             StopReason::Refused(why.unwrap_or_default().to_owned())
         }
+        _ if body.get("error").is_some() => {
+            StopReason::Failed(body["error"]["message"].as_str().unwrap_or_default().to_owned())
+        }
+        stop => stop,
+    }
+}
+
+/// Reads a value of `stop_reason`. A complete message has one.
+pub(super) fn stop_of(reason: &str) -> StopReason {
+    match reason {
+        "tool_use" => StopReason::ToolCalls,
+        "end_turn" | "stop_sequence" => StopReason::End,
+        "" | "max_tokens" | "model_context_window_exceeded" => StopReason::Truncated,
+        "pause_turn" => StopReason::Paused,
+        "refusal" => StopReason::Refused(String::new()),
         other => StopReason::Other(other.to_owned()),
     }
 }

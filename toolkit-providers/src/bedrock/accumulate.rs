@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::converse::{NAME, provider_kind};
-use crate::reply::{Accumulate, Assembled, InvalidReply, ReplyEvent, append, fields};
+use super::converse::{NAME, provider_kind, stop_of};
+use crate::reply::{Accumulate, Assembled, InvalidReply, ReplyEvent, append, fields, keep_stop};
 
 /// A message of which some events have arrived.
 #[derive(Debug, Default)]
@@ -160,6 +160,7 @@ impl Message {
         let Value::Object(mut fields) = payload else { return };
         // Padding, against conclusions from the length of an event.
         fields.remove("p");
+        keep_stop(self.body.get("stopReason"), &mut fields, "stopReason", stop_of);
         self.body.extend(fields);
     }
 

@@ -9,7 +9,7 @@ use super::accumulate::Message;
 use super::results::write_results;
 use crate::reply::{
     Accumulate, Assembled, CallArguments, Format, Framing, InvalidReply, Item, Parsed, StopReason, WrittenCall, fields,
-    wire_name,
+    stated, wire_name,
 };
 
 /// The format of Converse.
@@ -98,13 +98,19 @@ pub(super) fn provider_kind(tool_use: &Value) -> Option<&str> {
 }
 
 fn stop_reason(body: &Value) -> StopReason {
-    if let Some(error) = body.get("error") {
-        return StopReason::Failed(error["message"].as_str().unwrap_or_default().to_owned());
+    match (stop_of(&stated(body.get("stopReason"))), body.get("error")) {
+        (refused @ StopReason::Refused(_), _) => refused,
+        (_, Some(error)) => StopReason::Failed(error["message"].as_str().unwrap_or_default().to_owned()),
+        (stop, None) => stop,
     }
-    match body["stopReason"].as_str().unwrap_or_default() {
+}
+
+/// Reads a value of `stopReason`. A complete reply has one.
+pub(super) fn stop_of(reason: &str) -> StopReason {
+    match reason {
         "tool_use" => StopReason::ToolCalls,
-        "" | "end_turn" | "stop_sequence" => StopReason::End,
-        "max_tokens" | "model_context_window_exceeded" => StopReason::Truncated,
+        "end_turn" | "stop_sequence" => StopReason::End,
+        "" | "max_tokens" | "model_context_window_exceeded" => StopReason::Truncated,
         why @ ("content_filtered" | "guardrail_intervened") => StopReason::Refused(why.to_owned()),
         why @ ("malformed_tool_use" | "malformed_model_output") => StopReason::Malformed(why.to_owned()),
         other => StopReason::Other(other.to_owned()),

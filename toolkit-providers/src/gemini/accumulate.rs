@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::content::{NAME, position};
+use super::content::{NAME, position, stop_of};
 use super::fields::{
     BLOCK_REASON, FINISH_REASON, FUNCTION_CALL, PARTIAL_ARGS, PROMPT_FEEDBACK, THOUGHT_SIGNATURE, WILL_CONTINUE, get,
     get_mut, take, text,
 };
 use super::partial_args::PartialArgs;
-use crate::reply::{Accumulate, Assembled, InvalidReply, ReplyEvent};
+use crate::reply::{Accumulate, Assembled, InvalidReply, ReplyEvent, stated};
 
 /// The maximum number of items of arrays that a model skips in the arguments of all calls.
 const MAX_GAPS: usize = 10_000;
@@ -25,6 +25,8 @@ pub(super) struct Response {
     /// The content without its parts.
     content: Map<String, Value>,
     parts: Vec<Value>,
+    /// The reason to stop.
+    reason: Option<Value>,
     /// The arguments of the call in the last part, if more of them are expected.
     open: Option<PartialArgs>,
     incomplete_arguments: BTreeMap<usize, String>,
@@ -40,6 +42,7 @@ impl Default for Response {
             candidate: None,
             content: Map::new(),
             parts: Vec::new(),
+            reason: None,
             open: None,
             incomplete_arguments: BTreeMap::new(),
             n_calls: 0,
@@ -69,6 +72,7 @@ impl Accumulate for Response {
         self.close(&mut Vec::new());
         let mut body = self.body;
         if let Some(mut candidate) = self.candidate {
+            candidate.extend(self.reason.map(|reason| (FINISH_REASON[0].to_owned(), reason)));
             self.content.insert("parts".to_owned(), self.parts.into());
             candidate.insert("content".to_owned(), self.content.into());
             body.insert("candidates".to_owned(), Value::Array(vec![candidate.into()]));
@@ -82,7 +86,7 @@ impl Accumulate for Response {
 
 impl Response {
     fn push_candidate(&mut self, mut candidate: Value, events: &mut Vec<ReplyEvent>) -> Result<(), InvalidReply> {
-        self.is_complete |= text(&candidate, FINISH_REASON).is_some();
+        self.push_reason(take(&mut candidate, FINISH_REASON));
         let mut content = candidate.as_object_mut().and_then(|fields| fields.remove("content")).unwrap_or_default();
         let parts = content.as_object_mut().and_then(|content| content.remove("parts"));
         if let Some(Value::Array(parts)) = parts {
@@ -93,6 +97,15 @@ impl Response {
         merge(&mut self.content, content);
         merge(self.candidate.get_or_insert_default(), candidate);
         Ok(())
+    }
+
+    /// Keeps the last reason to stop, but the first one after which no call runs. Some servers state one in each chunk.
+    fn push_reason(&mut self, reason: Option<Value>) {
+        let is_stated = !matches!(&*stated(reason.as_ref()), "" | "FINISH_REASON_UNSPECIFIED");
+        self.is_complete |= is_stated;
+        if is_stated && self.reason.as_ref().is_none_or(|before| stop_of(&stated(Some(before))).runs_calls()) {
+            self.reason = reason;
+        }
     }
 
     fn push_part(&mut self, part: Value, events: &mut Vec<ReplyEvent>) -> Result<(), InvalidReply> {
@@ -217,7 +230,8 @@ fn merge(object: &mut Map<String, Value>, fields: Value) {
     let Value::Object(fields) = fields else { return };
     for (name, value) in fields {
         match (object.get_mut(&name), value) {
-            (Some(Value::Object(old)), Value::Object(new)) => old.extend(new),
+            (_, Value::Null) => {}
+            (Some(Value::Object(old)), new @ Value::Object(_)) => merge(old, new),
             (_, value) => {
                 object.insert(name, value);
             }

@@ -10,7 +10,7 @@ use super::fields::{
 };
 use super::results::write_results;
 use crate::reply::{
-    Accumulate, Assembled, CallArguments, Format, InvalidReply, Item, Parsed, StopReason, WrittenCall, fields,
+    Accumulate, Assembled, CallArguments, Format, InvalidReply, Item, Parsed, StopReason, WrittenCall, fields, stated,
     wire_name,
 };
 
@@ -56,8 +56,8 @@ impl Format for GenerateContent {
             }
         }
         parsed.stop(stop);
-        if !is_complete && parsed.stop.is_complete() {
-            parsed.stop = StopReason::Truncated;
+        if !is_complete {
+            parsed.truncate();
         }
         parsed.metadata = body;
         Ok(parsed)
@@ -112,21 +112,31 @@ fn read_part(part: &mut Value, incomplete: Option<&String>, names: &ExportedName
 }
 
 fn stop_reason(body: &Value, candidate: Option<usize>) -> StopReason {
-    if let Some(error) = body.get("error") {
-        return StopReason::Failed(error["message"].as_str().unwrap_or_default().to_owned());
-    }
     if let Some(feedback) = get(body, PROMPT_FEEDBACK)
         && let Some(reason) = text(feedback, BLOCK_REASON)
     {
         return StopReason::Refused(text(feedback, BLOCK_REASON_MESSAGE).unwrap_or(reason).to_owned());
     }
-    let Some(candidate) = candidate.map(|position| &body["candidates"][position]) else { return StopReason::End };
-    let reason = text(candidate, FINISH_REASON).unwrap_or_default();
-    let why = || text(candidate, FINISH_MESSAGE).unwrap_or(reason).to_owned();
+    let candidate = candidate.map(|position| &body["candidates"][position]);
+    let reason = candidate.map_or("STOP".into(), |candidate| stated(get(candidate, FINISH_REASON)));
+    let why = || candidate.and_then(|candidate| text(candidate, FINISH_MESSAGE)).unwrap_or(&reason).to_owned();
+    match (stop_of(&reason), body.get("error")) {
+        (StopReason::Refused(_), _) => StopReason::Refused(why()),
+        (_, Some(error)) => StopReason::Failed(error["message"].as_str().unwrap_or_default().to_owned()),
+        (StopReason::Malformed(_), None) => StopReason::Malformed(why()),
+        (StopReason::Other(_), None) => StopReason::Other(why()),
+        (stop, None) => stop,
+    }
+}
+
+/// Reads a value of `finishReason`. As long as it is empty, the model has not stopped.
+pub(super) fn stop_of(reason: &str) -> StopReason {
     match reason {
-        "" | "STOP" | "FINISH_REASON_UNSPECIFIED" => StopReason::End,
-        "MAX_TOKENS" => StopReason::Truncated,
-        "MALFORMED_FUNCTION_CALL" | "MALFORMED_RESPONSE" | "UNEXPECTED_TOOL_CALL" => StopReason::Malformed(why()),
+        "STOP" => StopReason::End,
+        "" | "FINISH_REASON_UNSPECIFIED" | "MAX_TOKENS" => StopReason::Truncated,
+        "MALFORMED_FUNCTION_CALL" | "MALFORMED_RESPONSE" | "UNEXPECTED_TOOL_CALL" => {
+            StopReason::Malformed(reason.to_owned())
+        }
         "SAFETY"
         | "RECITATION"
         | "LANGUAGE"
@@ -136,7 +146,7 @@ fn stop_reason(body: &Value, candidate: Option<usize>) -> StopReason {
         | "MODEL_ARMOR"
         | "IMAGE_SAFETY"
         | "IMAGE_PROHIBITED_CONTENT"
-        | "IMAGE_RECITATION" => StopReason::Refused(why()),
-        _ => StopReason::Other(why()),
+        | "IMAGE_RECITATION" => StopReason::Refused(reason.to_owned()),
+        reason => StopReason::Other(reason.to_owned()),
     }
 }

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::chat::NAME;
-use crate::reply::{Accumulate, Assembled, InvalidReply, ReplyEvent, append};
+use super::chat::{NAME, stop_of};
+use crate::reply::{Accumulate, Assembled, InvalidReply, ReplyEvent, append, keep_stop};
 
 /// A reply of which some lines have arrived.
 #[derive(Debug)]
@@ -56,7 +56,8 @@ impl Accumulate for Chunks {
         if !self.has_message && event.get("message").is_none() {
             return Err(InvalidReply::unexpected(NAME, "`message`", &event));
         }
-        let Value::Object(fields) = event else { return Ok(()) };
+        let Value::Object(mut fields) = event else { return Ok(()) };
+        keep_stop(self.body.get("done_reason"), &mut fields, "done_reason", stop_of);
         for (field, value) in fields {
             match field.as_str() {
                 "message" => self.add_message(value, events),

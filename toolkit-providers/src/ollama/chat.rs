@@ -6,7 +6,7 @@ use toolkit::catalog::ExportedNames;
 use super::accumulate::Chunks;
 use crate::reply::{
     Accumulate, Answer, Assembled, CallArguments, Format, Framing, InvalidReply, Item, Parsed, StopReason, WrittenCall,
-    object,
+    object, stated,
 };
 
 /// The format of Ollama's chat.
@@ -91,7 +91,12 @@ fn stop_reason(body: &Value) -> StopReason {
     if let Some(error) = body["error"].as_str() {
         return StopReason::Failed(error.to_owned());
     }
-    match body["done_reason"].as_str().unwrap_or_default() {
+    stop_of(&stated(body.get("done_reason")))
+}
+
+/// Reads a value of `done_reason`, which older servers leave out.
+pub(super) fn stop_of(reason: &str) -> StopReason {
+    match reason {
         "" | "stop" => StopReason::End,
         "length" => StopReason::Truncated,
         reason => StopReason::Other(reason.to_owned()),

@@ -14,7 +14,7 @@ use toolkit::catalog::ExportedNames;
 pub(crate) use self::accumulate::Completion;
 use self::message::read_message;
 use self::results::messages;
-use crate::reply::{Accumulate, Assembled, Format, InvalidReply, Item, Parsed, StopReason};
+use crate::reply::{Accumulate, Assembled, Format, InvalidReply, Item, Parsed, StopReason, stated};
 
 /// The format of Chat Completions.
 #[derive(Debug)]
@@ -73,22 +73,31 @@ fn take_first(choices: &mut Vec<Value>) -> Option<Value> {
 }
 
 fn stop_reason(body: &Value, choice: &Value, refusal: Option<String>) -> StopReason {
+    let stop = match refusal {
+        Some(refusal) => StopReason::Refused(refusal),
+        None => stop_of(&stated(choice.get("finish_reason"))),
+    };
     let errors = [&choice["error"], &body["error"], &body["x_groq"]["error"]];
-    if let Some((error, message)) = errors.into_iter().find_map(|error| Some((error, error_message(error)?))) {
-        let is_malformed = error["code"] == "tool_use_failed";
-        return if is_malformed { StopReason::Malformed(message) } else { StopReason::Failed(message) };
+    match errors.into_iter().find_map(|error| Some((error, error_message(error)?))) {
+        Some((error, message)) if !matches!(stop, StopReason::Refused(_)) => {
+            let is_malformed = error["code"] == "tool_use_failed";
+            if is_malformed { StopReason::Malformed(message) } else { StopReason::Failed(message) }
+        }
+        _ => stop,
     }
-    if let Some(refusal) = refusal {
-        return StopReason::Refused(refusal);
-    }
-    match choice["finish_reason"].as_str().unwrap_or_default() {
+}
+
+/// Reads a value of `finish_reason`, which some servers leave out.
+fn stop_of(reason: &str) -> StopReason {
+    match reason {
         "tool_calls" | "function_call" => StopReason::ToolCalls,
-        "" | "stop" => StopReason::End,
+        // The others are those of Together and Hugging Face.
+        "" | "stop" | "eos" | "eos_token" | "stop_sequence" => StopReason::End,
         // `model_length` is that of Mistral, and `abort` that of vLLM.
         "length" | "model_length" | "abort" => StopReason::Truncated,
         "content_filter" => StopReason::Refused("content filter".to_owned()),
         // The second is that of DeepSeek.
-        reason @ ("error" | "insufficient_system_resource") => StopReason::Failed(reason.to_owned()),
+        "error" | "insufficient_system_resource" => StopReason::Failed(reason.to_owned()),
         // The endpoint of Gemini adds its own reason to that of OpenAI.
         reason if reason.contains("MALFORMED_FUNCTION_CALL") => StopReason::Malformed(reason.to_owned()),
         reason => StopReason::Other(reason.to_owned()),

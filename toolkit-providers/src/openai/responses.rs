@@ -11,7 +11,7 @@ use self::accumulate::Response;
 use super::wrapper::push_wrapped;
 use crate::reply::{
     Accumulate, Answer, Assembled, CallArguments, CallForm, Format, InvalidReply, Item, Parsed, Part, StopReason,
-    WrittenCall, fields, find_name, flagged,
+    WrittenCall, fields, find_name, flagged, stated,
 };
 
 /// The format of Responses.
@@ -38,7 +38,7 @@ impl Format for Responses {
     }
 
     fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {
-        let Assembled { mut body, .. } = reply;
+        let Assembled { mut body, is_complete, .. } = reply;
         let Some(Value::Array(mut output)) = body.get_mut("output").map(Value::take) else {
             return Err(InvalidReply::unexpected(NAME, "`output`", &body));
         };
@@ -50,7 +50,7 @@ impl Format for Responses {
             is_cut |= item["status"] == "incomplete";
             read_item(item, &answered, names, &mut parsed, &mut refusal);
         }
-        parsed.stop(stop_reason(&body, refusal, is_cut));
+        parsed.stop(stop_reason(&body, refusal, is_cut, is_complete));
         parsed.messages = output;
         if let Value::Object(fields) = &mut body {
             fields.remove("output");
@@ -134,17 +134,24 @@ fn read_message(content: &Value, parsed: &mut Parsed, refusal: &mut Option<Strin
     }
 }
 
-fn stop_reason(body: &Value, refusal: Option<String>, is_cut: bool) -> StopReason {
-    let status = body["status"].as_str().unwrap_or_default();
-    let error = body["error"]["message"].as_str();
-    match (status, body["incomplete_details"]["reason"].as_str().unwrap_or_default()) {
-        ("failed", _) => StopReason::Failed(error.unwrap_or("the response failed").to_owned()),
+fn stop_reason(body: &Value, refusal: Option<String>, is_cut: bool, is_complete: bool) -> StopReason {
+    if let Some(refusal) = refusal {
+        return StopReason::Refused(refusal);
+    }
+    let status = stated(body.get("status"));
+    let error = || body["error"]["message"].as_str().unwrap_or("the response failed").to_owned();
+    match (&*status, &*stated(body["incomplete_details"].get("reason"))) {
+        // Such as `bio_policy` and `image_content_policy_violation`.
+        ("failed", _) if stated(body["error"].get("code")).contains("policy") => StopReason::Refused(error()),
+        ("failed", _) => StopReason::Failed(error()),
         ("cancelled", _) => StopReason::Failed("the response was cancelled".to_owned()),
         ("incomplete", "content_filter") => StopReason::Refused("content filter".to_owned()),
-        _ if refusal.is_some() => StopReason::Refused(refusal.unwrap_or_default()),
-        ("incomplete", _) => StopReason::Truncated,
-        _ if is_cut => StopReason::Truncated,
-        ("" | "completed", _) => StopReason::End,
+        ("incomplete", "" | "max_output_tokens" | "max_messages") => StopReason::Truncated,
+        ("incomplete", reason) => StopReason::Other(reason.to_owned()),
+        ("" | "completed", _) if !is_cut => StopReason::End,
+        ("" | "completed", _) => StopReason::Truncated,
+        // The state in which a stream began.
+        ("queued" | "in_progress", _) if !is_complete => StopReason::Truncated,
         (status, _) => StopReason::Other(status.to_owned()),
     }
 }

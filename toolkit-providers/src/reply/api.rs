@@ -9,7 +9,6 @@ use super::Reply;
 use super::body::ReplyBody;
 use super::error::InvalidReply;
 use super::format::{Assembled, Format};
-use super::stop::StopReason;
 use super::stream::ReplyStream;
 
 /// An API of a provider, whose replies can be read and whose results can be written.
@@ -62,8 +61,8 @@ impl Api {
         let is_complete = body.is_complete;
         let mut parsed = self.0.read(body, names)?;
         let is_cut = || parsed.calls.last().is_some_and(|call| call.arguments.is_cut());
-        if parsed.stop.is_complete() && (!is_complete || is_cut()) {
-            parsed.stop = StopReason::Truncated;
+        if !is_complete || is_cut() {
+            parsed.truncate();
         }
         Ok(Reply { api: self, parsed: Arc::new(parsed), names: names.clone() })
     }

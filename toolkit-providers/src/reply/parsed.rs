@@ -122,6 +122,14 @@ impl Parsed {
         };
     }
 
+    /// Sets the reason to stop to that of a truncated reply, unless the provider stated another one after which no call
+    /// runs.
+    pub(crate) fn truncate(&mut self) {
+        if self.stop.runs_calls() || self.stop == StopReason::Paused {
+            self.stop = StopReason::Truncated;
+        }
+    }
+
     fn resolve(&mut self, call: WrittenCall<'_>, names: &ExportedNames) -> ToolCall {
         // Mistral's client reads an absent id as this text.
         let id = call.id.filter(|id| !matches!(*id, "" | "null"));

@@ -1,11 +1,14 @@
 //! The reason why a model stopped.
 
+use std::borrow::Cow;
 use std::fmt;
+
+use serde_json::{Map, Value};
 
 /// The reason why a model stopped.
 ///
-/// A reply may contain calls for any reason. Each call has a result, but runs only if the reply is complete:
-/// not after [`Truncated`](Self::Truncated) and [`Failed`](Self::Failed).
+/// A reply may contain calls for any reason. Each call has a result, but runs only after
+/// [`ToolCalls`](Self::ToolCalls).
 ///
 /// ```
 /// use toolkit_providers::reply::StopReason;
@@ -20,7 +23,7 @@ use std::fmt;
 ///
 /// assert_eq!(next_step(&StopReason::Paused), "send another request");
 /// assert_eq!(StopReason::Refused("policy".to_owned()).to_string(), "refused: policy");
-/// assert!(!StopReason::Truncated.is_complete());
+/// assert!(!StopReason::Truncated.runs_calls());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -33,21 +36,66 @@ pub enum StopReason {
     Truncated,
     /// The provider interrupted a long turn of its own tools. Send the same messages again to continue.
     Paused,
-    /// The model or a filter of the provider refused to reply, with the explanation of the provider.
+    /// The model or a filter of the provider refused to reply, with the explanation of the provider. No call runs, even
+    /// if the reply is also truncated.
     Refused(String),
     /// The model wrote a call that the provider cannot read, with the explanation of the provider. Ask again.
     Malformed(String),
     /// The provider reports an error in place of a reply, or in the middle of one.
     Failed(String),
-    /// Another reason, in the words of the provider.
+    /// Another reason, in the words of the provider, such as one that is newer than this library, or the status of a
+    /// response that is not complete yet. No call runs.
     Other(String),
 }
 
 impl StopReason {
-    /// Returns true if calls of the reply may run.
+    /// Returns true if the calls of the reply run.
     #[must_use]
-    pub fn is_complete(&self) -> bool {
-        !matches!(self, Self::Truncated | Self::Failed(_))
+    pub fn runs_calls(&self) -> bool {
+        matches!(self, Self::ToolCalls | Self::End)
+    }
+
+    /// Returns the reason for the model why no call of the reply ran.
+    pub(crate) fn why_no_call_runs(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::ToolCalls | Self::End => return None,
+            Self::Truncated => {
+                "the reply ended before this call was complete, so none of its calls ran; \
+                 repeat the call, with shorter arguments if they are long"
+            }
+            Self::Paused => "the provider paused the turn, so none of its calls ran; repeat the call",
+            Self::Refused(_) => "the reply was refused or filtered, so none of its calls ran",
+            Self::Malformed(_) => {
+                "the provider could not read a call of the reply, so none of its calls ran; repeat the call"
+            }
+            Self::Failed(_) => {
+                "the reply ended with an error of the provider, so none of its calls ran; repeat the call"
+            }
+            Self::Other(_) => "the provider ended the reply for another reason than its calls, so none of them ran",
+        })
+    }
+}
+
+/// Returns the reason that a field states, or an empty text if it states none.
+pub(crate) fn stated(field: Option<&Value>) -> Cow<'_, str> {
+    match field {
+        None | Some(Value::Null) => Cow::Borrowed(""),
+        Some(Value::String(reason)) => Cow::Borrowed(reason),
+        Some(other) => Cow::Owned(other.to_string()),
+    }
+}
+
+/// Removes the reason to stop from an event if it states none, or if the reply already has one after which no call runs.
+pub(crate) fn keep_stop(
+    before: Option<&Value>,
+    event: &mut Map<String, Value>,
+    field: &str,
+    read: fn(&str) -> StopReason,
+) {
+    let before = stated(before);
+    let stays = !before.is_empty() && !read(&before).runs_calls();
+    if stays || stated(event.get(field)).is_empty() {
+        event.remove(field);
     }
 }
 

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::content::{add_content, add_details, add_fields, show_reasoning};
-use super::error_message;
 use super::fragments::{Call, Calls};
-use crate::reply::{Accumulate, Assembled, InvalidReply, ReplyEvent, append};
+use super::{error_message, stop_of};
+use crate::reply::{Accumulate, Assembled, InvalidReply, ReplyEvent, append, keep_stop};
 
 /// A completion of which some chunks have arrived. Only its first choice is read.
 #[derive(Debug)]
@@ -48,6 +48,7 @@ impl Completion {
             self.has_empty_reason |= reason.is_empty();
         }
         let Value::Object(fields) = &mut choice else { return };
+        keep_stop(self.choice.get("finish_reason"), fields, "finish_reason", stop_of);
         let delta = fields.remove("delta").filter(Value::is_object);
         // Some servers send a message as a whole. MiniMax repeats it after its parts.
         let message = fields.remove("message").filter(|_| !self.has_message());

@@ -29,6 +29,15 @@ impl Accumulate for Response {
     fn push(&mut self, mut event: Value, events: &mut Vec<ReplyEvent>) -> Result<(), InvalidReply> {
         let kind = event["type"].as_str().unwrap_or_default().to_owned();
         match kind.as_str() {
+            // The first end of the response stands.
+            "response.completed"
+            | "response.incomplete"
+            | "response.failed"
+            | "response.created"
+            | "response.in_progress"
+            | "response.queued"
+            | "error"
+                if self.is_complete => {}
             "response.completed" | "response.incomplete" | "response.failed" => {
                 self.response = Some(object(event["response"].take()));
                 self.is_complete = true;

@@ -7,7 +7,7 @@ use toolkit::{Arguments, Coercion, Dispatcher, Tool, ToolError};
 
 use super::options::RunOptions;
 use crate::lower::restore;
-use crate::reply::{CallArguments, Reply, StopReason, ToolCall};
+use crate::reply::{CallArguments, Reply, ToolCall};
 
 /// Returns the tool and the arguments of a call.
 ///
@@ -21,17 +21,8 @@ pub(super) fn prepare<'a>(
     options: &RunOptions,
 ) -> Result<(Prepared<'a>, Arguments<'a>), ToolError> {
     let call = &reply.calls()[index];
-    match reply.stop_reason() {
-        StopReason::Truncated => {
-            let message = "the reply ended before this call was complete, so none of its calls ran; \
-                           repeat the call, with shorter arguments if they are long";
-            return Err(ToolError::new(ErrorKind::Cancelled, message));
-        }
-        StopReason::Failed(_) => {
-            let message = "the reply ended with an error of the provider, so none of its calls ran; repeat the call";
-            return Err(ToolError::new(ErrorKind::Cancelled, message));
-        }
-        _ => {}
+    if let Some(why) = reply.stop_reason().why_no_call_runs() {
+        return Err(ToolError::new(ErrorKind::Cancelled, why));
     }
     if index >= options.max_calls {
         let message = format!("only {} calls of one reply run; repeat the others in the next reply", options.max_calls);
