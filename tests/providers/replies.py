@@ -19,6 +19,9 @@ OUTCOMES = ["text", "texts", "blank", "object", "array", "number", "null", "imag
 SHELL = {"type": "object", "properties": {"input": {"type": "string"}}}
 NAMES = ["add", "find", {"namespace": "mail", "name": "send"}, {"name": "shell", "input": SHELL}]
 
+# Names and arguments that the request with the results must not contain.
+HOSTILE_NAMES = ["functions.add", "default_api:add", "functions.rm", "", "x" * 300, "é !", "1st", "."]
+HOSTILE_ARGUMENTS = [{}, '{"a": 1}', '"{\\"a\\": 1}"', '{"a": nothing}', '{"a": 1', "[1]", "null", " ", "é", [1], 3, True, None]
 STOP_REASONS = json.loads(pathlib.Path(__file__).with_name("stop_reasons.json").read_text())
 
 warnings.simplefilter("ignore")
@@ -64,6 +67,8 @@ def check_written(oracle, name, answer):
     if "error" in answer:
         return
     messages = answer["messages"] + answer["results"]
+    if not messages:
+        return
     counts["requests"] += 1
     try:
         oracle.check_messages(messages)
@@ -111,6 +116,9 @@ def run_stream(oracle, name, events):
     answer = program.ask(api=oracle.API, names=named(expected[0]), outcomes=["text", "object", "error"], events=events)
     compare(oracle, name, answer, expected)
     check_written(oracle, name, answer)
+    for cut in range(1, len(events)):
+        check_written(oracle, f"{name}, cut after {cut} events", program.ask(
+            api=oracle.API, names=named(expected[0]), outcomes=["text"], events=events[:cut]))
     return None
 
 
@@ -133,6 +141,12 @@ def run(oracle):
         for outcome in OUTCOMES:
             answer = run_reply(oracle, f"{name}, {outcome}", reply, NAMES, [outcome, "text"])
         check_breaks(oracle, name, answer)
+    for name in HOSTILE_NAMES:
+        for arguments in HOSTILE_ARGUMENTS:
+            answer = program.ask(api=oracle.API, names=NAMES, outcomes=["text"], reply=oracle.hostile(name, arguments))
+            check_written(oracle, f"{name[:20]!r} {arguments!r}", answer)
+            if len(answer["results"]) == 0:
+                fail(oracle.API, name, arguments, "no result")
     for name, events in getattr(oracle, "STREAMS", {}).items():
         run_stream(oracle, name, events)
     replies = {}

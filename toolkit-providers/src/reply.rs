@@ -47,7 +47,8 @@
 //!
 //! - Each call has exactly one result: that of the tool, or an error that the model can read.
 //! - The messages of a reply repeat what the model sent, in the same order and with all fields, since providers require
-//!   their reasoning and signatures back.
+//!   their reasoning and signatures back. Names, ids, blank texts and arguments that a request must not contain are
+//!   replaced or left out.
 //! - Calls run only after a reason to stop that is known to end a complete reply: not if it was truncated, refused or
 //!   filtered.
 //! - Tools that the provider runs itself are listed in [`Reply::provider_calls`] and otherwise left alone.
@@ -80,7 +81,7 @@ pub(crate) use self::answer::{Answer, Item, Part, flagged};
 pub use self::api::Api;
 pub use self::body::ReplyBody;
 pub use self::call::{CallArguments, ToolCall};
-pub(crate) use self::call::{CallForm, WrittenCall, find_name, wire_name};
+pub(crate) use self::call::{CallForm, WrittenCall, find_name};
 pub use self::error::InvalidReply;
 pub use self::event::ReplyEvent;
 pub(crate) use self::format::{Accumulate, Assembled, Format, Framing, append, fields, object};

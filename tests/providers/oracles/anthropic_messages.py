@@ -5,7 +5,7 @@ from anthropic.lib.streaming import _messages
 from anthropic.types import Message, MessageParam, StopReason, ToolResultBlockParam
 from anthropic.types.beta import BetaMessageParam, BetaStopReason
 
-from .typed import Mismatch, check, literals
+from .typed import Mismatch, check, check_name, literals
 
 API = "anthropic"
 STOP_REASONS = literals(StopReason | BetaStopReason)
@@ -40,6 +40,10 @@ REPLIES = {
 }
 
 
+def hostile(name, arguments):
+    return message({"type": "text", "text": "\n"}, tool_use("toolu:1", name, arguments))
+
+
 validate = Message.model_validate
 
 
@@ -69,6 +73,13 @@ def check_messages(messages):
         check(each, MessageParam | BetaMessageParam, unknown_keys=True)
         if role == "assistant":
             uses = [block for block in each["content"] if block["type"] == "tool_use"]
+            for use in uses:
+                check_name(use["id"])
+                check_name(use["name"])
+                if not isinstance(use["input"], dict):
+                    raise Mismatch("Input should be a valid dictionary")
+            if not all(block["text"].strip() for block in each["content"] if block["type"] == "text"):
+                raise Mismatch("text content blocks must contain non-whitespace text")
             ids = [block["id"] for block in uses]
             continue
         by_program = [block["id"] for block in uses if block.get("caller", {"type": "direct"})["type"] != "direct"]
@@ -108,4 +119,7 @@ def breaks(messages):
         "type": "base64", "media_type": "image/svg+xml", "data": "PHN2Zy8+"}}])
     yield "a message of a tool", lambda: messages[-1].update(role="tool")
     yield "no call", lambda: messages[0]["content"].pop()
+    yield "a name with a dot", lambda: messages[0]["content"][-1].update(name="functions.add")
+    yield "a long name", lambda: messages[0]["content"][-1].update(name="x" * 300)
+    yield "a blank text", lambda: messages[0]["content"].insert(0, {"type": "text", "text": "\n"})
     yield "arguments as text", lambda: messages[0]["content"][-1].update(input="{}")

@@ -5,7 +5,7 @@ import json
 import botocore.session
 from botocore.validate import ParamValidator
 
-from .typed import Mismatch
+from .typed import Mismatch, check_name
 
 API = "bedrock"
 MODEL = botocore.session.get_session().get_service_model("bedrock-runtime")
@@ -35,6 +35,10 @@ REPLIES = {
     "calls at the end of a turn": response(call("tooluse_1", "add", {}), stop="end_turn"),
     "an unknown tool": response(call("tooluse_1", "subtract", {})),
 }
+
+
+def hostile(name, arguments):
+    return response({"text": "\n"}, call("tooluse/1", name, arguments))
 
 
 def start(index, call_id, name):
@@ -117,6 +121,13 @@ def check_messages(messages):
         if each["role"] == "assistant":
             uses = [block["toolUse"] for block in each["content"] if "toolUse" in block]
             ids = [use["toolUseId"] for use in uses if use.get("type") != "server_tool_use"]
+            for use in uses:
+                check_name(use["toolUseId"], "_.:-")
+                check_name(use["name"])
+                if not isinstance(use["input"], dict):
+                    raise Mismatch("Provide a json object for toolUse.input")
+            if not all(block.get("text", "x").strip() for block in each["content"]):
+                raise Mismatch("The text field in the ContentBlock object is blank")
             continue
         results = [block.get("toolResult") for block in each["content"]]
         if None in results:
@@ -138,6 +149,10 @@ def breaks(messages):
     """Yields changes that break a rule."""
     blocks = messages[-1]["content"]
     result = blocks[0]["toolResult"]
+    use = messages[0]["content"][-1]["toolUse"]
+    yield "a name with a dot", lambda: use.update(name="functions.add")
+    yield "arguments as a list", lambda: use.update(input=[1])
+    yield "a blank text", lambda: messages[0]["content"].insert(0, {"text": "\n"})
     yield "a missing result", lambda: blocks.pop()
     yield "a doubled result", lambda: blocks.append(blocks[0])
     yield "another id", lambda: result.update(toolUseId="tooluse_0")

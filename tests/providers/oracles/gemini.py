@@ -2,7 +2,7 @@
 
 from google.genai import types
 
-from .typed import Mismatch
+from .typed import Mismatch, check_name
 
 API = "gemini"
 STOP_REASONS = {reason.value for reason in types.FinishReason}
@@ -34,6 +34,12 @@ STREAMS = {
     "a call in one chunk": [response(TEXT, reason=None), response(call("add", {"a": 1}))],
     "calls in two chunks": [response(call("add", {"a": 1}), reason=None), response(call("find", {}))],
 }
+
+
+
+def hostile(name, arguments):
+    return response({"text": ""}, call(name, arguments))
+
 
 validate = types.GenerateContentResponse.model_validate
 
@@ -82,6 +88,10 @@ def check_messages(messages):
         found = [part.function_call for part in content.parts if part.function_call]
         if content.role == "model":
             calls = found
+            for each_call in calls:
+                check_name(each_call.name, "_.:-", first="(?=[a-zA-Z_])")
+            if any(part.text == "" and not part.thought_signature for part in content.parts):
+                raise Mismatch("must have a text parameter")
             continue
         answers = [part.function_response for part in content.parts if part.function_response]
         if found or len(answers) != len(calls):
@@ -100,6 +110,8 @@ def breaks(messages):
     """Yields changes that break a rule."""
     parts = messages[-1]["parts"]
     result = parts[0]["functionResponse"]
+    yield "a name with a space", lambda: messages[0]["parts"][-1]["functionCall"].update(name="a b")
+    yield "arguments as text", lambda: messages[0]["parts"][-1]["functionCall"].update(args="{}")
     yield "a missing result", lambda: parts.pop(0)
     yield "a doubled result", lambda: parts.append(parts[0])
     yield "another name", lambda: result.update(name="other")

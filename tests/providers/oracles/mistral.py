@@ -14,7 +14,7 @@ from mistralai.client.models import (
     ToolMessage as SentToolMessage,
 )
 
-from .typed import Mismatch, literals
+from .typed import Mismatch, check_name, check_object_text, literals
 
 API = "mistral"
 STOP_REASONS = literals(ChatCompletionChoice.model_fields["finish_reason"].annotation) | literals(
@@ -40,6 +40,10 @@ REPLIES = {
     "no id": completion(call("null", "add", "{}")),
     "an unknown tool": completion(call("D681PevKs", "subtract", "{}")),
 }
+
+
+def hostile(name, arguments):
+    return completion(call("call_1", name, arguments))
 
 
 def chunk(delta, reason=None):
@@ -121,6 +125,10 @@ def check_messages(messages):
     # The first validator is older than replies with both text and calls.
     for check in VALIDATORS[1:] if messages[0].get("content") and messages[0].get("tool_calls") else VALIDATORS:
         check().validate_messages([message.model_copy(deep=True) for message in parsed])
+    for each in messages[0].get("tool_calls") or []:
+        check_name(each["function"]["name"])
+        if not isinstance(each["function"]["arguments"], dict):
+            check_object_text(each["function"]["arguments"])
     ids = [each["id"] for each in messages[0].get("tool_calls") or []]
     if [message["tool_call_id"] for message in messages[1:]] != ids:
         raise Mismatch("Not the same number of function calls and responses")

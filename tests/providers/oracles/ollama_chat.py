@@ -25,6 +25,12 @@ REPLIES = {
     "two calls of a tool": response(call("add", {"a": 1}), call("add", {"a": 2})),
     "an unknown tool": response(call("subtract", {})),
 }
+
+
+def hostile(name, arguments):
+    return response(call(name, arguments))
+
+
 STREAMS = {
     "a call before the end": [response(call("add", {"a": 1}), done=False), response()],
     "calls in two chunks": [response(content="Let me see.", done=False), response(call("add", {"a": 1}), done=False),

@@ -14,7 +14,7 @@ from openai.types.chat import (
 )
 from openai.types.chat.chat_completion import Choice
 
-from .typed import Mismatch, check, literals
+from .typed import Mismatch, check, check_name, check_object_text, literals
 
 API = "chat"
 STOP_REASONS = literals(Choice.model_fields["finish_reason"].annotation)
@@ -40,6 +40,12 @@ REPLIES = {
     "a custom tool": completion({"id": "call_1", "type": "custom", "custom": {"name": "shell", "input": "ls"}}),
     "an unknown tool": completion(call("call_1", "subtract", {})),
 }
+
+
+def hostile(name, arguments):
+    reply = completion(call("call_1", name, "{}"))
+    reply["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"] = arguments
+    return reply
 
 
 def chunk(delta, reason=None):
@@ -118,6 +124,10 @@ def check_messages(messages):
     # Other servers write null for what is not there, and accept it.
     reply = {key: value for key, value in messages[0].items() if value is not None}
     check(reply, ChatCompletionAssistantMessageParam, unknown_keys=True)
+    for each in reply.get("tool_calls", []):
+        check_name(each[each["type"]]["name"])
+        if each["type"] == "function":
+            check_object_text(each["function"]["arguments"])
     ids, answered = [call["id"] for call in reply.get("tool_calls", [])], []
     if not ids and reply.get("function_call"):
         return check_function(reply, messages[1:])

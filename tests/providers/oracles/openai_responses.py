@@ -10,7 +10,7 @@ from openai.types.responses.response import IncompleteDetails
 from openai.types.responses.response_input_param import FunctionCallOutput
 from openai.types.responses import ResponseCustomToolCallOutputParam
 
-from .typed import Mismatch, check, literals
+from .typed import Mismatch, check, check_name, check_object_text, literals
 
 API = "responses"
 STOP_REASONS = literals(ResponseStatus) | {
@@ -49,6 +49,39 @@ REPLIES = {
 }
 
 
+
+
+def hostile(name, arguments):
+    return response({**call("call_1", name, "{}"), "arguments": arguments})
+
+
+def event(kind, index=None, **fields):
+    return {"type": f"response.{kind}", **({} if index is None else {"output_index": index}), **fields}
+
+
+def streamed(index, item, *deltas):
+    """Returns the events of an item."""
+    started = {key: [] if key in ("content", "summary") else value for key, value in item.items()}
+    if "arguments" in item:
+        started.update(arguments="", status="in_progress")
+    return [event("output_item.added", index, item=started), *deltas, event("output_item.done", index, item=item)]
+
+
+STREAMS = {
+    "reasoning, text and a call": [
+        event("created", response=response(status="in_progress")),
+        *streamed(0, REASONING, event("reasoning_summary_part.added", 0, summary_index=0, item_id="rs_1",
+                                      part={"type": "summary_text", "text": ""}),
+                  event("reasoning_summary_text.delta", 0, summary_index=0, item_id="rs_1", delta="Hm.")),
+        *streamed(1, MESSAGE, event("content_part.added", 1, content_index=0, item_id="msg_1",
+                                    part={"type": "output_text", "text": "", "annotations": []}),
+                  event("output_text.delta", 1, content_index=0, item_id="msg_1", delta="Let me ")),
+        *streamed(2, call("call_1", "add", {"a": 1}),
+                  event("function_call_arguments.delta", 2, item_id="fc_call_1", delta='{"a"'),
+                  event("function_call_arguments.delta", 2, item_id="fc_call_1", delta=': 1}')),
+        event("completed", response=response(REASONING, MESSAGE, call("call_1", "add", {"a": 1}))),
+    ],
+}
 validate = Response.model_validate
 
 
@@ -87,6 +120,9 @@ def check_messages(items):
             if has_results:
                 raise Mismatch("a call after results")
             waiting[item["call_id"]] = item
+            check_name(item["name"])
+            if item["type"] == "function_call":
+                check_object_text(item["arguments"])
         elif item["type"] in OUTPUTS.values():
             has_results = True
             check_result(item, waiting.pop(item["call_id"], None))
@@ -112,6 +148,8 @@ def check_result(item, answered):
 def breaks(items):
     """Yields changes that break a rule."""
     result = items[-1]
+    call = next(item for item in items if item["type"] in OUTPUTS)
+    yield "a name with a dot", lambda: call.update(name="functions.add")
     yield "a missing result", lambda: items.pop()
     yield "a doubled result", lambda: items.append(dict(result))
     yield "another id", lambda: result.update(call_id="call_0")

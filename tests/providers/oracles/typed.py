@@ -1,6 +1,8 @@
 """Checks JSON against an official request type. Unlike pydantic, it rejects keys that the type does not declare."""
 
 import collections.abc
+import json
+import re
 import types
 import typing
 
@@ -14,6 +16,18 @@ MAPS = (dict, collections.abc.Mapping)
 
 class Mismatch(Exception):
     pass
+
+
+def check_name(name, others="_-", first=""):
+    """Checks that a name has at most 64 characters, and only letters, digits and `others`, as the providers document."""
+    if not re.fullmatch(rf"{first}[a-zA-Z0-9{re.escape(others)}]{{1,64}}", name):
+        raise Mismatch(f"{name[:80]!r} is not a name")
+
+
+def check_object_text(text):
+    """Checks that arguments are the JSON text of an object, which many servers parse, or empty."""
+    if text and not isinstance(json.loads(text), dict):
+        raise Mismatch(f"{text[:80]!r} is not an object")
 
 
 def literals(kind):

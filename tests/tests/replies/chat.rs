@@ -177,7 +177,7 @@ fn an_invented_name_goes_back_with_the_characters_that_a_request_may_contain() {
     let reply = read(message(calls), "tool_calls");
     let calls = reply.messages()[0]["tool_calls"].as_array().unwrap();
     let sent: Vec<&Value> = calls.iter().map(|call| &call["function"]["name"]).collect();
-    assert_eq!(sent, ["functions_answer", "unknown", "do_it_", &"x".repeat(64)]);
+    assert_eq!(sent, ["answer", "unknown", "do_it_", &"x".repeat(64)]);
     let contents = contents(&reply);
     assert_eq!(contents[0], "42");
     assert!(contents[2].starts_with("error: no tool is named `do it!`"), "{}", contents[2]);

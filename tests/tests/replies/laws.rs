@@ -74,15 +74,34 @@ async fn hang(n: i64) -> String {
 }
 
 /// The tools, and names that no tool has.
-const NAMES: [&str; 10] =
-    ["good", "nothing", "blank", "deceptive", "media", "fail", "crash", "hang", "unknown", "functions.good"];
+const NAMES: [&str; 13] = [
+    "good",
+    "nothing",
+    "blank",
+    "deceptive",
+    "media",
+    "fail",
+    "crash",
+    "hang",
+    "unknown",
+    "functions.good",
+    "functions.unknown",
+    "",
+    "1ä b",
+];
 
 /// A call in a reply.
 #[derive(Clone, Debug)]
 struct Call {
     id: String,
-    name: &'static str,
+    name: String,
+    /// An object, which the API may have as its JSON text, or a value in its place.
     arguments: Value,
+}
+
+/// Returns the arguments of a call where they are JSON text.
+fn sent(arguments: &Value) -> Value {
+    if arguments.is_object() { arguments.to_string().into() } else { arguments.clone() }
 }
 
 /// An API with the shape of its replies and the rules of its requests.
@@ -115,11 +134,22 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
         1 => Just(json!({ "n": "x" })),
         1 => Just(json!({})),
         1 => Just(json!({ "n": null })),
+        1 => any::<u8>().prop_map(|n| json!(json!({ "n": n % 9 }).to_string())),
+        1 => prop::sample::select(vec![
+            json!("{\"n\": nothing}"), json!("\"{\\\"n\\\": 1}\""), json!("[1]"), json!("3"), json!("null"), json!(" "),
+            json!([1]), json!(3), json!(true), json!(null), json!("{\"n\": 1}{\"n\": 2}"), json!("{\"n\": 1, \"n\": 2}"),
+        ]),
     ];
-    // Some ids occur twice, and some are absent.
-    let id = prop_oneof![8 => "[a-z]{9}", 1 => Just("same".to_owned()), 1 => Just(String::new())];
-    let call = (id, 0..NAMES.len(), arguments);
-    vec(call.prop_map(|(id, name, arguments)| Call { id, name: NAMES[name], arguments }), 1..12)
+    // Some ids occur twice, some are absent, and some have characters that a request must not contain.
+    let id =
+        prop_oneof![8 => "[a-z]{9}", 1 => Just("same".to_owned()), 1 => Just(String::new()), 1 => "[a-z:.ä ]{1,70}"];
+    let name = prop_oneof![
+        12 => prop::sample::select(&NAMES[..]).prop_map(str::to_owned),
+        1 => any::<String>(),
+        1 => "[a-z._:-]{1,300}",
+    ];
+    let call = (id, name, arguments);
+    vec(call.prop_map(|(id, name, arguments)| Call { id, name, arguments }), 1..12)
 }
 
 proptest! {
@@ -131,6 +161,24 @@ proptest! {
             let messages = runtime.block_on(next_request(&checked, &calls, denied, &names, &dispatcher));
             let checks = (checked.check)(&calls, &messages);
             prop_assert!(checks.is_ok(), "{}: {:?}\n{:#?}", checked.api, checks, messages);
+        }
+    }
+}
+
+#[test]
+fn a_name_with_a_prefix_is_repeated_as_that_of_the_tool_that_ran() {
+    let (dispatcher, names) = dispatcher();
+    for name in ["functions.good", "default_api:good"] {
+        let calls = [Call { id: "abcdefghi".to_owned(), name: name.to_owned(), arguments: json!({ "n": 1 }) }];
+        for checked in APIS {
+            let reply = checked.api.read((checked.reply)(&calls), &names).unwrap();
+            let results = reply.run_sync(&dispatcher, &toolkit::Context::new());
+            assert!(results.iter().all(|(_, result)| result.is_ok()), "{}", checked.api);
+            let mut messages = reply.messages().to_vec();
+            messages.extend(results.messages().unwrap());
+            let text = json!(messages).to_string();
+            assert!(text.contains("\"good\"") && !text.contains("functions") && !text.contains("default"), "{text}");
+            assert_eq!((checked.check)(&calls, &messages), Ok(()), "{}", checked.api);
         }
     }
 }

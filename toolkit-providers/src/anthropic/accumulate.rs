@@ -55,18 +55,14 @@ impl Accumulate for Message {
             .message
             .filter(Value::is_object)
             .ok_or_else(|| InvalidReply::new(NAME, "the stream has no `message_start`"))?;
-        let (mut content, mut arguments) = (Vec::new(), BTreeMap::new());
-        for (position, Block { mut json, input, .. }) in self.blocks.into_values().enumerate() {
+        let blocks = self.blocks.into_values().map(|Block { mut json, input, .. }| {
             if !input.trim_ascii().is_empty() {
-                // What is not JSON goes back to the model in the form that Anthropic recommends.
-                let parsed = serde_json::from_str(&input).ok().filter(Value::is_object);
-                json["input"] = parsed.unwrap_or_else(|| json!({ "INVALID_JSON": input }));
-                arguments.insert(position, input);
+                json["input"] = input.into();
             }
-            content.push(json);
-        }
-        message["content"] = content.into();
-        Ok(Assembled { body: message, arguments, is_complete: self.is_complete })
+            json
+        });
+        message["content"] = blocks.collect();
+        Ok(Assembled::new(message, self.is_complete))
     }
 }
 

@@ -5,8 +5,8 @@ use toolkit::catalog::ExportedNames;
 
 use super::accumulate::Message;
 use crate::reply::{
-    Accumulate, Answer, Assembled, CallArguments, Format, InvalidReply, Item, Parsed, Part, StopReason, WrittenCall,
-    fields, stated,
+    Accumulate, Answer, Assembled, CallArguments, Format, InvalidReply, Item, Parsed, Part, StopReason, ToolCall,
+    WrittenCall, fields, stated,
 };
 
 /// The format of Messages.
@@ -31,14 +31,14 @@ impl Format for Messages {
     }
 
     fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {
-        let Assembled { mut body, arguments, .. } = reply;
+        let mut body = reply.body;
         let Some(Value::Array(mut content)) = body.get_mut("content").map(Value::take) else {
             return Err(InvalidReply::unexpected(NAME, "`content`", &body));
         };
         let mut parsed = Parsed::new(&body["id"]);
-        for (position, block) in content.iter_mut().enumerate() {
-            read_block(block, arguments.get(&position), names, &mut parsed);
-        }
+        content.retain(|block| block["type"].is_string());
+        content.iter_mut().for_each(|block| read_block(block, names, &mut parsed));
+        content.retain(is_accepted);
         parsed.stop(stop_reason(&body));
         if !content.is_empty() {
             parsed.messages.push(fields([("role", "assistant".into()), ("content", content.into())]));
@@ -62,7 +62,7 @@ impl Format for Messages {
     }
 }
 
-fn read_block(block: &mut Value, text: Option<&String>, names: &ExportedNames, parsed: &mut Parsed) {
+fn read_block(block: &mut Value, names: &ExportedNames, parsed: &mut Parsed) {
     let field = |name: &str| block.get(name).and_then(Value::as_str);
     let (id, name) = (field("id"), field("name").unwrap_or_default());
     match field("type").unwrap_or_default() {
@@ -70,23 +70,45 @@ fn read_block(block: &mut Value, text: Option<&String>, names: &ExportedNames, p
         "thinking" => parsed.reasoning.push_str(field("thinking").unwrap_or_default()),
         "tool_use" if block.get("toolset_name").is_some() || is_of_host(name, names) => {
             parsed.push_provider_call(name, id, true);
+            CallArguments::make_object(block, "input");
         }
         "tool_use" => {
-            let arguments = match text {
-                Some(text) => CallArguments::from_text(text),
-                None => CallArguments::from_value(block.get("input")),
-            };
-            let caller = block.get("caller").filter(|caller| caller["type"] != "direct");
-            let call = WrittenCall { caller, ..WrittenCall::new(id, name, arguments) };
-            let call = parsed.push(call, names);
-            if id != Some(&call.id) {
-                block["id"] = call.id.as_str().into();
-            }
+            let caller = block.get("caller").filter(|caller| caller.is_object() && caller["type"] != "direct");
+            let arguments = CallArguments::from_value(block.get("input"));
+            let call = WrittenCall { caller, ..WrittenCall::new(id.filter(|id| is_valid_id(id)), name, arguments) };
+            write_call(block, parsed.push(call, names));
         }
-        kind @ ("server_tool_use" | "mcp_tool_use") => parsed.push_provider_call(kind, id, false),
+        kind @ ("server_tool_use" | "mcp_tool_use") => {
+            parsed.push_provider_call(kind, id, false);
+            CallArguments::make_object(block, "input");
+        }
         // Other parts are only repeated.
         _ => {}
     }
+}
+
+/// Writes a call in the form of a request.
+fn write_call(block: &mut Value, call: &ToolCall) {
+    block["id"] = call.id.as_str().into();
+    block["name"] = call.sent_name.as_str().into();
+    if let Some(block) = block.as_object_mut() {
+        block.retain(|field, value| field != "caller" || value.is_object());
+    }
+    CallArguments::make_object(block, "input");
+}
+
+/// Returns true if a request may contain a block. The API rejects blank texts, and thinking without its signature, at
+/// which a stream may have ended.
+fn is_accepted(block: &Value) -> bool {
+    match block["type"].as_str() {
+        Some("text") => block["text"].as_str().is_some_and(|text| !text.trim().is_empty()),
+        Some("thinking") => block["thinking"].is_string() && block["signature"].is_string(),
+        _ => true,
+    }
+}
+
+fn is_valid_id(id: &str) -> bool {
+    id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
 fn is_of_host(name: &str, names: &ExportedNames) -> bool {

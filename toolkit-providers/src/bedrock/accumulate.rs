@@ -50,24 +50,19 @@ impl Accumulate for Message {
         if !self.has_started {
             return Err(InvalidReply::new(NAME, "the stream has no `messageStart`"));
         }
-        let (mut content, mut arguments) = (Vec::new(), BTreeMap::new());
-        // A block of an unknown type is empty, and a request may not contain it.
-        let blocks = self.blocks.into_values().filter(|block| block.json != json!({}));
-        for (position, Block { mut json, input, .. }) in blocks.enumerate() {
+        let blocks = self.blocks.into_values().map(|Block { mut json, input, .. }| {
             if !input.trim_ascii().is_empty() {
-                // Only an object is accepted in a request.
-                let parsed = serde_json::from_str(&input).ok().filter(Value::is_object);
-                child(&mut json, "toolUse")["input"] = parsed.unwrap_or_else(|| json!({ "INVALID_JSON": input }));
-                arguments.insert(position, input);
+                child(&mut json, "toolUse")["input"] = input.into();
             }
-            content.push(json);
-        }
+            json
+        });
+        let content: Value = blocks.collect();
         let mut body = self.body;
         body.insert(
             "output".to_owned(),
-            fields([("message", fields([("role", "assistant".into()), ("content", content.into())]))]),
+            fields([("message", fields([("role", "assistant".into()), ("content", content)]))]),
         );
-        Ok(Assembled { body: body.into(), arguments, is_complete: self.is_complete })
+        Ok(Assembled::new(body.into(), self.is_complete))
     }
 }
 

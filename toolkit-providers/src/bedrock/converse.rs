@@ -1,15 +1,13 @@
 //! Replies of Converse.
 
-use std::borrow::Cow;
-
 use serde_json::Value;
 use toolkit::catalog::ExportedNames;
 
 use super::accumulate::Message;
 use super::results::write_results;
 use crate::reply::{
-    Accumulate, Assembled, CallArguments, Format, Framing, InvalidReply, Item, Parsed, StopReason, WrittenCall, fields,
-    stated, wire_name,
+    Accumulate, Assembled, CallArguments, Format, Framing, InvalidReply, Item, Parsed, StopReason, ToolCall,
+    WrittenCall, fields, object, stated,
 };
 
 /// The format of Converse.
@@ -32,7 +30,7 @@ impl Format for Converse {
     }
 
     fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {
-        let Assembled { mut body, arguments, .. } = reply;
+        let mut body = reply.body;
         let message = body.get_mut("output").and_then(|output| output.as_object_mut()?.remove("message"));
         let Some(Value::Object(mut message)) = message else {
             return Err(InvalidReply::unexpected(NAME, "`output.message`", &body));
@@ -43,15 +41,16 @@ impl Format for Converse {
             Some(Value::Array(content)) => content,
             _ => Vec::new(),
         };
-        for (position, block) in content.iter_mut().enumerate() {
-            read_block(block, arguments.get(&position), names, &mut parsed);
-        }
+        // A block of an unknown type is empty in a stream.
+        content.retain(|block| block.as_object().is_some_and(|block| !block.is_empty()));
+        content.iter_mut().for_each(|block| read_block(block, names, &mut parsed));
         parsed.stop(stop_reason(&body));
         // Models write blank texts before calls, but the API rejects them in a request.
-        content.retain(|block| block["text"].as_str().is_none_or(|text| !text.trim().is_empty()));
+        let is_blank = |text: &Value| text.as_str().is_none_or(|text| text.trim().is_empty());
+        content.retain(|block| !block.get("text").is_some_and(is_blank));
         if !content.is_empty() {
             message.insert("content".to_owned(), content.into());
-            message.entry("role").or_insert_with(|| "assistant".into());
+            message.insert("role".to_owned(), "assistant".into());
             parsed.messages.push(message.into());
         }
         parsed.metadata = body;
@@ -63,33 +62,41 @@ impl Format for Converse {
     }
 }
 
-fn read_block(block: &mut Value, text: Option<&String>, names: &ExportedNames, parsed: &mut Parsed) {
-    if let Some(call) = block.get_mut("toolUse").filter(|call| call.is_object()) {
+fn read_block(block: &mut Value, names: &ExportedNames, parsed: &mut Parsed) {
+    if let Some(call) = block.get_mut("toolUse") {
+        *call = object(call.take());
         let id = call["toolUseId"].as_str();
         if let Some(kind) = provider_kind(call) {
             parsed.push_provider_call(kind, id, false);
-            return;
+            return CallArguments::make_object(call, "input");
         }
-        let arguments = match text {
-            Some(text) => CallArguments::from_text(text),
-            None => CallArguments::from_value(call.get("input")),
-        };
-        let written = WrittenCall::new(id, call["name"].as_str().unwrap_or_default(), arguments);
-        let read = parsed.push(written, names);
-        if id != Some(&read.id) {
-            call["toolUseId"] = read.id.as_str().into();
-        }
-        if let Cow::Owned(name) = wire_name(&read.name) {
-            call["name"] = name.into();
-        }
-        return;
+        let arguments = CallArguments::from_value(call.get("input"));
+        let name = call["name"].as_str().unwrap_or_default();
+        let written = WrittenCall::new(id.filter(|id| is_valid_id(id)), name, arguments);
+        return write_call(call, parsed.push(written, names));
     }
     parsed.text.push_str(block["text"].as_str().unwrap_or_default());
     for cited in block["citationsContent"]["content"].as_array().into_iter().flatten() {
         parsed.text.push_str(cited["text"].as_str().unwrap_or_default());
     }
-    let reasoning = &block["reasoningContent"]["reasoningText"]["text"];
-    parsed.reasoning.push_str(reasoning.as_str().unwrap_or_default());
+    if let Some(reasoning) = block.pointer_mut("/reasoningContent/reasoningText").filter(|text| text.is_object()) {
+        let text = reasoning["text"].as_str().unwrap_or_default().to_owned();
+        parsed.reasoning.push_str(&text);
+        // A request requires it, also if the model shows nothing but a signature.
+        reasoning["text"] = text.into();
+    }
+}
+
+/// Writes a call in the form of a request.
+fn write_call(json: &mut Value, call: &ToolCall) {
+    json["toolUseId"] = call.id.as_str().into();
+    json["name"] = call.sent_name.as_str().into();
+    CallArguments::make_object(json, "input");
+}
+
+/// Returns true if an id has the form of the service model.
+fn is_valid_id(id: &str) -> bool {
+    id.len() <= 64 && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.:-".contains(&byte))
 }
 
 /// Returns the type of a call of a tool of the provider.

@@ -1,7 +1,5 @@
 //! A response from the chunks of its stream, each of which has the form of a whole response.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value};
 
 use super::content::{NAME, position, stop_of};
@@ -29,7 +27,6 @@ pub(super) struct Response {
     reason: Option<Value>,
     /// The arguments of the call in the last part, if more of them are expected.
     open: Option<PartialArgs>,
-    incomplete_arguments: BTreeMap<usize, String>,
     n_calls: usize,
     gaps_left: usize,
     is_complete: bool,
@@ -44,7 +41,6 @@ impl Default for Response {
             parts: Vec::new(),
             reason: None,
             open: None,
-            incomplete_arguments: BTreeMap::new(),
             n_calls: 0,
             gaps_left: MAX_GAPS,
             is_complete: false,
@@ -80,7 +76,7 @@ impl Accumulate for Response {
         if body.is_empty() {
             return Err(InvalidReply::new(NAME, "the stream has no `candidates`"));
         }
-        Ok(Assembled { body: body.into(), arguments: self.incomplete_arguments, is_complete: self.is_complete })
+        Ok(Assembled::new(body.into(), self.is_complete))
     }
 }
 
@@ -114,7 +110,7 @@ impl Response {
         }
         let text = part["text"].as_str().unwrap_or_default();
         let is_plain = is_plain_text(&part);
-        if is_plain && text.is_empty() {
+        if is_empty_text(&part) {
             return Ok(());
         }
         self.close(events);
@@ -199,12 +195,10 @@ impl Response {
     fn close(&mut self, events: &mut Vec<ReplyEvent>) {
         let Some(open) = self.open.take() else { return };
         let (args, incomplete) = open.finish();
-        let position = self.parts.len().saturating_sub(1);
         let json = incomplete.clone().unwrap_or_else(|| args.to_string());
         events.push(ReplyEvent::Arguments { index: self.n_calls.saturating_sub(1), json });
-        self.incomplete_arguments.extend(incomplete.map(|text| (position, text)));
         let call = self.parts.last_mut().and_then(|part| get_mut(part, FUNCTION_CALL)?.as_object_mut());
-        call.and_then(|call| call.insert("args".to_owned(), args));
+        call.and_then(|call| call.insert("args".to_owned(), incomplete.map_or(args, Value::from)));
     }
 }
 
@@ -213,6 +207,11 @@ fn continues(last: Option<&Value>, call: &Value, name: &str) -> bool {
     let id = |call: &Value| call["id"].as_str().filter(|id| !id.is_empty()).map(str::to_owned);
     let last = last.and_then(|last| get(last, FUNCTION_CALL)).and_then(id);
     name.is_empty() || last.is_some_and(|last| id(call) == Some(last))
+}
+
+/// Returns true if a part is a text that is empty and has no signature. A request must not contain it.
+pub(super) fn is_empty_text(part: &Value) -> bool {
+    is_plain_text(part) && part["text"] == ""
 }
 
 fn is_plain_text(part: &Value) -> bool {

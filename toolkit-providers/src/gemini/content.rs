@@ -3,15 +3,15 @@
 use serde_json::Value;
 use toolkit::catalog::ExportedNames;
 
-use super::accumulate::Response;
+use super::accumulate::{Response, is_empty_text};
 use super::fields::{
     BLOCK_REASON, BLOCK_REASON_MESSAGE, CANDIDATES, EXECUTABLE_CODE, FINISH_MESSAGE, FINISH_REASON, FUNCTION_CALL,
     PROMPT_FEEDBACK, RESPONSE_ID, TOOL_CALL, USAGE_METADATA, get, get_mut, text,
 };
 use super::results::write_results;
 use crate::reply::{
-    Accumulate, Assembled, CallArguments, Format, InvalidReply, Item, Parsed, StopReason, WrittenCall, fields, stated,
-    wire_name,
+    Accumulate, Assembled, CallArguments, Format, InvalidReply, Item, Parsed, StopReason, ToolCall, WrittenCall,
+    fields, object, stated,
 };
 
 /// The format of `generateContent`.
@@ -30,7 +30,7 @@ impl Format for GenerateContent {
     }
 
     fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {
-        let Assembled { mut body, arguments, is_complete } = match reply.body {
+        let Assembled { mut body, is_complete } = match reply.body {
             // A stream without `alt=sse` is an array of its chunks.
             Value::Array(chunks) => assemble(chunks)?,
             _ => reply,
@@ -45,13 +45,13 @@ impl Format for GenerateContent {
         if let Some(Value::Object(mut content)) = content {
             let mut n_parts = 0;
             if let Some(Value::Array(parts)) = content.get_mut("parts") {
+                parts.retain(|part| part.is_object() && part.get("text").is_none_or(Value::is_string));
+                parts.retain(|part| !is_empty_text(part));
                 n_parts = parts.len();
-                for (position, part) in parts.iter_mut().enumerate() {
-                    read_part(part, arguments.get(&position), names, &mut parsed);
-                }
+                parts.iter_mut().for_each(|part| read_part(part, names, &mut parsed));
             }
             if n_parts > 0 {
-                content.entry("role").or_insert_with(|| "model".into());
+                content.insert("role".to_owned(), "model".into());
                 parsed.messages.push(content.into());
             }
         }
@@ -81,24 +81,12 @@ pub(super) fn position(candidates: &[Value]) -> Option<usize> {
     candidates.iter().position(|candidate| candidate.get("index").is_none_or(|index| index == 0))
 }
 
-fn read_part(part: &mut Value, incomplete: Option<&String>, names: &ExportedNames, parsed: &mut Parsed) {
+fn read_part(part: &mut Value, names: &ExportedNames, parsed: &mut Parsed) {
     if let Some(call) = get_mut(part, FUNCTION_CALL) {
-        let (id, name) = (call["id"].as_str(), call["name"].as_str().unwrap_or_default());
-        let arguments = match incomplete {
-            Some(text) => CallArguments::from_text(text),
-            None => CallArguments::from_value(call.get("args")),
-        };
-        let read = parsed.push(WrittenCall::new(id, name, arguments), names);
-        if let Some(call) = call.as_object_mut() {
-            // Without ids, calls and results correspond by name and order.
-            if !read.has_id {
-                call.remove("id");
-            }
-            if read.name.is_empty() {
-                call.insert("name".to_owned(), wire_name("").into());
-            }
-        }
-        return;
+        *call = object(call.take());
+        let name = call["name"].as_str().unwrap_or_default();
+        let written = WrittenCall::new(call["id"].as_str(), name, CallArguments::from_value(call.get("args")));
+        return write_call(call, parsed.push(WrittenCall { name_characters: "_-.:", ..written }, names));
     }
     for field in [TOOL_CALL, EXECUTABLE_CODE] {
         if let Some(call) = get(part, field) {
@@ -108,6 +96,18 @@ fn read_part(part: &mut Value, incomplete: Option<&String>, names: &ExportedName
     if let Some(text) = part["text"].as_str() {
         let target = if part["thought"] == true { &mut parsed.reasoning } else { &mut parsed.text };
         target.push_str(text);
+    }
+}
+
+/// Writes a call in the form of a request.
+fn write_call(json: &mut Value, call: &ToolCall) {
+    // Without ids, calls and results correspond by name and order.
+    if let Some(json) = json.as_object_mut().filter(|_| !call.has_id) {
+        json.remove("id");
+    }
+    json["name"] = call.sent_name.as_str().into();
+    if json.get("args").is_some_and(|args| !args.is_null()) {
+        CallArguments::make_object(json, "args");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::reply::{Answer, Item, Part, fields, wire_name};
+use crate::reply::{Answer, Item, Part, fields};
 
 /// The types of media that a function response may contain.
 const MEDIA_TYPES: [&str; 5] = ["image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"];
@@ -23,10 +23,7 @@ fn function_response(answer: &Answer<'_>) -> Value {
     if answer.call.has_id {
         response.insert("id".to_owned(), answer.call.id.as_str().into());
     }
-    let name = &answer.call.name;
-    // A request needs a name.
-    let name = if name.is_empty() { wire_name(name) } else { name.into() };
-    response.insert("name".to_owned(), name.into());
+    response.insert("name".to_owned(), answer.call.sent_name.as_str().into());
     let outcome = if answer.is_error { "error" } else { "output" };
     response.insert("response".to_owned(), fields([(outcome, output(&texts, answer.is_error))]));
     let media: Vec<Value> = media.into_iter().filter_map(inline_data).collect();

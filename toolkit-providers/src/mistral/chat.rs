@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use toolkit::catalog::ExportedNames;
 
-use crate::openai::chat::{Completion, read_completion};
-use crate::reply::{Accumulate, Answer, Assembled, Format, InvalidReply, Item, Parsed, wire_name};
+use crate::openai::chat::{Completion, Rules, read_completion};
+use crate::reply::{Accumulate, Answer, Assembled, Format, InvalidReply, Item, Parsed};
 
 /// The format of Mistral's chat completions.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ impl Format for Chat {
     }
 
     fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {
-        read_completion(NAME, reply, is_valid_id, names)
+        read_completion(NAME, reply, Rules { accepts_id: is_valid_id, accepts_objects: true }, names)
     }
 
     fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
@@ -43,7 +43,7 @@ fn message(answer: &Answer<'_>) -> Value {
     json!({
         "role": "tool",
         "tool_call_id": answer.call.id,
-        "name": wire_name(&answer.call.name),
+        "name": answer.call.sent_name,
         "content": answer.to_text(),
     })
 }

@@ -5,8 +5,8 @@ use toolkit::catalog::ExportedNames;
 
 use super::accumulate::Chunks;
 use crate::reply::{
-    Accumulate, Answer, Assembled, CallArguments, Format, Framing, InvalidReply, Item, Parsed, StopReason, WrittenCall,
-    object, stated,
+    Accumulate, Answer, Assembled, CallArguments, Format, Framing, InvalidReply, Item, Parsed, StopReason, ToolCall,
+    WrittenCall, object, stated,
 };
 
 /// The format of Ollama's chat.
@@ -65,26 +65,28 @@ fn read_message(mut message: Map<String, Value>, names: &ExportedNames, parsed: 
         _ => drop(message.remove("tool_calls")),
     }
     if !parsed.slots.is_empty() || !parsed.text.is_empty() || !parsed.reasoning.is_empty() {
-        message.entry("role").or_insert_with(|| json!("assistant"));
+        message.insert("role".to_owned(), "assistant".into());
         parsed.messages.push(Value::Object(message));
     }
 }
 
-fn read_call(call: &mut Value, names: &ExportedNames, parsed: &mut Parsed) {
-    let function = &call["function"];
-    let name = function["name"].as_str().unwrap_or_default();
+fn read_call(json: &mut Value, names: &ExportedNames, parsed: &mut Parsed) {
+    let function = &json["function"];
     let arguments = CallArguments::from_value(function.get("arguments"));
-    let written = WrittenCall::new(call["id"].as_str(), name, arguments);
-    // Ollama accepts nothing but an object.
-    let sent = match &written.arguments {
-        CallArguments::Json(text) => serde_json::from_str(text).unwrap_or_else(|_| json!({ "INVALID_JSON": text })),
-        CallArguments::Text(text) => json!(text),
-    };
-    let sent = if sent.is_object() { sent } else { json!({ "INVALID_JSON": sent.to_string() }) };
-    // It distinguishes calls by their order, so a new id is not sent.
-    parsed.push(written, names);
-    call["function"] = object(call["function"].take());
-    call["function"]["arguments"] = sent;
+    let name = function["name"].as_str().unwrap_or_default();
+    let read = parsed.push(WrittenCall::new(json["id"].as_str(), name, arguments), names);
+    write_call(json, read);
+}
+
+/// Writes a call in the form of a request. Ollama distinguishes calls by their order, so a new id is not sent.
+fn write_call(json: &mut Value, call: &ToolCall) {
+    if let Some(json) = json.as_object_mut().filter(|_| !call.has_id) {
+        json.remove("id");
+    }
+    let function = &mut json["function"];
+    *function = object(function.take());
+    function["name"] = call.sent_name.as_str().into();
+    CallArguments::make_object(function, "arguments");
 }
 
 fn stop_reason(body: &Value) -> StopReason {
@@ -104,7 +106,7 @@ pub(super) fn stop_of(reason: &str) -> StopReason {
 }
 
 fn result(answer: &Answer<'_>) -> Value {
-    let mut message = json!({ "role": "tool", "tool_name": answer.call.name, "content": answer.to_text() });
+    let mut message = json!({ "role": "tool", "tool_name": answer.call.sent_name, "content": answer.to_text() });
     if answer.call.has_id {
         message["tool_call_id"] = answer.call.id.as_str().into();
     }

@@ -22,6 +22,15 @@ pub(super) struct ChatCompletions;
 
 const NAME: &str = "OpenAI Chat Completions";
 
+/// The differences between the APIs that share this format.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    /// Returns true if a request may contain an id.
+    pub(crate) accepts_id: fn(&str) -> bool,
+    /// The arguments of a call may be an object instead of its JSON text.
+    pub(crate) accepts_objects: bool,
+}
+
 impl Format for ChatCompletions {
     fn name(&self) -> &'static str {
         NAME
@@ -32,7 +41,7 @@ impl Format for ChatCompletions {
     }
 
     fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {
-        read_completion(NAME, reply, |_| true, names)
+        read_completion(NAME, reply, Rules { accepts_id: |_| true, accepts_objects: false }, names)
     }
 
     fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
@@ -45,7 +54,7 @@ impl Format for ChatCompletions {
 pub(crate) fn read_completion(
     api: &'static str,
     reply: Assembled,
-    accepts_id: fn(&str) -> bool,
+    rules: Rules,
     names: &ExportedNames,
 ) -> Result<Parsed, InvalidReply> {
     let mut body = reply.body;
@@ -56,7 +65,7 @@ pub(crate) fn read_completion(
         return Err(InvalidReply::unexpected(api, "`message` in its first choice", &body));
     };
     let mut parsed = Parsed::new(&body["id"]);
-    let refusal = read_message(message, accepts_id, names, &mut parsed);
+    let refusal = read_message(message, rules, names, &mut parsed);
     parsed.stop(stop_reason(&body, &choice, refusal));
     if let Value::Object(fields) = &mut choice {
         fields.remove("message");

@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 use toolkit::catalog::ExportedNames;
 
 use self::accumulate::Response;
-use super::wrapper::push_wrapped;
+use super::wrapper::push;
 use crate::reply::{
     Accumulate, Answer, Assembled, CallArguments, CallForm, Format, InvalidReply, Item, Parsed, Part, StopReason,
-    WrittenCall, fields, find_name, flagged, stated,
+    ToolCall, WrittenCall, fields, find_name, flagged, stated,
 };
 
 /// The format of Responses.
@@ -51,6 +51,7 @@ impl Format for Responses {
             read_item(item, &answered, names, &mut parsed, &mut refusal);
         }
         parsed.stop(stop_reason(&body, refusal, is_cut, is_complete));
+        output.retain(|item| item["type"].is_string());
         parsed.messages = output;
         if let Value::Object(fields) = &mut body {
             fields.remove("output");
@@ -107,12 +108,8 @@ fn read_item(
                 caller: item.get("caller").filter(|caller| caller.is_object() && caller["type"] != "direct"),
                 ..WrittenCall::new(field("call_id"), name, arguments)
             };
-            if !push_wrapped(&call, names, parsed) {
-                let is_new = field("call_id") != Some(&parsed.push(call, names).id);
-                if let Some(call) = parsed.calls.last().filter(|_| is_new) {
-                    item["call_id"] = call.id.as_str().into();
-                }
-            }
+            let read = push(call, names, parsed);
+            write_call(item, read);
         }
         _ if HOST_CALLS.contains(&kind) => {
             let id = field("call_id").or_else(|| field("id"));
@@ -122,6 +119,29 @@ fn read_item(
         _ if kind.ends_with("_call") || kind == "program" => parsed.push_provider_call(kind, field("id"), false),
         // Other parts are only repeated.
         _ => {}
+    }
+}
+
+/// Writes a call in the form of a request.
+fn write_call(item: &mut Value, call: &ToolCall) {
+    let is_text = |value: &Value| value.as_str().is_some_and(|text| !text.is_empty());
+    if let Some(item) = item.as_object_mut() {
+        item.retain(|field, value| match field.as_str() {
+            "id" => is_text(value),
+            "status" => matches!(value.as_str(), Some("completed" | "incomplete" | "in_progress")),
+            "caller" => value.is_object(),
+            field => field != "namespace",
+        });
+    }
+    item["call_id"] = call.id.as_str().into();
+    item["name"] = call.sent_name.as_str().into();
+    if let Some(namespace) = &call.sent_namespace {
+        item["namespace"] = namespace.as_str().into();
+    }
+    match &call.arguments {
+        CallArguments::Text(input) => item["input"] = input.as_str().into(),
+        _ if item["arguments"] == "" => {}
+        arguments => item["arguments"] = json!(arguments.to_object_text()),
     }
 }
 

@@ -3,29 +3,31 @@
 use serde_json::Value;
 use toolkit::catalog::ExportedNames;
 
-use crate::reply::{CallArguments, Parsed, WrittenCall, find_name};
+use crate::reply::{CallArguments, Parsed, ToolCall, WrittenCall, find_name};
 
 /// The names of the wrapper, which no request declares.
 const NAMES: [&str; 2] = ["parallel", "multi_tool_use.parallel"];
 
-/// Adds the calls inside `wrapper`. Returns false if it is not one, or if one of its tools was not exported.
-pub(super) fn push_wrapped(wrapper: &WrittenCall<'_>, names: &ExportedNames, parsed: &mut Parsed) -> bool {
-    if !NAMES.contains(&wrapper.name) || find_name(names, wrapper.namespace, wrapper.name).is_some() {
-        return false;
-    }
-    let CallArguments::Json(text) = &wrapper.arguments else { return false };
-    let Ok(mut arguments) = serde_json::from_str::<Value>(text) else { return false };
-    let Some(Value::Array(uses)) = arguments.get_mut("tool_uses").map(Value::take) else { return false };
-    let calls: Option<Vec<(String, Value)>> = uses.into_iter().map(read_use).collect();
-    let Some(calls) = calls.filter(|calls| !calls.is_empty()) else { return false };
-    if calls.iter().any(|(name, _)| find_name(names, None, name).is_none()) {
-        return false;
-    }
+/// Adds a call, or the calls of which it is the wrapper. Returns the call that the reply contains.
+pub(super) fn push<'p>(call: WrittenCall<'_>, names: &ExportedNames, parsed: &'p mut Parsed) -> &'p ToolCall {
+    let Some(calls) = wrapped(&call, names) else { return parsed.push(call, names) };
     let calls = calls
         .iter()
         .map(|(name, parameters)| WrittenCall::new(None, name, CallArguments::from_value(Some(parameters))));
-    parsed.push_batch(wrapper.clone(), calls.collect(), names);
-    true
+    parsed.push_batch(call, calls.collect(), names)
+}
+
+/// Returns the calls inside a wrapper; `None` if it is not one, or if one of its tools was not exported.
+fn wrapped(wrapper: &WrittenCall<'_>, names: &ExportedNames) -> Option<Vec<(String, Value)>> {
+    if !NAMES.contains(&wrapper.name) || find_name(names, wrapper.namespace, wrapper.name).is_some() {
+        return None;
+    }
+    let CallArguments::Json(text) = &wrapper.arguments else { return None };
+    let mut arguments: Value = serde_json::from_str(text).ok()?;
+    let Value::Array(uses) = arguments.get_mut("tool_uses")?.take() else { return None };
+    let calls: Vec<(String, Value)> = uses.into_iter().map(read_use).collect::<Option<_>>()?;
+    let are_exported = calls.iter().all(|(name, _)| find_name(names, None, name).is_some());
+    (are_exported && !calls.is_empty()).then_some(calls)
 }
 
 fn read_use(mut tool_use: Value) -> Option<(String, Value)> {

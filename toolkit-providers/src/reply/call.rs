@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
+use serde::de::IgnoredAny;
+use serde_json::{Value, json};
 use toolkit::Arguments;
 use toolkit::catalog::{ExportedName, ExportedNames};
 use toolkit::tool::ToolId;
@@ -38,6 +39,10 @@ pub struct ToolCall {
     pub tool: Option<ToolId>,
     /// The arguments as the model wrote them. They are not validated yet, and may be no JSON.
     pub arguments: CallArguments,
+    /// The name that a request repeats: that of the export, or else what an API accepts of the name.
+    pub(crate) sent_name: String,
+    /// The namespace that a request repeats.
+    pub(crate) sent_namespace: Option<String>,
     /// True if the tool was exported in strict mode, in which null stands for an absent argument.
     pub(crate) is_strict: bool,
     /// True if the reply has an id. A result must not repeat an id that Gemini did not send.
@@ -110,10 +115,28 @@ impl CallArguments {
         }
     }
 
+    /// Replaces arguments in a field by the object that a request repeats, if they are in another form.
+    pub(crate) fn make_object(json: &mut Value, field: &str) {
+        if json[field].is_object() {
+            return;
+        }
+        let (Self::Json(text) | Self::Text(text)) = Self::from_value(json.get(field));
+        let object = serde_json::from_str(&text).ok().filter(Value::is_object);
+        // The form that Anthropic recommends for text that is not the JSON of an object.
+        json[field] = object.unwrap_or_else(|| json!({ "INVALID_JSON": text }));
+    }
+
+    /// Returns the arguments as a request repeats them where they are the JSON text of an object. Many servers parse it.
+    pub(crate) fn to_object_text(&self) -> Cow<'_, str> {
+        let (Self::Json(text) | Self::Text(text)) = self;
+        let is_object = text.trim_ascii_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok();
+        if is_object { text.into() } else { json!({ "INVALID_JSON": text }).to_string().into() }
+    }
+
     /// Returns true if the text ends before the JSON does.
     pub(crate) fn is_cut(&self) -> bool {
         let Self::Json(text) = self else { return false };
-        serde_json::from_str::<serde::de::IgnoredAny>(text).is_err_and(|error| error.is_eof())
+        serde_json::from_str::<IgnoredAny>(text).is_err_and(|error| error.is_eof())
     }
 }
 
@@ -126,17 +149,23 @@ pub(crate) struct WrittenCall<'r> {
     pub(crate) arguments: CallArguments,
     pub(crate) form: CallForm,
     pub(crate) caller: Option<&'r Value>,
+    /// The characters besides letters and digits that the API accepts in a name.
+    pub(crate) name_characters: &'static str,
 }
 
 impl<'r> WrittenCall<'r> {
     pub(crate) fn new(id: Option<&'r str>, name: &'r str, arguments: CallArguments) -> Self {
-        Self { id, namespace: None, name, arguments, form: CallForm::Function, caller: None }
+        Self { id, namespace: None, name, arguments, form: CallForm::Function, caller: None, name_characters: "_-" }
     }
 
     /// Resolves the name.
     pub(crate) fn resolve(self, id: String, has_id: bool, names: &ExportedNames) -> ToolCall {
         let exported = find_name(names, self.namespace, self.name);
+        let sent = |name: &str| wire_name(name, self.name_characters).into_owned();
+        let namespace = self.namespace.filter(|namespace| !namespace.is_empty());
         ToolCall {
+            sent_name: exported.map_or_else(|| sent(self.name), |exported| exported.name().to_owned()),
+            sent_namespace: namespace.map(|name| if exported.is_some() { name.to_owned() } else { sent(name) }),
             id,
             namespace: self.namespace.map(str::to_owned),
             name: self.name.to_owned(),
@@ -153,14 +182,19 @@ impl<'r> WrittenCall<'r> {
 /// The maximum length of a name in a request.
 const MAX_NAME_LEN: usize = 64;
 
-/// Returns a name in a form that a request may contain. An exported name is valid; one that a model invented may not be.
-pub(crate) fn wire_name(name: &str) -> Cow<'_, str> {
-    let is_valid = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    match name {
-        "" => Cow::Owned("unknown".to_owned()),
-        name if name.len() <= MAX_NAME_LEN && name.chars().all(is_valid) => Cow::Borrowed(name),
-        name => Cow::Owned(name.chars().map(|c| if is_valid(c) { c } else { '_' }).take(MAX_NAME_LEN).collect()),
+/// Returns what APIs accept of a name that no tool has: letters, digits and `others`, with a letter or `_` at the start.
+fn wire_name<'n>(name: &'n str, others: &str) -> Cow<'n, str> {
+    let is_valid = |c: char| c.is_ascii_alphanumeric() || others.contains(c);
+    if name.is_empty() {
+        return "unknown".into();
     }
+    let starts_well = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    if starts_well && name.len() <= MAX_NAME_LEN && name.chars().all(is_valid) {
+        return name.into();
+    }
+    let name = name.chars().map(|c| if is_valid(c) { c } else { '_' });
+    let prefix = if starts_well { "" } else { "_" };
+    prefix.chars().chain(name).take(MAX_NAME_LEN).collect()
 }
 
 /// Prefixes that models add to names, as they see them in their prompt.

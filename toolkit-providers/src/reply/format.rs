@@ -1,6 +1,5 @@
 //! What an API defines about replies: one implementation for each.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_json::{Map, Value};
@@ -43,17 +42,15 @@ pub(crate) enum Framing {
 /// A complete reply.
 #[derive(Debug)]
 pub(crate) struct Assembled {
-    /// The reply, in the form that the API has without a stream.
+    /// The reply, in the form that the API has without a stream. Arguments may be JSON text where that has an object.
     pub(crate) body: Value,
-    /// The arguments that arrived as text where a complete reply has a JSON value, by the position of their block.
-    pub(crate) arguments: BTreeMap<usize, String>,
     /// False if a stream ended before its last event.
     pub(crate) is_complete: bool,
 }
 
 impl Assembled {
     pub(crate) fn new(body: Value, is_complete: bool) -> Self {
-        Self { body, arguments: BTreeMap::new(), is_complete }
+        Self { body, is_complete }
     }
 }
 

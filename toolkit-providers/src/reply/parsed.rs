@@ -93,14 +93,23 @@ impl Parsed {
     }
 
     /// Adds the calls inside `wrapper`, which has one result for all of them.
-    pub(crate) fn push_batch(&mut self, wrapper: WrittenCall<'_>, calls: Vec<WrittenCall<'_>>, names: &ExportedNames) {
+    pub(crate) fn push_batch(
+        &mut self,
+        wrapper: WrittenCall<'_>,
+        calls: Vec<WrittenCall<'_>>,
+        names: &ExportedNames,
+    ) -> &ToolCall {
         let wrapper = self.resolve(wrapper, names);
         let start = self.calls.len();
         for call in calls {
             let call = self.resolve(call, names);
             self.calls.push(call);
         }
-        self.slots.push(Slot::Batch(Box::new(wrapper), start..self.calls.len()));
+        let batch = Slot::Batch(Box::new(wrapper), start..self.calls.len());
+        match self.slots.push_mut(batch) {
+            Slot::Batch(wrapper, _) => wrapper,
+            Slot::Call(_) | Slot::Host(_) => &self.calls[start],
+        }
     }
 
     /// Adds a call of a tool of the provider.

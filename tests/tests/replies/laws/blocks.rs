@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::Call;
-use super::rules::{each_once, is_image, is_not_blank, list, require};
+use super::rules::{each_once, is_identifier, is_image, is_name, is_not_blank, is_object_text, list, require};
+use super::{Call, sent};
 
 pub(super) fn anthropic_reply(calls: &[Call]) -> Value {
     let call = |call: &Call| json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments });
-    let content: Vec<Value> = calls.iter().map(call).collect();
+    let blank = [json!({ "type": "text", "text": "\n\n" }), json!({ "type": "text", "text": "" })];
+    let content: Vec<Value> = blank.into_iter().chain(calls.iter().map(call)).collect();
     json!({ "id": "msg", "type": "message", "role": "assistant", "content": content, "stop_reason": "tool_use" })
 }
 
@@ -20,6 +21,14 @@ pub(super) fn anthropic_check(calls: &[Call], messages: &[Value]) -> Result<(), 
     let (called, answered) = (ids(assistant, "tool_use", "id"), ids(user, "tool_result", "tool_use_id"));
     each_once(calls, &called, &answered)?;
     require(assistant["role"] == "assistant" && user["role"] == "user", "the roles")?;
+    for block in list(&assistant["content"])? {
+        require(
+            block["type"] == "tool_use" && block["input"].is_object(),
+            "a call has an object, and no text is blank",
+        )?;
+        is_identifier(&block["id"], "_-")?;
+        is_name(&block["name"], "_-")?;
+    }
     for result in user["content"].as_array().into_iter().flatten() {
         require(result["type"] == "tool_result", "only results")?;
         let blocks = match &result["content"] {
@@ -45,7 +54,7 @@ pub(super) fn anthropic_check(calls: &[Call], messages: &[Value]) -> Result<(), 
 
 pub(super) fn responses_reply(calls: &[Call]) -> Value {
     let call = |call: &Call| {
-        let arguments = call.arguments.to_string();
+        let arguments = sent(&call.arguments);
         json!({ "type": "function_call", "call_id": call.id, "name": call.name, "arguments": arguments })
     };
     json!({ "id": "resp", "status": "completed", "output": calls.iter().map(call).collect::<Vec<Value>>() })
@@ -57,6 +66,10 @@ pub(super) fn responses_check(calls: &[Call], items: &[Value]) -> Result<(), Str
         items.map(|item| item["call_id"].as_str().unwrap_or_default().to_owned()).collect()
     };
     each_once(calls, &ids("function_call"), &ids("function_call_output"))?;
+    for item in items.iter().filter(|item| item["type"] == "function_call") {
+        is_name(&item["name"], "_-")?;
+        is_object_text(&item["arguments"])?;
+    }
     for item in items.iter().filter(|item| item["type"] == "function_call_output") {
         match &item["output"] {
             Value::String(_) => is_not_blank(&item["output"])?,
@@ -80,7 +93,7 @@ pub(super) fn responses_check(calls: &[Call], items: &[Value]) -> Result<(), Str
 
 pub(super) fn gemini_reply(calls: &[Call]) -> Value {
     let call = |call: &Call| json!({ "functionCall": { "id": call.id, "name": call.name, "args": call.arguments } });
-    let parts: Vec<Value> = calls.iter().map(call).collect();
+    let parts: Vec<Value> = [json!({ "text": "" })].into_iter().chain(calls.iter().map(call)).collect();
     json!({ "candidates": [{ "content": { "role": "model", "parts": parts }, "finishReason": "STOP" }] })
 }
 
@@ -92,6 +105,8 @@ pub(super) fn gemini_check(calls: &[Call], contents: &[Value]) -> Result<(), Str
     require(called.len() == calls.len() && answered.len() == calls.len(), "each call is answered once")?;
     let mut ids = Vec::new();
     for (call, response) in called.zip(answered) {
+        is_name(&call["name"], "_-.:")?;
+        require(matches!(call["args"], Value::Object(_) | Value::Null), "arguments are an object")?;
         require(call["name"] == response["name"] && call.get("id") == response.get("id"), "the order")?;
         require(call.get("id") != Some(&"".into()) && !ids.contains(&call.get("id")), "an id occurs once")?;
         ids.extend(call.get("id").map(Some));
@@ -107,7 +122,8 @@ pub(super) fn gemini_check(calls: &[Call], contents: &[Value]) -> Result<(), Str
 
 pub(super) fn bedrock_reply(calls: &[Call]) -> Value {
     let call = |call: &Call| json!({ "toolUseId": call.id, "name": call.name, "input": call.arguments });
-    let content: Vec<Value> = calls.iter().map(|each| json!({ "toolUse": call(each) })).collect();
+    let calls = calls.iter().map(|each| json!({ "toolUse": call(each) }));
+    let content: Vec<Value> = [json!({ "text": "\n" })].into_iter().chain(calls).collect();
     json!({ "output": { "message": { "role": "assistant", "content": content } }, "stopReason": "tool_use" })
 }
 
@@ -119,6 +135,11 @@ pub(super) fn bedrock_check(calls: &[Call], messages: &[Value]) -> Result<(), St
         Ok(list(&message["content"])?.iter().map(id).collect())
     };
     each_once(calls, &ids(assistant, "toolUse")?, &ids(user, "toolResult")?)?;
+    for call in list(&assistant["content"])?.iter().map(|block| &block["toolUse"]) {
+        is_identifier(&call["toolUseId"], "_.:-")?;
+        is_name(&call["name"], "_-")?;
+        require(call["input"].is_object(), "arguments are an object")?;
+    }
     for result in list(&user["content"])?.iter().map(|block| &block["toolResult"]) {
         require(result["status"] == "success" || result["status"] == "error", "a result has a status")?;
         let content = list(&result["content"])?;

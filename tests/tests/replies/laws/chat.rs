@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::Call;
-use super::rules::{each_once, is_image, is_not_blank, require};
+use super::rules::{each_once, is_image, is_name, is_not_blank, is_object_text, require};
+use super::{Call, sent};
 
 fn tool_calls(calls: &[Call], arguments: impl Fn(&Value) -> Value) -> Vec<Value> {
     let call = |call: &Call| {
@@ -14,7 +14,7 @@ fn tool_calls(calls: &[Call], arguments: impl Fn(&Value) -> Value) -> Vec<Value>
 }
 
 pub(super) fn chat_reply(calls: &[Call]) -> Value {
-    let calls = tool_calls(calls, |arguments| arguments.to_string().into());
+    let calls = tool_calls(calls, sent);
     let message = json!({ "role": "assistant", "content": null, "tool_calls": calls });
     json!({ "id": "chat", "choices": [{ "index": 0, "message": message, "finish_reason": "tool_calls" }] })
 }
@@ -46,10 +46,18 @@ fn ids(assistant: &Value, results: &[Value]) -> (Vec<String>, Vec<String>) {
     (called.collect(), results.iter().map(|result| text(&result["tool_call_id"])).collect())
 }
 
+fn functions(assistant: &Value) -> impl Iterator<Item = &Value> {
+    assistant["tool_calls"].as_array().into_iter().flatten().map(|call| &call["function"])
+}
+
 pub(super) fn chat_check(calls: &[Call], messages: &[Value]) -> Result<(), String> {
     let (assistant, results, rest) = results(messages)?;
     let (called, answered) = ids(assistant, results);
     each_once(calls, &called, &answered)?;
+    for function in functions(assistant) {
+        is_name(&function["name"], "_-")?;
+        is_object_text(&function["arguments"])?;
+    }
     require(rest.len() <= 1, "at most one message has the images")?;
     for message in rest {
         require(message["role"] == "user", "images are in a message of the user")?;
@@ -77,6 +85,10 @@ pub(super) fn mistral_check(calls: &[Call], messages: &[Value]) -> Result<(), St
     let (called, answered) = ids(assistant, results);
     each_once(calls, &called, &answered)?;
     require(rest.is_empty(), "only results follow the calls")?;
+    for function in functions(assistant) {
+        is_name(&function["name"], "_-")?;
+        is_object_text(&function["arguments"]).or(require(function["arguments"].is_object(), "arguments"))?;
+    }
     let is_accepted = |id: &String| id.len() == 9 && id.chars().all(|c| c.is_ascii_alphanumeric());
     require(called.iter().all(is_accepted), "an id has 9 letters and digits")
 }
@@ -84,8 +96,11 @@ pub(super) fn mistral_check(calls: &[Call], messages: &[Value]) -> Result<(), St
 pub(super) fn ollama_check(calls: &[Call], messages: &[Value]) -> Result<(), String> {
     let (assistant, results, rest) = results(messages)?;
     require(rest.is_empty(), "only results follow the calls")?;
-    let called = assistant["tool_calls"].as_array().into_iter().flatten();
-    let called: Vec<&Value> = called.map(|call| &call["function"]["name"]).collect();
+    let called: Vec<&Value> = functions(assistant).map(|function| &function["name"]).collect();
+    for function in functions(assistant) {
+        is_name(&function["name"], "_-")?;
+        require(function["arguments"].is_object(), "arguments are an object")?;
+    }
     let answered: Vec<&Value> = results.iter().map(|result| &result["tool_name"]).collect();
     require(called.len() == calls.len() && called == answered, "each call is answered, in order")
 }

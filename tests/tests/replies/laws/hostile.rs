@@ -9,8 +9,8 @@ use toolkit_providers::openai::RESPONSES;
 
 use super::{APIS, Call, dispatcher};
 
-fn call(id: &str, name: &'static str, arguments: serde_json::Value) -> Call {
-    Call { id: id.to_owned(), name, arguments }
+fn call(id: &str, name: &str, arguments: serde_json::Value) -> Call {
+    Call { id: id.to_owned(), name: name.to_owned(), arguments }
 }
 
 #[test]

@@ -29,6 +29,26 @@ pub(super) fn is_image(mime_type: &Value, data: &Value) -> Result<(), String> {
     require(data.is_some_and(|data| !data.is_empty()), "an image has data")
 }
 
+/// Checks the name of a repeated call: at most 64 letters, digits and `others`, as the APIs document.
+pub(super) fn is_name(name: &Value, others: &str) -> Result<(), String> {
+    is_identifier(name, others)?;
+    require(name.as_str().is_some_and(|name| name.len() <= 64 && !name.starts_with(['.', ':', '-'])), "the name")
+}
+
+/// Checks that a text has only letters, digits and `others`.
+pub(super) fn is_identifier(text: &Value, others: &str) -> Result<(), String> {
+    let is_valid = |c: char| c.is_ascii_alphanumeric() || others.contains(c);
+    let holds = text.as_str().is_some_and(|text| !text.is_empty() && text.chars().all(is_valid));
+    require(holds, &format!("{text} has other characters"))
+}
+
+/// Checks that arguments are the JSON text of an object, or nothing.
+pub(super) fn is_object_text(text: &Value) -> Result<(), String> {
+    let text = text.as_str().ok_or("arguments are text")?;
+    let is_object = serde_json::from_str::<Value>(text).is_ok_and(|value| value.is_object());
+    require(text.is_empty() || is_object, "arguments are the JSON text of an object")
+}
+
 pub(super) fn require(holds: bool, rule: &str) -> Result<(), String> {
     holds.then_some(()).ok_or_else(|| rule.to_owned())
 }

@@ -1,19 +1,17 @@
 //! The calls of a message, and the form in which they go back.
 
-use std::borrow::Cow;
-
-use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use toolkit::catalog::ExportedNames;
 
-use crate::openai::wrapper::push_wrapped;
-use crate::reply::{CallArguments, CallForm, Parsed, Slot, WrittenCall, find_name, wire_name};
+use super::Rules;
+use crate::openai::wrapper::push;
+use crate::reply::{CallArguments, CallForm, Parsed, ToolCall, WrittenCall, find_name, object};
 
 /// Reads one of the `tool_calls` of a message.
-pub(super) fn read_call(call: &mut Value, accepts_id: fn(&str) -> bool, names: &ExportedNames, parsed: &mut Parsed) {
-    let kind = call["type"].as_str().unwrap_or_default();
-    let body = &call[if kind == "custom" { "custom" } else { "function" }];
-    let (id, name) = (call["id"].as_str(), body["name"].as_str().unwrap_or_default());
+pub(super) fn read_call(json: &mut Value, rules: Rules, names: &ExportedNames, parsed: &mut Parsed) {
+    let kind = json["type"].as_str().unwrap_or_default();
+    let body = &json[if kind == "custom" { "custom" } else { "function" }];
+    let (id, name) = (json["id"].as_str(), body["name"].as_str().unwrap_or_default());
     // Functions are the only tools that are exported, so the host has declared the others.
     if !matches!(kind, "" | "function") && find_name(names, None, name).is_none() {
         return parsed.push_provider_call(kind, id, true);
@@ -22,52 +20,40 @@ pub(super) fn read_call(call: &mut Value, accepts_id: fn(&str) -> bool, names: &
         "custom" => (CallForm::Custom, CallArguments::Text(body["input"].as_str().unwrap_or_default().to_owned())),
         _ => (CallForm::Function, CallArguments::from_value(body.get("arguments"))),
     };
-    let written = WrittenCall { form, ..WrittenCall::new(id.filter(|id| accepts_id(id)), name, arguments) };
-    let is_function = form == CallForm::Function;
-    call["id"] = push(written, names, parsed).into();
-    if is_function {
-        if let Some(call) = call.as_object_mut() {
-            call.remove("custom");
-        }
-        call["type"] = "function".into();
-        make_valid(&mut call["function"]);
-    }
+    let written = WrittenCall { form, ..WrittenCall::new(id.filter(|id| (rules.accepts_id)(id)), name, arguments) };
+    write_call(json, push(written, names, parsed), rules);
 }
 
 /// Reads the only call that a message could contain before `tool_calls`.
-pub(super) fn read_legacy_call(call: &mut Value, names: &ExportedNames, parsed: &mut Parsed) {
-    let name = call["name"].as_str().unwrap_or_default();
-    let arguments = CallArguments::from_value(call.get("arguments"));
-    push(WrittenCall { form: CallForm::Legacy, ..WrittenCall::new(None, name, arguments) }, names, parsed);
-    make_valid(call);
+pub(super) fn read_legacy_call(json: &mut Value, rules: Rules, names: &ExportedNames, parsed: &mut Parsed) {
+    let name = json["name"].as_str().unwrap_or_default();
+    let arguments = CallArguments::from_value(json.get("arguments"));
+    let written = WrittenCall { form: CallForm::Legacy, ..WrittenCall::new(None, name, arguments) };
+    write_function(json, push(written, names, parsed), rules);
 }
 
-/// Adds a call, or the calls inside it, and returns its id.
-fn push(call: WrittenCall<'_>, names: &ExportedNames, parsed: &mut Parsed) -> String {
-    if !push_wrapped(&call, names, parsed) {
-        return parsed.push(call, names).id.clone();
+/// Writes a call in the form of a request.
+fn write_call(json: &mut Value, call: &ToolCall, rules: Rules) {
+    json["id"] = call.id.as_str().into();
+    if let (CallForm::Custom, CallArguments::Text(input)) = (call.form, &call.arguments) {
+        json["custom"] = object(json["custom"].take());
+        json["custom"]["name"] = call.sent_name.as_str().into();
+        json["custom"]["input"] = input.as_str().into();
+        return;
     }
-    match parsed.slots.last() {
-        Some(Slot::Batch(wrapper, _)) => wrapper.id.clone(),
-        _ => String::new(),
+    if let Some(json) = json.as_object_mut() {
+        json.remove("custom");
     }
+    json["type"] = "function".into();
+    write_function(&mut json["function"], call, rules);
 }
 
-/// Replaces an invalid name and invalid arguments, with which all later requests would be rejected.
-fn make_valid(function: &mut Value) {
-    if !function.is_object() {
-        *function = json!({});
-    }
-    let name = function["name"].as_str().unwrap_or_default();
-    if let Cow::Owned(name) = wire_name(name) {
-        function["name"] = name.into();
-    }
-    match &function["arguments"] {
-        Value::Null => function["arguments"] = "{}".into(),
-        // Many servers parse the arguments. Not all of them accept other text.
-        Value::String(text) if !text.is_empty() && serde_json::from_str::<IgnoredAny>(text).is_err() => {
-            function["arguments"] = json!({ "INVALID_JSON": text }).to_string().into();
-        }
-        _ => {}
+fn write_function(json: &mut Value, call: &ToolCall, rules: Rules) {
+    *json = object(json.take());
+    json["name"] = call.sent_name.as_str().into();
+    match &json["arguments"] {
+        Value::String(text) if text.is_empty() => {}
+        Value::Object(_) if rules.accepts_objects => {}
+        _ => json["arguments"] = json!(call.arguments.to_object_text()),
     }
 }

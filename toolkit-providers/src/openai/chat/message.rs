@@ -1,8 +1,9 @@
 //! The message of a model, and the form in which it goes back.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use toolkit::catalog::ExportedNames;
 
+use super::Rules;
 use super::calls::{read_call, read_legacy_call};
 use crate::reply::Parsed;
 
@@ -12,7 +13,7 @@ pub(super) const REASONING: [&str; 3] = ["reasoning_content", "reasoning", "thin
 /// Reads a message. Returns its refusal, if it is one.
 pub(super) fn read_message(
     mut message: Map<String, Value>,
-    accepts_id: fn(&str) -> bool,
+    rules: Rules,
     names: &ExportedNames,
     parsed: &mut Parsed,
 ) -> Option<String> {
@@ -38,25 +39,31 @@ pub(super) fn read_message(
         Some(Value::Array(calls)) if !calls.is_empty() => {
             has_calls = true;
             calls.retain(Value::is_object);
-            calls.iter_mut().for_each(|call| read_call(call, accepts_id, names, parsed));
+            calls.iter_mut().for_each(|call| read_call(call, rules, names, parsed));
         }
         // An empty list is rejected.
         _ => drop(message.remove("tool_calls")),
     }
     if let Some(call) = message.get_mut("function_call").filter(|call| call.is_object() && !has_calls) {
-        read_legacy_call(call, names, parsed);
+        read_legacy_call(call, rules, names, parsed);
         has_calls = true;
     }
+    if let Some(Value::Array(parts)) = message.get_mut("content") {
+        parts.retain(Value::is_object);
+    }
+    // Content is text or a list of parts.
     let is_empty = |content: Option<&Value>| match content {
         Some(Value::String(text)) => text.is_empty(),
         Some(Value::Array(parts)) => parts.is_empty(),
-        content => content.is_none_or(Value::is_null),
+        _ => true,
     };
     let has_other_content = has_calls || refusal.is_some() || message.get("audio").is_some_and(Value::is_object);
     // An empty message is rejected.
     if has_other_content || !is_empty(message.get("content")) {
-        message.entry("role").or_insert_with(|| json!("assistant"));
-        message.entry("content").or_insert(Value::Null);
+        message.insert("role".to_owned(), "assistant".into());
+        if !message.get("content").is_some_and(|content| content.is_string() || !is_empty(Some(content))) {
+            message.insert("content".to_owned(), Value::Null);
+        }
         parsed.messages.push(Value::Object(message));
     }
     refusal

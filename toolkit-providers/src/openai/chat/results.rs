@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::reply::{Answer, CallForm, Item, Part, fields, wire_name};
+use crate::reply::{Answer, CallForm, Item, Part, fields};
 
 /// The types of images that a message may contain.
 const IMAGE_TYPES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
@@ -35,12 +35,12 @@ fn message(answer: &Answer<'_>, media: &mut Vec<Value>) -> Value {
         let kind = part.media().map_or("file", |(kind, ..)| kind);
         let name = format!("{kind} {}", media.len() / 2 + 1);
         parts.push(Part::Text(format!("[{name}: in the next message of the user]")));
-        let title = format!("[{name}, from the result of {} ({})]", wire_name(&call.name), call.id);
+        let title = format!("[{name}, from the result of {} ({})]", call.sent_name, call.id);
         media.extend([json!({ "type": "text", "text": title }), content]);
     }
     let text = Answer { call, parts, is_error: answer.is_error }.to_text();
     let fields = match call.form {
-        CallForm::Legacy => [("role", "function".into()), ("name", Value::from(wire_name(&call.name)))],
+        CallForm::Legacy => [("role", "function".into()), ("name", Value::from(call.sent_name.as_str()))],
         _ => [("role", "tool".into()), ("tool_call_id", Value::from(call.id.as_str()))],
     };
     let mut message: Map<String, Value> = fields.map(|(field, value)| (field.to_owned(), value)).into_iter().collect();

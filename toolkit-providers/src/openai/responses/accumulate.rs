@@ -148,6 +148,7 @@ fn append_part(item: &mut Value, (list, kind, field): (&str, &str, &str), text: 
     let Some(parts) = item[list].as_array_mut() else { return };
     match parts.last_mut().filter(|part| part["type"] == kind) {
         Some(part) => append(part, field, text),
+        None if kind == "output_text" => parts.push(json!({ "type": kind, field: text, "annotations": [] })),
         None => parts.push(json!({ "type": kind, field: text })),
     }
 }
