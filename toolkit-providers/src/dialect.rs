@@ -35,8 +35,18 @@ pub struct Dialect {
     pub bare_references: bool,
     /// A schema without a type is allowed.
     pub untyped: bool,
-    /// The root may have `anyOf`, `oneOf` or `allOf`.
+    /// The root may have `anyOf`, `oneOf`, `allOf`, `enum`, `const` or `not`.
     pub root_choice: bool,
+    /// Patterns have to be regular expressions that all engines accept, without look-around and back references.
+    pub portable_patterns: bool,
+    /// Every array has to have `items`.
+    pub items_required: bool,
+    /// `required` may only contain declared properties.
+    pub declared_required: bool,
+    /// An object below the root may have no properties.
+    pub empty_objects: bool,
+    /// No other keyword may be beside `anyOf`.
+    pub bare_choices: bool,
     /// `enum` may contain values other than strings.
     pub mixed_enums: bool,
     /// The largest `minItems`; `None` for no limit.
@@ -109,6 +119,11 @@ const ALL: Dialect = Dialect {
     bare_references: false,
     untyped: true,
     root_choice: true,
+    portable_patterns: false,
+    items_required: false,
+    declared_required: false,
+    empty_objects: true,
+    bare_choices: false,
     mixed_enums: true,
     max_min_items: None,
     upper_case_types: false,
@@ -123,7 +138,8 @@ impl Dialect {
     pub const JSON_SCHEMA: Self = ALL;
 
     /// The schemas of OpenAI without `strict`: hints for the model, with an object and no choice at the root.
-    pub const OPENAI: Self = Self { name: "OpenAI", root_choice: false, ..ALL };
+    pub const OPENAI: Self =
+        Self { name: "OpenAI", root_choice: false, portable_patterns: true, items_required: true, ..ALL };
 
     /// The schemas that OpenAI enforces under `strict: true` (guide to structured outputs).
     pub const OPENAI_STRICT: Self = Self {
@@ -150,6 +166,8 @@ impl Dialect {
         bare_references: true,
         untyped: false,
         root_choice: false,
+        portable_patterns: true,
+        items_required: true,
         limits: Limits {
             properties: 5000,
             levels: 10,
@@ -230,10 +248,17 @@ impl Dialect {
             "pattern",
             "default",
         ]),
+        formats: Some(&["date-time", "double", "enum", "float", "int32", "int64"]),
         type_lists: false,
         nullable: true,
         recursion: false,
+        untyped: false,
         root_choice: false,
+        portable_patterns: true,
+        items_required: true,
+        declared_required: true,
+        empty_objects: false,
+        bare_choices: true,
         mixed_enums: false,
         upper_case_types: true,
         ..ALL

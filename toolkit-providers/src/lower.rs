@@ -21,6 +21,7 @@ mod optional;
 mod reference;
 mod restore;
 mod root;
+mod rules;
 mod spread;
 mod types;
 

@@ -70,6 +70,36 @@ impl<'s> Patterns<'s> {
     }
 }
 
+/// The maximum length of a portable pattern, in bytes.
+const MAX_PORTABLE_LEN: usize = 4096;
+
+/// Returns true if the common engines for regular expressions accept a pattern: those of JavaScript and Python, and those
+/// without backtracking. Look-around, back references, possessive quantifiers and inline flags are not portable, nor are
+/// escapes such as `\p` that some engines reject.
+#[must_use]
+pub fn is_portable(pattern: &str) -> bool {
+    let mut is_in_class = false;
+    let mut rest = pattern.as_bytes();
+    while let [first, after @ ..] = rest {
+        rest = after;
+        match (first, after) {
+            (b'\\', [escaped, after @ ..]) => {
+                let is_punctuation = escaped.is_ascii_punctuation() && !b"<>".contains(escaped);
+                if !is_punctuation && !b"bBdDfnrsStuvwWx".contains(escaped) {
+                    return false;
+                }
+                rest = after;
+            }
+            (b'[', _) if !is_in_class => is_in_class = true,
+            (b']', _) => is_in_class = false,
+            (b'(', [b'?', after @ ..]) if !is_in_class && !after.starts_with(b":") => return false,
+            (b'*' | b'+' | b'?' | b'}', [b'+', ..]) if !is_in_class => return false,
+            _ => {}
+        }
+    }
+    pattern.len() <= MAX_PORTABLE_LEN && regex_syntax::parse(pattern).is_ok()
+}
+
 /// Returns true if a pattern contains a group other than `(…)` and `(?:…)`, a back reference, or a possessive
 /// quantifier.
 fn needs_backtracking(pattern: &str) -> bool {
@@ -84,7 +114,27 @@ fn needs_backtracking(pattern: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::needs_backtracking;
+    use super::{is_portable, needs_backtracking};
+
+    #[test]
+    fn patterns_are_portable_if_all_engines_accept_them() {
+        for pattern in
+            ["", "^[a-z]+$", r"^\(?\d{3}\)?[-. ]?\d{4}$", "(?:a|b)*?", r"[\w.+-]+@[^@\s]+", r"\u00e4\x41\/", "[*+]+"]
+        {
+            assert!(is_portable(pattern), "{pattern}");
+        }
+        let zod_email =
+            r"^(?!\.)(?!.*\.\.)([A-Za-z0-9_'+\-\.]*)[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9\-]*\.)+[A-Za-z]{2,}$";
+        let pydantic_decimal = r"^(?!^[-+.]*$)[+-]?0*\d*\.?\d*$";
+        let others = [
+            "(?=a)", "(?<!a)b", r"(a)\1", r"\k<n>", "a++", "(?>a)", "(?i)a", "(?<n>a)", r"\p{L}", r"\Aa\z", r"\cA",
+            "(", "a{2,1}", "\\",
+        ];
+        for pattern in [zod_email, pydantic_decimal].into_iter().chain(others) {
+            assert!(!is_portable(pattern), "{pattern}");
+        }
+        assert!(!is_portable(&"a".repeat(100_000)));
+    }
 
     #[test]
     fn only_look_around_back_references_and_possessive_quantifiers_need_backtracking() {

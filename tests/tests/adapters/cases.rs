@@ -60,12 +60,14 @@ fn with(keyword: &str) -> Value {
         "allOf" => json!({ "allOf": [{ "type": "string" }, { "minLength": 1 }] }),
         "not" => json!({ "type": "string", "not": { "const": "" } }),
         "pattern" => json!({ "type": "string", "pattern": "^a" }),
-        "format" => json!({ "type": "string", "format": "date" }),
+        "format" => json!({ "type": "string", "format": "date-time" }),
         "additionalProperties" => json!({ "type": "object", "additionalProperties": false }),
         "minimum" | "maximum" | "multipleOf" => json!({ "type": "number", keyword: 2 }),
         "minLength" | "maxLength" => json!({ "type": "string", keyword: 2 }),
         "minItems" | "maxItems" => json!({ "type": "array", keyword: 2, "items": { "type": "string" } }),
-        "minProperties" | "maxProperties" => json!({ "type": "object", keyword: 2 }),
+        "minProperties" | "maxProperties" => {
+            json!({ "type": "object", "properties": { "a": { "type": "string" } }, keyword: 2 })
+        }
         "uniqueItems" => json!({ "type": "array", "uniqueItems": true, "items": { "type": "string" } }),
         "enum" => json!({ "type": "string", "enum": ["a"] }),
         "const" | "default" | "title" => json!({ "type": "string", keyword: "a" }),

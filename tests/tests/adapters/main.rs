@@ -11,6 +11,7 @@ mod mutate;
 mod namespaces;
 mod recursive;
 mod requests;
+mod rules;
 #[path = "../plan/schemas.rs"]
 mod schemas;
 mod skills;

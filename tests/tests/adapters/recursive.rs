@@ -12,7 +12,7 @@ use proptest::test_runner::RngSeed;
 use serde_json::Map;
 use toolkit_providers::restore;
 
-use self::documents::document;
+pub(crate) use self::documents::document;
 use self::values::instances;
 use super::mutate::Dice;
 use super::*;

@@ -1,8 +1,9 @@
 //! Conversion of unsupported keywords to sentences in the description.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::lowering::{Keywords, Lowering};
+use super::rules::append;
 use crate::loss::Effect;
 use toolkit_schema::walk;
 
@@ -19,18 +20,14 @@ impl Lowering<'_> {
     }
 
     fn lower_keyword(&mut self, keywords: &mut Keywords, keyword: &str, at: &str) {
-        let reads = self.dialect.reads(keyword);
         match keyword {
             "nullable" if self.dialect.nullable => {}
-            "format" if reads && self.reads_format(keywords) => {}
-            "enum" if reads && (self.dialect.mixed_enums || contains_only_strings(keywords)) => {}
-            "default" if reads => {}
+            _ if self.dialect.reads(keyword) && self.accepts(keywords, keyword) => {}
             "format" | "default" => {
                 self.describe(keywords, keyword);
                 keywords.remove(keyword);
                 self.report(at, keyword, Effect::MetadataOnly, "is moved to the description");
             }
-            _ if reads && keyword != "format" && keyword != "enum" => {}
             _ if walk::is_annotation(keyword) || matches!(keyword, "$schema" | "$id" | "$defs" | "definitions") => {
                 keywords.remove(keyword);
                 self.report(at, keyword, Effect::MetadataOnly, "is not supported");
@@ -45,9 +42,33 @@ impl Lowering<'_> {
         }
     }
 
-    fn reads_format(&self, keywords: &Keywords) -> bool {
-        let format = keywords.get("format").and_then(Value::as_str);
-        self.dialect.formats.is_none_or(|formats| format.is_some_and(|format| formats.contains(&format)))
+    /// Returns true if the dialect supports the value of a keyword that it reads.
+    fn accepts(&self, keywords: &Keywords, keyword: &str) -> bool {
+        match keyword {
+            "format" => self.accepts_format(keywords),
+            "enum" => self.dialect.mixed_enums || contains_only_strings(keywords),
+            // These have been lowered.
+            "items" | "prefixItems" | "properties" | "anyOf" | "oneOf" | "allOf" | "additionalProperties" | "type" => {
+                true
+            }
+            _ => !self.breaks_rule(keywords, keyword),
+        }
+    }
+
+    fn accepts_format(&self, keywords: &Keywords) -> bool {
+        let Some(formats) = self.dialect.formats else { return true };
+        let format = keywords.get("format").and_then(Value::as_str).unwrap_or_default();
+        let of_type = match format {
+            "int32" | "int64" => "integer",
+            "float" | "double" => "number",
+            _ => "string",
+        };
+        let fits = match keywords.get("type") {
+            Some(Value::Array(names)) => names.iter().any(|name| name == of_type),
+            Some(name) => name == of_type,
+            None => true,
+        };
+        fits && formats.contains(&format)
     }
 
     /// Replaces exclusive bounds of integers: more than 3 is at least 4.
@@ -72,12 +93,7 @@ impl Lowering<'_> {
         let Some(sentence) = keywords.get(keyword).and_then(|value| sentence(keyword, value)) else {
             return false;
         };
-        let text = match keywords.get("description").and_then(Value::as_str).map(str::trim_end) {
-            None | Some("") => sentence,
-            Some(text) if text.ends_with(['.', '!', '?', ':']) => format!("{text} {sentence}"),
-            Some(text) => format!("{text}. {sentence}"),
-        };
-        keywords.insert("description".to_owned(), json!(text));
+        append(keywords, &sentence);
         true
     }
 }

@@ -60,7 +60,7 @@ impl Lowering<'_> {
     /// A closed object then rejects the properties that match a pattern, and an open one accepts properties with any
     /// name.
     pub(super) fn lower_patterns(&mut self, keywords: &mut Keywords, at: &str) {
-        if self.dialect.reads("patternProperties") {
+        if self.dialect.reads("patternProperties") && !self.breaks_rule(keywords, "patternProperties") {
             return self.lower_supported_patterns(keywords, at);
         }
         let Some(Value::Object(patterns)) = keywords.remove("patternProperties") else {

@@ -13,6 +13,14 @@ impl Lowering<'_> {
             Some(Value::Array(tuple)) => self.lower_tuple(keywords, tuple, at)?,
             _ => self.lower_items(keywords, at)?,
         }
+        let is_array = match keywords.get("type") {
+            Some(Value::Array(names)) => names.iter().any(|name| name == "array"),
+            name => name.is_some_and(|name| name == "array"),
+        };
+        if self.dialect.items_required && is_array && !keywords.contains_key("items") {
+            let items = self.schema(json!({}), &child(at, "items"))?;
+            keywords.insert("items".to_owned(), items);
+        }
         if let Some(most) = self.dialect.max_min_items
             && let Some(wanted) = keywords.get("minItems").and_then(Value::as_u64)
             && wanted > most
@@ -22,6 +30,29 @@ impl Lowering<'_> {
             keywords.insert("minItems".to_owned(), most.into());
         }
         Some(())
+    }
+
+    /// Replaces `unevaluatedItems` by `items` where both have the same meaning, and removes it otherwise, if the dialect
+    /// requires `items`, which evaluate all items.
+    pub(super) fn lower_unevaluated_items(&mut self, keywords: &mut Keywords, at: &str) {
+        if !self.dialect.items_required || !self.dialect.reads("unevaluatedItems") {
+            return;
+        }
+        let Some(others) = keywords.remove("unevaluatedItems") else { return };
+        let in_place =
+            ["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "then", "else", "contains", "dependentSchemas"];
+        if keywords.contains_key("items") {
+            return;
+        }
+        if in_place.iter().any(|keyword| keywords.contains_key(*keyword)) {
+            return self.report(
+                at,
+                "unevaluatedItems",
+                Effect::Widened,
+                "is not supported beside other parts of a schema",
+            );
+        }
+        keywords.insert("items".to_owned(), others);
     }
 
     fn lower_items(&mut self, keywords: &mut Keywords, at: &str) -> Option<()> {
@@ -70,6 +101,11 @@ impl Lowering<'_> {
     fn lower_supported_tuple(&mut self, keywords: &mut Keywords, tuple: Vec<Value>, at: &str) -> Option<()> {
         if !self.dialect.reads("prefixItems") {
             return self.lower_tuple_to_items(keywords, tuple, at);
+        }
+        if self.dialect.items_required && keywords.get("items") == Some(&Value::Bool(false)) {
+            keywords.remove("items");
+            let most = keywords.get("maxItems").and_then(Value::as_u64).unwrap_or(u64::MAX).min(tuple.len() as u64);
+            keywords.insert("maxItems".to_owned(), most.into());
         }
         keywords.insert("prefixItems".to_owned(), tuple.into());
         // `items: false` closes a tuple and is not the schema of an item.

@@ -54,14 +54,17 @@ impl Lowering<'_> {
         }
         let n_lost_before = self.n_lost_references;
         self.lower_unevaluated(&mut keywords, at);
+        self.lower_unevaluated_items(&mut keywords, at);
         self.lower_all_of(&mut keywords, at)?;
         // The parts of `allOf`, such as the target of a reference, may have been merged. A part with a lost reference could
         // declare any property.
         if self.n_lost_references == n_lost_before {
             self.lower_unevaluated(&mut keywords, at);
         }
+        self.lower_unevaluated_items(&mut keywords, at);
         let is_dynamic = keywords.contains_key("$dynamicRef") && !self.follows_references();
         if keywords.contains_key("$ref") || is_dynamic {
+            self.remove_rejected(&mut keywords, at);
             return self.lower_reference(keywords, at);
         }
         self.lower_choices(&mut keywords, at)?;
@@ -72,6 +75,7 @@ impl Lowering<'_> {
         self.lower_remaining(&mut keywords, at);
         self.lower_dependent(&mut keywords, n_lost_before, at);
         self.lower_nullable(&mut keywords, at);
+        self.lower_to_rules(&mut keywords, at);
         Some(keywords)
     }
 }

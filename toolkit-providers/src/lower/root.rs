@@ -11,7 +11,7 @@ use toolkit_schema::child;
 
 /// Returns true if the lowered root has the same meaning at the root and where it is referenced.
 pub(super) fn keeps_root(root: &Keywords, dialect: &Dialect, side: Side) -> bool {
-    let chooses = ["anyOf", "oneOf", "allOf"].iter().any(|keyword| root.contains_key(*keyword));
+    let chooses = ["anyOf", "oneOf", "allOf", "const", "enum", "not"].iter().any(|keyword| root.contains_key(*keyword));
     side != Side::Input || (root.get("type").is_some_and(|name| name == "object") && (dialect.root_choice || !chooses))
 }
 
@@ -87,6 +87,13 @@ impl Lowering<'_> {
     fn lower_root_choice(&mut self, keywords: &mut Keywords) {
         if self.dialect.root_choice {
             return;
+        }
+        for keyword in ["const", "enum", "not"] {
+            if keywords.contains_key(keyword) {
+                self.describe(keywords, keyword);
+                keywords.remove(keyword);
+                self.report("", keyword, Effect::Widened, "is not supported at the root");
+            }
         }
         for keyword in ["allOf", "anyOf", "oneOf"] {
             let Some(Value::Array(parts)) = keywords.remove(keyword) else {

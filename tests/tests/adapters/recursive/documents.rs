@@ -145,7 +145,7 @@ fn array(inner: impl Strategy<Value = Value> + Clone + 'static) -> impl Strategy
 }
 
 /// An input schema with definitions that refer to each other, in either draft.
-pub(super) fn document() -> impl Strategy<Value = Value> {
+pub(crate) fn document() -> impl Strategy<Value = Value> {
     let definitions = (node(), node(), node());
     let roots = prop_oneof![
         2 => node().prop_map(|it| json!({ "type": "object", "properties": { "it": it }, "required": ["it"], "additionalProperties": false })),
