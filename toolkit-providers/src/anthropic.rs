@@ -7,6 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::dialect::Dialect;
 use super::export::Export;
+use super::loss::{Effect, Loss, Side};
+use super::lower::is_plain;
 use super::reader::{Fields, read_function};
 use super::request::{Member, RequestLimits, apply_limits};
 use super::strict::{StrictResult, is_requested, lower_strict};
@@ -174,7 +176,11 @@ fn described(tool: &Tool, name: &str, strict: bool, options: Options) -> ToolExp
     if is_requested(tool, "defer_loading", options.defer_loading) {
         json.insert("defer_loading".to_owned(), json!(true));
     }
-    let examples = tool.examples();
+    // An example has to match the schema.
+    let can_be_sent =
+        |example: &&Value| example.as_object().is_none_or(|example| example.keys().all(|key| is_plain(key)));
+    let examples: Vec<Value> = tool.examples().iter().filter(can_be_sent).cloned().collect();
+    let n_left_out = tool.examples().len() - examples.len();
     if !examples.is_empty() {
         json.insert("input_examples".to_owned(), examples.into());
     }
@@ -185,7 +191,10 @@ fn described(tool: &Tool, name: &str, strict: bool, options: Options) -> ToolExp
             supported.push(field);
         }
     }
-    let losses = unsupported_fields(tool, &supported).into_iter().chain(lowered.losses).collect();
+    let reason = "of arguments that cannot be sent are left out";
+    let examples = Loss::new(Side::Record, "/examples", "examples", Effect::MetadataOnly, reason);
+    let record = unsupported_fields(tool, &supported).into_iter().chain((n_left_out > 0).then_some(examples));
+    let losses = record.chain(lowered.losses).collect();
     ToolExport { json: json.into(), losses, not_strict }
 }
 

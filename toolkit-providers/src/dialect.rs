@@ -37,6 +37,8 @@ pub struct Dialect {
     pub untyped: bool,
     /// The root may have `anyOf`, `oneOf`, `allOf`, `enum`, `const` or `not`.
     pub root_choice: bool,
+    /// The names of arguments have at most 64 characters: letters, digits, `_`, `.` and `-`.
+    pub plain_names: bool,
     /// Patterns have to be regular expressions that all engines accept, without look-around and back references.
     pub portable_patterns: bool,
     /// Every array has to have `items`.
@@ -119,6 +121,7 @@ const ALL: Dialect = Dialect {
     bare_references: false,
     untyped: true,
     root_choice: true,
+    plain_names: false,
     portable_patterns: false,
     items_required: false,
     declared_required: false,
@@ -179,7 +182,7 @@ impl Dialect {
     };
 
     /// The schemas of Anthropic without `strict`: all keywords, but no choice at the root.
-    pub const ANTHROPIC: Self = Self { name: "Anthropic", root_choice: false, ..ALL };
+    pub const ANTHROPIC: Self = Self { name: "Anthropic", root_choice: false, plain_names: true, ..ALL };
 
     /// The schemas that Anthropic enforces under `strict: true` (structured outputs). Defaults are supported, but moved
     /// to the description, as the official SDK does.
@@ -202,12 +205,13 @@ impl Dialect {
         recursion: false,
         untyped: false,
         root_choice: false,
+        plain_names: true,
         max_min_items: Some(1),
         ..ALL
     };
 
     /// The schemas of Bedrock Converse, whose models differ: all keywords, but no choice at the root.
-    pub const BEDROCK: Self = Self { name: "Bedrock", root_choice: false, ..ALL };
+    pub const BEDROCK: Self = Self { name: "Bedrock", root_choice: false, plain_names: true, ..ALL };
 
     /// The schemas of Gemini in `parametersJsonSchema`.
     pub const GEMINI: Self = Self {

@@ -31,6 +31,7 @@ pub(super) use self::disjoint::are_disjoint;
 use self::lowering::Lowering;
 use self::normal::Normal;
 pub use self::restore::restore;
+pub(super) use self::rules::is_plain;
 use super::dialect::Dialect;
 use super::loss::{Effect, Loss, Side};
 use toolkit_schema::inline;

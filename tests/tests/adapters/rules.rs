@@ -8,6 +8,9 @@ use super::*;
 /// The dialects with rules.
 const RULED: [Dialect; 3] = [Dialect::OPENAI, Dialect::OPENAI_STRICT, Dialect::GEMINI_OPENAPI];
 
+/// The dialects with a rule about the names of arguments.
+const PLAIN: [Dialect; 3] = [Dialect::ANTHROPIC, Dialect::ANTHROPIC_STRICT, Dialect::BEDROCK];
+
 /// zod's pattern of an e-mail address, and pydantic's of a decimal.
 const LOOKAROUND: [&str; 2] = [
     r"^(?!\.)(?!.*\.\.)([A-Za-z0-9_'+\-\.]*)[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9\-]*\.)+[A-Za-z]{2,}$",
@@ -218,6 +221,34 @@ fn an_object_without_properties_is_sent_to_gemini_as_its_json_text() {
     );
     let effects: Vec<Effect> = described.losses.iter().map(|loss| loss.effect).collect();
     assert!(effects.contains(&Effect::Narrowed) && effects.contains(&Effect::Widened));
+}
+
+#[test]
+fn an_argument_with_a_name_that_a_provider_rejects_is_left_out_and_a_loss_reports_it() {
+    let long = "x".repeat(65);
+    for name in ["filter[status]", "", "ä", "$top", "a b", "a/b", &long] {
+        let properties = json!({ name: { "type": "string" }, "a.b-c_1": { "type": "string" } });
+        for required in [json!([]), json!([name, "a.b-c_1"])] {
+            let direct = json!({ "type": "object", "properties": properties, "required": required });
+            for schema in [direct.clone(), json!({ "anyOf": [direct] }), json!({ "allOf": [direct] })] {
+                for dialect in PLAIN {
+                    let lowered = input(&schema, &dialect);
+                    let names: Vec<&String> = lowered.schema["properties"].as_object().unwrap().keys().collect();
+                    assert_eq!(names, ["a.b-c_1"], "{}: {:#}", dialect.name, lowered.schema);
+                    assert!(!lowered.schema["required"].to_string().contains(&json!(name).to_string()));
+                    let at = toolkit::schema::child("/properties", name);
+                    let effects: Vec<Effect> =
+                        lowered.losses.iter().filter(|loss| loss.pointer == at).map(|loss| loss.effect).collect();
+                    assert_eq!(effects, [Effect::Narrowed, Effect::Widened], "{}", dialect.name);
+                }
+            }
+        }
+    }
+    let tool = Tool::builder("t").input(json!({ "type": "object", "properties": { "$top": { "type": "integer" } } }));
+    let tool = tool.examples([json!({ "$top": 3 })]).build().unwrap();
+    let described = anthropic::describe(&tool, "t", anthropic::Options::default());
+    assert!(described.json.get("input_examples").is_none());
+    assert_eq!(described.losses[0].to_string(), "`examples` of arguments that cannot be sent are left out");
 }
 
 #[test]

@@ -30,6 +30,7 @@ impl Lowering<'_> {
                 return self.reject_all();
             }
             self.lower_root_choice(&mut keywords);
+            self.remove_named(&mut keywords);
         }
         if self.side == Side::Input && self.dialect.described_arguments {
             self.describe_arguments(&mut keywords);
@@ -88,13 +89,6 @@ impl Lowering<'_> {
         if self.dialect.root_choice {
             return;
         }
-        for keyword in ["const", "enum", "not"] {
-            if keywords.contains_key(keyword) {
-                self.describe(keywords, keyword);
-                keywords.remove(keyword);
-                self.report("", keyword, Effect::Widened, "is not supported at the root");
-            }
-        }
         for keyword in ["allOf", "anyOf", "oneOf"] {
             let Some(Value::Array(parts)) = keywords.remove(keyword) else {
                 continue;
@@ -111,6 +105,14 @@ impl Lowering<'_> {
             self.report("", keyword, Effect::Widened, reason);
             if let Some(reason) = merge_objects(keywords, &parts, is_join, self.dialect.closed) {
                 self.report("", keyword, Effect::Narrowed, reason);
+            }
+        }
+        // A part of `allOf` may have them, too.
+        for keyword in ["const", "enum", "not"] {
+            if keywords.contains_key(keyword) {
+                self.describe(keywords, keyword);
+                keywords.remove(keyword);
+                self.report("", keyword, Effect::Widened, "is not supported at the root");
             }
         }
     }

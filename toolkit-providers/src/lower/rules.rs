@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::lowering::{Keywords, Lowering};
 use crate::loss::Effect;
 use toolkit_schema::patterns::is_portable;
-use toolkit_schema::walk;
+use toolkit_schema::{child, walk};
 
 impl Lowering<'_> {
     /// Returns true if the dialect rejects the value of a keyword: a pattern, or a schema that contains one, or an array
@@ -31,6 +31,29 @@ impl Lowering<'_> {
             is_rejected = is_rejected || sub.as_object().is_some_and(|sub| self.rejects(sub));
         });
         is_rejected
+    }
+
+    /// Removes the arguments whose names the dialect rejects.
+    pub(super) fn remove_named(&mut self, keywords: &mut Keywords) {
+        let Some(Value::Object(properties)) = keywords.get_mut("properties").filter(|_| self.dialect.plain_names)
+        else {
+            return;
+        };
+        let (rejected, kept): (Keywords, Keywords) =
+            std::mem::take(properties).into_iter().partition(|(name, _)| !is_plain(name));
+        *properties = kept;
+        if let Some(Value::Array(required)) = keywords.get_mut("required") {
+            required.retain(|name| name.as_str().is_none_or(|name| !rejected.contains_key(name)));
+        }
+        let mut names: Vec<String> = rejected.into_iter().map(|(name, _)| name).collect();
+        names.sort_unstable();
+        for name in names {
+            let at = child("/properties", &name);
+            for effect in [Effect::Narrowed, Effect::Widened] {
+                let name = self.dialect.name;
+                self.report(&at, "properties", effect, format!("has a name that {name} rejects; it cannot be sent"));
+            }
+        }
     }
 
     /// Removes the keywords beside a reference that the dialect rejects.
@@ -74,7 +97,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Replaces an object without properties by text. A dispatcher reads the JSON text of an object.
+    /// Replaces an object without properties by text, which [`Coercion::Lenient`](toolkit::Coercion) reads.
     fn lower_empty_object(&mut self, keywords: &mut Keywords, at: &str) {
         let has_properties =
             keywords.get("properties").and_then(Value::as_object).is_some_and(|properties| !properties.is_empty());
@@ -125,6 +148,12 @@ impl Lowering<'_> {
         }
         keywords.insert("anyOf".to_owned(), branches.into());
     }
+}
+
+/// Returns true if a dialect with plain names accepts the name of an argument.
+pub(crate) fn is_plain(name: &str) -> bool {
+    let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+    (1..=64).contains(&name.len()) && name.bytes().all(is_valid)
 }
 
 /// Returns true if a schema names a type, in any case.

@@ -7,6 +7,7 @@ mod content;
 mod fragments;
 mod message;
 mod results;
+mod rules;
 
 use serde_json::Value;
 use toolkit::catalog::ExportedNames;
@@ -14,6 +15,7 @@ use toolkit::catalog::ExportedNames;
 pub(crate) use self::accumulate::Completion;
 use self::message::read_message;
 use self::results::messages;
+pub(crate) use self::rules::Rules;
 use crate::reply::{Accumulate, Assembled, Format, InvalidReply, Item, Parsed, StopReason, stated};
 
 /// The format of Chat Completions.
@@ -21,15 +23,6 @@ use crate::reply::{Accumulate, Assembled, Format, InvalidReply, Item, Parsed, St
 pub(super) struct ChatCompletions;
 
 const NAME: &str = "OpenAI Chat Completions";
-
-/// The differences between the APIs that share this format.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Rules {
-    /// Returns true if a request may contain an id.
-    pub(crate) accepts_id: fn(&str) -> bool,
-    /// The arguments of a call may be an object instead of its JSON text.
-    pub(crate) accepts_objects: bool,
-}
 
 impl Format for ChatCompletions {
     fn name(&self) -> &'static str {

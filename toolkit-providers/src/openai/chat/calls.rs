@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use toolkit::catalog::ExportedNames;
 
-use super::Rules;
+use super::rules::Rules;
 use crate::openai::wrapper::push;
 use crate::reply::{CallArguments, CallForm, Parsed, ToolCall, WrittenCall, find_name, object};
 

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 use toolkit::catalog::ExportedNames;
 
-use super::Rules;
 use super::calls::{read_call, read_legacy_call};
+use super::rules::Rules;
 use crate::reply::Parsed;
 
 /// The fields that servers use for the reasoning of a model. Some send the same text in two of them.
