@@ -7,6 +7,8 @@
 pub mod browser;
 pub mod client;
 mod executor;
+#[cfg(unix)]
+pub mod full;
 #[cfg(doctest)]
 pub mod guide;
 pub mod hostile;

@@ -71,6 +71,7 @@ mod serve;
 mod shape;
 mod show;
 mod status;
+mod stderr;
 mod style;
 mod table;
 mod token;

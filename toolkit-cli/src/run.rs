@@ -10,6 +10,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::options::program_name;
 use crate::program::Program;
+use crate::stderr::{self, FlushOnDrop};
 use crate::{
     bundle, call, chain, check, code, completions, cost, diff, export, install, list, login, nats, search, serve, show,
     status,
@@ -28,6 +29,7 @@ impl Program {
     /// Runs the command line of this process.
     #[must_use]
     pub fn main(self) -> ExitCode {
+        let _flush = FlushOnDrop;
         let words: Vec<OsString> = std::env::args_os().collect();
         let outcome = run(&words, self);
         // If clap rejects the command line, there are no matches that contain `--json`.
@@ -81,6 +83,9 @@ fn run(words: &[OsString], mut program: Program) -> Result<Exit, CommandError> {
     let matches = command(&program).try_get_matches_from(words)?;
     let (name, matches): (&str, &ArgMatches) =
         matches.subcommand().expect("clap rejects a command line without a command");
+    if matches!(name, "serve" | "serve-sandbox") {
+        stderr::start()?;
+    }
     let configure = std::mem::replace(&mut program.catalog, Box::new(Ok));
     let workers = match name {
         "list" | "search" | "show" => nats::catalog(matches)?,

@@ -8,6 +8,8 @@ mod chain;
 mod code;
 mod cost;
 mod flags;
+#[cfg(unix)]
+mod full;
 mod help;
 #[cfg(unix)]
 mod install;

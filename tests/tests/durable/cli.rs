@@ -18,6 +18,22 @@ fn tools(server: &Server, words: &[&str], stdin: &str) -> (String, String, Optio
 
 #[tokio::test]
 #[ignore = "needs a Postgres server"]
+async fn a_full_stderr_does_not_stop_a_worker() {
+    let server = Server::start();
+    let mut worker = Command::new(env!("CARGO_BIN_EXE_fixture_tools"));
+    // Tools print to stderr.
+    worker.args(["serve", "--durable", &server.url()]).env("FIXTURE_TELLS", "1");
+    let worker = toolkit_tests::full::Full::start(worker);
+    let connect = Connect::new(&server.url()).unwrap();
+    until(async || Client::connect(&connect).await.is_ok()).await;
+    let chain = r#"[{"toolId": "slow:walk", "args": {"steps": 1}}]"#;
+    let (out, errors, _) = tools(&server, &["run", "-"], chain);
+    assert_eq!(out.trim(), r#""arrived""#, "{errors}");
+    assert!(worker.terminate().success());
+}
+
+#[tokio::test]
+#[ignore = "needs a Postgres server"]
 async fn a_program_runs_durable_chains() {
     let server = Server::start();
     let mut worker = tokio::process::Command::new(env!("CARGO_BIN_EXE_fixture_tools"))

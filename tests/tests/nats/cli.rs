@@ -1,6 +1,7 @@
 //! The command line: workers, their tools, and their front.
 
-use std::process::Command;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
 
 use serde_json::json;
 
@@ -70,6 +71,38 @@ async fn a_program_serves_its_tools_as_a_worker() {
     let pid = serving.id().unwrap().to_string();
     assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
     assert!(soon(serving.wait()).await.unwrap().success());
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn a_full_stderr_stops_neither_a_worker_nor_its_front() {
+    use toolkit_tests::full::Full;
+
+    let server = Server::start();
+    let serve = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fixture_tools"));
+        // Tools print to stderr.
+        command.arg("serve").args(arguments).env("FIXTURE_TELLS", "1").stdin(Stdio::piped()).stdout(Stdio::piped());
+        Full::start(command)
+    };
+    let worker = serve(&["--nats", &server.url()]);
+    let backend = NatsBackend::new("fleet", connect(&server));
+    let dispatcher = dispatcher(&backend, 1).await;
+    let walked = async || call(&dispatcher, "slow:walk", json!({ "steps": 1 })).await.unwrap();
+    assert_eq!(walked().await, "arrived");
+    call(&dispatcher, "bad:panics", json!({})).await.unwrap_err();
+
+    let mut front = serve(&["--nats-tools", &server.url()]);
+    let request =
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow_walk","arguments":{"steps":1}}}"#;
+    let mut to = front.child.stdin.take().unwrap();
+    writeln!(to, "{request}").unwrap();
+    let mut response = String::new();
+    BufReader::new(front.child.stdout.take().unwrap()).read_line(&mut response).unwrap();
+    assert!(response.contains("arrived"), "{response:?}");
+    assert!(front.terminate().success());
+    assert_eq!(walked().await, "arrived");
+    assert!(worker.terminate().success());
 }
 
 #[tokio::test]

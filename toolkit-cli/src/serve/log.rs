@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::util::SubscriberInitExt;
 
+use crate::stderr;
 use crate::style::{self, printable};
 
 /// The default filter: failures of tools, the stderr of backends, and warnings of everything else.
@@ -21,6 +22,7 @@ pub(super) fn start() {
         _ => EnvFilter::new(DEFAULT),
     };
     let has_colors = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_ansi(has_colors);
+    let subscriber =
+        tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| stderr::Log).with_ansi(has_colors);
     let _ = subscriber.finish().try_init();
 }

@@ -20,6 +20,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::options::{naming, program_name};
 use crate::program::{Configure, Program};
+use crate::stderr;
 use crate::style;
 use crate::token::{self, TOKEN};
 use crate::{credentials, runtime};
@@ -55,6 +56,7 @@ pub(super) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> R
         .named(program.name, version)
         .credentials(|tool| credentials::from_environment(tool.requirements()));
     let server = server((program.server)(builder).map_err(CommandError::Setup)?, matches, is_proxy)?;
+    server.count_dropped_log_lines(&stderr::N_DROPPED);
     #[cfg(feature = "code")]
     let programs = code::Programs::new(matches, &server)?;
     #[cfg(feature = "explorer")]

@@ -6,7 +6,7 @@ mod resources;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use toolkit::call::ErrorKind;
@@ -49,6 +49,8 @@ pub(super) struct Metrics {
     pub(super) resources: ResourceMetrics,
     pub(super) connections: Gauge,
     pub(super) running: Gauge,
+    /// The number of lines that the log of the process has dropped, if it counts them.
+    pub(super) dropped_log_lines: OnceLock<&'static AtomicU64>,
 }
 
 /// The metrics of the calls of one tool.
@@ -116,6 +118,16 @@ impl Metrics {
         gauge(&mut text, "toolkit_mcp_connections", "Number of open connections.", self.connections.value());
         gauge(&mut text, "toolkit_mcp_calls_running", "Number of running calls.", self.running.value());
         gauge(&mut text, "toolkit_mcp_tasks", "Number of tasks, including ended ones.", n_tasks);
+        if let Some(n) = self.dropped_log_lines.get() {
+            let name = "toolkit_mcp_log_lines_dropped_total";
+            head(
+                &mut text,
+                name,
+                "counter",
+                "Number of lines of the log that were dropped, since stderr was not read.",
+            );
+            let _ = writeln!(text, "{name} {}", n.load(Relaxed));
+        }
         head(&mut text, "toolkit_mcp_rejected_total", "counter", "Number of rejected requests, by reason.");
         for (reason, n) in std::iter::zip(REJECT_REASONS, &self.rejected) {
             let _ = writeln!(text, "toolkit_mcp_rejected_total{{reason=\"{reason}\"}} {}", n.load(Relaxed));

@@ -1,7 +1,7 @@
 //! A server and the state that its clones share.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -164,6 +164,12 @@ impl Server {
     pub fn metrics(&self) -> String {
         let backends = self.shared.proxied().map(|proxied| proxied.backends()).unwrap_or_default();
         self.shared.metrics.render(self.shared.tasks.len(), &backends)
+    }
+
+    /// Adds the number of lines that the log of the process has dropped to the metrics.
+    #[doc(hidden)]
+    pub fn count_dropped_log_lines(&self, n_dropped: &'static AtomicU64) {
+        let _ = self.shared.metrics.dropped_log_lines.set(n_dropped);
     }
 
     /// Returns the status of the server and of the backends of its [`Proxy`](super::Proxy).

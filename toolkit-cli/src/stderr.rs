@@ -1,0 +1,160 @@
+//! Writes to stderr that do not wait for its reader, for commands that serve.
+//!
+//! A pipe holds 64 KiB, and many hosts of servers never read it. Whatever writes to a full one waits, so that a log would
+//! stop the server.
+
+#[cfg(unix)]
+mod redirect;
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// The maximum size of the text that waits for the reader of stderr, in bytes. More is dropped.
+const MAX_BYTES: usize = 1 << 20;
+
+/// The time that the end of the process waits for the reader of stderr.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The number of lines that were dropped.
+pub(crate) static N_DROPPED: AtomicU64 = AtomicU64::new(0);
+
+static QUEUE: Queue = Queue { state: Mutex::new(State::new()), changed: Condvar::new() };
+
+/// Starts the thread that writes to stderr. On Unix, everything that this process and its children write to a pipe or a
+/// socket passes through it, also output of tools and messages of panics; elsewhere, only a [`Log`] does.
+pub(crate) fn start() -> io::Result<()> {
+    #[cfg(unix)]
+    let redirected = redirect::start()?;
+    #[cfg(not(unix))]
+    let redirected: Option<io::Stderr> = None;
+    thread::Builder::new().name("stderr".to_owned()).spawn(move || match redirected {
+        Some(stderr) => QUEUE.write_to(stderr),
+        None => QUEUE.write_to(io::stderr()),
+    })?;
+    if cfg!(panic = "abort") {
+        let report = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            report(panic);
+            flush();
+        }));
+    }
+    Ok(())
+}
+
+/// A writer for a log. It never waits.
+#[cfg(any(feature = "durable", feature = "mcp", feature = "nats", feature = "otc"))]
+pub(crate) struct Log;
+
+#[cfg(any(feature = "durable", feature = "mcp", feature = "nats", feature = "otc"))]
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        QUEUE.push(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A guard that waits up to a second until stderr has been written.
+pub(crate) struct FlushOnDrop;
+
+impl Drop for FlushOnDrop {
+    fn drop(&mut self) {
+        flush();
+    }
+}
+
+fn flush() {
+    #[cfg(unix)]
+    let pipe = redirect::end();
+    let (state, waited) = QUEUE
+        .changed
+        .wait_timeout_while(QUEUE.lock(), FLUSH_TIMEOUT, |state| !state.is_written())
+        .unwrap_or_else(PoisonError::into_inner);
+    drop(state);
+    #[cfg(unix)]
+    if let Some(pipe) = pipe.filter(|_| !waited.timed_out()) {
+        pipe.restore();
+    }
+    #[cfg(not(unix))]
+    let _ = waited;
+}
+
+/// The text between its writers and the thread that writes it.
+struct Queue {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    text: Vec<u8>,
+    /// The number of lines that were dropped after `text`.
+    n_dropped: u64,
+    is_writing: bool,
+    /// True while a redirected stderr may have text from before the end of the process.
+    is_ending: bool,
+}
+
+impl State {
+    const fn new() -> Self {
+        Self { text: Vec::new(), n_dropped: 0, is_writing: false, is_ending: false }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.n_dropped == 0
+    }
+
+    fn is_written(&self) -> bool {
+        self.is_empty() && !self.is_writing && !self.is_ending
+    }
+}
+
+impl Queue {
+    /// Adds text, or drops and counts it if too much waits.
+    fn push(&self, text: &[u8]) {
+        let mut state = self.lock();
+        if state.n_dropped > 0 || state.text.len() + text.len() > MAX_BYTES {
+            let n_lines = count_lines(text);
+            state.n_dropped += n_lines;
+            N_DROPPED.fetch_add(n_lines, Ordering::Relaxed);
+        } else {
+            state.text.extend_from_slice(text);
+        }
+        self.changed.notify_all();
+    }
+
+    fn write_to(&self, mut stderr: impl Write) {
+        loop {
+            let state = self.changed.wait_while(self.lock(), |state| state.is_empty());
+            let mut state = state.unwrap_or_else(PoisonError::into_inner);
+            let mut text = std::mem::take(&mut state.text);
+            let n_dropped = std::mem::take(&mut state.n_dropped);
+            state.is_writing = true;
+            drop(state);
+            if n_dropped > 0 {
+                let line_end = if text.ends_with(b"\n") { "" } else { "\n" };
+                let note = format!("{line_end}warning: {n_dropped} lines were dropped, since stderr was not read\n");
+                text.extend_from_slice(note.as_bytes());
+            }
+            if stderr.write_all(&text).and_then(|()| stderr.flush()).is_err() {
+                N_DROPPED.fetch_add(count_lines(&text), Ordering::Relaxed);
+            }
+            self.lock().is_writing = false;
+            self.changed.notify_all();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns the number of lines, in which text without an end of line counts as one.
+fn count_lines(text: &[u8]) -> u64 {
+    text.iter().filter(|&&byte| byte == b'\n').count().max(1) as u64
+}
