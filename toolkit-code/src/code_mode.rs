@@ -7,7 +7,7 @@ use std::time::{Instant, SystemTime};
 use tokio::sync::watch;
 use toolkit::{Context, Dispatcher};
 
-use super::drive::{End, Pauses, Run, Trace};
+use super::drive::{End, Pauses, Run, Total, Trace};
 use super::engine::Done;
 use super::error::CodeError;
 use super::execution::Execution;
@@ -29,6 +29,8 @@ pub struct CodeMode {
     version: Arc<watch::Sender<u64>>,
     sandbox: Arc<dyn Sandbox>,
     limits: Limits,
+    /// The memory that all runs keep.
+    total: Total,
 }
 
 impl CodeMode {
@@ -41,18 +43,20 @@ impl CodeMode {
     /// Creates code mode for the tools of a gateway.
     #[must_use]
     pub fn with_gateway(gateway: impl Gateway, sandbox: impl Sandbox) -> Self {
+        let limits = Limits::default();
         Self {
             gateway: Arc::new(RwLock::new(Arc::new(gateway))),
             version: Arc::new(watch::Sender::new(1)),
             sandbox: Arc::new(sandbox),
-            limits: Limits::default(),
+            limits,
+            total: Total::new(&limits),
         }
     }
 
     /// Sets the limits of each program.
     #[must_use]
     pub fn limits(self, limits: Limits) -> Self {
-        Self { limits, ..self }
+        Self { limits, total: Total::new(&limits), ..self }
     }
 
     /// Replaces the tools of the programs that start from now on.
@@ -104,7 +108,7 @@ impl CodeMode {
     ///
     /// Returns the errors of [`CodeMode::run`].
     pub async fn run_with(&self, context: &Context, limits: Limits, program: Program) -> Result<Execution, CodeError> {
-        let job = Job::new(self.prepare(program)?);
+        let job = self.job(self.prepare(program)?, Vec::new());
         match self.execute(context, limits, job, false).await? {
             Outcome::Done(execution) => Ok(execution),
             Outcome::Paused(_) => unreachable!("only a run that can be resumed is paused"),
@@ -119,7 +123,7 @@ impl CodeMode {
     ///
     /// Returns the errors of [`CodeMode::run`].
     pub async fn start(&self, context: &Context, limits: Limits, program: Program) -> Result<Outcome, CodeError> {
-        let job = Job::new(self.prepare(program)?);
+        let job = self.job(self.prepare(program)?, Vec::new());
         self.execute(context, limits, job, true).await
     }
 
@@ -132,7 +136,7 @@ impl CodeMode {
         if !journal.is_supported() {
             return Err(CodeError::UnknownJournal);
         }
-        let job = Job { program: journal.program, replayed: journal.entries, trace: Arc::default() };
+        let job = self.job(journal.program, journal.entries);
         self.execute(context, limits, job, true).await
     }
 
@@ -145,6 +149,11 @@ impl CodeMode {
         program.started_at = now();
         program.seed = fastrand::u64(..);
         Ok(program)
+    }
+
+    /// Creates a run of a program, with the answers of an earlier one.
+    pub(crate) fn job(&self, program: Program, replayed: Vec<Entry>) -> Job {
+        Job { program, replayed, trace: Arc::new(Trace::new(self.total.clone())) }
     }
 
     pub(crate) async fn execute(
@@ -170,7 +179,7 @@ impl CodeMode {
         let run = Run { gateway: &*gateway, context, limits: &limits, start, pauses: &pauses, is_resumable };
         let end = run.drive(&mut *session, &program, replayed, &trace).await;
         drop(session);
-        let traced = trace.take();
+        let mut traced = trace.take();
         let Done { outcome, shown } = match end {
             End::Done(done) => done,
             End::Paused(waiting) => return Ok(Outcome::Paused(Journal::new(program, traced.entries, waiting))),
@@ -178,9 +187,9 @@ impl CodeMode {
         Ok(Outcome::Done(Execution {
             outcome: outcome.map_err(|failure| failure.in_program(&program.code)),
             content: traced.shown(&shown),
-            calls: traced.calls(),
-            printed: traced.printed,
+            printed: std::mem::take(&mut traced.printed),
             usage: traced.usage,
+            calls: traced.into_calls(),
             duration: start.elapsed(),
             sandbox: self.sandbox.info(),
             enforced,
@@ -203,12 +212,6 @@ pub(crate) struct Job {
     pub(crate) program: Program,
     pub(crate) replayed: Vec<Entry>,
     pub(crate) trace: Arc<Trace>,
-}
-
-impl Job {
-    pub(crate) fn new(program: Program) -> Self {
-        Self { program, replayed: Vec::new(), trace: Arc::default() }
-    }
 }
 
 /// Adds what the host enforces.

@@ -14,6 +14,7 @@ use tokio::time::timeout;
 use toolkit::Context;
 
 use self::answer::Host;
+pub(crate) use self::budget::Total;
 pub(crate) use self::pauses::Pauses;
 use self::replay::Replay;
 pub(crate) use self::trace::Trace;
@@ -21,6 +22,7 @@ use super::engine::{Call, Done, State, Step};
 use super::failure::{Failure, FailureKind};
 use super::gateway::Gateway;
 use super::journal::Entry;
+use super::json;
 use super::limits::Limits;
 use super::program::Program;
 use super::sandbox::{SandboxError, Session};
@@ -88,6 +90,10 @@ impl Run<'_> {
         trace: &Trace,
     ) -> Result<End, Failure> {
         let host = Host::new(self, program.started_at, trace);
+        for entry in &replayed {
+            let max = trace.budget.left(self.limits);
+            trace.budget.reserve(json::length(entry, max), self.limits)?;
+        }
         let mut replay = Replay::new(replayed);
         let mut clock = Clock { left: self.limits.run_time };
         let mut step = clock.watch(session.start(program)).await?;
@@ -106,7 +112,10 @@ impl Run<'_> {
                     "the program makes too many requests; search and describe once, and filter in the program";
                 return Err(Failure::new(FailureKind::Calls, message));
             }
-            waiting.extend(replay.new_calls(calls)?);
+            for call in replay.new_calls(calls)? {
+                trace.budget.reserve(call.request.size(), self.limits)?;
+                waiting.push_back(call);
+            }
             if let Some(entry) = replay.next()? {
                 host.replayed(&entry);
                 let answer = entry.answer.clone();

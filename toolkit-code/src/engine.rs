@@ -160,6 +160,18 @@ impl Request {
             Self::Sleep { .. } => "sleep",
         }
     }
+
+    /// Returns the bytes that the program has chosen.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Self::RunTool { id, args } => id.len() + args.get().len(),
+            Self::RunChain { steps } => steps.get().len(),
+            Self::SearchTools { query, .. } => query.len(),
+            Self::DescribeTool { ids } => ids.iter().map(String::len).sum(),
+            Self::ListToolExamples { id, .. } => id.len(),
+            Self::ListNamespaces | Self::Sleep { .. } => 0,
+        }
+    }
 }
 
 /// The answer to a [`Call`].

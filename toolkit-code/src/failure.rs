@@ -53,7 +53,8 @@ pub enum FailureKind {
     Calls,
     /// A text exceeded [`Limits::code_bytes`](crate::Limits::code_bytes),
     /// [`Limits::value_bytes`](crate::Limits::value_bytes) or
-    /// [`Limits::message_bytes`](crate::Limits::message_bytes).
+    /// [`Limits::message_bytes`](crate::Limits::message_bytes), or all arguments together
+    /// [`Limits::kept_bytes`](crate::Limits::kept_bytes).
     Size,
     /// The sandbox ended the program because it attempted something forbidden.
     Violation,

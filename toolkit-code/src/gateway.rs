@@ -4,7 +4,7 @@ mod direct;
 
 use serde_json::value::RawValue;
 use toolkit::call::BoxFuture;
-use toolkit::chain::{Chain, ChainOutcome};
+use toolkit::chain::{Chain, ChainLimits, ChainOutcome};
 use toolkit::{Context, RunResult, ToolError};
 
 pub use self::direct::Direct;
@@ -68,7 +68,7 @@ pub trait Gateway: Send + Sync + 'static {
         args: &'a RawValue,
     ) -> BoxFuture<'a, Result<RunResult, ToolError>>;
 
-    /// Runs a chain.
+    /// Runs a chain within the limits that the run has left.
     ///
     /// # Errors
     ///
@@ -77,6 +77,7 @@ pub trait Gateway: Send + Sync + 'static {
         &'a self,
         context: &'a Context,
         chain: &'a Chain,
+        limits: ChainLimits,
     ) -> BoxFuture<'a, Result<ChainOutcome, ToolError>>;
 
     /// Returns the tools that match words, the best first.

@@ -5,10 +5,12 @@ mod seal;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use toolkit::Content;
 
 pub use self::seal::{JournalKey, OpenError};
-use super::engine::{Answer, Call, Request};
+use super::engine::{Answer, Call, Request, Thrown};
+use super::json;
 use super::program::Program;
 use super::record::CallRecord;
 
@@ -37,7 +39,7 @@ pub struct Journal {
 pub(crate) struct Entry {
     pub(crate) request: Request,
     pub(crate) answer: Answer,
-    /// The calls of tools that it made: one, or those of a chain.
+    /// The calls of tools that it made: one, whose arguments and result are those above, or those of a chain.
     pub(crate) calls: Vec<CallRecord>,
     /// The blocks of content in its result.
     pub(crate) content: Vec<Content>,
@@ -46,6 +48,19 @@ pub(crate) struct Entry {
 impl Journal {
     pub(crate) fn new(program: Program, entries: Vec<Entry>, waiting: Vec<String>) -> Self {
         Self { version: VERSION, program, entries, waiting }
+    }
+
+    /// Writes the journal of a program as JSON. Returns `None` if it is longer than `max` bytes.
+    pub(crate) fn write(program: &Program, entries: &[Entry], max: usize) -> Option<String> {
+        #[derive(Serialize)]
+        struct Borrowed<'j> {
+            version: u32,
+            program: &'j Program,
+            entries: &'j [Entry],
+            waiting: [(); 0],
+        }
+        let journal = Borrowed { version: VERSION, program, entries, waiting: [] };
+        String::from_utf8(json::write(&journal, max).ok()??).ok()
     }
 
     /// Returns the reasons why the program waits, such as `approval 17 is open`.
@@ -71,6 +86,30 @@ impl Entry {
     pub(crate) fn answers(&self, call: &Call) -> bool {
         let text = |request: &Request| serde_json::to_string(request).ok();
         self.answer.id == call.id && text(&self.request) == text(&call.request)
+    }
+
+    /// Replaces the results by an error. The steps of a chain still show which calls have succeeded.
+    pub(crate) fn drop_results(&mut self, error: &Thrown) {
+        for call in &mut self.calls {
+            call.args = RawValue::NULL.to_owned();
+            call.changes = Vec::new();
+            call.result = match call.result {
+                Ok(_) => Ok(RawValue::NULL.to_owned()),
+                Err(_) => Err(error.clone()),
+            };
+        }
+        self.answer.outcome = Err(error.clone());
+        self.answer.content = None;
+        self.content = Vec::new();
+    }
+
+    /// Returns the records of the calls.
+    pub(crate) fn into_calls(self) -> Vec<CallRecord> {
+        let Self { request, answer, mut calls, .. } = self;
+        if let (Request::RunTool { args, .. }, [call]) = (request, &mut *calls) {
+            (call.args, call.result) = (args, answer.outcome);
+        }
+        calls
     }
 }
 

@@ -17,6 +17,7 @@ mod execution;
 mod failure;
 mod guarantee;
 mod journal;
+mod json;
 mod limits;
 mod nested;
 mod profile;

@@ -45,6 +45,9 @@ pub struct Limits {
     pub value_bytes: u64,
     /// The arguments of a call, and its result, in bytes of JSON. Default: 4 MiB.
     pub message_bytes: u64,
+    /// The arguments and results of all calls together, in bytes of JSON: the host keeps them until the run ends. All runs
+    /// of a [`CodeMode`](crate::CodeMode) together keep at most four times as much. Default: 32 MiB.
+    pub kept_bytes: u64,
 }
 
 impl Default for Limits {
@@ -61,6 +64,7 @@ impl Default for Limits {
             output_bytes: 64 << 10,
             value_bytes: 1 << 20,
             message_bytes: 4 << 20,
+            kept_bytes: 32 << 20,
         }
     }
 }
@@ -102,6 +106,8 @@ setters! {
     value_bytes: u64,
     /// Sets [`message_bytes`](Self::message_bytes).
     message_bytes: u64,
+    /// Sets [`kept_bytes`](Self::kept_bytes).
+    kept_bytes: u64,
 }
 
 impl Limits {
@@ -120,6 +126,7 @@ impl Limits {
             output_bytes: self.output_bytes.min(other.output_bytes),
             value_bytes: self.value_bytes.min(other.value_bytes),
             message_bytes: self.message_bytes.min(other.message_bytes),
+            kept_bytes: self.kept_bytes.min(other.kept_bytes),
         }
     }
 }

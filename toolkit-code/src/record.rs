@@ -20,11 +20,12 @@ use super::engine::{Call, Request, Thrown};
 pub struct CallRecord {
     /// The id of the tool, or its name if no tool has it.
     pub tool: String,
-    /// The arguments as the program passed them.
+    /// The arguments as the program passed them. Those of a chain are `null` if its results were too large to be kept.
     pub args: Box<RawValue>,
     /// The changes that the dispatcher made to the arguments, such as `/count: text read as an integer`.
     pub changes: Vec<String>,
-    /// The structured result as JSON (`null` if the tool returned none), or the error that the program saw.
+    /// The structured result as JSON (`null` if the tool returned none, or those of a chain were too large to be kept), or
+    /// the error that the program saw.
     pub result: Result<Box<RawValue>, Thrown>,
     /// The backend that ran the tool, if it was reached.
     pub backend: Option<ToolBackend>,
@@ -39,23 +40,17 @@ pub struct CallRecord {
 }
 
 impl CallRecord {
-    /// Creates the record of a call that ran.
-    pub(crate) fn new(
-        tool: &str,
-        args: Box<RawValue>,
-        result: &Result<RunResult, ToolError>,
-        start: Duration,
-        duration: Duration,
-    ) -> Self {
+    /// Creates the record of a call that ran, without its arguments and its result.
+    pub(crate) fn new(tool: &str, result: &Result<RunResult, ToolError>, start: Duration, duration: Duration) -> Self {
         let (tool, backend) = match result {
             Ok(result) => (result.tool(), Some(result.backend())),
             Err(error) => (error.tool().unwrap_or(tool), error.backend().cloned()),
         };
         Self {
             tool: tool.to_owned(),
-            args,
+            args: RawValue::NULL.to_owned(),
             changes: result.as_ref().map(changes).unwrap_or_default(),
-            result: result.as_ref().map(structured).map_err(Thrown::from),
+            result: Ok(RawValue::NULL.to_owned()),
             backend,
             step: None,
             line: None,

@@ -38,6 +38,9 @@ pub struct RunCode {
     seen: Arc<Mutex<u64>>,
 }
 
+/// The maximum size of what a program keeps while a call asks the user, in bytes. Servers accept no more.
+const MAX_KEPT: usize = 512 << 10;
+
 type Listener = dyn Fn(&Execution) + Send + Sync;
 
 #[derive(Deserialize)]
@@ -107,8 +110,8 @@ impl RunCode {
     fn job(&self, context: &Context, code: String) -> Result<Job, CodeError> {
         let kept = context.kept().and_then(|kept| serde_json::from_str::<Journal>(&kept).ok());
         match kept.filter(|kept| kept.is_supported() && kept.program.code == code) {
-            Some(Journal { program, entries, .. }) => Ok(Job { program, replayed: entries, trace: Arc::default() }),
-            None => Ok(Job::new(self.code.prepare(Program::javascript(code))?)),
+            Some(Journal { program, entries, .. }) => Ok(self.code.job(program, entries)),
+            None => Ok(self.code.job(self.code.prepare(Program::javascript(code))?, Vec::new())),
         }
     }
 
@@ -119,10 +122,7 @@ impl RunCode {
         let job = self.job(context, arguments.code).map_err(unstarted)?;
         // If a call asks the user, and this call ends to ask, it is continued here.
         let (program, trace) = (job.program.clone(), Arc::clone(&job.trace));
-        context.keep_with(move || {
-            let journal = Journal::new(program.clone(), trace.entries(), Vec::new());
-            serde_json::to_string(&journal).ok()
-        });
+        context.keep_with(move || trace.journal(&program, MAX_KEPT));
         let end = self.code.execute(context, self.code.max(), job, false).await.map_err(unstarted)?;
         let Outcome::Done(execution) = end else {
             return Err(ToolError::internal("a run that cannot be resumed was paused"));

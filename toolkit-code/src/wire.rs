@@ -52,6 +52,7 @@ use serde::{Deserialize, Serialize};
 
 use super::engine::{Answer, Step};
 use super::guarantee::Enforced;
+use super::json;
 use super::limits::Limits;
 use super::program::Program;
 
@@ -150,10 +151,8 @@ pub fn max_line(limits: &Limits) -> usize {
 ///
 /// Returns an error if the line would be longer than `max` bytes.
 pub fn encode(message: &impl Serialize, max: usize) -> Result<Vec<u8>, WireError> {
-    let mut line = serde_json::to_vec(message).map_err(|error| WireError::Invalid(error.to_string()))?;
-    if line.len() >= max {
-        return Err(WireError::TooLong(max));
-    }
+    let line = json::write(message, max.saturating_sub(1)).map_err(|error| WireError::Invalid(error.to_string()))?;
+    let mut line = line.ok_or(WireError::TooLong(max))?;
     // Results are passed on as the text in which they came. In valid JSON, a line break is only white space.
     line.iter_mut().filter(|byte| **byte == b'\n').for_each(|byte| *byte = b' ');
     line.push(b'\n');

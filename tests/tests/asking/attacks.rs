@@ -181,7 +181,7 @@ async fn answers_that_are_too_long_are_an_error() {
     let mut client = connect(&server).await;
     let long = "x".repeat(500_000);
     let response = client.call("plan", json!({}), |_| accept(json!({ "value": long }))).await;
-    assert!(text(&response).ends_with("the state of the call is too long to ask the user"), "{response}");
+    assert!(text(&response).contains("the state of the call is too long to ask the user"), "{response}");
 }
 
 /// Floats, which hold neither of both amounts, are equal.

@@ -58,6 +58,11 @@ fn calls() -> Vec<(String, &'static str)> {
 
 /// Sends a request and returns the response.
 fn ask(port: u16, method: &str, path: &str, body: &str) -> String {
+    ask_with(port, method, path, "", body)
+}
+
+/// Sends a request with further headers, each with its line end, as soon as the server listens.
+pub(crate) fn ask_with(port: u16, method: &str, path: &str, headers: &str, body: &str) -> String {
     let start = std::time::Instant::now();
     let mut stream = loop {
         match TcpStream::connect(("127.0.0.1", port)) {
@@ -69,7 +74,7 @@ fn ask(port: u16, method: &str, path: &str, body: &str) -> String {
     stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
     let head = format!(
         "{method} {path} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nconnection: close\r\ncontent-type: application/json\r\n\
-         content-length: {}\r\n\r\n",
+         {headers}content-length: {}\r\n\r\n",
         body.len()
     );
     stream.write_all(format!("{head}{body}").as_bytes()).unwrap();

@@ -14,6 +14,8 @@ mod help;
 #[cfg(unix)]
 mod install;
 mod login;
+#[cfg(target_os = "linux")]
+mod memory;
 mod page;
 mod serve;
 mod stop;

@@ -1,10 +1,13 @@
 //! Limits that the host enforces.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
+use toolkit::{CancelToken, Context};
 use toolkit_code::sandbox::Guarantee;
-use toolkit_code::{CodeError, FailureKind, Limits, Program};
+use toolkit_code::{CallRecord, CodeError, FailureKind, Limits, Program};
 
 use super::{code, run, within};
 
@@ -83,6 +86,75 @@ async fn a_result_that_is_too_large_is_an_error_of_its_call() {
 }
 
 #[tokio::test]
+async fn what_the_calls_of_a_run_keep_has_one_limit() {
+    let limits = Limits::default().kept_bytes(10_000);
+    let exceeds = "exceed 10000 bytes together (`kept_bytes`)";
+    // Results, the value of a chain, declarations and errors: an error that the program can catch.
+    for call in [
+        "tools.text.long({ length: 3000 })",
+        "chain([{ toolId: 'text:long', args: { length: 1000 } }, { toolId: 'text:echo', args: { value: 'y' } }])",
+        "describe('text:long', 'text:echo', 'math:add', 'shop:order', 'shop:fail', 'images:dot')",
+        "tools.images.dot({ color: 'r'.repeat(600) })",
+        "tools.shop.fail({ reason: 'r'.repeat(500) })",
+    ] {
+        let program = format!(
+            "for (let n = 0; n < 90; n++)
+                 try {{ await {call} }}
+                 catch (error) {{ if (error.message.includes('kept_bytes')) return [n, error.kind, error.message] }}"
+        );
+        let execution = within(&code(), limits, &program).await;
+        let value = execution.value();
+        assert!((1..90).contains(&value[0].as_u64().unwrap_or_default()), "{call}: {execution:?}");
+        assert_eq!(value[1], "result_too_large", "{call}");
+        assert!(value[2].as_str().unwrap().contains(exceeds), "{value}");
+        assert!(execution.calls.iter().all(|call| call.args.get().len() + sizes(call) < 10_000), "{execution:?}");
+    }
+    // Arguments: the end of the program, also if the calls are rejected.
+    for call in ["tools.text.echo({ value: 'x'.repeat(500) })", "call('no_such_tool', { value: 'x'.repeat(500) })"] {
+        let program = format!("for (let n = 0; n < 40; n++) try {{ await {call} }} catch {{}}");
+        let execution = within(&code(), limits, &program).await;
+        let failure = execution.failure().unwrap_or_else(|| panic!("{call}: {execution:?}"));
+        assert_eq!(failure.kind, FailureKind::Size, "{failure}");
+        assert!(failure.message.contains(exceeds), "{failure}");
+    }
+}
+
+fn sizes(call: &CallRecord) -> usize {
+    call.result.as_ref().map_or_else(|error| error.message.len(), |result| result.get().len())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_runs_together_keep_at_most_four_times_as_much() {
+    let code = code().limits(Limits::default().kept_bytes(4000));
+    let program =
+        "await tools.text.long({ length: 3000 }); await tools.math.add({ a: 1, b: 1 }); await tools.time.hang()";
+    let (cancel, n_ended) = (CancelToken::new(), Arc::new(AtomicUsize::new(0)));
+    let runs: Vec<_> = (0..4)
+        .map(|_| {
+            let (code, counted) = (code.clone(), Arc::clone(&n_ended));
+            let context = Context::new().with_cancel(cancel.clone()).on_progress(move |_| {
+                counted.fetch_add(1, Ordering::SeqCst);
+            });
+            let program = Program::javascript(program);
+            tokio::spawn(async move { code.run_with(&context, Limits::default(), program).await })
+        })
+        .collect();
+    // The first result is kept before the second call ends.
+    while n_ended.load(Ordering::SeqCst) < 8 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let program = "try { return (await tools.text.long({ length: 3000 })).length } catch (error) { return [error.kind, error.retryable] }";
+    let execution = code.run(Program::javascript(program)).await.unwrap();
+    assert_eq!(execution.value(), json!(["overloaded", true]), "{execution:?}");
+    cancel.cancel();
+    for run in runs {
+        assert_eq!(run.await.unwrap().unwrap().failure().unwrap().kind, FailureKind::Cancelled);
+    }
+    let execution = code.run(Program::javascript(program)).await.unwrap();
+    assert_eq!(execution.value(), 3000, "{execution:?}");
+}
+
+#[tokio::test]
 async fn a_flood_of_searches_is_ended() {
     let program = "for (;;) await search('add')";
     let execution = within(&code(), Limits::default().calls(1), program).await;
@@ -102,7 +174,7 @@ async fn programs_that_cannot_be_started_are_errors() {
 async fn the_limits_of_a_run_are_at_most_those_of_the_host() {
     let code = code().limits(Limits::default().calls(1));
     let program = Program::javascript("for (;;) await tools.math.add({ a: 1, b: 1 })");
-    let execution = code.run_with(&toolkit::Context::new(), Limits::default().calls(1000), program).await.unwrap();
+    let execution = code.run_with(&Context::new(), Limits::default().calls(1000), program).await.unwrap();
     assert_eq!(execution.calls.len(), 1);
 }
 

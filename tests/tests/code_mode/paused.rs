@@ -99,7 +99,8 @@ async fn a_program_waits_for_an_approval_and_continues_in_another_process() {
     let after = code(&counts, |_| Decision::Approve).await;
     let execution = done(after.resume(&Context::new(), Limits::default(), moved(&journal)).await.unwrap());
     assert_eq!((execution.value(), &*execution.stdout()), (json!(30), "begun\n"));
-    assert_eq!(execution.calls.iter().map(|call| call.args.get()).collect::<Vec<_>>(), [r#"{"id":1}"#, r#"{"id":2}"#]);
+    let calls = execution.calls.iter().map(|call| (call.args.get(), call.result.as_ref().unwrap().get()));
+    assert_eq!(calls.collect::<Vec<_>>(), [(r#"{"id":1}"#, "10"), (r#"{"id":2}"#, "20")]);
     assert_eq!(*counts.0.lock().unwrap(), BTreeMap::from([(1, 1), (2, 1)]));
 }
 

@@ -120,6 +120,28 @@ async fn a_program_whose_call_asks_makes_each_call_once_in_each_era() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_program_with_too_much_to_keep_fails_and_repeats_no_call() {
+    for (era, way) in EACH_WAY {
+        let log = Log::default();
+        let server = server(&log, &Arc::default()).await;
+        let mut client = Client::connect(&server, (era, way), forms()).await;
+        let program =
+            "await tools.served.note({ text: 'x'.repeat(600_000) })\nreturn await tools.served.pay({ invoice: 7 })";
+        let accept = |_: &Value| json!({ "action": "accept", "content": { "value": true } });
+        let response = client.call("run_code", json!({ "code": program }), accept).await;
+        match era {
+            // The program waits for the answer.
+            Era::Legacy => assert_eq!(response["result"]["isError"], false, "{response}"),
+            Era::Modern => {
+                let text = response["result"]["content"][0]["text"].as_str().unwrap();
+                assert!(text.contains("at most 389120 bytes can be kept until the answer"), "{response}");
+            }
+        }
+        assert_eq!(log.lines().iter().filter(|line| line.starts_with('x')).count(), 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_program_continues_on_another_server_with_the_same_key() {
     let log = Log::default();
     let first = server(&log, &Arc::default()).await;

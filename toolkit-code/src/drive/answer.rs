@@ -1,20 +1,22 @@
 //! Answers to the requests of a program.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
+use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
-use serde_json::{Value, json};
 use toolkit::call::ErrorKind;
-use toolkit::chain::{Chain, StepResult};
+use toolkit::chain::{Chain, ChainLimits, StepResult};
 use toolkit::{Content, Context, RunResult, ToolError};
 
 use super::Run;
-use super::budget::Budget;
+use super::budget::Exceeded;
 use super::trace::Trace;
 use crate::engine::{Answer, Call, Request, TOO_MANY_CALLS, Thrown};
 use crate::journal::Entry;
+use crate::json;
 use crate::nested::nested;
 use crate::record::{CallRecord, structured};
 
@@ -37,7 +39,6 @@ pub(super) struct Host<'r> {
     started_at: u64,
     n_calls: AtomicU32,
     n_reported: AtomicU32,
-    budget: Budget,
 }
 
 /// A result as the program sees it.
@@ -63,34 +64,38 @@ impl From<ToolError> for Refused {
 impl<'r> Host<'r> {
     pub(super) fn new(run: &'r Run<'r>, started_at: u64, trace: &'r Trace) -> Self {
         let context = nested(run.context, run.pauses.asker(run.context));
-        Self {
-            run,
-            trace,
-            context,
-            started_at,
-            n_calls: AtomicU32::new(0),
-            n_reported: AtomicU32::new(0),
-            budget: Budget::new(),
-        }
+        Self { run, trace, context, started_at, n_calls: AtomicU32::new(0), n_reported: AtomicU32::new(0) }
     }
 
     /// Answers a request and records the answer. Returns the reason if the call waits for a decision.
     pub(super) async fn answer(&self, call: Call) -> Result<Answer, String> {
+        let call = Arc::new(call);
         let mut calls = Vec::new();
         self.trace.started(&call, self.run.start.elapsed());
         let outcome = self.outcome(&call, &mut calls).await;
+        self.trace.stopped(call.id);
         let (outcome, content) = match outcome {
             Ok(Returned { value, content }) => (Ok(value), content),
-            Err(Refused::Pending(reason)) => {
-                self.trace.stopped(call.id);
-                return Err(reason);
-            }
+            Err(Refused::Pending(reason)) => return Err(reason),
             Err(Refused::Thrown(thrown)) => (Err(thrown), Vec::new()),
         };
+        let Call { id, request, .. } = Arc::unwrap_or_clone(call);
         let at = self.started_at + u64::try_from(self.run.start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let answer = Answer { id: call.id, at, outcome, content: listed(call.id, &content) };
-        self.trace.answered(Entry { request: call.request, answer: answer.clone(), calls, content });
+        let answer = Answer { id, at, outcome, content: listed(id, &content) };
+        let mut entry = Entry { request, answer, calls, content };
+        if let Err(exceeded) = self.keep(&entry) {
+            entry.drop_results(&Thrown::from(&ToolError::from(exceeded)));
+        }
+        let answer = entry.answer.clone();
+        self.trace.answered(entry);
         Ok(answer)
+    }
+
+    /// Reserves the memory of an answer.
+    fn keep(&self, entry: &Entry) -> Result<(), Exceeded> {
+        let (budget, limits) = (&self.trace.budget, self.run.limits);
+        let answer = (&entry.answer, &entry.calls, &entry.content);
+        budget.reserve(json::length(&answer, budget.left(limits)), limits)
     }
 
     /// Counts the calls of an earlier run.
@@ -106,20 +111,20 @@ impl<'r> Host<'r> {
             Request::RunChain { steps } => self.run_chain(call.line, steps, calls).await,
             Request::SearchTools { query, limit } => {
                 let limit = limit.unwrap_or(N_FOUND).clamp(1, MAX_FOUND);
-                data(&gateway.search_tools(query, limit as usize))
+                self.data(&gateway.search_tools(query, limit as usize))
             }
-            Request::ListNamespaces => data(&gateway.list_namespaces()),
+            Request::ListNamespaces => self.data(&gateway.list_namespaces()),
             Request::DescribeTool { ids } if ids.len() > MAX_DESCRIBED => {
                 Err(invalid(format!("describe at most {MAX_DESCRIBED} tools at once")))
             }
-            Request::DescribeTool { ids } => data(&gateway.describe_tools(ids)?),
+            Request::DescribeTool { ids } => self.data(&gateway.describe_tools(ids)?),
             Request::ListToolExamples { id, max } => {
                 let max = max.unwrap_or(N_EXAMPLES).min(MAX_FOUND);
-                data(&gateway.list_tool_examples(id, max as usize)?)
+                self.data(&gateway.list_tool_examples(id, max as usize)?)
             }
             Request::Sleep { ms } => {
                 tokio::time::sleep(Duration::from_millis(*ms).min(self.run.limits.time)).await;
-                data(&Value::Null)
+                self.data(&Value::Null)
             }
         }
     }
@@ -134,7 +139,7 @@ impl<'r> Host<'r> {
         self.count(1)?;
         let start = Instant::now();
         let result = self.run.gateway.run_tool(&self.context, id, args).await;
-        let result = result.and_then(|result| self.kept(result));
+        let result = result.and_then(|result| self.checked(result));
         if let Err(error) = &result
             && self.waits(error)
         {
@@ -142,9 +147,9 @@ impl<'r> Host<'r> {
             return Err(Refused::Pending(error.message().to_owned()));
         }
         let since = start.duration_since(self.run.start);
-        let mut record = CallRecord::new(id, args.to_owned(), &result, since, start.elapsed());
+        let mut record = CallRecord::new(id, &result, since, start.elapsed());
         record.line = line;
-        self.report(&record);
+        self.report(&record.tool, result.is_ok());
         calls.push(record);
         Ok(returned(&result?))
     }
@@ -163,7 +168,10 @@ impl<'r> Host<'r> {
         }
         self.count(n_steps)?;
         let start = Instant::now();
-        let outcome = self.run.gateway.run_chain(&self.context, &chain).await;
+        // Twice the memory, since the trees that steps read are not kept.
+        let max = self.trace.budget.left(self.run.limits).saturating_mul(2);
+        let limits = ChainLimits::new().max_kept_bytes(max);
+        let outcome = self.run.gateway.run_chain(&self.context, &chain, limits).await;
         let steps = match outcome {
             Ok(outcome) => outcome.into_steps(),
             Err(error) => {
@@ -173,22 +181,21 @@ impl<'r> Host<'r> {
         };
         self.uncount(n_steps - u32::try_from(steps.len()).unwrap_or(n_steps));
         let mut at = start.duration_since(self.run.start);
-        let mut values = Vec::new();
-        let mut last = Ok(None);
+        let mut failure = None;
         for StepResult { index, tool, args, result, duration, .. } in steps {
-            let result = result.and_then(|result| self.kept(result));
-            let mut record = CallRecord::new(&tool, raw(&args), &result, at, duration);
-            (record.step, record.line) = (Some(index), line);
+            let result = result.and_then(|result| self.checked(result));
+            let mut record = CallRecord::new(&tool, &result, at, duration);
+            (record.step, record.line, record.args) = (Some(index), line, raw(&args));
+            record.result = result.as_ref().map(structured).map_err(Thrown::from);
             at += duration;
-            values.push(json!({ "tool": record.tool, "value": record.result.as_ref().ok() }));
-            self.report(&record);
+            self.report(&record.tool, result.is_ok());
             calls.push(record);
-            if last.is_ok() {
-                last = result.map(Some);
-            }
+            failure = failure.or(result.err());
         }
-        let last = last?.map(|result| structured(&result));
-        data(&json!({ "value": last, "steps": values }))
+        match failure {
+            Some(error) => Err(error.into()),
+            None => self.data(&ChainValue::new(calls)),
+        }
     }
 
     /// Returns true if the run pauses for this error.
@@ -213,23 +220,52 @@ impl<'r> Host<'r> {
         self.n_calls.fetch_sub(n, Ordering::Relaxed);
     }
 
-    /// Returns the result if its size is within the limits.
-    fn kept(&self, result: RunResult) -> Result<RunResult, ToolError> {
-        let structured = result.json().map_or(0, <[u8]>::len);
-        let content: usize = result.own_content().iter().map(size).sum();
+    /// Returns the result if its size is within the limit of one.
+    fn checked(&self, result: RunResult) -> Result<RunResult, ToolError> {
         let max = self.run.limits.message_bytes;
-        if (structured + content) as u64 > max {
-            let message = format!("the result exceeds {max} bytes; ask the tool for less, for example by a filter");
-            return Err(ToolError::new(ErrorKind::ResultTooLarge, message));
+        let left = usize::try_from(max).unwrap_or(usize::MAX).checked_sub(result.json().map_or(0, <[u8]>::len));
+        if left.is_some_and(|left| json::length(&result.own_content(), left) <= left) {
+            return Ok(result);
         }
-        self.budget.reserve(structured + content)?;
-        Ok(result)
+        let message = format!("the result exceeds {max} bytes; ask the tool for less, for example by a filter");
+        Err(ToolError::new(ErrorKind::ResultTooLarge, message))
     }
 
-    fn report(&self, record: &CallRecord) {
+    /// Returns a value of this program, which has no map with other keys than strings.
+    fn data(&self, value: &impl Serialize) -> Result<Returned, Refused> {
+        let limits = self.run.limits;
+        let json = json::write(value, self.trace.budget.left(limits)).map_err(ToolError::internal)?;
+        let json = json.ok_or_else(|| ToolError::from(Exceeded::Run(limits.kept_bytes)))?;
+        let value = serde_json::from_slice(&json).map_err(ToolError::internal)?;
+        Ok(Returned { value, content: Vec::new() })
+    }
+
+    fn report(&self, tool: &str, is_ok: bool) {
         let done = self.n_reported.fetch_add(1, Ordering::Relaxed) + 1;
-        let state = if record.result.is_ok() { "" } else { " failed" };
-        self.run.context.progress(f64::from(done), None, &format!("{}{state}", record.tool));
+        let state = if is_ok { "" } else { " failed" };
+        self.run.context.progress(f64::from(done), None, &format!("{tool}{state}"));
+    }
+}
+
+/// The result of a chain as the program sees it.
+#[derive(Serialize)]
+struct ChainValue<'c> {
+    steps: Vec<StepValue<'c>>,
+    value: Option<&'c RawValue>,
+}
+
+#[derive(Serialize)]
+struct StepValue<'c> {
+    tool: &'c str,
+    value: Option<&'c RawValue>,
+}
+
+impl<'c> ChainValue<'c> {
+    fn new(calls: &'c [CallRecord]) -> Self {
+        let step = |call: &'c CallRecord| StepValue { tool: &call.tool, value: call.result.as_deref().ok() };
+        let steps: Vec<_> = calls.iter().map(step).collect();
+        let value = steps.last().and_then(|step| step.value);
+        Self { steps, value }
     }
 }
 
@@ -238,10 +274,6 @@ fn returned(result: &RunResult) -> Returned {
     // The engine puts blocks without a structured result into the value.
     let value = structured(result);
     Returned { value, content }
-}
-
-fn data(value: &impl Serialize) -> Result<Returned, Refused> {
-    Ok(Returned { value: raw(value), content: Vec::new() })
 }
 
 /// Returns a value of this program, which has no map with other keys than strings, as JSON.
@@ -265,11 +297,6 @@ fn listed(call: u32, content: &[Content]) -> Option<Box<RawValue>> {
     });
     let blocks: Vec<Value> = blocks.collect();
     (!blocks.is_empty()).then(|| raw(&blocks))
-}
-
-/// Returns the size of a block in bytes.
-fn size(block: &Content) -> usize {
-    serde_json::to_vec(block).map_or(0, |json| json.len())
 }
 
 fn invalid(message: String) -> Refused {

@@ -1,6 +1,6 @@
 //! Answers of an earlier run of the same program.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashSet, VecDeque};
 
 use crate::engine::Call;
 use crate::failure::{Failure, FailureKind};
@@ -9,13 +9,13 @@ use crate::journal::Entry;
 /// The answers that the program gets again, in their order.
 pub(super) struct Replay {
     entries: VecDeque<Entry>,
-    /// The calls that the program has made again.
-    made: HashMap<u32, Call>,
+    /// The ids of the calls that the program has made again.
+    made: HashSet<u32>,
 }
 
 impl Replay {
     pub(super) fn new(entries: Vec<Entry>) -> Self {
-        Self { entries: entries.into(), made: HashMap::new() }
+        Self { entries: entries.into(), made: HashSet::new() }
     }
 
     /// Keeps the calls that have an answer, and returns the others.
@@ -31,7 +31,7 @@ impl Replay {
         for call in calls {
             match self.entries.iter().find(|entry| entry.answer.id == call.id) {
                 Some(entry) if entry.answers(&call) => {
-                    self.made.insert(call.id, call);
+                    self.made.insert(call.id);
                 }
                 Some(_) => return Err(differs()),
                 None => new.push(call),
@@ -47,10 +47,7 @@ impl Replay {
     /// Returns an error if the program has not made its call.
     pub(super) fn next(&mut self) -> Result<Option<Entry>, Failure> {
         let Some(entry) = self.entries.pop_front() else { return Ok(None) };
-        match self.made.remove(&entry.answer.id) {
-            Some(_) => Ok(Some(entry)),
-            None => Err(differs()),
-        }
+        if self.made.remove(&entry.answer.id) { Ok(Some(entry)) } else { Err(differs()) }
     }
 }
 

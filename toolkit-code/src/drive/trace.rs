@@ -1,19 +1,24 @@
 //! The trace of a run.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use toolkit::Content;
 
+use super::budget::{Budget, Total};
 use crate::engine::{Call, Printed, Shown, Step, Usage};
-use crate::journal::Entry;
+use crate::journal::{Entry, Journal};
 use crate::limits::Limits;
+use crate::program::Program;
 use crate::record::CallRecord;
 
 /// The trace of a run until now. It is complete at each moment, since a run may be dropped.
-#[derive(Default)]
-pub(crate) struct Trace(Mutex<State>);
+pub(crate) struct Trace {
+    state: Mutex<State>,
+    /// The memory of the requests and the answers.
+    pub(super) budget: Budget,
+}
 
 #[derive(Default)]
 struct State {
@@ -23,7 +28,7 @@ struct State {
     /// The answered calls, in the order of the answers.
     entries: Vec<Entry>,
     /// The calls without an answer, with the time of their start.
-    running: BTreeMap<u32, (Call, Duration)>,
+    running: BTreeMap<u32, (Arc<Call>, Duration)>,
 }
 
 /// The parts of a trace, after the run.
@@ -33,10 +38,14 @@ pub(crate) struct Traced {
     /// In the order of the answers.
     pub(crate) entries: Vec<Entry>,
     /// The calls that had no answer at the end, with the time of their start.
-    running: Vec<(Call, Duration)>,
+    running: Vec<(Arc<Call>, Duration)>,
 }
 
 impl Trace {
+    pub(crate) fn new(total: Total) -> Self {
+        Self { state: Mutex::default(), budget: Budget::new(total) }
+    }
+
     /// Takes the printed lines and the usage of a step. The engine bounds the output; the other side of a pipe may not.
     pub(super) fn advance(&self, step: &mut Step, limits: &Limits) {
         let mut state = self.state();
@@ -52,19 +61,17 @@ impl Trace {
     }
 
     /// Records the start of a call, at this time of the run.
-    pub(super) fn started(&self, call: &Call, at: Duration) {
-        self.state().running.insert(call.id, (call.clone(), at));
+    pub(super) fn started(&self, call: &Arc<Call>, at: Duration) {
+        self.state().running.insert(call.id, (Arc::clone(call), at));
     }
 
-    /// Records a call that was given up.
+    /// Records the end of a call.
     pub(super) fn stopped(&self, id: u32) {
         self.state().running.remove(&id);
     }
 
     pub(super) fn answered(&self, entry: Entry) {
-        let mut state = self.state();
-        state.running.remove(&entry.answer.id);
-        state.entries.push(entry);
+        self.state().entries.push(entry);
     }
 
     /// Returns the tools of calls without an answer, for a message.
@@ -75,9 +82,9 @@ impl Trace {
         names.join(", ")
     }
 
-    /// Returns the answered calls until now.
-    pub(crate) fn entries(&self) -> Vec<Entry> {
-        self.state().entries.clone()
+    /// Writes the journal of the program until now. Returns `None` if it is longer than `max` bytes.
+    pub(crate) fn journal(&self, program: &Program, max: usize) -> Option<String> {
+        Journal::write(program, &self.state().entries, max)
     }
 
     /// Takes the parts, and leaves an empty trace.
@@ -87,16 +94,16 @@ impl Trace {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Traced {
     /// Returns the calls in the order in which the program made them.
-    pub(crate) fn calls(&self) -> Vec<CallRecord> {
-        let answered = self.entries.iter().map(|entry| (entry.answer.id, entry.calls.clone()));
-        let running = self.running.iter().map(|(call, at)| {
-            let unfinished = CallRecord::unfinished(call, *at);
+    pub(crate) fn into_calls(self) -> Vec<CallRecord> {
+        let answered = self.entries.into_iter().map(|entry| (entry.answer.id, entry.into_calls()));
+        let running = self.running.into_iter().map(|(call, at)| {
+            let unfinished = CallRecord::unfinished(&call, at);
             (call.id, unfinished.into_iter().collect())
         });
         let mut calls: Vec<(u32, Vec<CallRecord>)> = answered.chain(running).collect();

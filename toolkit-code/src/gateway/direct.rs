@@ -8,7 +8,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use toolkit::call::{Arguments, BoxFuture, ErrorKind};
 use toolkit::catalog::ExportedName;
-use toolkit::chain::{Chain, ChainOutcome};
+use toolkit::chain::{Chain, ChainLimits, ChainOutcome};
 use toolkit::tool::{Annotations, ToolId};
 use toolkit::{Context, Dispatcher, RunResult, Tool, ToolError};
 use toolkit_providers::typescript::{self, Detail};
@@ -133,10 +133,11 @@ impl Gateway for Direct {
         &'a self,
         context: &'a Context,
         chain: &'a Chain,
+        limits: ChainLimits,
     ) -> BoxFuture<'a, Result<ChainOutcome, ToolError>> {
         Box::pin(async move {
             chain.steps().iter().try_for_each(|step| self.tool(step.tool()).map(drop))?;
-            let outcome = chain.run(&self.dispatcher, context).await;
+            let outcome = chain.run_with_limits(&self.dispatcher, context, limits).await;
             outcome.map_err(|diagnostics| ToolError::new(ErrorKind::InvalidArguments, diagnostics.to_string()))
         })
     }

@@ -55,6 +55,8 @@ impl Journal {
         let json = serde_json::to_vec(self).expect("a journal has no map with other keys than strings");
         let payload = Payload { msg: &json, aad: purpose.as_bytes() };
         let sealed = key.0.encrypt(&XNonce::from(nonce), payload).expect("the text is shorter than 256 GiB");
+        // It may be large.
+        drop(json);
         let mut bytes = nonce.to_vec();
         bytes.extend(sealed);
         BASE64URL_NOPAD.encode(&bytes)

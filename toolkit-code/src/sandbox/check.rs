@@ -1,6 +1,6 @@
 //! Checks of the messages of a worker.
 
-use super::super::engine::{Answer, Call, Request, State, Step};
+use super::super::engine::{Answer, Call, State, Step};
 use super::super::failure::FailureKind;
 use super::super::limits::Limits;
 use super::SandboxError;
@@ -57,7 +57,7 @@ impl Check {
                 return Err(SandboxError::Protocol(reason));
             }
             self.last_call = call.id;
-            within(size(&call.request), self.limits.message_bytes, "the arguments of a call")?;
+            within(call.request.size(), self.limits.message_bytes, "the arguments of a call")?;
         }
         self.n_unanswered += calls.len();
         if self.n_unanswered == 0 {
@@ -77,16 +77,4 @@ fn within(len: usize, max: u64, what: &str) -> Result<(), SandboxError> {
         return Ok(());
     }
     Err(SandboxError::Ended(FailureKind::Size, format!("{what} exceeds {max} bytes of JSON")))
-}
-
-/// Returns the bytes that a program has chosen.
-fn size(request: &Request) -> usize {
-    match request {
-        Request::RunTool { id, args } => id.len() + args.get().len(),
-        Request::RunChain { steps } => steps.get().len(),
-        Request::SearchTools { query, .. } => query.len(),
-        Request::DescribeTool { ids } => ids.iter().map(String::len).sum(),
-        Request::ListToolExamples { id, .. } => id.len(),
-        Request::ListNamespaces | Request::Sleep { .. } => 0,
-    }
 }

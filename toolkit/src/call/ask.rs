@@ -94,8 +94,8 @@ pub trait Asker: Send + Sync {
         None
     }
 
-    /// Sets the function that returns what the call keeps when it ends to ask. Does nothing by default: the call waits
-    /// for the answer.
+    /// Sets the function that returns what the call keeps when it ends to ask, or `None` if that is too much to ask. Does
+    /// nothing by default: the call waits for the answer.
     fn keep_with(&self, keep: Box<dyn Fn() -> Option<String> + Send + Sync>) {
         drop(keep);
     }

@@ -158,7 +158,8 @@ impl Context {
 
     /// Sets the function that returns what the call keeps if it ends to ask (see [`ask`](Self::ask)), so that it does not
     /// repeat all that it did before the question. It is called at the end. What it returns travels through the client,
-    /// encrypted, and must be short: a server may reject more than a few hundred kilobytes.
+    /// encrypted, and must be short: a server may reject more than a few hundred kilobytes. If it returns `None`, the call
+    /// fails instead of asking, since it would repeat what it did.
     ///
     /// # Examples
     ///

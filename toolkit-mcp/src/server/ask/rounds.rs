@@ -12,6 +12,7 @@ use toolkit::dispatch::BoxFuture;
 use toolkit::{Arguments, CancelToken, Tool, ToolError};
 
 use super::elicit::{self, QuestionHash};
+use super::seal::MAX_STATE;
 use super::state::{Answered, Binding, Sealing, State, text};
 use super::{MAX_QUESTIONS, Modes, too_many};
 use crate::server::json_text::text as json_text;
@@ -188,11 +189,10 @@ impl Rounds {
         let keys = keys(&round.open);
         let hashes = round.open.iter().map(|question| text(QuestionHash::new(question)));
         let open = std::iter::zip(keys.iter().cloned(), hashes).collect();
-        let kept = round.keep.as_ref().and_then(|keep| keep());
+        let kept = round.keep.as_ref().map(|keep| keep().ok_or_else(too_long)).transpose()?;
         let state = State::new(self.0.resumed.as_ref(), round.answered.clone(), open, kept);
         let binding = Binding::new(&sealing.name, caller, tool, arguments);
-        let sealed = binding.and_then(|binding| sealing.seal(&state, &binding));
-        let sealed = sealed.ok_or_else(|| ToolError::failed("the state of the call is too long to ask the user"))?;
+        let sealed = binding.and_then(|binding| sealing.seal(state, &binding)).ok_or_else(too_long)?;
         let requests: Map<String, Value> = std::iter::zip(keys, round.open.iter().map(elicit::request)).collect();
         Ok(json!({ "resultType": "input_required", "inputRequests": requests, "requestState": sealed }))
     }
@@ -227,6 +227,14 @@ impl Asker for Rounds {
     fn keep_with(&self, keep: Box<dyn Fn() -> Option<String> + Send + Sync>) {
         self.round().keep = Some(keep);
     }
+}
+
+/// Creates the error of a call that has too much to keep until its user answers.
+fn too_long() -> ToolError {
+    ToolError::failed(format!(
+        "the state of the call is too long to ask the user: at most {MAX_STATE} bytes can be kept until the answer; ask \
+         before the call fetches much, or let it fetch less"
+    ))
 }
 
 /// A guard that cancels a token.

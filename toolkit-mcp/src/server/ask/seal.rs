@@ -16,6 +16,9 @@ const MIN_SECRET: usize = 32;
 /// The maximum length of sealed text, in bytes.
 const MAX_SEALED: usize = 512 << 10;
 
+/// The maximum length of a state in bytes, which leaves space for its nonce and its tag in base64.
+pub(super) const MAX_STATE: usize = 380 << 10;
+
 const N_NONCE: usize = 24;
 
 /// A key that seals the state of a call while its client asks the user; see

@@ -10,10 +10,11 @@ use sha2::{Digest as _, Sha256};
 use toolkit::call::ask::Answer;
 use toolkit::{Arguments, Tool};
 use toolkit_schema::equality::write_canonical;
+use toolkit_schema::plan::Limited;
 use toolkit_schema::tree::Tree;
 
 use super::elicit::QuestionHash;
-use super::seal::Keys;
+use super::seal::{Keys, MAX_STATE};
 use super::used::{UsedInMemory, UsedStates};
 use crate::server::request::Caller;
 
@@ -130,15 +131,17 @@ pub(super) fn text(question: QuestionHash) -> String {
 
 impl Sealing {
     /// Seals a state. Returns `None` if it is too long.
-    pub(super) fn seal(&self, state: &State, binding: &Binding) -> Option<String> {
+    pub(super) fn seal(&self, state: State, binding: &Binding) -> Option<String> {
         let mut id = [0; 16];
         getrandom::fill(&mut id).ok()?;
         let expires = match state.expires {
             0 => SystemTime::now().duration_since(UNIX_EPOCH).ok()?.saturating_add(self.ttl).as_secs(),
             expires => expires,
         };
-        let state = State { id: HEXLOWER.encode(&id), expires, ..state.clone() };
-        self.keys.seal(&serde_json::to_vec(&state).ok()?, &binding.hash)
+        let state = State { id: HEXLOWER.encode(&id), expires, ..state };
+        let mut json = Vec::new();
+        serde_json::to_writer(Limited::new(&mut json, MAX_STATE), &state).ok()?;
+        self.keys.seal(&json, &binding.hash)
     }
 
     /// Opens a state of this binding that has not expired.
