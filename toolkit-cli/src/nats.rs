@@ -39,7 +39,7 @@ pub(crate) fn serve_options() -> Vec<Arg> {
         url("nats").help("Serve the tools as a worker at this NATS server, such as nats://localhost"),
         url("nats-tools")
             .conflicts_with_all(["nats", "otc"])
-            .help("Also serve the tools of the workers at this NATS server, over MCP"),
+            .help("Serve the tools of the workers at this NATS server over MCP, instead of those of this program"),
     ];
     options.extend(connection("nats-server"));
     options.extend(calls("nats-tools"));

@@ -187,7 +187,8 @@ impl Program {
         self
     }
 
-    /// Sets backends whose tools `serve` offers in addition to those of the program and of `--proxy`.
+    /// Sets backends whose tools `serve` offers in addition to those of the program and of `--proxy`. With `--nats-tools`,
+    /// the workers offer the tools of the program.
     #[cfg(feature = "proxy")]
     pub fn backends(mut self, backends: Backends) -> Self {
         self.backends = backends;

@@ -1,11 +1,13 @@
 //! A worker whose tools write to a file what they do: `fixture_nats URL [max_calls=N] [beat_ms=N] [shutdown_ms=N]`.
 //!
-//! `fixture_nats URL calls=N` calls `diary:record` N times at once instead, and waits.
+//! `fixture_nats URL calls=N` calls `diary:record` N times at once instead, and waits. `fixture_nats COMMAND` is the command
+//! line of a program with these tools.
 //!
 //! `FIXTURE_DIARY` names the file. Each line is written at once, so that it survives the death of the process.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
+use std::process::ExitCode;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -67,10 +69,23 @@ fn count_up(id: u64, n: u64, padding: usize) -> Chunks<String> {
     Chunks::from_items((0..n).map(move |item| format!("{item}{}", " ".repeat(padding))))
 }
 
+fn main() -> ExitCode {
+    match std::env::args().nth(1) {
+        Some(url) if url.contains("://") => work(&url).map_or_else(
+            |error| {
+                eprintln!("{error}");
+                ExitCode::FAILURE
+            },
+            |()| ExitCode::SUCCESS,
+        ),
+        _ => toolkit_cli::program!().main(),
+    }
+}
+
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let connect = Connect::new(&arguments.next().ok_or("usage: fixture_nats URL")?)?;
+async fn work(url: &str) -> Result<(), Box<dyn std::error::Error>> {
+    let connect = Connect::new(url)?;
+    let arguments = std::env::args().skip(2);
     let mut limits = WorkerLimits::default();
     for argument in arguments {
         let (name, number) = argument.split_once('=').ok_or("an option is NAME=NUMBER")?;

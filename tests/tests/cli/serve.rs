@@ -118,6 +118,16 @@ fn both_protocols_read_a_token_from_an_environment_variable() {
 }
 
 #[test]
+fn workers_reject_the_rules_of_mcp_which_do_not_apply_to_them() {
+    for worker in [["--nats", "nats://127.0.0.1:1"], ["--durable", "postgres://127.0.0.1:1/runs"]] {
+        for rule in [&["--read-only"][..], &["--deny", "math:add"], &["--timeout", "1s"], &["--proxy", "servers.json"]]
+        {
+            refused(&[&worker[..], rule].concat()).exits(2).says("cannot be used with");
+        }
+    }
+}
+
+#[test]
 fn an_address_in_use_is_reported() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();

@@ -4,8 +4,9 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
 use serde_json::json;
+use toolkit_mcp::client::{Endpoint, McpBackend, Program};
 
-use super::processes::Process;
+use super::processes::{Process, free_port, runners};
 use super::*;
 
 /// Runs a program of tools and returns its output.
@@ -73,6 +74,63 @@ async fn a_program_serves_its_tools_as_a_worker() {
     assert!(soon(serving.wait()).await.unwrap().success());
 }
 
+/// Returns the words of the commands in the guide for operators, for this server and these tools.
+fn documented(server: &Server, port: u16) -> Vec<Vec<String>> {
+    let guide = include_str!("../../../docs/workers.md");
+    let commands = guide.lines().filter_map(|line| line.strip_prefix("my-tools "));
+    let command = |line: &str| {
+        let line = line.split('#').next().unwrap().replace("nats://localhost", &server.url());
+        let line = line.replace("images:resize --path a.png --width 80", "diary:record --id 1 --ms 0");
+        line.replace("--http 8000", &format!("--http {port}")).split_whitespace().map(str::to_owned).collect()
+    };
+    commands.map(command).collect()
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn the_commands_of_the_guide_run_tools_in_the_worker_only() {
+    let (server, port) = (Server::start(), free_port());
+    let commands = documented(&server, port);
+    let commands: Vec<Vec<&str>> = commands.iter().map(|words| words.iter().map(String::as_str).collect()).collect();
+    let [serve, list, call_once, serve_front] = &*commands else { panic!("{commands:?}") };
+    assert!(serve.contains(&"--nats") && serve_front.contains(&"--nats-tools"), "{commands:?}");
+
+    // Without workers the front, which is the same program, has no tools.
+    let _front = Process::command(&server, serve_front);
+    let client = McpBackend::http("front", Endpoint::new(&format!("http://127.0.0.1:{port}/mcp")).unwrap());
+    let tools = async || {
+        let listed = toolkit::backend::Backend::tools(&client).await.ok()?;
+        Some(listed.tools.iter().map(|(tool, _)| tool.id().name().to_owned()).collect::<Vec<_>>())
+    };
+    until(async || tools().await.is_some()).await;
+    assert_eq!(tools().await.unwrap(), Vec::<String>::new());
+
+    let worker = Process::command(&server, serve);
+    let fleet = NatsBackend::new("fleet", connect(&server));
+    until(async || fleet.members().await.is_ok_and(|members| members.len() == 1)).await;
+    until(async || tools().await.is_some_and(|names| names.contains(&"diary_record".to_owned()))).await;
+    assert_eq!(run_words(list).1, Some(0));
+    assert_eq!(run_words(call_once), ("1\n".to_owned(), Some(0)));
+    let backends = Backends::new();
+    backends.register(client.clone()).unwrap();
+    let collected = soon(backends.collect(Catalog::new([]).unwrap())).await;
+    let dispatcher = Dispatcher::builder(collected.catalog).routes(collected.routes).build().unwrap();
+    for id in 2..=6 {
+        assert_eq!(call(&dispatcher, "front:diary_record", json!({ "id": id, "ms": 0 })).await.unwrap(), id);
+    }
+    assert_eq!(runners(&server), vec![worker.id(); 6]);
+
+    drop(worker);
+    let error = call(&dispatcher, "front:diary_record", json!({ "id": 7, "ms": 0 })).await.unwrap_err();
+    assert_eq!(runners(&server).len(), 6, "{error}");
+}
+
+/// Runs a command of the program, and returns its output and exit code.
+fn run_words(words: &[&str]) -> (String, Option<i32>) {
+    let output = Command::new(env!("CARGO_BIN_EXE_fixture_nats")).args(words).output().unwrap();
+    (String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code())
+}
+
 #[tokio::test]
 #[ignore = "needs nats-server"]
 async fn a_full_stderr_stops_neither_a_worker_nor_its_front() {
@@ -108,18 +166,15 @@ async fn a_full_stderr_stops_neither_a_worker_nor_its_front() {
 #[tokio::test]
 #[ignore = "needs nats-server"]
 async fn an_mcp_server_in_front_follows_the_workers() {
-    use toolkit_mcp::client::{McpBackend, Program};
-
     let server = Server::start();
     let front = Program::new(env!("CARGO_BIN_EXE_fixture_tools")).args(["serve", "--nats-tools", &server.url()]);
     let front = McpBackend::stdio("front", front);
-    let lists = async |name: &str| {
-        let listed = soon(toolkit::backend::Backend::tools(&front)).await.unwrap();
-        listed.tools.iter().any(|(tool, _)| tool.id().name().contains(name))
-    };
-    assert!(!lists("diary").await && lists("add").await);
+    let listed = async || soon(toolkit::backend::Backend::tools(&front)).await.unwrap().tools;
+    assert!(listed().await.is_empty());
     let _worker = Process::start(&server, "");
-    until(async || lists("diary_record").await).await;
+    until(async || listed().await.iter().any(|(tool, _)| tool.id().name() == "diary_record")).await;
+    // The tools of the front's program are not those of the workers.
+    assert!(listed().await.iter().all(|(tool, _)| tool.id().name().starts_with("diary_")));
     let backends = Backends::new();
     backends.register(front.clone()).unwrap();
     let collected = soon(backends.collect(Catalog::new([]).unwrap())).await;

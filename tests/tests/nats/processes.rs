@@ -25,6 +25,17 @@ impl Process {
         Self(child.unwrap())
     }
 
+    /// Starts a command of a program with the same tools.
+    pub(crate) fn command(server: &Server, words: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fixture_nats"));
+        let command = command.args(words).env("FIXTURE_DIARY", diary(server));
+        Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+
     pub(crate) fn signal(&self, name: &str) {
         let pid = self.0.id().to_string();
         assert!(Command::new("kill").args([&format!("-{name}"), &pid]).status().unwrap().success());
@@ -72,6 +83,13 @@ pub(crate) fn free_port() -> u16 {
 
 fn diary(server: &Server) -> PathBuf {
     server.folder().join("diary")
+}
+
+/// Returns the processes in which calls have started.
+pub(crate) fn runners(server: &Server) -> Vec<u32> {
+    let diary = std::fs::read_to_string(diary(server)).unwrap_or_default();
+    let starts = diary.lines().filter(|line| line.starts_with("start "));
+    starts.map(|line| line.rsplit(' ').next().unwrap().parse().unwrap()).collect()
 }
 
 /// Returns the number of events of this kind, by the id of the call.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::ArgMatches;
 use clap::parser::ValueSource;
+use toolkit::backend::Routes;
 use toolkit::{Catalog, Dispatcher};
 use toolkit_mcp::server::{Filter, Http, HttpError, Rule, ServeError, Server, ServerBuilder, StateKey, TaskDirectory};
 
@@ -48,6 +49,12 @@ pub(super) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> R
             None => builder,
         };
         (program.dispatcher)(builder).map_err(CommandError::Setup)?.build()?
+    };
+    // The program is usually that of the workers, which run its tools. Emptied afterwards, since the instances of toolsets
+    // need tools.
+    let dispatcher = match matches.contains_id("nats-tools") {
+        true => dispatcher.with_catalog(Catalog::new([])?, Routes::default())?,
+        false => dispatcher,
     };
     #[cfg(feature = "proxy")]
     let own = Catalog::new(dispatcher.catalog().iter().cloned())?;

@@ -32,7 +32,7 @@ pub(super) fn command() -> Command {
         .group(ArgGroup::new("listen").args(["http", "otc"]))
         .group(ArgGroup::new("nats-server").args(["nats", "nats-tools"]))
         .next_help_heading("Model Context Protocol")
-        .args(mcp().into_iter().map(|arg| unless(MCP, "mcp", arg.conflicts_with("otc"))))
+        .args(mcp().into_iter().map(|arg| unless(MCP, "mcp", arg.conflicts_with_all(["otc", "nats", "durable"]))))
         .next_help_heading("Open Tool Calling")
         .args(otc().into_iter().map(|arg| unless(OTC, "otc", arg)))
         .next_help_heading("NATS")
