@@ -24,12 +24,13 @@ pub(crate) fn without_schemas(tool: &Tool) -> Map<String, Value> {
     record
 }
 
-/// Returns the hints of a tool in words, including explicit negative ones.
+/// Returns the hints of a tool in words, including explicit negative ones, and the one that a missing hint implies.
 pub(crate) fn hints(annotations: &Annotations) -> Vec<&'static str> {
     let hint = |hint: Option<bool>, yes, no| hint.map(|hint| if hint { yes } else { no });
     [
         hint(annotations.read_only, "read-only", "writes"),
-        hint(annotations.destructive, "destructive", "not destructive"),
+        hint(annotations.destructive, "destructive", "not destructive")
+            .or(annotations.may_be_destructive().then_some("may be destructive")),
         hint(annotations.idempotent, "idempotent", "not idempotent"),
         hint(annotations.open_world, "open world", "closed world"),
     ]

@@ -83,7 +83,8 @@ fn hints(tool: &Tool) -> Vec<&'static str> {
     let hint = |hint: Option<bool>, yes, no| hint.map(|hint| if hint { yes } else { no });
     let hints = [
         hint(annotations.read_only, "read-only", "writes"),
-        hint(annotations.destructive, "destructive", "not-destructive"),
+        hint(annotations.destructive, "destructive", "not-destructive")
+            .or(annotations.may_be_destructive().then_some("may-be-destructive")),
         hint(annotations.idempotent, "idempotent", "not-idempotent"),
         hint(annotations.open_world, "open-world", "closed-world"),
         tool.deprecated().map(|_| "deprecated"),

@@ -17,7 +17,8 @@ use toolkit::{Context, RunResult, Tool, ToolError};
 use crate::cancel::unless_cancelled;
 use crate::middleware::{Inner, Middleware, layer};
 
-/// A layer that requests approval for calls, by default for those of tools that [may be destructive](may_be_destructive).
+/// A layer that requests approval for calls, by default for those of tools that [may be destructive](may_be_destructive): all
+/// but those with `read_only` or `destructive = false`.
 ///
 /// A call is validated before approval is requested. Waiting for a decision ends if the call is cancelled. A denied call
 /// fails with [`ErrorKind::Denied`].
@@ -163,8 +164,7 @@ pub enum Decision {
 /// ```
 #[must_use]
 pub fn may_be_destructive(tool: &Tool) -> bool {
-    let hints = tool.annotations();
-    hints.read_only != Some(true) && hints.destructive != Some(false)
+    tool.annotations().may_be_destructive()
 }
 
 impl Approval {
@@ -183,7 +183,7 @@ impl Approval {
     /// Creates a layer that asks the user on whose behalf the call is made: the client shows the tool and its arguments,
     /// without secrets. A call is denied if its client cannot ask; see [`ask_caller_or`](Self::ask_caller_or).
     ///
-    /// The user is asked before the tool starts. An MCP server needs no other setup: the client declares that it can ask
+    /// The user is asked before the tool starts, if it [may be destructive](may_be_destructive). An MCP server needs no other setup: the client declares that it can ask
     /// ([`Asker`](toolkit::call::ask::Asker)).
     ///
     /// # Examples

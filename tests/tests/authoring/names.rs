@@ -67,7 +67,7 @@ fn with_filter(filter: &Value) -> [Value; 4] {
 fn an_alias_of_a_nested_field_is_accepted_in_place_of_its_name() {
     let catalog = catalog![plan].unwrap();
     catalog.check(Default::default()).unwrap();
-    assert_eq!(lint(&catalog, &[Rule::UndescribedParameter]), []);
+    assert_eq!(lint(&catalog, &[Rule::UndescribedParameter, Rule::MissingHint]), []);
     let dispatcher = Dispatcher::new(catalog).unwrap();
     for filter in [json!({ "colour": "blue" }), json!({ "tint": "blue", "from": "2026-01-01" })] {
         for arguments in with_filter(&filter) {
@@ -140,7 +140,7 @@ fn levels(
 #[test]
 fn a_name_that_cannot_be_sent_is_reported_with_its_location() {
     let catalog = catalog![levels].unwrap();
-    let found: Vec<(Rule, String, String)> = lint(&catalog, &[])
+    let found: Vec<(Rule, String, String)> = lint(&catalog, &[Rule::MissingHint])
         .into_iter()
         .map(|diagnostic| {
             (diagnostic.rule, diagnostic.location, diagnostic.message.split(',').next().unwrap().to_owned())

@@ -19,7 +19,8 @@ fn a_piped_list_has_one_line_per_tool_sorted_by_id() {
     assert!(ids.is_sorted(), "{ids:?}");
     assert_eq!(ids.len(), 20);
     assert!(ran.out.contains("math:add:1.0.0\tread-only, idempotent\tAdds two integers.\n"));
-    assert!(ran.out.contains("math:sum:1.0.0\tdeprecated\t"));
+    assert!(ran.out.contains("math:sum:1.0.0\tdeprecated, may be destructive\t"));
+    assert!(ran.out.contains("bad:panics:1.0.0\tdestructive\t"));
     assert!(!ran.out.contains('\u{1b}'));
 }
 
@@ -83,7 +84,7 @@ fn show_describes_a_tool() {
     for text in [
         "weather:forecast:1.2.0",
         "Weather forecast",
-        "open world",
+        "may be destructive, open world",
         "weather, outdoors",
         "OAuth 2 with almanac (read); secret ALMANAC_KEY; the user's id",
         "5s",
@@ -163,7 +164,7 @@ fn a_setup_error_is_reported() {
 
 #[test]
 fn a_valid_catalog_has_no_problems() {
-    let rules = ["undescribed-parameter", "untyped-parameter", "vague-description", "similar-names"];
+    let rules = ["undescribed-parameter", "untyped-parameter", "vague-description", "similar-names", "missing-hint"];
     let allow: Vec<&str> = rules.iter().flat_map(|rule| ["--allow", rule]).collect();
     let without = |args: &[&str]| tools(&[&["check"], &allow[..], args].concat()).exits(0);
     assert_eq!(without(&[]).prints("21 tools, no problems\n").err, "");
@@ -172,9 +173,9 @@ fn a_valid_catalog_has_no_problems() {
 
 #[test]
 fn lint_diagnostics_are_warnings_with_their_rule() {
-    let ran = tools(&["check"]).exits(0).prints("21 tools, no problems, 21 warnings\n");
+    let ran = tools(&["check"]).exits(0).prints("21 tools, no problems, 39 warnings\n");
     let line = "warning: odd:echo:1.0.0: inputSchema/properties/value has no type; declare the accepted values [untyped-parameter]";
-    ran.says(line);
+    ran.says(line).says("warning: odd:echo:1.0.0: annotations have no hint about destructive effects");
     let unknown = tools(&["check", "--allow", "no-such-rule"]).exits(2);
     unknown.says("unknown lint rule `no-such-rule`; the rules are invisible-text");
     let diagnostics = tools(&["check", "--json", "--allow", "undescribed-parameter"]).exits(0).json()["lints"].clone();

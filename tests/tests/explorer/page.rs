@@ -4,6 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use toolkit::{Catalog, Dispatcher, Tool};
+use toolkit_explorer::Explorer;
+use toolkit_mcp::server::Server;
 
 use crate::{get, service};
 
@@ -83,6 +86,16 @@ fn the_page_is_small() {
     let total: usize = fs::read_dir(sources()).unwrap().map(|file| fs::read(file.unwrap().path()).unwrap().len()).sum();
     // About 45 kB after compression; nothing is minified.
     assert!(total < 180_000, "{total} bytes");
+}
+
+#[tokio::test]
+async fn a_tool_without_hints_is_marked_as_one_that_may_be_destructive() {
+    let tools = [Tool::builder("mail"), Tool::builder("create").destructive(false)].map(|tool| tool.build().unwrap());
+    let dispatcher = Dispatcher::new(Catalog::new(tools).unwrap()).unwrap();
+    let service = Server::new(dispatcher).unwrap().http().route(Explorer::new("Tools")).into_service();
+    let catalog = get(&service, "/explorer/catalog").await.json().await;
+    let hints = |nth: usize| catalog["tools"][nth]["hints"].clone();
+    assert_eq!((hints(0), hints(1)), (json!(["not-destructive"]), json!(["may-be-destructive"])));
 }
 
 #[tokio::test]

@@ -203,6 +203,9 @@ fn mistakes_with_instances_are_errors_of_build() {
     assert_eq!(kind, DiagnosticKind::InvalidInstance);
     assert!(message.contains("the name of an instance must be a namespace"), "{message}");
 
+    let elsewhere = || Catalog::new([toolkit::Tool::builder("far").build().unwrap()]).unwrap();
+    assert!(Dispatcher::builder(elsewhere()).instance("a", Db(1)).build().is_ok());
+
     // The namespace of the static tool is taken only while the tool exists.
     let taken = builder().state(EU).instance("jira", US).build().unwrap_err();
     assert_eq!(only(&taken).0, DiagnosticKind::DuplicateId);

@@ -111,7 +111,7 @@ impl Gateway for Direct {
         let hints = |hint: fn(&Annotations) -> Option<bool>| self.tools().map(move |tool| hint(tool.annotations()));
         annotations.read_only = Some(hints(|hints| hints.read_only).all(|hint| hint == Some(true)));
         // A tool that is not read-only may be destructive unless it says otherwise.
-        annotations.destructive = Some(self.tools().map(Tool::annotations).any(is_destructive));
+        annotations.destructive = Some(self.tools().map(Tool::annotations).any(Annotations::may_be_destructive));
         annotations.open_world = Some(hints(|hints| hints.open_world).any(|hint| hint != Some(false)));
         Overview { namespaces: self.list_namespaces(), declarations: self.all_declarations(max_bytes), annotations }
     }
@@ -177,8 +177,4 @@ impl fmt::Debug for Direct {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Direct").field("dispatcher", &self.dispatcher).finish_non_exhaustive()
     }
-}
-
-fn is_destructive(hints: &Annotations) -> bool {
-    hints.read_only != Some(true) && hints.destructive != Some(false)
 }

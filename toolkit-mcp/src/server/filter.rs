@@ -157,7 +157,7 @@ impl Hint {
         let annotations = tool.annotations();
         match self {
             Hint::ReadOnly => annotations.read_only == Some(true),
-            Hint::Destructive => annotations.read_only != Some(true) && annotations.destructive != Some(false),
+            Hint::Destructive => annotations.may_be_destructive(),
             Hint::Idempotent => annotations.idempotent == Some(true),
             Hint::OpenWorld => annotations.open_world != Some(false),
         }

@@ -96,7 +96,7 @@ impl Catalog {
     /// # Errors
     ///
     /// Returns the errors of [`Catalog::linked`], and an error for an invalid namespace, for an instance with two
-    /// values of the same type, and for an instance that no tool uses.
+    /// values of the same type, and for an instance that no tool uses if the catalog has functions or no tools.
     pub fn with_instances(self, instances: Instances) -> Result<Self, Diagnostics> {
         self.with_instances_beside(instances, &States::default())
     }
@@ -107,6 +107,8 @@ impl Catalog {
         let mut diagnostics = Vec::new();
         let instances = checked(instances, &mut diagnostics);
         let mut is_used = vec![false; instances.len()];
+        // Backends run these tools, and the instances are for the functions of the same program, such as a worker.
+        let is_foreign = !self.tools.is_empty() && self.tools.iter().all(|tool| tool.entry().is_none());
         let mut tools = Vec::with_capacity(self.tools.len());
         for tool in self.tools {
             let own: Vec<usize> = (0..instances.len()).filter(|&idx| borrows_from(&tool, &instances[idx])).collect();
@@ -118,7 +120,7 @@ impl Catalog {
                 tools.push(tool.clone().for_instance(Arc::clone(&instances[idx])));
             }
         }
-        let unused = instances.iter().zip(is_used).filter(|(_, is_used)| !is_used);
+        let unused = instances.iter().zip(is_used).filter(|(_, is_used)| !is_used && !is_foreign);
         diagnostics.extend(unused.map(|(instance, _)| {
             let message = format!(
                 "the instance `{}` has no tools: no tool of the catalog borrows state of its type; if its toolset is \

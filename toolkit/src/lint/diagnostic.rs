@@ -135,6 +135,7 @@ rules! {
     SimilarNames "similar-names" Warning "A model confuses tools whose names hardly differ.",
     SimilarDescriptions "similar-descriptions" Warning "A model cannot choose between tools with the same description.",
     ContradictingHint "contradicting-hint" Warning "Hosts call a tool that claims to be read-only without asking the user.",
+    MissingHint "missing-hint" Warning "A tool without hints counts as destructive: clients and approval layers ask before each call.",
 }
 
 impl LintDiagnostic {

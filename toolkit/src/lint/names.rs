@@ -1,4 +1,4 @@
-//! Lint rules about names.
+//! Lint rules about names and hints.
 
 use std::collections::HashMap;
 
@@ -31,6 +31,11 @@ pub(super) fn check(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
         contradicts("readOnlyHint", &verb);
     } else if annotations.destructive == Some(false) && DESTROYS.contains(&&*verb) {
         contradicts("destructiveHint: false", &verb);
+    }
+    if annotations.may_be_destructive() && annotations.destructive.is_none() {
+        let message = "have no hint about destructive effects, so that the tool counts as destructive; write `read_only`, \
+                       `destructive` or `destructive = false`";
+        diagnostics.push(LintDiagnostic::new(Rule::MissingHint, tool, "annotations", message));
     }
 }
 

@@ -58,6 +58,22 @@ impl Annotations {
         [self.read_only, self.destructive, self.idempotent, self.open_world]
     }
 
+    /// Returns true if the tool may perform destructive updates. A tool without hints may, as MCP assumes: only those with
+    /// `read_only` or `destructive = false` may not.
+    ///
+    /// ```
+    /// use toolkit::Tool;
+    ///
+    /// assert!(Tool::builder("update").build()?.annotations().may_be_destructive());
+    /// assert!(!Tool::builder("create").destructive(false).build()?.annotations().may_be_destructive());
+    /// assert!(!Tool::builder("list").read_only(true).build()?.annotations().may_be_destructive());
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
+    #[must_use]
+    pub fn may_be_destructive(&self) -> bool {
+        self.read_only != Some(true) && self.destructive != Some(false)
+    }
+
     /// Sets the title for people.
     #[must_use]
     pub fn with_title(mut self, title: impl Into<Text>) -> Self {
