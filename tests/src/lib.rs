@@ -14,6 +14,7 @@ pub mod guide;
 pub mod hostile;
 pub mod official;
 pub mod programs;
+pub mod relay;
 pub mod replies;
 
 use std::fs::OpenOptions;

@@ -80,7 +80,7 @@ impl Connect {
             executor_id: Some(id.to_owned()),
             app_version: Some(version.to_owned()),
             max_connections: self.max_connections,
-            ..Config::new(&self.application, &self.url)
+            ..Config::new(&self.application, self.url_as(id))
         }
     }
 
@@ -112,9 +112,24 @@ impl Connect {
 
     /// Connects, beside the engine.
     pub(crate) async fn pool(&self, max_connections: u32) -> Result<PgPool, DurableError> {
-        let pool = PgPoolOptions::new().max_connections(max_connections).connect(&self.url).await;
-        pool.map_err(|error| DurableError::Database(error.to_string()))
+        open(max_connections, &self.url).await
     }
+
+    /// Connects as a worker, beside the engine.
+    pub(crate) async fn worker_pool(&self, max_connections: u32, executor: &str) -> Result<PgPool, DurableError> {
+        open(max_connections, &self.url_as(executor)).await
+    }
+
+    /// Returns the URL with a name for the sessions, by which other workers see whether this one lives.
+    fn url_as(&self, session: &str) -> String {
+        let separator = if self.url.contains('?') { '&' } else { '?' };
+        format!("{}{separator}application_name={session}", self.url)
+    }
+}
+
+async fn open(max_connections: u32, url: &str) -> Result<PgPool, DurableError> {
+    let pool = PgPoolOptions::new().max_connections(max_connections).connect(url).await;
+    pool.map_err(|error| DurableError::Database(error.to_string()))
 }
 
 /// Contains neither the address nor its password.

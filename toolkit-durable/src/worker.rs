@@ -43,7 +43,8 @@ use crate::version::version;
 /// # Permissions
 ///
 /// A worker needs the privileges to create the schema `dbos`, or an owner of the database has started one before. It needs
-/// 14 connections: [`Connect::max_connections`], and four for itself.
+/// 14 connections: [`Connect::max_connections`], and four for itself. Workers with the same role end the sessions of one that
+/// is silent; others need `pg_read_all_stats` and `pg_signal_backend`.
 ///
 /// # Examples
 ///
@@ -96,7 +97,8 @@ impl Worker {
         self
     }
 
-    /// Sets the time for which a worker must be gone before this one continues its runs. Default: 5 seconds.
+    /// Sets the time for which a worker must be gone or silent before this one continues its runs. A worker that hangs, or whose
+    /// packets vanish, is silent; it has at least 3 seconds. Default: 5 seconds.
     pub fn takeover_after(mut self, after: Duration) -> Self {
         self.settings.takeover_after = after;
         self

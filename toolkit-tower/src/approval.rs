@@ -183,7 +183,8 @@ impl Approval {
     /// Creates a layer that asks the user on whose behalf the call is made: the client shows the tool and its arguments,
     /// without secrets. A call is denied if its client cannot ask; see [`ask_caller_or`](Self::ask_caller_or).
     ///
-    /// The user is asked before the tool starts, if it [may be destructive](may_be_destructive). An MCP server needs no other setup: the client declares that it can ask
+    /// The user is asked before the tool starts, if it [may be destructive](may_be_destructive). An MCP server needs no other
+    /// setup: the client declares that it can ask
     /// ([`Asker`](toolkit::call::ask::Asker)).
     ///
     /// # Examples

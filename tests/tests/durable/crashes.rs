@@ -97,24 +97,6 @@ async fn a_worker_that_is_told_to_end_finishes_its_steps_first() {
 
 #[tokio::test]
 #[ignore = "needs a Postgres server"]
-async fn a_worker_that_hangs_or_is_silent_keeps_its_runs() {
-    let server = Server::start();
-    let first = Process::start(&server, "");
-    let client = client(&server).await;
-    let run = client.start(&adding("diary:repeatable", 2, 3_000), id("order")).await.unwrap();
-    started(&server, "order/0").await;
-    let _second = Process::start(&server, "");
-    first.signal("STOP");
-    // Several times as long as a dead worker is given.
-    tokio::time::sleep(Duration::from_secs(5)).await;
-    first.signal("CONT");
-
-    assert_eq!(soon(run.wait()).await.unwrap().result().unwrap().value(), 2);
-    assert!(starts(&server, "repeatable").values().all(|n| *n == 1), "{:?}", starts(&server, "repeatable"));
-}
-
-#[tokio::test]
-#[ignore = "needs a Postgres server"]
 async fn a_tool_that_ends_its_worker_is_stopped() {
     let server = Server::start();
     let mut workers = [Process::start(&server, "")];

@@ -6,6 +6,7 @@ mod decisions;
 mod equal;
 mod processes;
 mod server;
+mod vanished;
 mod versions;
 
 use std::future::Future;

@@ -10,8 +10,15 @@ pub(crate) struct Process(Child);
 
 impl Process {
     pub(crate) fn start(server: &Server, options: &str) -> Self {
-        let child = Command::new(env!("CARGO_BIN_EXE_fixture_durable"))
-            .arg(server.url())
+        Self::start_at(&server.url(), server, &[], options)
+    }
+
+    /// Starts a process that connects to another address than that of the server, by a command such as that of a network
+    /// namespace.
+    pub(crate) fn start_at(url: &str, server: &Server, by: &[&str], options: &str) -> Self {
+        let words = [by, &[env!("CARGO_BIN_EXE_fixture_durable"), url]].concat();
+        let child = Command::new(words[0])
+            .args(&words[1..])
             .args(options.split_whitespace())
             .env("FIXTURE_DIARY", server.diary())
             .stdout(Stdio::null())

@@ -29,13 +29,17 @@ impl Server {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let server = Self { port, folder };
         server.run("initdb", &["--auth=trust", "--username=postgres", "--no-sync", "--encoding=UTF8", "--locale=C"]);
+        // Those of network namespaces.
+        let hosts = server.data().join("pg_hba.conf");
+        let rules = std::fs::read_to_string(&hosts).unwrap() + "host all all 10.213.0.0/16 trust\n";
+        std::fs::write(&hosts, rules).unwrap();
         server.launch();
         server
     }
 
     fn launch(&self) {
         let options = format!(
-            "-c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=300 -p {} -k {}",
+            "-c listen_addresses=* -c fsync=off -c max_connections=300 -p {} -k {}",
             self.port,
             self.folder.display()
         );
@@ -65,8 +69,17 @@ impl Server {
         self.folder.join("data")
     }
 
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
     pub(crate) fn url(&self) -> String {
-        format!("postgres://postgres@127.0.0.1:{}/runs", self.port)
+        Self::url_at(&format!("127.0.0.1:{}", self.port))
+    }
+
+    /// Returns the URL of the server at another address.
+    pub(crate) fn url_at(address: &str) -> String {
+        format!("postgres://postgres@{address}/runs")
     }
 
     pub(crate) fn diary(&self) -> PathBuf {

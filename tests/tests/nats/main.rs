@@ -12,7 +12,6 @@ mod jwt;
 mod load;
 mod partitions;
 mod processes;
-mod relay;
 mod security;
 mod server;
 mod trace;

@@ -10,8 +10,8 @@ use toolkit_nats::{Buckets, Connect, NatsBackend, RetryPolicy};
 
 use super::load::Load;
 use super::processes::{Process, noted};
-use super::relay::Relay;
 use super::*;
+use toolkit_tests::relay::Relay;
 
 /// Returns a number from the environment.
 fn number(name: &str, default: u64) -> u64 {
@@ -27,7 +27,7 @@ async fn calls_of_a_caller_that_is_cut_off_are_cancelled() {
         let _worker = Process::start(&server, "beat_ms=200");
         let backend = NatsBackend::new("fleet", connect(&server));
         until(async || backend.members().await.is_ok_and(|members| members.len() == 1)).await;
-        let _caller = Process::start_at(&relay.url(), &server, "calls=100");
+        let _caller = Process::start_at(&format!("nats://{}", relay.address()), &server, "calls=100");
         until(async || noted(&server, "start").len() == 100).await;
         // The caller has answered a beat.
         tokio::time::sleep(Duration::from_millis(500)).await;
@@ -52,7 +52,7 @@ async fn a_caller_that_is_connected_keeps_its_calls() {
     let server = Server::start();
     let relay = Relay::start(server.port()).await;
     let _worker = Process::start(&server, "beat_ms=300");
-    let backend = NatsBackend::new("fleet", Connect::new(&relay.url()).unwrap());
+    let backend = NatsBackend::new("fleet", Connect::new(&format!("nats://{}", relay.address())).unwrap());
     let dispatcher = dispatcher(&backend, 1).await;
     // Slow, and for many beats.
     relay.delay(Duration::from_millis(50));
@@ -81,9 +81,11 @@ async fn connections_that_are_cut_lose_no_call_silently() {
         let relays =
             [Relay::start(server.port()).await, Relay::start(server.port()).await, Relay::start(server.port()).await];
         let [before_caller, before_workers @ ..] = &relays;
-        let _workers: Vec<Process> =
-            before_workers.iter().map(|relay| Process::start_at(&relay.url(), &server, "beat_ms=100")).collect();
-        let backend = NatsBackend::new("fleet", Connect::new(&before_caller.url()).unwrap())
+        let _workers: Vec<Process> = before_workers
+            .iter()
+            .map(|relay| Process::start_at(&format!("nats://{}", relay.address()), &server, "beat_ms=100"))
+            .collect();
+        let backend = NatsBackend::new("fleet", Connect::new(&format!("nats://{}", before_caller.address())).unwrap())
             .accept_timeout(Duration::from_millis(500))
             .timeout(Duration::from_secs(10))
             .retry(policy);

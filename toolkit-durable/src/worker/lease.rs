@@ -2,6 +2,10 @@
 //!
 //! A worker holds an advisory lock of Postgres on its id, which ends with its session. Another worker that gets this lock
 //! knows that the holder is dead, or has lost its connection, and lets the engine queue its runs again.
+//!
+//! The session of a worker whose packets vanish stays open, for hours by default. Its sessions have the worker's id as their
+//! name, and the time of the last query shows others that the worker is silent: they end the sessions, which releases the lock
+//! and the rows of open transactions. A worker that comes back finds its session ended, and its runs assigned to others.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -23,6 +27,36 @@ const INTERVAL: Duration = Duration::from_millis(500);
 /// The time that the server has to answer on the session.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// The time that a look at the other workers, or at the runs of this one, may take: their connection may be lost, too.
+pub(super) const LOOK_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The minimum time without queries after which a worker with open sessions counts as dead: several intervals.
+const MIN_SILENCE: Duration = Duration::from_secs(3);
+
+/// Lets Postgres end the session soon if the machine of the worker is gone, even if no other worker looks. It has no effect on
+/// local sockets and on systems without these options.
+const KEEPALIVES: &str = "SELECT set_config('tcp_keepalives_idle', '5', false), \
+     set_config('tcp_keepalives_interval', '2', false), set_config('tcp_keepalives_count', '3', false), \
+     set_config('tcp_user_timeout', '10000', false)";
+
+/// The last query of each worker with open sessions, unless it belongs to another role, whose activity is hidden.
+const BEATS: &str = "SELECT application_name, max(state_change)::text FROM pg_stat_activity \
+     WHERE application_name = ANY($1) GROUP BY application_name";
+
+/// Ends the sessions of a worker that has made no further query.
+const END_SESSIONS: &str = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = $1 \
+     AND $2 = (SELECT max(state_change)::text FROM pg_stat_activity WHERE application_name = $1)";
+
+/// The last sign of life of each other worker.
+type Beats = HashMap<String, Beat>;
+
+struct Beat {
+    /// The time of its last query, unless it has no sessions, or hidden ones.
+    last: Option<String>,
+    /// The time at which this worker saw it first.
+    since: Instant,
+}
+
 /// The lease of a worker.
 pub(super) struct Lease {
     pool: PgPool,
@@ -35,7 +69,7 @@ pub(super) struct Lease {
 impl Lease {
     pub(super) async fn acquire(connect: &Connect, executor: &str, version: &str) -> Result<Self, DurableError> {
         connect.migrate().await?;
-        let pool = connect.pool(3).await?;
+        let pool = connect.worker_pool(3, executor).await?;
         let settings = Settings { application_name: Some(connect.application_name()), ..Settings::default() };
         let database = PostgresSystemDatabase::from_pool(pool.clone(), &settings);
         let (executor, version) = (executor.to_owned(), version.to_owned());
@@ -47,29 +81,33 @@ impl Lease {
     /// Opens the session and takes the locks.
     async fn hold(&self) -> Result<(), sqlx::Error> {
         let mut session = self.pool.acquire().await?;
+        sqlx::query(KEEPALIVES).execute(&mut *session).await?;
         lock::hold(&mut session, &self.executor).await?;
         lock::share(&mut session, &self.version).await?;
         *self.session.lock().await = Some(session);
         Ok(())
     }
 
-    /// Keeps the session, and recovers the runs of workers that have been dead for some time.
+    /// Keeps the session, and recovers the runs of workers that have been dead or silent for some time.
     pub(super) async fn keep(&self, takeover_after: Duration) {
-        let mut dead: HashMap<String, Instant> = HashMap::new();
+        let mut beats = Beats::new();
         let mut last_look = Instant::now();
         loop {
             tokio::time::sleep(INTERVAL).await;
             if let Err(error) = self.renew().await {
                 tracing::warn!(%error, "the session of this worker is lost");
-                dead.clear();
+                beats.clear();
                 continue;
             }
-            if last_look.elapsed() < takeover_after / 2 {
-                continue;
+            // The server or this process was suspended, so that the beats of others are late, too.
+            if last_look.elapsed() > (takeover_after / 2).max(3 * INTERVAL) {
+                beats.clear();
             }
             last_look = Instant::now();
-            if let Err(error) = self.recover(&mut dead, takeover_after).await {
-                tracing::warn!(%error, "cannot look for dead workers");
+            match tokio::time::timeout(LOOK_TIMEOUT, self.recover(&mut beats, takeover_after)).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => tracing::warn!(%error, "cannot look for dead workers"),
+                Err(_) => tracing::warn!("cannot look for dead workers: the database does not answer"),
             }
         }
     }
@@ -86,7 +124,7 @@ impl Lease {
             }
         }
         drop(session);
-        self.hold().await
+        tokio::time::timeout(LOOK_TIMEOUT, self.hold()).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))
     }
 
     /// Queues the runs of this worker again, which has ended.
@@ -111,27 +149,73 @@ impl Lease {
         Ok(record.map_or(0, |record| record.recovery_attempts))
     }
 
-    /// Queues the runs of dead workers again. A worker counts as dead if its lock is free in each look for some time.
-    async fn recover(&self, dead: &mut HashMap<String, Instant>, after: Duration) -> Result<(), DurableError> {
+    /// Queues the runs of dead workers again. A worker counts as dead if its lock is free, or its sessions are silent, in each
+    /// look for some time.
+    async fn recover(&self, beats: &mut Beats, after: Duration) -> Result<(), DurableError> {
+        // Before the queries, so that the time does not include a pause of the server.
+        let now = Instant::now();
         let pending = WorkflowFilter { status: vec![WorkflowStatus::Pending], ..self.filter() };
-        let owners: HashSet<String> =
+        let mut owners: HashSet<String> =
             self.list(&pending).await?.into_iter().filter_map(|run| run.executor_id).collect();
-        dead.retain(|executor, _| owners.contains(executor));
-        for executor in owners.into_iter().filter(|executor| *executor != self.executor) {
-            let mut look = self.pool.begin().await.map_err(DurableError::engine)?;
-            if !lock::try_hold(&mut look, &executor).await.map_err(DurableError::engine)? {
-                dead.remove(&executor);
-                continue;
+        owners.remove(&self.executor);
+        beats.retain(|executor, _| owners.contains(executor));
+        let named: Vec<&String> = owners.iter().collect();
+        let last: Vec<(String, Option<String>)> =
+            sqlx::query_as(BEATS).bind(named).fetch_all(&self.pool).await.map_err(DurableError::engine)?;
+        let mut last: HashMap<String, Option<String>> = last.into_iter().collect();
+        for executor in owners {
+            let last = last.remove(&executor).flatten();
+            let beat = beats.entry(executor.clone()).or_insert_with(|| Beat { last: last.clone(), since: now });
+            if last.is_some() && last != beat.last {
+                *beat = Beat { last: last.clone(), since: now };
             }
-            if dead.entry(executor.clone()).or_insert_with(Instant::now).elapsed() < after {
-                continue;
+            let silence = now.duration_since(beat.since);
+            match last {
+                Some(last) if silence >= after.max(MIN_SILENCE) => self.end_silent(&executor, &last).await?,
+                Some(_) => {}
+                None => {
+                    if !self.end_absent(&executor, silence >= after).await? {
+                        beats.remove(&executor);
+                    }
+                }
             }
-            // While the lock is held, the worker cannot come back.
-            let recovered = self.database.reenqueue_for_recovery(&[&executor], &self.version, INTERNAL_QUEUE).await;
-            let recovered = recovered.map_err(DurableError::engine)?;
-            if !recovered.is_empty() {
-                tracing::info!(executor, n_runs = recovered.len(), "recovered the runs of a dead worker");
-            }
+        }
+        Ok(())
+    }
+
+    /// Ends the sessions of a silent worker and queues its runs again, unless it has come back.
+    async fn end_silent(&self, executor: &str, last: &str) -> Result<(), DurableError> {
+        let mut look = self.pool.begin().await.map_err(DurableError::engine)?;
+        let n_ended: i64 = sqlx::query_scalar(END_SESSIONS)
+            .bind(executor)
+            .bind(last)
+            .fetch_one(&mut *look)
+            .await
+            .map_err(DurableError::engine)?;
+        if n_ended > 0 {
+            tracing::info!(executor, "ended the sessions of a silent worker");
+            lock::hold_after(&mut look, executor).await.map_err(DurableError::engine)?;
+            self.reenqueue(executor).await?;
+        }
+        Ok(())
+    }
+
+    /// Queues the runs of a worker without visible sessions again if `is_due`. Returns false if it lives.
+    async fn end_absent(&self, executor: &str, is_due: bool) -> Result<bool, DurableError> {
+        let mut look = self.pool.begin().await.map_err(DurableError::engine)?;
+        let is_free = lock::try_hold(&mut look, executor).await.map_err(DurableError::engine)?;
+        if is_free && is_due {
+            self.reenqueue(executor).await?;
+        }
+        Ok(is_free)
+    }
+
+    /// Queues the runs of a dead worker again, while its lock is held, so that it cannot come back.
+    async fn reenqueue(&self, executor: &str) -> Result<(), DurableError> {
+        let recovered = self.database.reenqueue_for_recovery(&[executor], &self.version, INTERNAL_QUEUE).await;
+        let recovered = recovered.map_err(DurableError::engine)?;
+        if !recovered.is_empty() {
+            tracing::info!(executor, n_runs = recovered.len(), "recovered the runs of a dead worker");
         }
         Ok(())
     }

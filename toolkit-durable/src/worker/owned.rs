@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use dbos::sysdb::types::{WorkflowFilter, WorkflowStatus};
 
+use super::lease::LOOK_TIMEOUT;
 use super::shared::Shared;
 use crate::error::DurableError;
 
@@ -17,8 +18,10 @@ pub(super) async fn watch(shared: &Shared) {
     let mut orphans: HashMap<String, Instant> = HashMap::new();
     loop {
         tokio::time::sleep(INTERVAL).await;
-        if let Err(error) = look(shared, &mut orphans).await {
-            tracing::warn!(%error, "cannot look for the runs of this worker");
+        match tokio::time::timeout(LOOK_TIMEOUT, look(shared, &mut orphans)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "cannot look for the runs of this worker"),
+            Err(_) => tracing::warn!("cannot look for the runs of this worker: the database does not answer"),
         }
     }
 }

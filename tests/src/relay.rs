@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 /// A relay in front of a server.
-pub(crate) struct Relay {
+pub struct Relay {
     address: std::net::SocketAddr,
     state: watch::Sender<State>,
     _accepting: JoinSet<()>,
@@ -27,12 +27,12 @@ struct State {
 
 impl Relay {
     /// Starts a relay to a port of this machine.
-    pub(crate) async fn start(to: u16) -> Self {
+    pub async fn start(to: u16) -> Self {
         Self::start_on("127.0.0.1", to).await
     }
 
     /// Starts a relay on another address of this machine.
-    pub(crate) async fn start_on(host: &str, to: u16) -> Self {
+    pub async fn start_on(host: &str, to: u16) -> Self {
         let listener = TcpListener::bind((host, 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         let state = watch::Sender::new(State::default());
@@ -51,17 +51,18 @@ impl Relay {
         Self { address, state, _accepting: accepting }
     }
 
-    pub(crate) fn url(&self) -> String {
-        format!("nats://{}", self.address)
+    /// Returns the address of the relay.
+    pub fn address(&self) -> std::net::SocketAddr {
+        self.address
     }
 
     /// Cuts all connections. Clients may connect again.
-    pub(crate) fn cut(&self) {
+    pub fn cut(&self) {
         self.state.send_modify(|state| state.epoch += 1);
     }
 
     /// Cuts all connections, and refuses others.
-    pub(crate) fn refuse(&self) {
+    pub fn refuse(&self) {
         self.state.send_modify(|state| {
             state.epoch += 1;
             state.refuses = true;
@@ -69,17 +70,17 @@ impl Relay {
     }
 
     /// Lets nothing pass to the server, or to the client, or both. The connections stay.
-    pub(crate) fn hold(&self, held: [bool; 2]) {
+    pub fn hold(&self, held: [bool; 2]) {
         self.state.send_modify(|state| state.held = held);
     }
 
     /// Delays everything that passes.
-    pub(crate) fn delay(&self, delay: Duration) {
+    pub fn delay(&self, delay: Duration) {
         self.state.send_modify(|state| state.delay = delay);
     }
 
     /// Lets everything pass.
-    pub(crate) fn restore(&self) {
+    pub fn restore(&self) {
         self.state.send_modify(|state| *state = State { epoch: state.epoch, ..State::default() });
     }
 }

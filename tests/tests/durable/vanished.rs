@@ -1,0 +1,139 @@
+//! Workers that are silent, although their sessions are open: their packets vanish, or they hang.
+
+use std::process::Command;
+
+use toolkit_tests::relay::Relay;
+
+use super::*;
+
+/// Starts a chain of repeatable steps and one of guarded steps, and waits until their first steps have started.
+async fn start(server: &Server, client: &Client) -> [Run; 2] {
+    let repeatable = client.start(&adding("diary:repeatable", 2, 4_000), id("repeatable")).await.unwrap();
+    let guarded = client.start(&adding("diary:once", 2, 4_000), id("guarded")).await.unwrap();
+    started(server, "repeatable/0").await;
+    started(server, "guarded/0").await;
+    [repeatable, guarded]
+}
+
+/// Checks that another worker continues the runs: one repeats its step, and the other waits for a decision.
+async fn continued([repeatable, guarded]: &[Run; 2]) {
+    assert_eq!(soon(repeatable.wait()).await.unwrap().result().unwrap().value(), 2);
+    assert_eq!(waiting(guarded).await, (0, Pause::OutcomeUnknown));
+}
+
+/// Decides about the guarded step, and checks that no effect was repeated.
+async fn decided(server: &Server, [_, guarded]: &[Run; 2]) {
+    guarded.decide(0, &Decision::Skip(json!(1))).await.unwrap();
+    assert_eq!(soon(guarded.wait()).await.unwrap().result().unwrap().value(), 2);
+    assert_eq!(starts(server, "once"), ["guarded/0", "guarded/1"].map(|key| (key.to_owned(), 1)).into());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a Postgres server"]
+async fn a_worker_whose_packets_vanish_is_replaced_and_works_again_when_it_is_back() {
+    let server = Server::start();
+    let relay = Relay::start(server.port()).await;
+    let _first = Process::start_at(&Server::url_at(&relay.address().to_string()), &server, &[], "");
+    let client = client(&server).await;
+    let runs = start(&server, &client).await;
+    let mut second = Process::start(&server, "");
+    // Both ends still believe that they are connected.
+    relay.hold([true, true]);
+
+    continued(&runs).await;
+    relay.restore();
+    decided(&server, &runs).await;
+    second.kill();
+    let run = client.start(&adding("diary:once", 1, 0), id("later")).await.unwrap();
+    assert_eq!(soon(run.wait()).await.unwrap().result().unwrap().value(), 1);
+}
+
+#[tokio::test]
+#[ignore = "needs a Postgres server"]
+async fn a_worker_that_hangs_is_replaced_and_its_effects_are_not_repeated() {
+    let server = Server::start();
+    let first = Process::start(&server, "");
+    let client = client(&server).await;
+    let runs = start(&server, &client).await;
+    let _second = Process::start(&server, "");
+    first.signal("STOP");
+
+    continued(&runs).await;
+    first.signal("CONT");
+    decided(&server, &runs).await;
+}
+
+#[tokio::test]
+#[ignore = "needs a Postgres server"]
+async fn a_worker_whose_step_takes_long_keeps_its_run() {
+    let server = Server::start();
+    let _first = Process::start(&server, "");
+    let client = client(&server).await;
+    // Several times as long as a silent worker is given.
+    let run = client.start(&adding("diary:once", 1, 12_000), id("order")).await.unwrap();
+    started(&server, "order/0").await;
+    let _second = Process::start(&server, "");
+    assert_eq!(soon(run.wait()).await.unwrap().result().unwrap().value(), 1);
+}
+
+/// A network namespace with a link to this machine, which is removed on drop.
+struct Network {
+    name: String,
+    /// The address of this machine.
+    host: String,
+}
+
+impl Network {
+    /// Returns `None` if this machine does not allow namespaces.
+    fn new() -> Option<Self> {
+        let n = std::process::id() % (1 << 14);
+        let (third, fourth) = (n >> 6, (n & 63) << 2);
+        let address = |host: u32| format!("10.213.{third}.{}", fourth + host);
+        let network = Self { name: format!("tk{n}"), host: address(1) };
+        let name = &*network.name;
+        let (inner, cidr) = (format!("{name}b"), |host| format!("{}/30", address(host)));
+        let is_ready = ip(&["netns", "add", name])
+            && ip(&["link", "add", name, "type", "veth", "peer", "name", &inner, "netns", name])
+            && ip(&["addr", "add", &cidr(1), "dev", name])
+            && ip(&["link", "set", name, "up"])
+            && ip(&["-n", name, "addr", "add", &cidr(2), "dev", &inner])
+            && ip(&["-n", name, "link", "set", &inner, "up"]);
+        is_ready.then_some(network)
+    }
+
+    /// Drops all packets from now on.
+    fn cut(&self) {
+        assert!(ip(&["-n", &self.name, "link", "set", &format!("{}b", self.name), "down"]));
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        ip(&["netns", "del", &self.name]);
+    }
+}
+
+fn ip(words: &[&str]) -> bool {
+    Command::new("ip").args(words).output().is_ok_and(|output| output.status.success())
+}
+
+#[tokio::test]
+#[ignore = "needs a Postgres server"]
+async fn a_worker_that_loses_power_is_replaced() {
+    let Some(network) = Network::new() else {
+        println!("SKIPPED: network namespaces are not allowed");
+        return;
+    };
+    let server = Server::start();
+    let url = Server::url_at(&format!("{}:{}", network.host, server.port()));
+    let mut first = Process::start_at(&url, &server, &["ip", "netns", "exec", &network.name], "");
+    let client = client(&server).await;
+    let runs = start(&server, &client).await;
+    let _second = Process::start(&server, "");
+    network.cut();
+    // Its last packets do not arrive.
+    first.kill();
+
+    continued(&runs).await;
+    decided(&server, &runs).await;
+}
