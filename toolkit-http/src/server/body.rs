@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -14,6 +14,15 @@ use http_body_util::BodyExt;
 use super::body_budget::{Budget, Charge};
 use super::connection::Connection;
 use super::limits::Limits;
+
+/// The maximum number of bytes of a body that are read and dropped because it is too large.
+const MAX_DISCARDED: usize = 64 << 20;
+
+/// The maximum time for which the bytes of a body are dropped.
+const MAX_DISCARD_TIME: Duration = Duration::from_secs(5);
+
+/// The pause after which the bytes of a body are no longer waited for.
+const MAX_DISCARD_PAUSE: Duration = Duration::from_millis(250);
 
 /// A reader of request bodies with a limit of size and time for each body and one memory budget for all of them.
 ///
@@ -125,7 +134,8 @@ impl BodyReader {
         }
     }
 
-    /// Reads the body of a request.
+    /// Reads the body of a request. Of a body that is too large, reads and drops what arrives at once, so that the client
+    /// can read the response: closing a connection with unread bytes resets it.
     ///
     /// # Errors
     ///
@@ -134,6 +144,25 @@ impl BodyReader {
         &self,
         headers: &HeaderMap,
         body: B,
+        connection: Option<&Connection>,
+    ) -> Result<ReceivedBody, BodyError>
+    where
+        B: Body<Data: Buf>,
+    {
+        let mut body = pin!(body);
+        let received = self.receive(headers, body.as_mut(), connection).await;
+        // A client that expects `100 Continue` has not sent the body.
+        if matches!(received, Err(BodyError::TooLarge(_))) && !headers.contains_key(header::EXPECT) {
+            let _receiving = connection.map(Connection::receiving);
+            let _ = tokio::time::timeout(self.timeout.min(MAX_DISCARD_TIME), discard(body)).await;
+        }
+        received
+    }
+
+    async fn receive<B>(
+        &self,
+        headers: &HeaderMap,
+        body: Pin<&mut B>,
         connection: Option<&Connection>,
     ) -> Result<ReceivedBody, BodyError>
     where
@@ -155,11 +184,15 @@ impl BodyReader {
         tokio::time::timeout(self.timeout, read).await.map_err(|_| BodyError::TimedOut(self.timeout))?
     }
 
-    async fn collect<B>(&self, body: B, announced: Option<usize>, mut charge: Charge) -> Result<ReceivedBody, BodyError>
+    async fn collect<B>(
+        &self,
+        mut body: Pin<&mut B>,
+        announced: Option<usize>,
+        mut charge: Charge,
+    ) -> Result<ReceivedBody, BodyError>
     where
         B: Body<Data: Buf>,
     {
-        let mut body = pin!(body);
         let mut first = Bytes::new();
         let mut whole: Vec<u8> = Vec::new();
         loop {
@@ -203,6 +236,17 @@ impl BodyReader {
         charge.finish();
         let bytes = if whole.is_empty() { first } else { whole.into() };
         Ok(ReceivedBody { bytes, charge })
+    }
+}
+
+/// Reads what arrives of a body without keeping it.
+async fn discard<B: Body<Data: Buf>>(mut body: Pin<&mut B>) {
+    let mut left = MAX_DISCARDED;
+    while let Ok(Some(Ok(frame))) = tokio::time::timeout(MAX_DISCARD_PAUSE, body.frame()).await {
+        match left.checked_sub(frame.data_ref().map_or(0, Buf::remaining)) {
+            Some(rest) => left = rest,
+            None => return,
+        }
     }
 }
 
