@@ -66,10 +66,10 @@ async fn rejected_credentials_are_an_error() {
 
 #[tokio::test]
 async fn an_overloaded_server_has_retry_after() {
-    let busy = "HTTP/1.1 503 Busy\r\nretry-after: 7\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+    let busy = "HTTP/1.1 503 Busy\r\nretry-after: 17\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
     let error = refusal(busy).await;
-    check(&error, ErrorKind::Unavailable, "the MCP server `remote` responded with status 503");
-    assert_eq!(error.retry_after(), Some(Duration::from_secs(7)));
+    check(&error, ErrorKind::Unavailable, "the MCP server `remote` responded with status 503 (retry after 17s)");
+    assert_eq!(error.retry_after(), Some(Duration::from_secs(17)));
 }
 
 #[tokio::test]

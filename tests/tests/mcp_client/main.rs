@@ -3,6 +3,7 @@
 mod authority;
 mod calls;
 mod configured;
+mod exchanges;
 mod faults;
 mod fields;
 mod followed;

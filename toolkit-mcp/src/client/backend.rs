@@ -26,6 +26,10 @@ use super::{call, list, resources};
 /// [`ErrorKind::Unavailable`](toolkit::call::ErrorKind::Unavailable). Meanwhile the tools stay in the catalog, for the time set with
 /// [`Backends::with_grace`](toolkit::backend::Backends::with_grace).
 ///
+/// Over HTTP, any response ends its request; the error has the status, `Retry-After` and the text of the server. Requests
+/// that an HTTP server refuses because it has lost the session are sent again in a new one. After a request without a
+/// response, the client checks that the server still responds, and otherwise reconnects.
+///
 /// A call that runs as a task outlives the connection: if that is lost, the client reconnects and waits for the result. In
 /// revision 2025-11-25 the client requests a task for each tool that supports them, and later the server decides.
 ///
@@ -241,7 +245,7 @@ impl Backend for McpBackend {
     }
 
     /// Returns the state of the connection as of the last message. The loss of an HTTP connection is noticed by the
-    /// next request.
+    /// next request. A server that does not respond is not ready.
     fn status(&self) -> BackendStatus {
         self.link.status()
     }

@@ -67,17 +67,16 @@ async fn over_stdio(
     changes: &watch::Sender<u64>,
     watches: &Arc<Watches>,
 ) -> Result<Connection, ToolError> {
-    let request_timeout = remote.limits.start;
     let exit_state = Arc::new(ExitState::default());
     match start(remote, program, mode(era), changes, &exit_state).await? {
-        Ok(running) => Ok(Connection::new(running, exit_state, changes.clone(), watches, request_timeout)),
+        Ok(running) => Ok(Connection::new(running, exit_state, changes.clone(), watches, remote)),
         Err(error) if era == Some(Era::Initialize) => Err(remote.not_connected(&error, &exit_state)),
         // Some servers of earlier revisions exit on any request before `initialize`.
         Err(_) => {
             let exit_state = Arc::new(ExitState::default());
             let running = start(remote, program, mode(Some(Era::Initialize)), changes, &exit_state).await?;
             let running = running.map_err(|error| remote.not_connected(&error, &exit_state))?;
-            Ok(Connection::new(running, exit_state, changes.clone(), watches, request_timeout))
+            Ok(Connection::new(running, exit_state, changes.clone(), watches, remote))
         }
     }
 }
@@ -106,7 +105,6 @@ async fn over_http(
     changes: &watch::Sender<u64>,
     watches: &Arc<Watches>,
 ) -> Result<Connection, ToolError> {
-    let request_timeout = remote.limits.start;
     let no_tls =
         |error| ToolError::new(ErrorKind::Unavailable, format!("TLS for {remote} is not available")).caused_by(error);
     let client = endpoint.client().map_err(no_tls)?;
@@ -115,6 +113,8 @@ async fn over_http(
     let mut resuming = ExponentialBackoff::default();
     resuming.max_times = Some(MAX_RESUMED);
     config.retry_config = Arc::new(resuming);
+    // Requests beyond it would wait for others, also those that check whether the server still answers.
+    config.max_concurrent_requests = usize::MAX;
     for (name, value) in &endpoint.headers {
         if !(name == AUTHORIZATION && (endpoint.token.is_some() || authorizer.is_some())) {
             config.custom_headers.insert(name.clone(), value.clone());
@@ -123,11 +123,11 @@ async fn over_http(
     config.auth_header = endpoint.token.as_ref().map(|token| token.expose().to_owned());
     let exit_state = Arc::new(ExitState::default());
     let screen = Screen::new(changes.clone(), remote.resources.clone());
-    let http = Http::new(client, remote.limits.message_bytes, screen, authorizer, Arc::clone(watches));
+    let http = Http::new(client, &remote.limits, screen, authorizer, Arc::clone(watches));
     let transport = StreamableHttpClientTransport::with_client(http, config);
     let running = serve_client_with_lifecycle(remote.handler(), transport, mode(era)).await;
     let running = running.map_err(|error| remote.not_connected(&error, &exit_state))?;
-    Ok(Connection::new(running, exit_state, changes.clone(), watches, request_timeout))
+    Ok(Connection::new(running, exit_state, changes.clone(), watches, remote))
 }
 
 fn mode(era: Option<Era>) -> ClientLifecycleMode {

@@ -1,24 +1,27 @@
 //! A connection to a server and its requests.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError};
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
 use rmcp::model::{
-    CancelledNotification, CancelledNotificationParam, ClientRequest, ErrorCode, GetExtensions, ProtocolVersion,
-    RequestId, RequestMetaObject, SubscriptionFilter,
+    CancelledNotification, CancelledNotificationParam, ClientRequest, ErrorCode, GetExtensions, ListToolsRequest,
+    PingRequest, ProtocolVersion, RequestId, RequestMetaObject, SubscriptionFilter,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use toolkit::Context;
 
 use super::backoff::{Backoff, STABLE_AFTER};
 use super::handler::Handler;
+use super::http_failure::{Reach, reach};
 use super::listener::Listener;
 use super::process::ExitState;
+use super::remote::{Remote, Target};
 use super::running_calls::{RunningCall, RunningCalls};
 use super::subscriber;
 use super::verbatim;
@@ -36,11 +39,22 @@ pub(super) struct Connection {
     calls: Option<RunningCalls>,
     exit_state: Arc<ExitState>,
     is_lost: AtomicBool,
-    has_answered: AtomicBool,
+    /// The number of requests that the server has answered.
+    n_answers: AtomicU64,
+    is_being_checked: AtomicBool,
+    /// True while the server does not answer a check.
+    is_unresponsive: AtomicBool,
+    /// The time after which a server that does not answer a check is unresponsive.
+    patience: Duration,
+    /// The time after which the connection to an unresponsive server is lost.
+    max_patience: Duration,
 }
 
 /// The timeout of closing a connection. A process gets two chances to exit before it is killed.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The upper bound of [`Connection::patience`].
+const MAX_PATIENCE: Duration = Duration::from_secs(10);
 
 impl Connection {
     pub(super) fn new(
@@ -48,9 +62,11 @@ impl Connection {
         exit_state: Arc<ExitState>,
         changes: watch::Sender<u64>,
         watches: &Arc<Watches>,
-        request_timeout: Duration,
+        remote: &Remote,
     ) -> Self {
         let peer = running.peer().clone();
+        let request_timeout = remote.limits.start;
+        let patience = request_timeout.min(MAX_PATIENCE);
         let subscribing = has_subscriptions(&peer)
             .then(|| tokio::spawn(subscriber::subscribe(peer.clone(), Arc::clone(watches), request_timeout)));
         Self {
@@ -62,15 +78,24 @@ impl Connection {
             running: std::sync::Mutex::new(Some(running)),
             exit_state,
             is_lost: AtomicBool::new(false),
-            has_answered: AtomicBool::new(false),
+            n_answers: AtomicU64::new(0),
+            is_being_checked: AtomicBool::new(false),
+            is_unresponsive: AtomicBool::new(false),
+            patience,
+            max_patience: match *remote.target {
+                Target::Http(_) => patience,
+                // Many programs answer nothing while a tool is running, and losing the connection ends them.
+                Target::Stdio(_) => patience.max(remote.limits.call),
+            },
         }
     }
 
     /// Sends a request and returns its result as JSON.
     ///
-    /// Dropping the future before there is a response notifies the server that the request is canceled.
+    /// Dropping the future before there is a response notifies the server that the request is canceled, and
+    /// [checks](Self::check) the connection.
     pub(super) async fn ask(
-        &self,
+        self: &Arc<Self>,
         mut request: ClientRequest,
         meta: Option<RequestMetaObject>,
         listener: Option<&Arc<Listener>>,
@@ -82,11 +107,12 @@ impl Connection {
             request.extensions_mut().insert(Arc::clone(listener));
         }
         let handle = self.peer.send_request_with_option(request, options).await?;
-        let mut cancel_on_drop = CancelOnDrop { peer: &self.peer, id: Some(handle.id.clone()) };
+        let mut cancel_on_drop = CancelOnDrop { connection: self, id: Some(handle.id.clone()) };
         let answer = handle.await_response().await;
         cancel_on_drop.id = None;
         if matches!(answer, Ok(_) | Err(ServiceError::McpError(_))) {
-            self.has_answered.store(true, Ordering::Release);
+            self.n_answers.fetch_add(1, Ordering::AcqRel);
+            self.is_unresponsive.store(false, Ordering::Release);
         }
         verbatim::whole(answer?).map_err(|_| ServiceError::UnexpectedResponse)
     }
@@ -98,7 +124,7 @@ impl Connection {
 
     /// Returns true if the server uses a revision with `initialize` and `ping`.
     pub(super) fn is_legacy(&self) -> bool {
-        self.peer.peer_info().is_some_and(|info| info.protocol_version.has_initialize())
+        is_legacy(&self.peer)
     }
 
     /// Returns true if the server has declared that it accepts calls with a request for a task, in revision 2025-11-25.
@@ -131,7 +157,25 @@ impl Connection {
     }
 
     pub(super) fn has_answered(&self) -> bool {
-        self.has_answered.load(Ordering::Acquire)
+        self.n_answers.load(Ordering::Acquire) > 0
+    }
+
+    /// Returns true if the server has not answered a request, nor a check after it.
+    pub(super) fn is_unresponsive(&self) -> bool {
+        self.is_unresponsive.load(Ordering::Acquire)
+    }
+
+    /// Checks in the background that the server still answers, after it has not answered a request. If it does not, the
+    /// connection is lost.
+    pub(super) fn check(self: &Arc<Self>) {
+        if !self.is_being_checked.swap(true, Ordering::AcqRel) {
+            tokio::spawn(check(Arc::downgrade(self), self.peer.clone(), self.patience, self.max_patience));
+        }
+    }
+
+    /// Returns a request that each server answers soon.
+    pub(super) fn harmless_request(&self) -> ClientRequest {
+        harmless_request(&self.peer)
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -143,11 +187,16 @@ impl Connection {
         &self.exit_state
     }
 
-    /// Marks the connection as lost, so that the next call reconnects.
+    /// Marks the connection as lost, so that the next call reconnects. Other requests may still get their responses.
     pub(super) fn lose(&self) {
         if !self.is_lost.swap(true, Ordering::AcqRel) {
             self.changes.send_modify(|n| *n += 1);
         }
+    }
+
+    /// Marks the connection as lost and closes it.
+    pub(super) fn end(&self) {
+        self.lose();
         drop(self.take());
     }
 
@@ -173,7 +222,7 @@ impl Drop for Connection {
 
 /// A guard that cancels a request on drop.
 struct CancelOnDrop<'a> {
-    peer: &'a Peer<RoleClient>,
+    connection: &'a Arc<Connection>,
     id: Option<RequestId>,
 }
 
@@ -182,13 +231,66 @@ impl Drop for CancelOnDrop<'_> {
         let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current()) else {
             return;
         };
-        let peer = self.peer.clone();
+        let (peer, connection) = (self.connection.peer.clone(), Arc::downgrade(self.connection));
         runtime.spawn(async move {
             let cancelled =
                 CancelledNotificationParam::new(Some(id), Some("the caller has canceled the request".to_owned()));
             let _ = peer.send_notification(CancelledNotification::new(cancelled).into()).await;
+            if let Some(connection) = connection.upgrade() {
+                connection.check();
+            }
         });
     }
+}
+
+/// Checks that a server answers. The reference is weak, so that the connection may end meanwhile.
+async fn check(connection: Weak<Connection>, peer: Peer<RoleClient>, patience: Duration, max_patience: Duration) {
+    let Some(n_before) = connection.upgrade().map(|connection| connection.n_answers.load(Ordering::Acquire)) else {
+        return;
+    };
+    let mut options = PeerRequestOptions::no_options();
+    options.timeout = Some(max_patience);
+    let request = harmless_request(&peer);
+    let mut answer = pin!(async { peer.send_request_with_option(request, options).await?.await_response().await });
+    let answer = match timeout(patience, &mut answer).await {
+        Ok(answer) => answer,
+        Err(_) => {
+            if let Some(connection) = connection.upgrade()
+                && connection.n_answers.load(Ordering::Acquire) == n_before
+            {
+                connection.is_unresponsive.store(true, Ordering::Release);
+            }
+            answer.await
+        }
+    };
+    let Some(connection) = connection.upgrade() else {
+        return;
+    };
+    let is_alive = match &answer {
+        Ok(_) | Err(ServiceError::McpError(_) | ServiceError::UnexpectedResponse) => true,
+        Err(ServiceError::TransportSend(error)) => matches!(reach(error), Reach::Responds),
+        Err(_) => false,
+    };
+    if is_alive || connection.n_answers.load(Ordering::Acquire) > n_before {
+        connection.is_unresponsive.store(false, Ordering::Release);
+    } else {
+        connection.exit_state.record("it does not respond".to_owned());
+        connection.lose();
+    }
+    connection.is_being_checked.store(false, Ordering::Release);
+}
+
+/// Returns a request that each server answers soon.
+fn harmless_request(peer: &Peer<RoleClient>) -> ClientRequest {
+    match is_legacy(peer) {
+        true => ClientRequest::PingRequest(PingRequest::default()),
+        // The revision has no `ping`.
+        false => ClientRequest::ListToolsRequest(ListToolsRequest::default()),
+    }
+}
+
+fn is_legacy(peer: &Peer<RoleClient>) -> bool {
+    peer.peer_info().is_some_and(|info| info.protocol_version.has_initialize())
 }
 
 fn has_subscriptions(peer: &Peer<RoleClient>) -> bool {

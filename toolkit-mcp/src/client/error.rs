@@ -1,28 +1,24 @@
 //! Conversion of connection and protocol errors into tool errors.
 
 use std::error::Error;
-use std::time::Duration;
+use std::sync::Arc;
 
-use http::StatusCode;
 use rmcp::model::{ErrorCode, ErrorData};
 use rmcp::service::{ClientInitializeError, ServiceError};
 use rmcp::transport::DynamicTransportError;
-use rmcp::transport::streamable_http_client::{HttpStatusError, StreamableHttpError};
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
+use toolkit::lint::invisible::escaped;
 use toolkit_http::certificate_failure;
 
 use super::authorizer::AuthorizationError;
 use super::connection::Connection;
+use super::http_failure::{HttpFailure, OverHttp, Reach, authorization_error, reach};
 use super::process::ExitState;
 use super::remote::{Remote, Target};
 
-type OverHttp = StreamableHttpError<reqwest::Error>;
-
 /// The length in characters to which a server's error message is truncated.
 const MAX_MESSAGE_CHARS: usize = 2_000;
-/// The upper bound of `Retry-After`, in seconds.
-const MAX_RETRY_AFTER: u64 = 24 * 60 * 60;
 
 /// The consequence of a lost request.
 #[derive(Clone, Copy)]
@@ -35,37 +31,35 @@ enum Loss {
 
 impl Remote {
     /// Converts the error of a request without effects. Marks the connection as lost if it is no longer usable.
-    pub(super) async fn failed(&self, connection: &Connection, error: ServiceError) -> ToolError {
+    pub(super) async fn failed(&self, connection: &Arc<Connection>, error: ServiceError) -> ToolError {
         self.convert_failure(connection, error, Loss::IsHarmless).await
     }
 
     /// Converts the error of a call like [`failed`](Self::failed). Its outcome is unknown if the server may have received it.
-    pub(super) async fn call_failed(&self, connection: &Connection, error: ServiceError) -> ToolError {
+    pub(super) async fn call_failed(&self, connection: &Arc<Connection>, error: ServiceError) -> ToolError {
         self.convert_failure(connection, error, Loss::MayHaveEffects).await
     }
 
-    async fn convert_failure(&self, connection: &Connection, error: ServiceError, loss: Loss) -> ToolError {
+    async fn convert_failure(&self, connection: &Arc<Connection>, error: ServiceError, loss: Loss) -> ToolError {
         match (&*self.target, error) {
             (_, ServiceError::McpError(error)) => self.convert(&error),
             (Target::Stdio(_), ServiceError::TransportClosed | ServiceError::TransportSend(_)) => {
                 let end = connection.exit_state().wait().await.unwrap_or("it no longer responds");
-                connection.lose();
+                connection.end();
                 let how = format!("disconnected before it responded: {end}");
                 self.lost(loss, &how).caused_by(connection.exit_state().to_string())
             }
-            // Only this request was not authorized.
-            (Target::Http(_), ServiceError::TransportSend(error)) if authorization_error(&error).is_some() => {
-                self.not_reached(&error, loss)
-            }
             (Target::Http(_), ServiceError::TransportSend(error)) => {
-                // A server that limits the rate of requests goes on with others.
-                if !is_rate_limit(&error) {
-                    connection.lose();
+                match reach(&error) {
+                    Reach::Responds => {}
+                    Reach::Unknown => connection.check(),
+                    Reach::Lost => connection.lose(),
                 }
                 self.not_reached(&error, loss)
             }
+            // The response ended too early, and the server may go on.
             (Target::Http(_), ServiceError::TransportClosed) => {
-                connection.lose();
+                connection.check();
                 self.lost(loss, "disconnected before it responded")
             }
             (_, ServiceError::Cancelled { .. }) => ToolError::failed(format!("{self} canceled the call")),
@@ -103,6 +97,9 @@ impl Remote {
         if let Some(error) = authorization_error(error) {
             return self.not_authorized(error);
         }
+        if let Some(failure) = error.error.downcast_ref::<OverHttp>().and_then(HttpFailure::of) {
+            return self.not_served(failure, loss);
+        }
         let cause = match error.error.downcast_ref::<OverHttp>() {
             // The error's own source skips this one.
             Some(OverHttp::Client(error)) => self.cause(error),
@@ -111,16 +108,12 @@ impl Remote {
         let unavailable = |how: &str| ToolError::new(ErrorKind::Unavailable, format!("{self} {how}"));
         let error = match error.error.downcast_ref::<OverHttp>() {
             Some(OverHttp::AuthRequired(_) | OverHttp::InsufficientScope(_)) => self.unauthorized(),
-            Some(OverHttp::Client(error)) if is_refusal(error.status()) => self.unauthorized(),
-            Some(OverHttp::UnexpectedServerResponse(text)) if is_refusal(status_in(text)) => self.unauthorized(),
-            // Something in front of the server responded, and may have passed the request on.
-            Some(OverHttp::HttpStatus(error)) if error.status >= 500 && error.status != 503 => {
-                self.lost(loss, &format!("responded with status {}", error.status))
+            // A new session was refused too.
+            Some(OverHttp::SessionExpired) => {
+                unavailable("does not know its session with this program").retryable(None)
             }
-            Some(OverHttp::HttpStatus(error)) => {
-                let after = error.retry_after.as_ref().and_then(|after| after.trim().parse().ok());
-                let after = after.map(|seconds: u64| Duration::from_secs(seconds.min(MAX_RETRY_AFTER)));
-                unavailable(&format!("responded with status {}", error.status)).retryable(after)
+            Some(OverHttp::ReinitializationFailed(error)) => {
+                unavailable(&format!("rejected this client: error {}", error.code.0))
             }
             Some(OverHttp::ResponseBodyTooLarge { max_size }) => {
                 self.invalid_response(&format!("with more than {max_size} bytes"))
@@ -135,6 +128,22 @@ impl Remote {
             _ => self.lost(loss, "disconnected before it responded"),
         };
         error.caused_by(cause)
+    }
+
+    /// Converts an HTTP response that is not an MCP message.
+    fn not_served(&self, failure: &HttpFailure, loss: Loss) -> ToolError {
+        let how = escaped(&shortened(&self.without_query(failure.to_string())));
+        let error = |kind| ToolError::new(kind, format!("{self} {how}"));
+        match failure.status.as_u16() {
+            401 | 403 => self.unauthorized().caused_by(how),
+            202 | 204 => self.lost(loss, "accepted the request and did not respond"),
+            // The server has not started to work on the request.
+            408 | 425 | 429 | 503 => error(ErrorKind::Unavailable).retryable(failure.retry_after),
+            413 => error(ErrorKind::TooLarge),
+            // The server may have worked on the request, or something in front of it has passed the request on.
+            500.. => self.lost(loss, &how),
+            _ => error(ErrorKind::InvalidResponse),
+        }
     }
 
     /// Creates the error for a request that the server may have received. `how` completes the sentence "The server …".
@@ -197,36 +206,20 @@ impl Remote {
             }
             next = error.source();
         }
-        let mut text = texts.join(": ");
-        if let Target::Http(endpoint) = &*self.target
-            && let Some(query) = endpoint.url.query().filter(|query| !query.is_empty())
-        {
-            text = text.replace(query, "…");
-        }
         // Truncated last, since a truncated query would not be found.
-        shortened(&text)
+        shortened(&self.without_query(texts.join(": ")))
     }
-}
 
-/// Returns the reason why the transport had no token for a request.
-fn authorization_error(error: &DynamicTransportError) -> Option<&AuthorizationError> {
-    match error.error.downcast_ref::<OverHttp>() {
-        Some(OverHttp::Io(error)) => error.get_ref()?.downcast_ref(),
-        _ => None,
+    /// Removes the query of the URL from a text.
+    fn without_query(&self, text: String) -> String {
+        match &*self.target {
+            Target::Http(endpoint) => match endpoint.url.query().filter(|query| !query.is_empty()) {
+                Some(query) => text.replace(query, "…"),
+                None => text,
+            },
+            Target::Stdio(_) => text,
+        }
     }
-}
-
-fn is_rate_limit(error: &DynamicTransportError) -> bool {
-    matches!(error.error.downcast_ref(), Some(OverHttp::HttpStatus(HttpStatusError { status: 429, .. })))
-}
-
-fn is_refusal(status: Option<StatusCode>) -> bool {
-    matches!(status, Some(StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN))
-}
-
-/// Finds the status in an error message of the transport, such as `HTTP 401 Unauthorized: …`.
-fn status_in(text: &str) -> Option<StatusCode> {
-    text.split_once("HTTP ")?.1.get(..3)?.parse().ok()
 }
 
 /// Returns true if the message reports an unknown tool. The protocol has one code for invalid arguments and unknown

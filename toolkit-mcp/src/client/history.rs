@@ -53,6 +53,11 @@ impl History {
         let mut record = self.record();
         record.notice_loss();
         let mut status = record.status.clone();
+        let is_unresponsive = record.connection.upgrade().is_some_and(|connection| connection.is_unresponsive());
+        if status.state == BackendState::Ready && is_unresponsive {
+            status.state = BackendState::BackingOff;
+            status.last_error = Some("the server does not respond".to_owned());
+        }
         if status.state == BackendState::BackingOff {
             status.next_attempt = left.map(|left| SystemTime::now() + left);
         }

@@ -2,38 +2,60 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
-use futures_util::stream::{BoxStream, StreamExt};
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, RETRY_AFTER, WWW_AUTHENTICATE};
+use futures_util::stream::{self, BoxStream, StreamExt};
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, WWW_AUTHENTICATE};
 use http::{HeaderName, HeaderValue, StatusCode};
 use reqwest::{Client, Response};
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, ListToolsRequest,
+    RequestId, ServerJsonRpcMessage,
+};
 use rmcp::transport::streamable_http_client::{
-    AuthRequiredError, HttpStatusError, InsufficientScopeError, SseError, StreamableHttpClient, StreamableHttpError,
+    AuthRequiredError, InsufficientScopeError, SseError, StreamableHttpClient, StreamableHttpError,
     StreamableHttpPostResponse,
 };
 use sse_stream::{Sse, SseStream};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 use toolkit::call::ErrorKind;
 
 use super::authorizer::{AuthorizationError, Authorizer};
 use super::event_limit::EventLimit;
+use super::exchange::{error_in, has_id, is_defined, may_report_lost_session, response_in};
+use super::http_failure::HttpFailure;
+use super::limits::Limits;
 use super::screen::{Screen, Verdict};
-use super::verbatim::{is_verbatim, wrapped};
+use super::verbatim::wrapped;
 use super::watches::Watches;
 
-/// The HTTP transport of `rmcp`, except for responses with tools, their results, and resources.
+/// The HTTP transport of `rmcp`, except for the responses to messages.
 ///
-/// These are parsed here, so that fields that `rmcp` does not have are not lost.
+/// These are read here, so that each request ends with its HTTP exchange, and fields that `rmcp` does not have are not
+/// lost.
 #[derive(Clone)]
 pub(super) struct Http {
     client: Client,
     max_bytes: usize,
+    /// The maximum time for which a message waits because the server limits the rate of requests.
+    max_rate_wait: Duration,
     screen: Screen,
     authorizer: Option<Arc<dyn Authorizer>>,
-    /// The watched resources. A session that the server has lost is noticed when its stream starts again.
+    /// The watched resources, whose subscriptions end with a session or its stream.
     watches: Arc<Watches>,
     has_streamed: Arc<AtomicBool>,
+    /// The number of open streams that a `GET` request has started.
+    n_streams: Arc<AtomicUsize>,
+    is_initialized: Arc<AtomicBool>,
+}
+
+/// A message to be sent.
+struct Post {
+    uri: Arc<str>,
+    message: ClientJsonRpcMessage,
+    session: Option<Arc<str>>,
+    headers: HashMap<HeaderName, HeaderValue>,
 }
 
 type Error = StreamableHttpError<reqwest::Error>;
@@ -43,8 +65,18 @@ const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
-/// The maximum size of the body of an error response.
-const MAX_FAILURE_BYTES: usize = 64 << 10;
+/// The time that the first event of a stream may take to be read before the stream is passed on.
+const FIRST_EVENT: Duration = Duration::from_millis(500);
+
+/// The timeout of the request that verifies that the server has lost the session.
+const SESSION_CHECK: Duration = Duration::from_secs(5);
+
+/// The upper bound of [`Http::max_rate_wait`], within which `rmcp` waits for the first response of a server.
+const MAX_RATE_WAIT: Duration = Duration::from_secs(8);
+
+/// The wait before a message is sent again if the server states none, and the least wait.
+const RATE_WAIT: Duration = Duration::from_secs(1);
+const MIN_RATE_WAIT: Duration = Duration::from_millis(250);
 
 /// The maximum number of times that a request is repeated with another token: after a renewal, and with more scopes.
 const MAX_TOKENS_REPLACED: usize = 2;
@@ -52,12 +84,23 @@ const MAX_TOKENS_REPLACED: usize = 2;
 impl Http {
     pub(super) fn new(
         client: Client,
-        max_bytes: usize,
+        limits: &Limits,
         screen: Screen,
         authorizer: Option<Arc<dyn Authorizer>>,
         watches: Arc<Watches>,
     ) -> Self {
-        Self { client, max_bytes, screen, authorizer, watches, has_streamed: Arc::default() }
+        Self {
+            client,
+            max_bytes: limits.message_bytes,
+            // Half of the time, so that the reason is known before the timeout.
+            max_rate_wait: (limits.start / 2).min(MAX_RATE_WAIT),
+            screen,
+            authorizer,
+            watches,
+            has_streamed: Arc::default(),
+            n_streams: Arc::default(),
+            is_initialized: Arc::default(),
+        }
     }
 
     /// Sends a request with a token of the authorizer. If the server rejects the token, repeats the request with another
@@ -89,88 +132,106 @@ impl Http {
         }
     }
 
-    /// Wraps the results of tools in a stream of events and removes messages that the screen has handled.
-    fn screened(&self, events: Events) -> Events {
+    /// Handles the events of a stream, which may be that of a request, with the screen.
+    fn screened(&self, events: Events, request: Option<RequestId>) -> Events {
         let screen = self.screen.clone();
         let screened = move |mut event: Sse| {
-            let wrap = match event.data.as_deref().map(|data| screen.received(data.as_bytes())) {
-                // Keeps the event, since its id is needed to resume the stream.
-                Some(Verdict::Done) => {
-                    event.data = None;
-                    false
-                }
-                Some(Verdict::Result(..)) => true,
-                _ => false,
-            };
-            if let (true, Some(data)) = (wrap, &mut event.data)
-                && let Ok(message) = serde_json::from_str(data)
-            {
-                *data = wrapped(message).to_string();
-            }
+            // Keeps an event without data, since its id is needed to resume the stream.
+            event.data = event.data.and_then(|data| passed_on(&screen, data, request.as_ref()));
             event
         };
         events.map(move |event| event.map(&screened)).boxed()
     }
 
-    async fn post(
-        &self,
-        uri: Arc<str>,
-        message: ClientJsonRpcMessage,
-        session: Option<Arc<str>>,
-        token: Option<String>,
-        headers: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<StreamableHttpPostResponse, Error> {
-        if wants_all_fields(&message) {
-            return self.ask(&uri, &message, session.as_deref(), token.as_deref(), headers).await;
-        }
-        let max_bytes = self.max_bytes;
-        let answer = self.client.post_message_with_max_sse_event_size(uri, message, session, token, headers, max_bytes);
-        Ok(match answer.await? {
-            StreamableHttpPostResponse::Sse(events, session) => {
-                StreamableHttpPostResponse::Sse(self.screened(events), session)
+    /// Sends a message. If the server refuses a request because it does not know the session, returns
+    /// [`StreamableHttpError::SessionExpired`], on which `rmcp` starts a new session, once for all requests, and sends
+    /// each of them again.
+    async fn post(&self, post: &Post, token: Option<String>) -> Result<StreamableHttpPostResponse, Error> {
+        let answer = self.exchange(post, &post.message, token.as_deref()).await;
+        let Some(refusal) = lost_session_text(post, &answer) else {
+            return answer;
+        };
+        let JsonRpcMessage::Request(sent) = &post.message else {
+            return answer;
+        };
+        match sent.request {
+            ClientRequest::InitializeRequest(_) => return answer,
+            ClientRequest::PingRequest(_) | ClientRequest::ListToolsRequest(_) => {
+                return Err(StreamableHttpError::SessionExpired);
             }
-            other => other,
-        })
+            _ => {}
+        }
+        // The text may be that of a tool with sessions of its own. A server that has lost the session refuses this too.
+        let harmless = ClientRequest::ListToolsRequest(ListToolsRequest::default());
+        let id = RequestId::String(format!("session-check-{}", sent.id).into());
+        let check = JsonRpcMessage::request(harmless, id.clone());
+        self.screen.sent(&check);
+        let checked = timeout(SESSION_CHECK, self.exchange(post, &check, token.as_deref())).await;
+        self.screen.close(id);
+        match checked.as_ref().map(|checked| (checked, lost_session_text(post, checked))) {
+            Ok((Err(StreamableHttpError::SessionExpired), _)) => {}
+            Ok((_, Some(text))) if text == refusal => {}
+            // The session may have ended while the tool was running.
+            Ok((_, Some(_))) => return Err(StreamableHttpError::SessionRecoveryTimeout),
+            _ => return answer,
+        }
+        Err(StreamableHttpError::SessionExpired)
     }
 
-    async fn ask(
+    /// Sends a message in the session of another one and reads the response.
+    async fn exchange(
         &self,
-        uri: &str,
+        post: &Post,
         message: &ClientJsonRpcMessage,
-        session: Option<&str>,
         token: Option<&str>,
-        headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, Error> {
-        let mut request = self.client.post(uri).headers(HeaderMap::from_iter(headers));
+        let mut request = self.client.post(&*post.uri).headers(HeaderMap::from_iter(post.headers.clone()));
         request = request.header(ACCEPT, format!("{EVENTS}, {JSON}")).header(CONTENT_TYPE, JSON);
         if let Some(token) = token {
             request = request.bearer_auth(token);
         }
-        if let Some(session) = session {
-            request = request.header(SESSION, session);
+        if let Some(session) = &post.session {
+            request = request.header(SESSION, &**session);
         }
         let response = request.body(serde_json::to_vec(message)?).send().await.map_err(StreamableHttpError::Client)?;
         let status = response.status();
-        if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
-            return Ok(StreamableHttpPostResponse::Accepted);
-        }
-        if status == StatusCode::NOT_FOUND && session.is_some() {
-            return Err(StreamableHttpError::SessionExpired);
-        }
         if !status.is_success() {
-            return failed(response).await;
+            return failed(response, message, post.session.is_some()).await;
+        }
+        let JsonRpcMessage::Request(sent) = message else {
+            // Some servers send more than the status.
+            return Ok(StreamableHttpPostResponse::Accepted);
+        };
+        if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
+            // The protocol requires a response here. Only a stream of another request could deliver it.
+            return match self.n_streams.load(Ordering::Acquire) {
+                0 => Err(HttpFailure { status, retry_after: None, text: None }.into()),
+                _ => Ok(StreamableHttpPostResponse::Accepted),
+            };
         }
         let session = header(&response, &SESSION);
         match header(&response, &CONTENT_TYPE) {
             Some(kind) if kind.starts_with(EVENTS) => {
                 let bytes = EventLimit::new(response.bytes_stream(), self.max_bytes);
-                Ok(StreamableHttpPostResponse::Sse(self.screened(SseStream::from_bytes_stream(bytes).boxed()), session))
+                let events = self.screened(SseStream::from_bytes_stream(bytes).boxed(), Some(sent.id.clone()));
+                match post.session {
+                    Some(_) => Ok(early_error(events, session).await),
+                    None => Ok(StreamableHttpPostResponse::Sse(events, session)),
+                }
             }
             Some(kind) if kind.starts_with(JSON) => {
                 let body = read(response, self.max_bytes).await?;
-                Ok(StreamableHttpPostResponse::Json(message_in(&body)?, session))
+                Ok(StreamableHttpPostResponse::Json(message_in(&body, &sent.id)?, session))
             }
             kind => Err(StreamableHttpError::UnexpectedContentType(kind)),
+        }
+    }
+
+    /// Records a new session after the first one. The server was restarted, and may have other tools and resources.
+    fn note_session(&self) {
+        if self.is_initialized.swap(true, Ordering::AcqRel) {
+            self.screen.is_restarted();
+            self.watches.lose();
         }
     }
 }
@@ -187,20 +248,26 @@ impl StreamableHttpClient for Http {
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, Error> {
         self.screen.sent(&message);
-        let id = match &message {
-            JsonRpcMessage::Request(sent) => Some(sent.id.clone()),
-            _ => None,
-        };
-        let answer = match &self.authorizer {
-            Some(authorizer) => {
-                let send = |token| self.post(uri.clone(), message.clone(), session.clone(), token, headers.clone());
-                Self::authorized(&**authorizer, send).await
+        let post = Post { uri, message, session, headers };
+        let begun = Instant::now();
+        let answer = loop {
+            let answer = match &self.authorizer {
+                Some(authorizer) => Self::authorized(&**authorizer, |token| self.post(&post, token)).await,
+                None => self.post(&post, token.clone()).await,
+            };
+            match rate_wait(&post.message, &answer) {
+                Some(wait) if begun.elapsed() + wait <= self.max_rate_wait => sleep(wait).await,
+                _ => break answer,
             }
-            None => self.post(uri, message, session, token, headers).await,
         };
-        // With an event stream, the event with the response closes the request.
-        if let (Some(id), false) = (id, matches!(answer, Ok(StreamableHttpPostResponse::Sse(..)))) {
-            self.screen.close(id);
+        if let JsonRpcMessage::Request(sent) = post.message {
+            // Otherwise the response, which arrives later, closes the request.
+            if !matches!(answer, Ok(StreamableHttpPostResponse::Sse(..) | StreamableHttpPostResponse::Accepted)) {
+                self.screen.close(sent.id);
+            }
+            if answer.is_ok() && matches!(sent.request, ClientRequest::InitializeRequest(_)) {
+                self.note_session();
+            }
         }
         answer
     }
@@ -243,8 +310,99 @@ impl StreamableHttpClient for Http {
         if self.has_streamed.swap(true, Ordering::AcqRel) {
             self.watches.lose();
         }
-        Ok(self.screened(events))
+        self.n_streams.fetch_add(1, Ordering::AcqRel);
+        let open = OpenStream(Arc::clone(&self.n_streams));
+        let events = self.screened(events, None);
+        Ok(events.inspect(move |_| _ = &open).boxed())
     }
+}
+
+/// Counts a stream until it is dropped.
+struct OpenStream(Arc<AtomicUsize>);
+
+impl Drop for OpenStream {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// Returns the message of an event for `rmcp`, or `None` if the screen has handled it. In the stream of a request, any
+/// error is its response.
+fn passed_on(screen: &Screen, mut data: String, request: Option<&RequestId>) -> Option<String> {
+    if let Some(id) = request {
+        if data.trim_start().starts_with('[')
+            && let Ok(batch) = serde_json::from_str(&data)
+        {
+            data = response_in(batch, id).to_string();
+        }
+        if data.contains("\"error\"")
+            && let Some(error) = serde_json::from_str(&data).ok().as_ref().and_then(error_in)
+        {
+            let id = screen.close(id.clone())?;
+            return serde_json::to_string(&ServerJsonRpcMessage::error(error, Some(id))).ok();
+        }
+    }
+    match screen.received(data.as_bytes()) {
+        Verdict::Done => None,
+        Verdict::Result(..) => Some(match serde_json::from_str(&data) {
+            Ok(message) => wrapped(message).to_string(),
+            Err(_) => data,
+        }),
+        _ => Some(data),
+    }
+}
+
+/// Waits a moment for the first message of a stream. If that is an error, returns it as the response.
+async fn early_error(mut events: Events, session: Option<String>) -> StreamableHttpPostResponse {
+    let (mut early, deadline) = (Vec::new(), Instant::now() + FIRST_EVENT);
+    while let Ok(Some(event)) = timeout_at(deadline, events.next()).await {
+        let data = event.as_ref().ok().and_then(|event| event.data.as_deref());
+        let data = data.filter(|data| !data.trim().is_empty());
+        if let Some(Ok(error @ JsonRpcMessage::Error(_))) = data.map(serde_json::from_str) {
+            return StreamableHttpPostResponse::Json(error, session);
+        }
+        let is_first = data.is_some() || event.is_err();
+        early.push(event);
+        if is_first {
+            break;
+        }
+    }
+    StreamableHttpPostResponse::Sse(stream::iter(early).chain(events).boxed(), session)
+}
+
+/// Returns the time after which a message may be sent again because the server limits the rate of requests. Calls are not
+/// repeated, so that their callers decide.
+fn rate_wait(message: &ClientJsonRpcMessage, answer: &Result<StreamableHttpPostResponse, Error>) -> Option<Duration> {
+    let waits = match message {
+        JsonRpcMessage::Request(sent) => {
+            !matches!(sent.request, ClientRequest::CallToolRequest(_) | ClientRequest::CustomRequest(_))
+        }
+        JsonRpcMessage::Notification(sent) => {
+            matches!(sent.notification, ClientNotification::InitializedNotification(_))
+        }
+        _ => false,
+    };
+    let failure = answer.as_ref().err().and_then(HttpFailure::of).filter(|_| waits)?;
+    let wait = match failure.status {
+        StatusCode::TOO_MANY_REQUESTS => failure.retry_after.unwrap_or(RATE_WAIT),
+        StatusCode::SERVICE_UNAVAILABLE => failure.retry_after?,
+        _ => return None,
+    };
+    Some(wait.max(MIN_RATE_WAIT))
+}
+
+/// Returns the text of an error that may report that the server does not know the session of a message.
+fn lost_session_text(post: &Post, answer: &Result<StreamableHttpPostResponse, Error>) -> Option<String> {
+    // Later revisions have no sessions.
+    if post.headers.contains_key("mcp-method") {
+        return None;
+    }
+    let text = match answer {
+        Ok(StreamableHttpPostResponse::Json(JsonRpcMessage::Error(error), _)) => error.error.message.to_string(),
+        Err(error) => HttpFailure::of(error)?.text.clone()?,
+        Ok(_) => return None,
+    };
+    may_report_lost_session(&text, post.session.is_some()).then_some(text)
 }
 
 /// Returns the challenge of a response that rejects the token, which may be empty.
@@ -259,6 +417,9 @@ fn challenge(error: &Error) -> Option<String> {
         }
         StreamableHttpError::UnexpectedServerResponse(text) if text.starts_with("HTTP 401") => Some(String::new()),
         StreamableHttpError::Client(error) if error.status() == Some(StatusCode::UNAUTHORIZED) => Some(String::new()),
+        error if HttpFailure::of(error).is_some_and(|failure| failure.status == StatusCode::UNAUTHORIZED) => {
+            Some(String::new())
+        }
         _ => None,
     }
 }
@@ -268,21 +429,27 @@ fn unauthorized(error: AuthorizationError) -> Error {
     StreamableHttpError::Io(std::io::Error::other(error))
 }
 
-fn wants_all_fields(message: &ClientJsonRpcMessage) -> bool {
-    let JsonRpcMessage::Request(message) = message else {
-        return false;
-    };
-    // `rmcp` lacks a capability in the result of `initialize`.
-    is_verbatim(&message.request) || matches!(message.request, ClientRequest::InitializeRequest(_))
+/// Reads the response to a request.
+fn message_in(body: &[u8], id: &RequestId) -> Result<ServerJsonRpcMessage, Error> {
+    let invalid = |why: String| StreamableHttpError::UnexpectedServerResponse(why.into());
+    let message = serde_json::from_slice(body).map_err(|error| invalid(error.to_string()))?;
+    let message = response_in(message, id);
+    if let Some(error) = error_in(&message) {
+        return Ok(ServerJsonRpcMessage::error(error, Some(id.clone())));
+    }
+    // The result of another request may be meant for another client.
+    if message.get("result").is_none() || !has_id(&message, id) {
+        return Err(invalid("the body is not the response to the request".to_owned()));
+    }
+    serde_json::from_value(wrapped(message)).map_err(|error| invalid(error.to_string()))
 }
 
-fn message_in(body: &[u8]) -> Result<ServerJsonRpcMessage, Error> {
-    let message = serde_json::from_slice(body).and_then(|message| serde_json::from_value(wrapped(message)));
-    message.map_err(|error| StreamableHttpError::UnexpectedServerResponse(error.to_string().into()))
-}
-
-/// Converts an error response. A JSON-RPC error in the body is passed on as a message.
-async fn failed(response: Response) -> Result<StreamableHttpPostResponse, Error> {
+/// Converts an error response. A JSON-RPC error that is the response to the request is passed on as a message.
+async fn failed(
+    response: Response,
+    message: &ClientJsonRpcMessage,
+    has_session: bool,
+) -> Result<StreamableHttpPostResponse, Error> {
     let status = response.status();
     let challenges = response.headers().get_all(WWW_AUTHENTICATE).iter();
     let challenges: Vec<_> = challenges.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
@@ -296,20 +463,33 @@ async fn failed(response: Response) -> Result<StreamableHttpPostResponse, Error>
         }
         _ => {}
     }
-    let is_busy = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
-    let retry_after = header(&response, &RETRY_AFTER);
-    let is_refusal = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-    if !is_refusal
-        && header(&response, &CONTENT_TYPE).is_some_and(|kind| kind.starts_with(JSON))
-        && let Ok(body) = read(response, MAX_FAILURE_BYTES).await
-        && let Ok(message @ JsonRpcMessage::Error(_)) = serde_json::from_slice(&body)
-    {
-        return Ok(StreamableHttpPostResponse::Json(message, None));
+    let (failure, body) = HttpFailure::read(response).await;
+    let JsonRpcMessage::Request(sent) = message else {
+        let is_lost = has_session && matches!(status, StatusCode::NOT_FOUND | StatusCode::GONE);
+        return Err(if is_lost { StreamableHttpError::SessionExpired } else { failure.into() });
+    };
+    let body = response_in(body, &sent.id);
+    let error = error_in(&body);
+    let is_unknown_method = error.as_ref().is_some_and(|error| error.code == ErrorCode::METHOD_NOT_FOUND);
+    if has_session && matches!(status, StatusCode::NOT_FOUND | StatusCode::GONE) && !is_unknown_method {
+        return Err(StreamableHttpError::SessionExpired);
     }
-    Err(match is_busy {
-        true => HttpStatusError::new(status.as_u16(), retry_after).into(),
-        false => StreamableHttpError::UnexpectedServerResponse(format!("HTTP {status}").into()),
-    })
+    if failure.is_unauthorized() || failure.is_busy() {
+        return Err(failure.into());
+    }
+    let error = match sent.request {
+        // Servers of earlier revisions reject the unknown method in many ways.
+        ClientRequest::DiscoverRequest(_) if !status.is_redirection() => {
+            error.or_else(|| Some(ErrorData::invalid_request(failure.to_string(), None)))
+        }
+        _ => error.filter(|error| has_id(&body, &sent.id) || is_defined(error.code)),
+    };
+    match error {
+        Some(error) => {
+            Ok(StreamableHttpPostResponse::Json(ServerJsonRpcMessage::error(error, Some(sent.id.clone())), None))
+        }
+        None => Err(failure.into()),
+    }
 }
 
 /// Reads a body within the size limit.

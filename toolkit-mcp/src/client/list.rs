@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::{ClientRequest, ErrorCode, ListToolsRequest, PaginatedRequestParams, PingRequest, RequestMetaObject};
+use rmcp::model::{ClientRequest, ErrorCode, ListToolsRequest, PaginatedRequestParams, RequestMetaObject};
 use rmcp::service::ServiceError;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -74,13 +74,8 @@ fn deceptive_texts(tool: &Tool) -> Vec<Diagnostic> {
 /// Checks that the server answers.
 pub(super) async fn probe(link: &Link) -> Result<(), ToolError> {
     let connection = link.connection().await?;
-    let question = match connection.is_legacy() {
-        true => ClientRequest::PingRequest(PingRequest::default()),
-        // The revision has no `ping`.
-        false => ClientRequest::ListToolsRequest(ListToolsRequest::default()),
-    };
     let remote = link.remote();
-    match in_time(remote, remote.limits.start, connection.ask(question, None, None)).await? {
+    match in_time(remote, remote.limits.start, connection.ask(connection.harmless_request(), None, None)).await? {
         Ok(_) => Ok(()),
         Err(error) => Err(remote.failed(&connection, error).await),
     }
@@ -92,7 +87,7 @@ pub(super) async fn refresh(remote: &Remote, connection: &Arc<Connection>) -> Re
 }
 
 /// Lists the tools of all pages.
-async fn pages(remote: &Remote, connection: &Connection) -> Result<Vec<Value>, ToolError> {
+async fn pages(remote: &Remote, connection: &Arc<Connection>) -> Result<Vec<Value>, ToolError> {
     let limits = &remote.limits;
     let (mut tools, mut n_bytes, mut cursor): (Vec<Value>, usize, Option<String>) = (Vec::new(), 0, None);
     for _ in 0..limits.pages {
@@ -128,7 +123,7 @@ async fn pages(remote: &Remote, connection: &Connection) -> Result<Vec<Value>, T
 
 async fn page(
     remote: &Remote,
-    connection: &Connection,
+    connection: &Arc<Connection>,
     cursor: Option<String>,
 ) -> Result<Map<String, Value>, ToolError> {
     let params = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));

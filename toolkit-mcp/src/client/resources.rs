@@ -1,5 +1,7 @@
 //! The resources of a server.
 
+use std::sync::Arc;
+
 use rmcp::model::{
     ClientRequest, ErrorCode, ListResourceTemplatesRequest, ListResourcesRequest, PaginatedRequestParams,
     ReadResourceRequest, ReadResourceRequestParams, RequestMetaObject,
@@ -185,7 +187,7 @@ async fn pages<T: DeserializeOwned>(
 /// Requests a page. Returns `None` if the server does not have the method, although it has declared resources.
 async fn page(
     remote: &Remote,
-    connection: &Connection,
+    connection: &Arc<Connection>,
     request: ClientRequest,
 ) -> Result<Option<Map<String, Value>>, ToolError> {
     let listing = connection.ask(request, None::<RequestMetaObject>, None);

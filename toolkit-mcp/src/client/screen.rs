@@ -123,6 +123,12 @@ impl Screen {
         }
     }
 
+    /// Records that the server was restarted, so that its tools and resources may have changed.
+    pub(super) fn is_restarted(&self) {
+        self.changes.send_modify(|n| *n += 1);
+        self.resources.list_changed();
+    }
+
     /// Decides about an incoming message.
     pub(super) fn received<'m>(&self, json: &'m [u8]) -> Verdict<'m> {
         let Ok(envelope) = serde_json::from_slice::<Envelope<'m>>(json) else {

@@ -43,7 +43,7 @@ pub enum ErrorKind {
     Denied,
     /// A decision about the call is open, and the tool has not started; the call may be made again later.
     Pending,
-    /// The arguments exceed the size limit of the dispatcher.
+    /// The arguments exceed the size limit of the dispatcher or of the backend.
     TooLarge,
     /// The arguments are not JSON.
     MalformedJson,
