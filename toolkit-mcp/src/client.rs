@@ -62,6 +62,7 @@ mod process;
 mod program;
 mod questions;
 mod remote;
+mod repair;
 mod resources;
 mod running_calls;
 mod screen;

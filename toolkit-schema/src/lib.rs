@@ -76,6 +76,8 @@ pub mod plan;
 #[doc(hidden)]
 pub mod portable;
 #[doc(hidden)]
+pub mod repair;
+#[doc(hidden)]
 pub mod root;
 #[doc(hidden)]
 pub mod suggest;

@@ -1,5 +1,5 @@
 //! A defective MCP server over stdio. Its first argument selects the defect of its start; the second is one of the
-//! lists below, or a file with the tools to list.
+//! lists below, a file with the tools to list, or the folder of the responses.
 
 use std::io::{BufRead, Write, stdin, stdout};
 use std::time::Duration;
@@ -41,6 +41,7 @@ fn main() {
             say(&json!({ "jsonrpc": "2.0", "id": "nobody", "error": { "code": -32601, "message": "what?" } }));
         }
         match (manner.as_str(), method) {
+            ("raw", _) if respond_raw(&listing, &message) => continue,
             ("mute", _) => continue,
             ("garbage", _) => {
                 println!("{{]{line}");
@@ -138,6 +139,25 @@ fn main() {
             }
         }
     }
+}
+
+/// Responds with the bytes of a file in a folder: `tools_list` for a method, `call_NAME` for a tool, with `.error` for an
+/// error. The messages in a file with `.before` precede the response.
+fn respond_raw(folder: &str, message: &Value) -> bool {
+    let name = match message["method"].as_str() {
+        Some("tools/call") => format!("call_{}", message["params"]["name"].as_str().unwrap_or_default()),
+        method => method.unwrap_or_default().replace('/', "_"),
+    };
+    let read = |suffix: &str| std::fs::read(format!("{folder}/{name}{suffix}"));
+    let (field, body) = match (read(""), read(".error")) {
+        (Ok(result), _) => ("result", result),
+        (_, Ok(error)) => ("error", error),
+        _ => return false,
+    };
+    let before = read(".before").unwrap_or_default();
+    let head = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"{field}\":", message["id"]);
+    stdout().lock().write_all(&[&before, head.as_bytes(), &body, b"}\n"].concat()).unwrap();
+    true
 }
 
 fn say(message: &Value) {

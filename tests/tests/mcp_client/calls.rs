@@ -98,15 +98,16 @@ async fn refused(dispatcher: &Dispatcher, code: i64, message: &str) -> (ErrorKin
 }
 
 #[tokio::test]
-async fn protocol_errors_are_converted_without_their_details() {
+async fn protocol_errors_are_converted_with_their_text() {
     let dispatcher = dispatcher(&peer(&["usual"])).await;
     let said = async |code, message| refused(&dispatcher, code, message).await;
-    let gone = (ErrorKind::UnknownTool, "the MCP server `peer` no longer has this tool".to_owned());
+    let gone =
+        (ErrorKind::UnknownTool, "the MCP server `peer` no longer has this tool: Unknown tool: refuse".to_owned());
     assert_eq!(said(-32602, "Unknown tool: refuse").await, gone);
     assert_eq!(said(-32602, "`a` is missing").await, (ErrorKind::InvalidArguments, "`a` is missing".to_owned()));
     for code in [-32603, -32000, 1] {
-        let masked = (ErrorKind::Internal, format!("the MCP server `peer` failed with error {code}"));
-        assert_eq!(said(code, "the password is hunter2").await, masked);
+        let shown = (ErrorKind::Internal, format!("the MCP server `peer` failed with error {code}: the disk is full"));
+        assert_eq!(said(code, "the disk is full").await, shown);
     }
     let (_, long) = said(-32602, &"x".repeat(1 << 20)).await;
     assert_eq!(long.chars().count(), 2001);

@@ -244,7 +244,7 @@ async fn a_server_that_does_not_start_is_an_error() {
     assert_eq!(not_started(peer(&["garbage"]).start_timeout(soon)).await, (ErrorKind::Unavailable, no_answer));
     let (kind, message) = not_started(peer(&["old"])).await;
     assert_eq!(kind, ErrorKind::Unavailable);
-    assert_eq!(message, "the MCP server `peer` rejected this client: error -32600");
+    assert_eq!(message, "the MCP server `peer` rejected this client: error -32600: too old");
     let (kind, message) = not_started(McpBackend::stdio("peer", "/nowhere/at-all")).await;
     assert_eq!(kind, ErrorKind::Unavailable);
     assert_eq!(message, "the MCP server `peer` cannot be started: entity not found");

@@ -3,6 +3,7 @@
 mod authority;
 mod calls;
 mod configured;
+mod damaged;
 mod exchanges;
 mod faults;
 mod fields;
@@ -15,6 +16,8 @@ mod official_tasks;
 mod operated;
 mod ours;
 mod proxied;
+mod raw;
+mod refused;
 mod reloaded;
 mod resources;
 mod subscriptions;

@@ -64,9 +64,14 @@ async fn an_end_without_a_result_or_an_error_is_an_error() {
         let (error, _) = error_of(Era::Modern, vec![state(Era::Modern, "completed", end)]).await;
         assert_eq!((error.kind(), error.message()), (ErrorKind::InvalidResponse, message));
     }
-    for end in [json!({}), json!({ "error": "full" }), json!({ "error": {} })] {
+    for (end, message) in [
+        (json!({}), "responded with a failed task without an error"),
+        (json!({ "error": null }), "responded with a failed task without an error"),
+        (json!({ "error": "full" }), "failed with error -32603: full"),
+        (json!({ "error": {} }), "failed with error -32603"),
+    ] {
         let (error, _) = error_of(Era::Modern, vec![state(Era::Modern, "failed", end)]).await;
-        assert_eq!(error.message(), "the MCP server `up` responded with a failed task without an error");
+        assert_eq!(error.message(), format!("the MCP server `up` {message}"));
     }
 }
 

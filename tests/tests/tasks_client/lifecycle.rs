@@ -83,7 +83,7 @@ async fn a_task_that_fails_is_an_error_of_the_call() {
         let error = build(&server.backend()).await.unwrap_err();
         assert_eq!(
             (error.kind(), error.message()),
-            (ErrorKind::Internal, "the MCP server `up` failed with error -32603")
+            (ErrorKind::Internal, "the MCP server `up` failed with error -32603: the disk of host 7 is full")
         );
         assert!(server.seen("tasks/cancel").is_empty(), "{era:?}");
 

@@ -10,7 +10,8 @@ use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout};
 use toolkit::backend::{BackendCall, BackendResponse};
 use toolkit::call::ErrorKind;
-use toolkit::{Context, ToolError};
+use toolkit::{Arguments, Context, ToolError};
+use toolkit_schema::repair::repaired;
 
 use super::capabilities::meta;
 use super::link::Link;
@@ -27,7 +28,7 @@ const MIN_EXTENSION: Duration = Duration::from_millis(20);
 ///
 /// Dropping the future notifies the server that the request is canceled.
 pub(super) async fn run(link: &Link, call: BackendCall<'_>) -> Result<BackendResponse, ToolError> {
-    let Value::Object(arguments) = call.arguments().to_value()? else {
+    let Value::Object(arguments) = arguments_of(&call)? else {
         let message = "the arguments of an MCP tool must be a JSON object";
         return Err(ToolError::new(ErrorKind::InvalidArguments, message));
     };
@@ -66,6 +67,14 @@ pub(super) async fn run(link: &Link, call: BackendCall<'_>) -> Result<BackendRes
         None | Some("complete") => Ok(BackendResponse::Mcp(result)),
         Some(_) => Err(questions::unsupported_request()),
     }
+}
+
+/// Returns the arguments of a call. What this parser rejects is repaired, such as a number that a tool takes as any value.
+fn arguments_of(call: &BackendCall<'_>) -> Result<Value, ToolError> {
+    call.arguments().to_value().or_else(|error| match call.arguments() {
+        Arguments::Json(text) => serde_json::from_str(&repaired(text)).map_err(|_| error),
+        _ => Err(error),
+    })
 }
 
 /// Waits for a call for the given time, which is extended by the time that the user takes to answer.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rmcp::model::{ErrorCode, ErrorData};
 use rmcp::service::{ClientInitializeError, ServiceError};
 use rmcp::transport::DynamicTransportError;
+use serde_json::Value;
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
 use toolkit::lint::invisible::escaped;
@@ -16,9 +17,12 @@ use super::connection::Connection;
 use super::http_failure::{HttpFailure, OverHttp, Reach, authorization_error, reach};
 use super::process::ExitState;
 use super::remote::{Remote, Target};
+use super::verbatim::UNREADABLE_RESULT;
 
 /// The length in characters to which a server's error message is truncated.
 const MAX_MESSAGE_CHARS: usize = 2_000;
+/// The maximum length in bytes of the data of a server's error that is shown beside its message.
+const MAX_DATA_BYTES: usize = 1_000;
 
 /// The consequence of a lost request.
 #[derive(Clone, Copy)]
@@ -75,8 +79,9 @@ impl Remote {
                 self.not_reached(error, Loss::IsHarmless)
             }
             ClientInitializeError::JsonRpcError(error) => {
-                let message = format!("{self} rejected this client: error {}", error.code.0);
-                ToolError::new(ErrorKind::Unavailable, message).caused_by(shortened(&error.message))
+                let message =
+                    followed(&format!("{self} rejected this client: error {}", error.code.0), &text_of(error));
+                ToolError::new(ErrorKind::Unavailable, message)
             }
             ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
                 let theirs: Vec<&str> = server_supported.iter().map(|version| version.as_str()).take(8).collect();
@@ -156,21 +161,26 @@ impl Remote {
         }
     }
 
-    /// Converts a JSON-RPC error of the server.
+    /// Converts a JSON-RPC error of the server. Many servers report the failures of their tools so, and the model has to
+    /// read the text to correct the call.
     pub(super) fn convert(&self, error: &ErrorData) -> ToolError {
-        let message = shortened(&error.message);
+        let text = text_of(error);
         match error.code {
-            ErrorCode::INVALID_PARAMS if reports_unknown_tool(&message) => {
-                ToolError::new(ErrorKind::UnknownTool, format!("{self} no longer has this tool")).caused_by(message)
+            UNREADABLE_RESULT => self.invalid_response(&followed("with a result that cannot be read", &text)),
+            ErrorCode::INVALID_PARAMS if reports_unknown_tool(&shortened(&error.message)) => {
+                ToolError::new(ErrorKind::UnknownTool, followed(&format!("{self} no longer has this tool"), &text))
             }
-            ErrorCode::INVALID_PARAMS => ToolError::new(ErrorKind::InvalidArguments, message),
+            ErrorCode::INVALID_PARAMS if text.is_empty() => {
+                ToolError::new(ErrorKind::InvalidArguments, format!("{self} rejected the arguments"))
+            }
+            ErrorCode::INVALID_PARAMS => ToolError::new(ErrorKind::InvalidArguments, text),
             ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY => {
-                ToolError::failed("the tool requires a client capability that this program does not support")
-                    .caused_by(message)
+                let message = "the tool requires a client capability that this program does not support";
+                ToolError::failed(followed(message, &text))
             }
-            // The text may be meant for the operator of the server, so the model does not read it.
             ErrorCode(code) => {
-                ToolError::new(ErrorKind::Internal, format!("{self} failed with error {code}")).caused_by(message)
+                let message = followed(&format!("{self} failed with error {code}"), &text);
+                ToolError::new(ErrorKind::Internal, message).caused_by(text)
             }
         }
     }
@@ -227,6 +237,28 @@ impl Remote {
 fn reports_unknown_tool(message: &str) -> bool {
     let message = message.to_ascii_lowercase();
     message.contains("tool") && ["unknown", "not found", "no tool"].iter().any(|words| message.contains(words))
+}
+
+/// Returns the text of a JSON-RPC error: its message, and its data if they are short. Invisible characters are escaped.
+pub(super) fn text_of(error: &ErrorData) -> String {
+    let message = shortened(error.message.trim());
+    let data = match &error.data {
+        Some(Value::String(text)) => text.trim().to_owned(),
+        Some(data) if !data.is_null() => data.to_string(),
+        _ => String::new(),
+    };
+    let is_shown = !data.is_empty() && data.len() <= MAX_DATA_BYTES && !message.contains(&data);
+    let text = match (message.is_empty(), is_shown) {
+        (true, true) => data,
+        (false, true) => format!("{message} ({data})"),
+        (_, false) => message,
+    };
+    shortened(&escaped(&text))
+}
+
+/// Appends the text of a server to a message, if there is one.
+pub(super) fn followed(message: &str, text: &str) -> String {
+    if text.is_empty() { message.to_owned() } else { format!("{message}: {text}") }
 }
 
 pub(super) fn shortened(text: &str) -> String {

@@ -6,16 +6,15 @@
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
 use serde_json::Value;
 
+use super::verbatim;
+
 /// Returns the JSON-RPC error in a message or a batch, also if it is incomplete.
 pub(super) fn error_in(message: &Value) -> Option<ErrorData> {
     if let Value::Array(batch) = message {
         return batch.iter().find_map(error_in);
     }
     let error = message.get("error").filter(|error| !error.is_null() && message.get("method").is_none())?;
-    let code = error["code"].as_i64().and_then(|code| code.try_into().ok());
-    let text = error["message"].as_str().or(error.as_str()).unwrap_or_default();
-    let data = error.get("data").cloned();
-    Some(ErrorData::new(code.map_or(ErrorCode::INTERNAL_ERROR, ErrorCode), text.to_owned(), data))
+    serde_json::from_value(verbatim::error(error.clone())).ok()
 }
 
 /// Returns true if a message has the id of a request. Some servers answer `1` with `"1"`.

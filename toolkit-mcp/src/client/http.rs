@@ -17,6 +17,7 @@ use rmcp::transport::streamable_http_client::{
     AuthRequiredError, InsufficientScopeError, SseError, StreamableHttpClient, StreamableHttpError,
     StreamableHttpPostResponse,
 };
+use serde_json::Value;
 use sse_stream::{Sse, SseStream};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 use toolkit::call::ErrorKind;
@@ -26,8 +27,9 @@ use super::event_limit::EventLimit;
 use super::exchange::{error_in, has_id, is_defined, may_report_lost_session, response_in};
 use super::http_failure::HttpFailure;
 use super::limits::Limits;
+use super::repair;
 use super::screen::{Screen, Verdict};
-use super::verbatim::wrapped;
+use super::verbatim::{self, wrapped};
 use super::watches::Watches;
 
 /// The HTTP transport of `rmcp`, except for the responses to messages.
@@ -342,13 +344,19 @@ fn passed_on(screen: &Screen, mut data: String, request: Option<&RequestId>) -> 
             return serde_json::to_string(&ServerJsonRpcMessage::error(error, Some(id))).ok();
         }
     }
-    match screen.received(data.as_bytes()) {
+    let verdict = match screen.received(data.as_bytes()) {
+        Verdict::Stray => {
+            data = repair::message(data.as_bytes()).unwrap_or(data);
+            screen.received(data.as_bytes())
+        }
+        verdict => verdict,
+    };
+    match verdict {
         Verdict::Done => None,
-        Verdict::Result(..) => Some(match serde_json::from_str(&data) {
-            Ok(message) => wrapped(message).to_string(),
-            Err(_) => data,
-        }),
-        _ => Some(data),
+        Verdict::Result(..) | Verdict::Pass => {
+            Some(verbatim::message(data.as_bytes()).map_or(data, |message| message.to_string()))
+        }
+        Verdict::Stray => Some(data),
     }
 }
 
@@ -432,8 +440,10 @@ fn unauthorized(error: AuthorizationError) -> Error {
 /// Reads the response to a request.
 fn message_in(body: &[u8], id: &RequestId) -> Result<ServerJsonRpcMessage, Error> {
     let invalid = |why: String| StreamableHttpError::UnexpectedServerResponse(why.into());
-    let message = serde_json::from_slice(body).map_err(|error| invalid(error.to_string()))?;
-    let message = response_in(message, id);
+    let message = match verbatim::message(body).map_err(|error| invalid(error.to_string()))? {
+        batch @ Value::Array(_) => wrapped(response_in(batch, id)),
+        message => message,
+    };
     if let Some(error) = error_in(&message) {
         return Ok(ServerJsonRpcMessage::error(error, Some(id.clone())));
     }
@@ -441,7 +451,7 @@ fn message_in(body: &[u8], id: &RequestId) -> Result<ServerJsonRpcMessage, Error
     if message.get("result").is_none() || !has_id(&message, id) {
         return Err(invalid("the body is not the response to the request".to_owned()));
     }
-    serde_json::from_value(wrapped(message)).map_err(|error| invalid(error.to_string()))
+    serde_json::from_value(message).map_err(|error| invalid(error.to_string()))
 }
 
 /// Converts an error response. A JSON-RPC error that is the response to the request is passed on as a message.

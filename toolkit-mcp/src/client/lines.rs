@@ -10,21 +10,21 @@ use rmcp::RoleClient;
 use rmcp::model::{ClientNotification, CustomResult, JsonRpcMessage, RequestId, ServerResult};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use serde_json::Value;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::watch;
 
 use super::line_reader::LineReader;
 use super::process::{ExitState, Process};
+use super::repair;
 use super::screen::{Screen, Verdict};
-use super::verbatim::{is_verbatim, wrapped};
+use super::verbatim::{self, is_verbatim};
 
 /// The stdio transport, with one message per line.
 ///
 /// It differs from the transport of `rmcp` in its handling of invalid lines. A line that is too long ends the
-/// connection, since it may be the response to a request. Other invalid lines are skipped and counted for error
-/// messages. Results of tools are passed on unchanged, since types may lack some of their fields.
+/// connection, since it may be the response to a request. Other invalid lines are repaired, or else skipped and counted
+/// for error messages. Results of tools are passed on unchanged, since types may lack some of their fields.
 pub(super) struct Lines {
     process: Process,
     output: LineReader<ChildStdout>,
@@ -90,22 +90,27 @@ impl Lines {
             if line.is_empty() {
                 continue;
             }
-            let message = match self.screen.received(line) {
+            let repaired;
+            let (line, verdict) = match self.screen.received(line) {
+                Verdict::Stray => {
+                    repaired = repair::message(line).unwrap_or_default();
+                    (repaired.as_bytes(), self.screen.received(repaired.as_bytes()))
+                }
+                verdict => (line, verdict),
+            };
+            let message = match verdict {
                 Verdict::Done => {
                     // A server that sends without pause must not starve other tasks.
                     tokio::task::consume_budget().await;
                     continue;
                 }
                 Verdict::Result(id, result) if locked(&self.verbatim).remove(&id) => {
-                    // A result that is nested too deeply becomes `null`.
-                    let result: Value = serde_json::from_str(result.get()).unwrap_or_default();
-                    Some(JsonRpcMessage::response(ServerResult::CustomResult(CustomResult(result)), id))
+                    Some(match verbatim::result(result.get()) {
+                        Ok(result) => JsonRpcMessage::response(ServerResult::CustomResult(CustomResult(result)), id),
+                        Err(error) => JsonRpcMessage::error(verbatim::unreadable(&error), Some(id)),
+                    })
                 }
-                Verdict::Result(..) => {
-                    let message = serde_json::from_slice(line).map(wrapped);
-                    message.and_then(serde_json::from_value).ok()
-                }
-                Verdict::Pass => serde_json::from_slice(line).ok(),
+                Verdict::Result(..) | Verdict::Pass => verbatim::message(line).and_then(serde_json::from_value).ok(),
                 Verdict::Stray => None,
             };
             if let Some(message) = message {

@@ -20,6 +20,7 @@ use toolkit::{Manifest, Tool, ToolError};
 use super::connection::Connection;
 use super::link::Link;
 use super::remote::Remote;
+use super::verbatim::UNREADABLE;
 
 /// Lists the tools of a server, with their names on the server, in the namespace of the server.
 pub(super) async fn offers(link: &Link) -> Result<OfferedTools, ToolError> {
@@ -39,9 +40,12 @@ pub(super) async fn offers(link: &Link) -> Result<OfferedTools, ToolError> {
         if connection.has_declared_tasks() {
             offer_tasks(tool);
         }
-        let why = match lacks_tasks(tool, connection.has_tasks()) {
-            true => Some((DiagnosticKind::MissingFeature, LACKS_TASKS.to_owned())),
-            false => bound_mcp_json(tool).err().map(|why| (DiagnosticKind::TooLong, why)),
+        let why = if let Some(reason) = tool.get(UNREADABLE) {
+            Some((DiagnosticKind::Malformed, reason.as_str().unwrap_or_default().to_owned()))
+        } else if lacks_tasks(tool, connection.has_tasks()) {
+            Some((DiagnosticKind::MissingFeature, LACKS_TASKS.to_owned()))
+        } else {
+            bound_mcp_json(tool).err().map(|why| (DiagnosticKind::TooLong, why))
         };
         if let Some((kind, why)) = &why {
             diagnostics.push(left_out(remote, *kind, tool["name"].as_str().unwrap_or_default(), why, None));

@@ -20,6 +20,7 @@ use super::list::{in_time, size};
 use super::remote::Remote;
 use super::trace;
 use super::uri::is_uri;
+use super::verbatim::UNREADABLE;
 use super::watches::MAX_WATCHED;
 
 /// The maximum number of resources that a server may list, and of templates.
@@ -83,7 +84,14 @@ pub(super) async fn read(
         Err(ServiceError::McpError(error)) if matches!(error.code, RESOURCE_NOT_FOUND | ErrorCode::INVALID_PARAMS) => {
             return Ok(None);
         }
-        Err(error) => return Err(remote.failed(&connection, error).await),
+        Err(error) => {
+            let error = remote.failed(&connection, error).await;
+            // The text is that of the server. The text of an internal error of this program would be hidden.
+            return Err(match error.kind() {
+                ErrorKind::Internal => ToolError::failed(error.message()).caused_by(error),
+                _ => error,
+            });
+        }
     };
     if result.get("resultType").is_some_and(|kind| kind != "complete") {
         // The server requests user input or sampling, which this client does not support.
@@ -164,6 +172,10 @@ async fn pages<T: DeserializeOwned>(
         }
         if n_bytes > max_bytes {
             return Err(invalid(format!("more than {max_bytes} bytes of resources")));
+        }
+        // One line for each page, since a server may list many.
+        if let Some((entry, reason)) = listed.iter().find_map(|entry| Some((entry, entry.get(UNREADABLE)?))) {
+            tracing::warn!(%remote, name = %entry["name"], %reason, "a resource is left out");
         }
         listed.retain(|entry| size(entry) <= MAX_ENTRY_BYTES && count(entry) <= MAX_ENTRY_VALUES);
         n_values += listed.iter().map(count).sum::<usize>();

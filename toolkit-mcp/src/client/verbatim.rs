@@ -1,9 +1,16 @@
 //! Lossless transfer of results through types that do not have all of their fields.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
 
-use rmcp::model::{ClientRequest, ServerResult, Tool};
-use serde_json::{Value, json};
+use rmcp::model::{ClientRequest, ErrorCode, ErrorData, ServerResult, Tool};
+use serde::de::Error as _;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use toolkit_schema::repair::repaired;
+
+use super::repair;
 
 /// The key of the complete result in the `_meta` of the result that `rmcp` parses.
 const KEY: &str = "rs.toolkit/verbatim";
@@ -14,6 +21,100 @@ pub(super) const TASKS: &str = "rs.toolkit/tasks";
 
 /// The fields of results with resources.
 const RESOURCES: [&str; 3] = ["resources", "resourceTemplates", "contents"];
+
+/// The fields of results with a list, whose entries are read one by one if the result cannot be read as a whole.
+const LISTS: [&str; 3] = ["tools", "resources", "resourceTemplates"];
+
+/// The key of an entry of a list that cannot be read, whose value is the reason.
+pub(super) const UNREADABLE: &str = "rs.toolkit/unreadable";
+
+/// The length in characters to which the name of such an entry is truncated.
+const MAX_NAME_CHARS: usize = 128;
+
+/// The code of the error that stands for a result that cannot be read. It is not a code of the protocol.
+pub(super) const UNREADABLE_RESULT: ErrorCode = ErrorCode(i32::MIN);
+
+/// Parses a message of a server, with a [wrapped] result. A result that cannot be read becomes an error of its request.
+pub(super) fn message(json: &[u8]) -> serde_json::Result<Value> {
+    if let Ok(message) = serde_json::from_slice(json) {
+        return Ok(wrapped(message));
+    }
+    let text = repair::message(json).ok_or_else(|| serde_json::Error::custom("not a message"))?;
+    let fields: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_str(&text)?;
+    let mut message = Map::new();
+    for (name, json) in fields {
+        let (name, value) = match result(json.get()) {
+            Err(error) if name == "result" => ("error".into(), json!(unreadable(&error))),
+            value => (name, value?),
+        };
+        message.insert(name.into_owned(), value);
+    }
+    Ok(wrapped(Value::Object(message)))
+}
+
+/// Parses a result. An entry of its list that cannot be read is replaced by the reason.
+pub(super) fn result(json: &str) -> serde_json::Result<Value> {
+    let error = match repair::parse(json) {
+        Ok(result) => return Ok(result),
+        Err(error) => error,
+    };
+    let text = repaired(json.as_bytes());
+    let Ok(fields) = serde_json::from_str::<BTreeMap<Cow<'_, str>, &RawValue>>(&text) else {
+        return Err(error);
+    };
+    let mut result = Map::new();
+    for (name, json) in fields {
+        let value = match LISTS.contains(&&*name) {
+            true => {
+                let entries: Vec<&RawValue> = serde_json::from_str(json.get())?;
+                entries.into_iter().map(|entry| self::entry(entry.get())).collect()
+            }
+            false => serde_json::from_str(json.get())?,
+        };
+        result.insert(name.into_owned(), value);
+    }
+    Ok(Value::Object(result))
+}
+
+/// Parses an entry of a list, or describes why it cannot be read.
+fn entry(json: &str) -> Value {
+    serde_json::from_str(json).unwrap_or_else(|error| {
+        let fields: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_str(json).unwrap_or_default();
+        let text = |name| fields.get(name).and_then(|json| serde_json::from_str::<String>(json.get()).ok());
+        let name =
+            text("name").or_else(|| text("uri")).map(|name| name.chars().take(MAX_NAME_CHARS).collect::<String>());
+        json!({ UNREADABLE: reason(&error), "name": name })
+    })
+}
+
+/// Returns the error that stands for a result that cannot be read.
+pub(super) fn unreadable(error: &serde_json::Error) -> ErrorData {
+    ErrorData::new(UNREADABLE_RESULT, reason(error), None)
+}
+
+fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.starts_with("recursion limit exceeded") {
+        true => "it is nested deeper than 127 levels".to_owned(),
+        false => format!("it is not JSON: {text}"),
+    }
+}
+
+/// Returns an error of a server in the form that `rmcp` accepts. Servers send codes of any size, and errors that are
+/// only a text.
+pub(super) fn error(error: Value) -> Value {
+    if error.is_null() {
+        return error;
+    }
+    let (code, message) = (&error["code"], &error["message"]);
+    let number = code.as_i64().and_then(|code| i32::try_from(code).ok()).unwrap_or(ErrorCode::INTERNAL_ERROR.0);
+    let text = match (message, &error) {
+        (Value::String(text), _) | (Value::Null, Value::String(text)) => text.clone(),
+        (Value::Null, Value::Object(_) | Value::Null) => String::new(),
+        (Value::Null, other) | (other, _) => other.to_string(),
+    };
+    json!({ "code": number, "message": text, "data": error["data"] })
+}
 
 /// Returns true for a request whose result is passed on unchanged.
 pub(super) fn is_verbatim(request: &ClientRequest) -> bool {
@@ -34,6 +135,13 @@ pub(super) fn is_verbatim(request: &ClientRequest) -> bool {
 ///
 /// A tool that `rmcp` cannot parse must not invalidate the list, so it is only in the complete result.
 pub(super) fn wrapped(mut message: Value) -> Value {
+    if let Value::Object(fields) = &mut message {
+        // Some servers send both fields, and one of them is `null`.
+        if let Some(error) = fields.remove("error").filter(|error| !error.is_null()) {
+            fields.remove("result");
+            fields.insert("error".to_owned(), self::error(error));
+        }
+    }
     let Some(result) = message.get_mut("result") else {
         return message;
     };

@@ -9,9 +9,12 @@ use super::limit;
 use super::policy::Policy;
 use super::scope::scoped;
 use crate::backend::{BackendCall, Normal, Parts, Route, normalize, without_tool_id};
-use crate::call::{Arguments, Change, Context, RunResult, ToolError, check_output_tree, unwind, validated_arguments};
+use crate::call::{
+    Arguments, Change, Context, ErrorKind, RunResult, ToolError, check_output_tree, unwind, validated_arguments,
+};
 use crate::stream::Queue;
 use crate::tool::Tool;
+use toolkit_schema::repair::repaired;
 
 impl Dispatcher {
     /// Runs all stages of a call after its backend was selected.
@@ -46,6 +49,12 @@ impl Dispatcher {
     }
 }
 
+/// Returns true if a JSON text contains escaped surrogates, which may be unpaired. They are skipped where the schema
+/// accepts any text.
+fn has_surrogates(text: &[u8]) -> bool {
+    text.windows(3).any(|escape| matches!(escape, [b'\\', b'u', b'd' | b'D']))
+}
+
 impl Policy {
     /// Returns the arguments in a form that matches the input schema: the original text if it matches unchanged.
     fn fitting<'a>(&self, tool: &Tool, arguments: Arguments<'a>) -> Result<(Arguments<'a>, Vec<Change>), ToolError> {
@@ -55,10 +64,21 @@ impl Policy {
         }
         if let (Arguments::Json(text), Some(plan)) = (&arguments, tool.input().plan())
             && plan.decode::<IgnoredAny>(text).is_ok()
+            && !has_surrogates(text)
         {
             return Ok((arguments, Vec::new()));
         }
-        let (tree, changes) = validated_arguments(tool, &arguments, self.coercion)?;
+        let (tree, changes) = match validated_arguments(tool, &arguments, self.coercion) {
+            Err(error) if error.kind() == ErrorKind::MalformedJson => {
+                // Other programs accept more than this parser.
+                let Arguments::Json(text) = &arguments else { return Err(error) };
+                match validated_arguments(tool, &repaired(text).into(), self.coercion) {
+                    Err(again) if again.kind() == ErrorKind::MalformedJson => return Err(error),
+                    outcome => outcome,
+                }
+            }
+            outcome => outcome,
+        }?;
         Ok((if tree.is_rounded() { tree.to_text().into() } else { tree.value.into() }, changes))
     }
 

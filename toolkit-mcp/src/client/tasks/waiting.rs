@@ -16,10 +16,12 @@ use super::request;
 use super::requester::{Failure, Requester};
 use super::snapshot::{MIN_INTERVAL, Snapshot, Status};
 use crate::client::capabilities::meta;
+use crate::client::error::{followed, text_of};
 use crate::client::list::timed_out;
 use crate::client::listener::Listener;
 use crate::client::remote::Remote;
 use crate::client::screen::TaskWatch;
+use crate::client::verbatim;
 
 /// The maximum number of responses to `tasks/result` before the end of the task.
 const MAX_EARLY: usize = 10;
@@ -64,7 +66,7 @@ impl<'c> Waiting<'c> {
             Status::Completed => self.complete(snapshot.fields.remove("result").unwrap_or_default()),
             Status::Failed => {
                 self.requester.has_ended();
-                let error = snapshot.fields.remove("error").unwrap_or_default();
+                let error = snapshot.fields.remove("error").map(verbatim::error).unwrap_or_default();
                 Err(Failure::Final(match serde_json::from_value::<ErrorData>(error) {
                     Ok(error) => self.remote().convert(&error),
                     Err(_) => self.remote().invalid_response("with a failed task without an error"),
@@ -168,7 +170,7 @@ impl<'c> Waiting<'c> {
         };
         self.requester.ask(request::update(self.requester.id(), responses)).await?.map_err(|error| {
             let message = format!("{} rejected the answers of the user", self.remote());
-            Failure::Final(ToolError::failed(message).caused_by(error.message.into_owned()))
+            Failure::Final(ToolError::failed(followed(&message, &text_of(&error))))
         })?;
         self.answers.are_sent();
         Ok(())
