@@ -131,7 +131,7 @@ async fn a_program_with_too_much_to_keep_fails_and_repeats_no_call() {
         let response = client.call("run_code", json!({ "code": program }), accept).await;
         match era {
             // The program waits for the answer.
-            Era::Legacy => assert_eq!(response["result"]["isError"], false, "{response}"),
+            Era::Legacy => assert_ne!(response["result"]["isError"], true, "{response}"),
             Era::Modern => {
                 let text = response["result"]["content"][0]["text"].as_str().unwrap();
                 assert!(text.contains("at most 389120 bytes can be kept until the answer"), "{response}");

@@ -1,9 +1,12 @@
 //! JSON that parsers reject costs one entry of a list or one message, over each transport.
 
+use std::io::{BufRead, Write};
+
 use serde_json::{Value, json};
-use toolkit::Context;
-use toolkit::backend::Backend;
+use toolkit::backend::{Backend, Backends};
 use toolkit::call::ErrorKind;
+use toolkit::{Catalog, Context, Dispatcher};
+use toolkit_mcp::server::{Proxy, Server};
 
 use super::raw::{EACH_WAY, raw, tools};
 use super::{call, collected, dispatcher, in_the_end, peer};
@@ -149,4 +152,31 @@ async fn damaged_arguments_are_repaired_for_a_server() {
     }
     let error = in_the_end(dispatcher.call("peer:echo", r#"{"a": "#)).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::MalformedJson);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn damaged_arguments_pass_through_a_proxy() {
+    let backends = Backends::new();
+    backends.register(peer(&["usual"])).unwrap();
+    let server = Server::new(Dispatcher::new(Catalog::new([]).unwrap()).unwrap()).unwrap();
+    assert!(in_the_end(Proxy::new(server.clone(), backends).collect()).await.is_empty());
+    let (input, mut to) = std::io::pipe().unwrap();
+    let (from, output) = std::io::pipe().unwrap();
+    tokio::spawn(async move { server.pipes(input, output).await });
+    let mut lines = std::io::BufReader::new(from).lines();
+    let mut exchange = |message: &str| -> Value {
+        tokio::task::block_in_place(|| {
+            writeln!(to, "{message}").unwrap();
+            serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap()
+        })
+    };
+    let hello =
+        json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
+    exchange(&json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello }).to_string());
+    // The last one is not a message.
+    for (sent, received) in &arguments()[..3] {
+        let params = format!(r#"{{"name": "peer_echo", "arguments": {sent}}}"#);
+        let answer = exchange(&format!(r#"{{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {params}}}"#));
+        assert_eq!(&answer["result"]["structuredContent"]["arguments"], received, "{answer}");
+    }
 }

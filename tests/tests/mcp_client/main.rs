@@ -8,6 +8,7 @@ mod exchanges;
 mod faults;
 mod fields;
 mod followed;
+mod forwarded;
 mod http_faults;
 mod limits;
 mod listing;

@@ -2,12 +2,23 @@
 
 use std::borrow::Cow;
 
+use crate::call::ToolError;
 use crate::catalog::Naming;
+use crate::mcp::ERROR_KEY;
 use crate::tool::ToolId;
 
-/// Removes the id of the called tool from the start of a message. Each program prefixes messages
-/// with the id under which it lists the tool, so the prefixes would accumulate.
-pub(crate) fn without_tool_id<'m>(message: &'m str, called: &str) -> &'m str {
+/// Removes the id of the called tool from the start of an error. Each program prefixes its errors with the id under
+/// which it lists the tool, so the prefixes would accumulate. The result of a server of another kind stays as it is.
+pub(crate) fn without_tool_id(error: ToolError, called: &str) -> ToolError {
+    let meta = error.mcp_result().and_then(|result| result.get("_meta"));
+    let error = match meta.is_some_and(|meta| meta.get(ERROR_KEY).is_some()) {
+        true => error.with_first_text(|text| without_prefix(text, called)),
+        false => error,
+    };
+    error.with_message(|message| without_prefix(message, called))
+}
+
+fn without_prefix<'m>(message: &'m str, called: &str) -> &'m str {
     let mut rest = message;
     while let Some((first, after)) = rest.split_once(": ")
         && names(first, called)

@@ -60,7 +60,7 @@ fn from_mcp(result: Map<String, Value>) -> Result<Normal, ToolError> {
         // The texts are in the message already; as content, each program on the way would repeat
         // them.
         let others = content.into_iter().filter(|content| content.as_text().is_none());
-        return Err(read_error(message, &result).with_content(others));
+        return Err(read_error(message, &result).with_content(others).with_mcp_result(result));
     }
     let structured = match result.get("structuredContent") {
         Some(structured) => Some(structured.clone()),

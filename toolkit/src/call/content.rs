@@ -173,6 +173,11 @@ impl Content {
         }
     }
 
+    /// Returns the block as JSON.
+    pub(crate) fn to_value(&self) -> Value {
+        serde_json::to_value(self).expect("content has string keys only")
+    }
+
     /// Parses a block.
     ///
     /// # Errors

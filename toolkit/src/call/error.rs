@@ -8,6 +8,8 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
+use serde_json::{Map, Value};
+
 pub use self::show::{Registered, ShowError, ShownType};
 use super::content::Content;
 use super::kind::ErrorKind;
@@ -67,6 +69,8 @@ struct Repr {
     missing: Requirements,
     retry: Option<Retry>,
     source: Option<BoxError>,
+    /// The result of an MCP server, if it is the error.
+    mcp: Option<Map<String, Value>>,
     /// True if the text of the source is withheld because the author did not choose to show it.
     is_masked: bool,
 }
@@ -180,6 +184,7 @@ impl ToolError {
             missing: Requirements::NONE,
             retry: None,
             source: None,
+            mcp: None,
             is_masked: false,
         }))
     }
@@ -197,14 +202,30 @@ impl ToolError {
     /// ```
     #[must_use]
     pub fn with_content(mut self, content: impl IntoIterator<Item = Content>) -> Self {
+        let n_before = self.0.content.len();
         self.0.content.extend(content);
+        if let Some(blocks) = mcp_content(&mut self.0.mcp) {
+            blocks.extend(self.0.content[n_before..].iter().map(Content::to_value));
+        }
         self
     }
 
-    /// Changes each block of the [content](Self::content), for a host that passes the error on.
+    /// Changes each block of the [content](Self::content), for a host that passes the error on. If the error is a result
+    /// of an MCP server, its blocks of text are changed too.
     #[must_use]
-    pub fn map_content(mut self, change: impl FnMut(Content) -> Content) -> Self {
+    pub fn map_content(mut self, mut change: impl FnMut(Content) -> Content) -> Self {
+        for block in mcp_content(&mut self.0.mcp).into_iter().flatten() {
+            if let Ok(content) = Content::from_value(block) {
+                *block = change(content).to_value();
+            }
+        }
         self.0.content = std::mem::take(&mut self.0.content).into_iter().map(change).collect();
+        self
+    }
+
+    /// Sets the result of an MCP server that is the error. Its content contains the texts of the message too.
+    pub(crate) fn with_mcp_result(mut self, result: Map<String, Value>) -> Self {
+        self.0.mcp = Some(result);
         self
     }
 
@@ -236,7 +257,7 @@ impl ToolError {
 
     /// Returns a copy without the source, which cannot be copied.
     fn without_source(&self) -> Self {
-        let Repr { kind, tool, backend, message, violations, content, missing, retry, source: _, is_masked: _ } =
+        let Repr { kind, tool, backend, message, violations, content, missing, retry, source: _, is_masked: _, mcp } =
             &*self.0;
         Self(Box::new(Repr {
             kind: *kind,
@@ -249,6 +270,7 @@ impl ToolError {
             retry: *retry,
             source: None,
             is_masked: false,
+            mcp: mcp.clone(),
         }))
     }
 
@@ -257,6 +279,15 @@ impl ToolError {
         let kept = part(&self.0.message);
         if kept.len() != self.0.message.len() {
             self.0.message = kept.to_owned();
+        }
+        self
+    }
+
+    /// Replaces the text that the result of an MCP server starts with by a part of it.
+    pub(crate) fn with_first_text(mut self, part: impl FnOnce(&str) -> &str) -> Self {
+        let first = mcp_content(&mut self.0.mcp).and_then(|blocks| blocks.first_mut()?.get_mut("text"));
+        if let Some(Value::String(text)) = first {
+            *text = part(text).to_owned();
         }
         self
     }
@@ -288,6 +319,10 @@ impl ToolError {
         self.0.tool.get_or_insert_with(|| tool.to_owned());
         self
     }
+}
+
+fn mcp_content(mcp: &mut Option<Map<String, Value>>) -> Option<&mut Vec<Value>> {
+    mcp.as_mut()?.get_mut("content")?.as_array_mut()
 }
 
 impl fmt::Display for ToolError {

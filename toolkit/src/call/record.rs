@@ -51,6 +51,8 @@ struct ErrorForm<'e> {
     retryable: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     retry_after: Option<Duration>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mcp: Option<Cow<'e, Map<String, Value>>>,
 }
 
 /// Writes all that the methods of a result return.
@@ -98,6 +100,7 @@ impl Serialize for ToolError {
             missing: Cow::Borrowed(self.missing()),
             retryable: self.is_retryable(),
             retry_after: self.retry_after(),
+            mcp: self.mcp_result().map(Cow::Borrowed),
         };
         form.serialize(serializer)
     }
@@ -113,6 +116,9 @@ impl<'de> Deserialize<'de> for ToolError {
             false => Self::missing_requirements(form.missing.into_owned()),
         };
         error = error.with_violations(form.violations.into_owned()).with_content(form.content.into_owned());
+        if let Some(mcp) = form.mcp {
+            error = error.with_mcp_result(mcp.into_owned());
+        }
         if let Some(tool) = form.tool {
             error = error.with_tool(&tool);
         }

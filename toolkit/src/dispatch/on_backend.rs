@@ -42,10 +42,7 @@ impl Dispatcher {
         let answer = limit::bounded(work, context, tool.timeout().or(policy.timeout)).await;
         let result = answer.and_then(normalize).and_then(|normal| policy.finish(tool, route, normal, changes));
         running.end(result.as_ref().err().map(ToolError::kind));
-        result.map_err(|error| {
-            let error = error.with_message(|message| without_tool_id(message, tool.name()));
-            error.with_backend(route.target.clone())
-        })
+        result.map_err(|error| without_tool_id(error, tool.name()).with_backend(route.target.clone()))
     }
 }
 

@@ -1,6 +1,8 @@
 //! Writers of the result of `tools/call`.
 
-use super::error::write_meta;
+use serde_json::{Map, Value};
+
+use super::error::{ERROR_KEY, write_meta};
 use super::result::{is_wrapped, wrap};
 use super::revision::Revision;
 use crate::call::{Content, RunResult, ToolError};
@@ -10,6 +12,9 @@ use crate::tool::Tool;
 ///
 /// `content` contains the content that the tool returned, or else its result as text. `structuredContent` contains the
 /// result if the tool has an output schema; see [`wrap_result`](super::wrap_result).
+///
+/// The result of an MCP server ([`RunResult::mcp_result`]) keeps all of its fields, except for those of `_meta` that
+/// describe the connection to that server. Up to 2025-11-25, its `structuredContent` that is not an object is wrapped.
 ///
 /// ```standalone_crate
 /// # use toolkit::mcp::{CallParams, Revision, write_result};
@@ -37,6 +42,13 @@ pub fn write_result(tool: &Tool, result: &RunResult, revision: Revision) -> Vec<
     let json = result.json();
     let mut bytes = Vec::with_capacity(128 + json.map_or(0, |json| 2 * json.len() + json.len() / 4));
     bytes.push(b'{');
+    let mcp = result.mcp_result();
+    if let Some(Value::Object(meta)) = mcp.and_then(|mcp| mcp.get("_meta")) {
+        // The first field, so that a server can join it with its own.
+        bytes.extend_from_slice(br#""_meta":{"#);
+        write_fields(&mut bytes, meta, |key| !OF_CONNECTION.contains(&key));
+        bytes.extend_from_slice(b"},");
+    }
     bytes.extend_from_slice(first_fields(revision));
     match (result.own_content(), json) {
         ([], Some(json)) => write_text(&mut bytes, json),
@@ -45,15 +57,22 @@ pub fn write_result(tool: &Tool, result: &RunResult, revision: Revision) -> Vec<
     if let (Some(json), Some(schema)) = (json, tool.output()) {
         bytes.extend_from_slice(br#","structuredContent":"#);
         wrap(&mut bytes, json, is_wrapped(revision, schema.as_value()));
+    } else if let Some(structured) = mcp.and_then(|mcp| mcp.get("structuredContent")) {
+        write_structured(&mut bytes, structured, revision);
     }
-    bytes.extend_from_slice(br#","isError":false}"#);
+    match mcp {
+        Some(mcp) => write_other_fields(&mut bytes, mcp),
+        None => bytes.extend_from_slice(br#","isError":false"#),
+    }
+    bytes.push(b'}');
     bytes
 }
 
 /// Writes the result of a failed or rejected call (`CallToolResult` with `isError`), so that the model can read the
 /// error and correct the call.
 ///
-/// [`ERROR_KEY`](super::ERROR_KEY) of `_meta` describes the error for programs.
+/// [`ERROR_KEY`](super::ERROR_KEY) of `_meta` describes the error for programs. The result of an MCP server
+/// ([`ToolError::mcp_result`]) keeps its other fields, as that of [`write_result`] does.
 ///
 /// The server reports an unknown tool as a JSON-RPC error instead.
 ///
@@ -77,17 +96,78 @@ pub fn write_result(tool: &Tool, result: &RunResult, revision: Revision) -> Vec<
 /// ```
 #[must_use]
 pub fn write_error(error: &ToolError, revision: Revision) -> Vec<u8> {
-    let mut content = vec![Content::Text { text: error.to_string() }];
-    content.extend_from_slice(error.content());
     let mut bytes = Vec::with_capacity(256);
     // The first field, so that a server can join it with its own.
     bytes.extend_from_slice(br#"{"_meta":"#);
     write_meta(&mut bytes, error);
+    let mcp = error.mcp_result();
+    if let Some(Value::Object(meta)) = mcp.and_then(|mcp| mcp.get("_meta")) {
+        bytes.pop();
+        let n_before = bytes.len();
+        bytes.push(b',');
+        write_fields(&mut bytes, meta, |key| key != ERROR_KEY && !OF_CONNECTION.contains(&key));
+        if bytes.len() == n_before + 1 {
+            bytes.pop();
+        }
+        bytes.push(b'}');
+    }
     bytes.push(b',');
     bytes.extend_from_slice(first_fields(revision));
-    write_content(&mut bytes, &content);
-    bytes.extend_from_slice(br#","isError":true}"#);
+    match mcp.and_then(|mcp| mcp.get("content")) {
+        Some(Value::Array(content)) if !content.is_empty() => write_json(&mut bytes, content),
+        _ => {
+            let mut content = vec![Content::Text { text: error.to_string() }];
+            content.extend_from_slice(error.content());
+            write_content(&mut bytes, &content);
+        }
+    }
+    if let Some(structured) = mcp.and_then(|mcp| mcp.get("structuredContent")) {
+        write_structured(&mut bytes, structured, revision);
+    }
+    match mcp {
+        Some(mcp) => write_other_fields(&mut bytes, mcp),
+        None => bytes.extend_from_slice(br#","isError":true"#),
+    }
+    bytes.push(b'}');
     bytes
+}
+
+/// The fields of `_meta` that describe the connection to a server, and not the result.
+const OF_CONNECTION: [&str; 2] = ["io.modelcontextprotocol/serverInfo", "io.modelcontextprotocol/related-task"];
+
+/// Writes the `structuredContent` of another server for a tool without an output schema.
+fn write_structured(bytes: &mut Vec<u8>, structured: &Value, revision: Revision) {
+    let must_be_object = revision == Revision::V2025_11_25;
+    if must_be_object && structured.is_null() {
+        return;
+    }
+    bytes.extend_from_slice(br#","structuredContent":"#);
+    let json = serde_json::to_vec(structured).expect("a tree is serializable");
+    wrap(bytes, &json, must_be_object && !structured.is_object());
+}
+
+/// Writes the fields of a result of another server that are not written otherwise, each after a comma.
+fn write_other_fields(bytes: &mut Vec<u8>, mcp: &Map<String, Value>) {
+    const WRITTEN: [&str; 4] = ["_meta", "resultType", "content", "structuredContent"];
+
+    let n_before = bytes.len();
+    bytes.push(b',');
+    write_fields(bytes, mcp, |key| !WRITTEN.contains(&key));
+    if bytes.len() == n_before + 1 {
+        bytes.pop();
+    }
+}
+
+/// Writes the accepted fields of an object, without its braces.
+fn write_fields(bytes: &mut Vec<u8>, fields: &Map<String, Value>, accepts: impl Fn(&str) -> bool) {
+    let mut separator = "";
+    for (key, value) in fields.iter().filter(|(key, _)| accepts(key)) {
+        bytes.extend_from_slice(separator.as_bytes());
+        write_json(bytes, key);
+        bytes.push(b':');
+        write_json(bytes, value);
+        separator = ",";
+    }
 }
 
 /// Returns the fields of a result up to the value of `content`.

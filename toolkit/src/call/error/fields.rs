@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde_json::{Map, Value};
+
 use super::ToolError;
 use crate::call::content::Content;
 use crate::call::kind::{ErrorKind, Stage};
@@ -49,6 +51,12 @@ impl ToolError {
     #[must_use]
     pub fn content(&self) -> &[Content] {
         &self.0.content
+    }
+
+    /// Returns the result of the MCP server (`CallToolResult` with `isError`), if it is the error.
+    #[must_use]
+    pub fn mcp_result(&self) -> Option<&Map<String, Value>> {
+        self.0.mcp.as_ref()
     }
 
     /// Returns the backend that ran or would have run the tool. For a function of this program that is
