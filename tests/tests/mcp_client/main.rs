@@ -12,6 +12,7 @@ mod forwarded;
 mod http_faults;
 mod limits;
 mod listing;
+mod logged;
 mod official;
 mod official_tasks;
 mod operated;

@@ -1,8 +1,8 @@
 //! Servers that respond with given bytes, over each transport.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::body::Bytes;
@@ -30,6 +30,8 @@ type Responses = HashMap<String, Vec<u8>>;
 /// A server that responds with given bytes.
 pub(super) struct Raw {
     pub(super) backend: McpBackend,
+    /// The requests that an HTTP server has received.
+    pub(super) requests: Arc<Mutex<Vec<Value>>>,
     folder: Option<std::path::PathBuf>,
 }
 
@@ -62,6 +64,7 @@ pub(super) async fn raw<'r>(way: Way, responses: impl IntoIterator<Item = (&'r s
         ("logging_setLevel".to_owned(), b"{}".to_vec()),
     ]);
     all.extend(responses.into_iter().map(|(name, bytes)| (name.to_owned(), bytes)));
+    let requests = Arc::<Mutex<Vec<Value>>>::default();
     if way == Way::Stdio {
         let n_started = N_STARTED.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("toolkit-raw-{}-{n_started}", std::process::id()));
@@ -70,20 +73,21 @@ pub(super) async fn raw<'r>(way: Way, responses: impl IntoIterator<Item = (&'r s
             std::fs::write(folder.join(name), bytes).unwrap();
         }
         let program = Program::new(env!("CARGO_BIN_EXE_fixture_peer")).arg("raw").arg(&folder);
-        return Raw { backend: McpBackend::stdio("peer", program), folder: Some(folder) };
+        return Raw { backend: McpBackend::stdio("peer", program), requests, folder: Some(folder) };
     }
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = Endpoint::new(&format!("http://{}/mcp", listener.local_addr().unwrap())).unwrap();
-    let state = (way, Arc::new(all));
+    let state = (way, Arc::new(all), Arc::clone(&requests));
     let router = Router::new().route("/mcp", post(answer)).with_state(state);
     tokio::spawn(async move { axum::serve(listener, router).await });
-    Raw { backend: McpBackend::http("peer", endpoint), folder: None }
+    Raw { backend: McpBackend::http("peer", endpoint), requests, folder: None }
 }
 
-type Served = (Way, Arc<Responses>);
+type Served = (Way, Arc<Responses>, Arc<Mutex<Vec<Value>>>);
 
-async fn answer(State((way, responses)): State<Served>, body: Bytes) -> Response {
+async fn answer(State((way, responses, requests)): State<Served>, body: Bytes) -> Response {
     let message: Value = serde_json::from_slice(&body).unwrap();
+    requests.lock().unwrap().push(message.clone());
     if message.get("id").is_none() {
         return StatusCode::ACCEPTED.into_response();
     }

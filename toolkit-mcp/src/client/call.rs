@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ErrorCode};
@@ -102,18 +103,19 @@ async fn called(link: &Link, call: &BackendCall<'_>, params: &CallToolRequestPar
     let remote = link.remote();
     let connection = link.connection_for_call().await?;
     let mut running = connection.running_call(call.context());
-    let listener = call.context().has_progress_listener().then(|| Listener::new(call.context()));
+    connection.request_logs(call.context()).await;
+    let listener = Listener::new(call.context(), &remote.name);
     let meta = meta(remote, &connection, call.context());
     let ask = || {
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params.clone()));
-        connection.ask(request, meta.clone(), listener.as_ref())
+        connection.ask(request, meta.clone(), Some(&listener))
     };
     let (answer, task) = if connection.accepts_task_requests() && tasks::is_supported_by(call.tool()) {
         if let Some(running) = &running {
             running.requests_task();
         }
         let request = tasks::request_of_call(params, remote.limits.call);
-        tasks::create(&connection, request, meta, listener.clone()).await
+        tasks::create(&connection, request, meta, Arc::clone(&listener)).await
     } else {
         let answer = match ask().await {
             // A new connection does not have the tools yet, whose schemas define the headers to send.
@@ -131,7 +133,7 @@ async fn called(link: &Link, call: &BackendCall<'_>, params: &CallToolRequestPar
         if let Some(running) = &running {
             running.runs_as(task.id());
         }
-        return tasks::finish(link, call, connection, running, listener.as_ref(), task).await;
+        return tasks::finish(link, call, connection, running, &listener, task).await;
     }
     if let (Some(running), Ok(_) | Err(ServiceError::McpError(_))) = (&mut running, &answer) {
         running.has_response();

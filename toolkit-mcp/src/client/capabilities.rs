@@ -5,7 +5,7 @@ use toolkit::Context;
 
 use super::connection::Connection;
 use super::remote::Remote;
-use super::{questions, trace};
+use super::{listener, questions, trace};
 
 /// Returns `_meta` of a call, and of the requests about the task that runs it.
 pub(super) fn meta(remote: &Remote, connection: &Connection, context: &Context) -> Option<RequestMetaObject> {
@@ -22,6 +22,10 @@ pub(super) fn meta(remote: &Remote, connection: &Connection, context: &Context) 
         capabilities.elicitation = modes;
     }
     let mut meta = meta.unwrap_or_default();
+    if let Some(level) = listener::log_level(context).and_then(|level| serde_json::from_value(level.name().into()).ok())
+    {
+        meta.set_log_level(level);
+    }
     meta.set_client_capabilities(capabilities);
     Some(meta)
 }

@@ -6,20 +6,21 @@ use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
 use rmcp::model::{
-    CancelledNotification, CancelledNotificationParam, ClientRequest, ErrorCode, GetExtensions, ListToolsRequest,
-    PingRequest, ProtocolVersion, RequestId, RequestMetaObject, SubscriptionFilter,
+    CancelledNotification, CancelledNotificationParam, ClientRequest, CustomRequest, ErrorCode, GetExtensions,
+    ListToolsRequest, PingRequest, ProtocolVersion, RequestId, RequestMetaObject, SubscriptionFilter,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 use toolkit::Context;
+use toolkit::call::LogLevel;
 
 use super::backoff::{Backoff, STABLE_AFTER};
 use super::handler::Handler;
 use super::http_failure::{Reach, reach};
-use super::listener::Listener;
+use super::listener::{Listener, log_level};
 use super::process::ExitState;
 use super::remote::{Remote, Target};
 use super::running_calls::{RunningCall, RunningCalls};
@@ -37,6 +38,8 @@ pub(super) struct Connection {
     subscribing: Option<AbortHandle>,
     changes: watch::Sender<u64>,
     calls: Option<RunningCalls>,
+    /// The level of log messages that was requested, in revisions before 2026-07-28.
+    log_level: std::sync::Mutex<Option<LogLevel>>,
     exit_state: Arc<ExitState>,
     is_lost: AtomicBool,
     /// The number of requests that the server has answered.
@@ -49,6 +52,9 @@ pub(super) struct Connection {
     /// The time after which the connection to an unresponsive server is lost.
     max_patience: Duration,
 }
+
+/// The timeout of the request for log messages.
+const LOG_LEVEL_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The timeout of closing a connection. A process gets two chances to exit before it is killed.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -71,6 +77,7 @@ impl Connection {
             .then(|| tokio::spawn(subscriber::subscribe(peer.clone(), Arc::clone(watches), request_timeout)));
         Self {
             calls: running.service().calls.clone(),
+            log_level: std::sync::Mutex::default(),
             listening: listen_to_lists(&peer, changes.clone()),
             subscribing: subscribing.map(|task| task.abort_handle()),
             changes,
@@ -115,6 +122,23 @@ impl Connection {
             self.is_unresponsive.store(false, Ordering::Release);
         }
         verbatim::whole(answer?).map_err(|_| ServiceError::UnexpectedResponse)
+    }
+
+    /// Requests the log messages that the caller receives, from a server of a revision before 2026-07-28. The level is that
+    /// of the whole connection, so it only becomes less severe.
+    pub(super) async fn request_logs(self: &Arc<Self>, context: &Context) {
+        let has_logging = self.peer.peer_info().is_some_and(|info| info.capabilities.logging.is_some());
+        let Some(level) = log_level(context).filter(|_| has_logging && self.is_legacy()) else { return };
+        {
+            let mut requested = self.log_level.lock().unwrap_or_else(PoisonError::into_inner);
+            if requested.is_some_and(|requested| requested <= level) {
+                return;
+            }
+            *requested = Some(level);
+        }
+        let request = CustomRequest::new("logging/setLevel", Some(json!({ "level": level.name() })));
+        // Calls do not depend on it.
+        let _ = timeout(LOG_LEVEL_TIMEOUT, self.ask(ClientRequest::CustomRequest(request), None, None)).await;
     }
 
     /// Registers a call whose user the server may ask by a request.

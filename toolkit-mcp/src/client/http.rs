@@ -10,8 +10,8 @@ use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, WWW_AUTHENTICATE};
 use http::{HeaderName, HeaderValue, StatusCode};
 use reqwest::{Client, Response};
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, ListToolsRequest,
-    RequestId, ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, ErrorData, GetMeta, JsonRpcMessage,
+    ListToolsRequest, ProgressToken, RequestId, ServerJsonRpcMessage,
 };
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, InsufficientScopeError, SseError, StreamableHttpClient, StreamableHttpError,
@@ -135,7 +135,7 @@ impl Http {
     }
 
     /// Handles the events of a stream, which may be that of a request, with the screen.
-    fn screened(&self, events: Events, request: Option<RequestId>) -> Events {
+    fn screened(&self, events: Events, request: Option<Asked>) -> Events {
         let screen = self.screen.clone();
         let screened = move |mut event: Sse| {
             // Keeps an event without data, since its id is needed to resume the stream.
@@ -215,7 +215,8 @@ impl Http {
         match header(&response, &CONTENT_TYPE) {
             Some(kind) if kind.starts_with(EVENTS) => {
                 let bytes = EventLimit::new(response.bytes_stream(), self.max_bytes);
-                let events = self.screened(SseStream::from_bytes_stream(bytes).boxed(), Some(sent.id.clone()));
+                let events = self
+                    .screened(SseStream::from_bytes_stream(bytes).boxed(), Some(Asked::new(&sent.id, &sent.request)));
                 match post.session {
                     Some(_) => Ok(early_error(events, session).await),
                     None => Ok(StreamableHttpPostResponse::Sse(events, session)),
@@ -319,6 +320,18 @@ impl StreamableHttpClient for Http {
     }
 }
 
+/// The request that a stream responds to.
+struct Asked {
+    id: RequestId,
+    progress: Option<ProgressToken>,
+}
+
+impl Asked {
+    fn new(id: &RequestId, request: &ClientRequest) -> Self {
+        Self { id: id.clone(), progress: request.get_meta().get_progress_token() }
+    }
+}
+
 /// Counts a stream until it is dropped.
 struct OpenStream(Arc<AtomicUsize>);
 
@@ -330,8 +343,8 @@ impl Drop for OpenStream {
 
 /// Returns the message of an event for `rmcp`, or `None` if the screen has handled it. In the stream of a request, any
 /// error is its response.
-fn passed_on(screen: &Screen, mut data: String, request: Option<&RequestId>) -> Option<String> {
-    if let Some(id) = request {
+fn passed_on(screen: &Screen, mut data: String, request: Option<&Asked>) -> Option<String> {
+    if let Some(Asked { id, .. }) = request {
         if data.trim_start().starts_with('[')
             && let Ok(batch) = serde_json::from_str(&data)
         {
@@ -344,10 +357,11 @@ fn passed_on(screen: &Screen, mut data: String, request: Option<&RequestId>) -> 
             return serde_json::to_string(&ServerJsonRpcMessage::error(error, Some(id))).ok();
         }
     }
-    let verdict = match screen.received(data.as_bytes()) {
+    let progress = request.and_then(|asked| asked.progress.as_ref());
+    let verdict = match screen.received(data.as_bytes(), progress) {
         Verdict::Stray => {
             data = repair::message(data.as_bytes()).unwrap_or(data);
-            screen.received(data.as_bytes())
+            screen.received(data.as_bytes(), progress)
         }
         verdict => verdict,
     };

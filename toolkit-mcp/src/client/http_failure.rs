@@ -14,6 +14,7 @@ use tokio::time::timeout;
 
 use super::authorizer::AuthorizationError;
 use super::exchange::error_in;
+use super::verbatim;
 
 /// An error of the HTTP transport.
 pub(super) type OverHttp = StreamableHttpError<reqwest::Error>;
@@ -52,7 +53,7 @@ impl HttpFailure {
             }
         };
         let _ = timeout(BODY_TIMEOUT, reading).await;
-        let json: Value = serde_json::from_slice(&body).unwrap_or_default();
+        let json = verbatim::message(&body).unwrap_or_default();
         let text = match error_in(&json) {
             Some(error) => error.message.into_owned(),
             // The page is written for people.

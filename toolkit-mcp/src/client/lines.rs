@@ -91,10 +91,10 @@ impl Lines {
                 continue;
             }
             let repaired;
-            let (line, verdict) = match self.screen.received(line) {
+            let (line, verdict) = match self.screen.received(line, None) {
                 Verdict::Stray => {
                     repaired = repair::message(line).unwrap_or_default();
-                    (repaired.as_bytes(), self.screen.received(repaired.as_bytes()))
+                    (repaired.as_bytes(), self.screen.received(repaired.as_bytes(), None))
                 }
                 verdict => (line, verdict),
             };

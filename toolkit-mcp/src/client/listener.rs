@@ -1,9 +1,19 @@
-//! Listeners to the progress of calls.
+//! Listeners to the progress and the log messages of calls.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rmcp::model::ProgressNotificationParam;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tokio::time::Instant;
 use toolkit::Context;
+use toolkit::call::LogLevel;
+use toolkit::lint::invisible::escaped;
+
+use super::repair;
 
 /// The difference in progress between two descriptions of the status of a task, which have no progress. The protocol
 /// requires that progress increases.
@@ -15,20 +25,82 @@ struct Last {
     total: Option<f64>,
     /// The last description of the status of a task.
     status: String,
+    /// The start of a second, and the number of log messages in it.
+    logged: (Instant, u32),
 }
 
-/// A listener to the progress of a call.
+/// The number of log messages of a call per second, beyond which messages are dropped.
+const MAX_LOGS_PER_SECOND: u32 = 100;
+
+/// The size of a log message in bytes, beyond which its data is omitted.
+const MAX_LOG_BYTES: usize = 16 << 10;
+
+/// The length in characters to which the name of a logger is truncated.
+const MAX_LOGGER_CHARS: usize = 128;
+
+/// The parameters of `notifications/message`.
+#[derive(Deserialize)]
+struct Logged<'m> {
+    #[serde(borrow)]
+    level: Cow<'m, str>,
+    #[serde(borrow, default)]
+    logger: Option<Cow<'m, str>>,
+    #[serde(borrow)]
+    data: &'m RawValue,
+}
+
+/// A listener to the progress and the log messages of a call.
 pub(super) struct Listener {
     context: Context,
+    /// The name of the server.
+    server: Arc<str>,
     last: Mutex<Last>,
 }
 
+/// Returns the least level of the log messages that the caller receives.
+pub(super) fn log_level(context: &Context) -> Option<LogLevel> {
+    LogLevel::ALL.into_iter().find(|level| context.logs(*level))
+}
+
 impl Listener {
-    pub(super) fn new(context: &Context) -> Arc<Self> {
+    pub(super) fn new(context: &Context, server: &Arc<str>) -> Arc<Self> {
+        let logged = (Instant::now(), 0);
         Arc::new(Self {
             context: context.clone(),
-            last: Mutex::new(Last { progress: f64::NEG_INFINITY, total: None, status: String::new() }),
+            server: Arc::clone(server),
+            last: Mutex::new(Last { progress: f64::NEG_INFINITY, total: None, status: String::new(), logged }),
         })
+    }
+
+    /// Passes on a log message of the server, with the name of the server before that of its logger.
+    pub(super) fn log(&self, params: &RawValue) {
+        let Ok(logged) = serde_json::from_str::<Logged<'_>>(params.get()) else { return };
+        let Some(level) = LogLevel::from_name(&logged.level).filter(|level| self.context.logs(*level)) else { return };
+        if !self.may_log() {
+            return;
+        }
+        let data = logged.data.get();
+        let data = match data.len() > MAX_LOG_BYTES {
+            true => format!("a log message of {} bytes is omitted", data.len()).into(),
+            false => repair::parse(data).unwrap_or(Value::Null),
+        };
+        let logger = match logged.logger.filter(|logger| !logger.is_empty()) {
+            Some(logger) => {
+                let logger: String = logger.chars().take(MAX_LOGGER_CHARS).collect();
+                format!("{}/{}", self.server, escaped(&logger))
+            }
+            None => self.server.to_string(),
+        };
+        self.context.forward_log(level, logger, data);
+    }
+
+    fn may_log(&self) -> bool {
+        let (start, n_logged) = &mut self.last().logged;
+        if start.elapsed() >= Duration::from_secs(1) {
+            (*start, *n_logged) = (Instant::now(), 0);
+        }
+        *n_logged += 1;
+        *n_logged <= MAX_LOGS_PER_SECOND
     }
 
     /// Passes on a report if it exceeds the last one. A resumed stream repeats reports.

@@ -130,12 +130,14 @@ impl Screen {
     }
 
     /// Decides about an incoming message.
-    pub(super) fn received<'m>(&self, json: &'m [u8]) -> Verdict<'m> {
+    ///
+    /// `request` is the progress token of the request in whose response the message was sent, if the transport knows it.
+    pub(super) fn received<'m>(&self, json: &'m [u8], request: Option<&ProgressToken>) -> Verdict<'m> {
         let Ok(envelope) = serde_json::from_slice::<Envelope<'m>>(json) else {
             return Verdict::Stray;
         };
         match envelope {
-            Envelope { id: None, method: Some(method), params, .. } => self.notified(&method, params),
+            Envelope { id: None, method: Some(method), params, .. } => self.notified(&method, params, request),
             Envelope { method: Some(_), .. } => Verdict::Pass,
             // The error response to a malformed message has no id.
             Envelope { id: None, error: Some(_), .. } => Verdict::Pass,
@@ -153,8 +155,14 @@ impl Screen {
         }
     }
 
-    fn notified<'m>(&self, method: &str, params: Option<&'m RawValue>) -> Verdict<'m> {
+    fn notified<'m>(&self, method: &str, params: Option<&'m RawValue>, request: Option<&ProgressToken>) -> Verdict<'m> {
         match method {
+            "notifications/message" => {
+                if let (Some(params), Some(listener)) = (params, self.logger(request)) {
+                    listener.log(params);
+                }
+                Verdict::Done
+            }
             "notifications/progress" => {
                 let report = params.and_then(|params| serde_json::from_str(params.get()).ok());
                 if let Some(report) = report {
@@ -196,6 +204,17 @@ impl Screen {
         if let Some(listener) = listener {
             listener.report(report);
         }
+    }
+
+    /// Returns the call that a log message belongs to. Without a request that is the only one that runs: the message must
+    /// not reach the caller of another one.
+    fn logger(&self, request: Option<&ProgressToken>) -> Option<Arc<Listener>> {
+        let state = self.state();
+        if let Some(request) = request {
+            return state.listeners.get(request).and_then(Weak::upgrade);
+        }
+        let mut running = state.listeners.values().filter_map(Weak::upgrade);
+        running.next().filter(|_| running.next().is_none())
     }
 
     /// Removes an open request and returns its id as it was sent. Some servers answer `1` with `"1"`.
@@ -269,10 +288,10 @@ mod tests {
         ] {
             let message =
                 json!({ "jsonrpc": "2.0", "method": "notifications/resources/updated", "params": { "uri": uri } });
-            assert!(matches!(screen.received(message.to_string().as_bytes()), Verdict::Done));
+            assert!(matches!(screen.received(message.to_string().as_bytes(), None), Verdict::Done));
         }
         let escaped = br#"{ "method": "notifications/resources/updated", "params": { "uri": "x:\/\/b" } }"#;
-        assert!(matches!(screen.received(escaped), Verdict::Done));
+        assert!(matches!(screen.received(escaped, None), Verdict::Done));
         assert_eq!(*updated.lock().unwrap(), ["x://a", &longest, "x://b"]);
     }
 
@@ -286,7 +305,7 @@ mod tests {
         let announce = |id: serde_json::Value| {
             let params = json!({ "taskId": id, "status": "completed" });
             let message = json!({ "jsonrpc": "2.0", "method": "notifications/tasks/status", "params": params });
-            assert!(matches!(screen.received(message.to_string().as_bytes()), Verdict::Done));
+            assert!(matches!(screen.received(message.to_string().as_bytes(), None), Verdict::Done));
         };
         let is_woken = || task.changed().now_or_never().is_some();
         for other in [json!("a"), json!(7), json!(null), json!(["a\"b"])] {

@@ -51,7 +51,7 @@ pub(super) async fn finish(
     call: &BackendCall<'_>,
     connection: Arc<Connection>,
     running: Option<RunningCall>,
-    listener: Option<&Arc<Listener>>,
+    listener: &Arc<Listener>,
     created: CreatedTask,
 ) -> Result<Value, ToolError> {
     check_id(&created.id).map_err(|how| link.remote().invalid_response(how))?;

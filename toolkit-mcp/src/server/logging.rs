@@ -118,7 +118,8 @@ impl CallLog {
             }
         }
         let written = |data: &Value| {
-            notification("notifications/message", &Params { level: message.level.name(), logger: &self.tool, data })
+            let logger = message.logger.as_deref().unwrap_or(&self.tool);
+            notification("notifications/message", &Params { level: message.level.name(), logger, data })
         };
         let n_bytes = json_bytes(&message.data).len();
         Some(match n_bytes > MAX_BYTES {

@@ -96,6 +96,8 @@ pub struct LogMessage {
     pub level: LogLevel,
     /// The content: a text, or any other JSON value.
     pub data: Value,
+    /// The name of the program that has logged the message, if it is not the tool.
+    pub logger: Option<String>,
 }
 
 /// A listener to log messages, which is attached to a context.
@@ -156,7 +158,27 @@ impl Context {
     /// ```
     pub fn log(&self, level: LogLevel, data: impl Into<Value>) {
         if let Some(log) = self.get::<LogListener>().filter(|log| level >= log.least) {
-            (log.listener)(LogMessage { level, data: data.into() });
+            (log.listener)(LogMessage { level, data: data.into(), logger: None });
+        }
+    }
+
+    /// Sends a log message of another program to the caller, for a [`Backend`](crate::backend::Backend) that forwards its
+    /// messages. Otherwise it is like [`Context::log`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::Context;
+    /// use toolkit::call::LogLevel;
+    ///
+    /// let context = Context::new().on_log(LogLevel::Info, |message| {
+    ///     assert_eq!(message.logger.as_deref(), Some("mail/smtp"));
+    /// });
+    /// context.forward_log(LogLevel::Warning, "mail/smtp", "the server is slow");
+    /// ```
+    pub fn forward_log(&self, level: LogLevel, logger: impl Into<String>, data: impl Into<Value>) {
+        if let Some(log) = self.get::<LogListener>().filter(|log| level >= log.least) {
+            (log.listener)(LogMessage { level, data: data.into(), logger: Some(logger.into()) });
         }
     }
 }

@@ -39,13 +39,13 @@ pub(in crate::client) async fn create(
     connection: &Arc<Connection>,
     request: ClientRequest,
     meta: Option<RequestMetaObject>,
-    listener: Option<Arc<Listener>>,
+    listener: Arc<Listener>,
 ) -> (Result<Value, ServiceError>, Option<CreatedTask>) {
     let (mut sender, receiver) = oneshot::channel();
     let connection = Arc::clone(connection);
     tokio::spawn(async move {
         let answer = tokio::select! {
-            answer = connection.ask(request, meta.clone(), listener.as_ref()) => answer,
+            answer = connection.ask(request, meta.clone(), Some(&listener)) => answer,
             () = async {
                 sender.closed().await;
                 sleep(CANCEL_TIMEOUT).await;

@@ -29,7 +29,7 @@ const MAX_EARLY: usize = 10;
 /// The state of waiting for a task.
 pub(super) struct Waiting<'c> {
     requester: Requester<'c>,
-    listener: Option<&'c Arc<Listener>>,
+    listener: &'c Arc<Listener>,
     watch: Arc<TaskWatch>,
     /// The interval that the server has suggested.
     interval: Duration,
@@ -42,7 +42,7 @@ pub(super) struct Waiting<'c> {
 }
 
 impl<'c> Waiting<'c> {
-    pub(super) fn new(requester: Requester<'c>, listener: Option<&'c Arc<Listener>>) -> Self {
+    pub(super) fn new(requester: Requester<'c>, listener: &'c Arc<Listener>) -> Self {
         let watch = Arc::new(TaskWatch::new(requester.id()));
         let (interval, wait, answers) = (MIN_INTERVAL, MIN_INTERVAL, Answers::default());
         Self { requester, listener, watch, interval, wait, has_ended: false, answers, n_early: 0 }
@@ -112,8 +112,8 @@ impl<'c> Waiting<'c> {
         }
         self.has_ended = snapshot.status.is_terminal();
         self.interval = snapshot.interval;
-        if let (Some(listener), Some(message)) = (self.listener, &snapshot.message) {
-            listener.report_status(message);
+        if let Some(message) = &snapshot.message {
+            self.listener.report_status(message);
         }
         Ok(snapshot)
     }
