@@ -28,6 +28,8 @@ pub enum Reply {
     Error(i64, &'static str),
     /// An HTTP error.
     Status(u16),
+    /// The head of a response, after which the connection is cut.
+    Cut,
     /// A question to the user, on the stream of a request for the state of a task.
     Ask {
         question: Value,
@@ -185,6 +187,10 @@ async fn respond(State(server): State<Scripted>, method: Method, headers: Header
             sent(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": text } }))
         }
         Reply::Status(status) => StatusCode::from_u16(status).unwrap().into_response(),
+        Reply::Cut => {
+            let cut = futures_util::stream::once(async { Err::<String, _>(std::io::Error::other("cut")) });
+            ([("content-type", "application/json")], axum::body::Body::from_stream(cut)).into_response()
+        }
         Reply::Later(later) => sent(&result(&later.await.unwrap())),
         Reply::Ask { question, state } => {
             let (asked, answer) = oneshot::channel();
