@@ -13,8 +13,7 @@ ci:
 # Updates expected compile errors and expansions; review the difference like code.
 bless:
     TRYBUILD=overwrite cargo test -p toolkit-ui-tests
-    UPDATE_EXPECT=1 cargo test -p toolkit-derive
-    UPDATE_EXPECT=1 cargo test -p toolkit-tests
+    UPDATE_EXPECT=1 cargo test
 
 # Updates the lists of the public interface in `tests/api`.
 api:

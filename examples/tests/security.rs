@@ -40,11 +40,18 @@ fn each_claim_names_tests_that_exist() {
         "tests/tests",
         "examples/tests",
         "toolkit",
+        "toolkit-cli",
+        "toolkit-code",
+        "toolkit-durable",
+        "toolkit-explorer",
         "toolkit-http",
         "toolkit-mcp",
-        "toolkit-otc",
         "toolkit-nats",
-        "toolkit-cli",
+        "toolkit-otc",
+        "toolkit-providers",
+        "toolkit-schema",
+        "toolkit-search",
+        "toolkit-tower",
     ] {
         functions(&root().join(folder), &mut tests);
     }

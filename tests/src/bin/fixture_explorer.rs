@@ -125,7 +125,7 @@ where
 
 fn add_real(backends: &Backends) -> Result<(), Box<dyn std::error::Error>> {
     let mut by_namespace: BTreeMap<String, Vec<Tool>> = BTreeMap::new();
-    for tool in toolkit_tests::real_catalog().iter() {
+    for tool in test_support::real_catalog().iter() {
         let namespace = tool.id().namespace().unwrap_or("tools").to_owned();
         by_namespace.entry(namespace).or_default().push(tool.clone());
     }

@@ -14,7 +14,7 @@ use toolkit_providers::{anthropic, gemini, openai};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(std::env::args_os().nth(1).ok_or("expected a folder")?);
-    let catalogs: Vec<Catalog> = toolkit_tests::real_manifests().iter().map(sound).collect::<Result<_, _>>()?;
+    let catalogs: Vec<Catalog> = test_support::real_manifests().iter().map(sound).collect::<Result<_, _>>()?;
     let openai = |options| move |catalog: &Catalog| Ok(openai::tools(catalog, Naming::Name, options)?.json);
     let anthropic = |options| move |catalog: &Catalog| Ok(anthropic::tools(catalog, Naming::Name, options)?.json);
     let gemini = |form| move |catalog: &Catalog| Ok(gemini::tools(catalog, Naming::Name, form)?.json);

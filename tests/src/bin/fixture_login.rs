@@ -5,11 +5,11 @@ use std::error::Error;
 use std::time::Duration;
 
 use serde_json::Value;
+use test_support::browser;
 use toolkit::backend::{Backend, Backends};
 use toolkit::call::ErrorKind;
 use toolkit::{Catalog, Dispatcher, ToolError};
 use toolkit_mcp::client::{Endpoint, McpBackend, OAuth};
-use toolkit_tests::browser;
 
 const METADATA: &str = "https://conformance-test.local/client-metadata.json";
 

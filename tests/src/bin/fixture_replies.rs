@@ -7,10 +7,10 @@ use std::error::Error;
 use std::io::{self, BufRead, Write};
 
 use serde_json::{Value, json};
+use test_support::block_on;
+use test_support::replies::{answering, api};
 use toolkit::catalog::ExportedNames;
 use toolkit_providers::reply::{Api, CallArguments, InvalidReply, Reply, ReplyEvent, ToolCall};
-use toolkit_tests::block_on;
-use toolkit_tests::replies::{answering, api};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut out = io::stdout().lock();

@@ -5,12 +5,12 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use test_support::{hostile, json_schema_suite, real_catalog, shared_text};
 use toolkit::catalog::ExportedName;
 use toolkit::schema::Schema;
 use toolkit::{Catalog, Tool};
 use toolkit_providers::typescript::{Detail, declarations, describe};
 use toolkit_providers::{Effect, Loss};
-use toolkit_tests::{hostile, json_schema_suite, real_catalog, shared_text};
 
 type Written = Result<(), Box<dyn Error>>;
 

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use test_support::{hostile, real_servers};
 use toolkit::Catalog;
 use toolkit::tool::Namespace;
 use toolkit_providers::html::{Page, document};
-use toolkit_tests::{hostile, real_servers};
 
 fn main() {
     let folder = std::env::args().nth(1).expect("the folder is an argument");

@@ -7,9 +7,9 @@ use tower::ServiceExt;
 
 use super::*;
 use crate::tools::{Effects, server, server_with};
+use test_support::client::answered;
 use toolkit::dispatch::BoxFuture;
 use toolkit_mcp::server::{Caller, Server, StateKey, TokenError, Verify};
-use toolkit_tests::client::answered;
 
 const WAY: (Era, Way) = (Era::Modern, Way::Http);
 

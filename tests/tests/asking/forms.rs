@@ -2,8 +2,8 @@
 
 use schemars::JsonSchema;
 use serde_json::{Value, json};
+use test_support::official::assert_official;
 use toolkit::call::ask::Form;
-use toolkit_tests::official::assert_official;
 
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only the schema is read")]

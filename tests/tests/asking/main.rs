@@ -14,7 +14,7 @@ mod waiting;
 
 use serde_json::{Value, json};
 
-use toolkit_tests::client::{Client, EACH_WAY, Era, Way};
+use test_support::client::{Client, EACH_WAY, Era, Way};
 
 /// The capability of a client that can show forms and open URLs.
 fn forms_and_urls() -> Value {

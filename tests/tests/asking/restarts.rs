@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 
 use super::*;
-use toolkit_tests::client::answered;
+use test_support::client::answered;
 
 /// Starts a server over stdio with these keys.
 fn started(keys: &str) -> Child {

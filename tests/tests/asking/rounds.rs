@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::tools::{server, server_with};
+use test_support::client::answered;
 use toolkit_mcp::server::StateKey;
-use toolkit_tests::client::answered;
 
 fn trip(params: &Value) -> Value {
     accept(json!({ "value": match params["message"].as_str().unwrap() {

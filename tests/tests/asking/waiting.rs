@@ -3,7 +3,7 @@
 use std::io::{BufRead, Write};
 use std::time::Duration;
 
-use toolkit_tests::official::assert_official;
+use test_support::official::assert_official;
 
 use super::*;
 use crate::raw::Session;

@@ -12,7 +12,7 @@ fn typed(tool: &str, lines: &[&str]) -> Option<String> {
     command.args(["-qec", &format!("{ASKS} call {tool}"), "/dev/null"]);
     command.env("NO_COLOR", "1").env("TERM", "xterm").stdin(Stdio::piped()).stdout(Stdio::piped());
     let Ok(mut child) = command.spawn() else {
-        toolkit_tests::skipped(1);
+        test_support::skipped(1);
         return None;
     };
     // The terminal keeps what is entered before the tool asks, and Ctrl-D ends the input.

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolkit_tests::full::{Full, free_port};
+use test_support::full::{Full, free_port};
 
 use crate::{TOOLS, command};
 

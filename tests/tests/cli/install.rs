@@ -183,7 +183,7 @@ fn a_file_that_does_not_parse_is_refused_with_the_line() {
     home.write(CURSOR, "");
     fs::write(home.path(CURSOR), [0x7b, 0xff, 0x7d]).unwrap();
     home.run(&["install", "cursor", "--yes"]).exits(1).says("not UTF-8 text");
-    toolkit_tests::ran(12);
+    test_support::ran(12);
 }
 
 #[test]

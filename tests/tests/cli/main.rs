@@ -7,6 +7,7 @@ mod catalog;
 mod chain;
 mod code;
 mod cost;
+mod embed;
 mod flags;
 #[cfg(unix)]
 mod full;

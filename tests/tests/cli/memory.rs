@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::json;
-use toolkit_tests::full::free_port;
+use test_support::full::free_port;
 
 use crate::command;
 use crate::full::ask_with;

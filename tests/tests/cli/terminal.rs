@@ -13,7 +13,7 @@ fn shown(variables: &[(&str, &str)], args: &str) -> Option<String> {
     }
     command.env("TERM", "xterm").envs(variables.iter().copied());
     let Ok(output) = command.stdin(std::process::Stdio::null()).output() else {
-        toolkit_tests::skipped(1);
+        test_support::skipped(1);
         return None;
     };
     Some(String::from_utf8_lossy(&output.stdout).replace("\r\n", "\n"))

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
+use test_support::{ran, shared_text};
 use toolkit::backend::Backends;
 use toolkit::backend::LocalBackend;
 use toolkit::dispatch::Call;
 use toolkit::{Catalog, Coercion, Dispatcher, Tool, ToolError};
 use toolkit_code::sandbox::{CommandLine, Inline, Process, Sandbox};
 use toolkit_code::{CodeMode, Limits, Program};
-use toolkit_tests::{ran, shared_text};
 use tower::util::MapRequestLayer;
 
 fn lines(path: &str) -> Vec<Value> {

@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::{Value, json};
+use test_support::client::{Client, EACH_WAY, Era, Way, answered};
 use toolkit::backend::Backends;
 use toolkit::dispatch::BoxFuture;
 use toolkit::{Context, Dispatcher, ToolError, catalog, tool};
 use toolkit_code::sandbox::Inline;
 use toolkit_code::{CodeMode, RunCode};
 use toolkit_mcp::server::{Caller, Filter, Proxy, Rule, Server, ServerBuilder, StateKey, TokenError, Verify};
-use toolkit_tests::client::{Client, EACH_WAY, Era, Way, answered};
 
 #[derive(Clone, Default)]
 pub struct Log(Arc<Mutex<Vec<String>>>);

@@ -4,13 +4,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
+use test_support::client::{Client, Era, Way};
+use test_support::{ran, shared};
 use toolkit::backend::{Backends, Collected, LocalBackend};
 use toolkit::{Catalog, Dispatcher, Manifest, ToolError};
 use toolkit_code::sandbox::Inline;
 use toolkit_code::{CodeMode, RunCode};
 use toolkit_mcp::server::{Filter, Proxy, Rule, Server};
-use toolkit_tests::client::{Client, Era, Way};
-use toolkit_tests::{ran, shared};
 
 /// The comments that were written to the page.
 type Written = Arc<Mutex<Vec<String>>>;

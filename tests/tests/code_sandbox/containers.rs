@@ -10,7 +10,7 @@ fn command(container: &Container, profile: Profile) -> String {
 
 #[test]
 fn the_options_follow_the_profiles_of_the_earlier_system() {
-    let Some(cases) = toolkit_tests::shared_json("cases/runtime.json") else { return };
+    let Some(cases) = test_support::shared_json("cases/runtime.json") else { return };
     let rows = cases["docker_profiles"].as_array().unwrap();
     for row in rows {
         let profile: Profile = row["profile"].as_str().unwrap().parse().unwrap();
@@ -25,7 +25,7 @@ fn the_options_follow_the_profiles_of_the_earlier_system() {
         let is_configured = row["seccomp"] == "the configured path";
         assert_eq!(has(&format!("--security-opt=seccomp={path}")), is_configured, "{line}");
     }
-    toolkit_tests::ran(rows.len());
+    test_support::ran(rows.len());
 }
 
 #[test]

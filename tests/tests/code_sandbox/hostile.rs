@@ -20,5 +20,5 @@ fn hostile_programs_end_in_their_time_and_leave_the_host_as_it_was() {
     assert_eq!(report["last"], "ok: 3");
     let n = report["programs"].as_u64().unwrap();
     assert!(n >= 150, "{n} programs");
-    toolkit_tests::ran(n as usize);
+    test_support::ran(n as usize);
 }

@@ -30,7 +30,7 @@ async fn no_system_call_of_a_program_succeeds() {
     // Failing is not enough for most: a program that goes on could try the next one.
     assert_eq!(n_ended, n);
     assert!(!Path::new("/tmp/toolkit-escaped").exists());
-    toolkit_tests::ran(n);
+    test_support::ran(n);
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use super::{in_the_end, native};
 
 #[test]
 fn the_profiles_of_the_earlier_system_are_known() {
-    let Some(cases) = toolkit_tests::shared_json("cases/runtime.json") else { return };
+    let Some(cases) = test_support::shared_json("cases/runtime.json") else { return };
     let rows = cases["profiles"].as_array().unwrap();
     for row in rows {
         let name = row["profile"].as_str().unwrap();
@@ -16,7 +16,7 @@ fn the_profiles_of_the_earlier_system_are_known() {
         let read: Profile = serde_json::from_value(row["profile"].clone()).unwrap();
         assert_eq!(read.to_string(), name);
     }
-    toolkit_tests::ran(rows.len());
+    test_support::ran(rows.len());
 }
 
 #[test]

@@ -22,7 +22,7 @@ async fn call(sandbox: Process) {
     let answer = Answer { id: calls[0].id, at: 0, outcome: Ok(to_raw_value(&3).unwrap()), content: None };
     let done = in_the_end(session.resume(vec![answer])).await.unwrap();
     assert_eq!(value(&done), "4");
-    toolkit_tests::ran(1);
+    test_support::ran(1);
 }
 
 /// Drops a session whose program runs without end.

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use test_support::programs;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -10,7 +11,6 @@ use toolkit_code::engine::{Answer, State};
 use toolkit_code::sandbox::{CommandLine, Guarantee, Process, Remote, Sandbox, SandboxError, Session};
 use toolkit_code::server::{Server, ServerLimits};
 use toolkit_code::{FailureKind, Limits, Profile, Program};
-use toolkit_tests::programs;
 
 use super::{Tagged, WORKER, in_the_end, native, tagged, until, value};
 
@@ -101,7 +101,7 @@ async fn programs_end_as_in_a_process_of_this_machine() {
         let expected = run(&local, limits, &program.code).await;
         assert_eq!(run(&remote, limits, &program.code).await, expected, "{}", program.name);
     }
-    toolkit_tests::ran(programs.len());
+    test_support::ran(programs.len());
 }
 
 #[tokio::test]

@@ -23,7 +23,7 @@ async fn a_full_stderr_does_not_stop_a_worker() {
     let mut worker = Command::new(env!("CARGO_BIN_EXE_fixture_tools"));
     // Tools print to stderr.
     worker.args(["serve", "--durable", &server.url()]).env("FIXTURE_TELLS", "1");
-    let worker = toolkit_tests::full::Full::start(worker);
+    let worker = test_support::full::Full::start(worker);
     let connect = Connect::new(&server.url()).unwrap();
     until(async || Client::connect(&connect).await.is_ok()).await;
     let chain = r#"[{"toolId": "slow:walk", "args": {"steps": 1}}]"#;

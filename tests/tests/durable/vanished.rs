@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use toolkit_tests::relay::Relay;
+use test_support::relay::Relay;
 
 use super::*;
 

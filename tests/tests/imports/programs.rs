@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use toolkit_tests::{ran, shared};
+use test_support::{ran, shared};
 
 #[test]
 fn generated_code_depends_on_toolkit_only_and_passes_all_lints() {

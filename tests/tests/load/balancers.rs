@@ -298,7 +298,7 @@ fn roll(name: &str, mut replicas: Replicas, front: SocketAddr, mut restart: impl
     assert!(others.is_empty(), "{} calls did not run once: {:?}", others.len(), &others[..others.len().min(5)]);
     assert_eq!(starts.len(), answered.len());
     assert!(answered.len() > 1000, "{} calls are no load", answered.len());
-    toolkit_tests::ran(answered.len());
+    test_support::ran(answered.len());
 }
 
 fn haproxy(configuration: &Path) -> Process {

@@ -1,11 +1,11 @@
 //! Results pass through a proxy as the server sent them.
 
 use serde_json::{Value, json};
+use test_support::client::{Client, EACH_WAY as EACH_CLIENT, Era};
 use toolkit::backend::Backends;
 use toolkit::{Catalog, Dispatcher};
 use toolkit_mcp::client::McpBackend;
 use toolkit_mcp::server::{Proxy, Server};
-use toolkit_tests::client::{Client, EACH_WAY as EACH_CLIENT, Era};
 
 use super::raw::{EACH_WAY, Raw, Way, raw};
 use super::{dispatcher, in_the_end};

@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
+use test_support::client::{Client, EACH_WAY as EACH_CLIENT, Era};
 use toolkit::Context;
 use toolkit::call::LogLevel;
 use toolkit_mcp::client::{Endpoint, McpBackend};
-use toolkit_tests::client::{Client, EACH_WAY as EACH_CLIENT, Era};
 
 use super::forwarded::proxied;
 use super::raw::{Raw, Way, raw, tools};

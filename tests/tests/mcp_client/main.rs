@@ -21,6 +21,7 @@ mod proxied;
 mod raw;
 mod refused;
 mod reloaded;
+mod replies;
 mod resources;
 mod subscriptions;
 mod tls;

@@ -17,7 +17,7 @@ use super::{call, dispatcher, in_the_end, until};
 pub(super) fn installed() -> Option<PathBuf> {
     let installed = std::env::var_os("TOOLKIT_SERVERS").map(PathBuf::from);
     if installed.is_none() {
-        toolkit_tests::skipped(1);
+        test_support::skipped(1);
     }
     installed
 }
@@ -74,7 +74,7 @@ async fn official_servers_share_a_catalog() {
     let failures = in_the_end(backends.stop()).await;
     assert!(failures.is_empty(), "{failures:?}");
     std::fs::remove_dir_all(&folder).unwrap();
-    toolkit_tests::ran(backends.names().len());
+    test_support::ran(backends.names().len());
 }
 
 async fn answer(dispatcher: &Dispatcher, folder: &Path) {

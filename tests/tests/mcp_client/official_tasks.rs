@@ -65,5 +65,5 @@ async fn official_servers_run_calls_as_tasks() {
     let message = lost.unwrap_err().to_string();
     assert!(message.contains("no longer has the task of this call"), "{message}");
     in_the_end(backend.stop()).await.unwrap();
-    toolkit_tests::ran(4);
+    test_support::ran(4);
 }

@@ -315,7 +315,7 @@ fn the_status_is_a_table_on_a_terminal() {
     let mut command = Command::new("script");
     command.args(["-qec", &format!("stty cols 100 && {program} status {}", proxy.address), "/dev/null"]);
     let Ok(output) = command.env("NO_COLOR", "1").env("TERM", "xterm").stdin(Stdio::null()).output() else {
-        return toolkit_tests::skipped(1);
+        return test_support::skipped(1);
     };
     let page = String::from_utf8(output.stdout).unwrap().replace("\r\n", "\n");
     let lines: Vec<&str> = page.lines().collect();

@@ -1,9 +1,9 @@
 //! The test cases of the systems that this one replaces.
 
+use test_support::ran;
 use toolkit::Tool;
 use toolkit::backend::{Backends, LocalBackend};
 use toolkit::catalog::Naming;
-use toolkit_tests::ran;
 
 use super::*;
 

@@ -22,9 +22,9 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
+use test_support::official::assert_official as assert_fits;
 use toolkit::{Catalog, Dispatcher};
 use toolkit_mcp::server::{Http, Server};
-use toolkit_tests::official::assert_official as assert_fits;
 
 use self::client::{Client, Response};
 

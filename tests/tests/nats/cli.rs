@@ -134,7 +134,7 @@ fn run_words(words: &[&str]) -> (String, Option<i32>) {
 #[tokio::test]
 #[ignore = "needs nats-server"]
 async fn a_full_stderr_stops_neither_a_worker_nor_its_front() {
-    use toolkit_tests::full::Full;
+    use test_support::full::Full;
 
     let server = Server::start();
     let serve = |arguments: &[&str]| {

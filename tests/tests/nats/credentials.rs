@@ -63,7 +63,7 @@ async fn credentials_are_not_sent_without_encryption() {
         println!("SKIPPED: this machine has no other address");
         return;
     };
-    let relay = toolkit_tests::relay::Relay::start_on(&host, port).await;
+    let relay = test_support::relay::Relay::start_on(&host, port).await;
     let elsewhere = || Connect::new(&format!("nats://{}", relay.address())).unwrap();
 
     let running = Running::start(worker(&server, catalog![show].unwrap()));

@@ -11,7 +11,7 @@ use toolkit_nats::{Buckets, Connect, NatsBackend, RetryPolicy};
 use super::load::Load;
 use super::processes::{Process, noted};
 use super::*;
-use toolkit_tests::relay::Relay;
+use test_support::relay::Relay;
 
 /// Returns a number from the environment.
 fn number(name: &str, default: u64) -> u64 {

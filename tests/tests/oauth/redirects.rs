@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::json;
+use test_support::browser;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use toolkit_mcp::client::{Login, LoginState, OAuth, OAuthError};
-use toolkit_tests::browser;
 use url::Url;
 
 use crate::login_error;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use data_encoding::BASE64URL_NOPAD;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use test_support::browser;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
@@ -14,7 +15,6 @@ use toolkit::ToolError;
 use toolkit::backend::Backends;
 use toolkit::{Catalog, Dispatcher};
 use toolkit_mcp::client::{Endpoint, LoginState, McpBackend, OAuth, OAuthError};
-use toolkit_tests::browser;
 use url::Url;
 
 /// Two servers. The token of each response is new, and a refresh token is valid once.

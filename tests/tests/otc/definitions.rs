@@ -124,7 +124,7 @@ fn arguments(tool: &Tool) -> Vec<Value> {
 
 #[test]
 fn tools_of_real_servers_are_defined_and_mean_the_same() {
-    let Some(folder) = toolkit_tests::shared("data/manifests") else {
+    let Some(folder) = test_support::shared("data/manifests") else {
         return;
     };
     let naming = Naming::new("real-server", "0.0.0");

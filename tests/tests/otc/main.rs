@@ -18,9 +18,9 @@ mod server;
 mod tls;
 
 use serde_json::{Value, json};
+use test_support::ran;
 use toolkit::backend::{Backend, Backends, LocalBackend};
 use toolkit::{Catalog, Context, Dispatcher, Tool, ToolError};
-use toolkit_tests::ran;
 
 /// Creates a dispatcher for tools of these definitions that run `handler`.
 async fn dispatcher_of(

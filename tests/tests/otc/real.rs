@@ -1,7 +1,7 @@
 //! A real catalogue of 1,080 tools, in and out again.
 
+use test_support::real_definitions;
 use toolkit_otc::{Definition, Naming, Published};
-use toolkit_tests::real_definitions;
 
 use super::*;
 

@@ -153,7 +153,7 @@ async fn a_call_that_is_repeated_from_another_process_runs_once() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(test_support::random(64))]
 
     /// The cache keeps the most recent responses up to the limit.
     #[test]

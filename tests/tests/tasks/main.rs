@@ -14,7 +14,7 @@ mod stores;
 mod tools;
 
 use serde_json::{Value, json};
-use toolkit_tests::client::{Client, EACH_WAY, Era, Way, answered};
+use test_support::client::{Client, EACH_WAY, Era, Way, answered};
 
 /// The capabilities of a client that supports tasks and can ask its user.
 fn tasks() -> Value {

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use test_support::programs::{self, Ended};
 use toolkit_code::engine::{Done, State, Usage};
 use toolkit_code::sandbox::{Process, Sandbox, SandboxError};
 use toolkit_code::{Failure, FailureKind, Limits, Program};
-use toolkit_tests::programs::{self, Ended};
 
 /// The time beyond that of a program after which its worker is killed.
 const GRACE: Duration = Duration::from_millis(100);

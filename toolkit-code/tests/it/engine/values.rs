@@ -1,0 +1,100 @@
+//! Values and lines of programs.
+
+use serde_json::json;
+
+use crate::engine::run;
+
+#[test]
+fn values_without_json_have_the_nearest_json() {
+    let ended = run("\
+return {
+  undefined: undefined,
+  f() {},
+  list: [undefined, () => 1, Symbol('a'), NaN, Infinity, -0],
+  numbers: [1.5, 1e21, 2 ** 53, 1e-7, 0.1 + 0.2],
+  big: [10n, -5n, 2n ** 64n - 1n, 2n ** 64n],
+  date: new Date(0),
+  invalid: new Date(NaN),
+  map: new Map([['a', new Set([1, 2])]]),
+  pairs: new Map([[1, 'one']]),
+  bytes: new Uint8Array([1, 2]),
+  buffer: new Uint8Array([3]).buffer,
+  error: new RangeError('far'),
+  re: /a+/g,
+  boxed: [new Number(1), new String('a'), new Boolean(false), Object(5n)],
+  json: { toJSON: (key) => ({ key }) },
+  entry: Object.create({ inherited: 1 }, { own: { value: 1, enumerable: true }, hidden: { value: 2 } }),
+  object: Object.assign(Object.create(null), { a: 1 }),
+  point: new (class Point { x = 1; #y = 2; get z() { return 3; } })(),
+};");
+    let value = json!({
+        "list": [null, null, null, null, null, 0],
+        "numbers": [1.5, 1e21, 9_007_199_254_740_992_u64, 1e-7, 0.1 + 0.2],
+        "big": [10, -5, u64::MAX, "18446744073709551616"],
+        "date": "1970-01-01T00:00:00.000Z",
+        "invalid": null,
+        "map": { "a": [1, 2] },
+        "pairs": [[1, "one"]],
+        "bytes": [1, 2],
+        "buffer": [3],
+        "error": { "name": "RangeError", "message": "far" },
+        "re": "/a+/g",
+        "boxed": [1, "a", false, 5],
+        "json": { "key": "json" },
+        "entry": { "own": 1 },
+        "object": { "a": 1 },
+        "point": { "x": 1 },
+    });
+    assert_eq!(ended.value(), value);
+}
+
+#[test]
+fn a_caught_failure_is_a_value() {
+    let value = run("try { await tools.fail({}) } catch (error) { return error }").value();
+    let expected = json!({
+        "name": "ToolError", "message": "the server is restarting", "kind": "unavailable", "tool": "fail",
+        "retryable": true,
+    });
+    assert_eq!(value, expected);
+}
+
+#[test]
+fn the_same_object_twice_is_no_cycle() {
+    assert_eq!(
+        run("const a = { b: 1 }; return [a, a, { a }];").value(),
+        json!([{ "b": 1 }, { "b": 1 }, { "a": { "b": 1 } }])
+    );
+}
+
+#[test]
+fn what_is_printed_is_text_or_json() {
+    let ended = run("\
+console.log('a', 1, null, undefined, true, 10n, NaN);
+console.info({ a: [1, 'b', undefined] }, [new Map([['k', 1]])]);
+console.debug(new TypeError('bad'), () => 1, Symbol('a'), tools.math.add);
+const self = {}; self.self = self;
+console.error(self, Promise.resolve(1));
+console.warn('w');
+console.table([{ a: 1 }]);
+console.assert(true, 'no');
+console.assert(false, 'yes');
+print('p', 1);
+println('q');
+console.time('t');
+console.log();");
+    let lines = [
+        "a 1 null undefined true 10 NaN",
+        r#"{"a":[1,"b",null]} [{"k":1}]"#,
+        "TypeError: bad [function] [symbol] [function]",
+        r#"{"self":"[circular]"} "[Promise: await it]""#,
+        "w",
+        r#"[{"a":1}]"#,
+        "yes",
+        "p 1",
+        "q",
+        "",
+    ];
+    assert_eq!(ended.lines(), lines);
+    let errors: Vec<bool> = ended.printed.iter().map(|line| line.is_error).collect();
+    assert_eq!(errors, [false, false, false, true, true, false, true, false, false, false]);
+}

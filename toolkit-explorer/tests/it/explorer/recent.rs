@@ -1,0 +1,95 @@
+//! The record of calls.
+
+use serde_json::json;
+use toolkit::{Dispatcher, catalog};
+use toolkit_explorer::{Explorer, RecentCalls};
+use toolkit_mcp::server::Server;
+
+use crate::explorer::{Users, call, events_of, get, http, service};
+
+#[tokio::test]
+async fn a_call_is_recorded_with_its_outcome_sizes_and_arguments() {
+    let service = service();
+    call(&service, None, "math_add", r#"{"a": 40, "b": 2}"#).await;
+    call(&service, None, "math_add", r#"{"a": "x"}"#).await;
+    call(&service, None, "door_sign_in", r#"{"user": "ann", "password": "guess"}"#).await;
+    let events = get(&service, "/explorer/events").await.events().await;
+    let shown: Vec<_> = events.iter().map(|event| (&event["tool"], &event["outcome"], &event["arguments"])).collect();
+    assert_eq!(
+        shown,
+        [
+            (&json!("math:add:1.0.0"), &json!("ok"), &json!(r#"{"a": 40, "b": 2}"#)),
+            (&json!("math:add:1.0.0"), &json!("invalid_arguments"), &json!(r#"{"a": "x"}"#)),
+            (&json!("door:sign_in:1.0.0"), &json!("failed"), &json!(r#"{"password":"…","user":"ann"}"#)),
+        ]
+    );
+    assert_eq!((&events[0]["bytesIn"], &events[0]["bytesOut"]), (&json!(17), &json!(2)));
+    assert!(events.iter().all(|event| event["duration"].is_u64() && event["startedAt"].is_u64()), "{events:?}");
+}
+
+#[tokio::test]
+async fn invalid_arguments_with_secrets_are_not_recorded() {
+    let service = service();
+    // The schema cannot locate the secret in these.
+    for arguments in
+        [r#"{"user": 1, "password": "hunter2"}"#, r#"{"password": ["hunter2"]}"#, r#"{"passphrase": "hunter2"}"#]
+    {
+        call(&service, None, "door_sign_in", arguments).await;
+    }
+    let events = get(&service, "/explorer/events").await.events().await;
+    assert_eq!(events.len(), 3);
+    assert!(!format!("{events:?}").contains("hunter2"), "{events:?}");
+}
+
+#[tokio::test]
+async fn long_arguments_are_truncated_and_old_calls_forgotten() {
+    let service = service();
+    let long = format!(r#"{{"a": 1, "b": 2, "c": "{}"}}"#, "ä".repeat(10_000));
+    call(&service, None, "math_add", &long).await;
+    let events = get(&service, "/explorer/events").await.events().await;
+    let shown = events[0]["arguments"].as_str().unwrap();
+    assert!(shown.len() <= 4096 + '…'.len_utf8() && shown.ends_with('…'), "{}", shown.len());
+    for _ in 0..300 {
+        call(&service, None, "math_add", r#"{"a": 1, "b": 2}"#).await;
+    }
+    let events = get(&service, "/explorer/events").await.events().await;
+    assert_eq!(events.len(), 200);
+    assert_eq!(events.last().unwrap()["id"], 301);
+}
+
+#[tokio::test]
+async fn callers_see_their_own_calls_and_operators_those_of_all() {
+    let service = http().verify(Users).into_service();
+    for user in ["ann", "bob", "ann"] {
+        call(&service, Some(user), "math_add", r#"{"a": 1, "b": 2}"#).await;
+    }
+    let callers = async |token| {
+        let events = events_of(&service, token).await;
+        events.iter().map(|event| event["caller"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(callers("ann").await, ["ann", "ann"]);
+    assert_eq!(callers("bob").await, ["bob"]);
+    assert_eq!(callers("eve").await, [""; 0]);
+    assert_eq!(callers("root+operate").await, ["ann", "bob", "ann"]);
+}
+
+#[tokio::test]
+async fn a_call_that_is_dropped_is_recorded_as_cancelled() {
+    /// Never ends.
+    #[toolkit::tool(namespace = "slow", version = "1.0.0")]
+    async fn wait() {
+        std::future::pending::<()>().await;
+    }
+    let calls = RecentCalls::new().without_arguments();
+    let dispatcher = Dispatcher::builder(catalog![wait].unwrap()).layer(calls.clone()).build().unwrap();
+    let service = Server::new(dispatcher.clone()).unwrap().http();
+    let service = service.route(Explorer::new("Tools").recent_calls(calls)).into_service();
+    let mut waiting = Box::pin(dispatcher.call("slow:wait", "{}"));
+    assert!(crate::explorer::futures_now(waiting.as_mut()).is_none());
+    let running = get(&service, "/explorer/events").await.events().await;
+    assert_eq!((&running[0]["outcome"], &running[0]["duration"]), (&json!(null), &json!(null)));
+    drop(waiting);
+    let ended = get(&service, "/explorer/events").await.events().await;
+    assert_eq!((&ended[0]["outcome"], &ended[0]["id"]), (&json!("cancelled"), &running[0]["id"]));
+    assert!(ended[0].get("arguments").is_none(), "{ended:?}");
+}

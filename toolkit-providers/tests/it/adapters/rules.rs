@@ -1,0 +1,264 @@
+//! Rules of the providers whose violation costs the whole request: no lowered schema breaks them.
+
+use proptest::prelude::*;
+
+use super::recursive::document;
+use super::*;
+
+/// The dialects with rules.
+const RULED: [Dialect; 3] = [Dialect::OPENAI, Dialect::OPENAI_STRICT, Dialect::GEMINI_OPENAPI];
+
+/// The dialects with a rule about the names of arguments.
+const PLAIN: [Dialect; 3] = [Dialect::ANTHROPIC, Dialect::ANTHROPIC_STRICT, Dialect::BEDROCK];
+
+/// zod's pattern of an e-mail address, and pydantic's of a decimal.
+const LOOKAROUND: [&str; 2] = [
+    r"^(?!\.)(?!.*\.\.)([A-Za-z0-9_'+\-\.]*)[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9\-]*\.)+[A-Za-z]{2,}$",
+    r"^(?!^[-+.]*$)[+-]?0*\d*\.?\d*$",
+];
+
+/// Returns the rules that a schema and its subschemas break.
+fn broken(schema: &Value, dialect: &Dialect, at: &str) -> Vec<String> {
+    let Value::Object(keywords) = schema else { return Vec::new() };
+    let is_of = |name: &str| {
+        let is_name = |value: &Value| value.as_str().is_some_and(|value| value.eq_ignore_ascii_case(name));
+        let kind = keywords.get("type");
+        kind.is_some_and(|kind| is_name(kind) || kind.as_array().is_some_and(|names| names.iter().any(is_name)))
+    };
+    let text = |keyword: &str| keywords.get(keyword).and_then(Value::as_str).unwrap_or_default();
+    let properties = keywords.get("properties").and_then(Value::as_object);
+    let mut broken = Vec::new();
+    let mut require = |holds: bool, rule: &str| broken.extend((!holds).then(|| format!("{at}: {rule}")));
+    require(!is_of("array") || keywords.get("items").is_some_and(Value::is_object), "array schema missing items");
+    let patterns = keywords.get("patternProperties").and_then(Value::as_object).into_iter().flatten();
+    let patterns = patterns.map(|(pattern, _)| pattern.as_str()).chain([text("pattern")]);
+    let is_regex = |pattern: &str| !pattern.replace("(?:", "(").contains("(?") && !pattern.contains("\\1");
+    require(patterns.into_iter().all(is_regex), "is not a regex");
+    if at.is_empty() {
+        let choices = ["oneOf", "anyOf", "allOf", "enum", "const", "not"];
+        require(
+            !choices.iter().any(|keyword| keywords.contains_key(*keyword)),
+            "must not have choices at the top level",
+        );
+    }
+    if *dialect == Dialect::GEMINI_OPENAPI {
+        let kinds =
+            [("STRING", ["enum", "date-time"]), ("NUMBER", ["float", "double"]), ("INTEGER", ["int32", "int64"])];
+        let fits = |(kind, formats): &(&str, [&str; 2])| text("type") == *kind && formats.contains(&text("format"));
+        require(text("format").is_empty() || kinds.iter().any(fits), "only some formats are supported");
+        let is_choice = keywords.contains_key("anyOf");
+        require(!is_choice || keywords.len() == 1, "when using any_of, it must be the only field set");
+        require(is_choice || !text("type").is_empty(), "type: missing field");
+        let is_empty = properties.is_none_or(|properties| properties.is_empty());
+        require(!is_of("object") || !is_empty || at.is_empty(), "properties: should be non-empty for OBJECT type");
+        let required = keywords.get("required").and_then(Value::as_array).into_iter().flatten();
+        let is_declared = |name: &Value| properties.is_some_and(|named| named.contains_key(name.as_str().unwrap()));
+        require(required.into_iter().all(is_declared), "required: property is not defined");
+    }
+    for (keyword, value) in keywords {
+        let at = format!("{at}/{keyword}");
+        match (keyword.as_str(), value) {
+            ("properties" | "patternProperties" | "$defs" | "dependentSchemas", Value::Object(named)) => {
+                broken.extend(named.iter().flat_map(|(name, sub)| self::broken(sub, dialect, &format!("{at}/{name}"))));
+            }
+            ("enum" | "const" | "default" | "examples", _) => {}
+            (_, Value::Array(list)) => broken.extend(list.iter().flat_map(|sub| self::broken(sub, dialect, &at))),
+            (_, sub) => broken.extend(self::broken(sub, dialect, &at)),
+        }
+    }
+    broken
+}
+
+fn check(original: &Value) -> Result<(), TestCaseError> {
+    for dialect in &RULED {
+        let lowered = input(original, dialect);
+        let broken = broken(&lowered.schema, dialect, "");
+        prop_assert!(broken.is_empty(), "{}: {broken:?}\n{original:#}\nis\n{:#}", dialect.name, lowered.schema);
+    }
+    Ok(())
+}
+
+/// Returns the losses of the argument.
+fn losses(lowered: &Lowered) -> Vec<(&str, Effect)> {
+    let of_argument = lowered.losses.iter().filter(|loss| loss.pointer.starts_with("/properties/x"));
+    of_argument.map(|loss| (&*loss.keyword, loss.effect)).collect()
+}
+
+/// Returns the schema of a tool with one argument.
+fn argument(schema: Value) -> Value {
+    json!({ "type": "object", "properties": { "x": schema }, "required": ["x"], "additionalProperties": false })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_lowered_schema_breaks_a_rule_of_its_provider(original in document()) {
+        if Schema::from_value(original.clone()).is_ok() {
+            check(&original)?;
+        }
+    }
+}
+
+#[test]
+fn no_rule_is_broken_at_any_place_and_each_change_is_reported() {
+    let list = json!({ "type": "array" });
+    let open = json!({ "type": "object" });
+    let mut schemas = vec![
+        list.clone(),
+        json!({ "type": ["array", "null"], "maxItems": 3 }),
+        json!({ "type": "array", "prefixItems": [{ "type": "string" }, { "type": "integer" }], "items": false }),
+        json!({ "type": "array", "unevaluatedItems": false }),
+        json!({ "type": "array", "contains": { "type": "string" }, "unevaluatedItems": false }),
+        json!({ "allOf": [list], "unevaluatedItems": false }),
+        open.clone(),
+        json!({ "type": ["object", "null"], "properties": {} }),
+        json!({ "type": "object", "additionalProperties": { "type": "string" } }),
+        json!({ "type": "object", "properties": { "a": { "type": "string" } }, "required": ["a", "b"] }),
+        json!({}),
+        json!(true),
+        json!({ "description": "Any", "default": 1 }),
+        json!({ "description": "Either", "anyOf": [{ "type": "string" }, { "type": "integer" }, { "type": "null" }] }),
+        json!({ "type": "object", "properties": { "a": { "type": "string" }, "b": { "type": "string" } },
+            "anyOf": [{ "required": ["a"] }, { "required": ["b"] }] }),
+        json!({ "type": "object", "anyOf": [{ "type": "object", "properties": { "a": open } }, { "type": "object" }] }),
+        json!({ "$ref": "#", "pattern": "(?=a)" }),
+    ];
+    for format in ["uri", "email", "uuid", "date", "time", "date-time", "enum", "int32", "byte"] {
+        schemas.push(json!({ "type": "string", "format": format }));
+    }
+    for format in ["uint32", "int64", "double", "date-time"] {
+        schemas.push(json!({ "type": "integer", "format": format }));
+    }
+    for pattern in LOOKAROUND.into_iter().chain([r"(a)\1"]) {
+        let pattern = json!({ "type": "string", "pattern": pattern });
+        let text = pattern["pattern"].as_str().unwrap();
+        schemas.push(json!({ "type": "object", "patternProperties": { text: pattern } }));
+        schemas.push(json!({ "type": "object", "propertyNames": pattern }));
+        schemas.push(json!({ "type": "string", "not": pattern }));
+        schemas.push(json!({ "type": "string", "if": pattern, "then": { "minLength": 1 } }));
+        schemas.push(json!({ "type": "array", "contains": pattern, "items": {} }));
+        schemas.push(json!({ "type": "object", "dependentSchemas": { "a": { "properties": { "b": pattern } } } }));
+        schemas.push(pattern);
+    }
+    for schema in schemas {
+        let nested = [
+            schema.clone(),
+            json!({ "type": "array", "items": schema }),
+            json!({ "anyOf": [schema, { "type": "null" }] }),
+            json!({ "oneOf": [{ "type": "integer" }, schema] }),
+            json!({ "allOf": [schema, { "description": "Again" }] }),
+            json!({ "type": "object", "properties": { "y": schema }, "additionalProperties": schema }),
+        ];
+        for schema in nested {
+            check(&argument(schema)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_pattern_with_look_around_is_moved_to_the_description_and_a_loss_reports_it() {
+    for dialect in RULED {
+        for pattern in LOOKAROUND {
+            let lowered = input(&argument(json!({ "type": "string", "pattern": pattern })), &dialect);
+            let argument = &lowered.schema["properties"]["x"];
+            assert_eq!(argument["description"], format!("Matches the pattern `{pattern}`."), "{}", dialect.name);
+            assert_eq!(losses(&lowered), [("pattern", Effect::Widened)], "{}", dialect.name);
+        }
+        let kept = input(&argument(json!({ "type": "string", "pattern": "^[a-z]+$" })), &dialect);
+        assert_eq!((losses(&kept).len(), &kept.schema["properties"]["x"]["pattern"]), (0, &json!("^[a-z]+$")));
+    }
+}
+
+#[test]
+fn an_array_without_items_has_items_of_any_value_or_is_not_strict() {
+    let tool = Tool::builder("t").input(argument(json!({ "type": "array" }))).build().unwrap();
+    let described = openai::describe(&tool, "t", openai::Options::responses().strict());
+    assert_eq!(described.json["strict"], false);
+    assert_eq!(described.json["parameters"]["properties"]["x"], json!({ "type": "array", "items": {} }));
+    assert_eq!(described.losses, []);
+    assert!(described.not_strict[0].to_string().starts_with("input /properties/x/items: `type` is missing"));
+}
+
+#[test]
+fn keywords_that_the_root_must_not_have_are_removed_and_reported() {
+    let not = json!({ "required": ["a"] });
+    for (keyword, value) in [("not", not), ("enum", json!([{ "x": "a" }])), ("const", json!({ "x": "a" }))] {
+        let mut schema = argument(json!({ "type": "string" }));
+        schema[keyword] = value;
+        for dialect in [Dialect::OPENAI, Dialect::OPENAI_STRICT, Dialect::ANTHROPIC, Dialect::GEMINI_OPENAPI] {
+            let lowered = input(&schema, &dialect);
+            assert!(lowered.schema.get(keyword).is_none());
+            let losses: Vec<_> = lowered.losses.iter().map(|loss| (&*loss.keyword, loss.effect)).collect();
+            assert!(losses.contains(&(keyword, Effect::Widened)), "{} {keyword}: {losses:?}", dialect.name);
+        }
+    }
+}
+
+#[test]
+fn a_choice_of_gemini_stands_alone_and_keeps_its_description_and_null() {
+    let schema =
+        json!({ "description": "A size", "anyOf": [{ "type": "string" }, { "type": "integer" }, { "type": "null" }] });
+    let lowered = input(&argument(schema), &Dialect::GEMINI_OPENAPI);
+    assert_eq!(
+        lowered.schema["properties"]["x"],
+        json!({ "anyOf": [
+            { "type": "STRING", "description": "A size", "nullable": true },
+            { "type": "INTEGER", "nullable": true },
+        ] })
+    );
+    assert_eq!(losses(&lowered), [("description", Effect::MetadataOnly)]);
+}
+
+#[test]
+fn an_object_without_properties_is_sent_to_gemini_as_its_json_text() {
+    let schema = json!({ "type": "object", "description": "Filters", "additionalProperties": { "type": "string" } });
+    let tool = Tool::builder("t").input(argument(schema)).build().unwrap();
+    let described = gemini::describe(&tool, "t", gemini::SchemaFormat::OpenApi);
+    assert_eq!(
+        described.json["parameters"]["properties"]["x"],
+        json!({ "type": "STRING", "description": "Filters. The JSON text of an object." })
+    );
+    let effects: Vec<Effect> = described.losses.iter().map(|loss| loss.effect).collect();
+    assert!(effects.contains(&Effect::Narrowed) && effects.contains(&Effect::Widened));
+}
+
+#[test]
+fn an_argument_with_a_name_that_a_provider_rejects_is_left_out_and_a_loss_reports_it() {
+    let long = "x".repeat(65);
+    for name in ["filter[status]", "", "ä", "$top", "a b", "a/b", &long] {
+        let properties = json!({ name: { "type": "string" }, "a.b-c_1": { "type": "string" } });
+        for required in [json!([]), json!([name, "a.b-c_1"])] {
+            let direct = json!({ "type": "object", "properties": properties, "required": required });
+            for schema in [direct.clone(), json!({ "anyOf": [direct] }), json!({ "allOf": [direct] })] {
+                for dialect in PLAIN {
+                    let lowered = input(&schema, &dialect);
+                    let names: Vec<&String> = lowered.schema["properties"].as_object().unwrap().keys().collect();
+                    assert_eq!(names, ["a.b-c_1"], "{}: {:#}", dialect.name, lowered.schema);
+                    assert!(!lowered.schema["required"].to_string().contains(&json!(name).to_string()));
+                    let at = toolkit::schema::child("/properties", name);
+                    let effects: Vec<Effect> =
+                        lowered.losses.iter().filter(|loss| loss.pointer == at).map(|loss| loss.effect).collect();
+                    assert_eq!(effects, [Effect::Narrowed, Effect::Widened], "{}", dialect.name);
+                }
+            }
+        }
+    }
+    let tool = Tool::builder("t").input(json!({ "type": "object", "properties": { "$top": { "type": "integer" } } }));
+    let tool = tool.examples([json!({ "$top": 3 })]).build().unwrap();
+    let described = anthropic::describe(&tool, "t", anthropic::Options::default());
+    assert!(described.json.get("input_examples").is_none());
+    assert_eq!(described.losses[0].to_string(), "`examples` of arguments that cannot be sent are left out");
+}
+
+#[test]
+fn real_tools_break_no_rule() {
+    let tools: Vec<_> = test_support::real_tools().into_iter().filter(|tool| tool.input().check().is_ok()).collect();
+    for tool in &tools {
+        for dialect in &RULED {
+            let lowered = input(tool.input().as_value(), dialect);
+            assert_eq!(broken(&lowered.schema, dialect, ""), Vec::<String>::new(), "{}: {}", dialect.name, tool.id());
+        }
+    }
+    test_support::ran(tools.len());
+}

@@ -1,0 +1,8 @@
+//! Tests of the public interface of `toolkit-providers`.
+
+mod adapters;
+mod cost;
+mod html;
+mod replies;
+mod restore;
+mod typescript;

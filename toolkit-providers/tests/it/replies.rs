@@ -1,0 +1,13 @@
+//! Replies of models: calls are read, run and answered in the format of each provider.
+
+mod anthropic;
+mod bedrock;
+mod chat;
+mod gemini;
+mod laws;
+mod mistral;
+mod ollama;
+mod recorded;
+mod responses;
+mod run;
+mod stop_reasons;

@@ -1,0 +1,8 @@
+//! Tests of the public interface of `toolkit-schema`.
+
+mod closed_schemas;
+mod hostile_schemas;
+mod plan;
+mod schema_contract;
+mod schemas;
+mod secrets;

@@ -1,0 +1,4 @@
+//! Tests of the public interface of `toolkit-search`.
+
+mod discovery;
+mod embed;

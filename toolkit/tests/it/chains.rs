@@ -1,0 +1,19 @@
+//! Chains of calls: parsing, checking, sequential and parallel execution, and typed chains.
+
+mod cases;
+mod check;
+mod json;
+mod laws;
+mod memory;
+mod parallel;
+mod run;
+mod tools;
+mod typed;
+
+use serde_json::{Value, json};
+use test_support::ran;
+use toolkit::call::ErrorKind;
+use toolkit::chain::{Chain, ChainDiagnosticKind, Step};
+use toolkit::{CancelToken, Context, ToolError};
+
+use self::tools::{Script, dispatcher};

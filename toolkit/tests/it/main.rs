@@ -1,0 +1,18 @@
+//! Tests of the public interface of `toolkit`.
+
+mod backends;
+mod bad_input;
+mod calls;
+mod catalog;
+mod chains;
+mod coercion;
+mod dispatch;
+mod identity;
+mod lint;
+mod lock;
+mod records;
+mod refusals;
+mod requirements;
+mod state;
+mod streams;
+mod versions;

@@ -1,0 +1,11 @@
+//! The record of a tool: built by hand, written as JSON and parsed, one by one and in lists.
+
+mod backends;
+mod built;
+mod json;
+mod manifests;
+mod mixed;
+
+use serde_json::{Value, json};
+use test_support::ran;
+use toolkit::tool::{Annotations, Icon, Literal, META_KEY, Metadata, Namespace, Requirements, Tool};
