@@ -24,7 +24,8 @@ use super::truncate::{share, truncate_json, truncate_text};
 /// use toolkit_providers::anthropic::MESSAGES;
 ///
 /// let call = json!({ "type": "tool_use", "id": "toolu_1", "name": "erase", "input": {} });
-/// let reply = MESSAGES.read(json!({ "content": [call] }), &ExportedNames::default())?;
+/// let message = json!({ "content": [call], "stop_reason": "tool_use" });
+/// let reply = MESSAGES.read(message, &ExportedNames::default())?;
 /// let results = reply.run_sync(&Dispatcher::new(Catalog::new([])?)?, &Context::new());
 /// for (call, result) in results.iter() {
 ///     assert_eq!((&*call.id, result.is_err()), ("toolu_1", true));
@@ -179,7 +180,8 @@ impl ToolResults {
     /// use toolkit_providers::anthropic::MESSAGES;
     ///
     /// let call = json!({ "type": "tool_use", "id": "toolu_1", "name": "erase", "input": {} });
-    /// let reply = MESSAGES.read(json!({ "content": [call] }), &ExportedNames::default())?;
+    /// let message = json!({ "content": [call], "stop_reason": "tool_use" });
+    /// let reply = MESSAGES.read(message, &ExportedNames::default())?;
     /// let results = reply.run_sync(&Dispatcher::new(Catalog::new([])?)?, &Context::new());
     /// let result: Value = serde_json::from_slice(&results.to_mcp(Revision::V2025_11_25)[0])?;
     /// assert_eq!(result["isError"], true);

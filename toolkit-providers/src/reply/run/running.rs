@@ -30,7 +30,8 @@ type Outcome = Result<RunResult, ToolError>;
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// let dispatcher = Dispatcher::new(Catalog::new([])?)?;
 /// let call = json!({ "type": "tool_use", "id": "toolu_1", "name": "erase", "input": {} });
-/// let reply = MESSAGES.read(json!({ "content": [call] }), &ExportedNames::default())?;
+/// let message = json!({ "content": [call], "stop_reason": "tool_use" });
+/// let reply = MESSAGES.read(message, &ExportedNames::default())?;
 /// let mut running = reply.start(&dispatcher, RunOptions::new());
 /// while let Some((call, result)) = running.next().await {
 ///     eprintln!("{}: {}", call.name, if result.is_ok() { "done" } else { "failed" });
