@@ -93,6 +93,17 @@ async fn a_damaged_resource_costs_no_other() {
 }
 
 #[tokio::test]
+async fn an_error_that_is_nested_too_deeply_ends_its_call() {
+    for way in EACH_WAY {
+        let data = "[".repeat(5_000) + &"]".repeat(5_000);
+        let error = format!(r#"{{"code": -1, "message": "no", "data": {data}}}"#).into_bytes();
+        let server = raw(way, [("tools_list", tools(&["deep"])), ("call_deep.error", error)]).await;
+        let error = call(&dispatcher(&server.backend).await, "peer:deep", json!({})).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidResponse, "{way:?}: {error:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_damaged_result_is_repaired_or_fails_its_call_only() {
     for way in EACH_WAY {
         let names: Vec<String> = (0..damages().len()).map(|n| format!("t{n}")).collect();

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use test_support::client::{Client, Era, Way};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
@@ -36,11 +37,13 @@ struct State {
     is_global: bool,
     /// True if the response of a call in a lost session is sent after the call has run.
     runs_first: bool,
-    /// The statuses of the next requests, without bodies.
+    /// The statuses of the next requests.
     refusals: Vec<&'static str>,
     /// The stream of the next `GET` request, and the sender of its events, which sends the results of calls.
     stream: Option<UnboundedReceiver<String>>,
     events: Option<UnboundedSender<String>>,
+    /// True if the next call has a stream without events that does not end.
+    holds_call: bool,
     /// The prefix of the methods to which the server does not respond.
     hangs: Option<&'static str>,
 }
@@ -101,6 +104,11 @@ impl Fake {
         if hangs.is_some_and(|hangs| message["method"].as_str().is_some_and(|method| method.starts_with(hangs))) {
             std::future::pending::<()>().await;
         }
+        if message["method"] == "tools/call" && std::mem::take(&mut self.state().holds_call) {
+            connection.write_all(of_events(": held\n\n").as_bytes()).await.unwrap();
+            self.state().n_run += 1;
+            std::future::pending::<()>().await;
+        }
         let answer = match head.starts_with("POST") {
             true => self.answer(&head, &message),
             false => {
@@ -125,7 +133,7 @@ impl Fake {
     fn answer(&self, head: &str, message: &Value) -> String {
         let mut state = self.state();
         if let Some(status) = state.refusals.pop() {
-            return response(status, "retry-after: 0\r\n", "");
+            return response(status, "retry-after: 0\r\n", "too many requests in this session");
         }
         let result = |result: Value| of_json("200 OK", &json!({ "jsonrpc": "2.0", "id": "$ID", "result": result }));
         let session = head.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
@@ -308,6 +316,9 @@ async fn a_successful_status_without_the_response_ends_the_call() {
         of_events(&event(&json!({ "error": { "message": "no" } }))),
         of_events(&event(&json!([rpc_error(json!(null), -32000, "no")]))),
         of_events("data: {]\n\n"),
+        of_events("data: {\"id\": null, \"error\": {\"code\": -32000, \"message\": \"no \\ud800\"}}\n\n"),
+        of_events("data: {\"id\": \"x\", \"error\": {\"code\": -32000, \"message\": \"no\", \"data\": NaN}}\n\n"),
+        of_events("data: [{\"id\": null, \"error\": {\"code\": -32000, \"message\": \"\\udc00\"}}]\n\n"),
     ] {
         let has_text = answer.contains("-32000");
         let error = refusal(answer.clone()).await;
@@ -325,6 +336,32 @@ async fn a_batch_with_the_response_is_the_response() {
         fake.state().answer_to_calls = Some(answer);
         assert_eq!(call(&dispatcher, "fake:run", json!({})).await.unwrap(), "one");
     }
+}
+
+#[tokio::test]
+async fn an_event_with_a_name_is_not_a_message() {
+    let result = json!({ "jsonrpc": "2.0", "id": "$ID", "result": { "content": [{ "type": "text", "text": "one" }] } });
+    let events = format!("event: error\ndata: {{\"error\": {{\"message\": \"slow\"}}}}\n\ndata: {result}\n\n");
+    let (fake, backend) = Fake::start().await;
+    let dispatcher = dispatcher(&backend).await;
+    fake.state().answer_to_calls = Some(of_events(&events));
+    assert_eq!(call(&dispatcher, "fake:run", json!({})).await.unwrap(), "one");
+}
+
+#[tokio::test]
+async fn the_outcome_of_a_call_in_a_lost_session_is_unknown() {
+    let (fake, backend) = Fake::start().await;
+    let dispatcher = dispatcher(&backend).await;
+    fake.state().holds_call = true;
+    let held = tokio::spawn({
+        let dispatcher = dispatcher.clone();
+        async move { call(&dispatcher, "fake:run", json!({})).await }
+    });
+    until(async || fake.counts().1 == 1).await;
+    fake.restart();
+    assert_eq!(call(&dispatcher, "fake:run", json!({})).await.unwrap(), "ran");
+    let error = in_the_end(held).await.unwrap().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::OutcomeUnknown, "{error:?}");
 }
 
 /// No revision allows it, and some servers do it.
@@ -512,7 +549,7 @@ fn calls_beyond_the_rate_of_our_server_end_with_the_reason() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn an_argument_beyond_the_limit_of_our_server_ends_with_the_reason() {
     let server = Operated::new(&json!({}), &[]);
     let endpoint = Endpoint::new(&format!("http://{}/mcp", server.address)).unwrap();
@@ -523,4 +560,13 @@ async fn an_argument_beyond_the_limit_of_our_server_ends_with_the_reason() {
     assert_eq!(error.kind(), ErrorKind::TooLarge, "{error:?}");
     assert!(error.message().ends_with("413: the request body exceeds the limit of 4194304 bytes"), "{error}");
     assert_eq!(backend.status().n_restarts, 0);
+
+    // Over stdio, a message may be longer.
+    let proxy = toolkit_mcp::server::Server::new(dispatcher).unwrap();
+    let mut client = Client::connect(&proxy, (Era::Legacy, Way::Pipes), json!({})).await;
+    let numbers = vec![0.5; 5 << 18];
+    let none = |_: &Value| unreachable!("no question");
+    let response = in_the_end(client.call("remote_math_sum", json!({ "numbers": numbers }), none)).await;
+    let text = response["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.ends_with("413: the request body exceeds the limit of 4194304 bytes"), "{text}");
 }

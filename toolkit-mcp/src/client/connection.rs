@@ -38,8 +38,9 @@ pub(super) struct Connection {
     subscribing: Option<AbortHandle>,
     changes: watch::Sender<u64>,
     calls: Option<RunningCalls>,
-    /// The level of log messages that was requested, in revisions before 2026-07-28.
-    log_level: std::sync::Mutex<Option<LogLevel>>,
+    /// The level of log messages that was requested, in revisions before 2026-07-28, and the number of changes before, one
+    /// of which may have been a new session.
+    log_level: std::sync::Mutex<Option<(u64, LogLevel)>>,
     exit_state: Arc<ExitState>,
     is_lost: AtomicBool,
     /// The number of requests that the server has answered.
@@ -129,12 +130,13 @@ impl Connection {
     pub(super) async fn request_logs(self: &Arc<Self>, context: &Context) {
         let has_logging = self.peer.peer_info().is_some_and(|info| info.capabilities.logging.is_some());
         let Some(level) = log_level(context).filter(|_| has_logging && self.is_legacy()) else { return };
+        let n_changes = *self.changes.borrow();
         {
             let mut requested = self.log_level.lock().unwrap_or_else(PoisonError::into_inner);
-            if requested.is_some_and(|requested| requested <= level) {
+            if requested.is_some_and(|(before, requested)| before == n_changes && requested <= level) {
                 return;
             }
-            *requested = Some(level);
+            *requested = Some((n_changes, level));
         }
         let request = CustomRequest::new("logging/setLevel", Some(json!({ "level": level.name() })));
         // Calls do not depend on it.

@@ -24,6 +24,9 @@ const MAX_MESSAGE_CHARS: usize = 2_000;
 /// The maximum length in bytes of the data of a server's error that is shown beside its message.
 const MAX_DATA_BYTES: usize = 1_000;
 
+/// The error with which `rmcp` ends the requests of an earlier session that have a stream.
+const REINITIALIZED: &str = "streamable HTTP session was re-initialized before the response arrived";
+
 /// The consequence of a lost request.
 #[derive(Clone, Copy)]
 enum Loss {
@@ -46,6 +49,11 @@ impl Remote {
 
     async fn convert_failure(&self, connection: &Arc<Connection>, error: ServiceError, loss: Loss) -> ToolError {
         match (&*self.target, error) {
+            (Target::Http(_), ServiceError::McpError(error))
+                if error.code == ErrorCode::INTERNAL_ERROR && error.message == REINITIALIZED =>
+            {
+                self.lost(loss, "lost the session before it responded")
+            }
             (_, ServiceError::McpError(error)) => self.convert(&error),
             (Target::Stdio(_), ServiceError::TransportClosed | ServiceError::TransportSend(_)) => {
                 let end = connection.exit_state().wait().await.unwrap_or("it no longer responds");

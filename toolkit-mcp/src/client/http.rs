@@ -138,8 +138,10 @@ impl Http {
     fn screened(&self, events: Events, request: Option<Asked>) -> Events {
         let screen = self.screen.clone();
         let screened = move |mut event: Sse| {
-            // Keeps an event without data, since its id is needed to resume the stream.
-            event.data = event.data.and_then(|data| passed_on(&screen, data, request.as_ref()));
+            // Events with another name are not messages. An event without data is kept, since its id is needed to resume the
+            // stream.
+            let data = event.data.take().filter(|_| matches!(event.event.as_deref(), None | Some("" | "message")));
+            event.data = data.and_then(|data| passed_on(&screen, data, request.as_ref()));
             event
         };
         events.map(move |event| event.map(&screened)).boxed()
@@ -346,12 +348,12 @@ impl Drop for OpenStream {
 fn passed_on(screen: &Screen, mut data: String, request: Option<&Asked>) -> Option<String> {
     if let Some(Asked { id, .. }) = request {
         if data.trim_start().starts_with('[')
-            && let Ok(batch) = serde_json::from_str(&data)
+            && let Ok(batch) = repair::parse(&data)
         {
             data = response_in(batch, id).to_string();
         }
         if data.contains("\"error\"")
-            && let Some(error) = serde_json::from_str(&data).ok().as_ref().and_then(error_in)
+            && let Some(error) = repair::parse(&data).ok().as_ref().and_then(error_in)
         {
             let id = screen.close(id.clone())?;
             return serde_json::to_string(&ServerJsonRpcMessage::error(error, Some(id))).ok();
@@ -421,7 +423,7 @@ fn lost_session_text(post: &Post, answer: &Result<StreamableHttpPostResponse, Er
     }
     let text = match answer {
         Ok(StreamableHttpPostResponse::Json(JsonRpcMessage::Error(error), _)) => error.error.message.to_string(),
-        Err(error) => HttpFailure::of(error)?.text.clone()?,
+        Err(error) => HttpFailure::of(error).filter(|failure| !failure.is_busy())?.text.clone()?,
         Ok(_) => return None,
     };
     may_report_lost_session(&text, post.session.is_some()).then_some(text)

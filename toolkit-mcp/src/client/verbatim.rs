@@ -44,7 +44,7 @@ pub(super) fn message(json: &[u8]) -> serde_json::Result<Value> {
     let mut message = Map::new();
     for (name, json) in fields {
         let (name, value) = match result(json.get()) {
-            Err(error) if name == "result" => ("error".into(), json!(unreadable(&error))),
+            Err(error) if name == "result" || name == "error" => ("error".into(), json!(unreadable(&error))),
             value => (name, value?),
         };
         message.insert(name.into_owned(), value);
