@@ -92,11 +92,12 @@ fn stop_reason(body: &Value, choice: &Value, refusal: Option<String>) -> StopRea
 /// Reads a value of `finish_reason`, which some servers leave out.
 fn stop_of(reason: &str) -> StopReason {
     match reason {
-        "tool_calls" | "function_call" => StopReason::ToolCalls,
-        // The others are those of Together and Hugging Face.
-        "" | "stop" | "eos" | "eos_token" | "stop_sequence" => StopReason::End,
+        // `tool_call` is that of earlier versions of MLX, and `tool_use` that of gateways to Anthropic and Bedrock.
+        "tool_calls" | "function_call" | "tool_call" | "tool_use" => StopReason::ToolCalls,
+        // The others are those of Together, Hugging Face, and the same gateways.
+        "" | "stop" | "eos" | "eos_token" | "stop_sequence" | "end_turn" => StopReason::End,
         // `model_length` is that of Mistral, and `abort` that of vLLM.
-        "length" | "model_length" | "abort" => StopReason::Truncated,
+        "length" | "model_length" | "abort" | "max_tokens" => StopReason::Truncated,
         "content_filter" => StopReason::Refused("content filter".to_owned()),
         // The second is that of DeepSeek.
         "error" | "insufficient_system_resource" => StopReason::Failed(reason.to_owned()),

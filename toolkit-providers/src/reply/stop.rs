@@ -80,6 +80,8 @@ impl StopReason {
 pub(crate) fn stated(field: Option<&Value>) -> Cow<'_, str> {
     match field {
         None | Some(Value::Null) => Cow::Borrowed(""),
+        // Some servers write it as text in each event but the last.
+        Some(Value::String(reason)) if reason == "null" => Cow::Borrowed(""),
         Some(Value::String(reason)) => Cow::Borrowed(reason),
         Some(other) => Cow::Owned(other.to_string()),
     }

@@ -43,7 +43,7 @@ impl Completion {
             return;
         }
         self.has_choice = true;
-        if let Some(reason) = choice["finish_reason"].as_str() {
+        if let Some(reason) = choice["finish_reason"].as_str().filter(|reason| *reason != "null") {
             self.is_complete |= !reason.is_empty();
             self.has_empty_reason |= reason.is_empty();
         }

@@ -176,6 +176,20 @@ fn each_reason_of_each_provider_runs_calls_or_not() {
 }
 
 #[test]
+fn calls_of_compatible_servers_run_after_their_own_reasons() {
+    let counter = Counter::new();
+    let api = api("chat").unwrap();
+    for reason in ["tool_call", "tool_use", "end_turn", "eos", "eos_token", "stop_sequence", ""] {
+        let complete = api.read(complete("chat", &json!(reason), WHOLE), &counter.names).unwrap();
+        // Some servers write "null" as text before the last event.
+        let streamed = counter.stream(api, events("chat", &[json!("null"), json!(reason), json!("null")], WHOLE));
+        for reply in [complete, streamed] {
+            assert_eq!(counter.run(&reply).0, 2, "{reason}");
+        }
+    }
+}
+
+#[test]
 fn no_call_runs_for_a_reason_that_is_unknown_or_no_text() {
     let counter = Counter::new();
     let names = ["anthropic", "bedrock", "chat", "gemini", "mistral", "ollama", "responses"];
