@@ -81,6 +81,8 @@ impl Lease {
     /// Opens the session and takes the locks.
     async fn hold(&self) -> Result<(), sqlx::Error> {
         let mut session = self.pool.acquire().await?;
+        // If this future is dropped while it waits for a lock, the session must not return to the pool with it.
+        session.close_on_drop();
         sqlx::query(KEEPALIVES).execute(&mut *session).await?;
         lock::hold(&mut session, &self.executor).await?;
         lock::share(&mut session, &self.version).await?;
@@ -171,7 +173,13 @@ impl Lease {
             }
             let silence = now.duration_since(beat.since);
             match last {
-                Some(last) if silence >= after.max(MIN_SILENCE) => self.end_silent(&executor, &last).await?,
+                Some(last) if silence >= after.max(MIN_SILENCE) => {
+                    if let Err(error) = self.end_silent(&executor, &last).await {
+                        tracing::warn!(%error, executor, "cannot take over the runs of a silent worker");
+                        // Tried again after the same time.
+                        beats.remove(&executor);
+                    }
+                }
                 Some(_) => {}
                 None => {
                     if !self.end_absent(&executor, silence >= after).await? {
