@@ -66,6 +66,12 @@ impl Budget {
         }
         Ok(())
     }
+
+    /// Adds memory that an earlier run was allowed to keep: at most what is [left](Self::left).
+    pub(super) fn add(&self, n_bytes: usize) {
+        self.kept.fetch_add(n_bytes as u64, Ordering::Relaxed);
+        self.total.kept.fetch_add(n_bytes as u64, Ordering::Relaxed);
+    }
 }
 
 impl Drop for Budget {
