@@ -141,7 +141,7 @@ impl Queue {
                 let note = format!("{line_end}warning: {n_dropped} lines were dropped, since stderr was not read\n");
                 text.extend_from_slice(note.as_bytes());
             }
-            if stderr.write_all(&text).and_then(|()| stderr.flush()).is_err() {
+            if write_all(&mut stderr, &text).and_then(|()| stderr.flush()).is_err() {
                 N_DROPPED.fetch_add(count_lines(&text), Ordering::Relaxed);
             }
             self.lock().is_writing = false;
@@ -152,6 +152,20 @@ impl Queue {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Writes all of a text, also to a stderr that the parent process has made non-blocking.
+fn write_all(stderr: &mut impl Write, mut text: &[u8]) -> io::Result<()> {
+    while !text.is_empty() {
+        match stderr.write(text) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(n) => text = &text[n..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(Duration::from_millis(10)),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// Returns the number of lines, in which text without an end of line counts as one.

@@ -54,7 +54,12 @@ pub(super) fn end() -> Option<Pipe> {
 /// Passes on the text, without ever waiting for the reader of the original stderr.
 fn read(mut reader: PipeReader) {
     let mut buffer = [0; 16 << 10];
-    while let Ok(n @ 1..) = reader.read(&mut buffer) {
+    loop {
+        let n = match reader.read(&mut buffer) {
+            Ok(n @ 1..) => n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            _ => return,
+        };
         let mut text = &buffer[..n];
         if QUEUE.lock().is_ending
             && let Some(end) = text.iter().position(|&byte| byte == END)
