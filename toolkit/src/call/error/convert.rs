@@ -54,7 +54,12 @@ impl ToolError {
         if let Some(kind) = error.downcast_ref::<io::Error>().and_then(|error| io_kind(error.kind())) {
             return Some(Self::failed(format!("input/output error: {kind}")).mask());
         }
-        with_sources(error).find_map(|error| match error.downcast_ref::<ToolError>() {
+        // The source of an `io::Error` is that of the error inside of it.
+        let mut readable = with_sources(error).flat_map(|error| {
+            let inside = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+            [Some(error), inside.map(|inside| inside as &(dyn Error + 'static))].into_iter().flatten()
+        });
+        readable.find_map(|error| match error.downcast_ref::<ToolError>() {
             Some(error) => Some(error.without_source()),
             None => is_shown(error).then(|| Self::failed(error.to_string()).mask()),
         })
