@@ -50,7 +50,7 @@ fn assert_ran(output: &Output, code: i32, out: &str) {
 #[test]
 fn a_library_gets_a_command_line() {
     let library = fixture();
-    let listed = "text:built:1.0.0\t\tSays how it was built.\ntext:refuse:1.0.0\t\tAlways fails.\ntext:reverse:1.0.0\t\tTurns a text around.\n";
+    let listed = "text:built:1.0.0\tread-only\tSays how it was built.\ntext:refuse:1.0.0\tread-only\tAlways fails.\ntext:reverse:1.0.0\tread-only\tTurns a text around.\n";
     assert_ran(&cargo_toolkit(&library, &["list"]), 0, listed);
 
     // The program handles flags, exit codes and streams of its commands.
