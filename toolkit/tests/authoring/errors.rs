@@ -82,6 +82,7 @@ failing! {
     #[tool] anyhow_marked_in_contexts -> anyhow::Result<u8> { lookup().context("shard 7").context("db at 10.0.0.7")?; Ok(1) }
     #[tool] anyhow_marked_as_a_source -> anyhow::Result<u8> { lookup().map_err(NoForecast)?; Ok(1) }
     #[tool(show_errors)] anyhow_marked_and_shown -> anyhow::Result<u8> { lookup().context("no forecast")?; Ok(1) }
+    #[tool] anyhow_marked_in_an_io_error -> anyhow::Result<u8> { Ok(lookup().map(|()| 1).map_err(std::io::Error::other)?) }
     #[tool] anyhow_own_text -> anyhow::Result<u8> { bail!(busy()) }
     #[tool] anyhow_own_text_in_a_context -> anyhow::Result<u8> { Err(busy()).context("db at 10.0.0.7") }
     #[tool(show_errors)] anyhow_explicit_stays_masked -> anyhow::Result<u8> {
@@ -141,6 +142,7 @@ fn a_model_reads_what_the_author_chose_and_no_more() {
     check("anyhow_marked_in_contexts", "no city is called Atlantis");
     check("anyhow_marked_as_a_source", "no city is called Atlantis");
     check("anyhow_marked_and_shown", "no forecast");
+    check("anyhow_marked_in_an_io_error", "no city is called Atlantis");
     check("anyhow_own_text", "own");
     check("anyhow_own_text_in_a_context", "own");
     check("anyhow_explicit_stays_masked", MASKED);
