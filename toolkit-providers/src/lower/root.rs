@@ -38,6 +38,11 @@ impl Lowering<'_> {
         let Some(mut keywords) = self.keywords(keywords, "") else {
             return self.reject_all();
         };
+        // What is left of parts that accept nothing.
+        let has_choice = ["allOf", "anyOf", "oneOf"].iter().any(|keyword| keywords.contains_key(*keyword));
+        if self.side == Side::Input && !self.dialect.root_choice && has_choice {
+            return self.reject_all();
+        }
         for (container, definitions) in definitions {
             self.keep_definitions(&mut keywords, container, definitions);
         }

@@ -167,7 +167,7 @@ fn names_work(catalog: &Catalog, naming: Naming) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(test_support::random(256))]
 
     #[test]
     fn wire_names_resolve_to_their_tools_or_an_error_reports_both(

@@ -90,7 +90,7 @@ fn argument(schema: Value) -> Value {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(test_support::random(300))]
 
     #[test]
     fn no_lowered_schema_breaks_a_rule_of_its_provider(original in document()) {
@@ -123,6 +123,8 @@ fn no_rule_is_broken_at_any_place_and_each_change_is_reported() {
             "anyOf": [{ "required": ["a"] }, { "required": ["b"] }] }),
         json!({ "type": "object", "anyOf": [{ "type": "object", "properties": { "a": open } }, { "type": "object" }] }),
         json!({ "$ref": "#", "pattern": "(?=a)" }),
+        // It accepts nothing.
+        json!({ "allOf": [{ "type": "object", "required": ["a"], "additionalProperties": false }] }),
     ];
     for format in ["uri", "email", "uuid", "date", "time", "date-time", "enum", "int32", "byte"] {
         schemas.push(json!({ "type": "string", "format": format }));
