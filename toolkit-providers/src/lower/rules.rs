@@ -26,7 +26,9 @@ impl Lowering<'_> {
         let patterns = keywords.get("patternProperties").and_then(Value::as_object);
         let mut is_rejected = matches!(keywords.get("pattern"), Some(Value::String(pattern)) if rejects(pattern))
             || patterns.is_some_and(|patterns| patterns.keys().any(rejects))
-            || self.dialect.items_required && may_be(keywords, "array") && !keywords.contains_key("items");
+            || self.dialect.items_required
+                && may_be(keywords, "array")
+                && !keywords.get("items").is_some_and(Value::is_object);
         walk::each(keywords, |_, sub| {
             is_rejected = is_rejected || sub.as_object().is_some_and(|sub| self.rejects(sub));
         });

@@ -123,8 +123,6 @@ fn no_rule_is_broken_at_any_place_and_each_change_is_reported() {
             "anyOf": [{ "required": ["a"] }, { "required": ["b"] }] }),
         json!({ "type": "object", "anyOf": [{ "type": "object", "properties": { "a": open } }, { "type": "object" }] }),
         json!({ "$ref": "#", "pattern": "(?=a)" }),
-        // It accepts nothing.
-        json!({ "allOf": [{ "type": "object", "required": ["a"], "additionalProperties": false }] }),
     ];
     for format in ["uri", "email", "uuid", "date", "time", "date-time", "enum", "int32", "byte"] {
         schemas.push(json!({ "type": "string", "format": format }));
@@ -143,6 +141,11 @@ fn no_rule_is_broken_at_any_place_and_each_change_is_reported() {
         schemas.push(json!({ "type": "object", "dependentSchemas": { "a": { "properties": { "b": pattern } } } }));
         schemas.push(pattern);
     }
+    let nothing = json!({ "type": "object", "required": ["a"], "additionalProperties": false });
+    check(&json!({ "$defs": { "A": { "allOf": [{ "$ref": "#/$defs/B" }] }, "B": nothing }, "$ref": "#/$defs/A" }))
+        .unwrap();
+    let patterns = json!({ "^a": { "anyOf": [{ "anyOf": [{ "type": "array", "items": false }] }] } });
+    check(&json!({ "type": "object", "patternProperties": patterns })).unwrap();
     for schema in schemas {
         let nested = [
             schema.clone(),
