@@ -71,7 +71,7 @@ fn real_files() -> Vec<(String, Manifest)> {
     manifests
 }
 
-/// The 1,080 tools of a real catalogue in Open Tool Calling, as definitions; none where the data is absent, which counts
+/// The 1,080 tools of a real catalog in Open Tool Calling, as definitions; none where the data is absent, which counts
 /// as a skip. The data lists parameters one by one, and has types where a definition has schemas.
 ///
 /// # Panics
