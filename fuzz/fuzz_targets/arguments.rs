@@ -32,7 +32,8 @@ fuzz_target!(|bytes: &[u8]| {
         Ok(_) => assert!(fits, "{name} accepts what its schema refuses"),
         Err(error) => {
             explained(&error);
-            let twice = error.message().contains("duplicate key");
+            // An invalid name of an argument, which a message quotes, may contain the same words.
+            let twice = error.kind() == ErrorKind::MalformedJson && error.message().contains("duplicate key");
             assert!(
                 !fits || twice || value.as_ref().is_some_and(is_wide),
                 "{name} refuses what its schema accepts: {error}"
