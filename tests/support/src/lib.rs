@@ -15,7 +15,10 @@ pub mod full;
 #[cfg(feature = "tools")]
 pub mod hostile;
 pub mod mutate;
+pub mod nats;
 pub mod official;
+pub mod postgres;
+mod program;
 #[cfg(feature = "code")]
 pub mod programs;
 mod random;
@@ -36,6 +39,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 
 pub use self::executor::block_on;
+pub use self::program::program;
 pub use self::random::random;
 #[cfg(feature = "tools")]
 pub use self::real::{real_catalog, real_definitions, real_manifests, real_servers, real_tools};

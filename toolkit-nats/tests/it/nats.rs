@@ -3,7 +3,6 @@
 mod bodies;
 mod calls;
 mod claims;
-mod cli;
 mod credentials;
 mod failures;
 mod fleet;
@@ -13,18 +12,15 @@ mod load;
 mod partitions;
 mod processes;
 mod security;
-mod server;
-mod trace;
 
 use std::future::Future;
 use std::time::Duration;
 
 use serde_json::Value;
+use test_support::nats::{PATIENCE, Server};
 use toolkit::backend::Backends;
 use toolkit::{Catalog, Dispatcher, ToolError};
 use toolkit_nats::{Connect, NatsBackend, Worker};
-
-use self::server::{PATIENCE, Server};
 
 /// Runs a worker in this process until the returned guard is dropped.
 struct Running {

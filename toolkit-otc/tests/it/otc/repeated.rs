@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
 use toolkit::CancelToken;
-use toolkit_otc::{CallId, Limits, OtcBackend, Server};
+use toolkit_otc::{Limits, Server};
 
-use super::provider::{PATIENCE, Provider};
 use super::*;
 
 /// A tool that counts its runs and returns the requested number of letters.
@@ -137,19 +136,6 @@ async fn a_call_is_cancelled_when_the_last_client_disconnects() {
     let got = http::call(&router, ring()).await.is(200);
     assert_eq!(got.body["result"]["error"]["message"], "the call was cancelled");
     assert_eq!(n_runs.load(Ordering::Relaxed), 1);
-}
-
-#[tokio::test]
-async fn a_call_that_is_repeated_from_another_process_runs_once() {
-    let provider = Provider::start("repeated");
-    let dispatcher = dispatcher_on(OtcBackend::new("remote", &provider.url).unwrap()).await;
-    let context = Context::new().with(CallId("the-one".to_owned()));
-    for _ in 0..3 {
-        assert_eq!(dispatcher.call_with(&context, "Math:count", "{}").await.unwrap().value(), 1);
-    }
-    // Without an id of the host, each call has its own.
-    assert_eq!(dispatcher.call("Math:count", "{}").await.unwrap().value(), 2);
-    assert_eq!(dispatcher.call("Math:count", "{}").await.unwrap().value(), 3);
 }
 
 proptest! {

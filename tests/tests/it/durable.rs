@@ -1,9 +1,27 @@
-//! The command line: a worker, and the commands about runs.
+//! The command line on a real Postgres server: a worker, and the commands about durable runs. `tests/durable/run` installs
+//! the server and runs these tests.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
-use super::*;
+use serde_json::json;
+use test_support::postgres::{PATIENCE, Server};
+use toolkit_durable::{Client, Connect};
+
+async fn soon<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(PATIENCE, future).await.expect("nothing hangs")
+}
+
+/// Waits until a worker has created the tables.
+async fn is_served(connect: &Connect) {
+    soon(async {
+        while Client::connect(connect).await.is_err() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await;
+}
 
 /// Runs a command of a program of tools, and returns its output, its errors and its exit code.
 fn tools(server: &Server, words: &[&str], stdin: &str) -> (String, String, Option<i32>) {
@@ -25,7 +43,7 @@ async fn a_full_stderr_does_not_stop_a_worker() {
     worker.args(["serve", "--durable", &server.url()]).env("FIXTURE_TELLS", "1");
     let worker = test_support::full::Full::start(worker);
     let connect = Connect::new(&server.url()).unwrap();
-    until(async || Client::connect(&connect).await.is_ok()).await;
+    is_served(&connect).await;
     let chain = r#"[{"toolId": "slow:walk", "args": {"steps": 1}}]"#;
     let (out, errors, _) = tools(&server, &["run", "-"], chain);
     assert_eq!(out.trim(), r#""arrived""#, "{errors}");
@@ -42,7 +60,7 @@ async fn a_program_runs_durable_chains() {
         .spawn()
         .unwrap();
     let connect = Connect::new(&server.url()).unwrap();
-    until(async || Client::connect(&connect).await.is_ok()).await;
+    is_served(&connect).await;
 
     let chain = r#"[
         {"toolId": "math:add", "id": "sum", "args": {"a": 1, "b": 2}},

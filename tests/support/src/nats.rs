@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// The time after which a test that waits fails.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server that is killed on drop.
-pub(crate) struct Server {
+pub struct Server {
     child: Child,
     port: u16,
     folder: PathBuf,
@@ -20,53 +20,69 @@ pub(crate) struct Server {
 
 impl Server {
     /// Starts a server with JetStream and without authentication.
-    pub(crate) fn start() -> Self {
+    #[must_use]
+    pub fn start() -> Self {
         Self::new(None, true)
     }
 
     /// Starts a server without JetStream.
-    pub(crate) fn without_jetstream() -> Self {
+    #[must_use]
+    pub fn without_jetstream() -> Self {
         Self::new(None, false)
     }
 
     /// Starts a server with a configuration.
-    pub(crate) fn configured(text: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn configured(text: impl Into<String>) -> Self {
         Self::new(Some(text.into()), true)
     }
 
-    pub(crate) fn configured_without_jetstream(text: impl Into<String>) -> Self {
+    /// Starts a server with a configuration and without JetStream.
+    #[must_use]
+    pub fn configured_without_jetstream(text: impl Into<String>) -> Self {
         Self::new(Some(text.into()), false)
     }
 
     fn new(configuration: Option<String>, has_jetstream: bool) -> Self {
         static N_SERVERS: AtomicU64 = AtomicU64::new(0);
         let nth = N_SERVERS.fetch_add(1, Ordering::Relaxed);
-        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("nats-{}-{nth}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("toolkit-nats-{}-{nth}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let child = spawn(port, &folder, configuration.as_deref(), has_jetstream);
         Self { child, port, folder, configuration, has_jetstream }
     }
 
-    pub(crate) fn port(&self) -> u16 {
+    /// Returns the port on which it listens.
+    #[must_use]
+    pub fn port(&self) -> u16 {
         self.port
     }
 
-    pub(crate) fn url(&self) -> String {
+    /// Returns its URL.
+    #[must_use]
+    pub fn url(&self) -> String {
         format!("nats://127.0.0.1:{}", self.port)
     }
 
-    pub(crate) fn folder(&self) -> &PathBuf {
+    /// Returns the folder of its files, where tests may write theirs.
+    #[must_use]
+    pub fn folder(&self) -> &PathBuf {
         &self.folder
     }
 
-    pub(crate) fn kill(&mut self) {
+    /// Kills the server.
+    ///
+    /// # Panics
+    ///
+    /// Panics if it has ended.
+    pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
     /// Kills the server and starts it again on the same port.
-    pub(crate) fn restart(&mut self) {
+    pub fn restart(&mut self) {
         self.kill();
         self.child = spawn(self.port, &self.folder, self.configuration.as_deref(), self.has_jetstream);
     }

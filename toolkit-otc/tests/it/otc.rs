@@ -1,7 +1,7 @@
-//! Open Tool Calling over HTTP: definitions, the server, the client, and both in two processes.
+//! Open Tool Calling over HTTP: definitions, the server and the client.
 
 mod auth;
-#[path = "../mcp_client/authority.rs"]
+#[path = "../../../tests/tests/mcp_client/authority.rs"]
 mod authority;
 mod cases;
 mod client;
@@ -9,18 +9,21 @@ mod definitions;
 mod functions;
 mod http;
 mod laws;
-mod processes;
-mod provider;
 mod real;
 mod repeated;
-mod serve;
 mod server;
+mod serving;
 mod tls;
+
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use test_support::ran;
 use toolkit::backend::{Backend, Backends, LocalBackend};
 use toolkit::{Catalog, Context, Dispatcher, Tool, ToolError};
+
+/// A timeout for operations that must not hang.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Creates a dispatcher for tools of these definitions that run `handler`.
 async fn dispatcher_of(
@@ -50,7 +53,7 @@ async fn dispatcher_on(backend: impl Backend) -> Dispatcher {
 
 /// The definitions of the cases, by their ids.
 fn definition(id: &str) -> Value {
-    let document: Value = serde_json::from_str(include_str!("../../cases/otc_definitions.json")).unwrap();
+    let document: Value = serde_json::from_str(include_str!("../cases/otc_definitions.json")).unwrap();
     let definitions = document["definitions"].as_array().unwrap();
     let found = definitions.iter().map(|case| case.get("definition").unwrap_or(case));
     found.into_iter().find(|definition| definition["id"] == id).unwrap_or_else(|| panic!("no {id}")).clone()

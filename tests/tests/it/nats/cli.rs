@@ -6,17 +6,11 @@ use std::process::{Command, Stdio};
 use serde_json::json;
 use toolkit_mcp::client::{Endpoint, McpBackend, Program};
 
-use super::processes::{Process, free_port, runners};
 use super::*;
 
 /// Runs a program of tools and returns its output.
 fn run(server: &Server, command: &[&str], rest: &[&str]) -> (String, String, Option<i32>) {
-    let output = Command::new(env!("CARGO_BIN_EXE_fixture_tools"))
-        .args(command)
-        .args(["--nats", &server.url()])
-        .args(rest)
-        .output()
-        .unwrap();
+    let output = Command::new(TOOLS).args(command).args(["--nats", &server.url()]).args(rest).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (text(&output.stdout), text(&output.stderr), output.status.code())
 }
@@ -25,7 +19,7 @@ fn run(server: &Server, command: &[&str], rest: &[&str]) -> (String, String, Opt
 #[ignore = "needs nats-server"]
 async fn the_tools_of_workers_are_listed_shown_searched_and_called() {
     let server = Server::start();
-    let mut worker = Process::start(&server, "");
+    let mut worker = worker(&server);
     let backend = NatsBackend::new("fleet", connect(&server));
     until(async || backend.members().await.is_ok_and(|members| members.len() == 1)).await;
 
@@ -42,15 +36,16 @@ async fn the_tools_of_workers_are_listed_shown_searched_and_called() {
     let (_, errors, exit) = run(&server, &["call"], &["diary:record", "--id", "seven", "--ms", "0"]);
     assert!(exit == Some(2) && errors.contains("'--id <INTEGER>'"), "{errors}");
 
-    worker.signal("TERM");
-    worker.ended().await;
+    let pid = worker.0.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    until(async || worker.0.try_wait().unwrap().is_some_and(|status| status.success())).await;
     let (_, errors, exit) = run(&server, &["call"], &["diary:record", "--id", "7", "--ms", "0"]);
     assert_eq!(exit, Some(2), "{errors}");
     drop(server);
     let gone = Server::start();
     let url = gone.url();
     drop(gone);
-    let output = Command::new(env!("CARGO_BIN_EXE_fixture_tools")).args(["list", "--nats", &url]).output().unwrap();
+    let output = Command::new(TOOLS).args(["list", "--nats", &url]).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("the workers of `nats` cannot be reached"), "{errors}");
 }
@@ -59,14 +54,14 @@ async fn the_tools_of_workers_are_listed_shown_searched_and_called() {
 #[ignore = "needs nats-server"]
 async fn a_program_serves_its_tools_as_a_worker() {
     let server = Server::start();
-    let mut serving = tokio::process::Command::new(env!("CARGO_BIN_EXE_fixture_tools"))
+    let mut serving = tokio::process::Command::new(TOOLS)
         .args(["serve", "--nats", &server.url()])
         .kill_on_drop(true)
         .stderr(std::process::Stdio::null())
         .spawn()
         .unwrap();
     let backend = NatsBackend::new("fleet", connect(&server));
-    let dispatcher = dispatcher(&backend, 1).await;
+    let dispatcher = dispatcher(&backend).await;
     let sum = call(&dispatcher, "math:add", json!({ "a": 1, "b": 2 })).await.unwrap();
     assert_eq!(sum, 3);
     let pid = serving.id().unwrap().to_string();
@@ -76,7 +71,7 @@ async fn a_program_serves_its_tools_as_a_worker() {
 
 /// Returns the words of the commands in the guide for operators, for this server and these tools.
 fn documented(server: &Server, port: u16) -> Vec<Vec<String>> {
-    let guide = include_str!("../../../docs/workers.md");
+    let guide = include_str!("../../../../docs/workers.md");
     let commands = guide.lines().filter_map(|line| line.strip_prefix("my-tools "));
     let command = |line: &str| {
         let line = line.split('#').next().unwrap().replace("nats://localhost", &server.url());
@@ -96,7 +91,7 @@ async fn the_commands_of_the_guide_run_tools_in_the_worker_only() {
     assert!(serve.contains(&"--nats") && serve_front.contains(&"--nats-tools"), "{commands:?}");
 
     // Without workers the front, which is the same program, has no tools.
-    let _front = Process::command(&server, serve_front);
+    let _front = started(&server, serve_front);
     let client = McpBackend::http("front", Endpoint::new(&format!("http://127.0.0.1:{port}/mcp")).unwrap());
     let tools = async || {
         let listed = toolkit::backend::Backend::tools(&client).await.ok()?;
@@ -105,7 +100,7 @@ async fn the_commands_of_the_guide_run_tools_in_the_worker_only() {
     until(async || tools().await.is_some()).await;
     assert_eq!(tools().await.unwrap(), Vec::<String>::new());
 
-    let worker = Process::command(&server, serve);
+    let worker = started(&server, serve);
     let fleet = NatsBackend::new("fleet", connect(&server));
     until(async || fleet.members().await.is_ok_and(|members| members.len() == 1)).await;
     until(async || tools().await.is_some_and(|names| names.contains(&"diary_record".to_owned()))).await;
@@ -118,7 +113,7 @@ async fn the_commands_of_the_guide_run_tools_in_the_worker_only() {
     for id in 2..=6 {
         assert_eq!(call(&dispatcher, "front:diary_record", json!({ "id": id, "ms": 0 })).await.unwrap(), id);
     }
-    assert_eq!(runners(&server), vec![worker.id(); 6]);
+    assert_eq!(runners(&server), vec![worker.0.id(); 6]);
 
     drop(worker);
     let error = call(&dispatcher, "front:diary_record", json!({ "id": 7, "ms": 0 })).await.unwrap_err();
@@ -127,7 +122,7 @@ async fn the_commands_of_the_guide_run_tools_in_the_worker_only() {
 
 /// Runs a command of the program, and returns its output and exit code.
 fn run_words(words: &[&str]) -> (String, Option<i32>) {
-    let output = Command::new(env!("CARGO_BIN_EXE_fixture_nats")).args(words).output().unwrap();
+    let output = Command::new(FIXTURE).args(words).output().unwrap();
     (String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code())
 }
 
@@ -138,14 +133,14 @@ async fn a_full_stderr_stops_neither_a_worker_nor_its_front() {
 
     let server = Server::start();
     let serve = |arguments: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fixture_tools"));
+        let mut command = Command::new(TOOLS);
         // Tools print to stderr.
         command.arg("serve").args(arguments).env("FIXTURE_TELLS", "1").stdin(Stdio::piped()).stdout(Stdio::piped());
         Full::start(command)
     };
     let worker = serve(&["--nats", &server.url()]);
     let backend = NatsBackend::new("fleet", connect(&server));
-    let dispatcher = dispatcher(&backend, 1).await;
+    let dispatcher = dispatcher(&backend).await;
     let walked = async || call(&dispatcher, "slow:walk", json!({ "steps": 1 })).await.unwrap();
     assert_eq!(walked().await, "arrived");
     call(&dispatcher, "bad:panics", json!({})).await.unwrap_err();
@@ -167,11 +162,11 @@ async fn a_full_stderr_stops_neither_a_worker_nor_its_front() {
 #[ignore = "needs nats-server"]
 async fn an_mcp_server_in_front_follows_the_workers() {
     let server = Server::start();
-    let front = Program::new(env!("CARGO_BIN_EXE_fixture_tools")).args(["serve", "--nats-tools", &server.url()]);
+    let front = Program::new(TOOLS).args(["serve", "--nats-tools", &server.url()]);
     let front = McpBackend::stdio("front", front);
     let listed = async || soon(toolkit::backend::Backend::tools(&front)).await.unwrap().tools;
     assert!(listed().await.is_empty());
-    let _worker = Process::start(&server, "");
+    let _worker = worker(&server);
     until(async || listed().await.iter().any(|(tool, _)| tool.id().name() == "diary_record")).await;
     // The tools of the front's program are not those of the workers.
     assert!(listed().await.iter().all(|(tool, _)| tool.id().name().starts_with("diary_")));
@@ -186,8 +181,8 @@ async fn an_mcp_server_in_front_follows_the_workers() {
 #[ignore = "needs nats-server"]
 async fn options_claim_calls_and_choose_namespaces() {
     let server = Server::start();
-    let _serving = super::processes::Killed(
-        Command::new(env!("CARGO_BIN_EXE_fixture_tools"))
+    let _serving = Killed(
+        Command::new(TOOLS)
             .args(["serve", "--nats", &server.url(), "--nats-create-buckets", "--nats-inbox", "_INBOX.worker"])
             .stderr(std::process::Stdio::null())
             .spawn()
@@ -210,4 +205,11 @@ async fn options_claim_calls_and_choose_namespaces() {
     assert_eq!(called.trim(), "3", "{errors}");
     // The claim, and the answer.
     assert_eq!(n_claims().await, 2);
+}
+
+/// Returns the processes in which calls have started.
+fn runners(server: &Server) -> Vec<u32> {
+    let diary = std::fs::read_to_string(diary(server)).unwrap_or_default();
+    let starts = diary.lines().filter(|line| line.starts_with("start "));
+    starts.map(|line| line.rsplit(' ').next().unwrap().parse().unwrap()).collect()
 }

@@ -7,17 +7,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// The time after which a test that waits fails.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A server that is killed on drop.
-pub(crate) struct Server {
+pub struct Server {
     port: u16,
     folder: PathBuf,
 }
 
 impl Server {
     /// Starts a server without databases, which trusts every user of this machine.
-    pub(crate) fn start() -> Self {
+    ///
+    /// # Panics
+    ///
+    /// Panics if the server does not start.
+    #[must_use]
+    pub fn start() -> Self {
         static N_SERVERS: AtomicU64 = AtomicU64::new(0);
         let nth = N_SERVERS.fetch_add(1, Ordering::Relaxed);
         // Another user must reach it, as the server refuses to run as root.
@@ -69,32 +74,44 @@ impl Server {
         self.folder.join("data")
     }
 
-    pub(crate) fn port(&self) -> u16 {
+    /// Returns the port on which it listens.
+    #[must_use]
+    pub fn port(&self) -> u16 {
         self.port
     }
 
-    pub(crate) fn url(&self) -> String {
+    /// Returns the URL of the database of the runs.
+    #[must_use]
+    pub fn url(&self) -> String {
         Self::url_at(&format!("127.0.0.1:{}", self.port))
     }
 
     /// Returns the URL of the server at another address.
-    pub(crate) fn url_at(address: &str) -> String {
+    #[must_use]
+    pub fn url_at(address: &str) -> String {
         format!("postgres://postgres@{address}/runs")
     }
 
-    pub(crate) fn diary(&self) -> PathBuf {
+    /// Returns the path of the file to which tools write what they do.
+    #[must_use]
+    pub fn diary(&self) -> PathBuf {
         self.folder.join("diary")
     }
 
     /// Returns the rows of a query, with `|` between their columns.
-    pub(crate) fn query(&self, text: &str) -> String {
+    ///
+    /// # Panics
+    ///
+    /// Panics if the query fails.
+    #[must_use]
+    pub fn query(&self, text: &str) -> String {
         let output = Command::new(programs().join("psql")).arg(self.url()).args(["-At", "-c", text]).output().unwrap();
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
     /// Kills the server and starts it again on the same port.
-    pub(crate) fn restart(&self) {
+    pub fn restart(&self) {
         self.kill();
         self.launch();
     }

@@ -16,24 +16,13 @@ impl Process {
 
     /// Starts a process that connects to another address than that of the server.
     pub(crate) fn start_at(url: &str, server: &Server, options: &str) -> Self {
-        let child = Command::new(env!("CARGO_BIN_EXE_fixture_nats"))
+        let child = Command::new(test_support::program("fixture_nats"))
             .arg(url)
             .args(options.split_whitespace())
             .env("FIXTURE_DIARY", diary(server))
             .stdout(Stdio::null())
             .spawn();
         Self(child.unwrap())
-    }
-
-    /// Starts a command of a program with the same tools.
-    pub(crate) fn command(server: &Server, words: &[&str]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fixture_nats"));
-        let command = command.args(words).env("FIXTURE_DIARY", diary(server));
-        Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
-    }
-
-    pub(crate) fn id(&self) -> u32 {
-        self.0.id()
     }
 
     pub(crate) fn signal(&self, name: &str) {
@@ -66,30 +55,8 @@ impl Drop for Process {
     }
 }
 
-/// Another program, which is killed on drop.
-pub(crate) struct Killed(pub(crate) Child);
-
-impl Drop for Killed {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// Returns a port on which nothing listens.
-pub(crate) fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
 fn diary(server: &Server) -> PathBuf {
     server.folder().join("diary")
-}
-
-/// Returns the processes in which calls have started.
-pub(crate) fn runners(server: &Server) -> Vec<u32> {
-    let diary = std::fs::read_to_string(diary(server)).unwrap_or_default();
-    let starts = diary.lines().filter(|line| line.starts_with("start "));
-    starts.map(|line| line.rsplit(' ').next().unwrap().parse().unwrap()).collect()
 }
 
 /// Returns the number of events of this kind, by the id of the call.

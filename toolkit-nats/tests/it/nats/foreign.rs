@@ -15,7 +15,7 @@ fn peer(arguments: &[&str]) -> Option<Command> {
         return None;
     };
     let mut command = Command::new(python);
-    command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/nats/peer.py")).args(arguments).kill_on_drop(true);
+    command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/nats/peer.py")).args(arguments).kill_on_drop(true);
     Some(command)
 }
 

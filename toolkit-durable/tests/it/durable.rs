@@ -1,11 +1,9 @@
 //! Durable runs on a real Postgres server. `tests/durable/run` installs the server and runs these tests.
 
-mod cli;
 mod crashes;
 mod decisions;
 mod equal;
 mod processes;
-mod server;
 mod vanished;
 mod versions;
 
@@ -13,6 +11,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use serde_json::json;
+use test_support::postgres::{PATIENCE, Server};
 use toolkit::backend::Backends;
 use toolkit::call::ErrorKind;
 use toolkit::chain::{Chain, Step};
@@ -22,7 +21,6 @@ use toolkit_durable::{
 };
 
 use self::processes::{Process, lines, starts};
-use self::server::{PATIENCE, Server};
 
 async fn soon<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(PATIENCE, future).await.expect("nothing hangs")

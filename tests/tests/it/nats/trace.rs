@@ -7,7 +7,6 @@ use toolkit::Context;
 use toolkit::call::TraceContext;
 use toolkit_mcp::client::{Endpoint, McpBackend};
 
-use super::processes::{Killed, Process, free_port};
 use super::*;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -19,10 +18,10 @@ async fn a_trace_reaches_the_tool_from_an_mcp_client_behind_haproxy_a_front_and_
         return;
     }
     let server = Server::start();
-    let _worker = Process::start(&server, "");
+    let _worker = worker(&server);
     let [front_port, proxy_port] = [free_port(), free_port()];
     let _front = Killed(
-        Command::new(env!("CARGO_BIN_EXE_fixture_tools"))
+        Command::new(TOOLS)
             .args(["serve", "--http", &format!("127.0.0.1:{front_port}"), "--nats-tools", &server.url()])
             .stderr(Stdio::null())
             .spawn()

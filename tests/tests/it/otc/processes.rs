@@ -6,7 +6,7 @@ use std::time::Duration;
 use toolkit::call::{Credentials, ErrorKind};
 use toolkit::stream::Event;
 use toolkit::{CancelToken, Content};
-use toolkit_otc::OtcBackend;
+use toolkit_otc::{CallId, OtcBackend};
 
 use super::provider::{PATIENCE, Provider};
 use super::*;
@@ -227,4 +227,17 @@ async fn shutdown_finishes_running_calls() {
     assert_eq!(provider.ended().await.code(), Some(0));
     let error = soon(dispatcher.call("Math:add", r#"{"a": 1, "b": 1}"#)).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable);
+}
+
+#[tokio::test]
+async fn a_call_that_is_repeated_from_another_process_runs_once() {
+    let provider = Provider::start("repeated");
+    let dispatcher = dispatcher_on(OtcBackend::new("remote", &provider.url).unwrap()).await;
+    let context = Context::new().with(CallId("the-one".to_owned()));
+    for _ in 0..3 {
+        assert_eq!(dispatcher.call_with(&context, "Math:count", "{}").await.unwrap().value(), 1);
+    }
+    // Without an id of the host, each call has its own.
+    assert_eq!(dispatcher.call("Math:count", "{}").await.unwrap().value(), 2);
+    assert_eq!(dispatcher.call("Math:count", "{}").await.unwrap().value(), 3);
 }

@@ -16,7 +16,8 @@ impl Process {
     /// Starts a process that connects to another address than that of the server, by a command such as that of a network
     /// namespace.
     pub(crate) fn start_at(url: &str, server: &Server, by: &[&str], options: &str) -> Self {
-        let words = [by, &[env!("CARGO_BIN_EXE_fixture_durable"), url]].concat();
+        let program = test_support::program("fixture_durable");
+        let words = [by, &[program.to_str().unwrap(), url]].concat();
         let child = Command::new(words[0])
             .args(&words[1..])
             .args(options.split_whitespace())

@@ -1,0 +1,3 @@
+//! Tests of the public interface of `toolkit-otc`.
+
+mod otc;
