@@ -8,7 +8,7 @@ use toolkit_code::engine::{Answer, State};
 use toolkit_code::sandbox::{CommandLine, Container, Guarantee, Process, Sandbox};
 use toolkit_code::{Limits, Profile, Program};
 
-use super::{WORKER, in_the_end, until, value};
+use super::{in_the_end, until, value, worker};
 
 /// Runs a program that calls a tool, in the strictest profile.
 async fn call(sandbox: Process) {
@@ -35,7 +35,7 @@ async fn drop_while_running(sandbox: &Process) {
 }
 
 fn bubblewrap() -> Process {
-    Process::command("bubblewrap", CommandLine::bubblewrap(WORKER))
+    Process::command("bubblewrap", CommandLine::bubblewrap(worker()))
 }
 
 /// The image, which contains the fixture as `/worker`.

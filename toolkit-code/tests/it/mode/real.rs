@@ -128,6 +128,6 @@ async fn lenient_calls_have_the_same_outcome_as_direct_calls() {
 
 #[tokio::test]
 async fn calls_from_a_worker_have_the_same_outcome_as_direct_calls() {
-    let command = CommandLine::new(env!("CARGO_BIN_EXE_fixture_worker")).args(["javascript"]);
+    let command = CommandLine::new(test_support::program("fixture_worker")).args(["javascript"]);
     same(Coercion::default(), Process::command("javascript", command).ready(2)).await;
 }

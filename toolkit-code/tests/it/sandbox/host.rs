@@ -5,10 +5,10 @@ use std::process::Command;
 use toolkit_code::Limits;
 use toolkit_code::sandbox::{CommandLine, Process, Sandbox, SandboxError};
 
-use super::{WORKER, in_the_end};
+use super::{in_the_end, worker};
 
 fn output(arguments: &[&str]) -> String {
-    let output = Command::new(WORKER).args(arguments).output().unwrap();
+    let output = Command::new(worker()).args(arguments).output().unwrap();
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -33,7 +33,7 @@ fn a_host_that_forgot_the_call_is_told_what_to_add_and_not_started_again() {
 
 #[tokio::test]
 async fn a_host_that_starts_threads_before_the_call_is_no_worker() {
-    let command = CommandLine::new(WORKER).args(["threads"]);
+    let command = CommandLine::new(worker()).args(["threads"]);
     let error = in_the_end(Process::command("threads", command).open(&Limits::default())).await.err().unwrap();
     let expected = "the process has 2 threads: `toolkit_code::worker::init()` must be called first in `main`";
     assert_eq!(error, SandboxError::Unavailable(expected.to_owned()));

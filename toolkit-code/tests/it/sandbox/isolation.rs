@@ -8,11 +8,11 @@ use std::process::Command;
 use toolkit_code::sandbox::{CommandLine, Guarantee, Process, Sandbox, SandboxError};
 use toolkit_code::{FailureKind, Limits};
 
-use super::{WORKER, in_the_end, native, opened, start, tagged, value};
+use super::{in_the_end, native, opened, start, tagged, value, worker};
 
 #[tokio::test]
 async fn no_system_call_of_a_program_succeeds() {
-    let listed = Command::new(WORKER).arg("list").output().unwrap();
+    let listed = Command::new(worker()).arg("list").output().unwrap();
     let names = String::from_utf8(listed.stdout).unwrap();
     let mut n_ended = 0;
     for name in names.lines() {
@@ -68,7 +68,7 @@ async fn the_kernel_confirms_the_confinement() {
 #[tokio::test]
 async fn inherited_descriptors_are_closed() {
     let tagged = tagged();
-    let script = format!("exec 9</etc/passwd 8>/dev/null; exec {WORKER} native {}", tagged.tag);
+    let script = format!("exec 9</etc/passwd 8>/dev/null; exec {} native {}", worker(), tagged.tag);
     let sandbox = Process::command("leaking", CommandLine::new("/bin/sh").args(["-c", &script]));
     let _session = in_the_end(sandbox.open(&Limits::default())).await.unwrap();
     let [process] = &tagged.processes()[..] else { panic!("there is one worker") };
@@ -80,7 +80,7 @@ async fn inherited_descriptors_are_closed() {
 #[tokio::test]
 async fn a_worker_that_has_an_environment_drops_it() {
     let tagged = tagged();
-    let script = format!("SECRET=1 exec {WORKER} native {}", tagged.tag);
+    let script = format!("SECRET=1 exec {} native {}", worker(), tagged.tag);
     let sandbox = Process::command("leaking", CommandLine::new("/bin/sh").args(["-c", &script]));
     let session = in_the_end(sandbox.open(&Limits::default())).await.unwrap();
     assert!(session.enforced().contains(Guarantee::Environment));

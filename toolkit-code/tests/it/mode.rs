@@ -5,9 +5,6 @@ mod limits;
 mod paused;
 mod real;
 mod run_code;
-mod rust_sdk;
-mod served;
-mod task;
 mod tools;
 
 use serde_json::Value;

@@ -12,7 +12,7 @@ use toolkit_code::sandbox::{CommandLine, Guarantee, Process, Remote, Sandbox, Sa
 use toolkit_code::server::{Server, ServerLimits};
 use toolkit_code::{FailureKind, Limits, Profile, Program};
 
-use super::{Tagged, WORKER, in_the_end, native, tagged, until, value};
+use super::{Tagged, in_the_end, native, tagged, until, value, worker};
 
 pub(super) const TOKEN: &str = "s3cr3t";
 
@@ -59,7 +59,7 @@ impl Drop for Served {
 }
 
 fn javascript() -> Process {
-    Process::command("javascript", CommandLine::new(WORKER).args(["javascript"]))
+    Process::command("javascript", CommandLine::new(worker()).args(["javascript"]))
 }
 
 async fn open(sandbox: &Remote) -> Result<Box<dyn Session>, SandboxError> {

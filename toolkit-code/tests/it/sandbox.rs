@@ -25,8 +25,10 @@ use toolkit_code::engine::{Done, State, Step};
 use toolkit_code::sandbox::{CommandLine, Process, Sandbox, SandboxError, Session};
 use toolkit_code::{Limits, Program};
 
-/// The worker whose programs are native.
-const WORKER: &str = env!("CARGO_BIN_EXE_fixture_worker");
+/// Returns the path of the worker whose programs are native.
+fn worker() -> String {
+    test_support::program("fixture_worker").to_str().unwrap().to_owned()
+}
 
 /// The process of a worker, found by an argument that no other one has.
 struct Tagged {
@@ -38,7 +40,7 @@ struct Tagged {
 fn tagged() -> Tagged {
     static LAST: AtomicU32 = AtomicU32::new(0);
     let tag = format!("--tag={}-{}", std::process::id(), LAST.fetch_add(1, Ordering::Relaxed));
-    let command = CommandLine::new(WORKER).args(["native", &tag]);
+    let command = CommandLine::new(worker()).args(["native", &tag]);
     Tagged { sandbox: Process::command("native", command), tag }
 }
 
@@ -56,7 +58,7 @@ impl Tagged {
 
 /// Creates a sandbox for native programs.
 fn native() -> Process {
-    Process::command("native", CommandLine::new(WORKER).args(["native"]))
+    Process::command("native", CommandLine::new(worker()).args(["native"]))
 }
 
 /// Opens a session and starts the program.

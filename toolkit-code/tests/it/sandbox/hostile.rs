@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::WORKER;
+use super::worker;
 
 /// They have a host of their own, whose memory and children nothing else changes.
 #[test]
 fn hostile_programs_end_in_their_time_and_leave_the_host_as_it_was() {
-    let mut host = std::process::Command::new(WORKER);
+    let mut host = std::process::Command::new(worker());
     // By default, glibc keeps a part of what was freed. With a fixed threshold it returns large blocks to the system, so
     // that what remains is what the host holds.
     let output = host.arg("hostile").env("MALLOC_MMAP_THRESHOLD_", "65536").output().unwrap();
