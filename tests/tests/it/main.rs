@@ -1,6 +1,9 @@
 //! Tests of whole programs and of several packages.
 
+mod cli;
 mod code;
 mod durable;
+mod imports;
+mod load;
 mod nats;
 mod otc;

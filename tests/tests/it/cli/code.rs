@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{TOOLS, command, fed, tools, tools_reading};
+use super::{TOOLS, command, fed, tools, tools_reading};
 
 #[test]
 fn a_program_calls_the_tools_from_a_confined_process() {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-toolkit::import!(mod hard = "manifests/hard.json");
+toolkit::import!(mod hard = "../tests/manifests/hard.json");
 
 fn json(args: &impl serde::Serialize) -> Value {
     serde_json::to_value(args).unwrap()

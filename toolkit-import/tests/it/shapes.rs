@@ -84,7 +84,7 @@ proptest! {
         let type_ = [None, Some(ArgsType::Bug), Some(ArgsType::Feature)][kind];
         let due = date.map(|(year, hard)| ArgsDue::new(format!("{year}-01-01")).hard(hard));
         let args = Args { body, labels, type_, due, ..Args::new("octocat", "hello", title) };
-        accepts(include_str!("../../manifests/github.json"), "create_issue", &args)?;
+        accepts(include_str!("../../../tests/manifests/github.json"), "create_issue", &args)?;
     }
 
     #[test]
@@ -100,7 +100,7 @@ proptest! {
             _ => args,
         };
         let args = args.tags(BTreeMap::from_iter(tags));
-        accepts(include_str!("../../manifests/odd.json"), "choose", &args)?;
+        accepts(include_str!("../../../tests/manifests/odd.json"), "choose", &args)?;
     }
 }
 

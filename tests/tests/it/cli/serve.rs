@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{Ran, TOOLS, command, fed, running, tools, tools_reading};
+use super::{Ran, TOOLS, command, fed, running, tools, tools_reading};
 
 /// Returns the names of the tools that are listed over stdio.
 fn listed(args: &[&str]) -> Vec<String> {

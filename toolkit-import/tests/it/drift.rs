@@ -7,7 +7,7 @@ use toolkit::{Catalog, Manifest};
 
 use super::{gh, github};
 
-const MANIFEST: &str = include_str!("../../manifests/github.json");
+const MANIFEST: &str = include_str!("../../../tests/manifests/github.json");
 
 /// Returns the diagnostics after a change of the manifest.
 fn after(change: impl FnOnce(&mut Value)) -> Vec<String> {
@@ -58,7 +58,7 @@ fn every_breaking_change_is_reported() {
 
 #[test]
 fn only_imported_versions_and_namespaces_are_checked() {
-    let lock = Lock::from_json(include_str!("../../manifests/versions.json")).unwrap();
+    let lock = Lock::from_json(include_str!("../../../tests/manifests/versions.json")).unwrap();
     assert_eq!(gh::sum::Args::new("x").b, "x");
 
     let all = Catalog::new(lock.tools().cloned()).unwrap();

@@ -1,6 +1,6 @@
 //! `--help`.
 
-use crate::tools;
+use super::tools;
 
 #[track_caller]
 fn has_all(page: &str, texts: &[&str]) {

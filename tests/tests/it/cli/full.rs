@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use test_support::full::{Full, free_port};
 
-use crate::{TOOLS, command};
+use super::{TOOLS, command};
 
 /// The configuration of a server that writes to its stderr before it serves.
 struct Chatty(PathBuf);

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::TOOLS;
+use super::TOOLS;
 
 /// Returns the output on a terminal of 60 columns, with colors, or `None` without `script`.
 fn shown(variables: &[(&str, &str)], args: &str) -> Option<String> {

@@ -1,6 +1,6 @@
 //! `export --format html`.
 
-use crate::tools;
+use super::tools;
 
 #[test]
 fn the_page_has_every_tool_and_its_command_line() {

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::{Ran, TOOLS, command};
+use super::{Ran, TOOLS, command};
 
 /// A home directory, with a project in it.
 struct Home(PathBuf);

@@ -9,8 +9,8 @@ use std::time::Duration;
 use serde_json::json;
 use test_support::full::free_port;
 
-use crate::command;
-use crate::full::ask_with;
+use super::command;
+use super::full::ask_with;
 
 /// The maximum memory of a server with its workers, in bytes. A server without programs takes about 60 MB in this build.
 const MAX_BYTES: u64 = 300_000_000;

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::{BROKEN, Ran, TOOLS, command, tools, tools_reading};
+use super::{BROKEN, Ran, TOOLS, command, tools, tools_reading};
 
 fn ids(ran: &Ran) -> Vec<String> {
     let ids = ran.out.lines().filter_map(|line| line.split('\t').next());

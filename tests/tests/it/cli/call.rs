@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::{HELD, Ran, TOOLS, command, tools, tools_reading};
+use super::{HELD, Ran, TOOLS, command, tools, tools_reading};
 
 #[test]
 fn required_credentials_are_read_from_the_environment() {

@@ -1,6 +1,6 @@
 //! Flags derived from schemas.
 
-use crate::tools;
+use super::tools;
 
 #[track_caller]
 fn same(flags: &[&str], json: &str) {

@@ -9,8 +9,6 @@ mod bodies;
 mod connections;
 mod drain;
 mod pipe;
-mod pool;
-mod proxies;
 mod results;
 mod server;
 mod shutdown;

@@ -1,0 +1,4 @@
+//! Tests of the public interface of `toolkit-http`.
+
+mod pool;
+mod proxies;
