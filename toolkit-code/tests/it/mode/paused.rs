@@ -244,9 +244,7 @@ fn written(statements: &[Statement]) -> (String, u64) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(
-        std::env::var("TOOLKIT_CODE_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(60)
-    ))]
+    #![proptest_config(test_support::random(600))]
 
     /// A program that is interrupted before each of its calls makes each call once, and sees the same answers.
     #[test]
