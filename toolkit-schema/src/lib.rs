@@ -26,6 +26,7 @@
 //! |---|---|
 //! | [`generate`] | the schema of a Rust type |
 //! | [`close`] | objects that accept no other properties than those they declare |
+//! | [`compare`] | two schemas compared by the values that they accept |
 //! | [`inline`] | references replaced by what they refer to |
 //!
 //! `toolkit` exports this crate as `toolkit::schema`.
@@ -38,6 +39,7 @@ struct Readme;
 mod check;
 mod child;
 pub mod close;
+pub mod compare;
 mod cost;
 mod error;
 mod evaluate;

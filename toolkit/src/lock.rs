@@ -22,13 +22,9 @@
 //! `TOOLKIT_BLESS=1` writes the file, as does `check --lock tools.lock.json --update` on the command line. The command
 //! `diff OLD NEW` compares two manifests.
 
-mod budget;
 mod change;
 mod compare;
-mod prove;
-mod schemas;
 mod version;
-mod witness;
 
 use std::fs;
 use std::path::Path;

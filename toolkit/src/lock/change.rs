@@ -6,6 +6,8 @@ use semver::Version;
 use serde::Serialize;
 use serde_json::Value;
 
+pub use toolkit_schema::compare::Verdict;
+
 /// A single change of a tool.
 ///
 /// # Examples
@@ -46,38 +48,6 @@ pub struct Change {
     /// of the tool can announce, a description of what would, such as an alias.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needs: Option<String>,
-}
-
-/// The effect of a change on callers.
-///
-/// Verdicts are ordered by severity.
-///
-/// # Examples
-///
-/// ```
-/// use toolkit::lock::{Lock, Verdict};
-/// use toolkit::Tool;
-///
-/// let tool = |name: &'static str, title: &'static str| Tool::builder(name).title(title).build();
-/// let old = Lock::from_tools([tool("read", "Read")?]);
-/// let new = Lock::from_tools([tool("read", "Read a file")?, tool("write", "Write")?]);
-/// assert_eq!(old.compare(&new).verdict(), Some(Verdict::Additive));
-/// assert_eq!(new.compare(&old).verdict(), Some(Verdict::Breaking));
-/// assert!(Verdict::Unknown > Verdict::Additive, "an undecided change counts as breaking");
-/// # Ok::<(), toolkit::catalog::Diagnostics>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Verdict {
-    /// Programs cannot observe the change.
-    Cosmetic,
-    /// More is accepted or guaranteed than before.
-    Additive,
-    /// The effect could not be decided. Counts as breaking.
-    Unknown,
-    /// Something that worked before no longer works.
-    Breaking,
 }
 
 /// A part of a tool.
@@ -144,6 +114,20 @@ impl Comparison {
     }
 
     /// Returns the most severe verdict, or `None` if nothing changed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::lock::{Lock, Verdict};
+    /// use toolkit::Tool;
+    ///
+    /// let tool = |name: &'static str, title: &'static str| Tool::builder(name).title(title).build();
+    /// let old = Lock::from_tools([tool("read", "Read")?]);
+    /// let new = Lock::from_tools([tool("read", "Read a file")?, tool("write", "Write")?]);
+    /// assert_eq!(old.compare(&new).verdict(), Some(Verdict::Additive));
+    /// assert_eq!(new.compare(&old).verdict(), Some(Verdict::Breaking));
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
         self.changes.iter().map(|change| change.verdict).max()
@@ -152,25 +136,6 @@ impl Comparison {
     /// Returns the changes that break callers, or may break them, and are not announced by a version.
     pub fn unannounced(&self) -> impl Iterator<Item = &Change> {
         self.changes.iter().filter(|change| change.verdict >= Verdict::Unknown && change.needs.is_some())
-    }
-}
-
-impl Verdict {
-    /// Returns `cosmetic`, `additive`, `unknown` or `breaking`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Verdict::Cosmetic => "cosmetic",
-            Verdict::Additive => "additive",
-            Verdict::Unknown => "unknown",
-            Verdict::Breaking => "breaking",
-        }
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

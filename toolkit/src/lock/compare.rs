@@ -4,30 +4,22 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
 use semver::Version;
+use serde_json::Value;
 
-use super::budget::{Budget, TOTAL_STEPS};
 use super::change::{Change, Comparison, Part, Verdict};
-use super::prove::{STACK, Stack};
-use super::schemas::{Difference, Direction, Work, differences};
 use super::version::missing;
 use crate::catalog::Names;
 use crate::tool::{Authorization, Requirements, TaskSupport, Text, Tool, ToolId};
 use crate::version;
+use toolkit_schema::compare::Comparer as SchemaComparer;
 
 /// Compares two lists of tools, each sorted by id.
 pub(super) fn compare(old: &[Tool], new: &[Tool]) -> Comparison {
-    let compare_on = |stack| compare_within(old, new, &Work { budget: &Budget::new(TOTAL_STEPS), stack });
-    std::thread::scope(|scope| {
-        // The depth of a proof follows that of the schemas. On a stack of unknown size, proofs are limited to a small
-        // depth.
-        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || compare_on(Stack::Large));
-        let compared = thread.ok().and_then(|thread| thread.join().ok());
-        compared.unwrap_or_else(|| compare_on(Stack::Unknown))
-    })
+    SchemaComparer::run(|schemas| compare_within(old, new, schemas))
 }
 
-fn compare_within(old: &[Tool], new: &[Tool], work: &Work<'_>) -> Comparison {
-    let mut comparer = Comparer { old, new, work, changes: Vec::new(), compared: HashSet::new() };
+fn compare_within(old: &[Tool], new: &[Tool], schemas: &SchemaComparer) -> Comparison {
+    let mut comparer = Comparer { old, new, schemas, changes: Vec::new(), compared: HashSet::new() };
     // Diagnostics of a list of tools are reported where it is parsed.
     let names = [old, new].map(|tools| Names::new(tools, &mut Vec::new()));
     let mut seen: BTreeSet<&ToolId> = BTreeSet::new();
@@ -86,7 +78,7 @@ fn versions_of(id: &ToolId, tools: &[Tool]) -> Range<usize> {
 struct Comparer<'t> {
     old: &'t [Tool],
     new: &'t [Tool],
-    work: &'t Work<'t>,
+    schemas: &'t SchemaComparer,
     changes: Vec<Change>,
     /// The pairs that were compared, by index.
     compared: HashSet<(usize, usize)>,
@@ -176,38 +168,17 @@ fn triple(version: &Version) -> (u64, u64, u64) {
 
 impl Comparer<'_> {
     fn compare_tools(&mut self, old: &Tool, new: &Tool) {
-        let work = self.work;
-        let changes = &mut self.changes;
-        let (was, is) = (old.id().semver(), new.id().semver());
-        let mut push = |part: Part, difference: Difference| {
-            let Difference { verdict, pointer, what, example } = difference;
-            let needs = missing(was.as_ref(), is.as_ref(), verdict);
-            changes.push(Change { tool: old.id().to_string(), verdict, part, pointer, what, example, needs });
+        let mut push = |verdict: Verdict, part: Part, pointer: String, what: String, example: Option<Value>| {
+            let needs = missing(old.id().semver().as_ref(), new.id().semver().as_ref(), verdict);
+            self.changes.push(Change { tool: old.id().to_string(), verdict, part, pointer, what, example, needs });
         };
         for (verdict, field, what) in metadata_changes(old, new) {
-            let (pointer, what) = (format!("`{field}`"), what.to_owned());
-            push(Part::Record, Difference { verdict, pointer, what, example: None });
+            push(verdict, Part::Record, format!("`{field}`"), what.to_owned(), None);
         }
-        for difference in differences(old.input().as_value(), new.input().as_value(), Direction::Input, work) {
-            push(Part::Input, difference);
-        }
-        match (old.output(), new.output()) {
-            (Some(was), Some(is)) => {
-                for difference in differences(was.as_value(), is.as_value(), Direction::Output, work) {
-                    push(Part::Output, difference);
-                }
-            }
-            (was, is) if was.is_some() != is.is_some() => {
-                let (verdict, what) = match was.is_some() {
-                    true => (Verdict::Breaking, "is no longer guaranteed"),
-                    false => (Verdict::Additive, "is guaranteed now"),
-                };
-                push(
-                    Part::Output,
-                    Difference { verdict, pointer: String::new(), what: what.to_owned(), example: None },
-                );
-            }
-            _ => {}
+        let inputs = self.schemas.inputs(old.input(), new.input()).into_iter().map(|found| (Part::Input, found));
+        let outputs = self.schemas.outputs(old.output(), new.output()).into_iter().map(|found| (Part::Output, found));
+        for (part, found) in inputs.chain(outputs) {
+            push(found.verdict, part, found.pointer, found.what, found.example);
         }
     }
 }

@@ -6,12 +6,12 @@ use super::Verdict;
 
 /// Returns the minimum version after `old` that announces a change with this verdict.
 pub(super) fn needed(old: &Version, verdict: Verdict) -> Version {
+    let breaks = verdict >= Verdict::Unknown;
     match (verdict, old.major) {
-        (Verdict::Breaking | Verdict::Unknown, 0) | (Verdict::Additive, 1..) => {
-            Version::new(old.major, old.minor + 1, 0)
-        }
-        (Verdict::Breaking | Verdict::Unknown, _) => Version::new(old.major + 1, 0, 0),
-        (Verdict::Additive | Verdict::Cosmetic, _) => Version::new(old.major, old.minor, old.patch + 1),
+        (Verdict::Additive, 1..) => Version::new(old.major, old.minor + 1, 0),
+        (_, 0) if breaks => Version::new(old.major, old.minor + 1, 0),
+        _ if breaks => Version::new(old.major + 1, 0, 0),
+        _ => Version::new(old.major, old.minor, old.patch + 1),
     }
 }
 

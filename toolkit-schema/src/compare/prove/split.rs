@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::super::budget::Undecided;
 use super::facts::{Case, Facts};
 use super::prover::Prover;
-use toolkit_schema::types::Types;
+use crate::types::Types;
 
 /// The facts common to all cases, and the cases.
 pub(super) type Split<'s> = (Facts<'s>, Rc<[Case<'s>]>);

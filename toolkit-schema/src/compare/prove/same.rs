@@ -8,7 +8,7 @@ use super::document::Node;
 use super::facts::Facts;
 use super::leaf::exact_text;
 use super::prover::{Proof, Prover};
-use toolkit_schema::walk::{self, Holds};
+use crate::walk::{self, Holds};
 
 impl<'s> Prover<'s, '_> {
     /// Returns true if two schemas have the same asserting keywords with the same values. References are followed.

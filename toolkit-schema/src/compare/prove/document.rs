@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use toolkit_schema::Dialect;
-use toolkit_schema::walk;
+use crate::Dialect;
+use crate::walk;
 
 /// A document, which determines the meaning of `#` and of keywords.
 #[derive(Clone, Copy)]
-pub(in crate::lock) struct Document<'s> {
+pub(in crate::compare) struct Document<'s> {
     pub(super) root: &'s Value,
     pub(super) dialect: Dialect,
     /// True if its schemas are referenced only by JSON Pointers.
@@ -22,7 +22,7 @@ pub(super) struct Node<'s> {
 }
 
 impl<'s> Document<'s> {
-    pub(in crate::lock) fn new(root: &'s Value, dialect: Dialect) -> Self {
+    pub(in crate::compare) fn new(root: &'s Value, dialect: Dialect) -> Self {
         Self { root, dialect, is_tractable: walk::is_tractable(root) }
     }
 

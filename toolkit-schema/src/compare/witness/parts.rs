@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{MAX_SAME, MAX_SAMPLES, Sampler, Side, sample};
-use toolkit_schema::Schema;
+use crate::Schema;
 
 /// The maximum number of properties of an object that is generated for its size.
 const MAX_COUNT: u64 = 32;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::budget::{Budget, Undecided};
-use toolkit_schema::{equality, walk};
+use crate::{equality, walk};
 
 /// Returns true if two documents have the same text except for annotations.
 pub(super) fn is_same(a: &Value, b: &Value, budget: &Budget) -> Result<bool, Undecided> {

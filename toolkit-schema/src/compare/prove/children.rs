@@ -10,7 +10,7 @@ use super::document::Node;
 use super::facts::{Case, Facts};
 use super::leaf::count;
 use super::prover::{Proof, Prover};
-use toolkit_schema::Dialect;
+use crate::Dialect;
 
 impl<'s> Prover<'s, '_> {
     /// Does the same as [`Prover::entails`] for facts about a value inside.

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use serde_json::{Value, json};
 
 use super::budget::Budget;
-use toolkit_schema::{Dialect, Schema, walk};
+use crate::{Dialect, Schema, walk};
 
 /// Searches for a value that matches `accepts` and not `refuses`, within the budget.
 pub(super) fn witness(accepts: &Value, refuses: &Value, budget: &Budget) -> Option<Value> {

@@ -9,8 +9,8 @@ use super::document::Node;
 use super::facts::{Case, Facts};
 use super::leaf::count;
 use super::prover::{Proof, Prover};
-use toolkit_schema::types::Types;
-use toolkit_schema::{Dialect, walk};
+use crate::types::Types;
+use crate::{Dialect, walk};
 
 /// The keys that are evaluated by other keywords of a goal.
 #[derive(Default)]

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::document::Node;
 use super::facts::Facts;
-use toolkit_schema::types::Types;
+use crate::types::Types;
 
 /// A number of a schema. 64-bit integers are exact.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::super::budget::{Budget, Undecided};
-use toolkit_schema::Matcher;
+use crate::Matcher;
 
 /// The maximum number of cached patterns.
 const MAX_KEPT: usize = 64;

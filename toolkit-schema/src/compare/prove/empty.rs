@@ -5,7 +5,7 @@ use super::facts::Facts;
 use super::leaf::count;
 use super::number;
 use super::prover::{Proof, Prover};
-use toolkit_schema::types::Types;
+use crate::types::Types;
 
 /// The maximum number of levels of a value that are examined.
 pub(super) const EFFORT: usize = 4;

@@ -17,7 +17,7 @@ pub(super) type Proof = Result<bool, Undecided>;
 const MAX_DEPTH: usize = 512;
 const MAX_SHALLOW_DEPTH: usize = 24;
 /// The stack size of a thread that compares schemas.
-pub(in crate::lock) const STACK: usize = 64 << 20;
+pub(in crate::compare) const STACK: usize = 64 << 20;
 /// The maximum number of cached results.
 pub(super) const MAX_KNOWN: usize = 20_000;
 /// The maximum number of facts in the key of a cached result.
@@ -25,13 +25,13 @@ pub(super) const MAX_KEY: usize = 16;
 
 /// The size of the current stack: `Large` for at least [`STACK`] bytes.
 #[derive(Clone, Copy, PartialEq)]
-pub(in crate::lock) enum Stack {
+pub(in crate::compare) enum Stack {
     Large,
     Unknown,
 }
 
 /// The state of the proofs for two documents.
-pub(in crate::lock) struct Prover<'s, 'b> {
+pub(in crate::compare) struct Prover<'s, 'b> {
     pub(super) documents: [Document<'s>; 2],
     pub(super) budget: &'b Budget,
     pub(super) matchers: Matchers,
@@ -49,7 +49,7 @@ pub(in crate::lock) struct Prover<'s, 'b> {
 }
 
 impl<'s, 'b> Prover<'s, 'b> {
-    pub(in crate::lock) fn new(documents: [Document<'s>; 2], budget: &'b Budget, stack: Stack) -> Self {
+    pub(in crate::compare) fn new(documents: [Document<'s>; 2], budget: &'b Budget, stack: Stack) -> Self {
         Self {
             documents,
             budget,
@@ -66,7 +66,7 @@ impl<'s, 'b> Prover<'s, 'b> {
 
     /// Proves that the schema `goal` of one document accepts every value that the schema `given` of the other accepts.
     /// Both are parts of their documents.
-    pub(in crate::lock) fn accepts_all(&mut self, goal: (usize, &'s Value), given: (usize, &'s Value)) -> Proof {
+    pub(in crate::compare) fn accepts_all(&mut self, goal: (usize, &'s Value), given: (usize, &'s Value)) -> Proof {
         let node = |(document, schema)| Node { schema, document };
         let (goal, given) = (node(goal), node(given));
         self.unproven = None;
@@ -86,7 +86,7 @@ impl<'s, 'b> Prover<'s, 'b> {
     }
 
     /// Returns the first keyword at which the last proof failed.
-    pub(in crate::lock) fn unproven(&self) -> Option<&str> {
+    pub(in crate::compare) fn unproven(&self) -> Option<&str> {
         self.unproven.as_deref()
     }
 }

@@ -11,7 +11,7 @@ use super::facts::Facts;
 use super::leaf::exact_text;
 use super::number::{self, End, Number};
 use super::prover::{MAX_KEY, MAX_KNOWN, Proof, Prover};
-use toolkit_schema::types::Types;
+use crate::types::Types;
 
 impl<'s> Prover<'s, '_> {
     /// Returns true if `goal` accepts every value for which the facts hold.

@@ -8,8 +8,8 @@ use super::super::budget::{Budget, Undecided};
 use super::facts::Facts;
 use super::number::{self, Bound, End, Number};
 use super::prover::{Proof, Prover};
-use toolkit_schema::equality;
-use toolkit_schema::types::Types;
+use crate::equality;
+use crate::types::Types;
 
 /// Returns a text that two values share only if every validator considers them equal.
 ///

@@ -10,8 +10,8 @@ use super::document::Node;
 use super::facts::{Case, Facts};
 use super::leaf::{exact_text, has_large_number};
 use super::prover::Prover;
-use toolkit_schema::types::Types;
-use toolkit_schema::{Dialect, walk};
+use crate::types::Types;
+use crate::{Dialect, walk};
 
 /// The maximum number of branches of a `oneOf` for which a case assumes that the others fail.
 const MAX_EXCLUSIVE: usize = 64;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use toolkit_schema::{Schema, walk};
+use crate::{Schema, walk};
 
 /// Returns numbers at the bounds of two schemas and just beyond them.
 pub(super) fn numbers(keywords: &Map<String, Value>, other: Option<&Value>, name: &str) -> Vec<Value> {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use super::document::Node;
-use toolkit_schema::types::Types;
+use crate::types::Types;
 
 /// Facts about the value at one location. All of them hold.
 #[derive(Clone)]
