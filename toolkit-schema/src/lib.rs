@@ -70,6 +70,8 @@ pub mod finite;
 #[doc(hidden)]
 pub mod format;
 #[doc(hidden)]
+pub mod invisible;
+#[doc(hidden)]
 pub mod json;
 #[doc(hidden)]
 pub mod patterns;

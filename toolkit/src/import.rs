@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 use crate::call::{Arguments, Context, RunResult, ToolError};
 use crate::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics};
 use crate::dispatch::Dispatcher;
-use crate::lock::{Lock, Part, Verdict};
 use crate::tool::{Namespace, Tool};
+use toolkit_schema::compare::{Comparer, Difference, Verdict};
 
 /// A tool of another server as a typed function.
 ///
@@ -181,29 +181,14 @@ impl Import {
                 [],
             ))
         };
-        let imported = self.lock().map_err(unreadable)?;
-        let changed = imported.compare(&Lock::from_catalog(catalog));
-        let breaks = changed.changes().filter(|change| {
-            // The generated functions call by the name in the namespace, so bare names may change.
-            let is_called_so = change.tool.strip_prefix(self.server).is_some_and(|name| name.starts_with(':'));
-            // The types do not depend on other metadata.
-            let is_gone = change.part == Part::Record && change.pointer.is_empty();
-            is_called_so && change.verdict >= Verdict::Unknown && (change.part != Part::Record || is_gone)
-        });
-        let diagnostic = |message: String, id: &str| Diagnostic::new(DiagnosticKind::Broken, message, catalog.get(id));
-        let diagnostics: Vec<Diagnostic> = breaks
-            .map(|change| {
-                let mut change = change.clone();
-                // No version makes compiled code compatible.
-                change.needs = None;
-                diagnostic(change.to_string(), &change.tool)
-            })
-            .collect();
-        Diagnostics::none_or(diagnostics)
+        let imported = self.imported().map_err(unreadable)?;
+        Diagnostics::none_or(Comparer::run(|schemas| {
+            imported.iter().flat_map(|tool| changes(tool, catalog.get(&tool.id().to_string()), schemas)).collect()
+        }))
     }
 
     /// Returns the imported tools in the namespace of their server.
-    fn lock(&self) -> Result<Lock, String> {
+    fn imported(&self) -> Result<Vec<Tool>, String> {
         let namespace = Namespace::new(self.server.to_owned()).map_err(|error| error.to_string())?;
         let document: Value = serde_json::from_str(self.manifest).map_err(|error| error.to_string())?;
         let listed = document.get("tools").unwrap_or(&document).as_array().map_or(&[][..], Vec::as_slice);
@@ -218,9 +203,23 @@ impl Import {
             let tool = Tool::from_json(Value::Object(Map::from_iter(schemas))).map_err(|error| error.to_string())?;
             Ok(tool.in_namespace(namespace.clone()))
         };
-        let tools = latest.into_values().map(read);
-        Ok(Lock::sorted(tools.collect::<Result<_, String>>()?))
+        latest.into_values().map(read).collect()
     }
+}
+
+/// Returns the changes of a tool that break callers or may break them.
+fn changes(imported: &Tool, now: Option<&Tool>, schemas: &Comparer) -> Vec<Diagnostic> {
+    let id = imported.id();
+    let Some(now) = now else {
+        return vec![Diagnostic::new(DiagnosticKind::Broken, format!("{}: {id} was removed", Verdict::Breaking), [])];
+    };
+    let inputs = schemas.inputs(imported.input(), now.input()).into_iter().map(|found| ("input", found));
+    let outputs = schemas.outputs(imported.output(), now.output()).into_iter().map(|found| ("output", found));
+    let breaks = inputs.chain(outputs).filter(|(_, found)| found.verdict >= Verdict::Unknown);
+    let diagnostic = |(part, found): (&str, Difference)| {
+        Diagnostic::new(DiagnosticKind::Broken, format!("{}: {id} {part} {found}", found.verdict), [now])
+    };
+    breaks.map(diagnostic).collect()
 }
 
 impl fmt::Debug for Import {

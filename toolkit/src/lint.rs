@@ -18,8 +18,6 @@
 //! ```
 
 mod diagnostic;
-#[doc(hidden)]
-pub mod invisible;
 mod names;
 mod orders;
 mod poison;

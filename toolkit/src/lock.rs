@@ -111,7 +111,7 @@ impl Lock {
         lock
     }
 
-    pub(crate) fn sorted(mut tools: Vec<Tool>) -> Self {
+    fn sorted(mut tools: Vec<Tool>) -> Self {
         tools.sort_by(|a, b| a.id().cmp(b.id()));
         Self { tools }
     }
@@ -134,6 +134,15 @@ impl Lock {
     #[must_use]
     pub fn compare(&self, now: &Lock) -> Comparison {
         compare::compare(&self.tools, &now.tools)
+    }
+}
+
+impl IntoIterator for Lock {
+    type Item = Tool;
+    type IntoIter = std::vec::IntoIter<Tool>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.tools.into_iter()
     }
 }
 

@@ -105,7 +105,7 @@ async fn hints_of_untrusted_servers_are_ignored() {
     let list = list_tools(&collected.catalog, Revision::V2026_07_28, Naming::Name).unwrap();
     assert_eq!(list["tools"][0]["annotations"], json!({ "title": "Look" }));
     // The claims are available for review.
-    assert_eq!(collected.offered.tools().next().unwrap().annotations().read_only, Some(true));
+    assert_eq!(collected.offered.first().unwrap().annotations().read_only, Some(true));
 
     let (approval, n_asked) = counting(Decision::Deny("no".into()));
     let error = in_the_end(asking(collected, &approval).call("peer:echo", json!({}))).await.unwrap_err();
@@ -176,7 +176,7 @@ async fn an_approval_for_good_holds_for_the_contract_that_was_approved() {
 #[tokio::test]
 async fn only_locked_contracts_are_collected_and_differences_are_reported() {
     let listing = Listing::new(&[harmless("echo"), harmless("pid"), harmless("folder")]);
-    let lock = collected(&registered(listing.peer())).await.offered;
+    let lock = Lock::from_tools(collected(&registered(listing.peer())).await.offered);
     // As a file, for review.
     let lock = Lock::from_json(&lock.to_json()).unwrap();
     let backends = Backends::new().with_lock(lock);

@@ -9,7 +9,7 @@ use rmcp::transport::DynamicTransportError;
 use serde_json::Value;
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
-use toolkit::lint::invisible::escaped;
+use toolkit::schema::invisible::escaped;
 use toolkit_http::certificate_failure;
 
 use super::authorizer::AuthorizationError;

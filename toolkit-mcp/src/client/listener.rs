@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use tokio::time::Instant;
 use toolkit::Context;
 use toolkit::call::LogLevel;
-use toolkit::lint::invisible::escaped;
+use toolkit::schema::invisible::escaped;
 
 use super::repair;
 

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use rmcp::model::{ElicitRequestParams, InputResponses};
 use serde_json::{Map, Value, json};
 use toolkit::call::ask::{Answer, Form, Mode, Question, UnsupportedMode};
-use toolkit::lint::invisible::{escaped, hidden};
+use toolkit::schema::invisible::{escaped, hidden};
 use toolkit::{Context, ToolError};
 
 use super::remote::Remote;

@@ -247,10 +247,10 @@ impl Proxy {
         let n_collected = diagnostics.len();
         let mut changes = Vec::new();
         // Remembers the contracts of removed tools, so that a tool that comes back is compared, up to a bound.
-        if offered.len() > 2 * now.tools().count() + MAX_GONE {
+        if offered.len() > 2 * now.len() + MAX_GONE {
             offered.clear();
         }
-        for tool in now.tools() {
+        for tool in &now {
             let before = offered.insert(tool.id().clone(), tool.clone());
             changes.extend(before.and_then(|before| ContractChange::between(&before, tool)));
         }

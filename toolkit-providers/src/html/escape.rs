@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use toolkit::lint::invisible::{hidden, kind};
+use toolkit::schema::invisible::{hidden, kind};
 
 /// The number of marked runs of hidden characters in a text. A mark is longer than the characters that it replaces.
 const MAX_MARKS: usize = 64;

@@ -1,6 +1,6 @@
 //! Texts of tools as comments. No text can end its comment.
 
-use toolkit::lint::invisible::escaped;
+use toolkit::schema::invisible::escaped;
 
 use super::ty::Comment;
 

@@ -43,7 +43,7 @@ pub(super) fn is_identifier(name: &str) -> bool {
 
 /// Returns a string literal. Everything that ends a line, is invisible, or changes the direction of the text is escaped.
 pub(super) fn quoted(text: &str) -> String {
-    let mut hidden = toolkit::lint::invisible::hidden(text).map(|(at, _)| at).peekable();
+    let mut hidden = toolkit::schema::invisible::hidden(text).map(|(at, _)| at).peekable();
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for (at, c) in text.char_indices() {

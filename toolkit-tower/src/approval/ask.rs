@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolkit::call::ask::{Answer, Form, Question};
-use toolkit::lint::invisible::escaped;
+use toolkit::schema::invisible::escaped;
 
 use super::{ApprovalRequest, Decision};
 

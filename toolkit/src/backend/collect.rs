@@ -59,7 +59,7 @@ impl Backends {
             let (remembered, error) = backend.remember(answer, self.grace);
             Listed { backend, remembered, error, is_pending }
         });
-        Collected::new(base, responses.collect(), self.lock.as_ref())
+        Collected::new(base, responses.collect(), self.lock.as_deref())
     }
 
     /// Completes when [`Backends::collect`] may return other tools than last time: an enabled backend

@@ -6,11 +6,10 @@ use std::sync::Arc;
 
 use super::error::BackendError;
 use super::registered::{Registered, Remembered};
-use super::review::{Review, is_host_code, without_backend};
+use super::review::{Review, is_host_code, sorted, without_backend};
 use super::routes::{Route, Routes};
 use crate::call::ToolError;
 use crate::catalog::{Catalog, Diagnostic, DiagnosticKind};
-use crate::lock::Lock;
 use crate::tool::{Tool, ToolId};
 use toolkit_schema::shown_id;
 
@@ -57,10 +56,10 @@ pub struct Collected {
     /// [`Backends::with_grace`](super::Backends::with_grace).
     pub failures: Vec<BackendError>,
     /// The tools that the backends offer, with every claim that they make, whether or not they are
-    /// collected. A person reviews this list, and
+    /// collected, sorted by id. A person reviews this list, and
     /// [`Backends::with_lock`](super::Backends::with_lock) compares with it. Tools that the host
     /// added itself ([`BackendKind::Local`](crate::tool::BackendKind::Local)) are not included.
-    pub offered: Lock,
+    pub offered: Vec<Tool>,
     /// The ranges of `diagnostics` that concern one backend.
     ranges: Vec<(String, Range<usize>)>,
 }
@@ -75,7 +74,7 @@ pub(super) struct Listed {
 }
 
 impl Collected {
-    pub(super) fn new(base: Catalog, mut responses: Vec<Listed>, lock: Option<&Lock>) -> Self {
+    pub(super) fn new(base: Catalog, mut responses: Vec<Listed>, lock: Option<&[Tool]>) -> Self {
         // The sort is stable: backends of one kind stay in the order of their registration.
         responses.sort_by_key(|response| response.backend.backend().kind());
         let review = Review::new(&base, lock);
@@ -95,7 +94,7 @@ impl Collected {
         drop(review);
         let Gathered { tools, routes, mut diagnostics, offered, ranges, .. } = gathered;
         let catalog = join(base, tools, &mut diagnostics);
-        Self { catalog, routes, diagnostics, failures, offered: Lock::from_tools(offered), ranges }
+        Self { catalog, routes, diagnostics, failures, offered: sorted(offered), ranges }
     }
 
     /// Returns the diagnostics that concern the tools of one backend.

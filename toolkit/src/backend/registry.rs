@@ -10,10 +10,10 @@ use super::interface::Backend;
 use super::pending::PendingLists;
 use super::registered::Registered;
 use super::retired::RetiredBackend;
+use super::review::sorted;
 use super::status::BackendReport;
 use crate::call::{BoxFuture, ToolError};
-use crate::lock::Lock;
-use crate::tool::BackendKind;
+use crate::tool::{BackendKind, Tool};
 
 /// A set of backends, each with a unique name.
 ///
@@ -56,7 +56,7 @@ pub struct Backends {
     pub(super) pending: PendingLists,
     pub(super) timeout: Duration,
     pub(super) grace: Duration,
-    pub(super) lock: Option<Lock>,
+    pub(super) lock: Option<Vec<Tool>>,
 }
 
 /// The default timeout of a request to a backend. It exceeds the timeout of 30 s that backends typically apply
@@ -92,12 +92,13 @@ impl Backends {
     }
 
     /// Restricts the tools of other programs to those in this lock whose contract is unchanged
-    /// ([`Tool::contract_hash`](crate::Tool::contract_hash)), with the record that the lock contains. Their hints are
-    /// trusted, because a person has reviewed them. Each difference is a diagnostic of [`Collected`](super::Collected)
-    /// with the tool and the locations.
+    /// ([`Tool::contract_hash`]), with the record that the lock contains. Their hints are trusted, because a person has
+    /// reviewed them. Each difference is a diagnostic of [`Collected`](super::Collected) with the tool and the
+    /// locations.
     ///
-    /// Write a lock from [`Collected::offered`](super::Collected::offered). Tools of the host itself
-    /// ([`BackendKind::Local`]) need no lock.
+    /// The lock is a list of tools that were [offered](super::Collected::offered) before, such as a `Lock` of
+    /// `toolkit-contract`, which is stored in a file. Of several tools with the same id, the first one counts. Tools of
+    /// the host itself ([`BackendKind::Local`]) need no lock.
     ///
     /// # Examples
     ///
@@ -153,8 +154,8 @@ impl Backends {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn with_lock(self, lock: Lock) -> Self {
-        Self { lock: Some(lock), ..self }
+    pub fn with_lock(self, lock: impl IntoIterator<Item = Tool>) -> Self {
+        Self { lock: Some(sorted(lock)), ..self }
     }
 
     /// Sets the timeout of each request to a backend: to start, to stop, to check its health and to list its tools.

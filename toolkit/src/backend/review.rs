@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use super::registered::Registered;
 use crate::catalog::{Catalog, Diagnostic, DiagnosticKind};
-use crate::lock::Lock;
 use crate::tool::{BackendKind, Tool, ToolId};
 use toolkit_schema::shown_id;
 
@@ -21,9 +20,9 @@ pub(super) struct Review<'r> {
 }
 
 impl<'r> Review<'r> {
-    pub(super) fn new(base: &'r Catalog, lock: Option<&'r Lock>) -> Self {
+    pub(super) fn new(base: &'r Catalog, lock: Option<&'r [Tool]>) -> Self {
         let namespaces = base.iter().filter_map(|tool| tool.id().namespace()).map(folded).collect();
-        let locked = lock.map(|lock| lock.tools().map(|tool| (tool.id(), tool)).collect());
+        let locked = lock.map(|lock| lock.iter().map(|tool| (tool.id(), tool)).collect());
         Self { base, namespaces, locked }
     }
 
@@ -73,10 +72,18 @@ impl<'r> Review<'r> {
     }
 }
 
+/// Sorts tools by id. Of several tools with the same id, the first one is kept.
+pub(super) fn sorted(tools: impl IntoIterator<Item = Tool>) -> Vec<Tool> {
+    let mut tools: Vec<Tool> = tools.into_iter().collect();
+    tools.sort_by(|a, b| a.id().cmp(b.id()));
+    tools.dedup_by(|later, first| later.id() == first.id());
+    tools
+}
+
 /// Reports the tools of a lock in namespaces that no backend has.
-pub(super) fn without_backend<'n>(lock: &Lock, names: impl Iterator<Item = &'n str>) -> Vec<Diagnostic> {
+pub(super) fn without_backend<'n>(lock: &[Tool], names: impl Iterator<Item = &'n str>) -> Vec<Diagnostic> {
     let names: HashSet<&str> = names.collect();
-    let orphans = lock.tools().filter(|tool| tool.id().namespace().is_none_or(|name| !names.contains(name)));
+    let orphans = lock.iter().filter(|tool| tool.id().namespace().is_none_or(|name| !names.contains(name)));
     let diagnostic = |tool: &Tool| {
         let message = format!("`{}` is in the lock, and no backend has this namespace", shown_id(tool.id()));
         Diagnostic::new(DiagnosticKind::NotReviewed, message, [tool])

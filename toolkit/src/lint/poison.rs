@@ -6,9 +6,9 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::diagnostic::{LintDiagnostic, Rule, quoted};
-use super::invisible::invisible;
 use super::orders::orders;
 use crate::tool::Tool;
+use toolkit_schema::invisible::{hidden, kind};
 
 /// Checks every text of a tool that a model may read.
 pub(super) fn check(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
@@ -32,6 +32,17 @@ pub(super) fn check(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
     for (idx, example) in tool.examples().iter().enumerate() {
         each_text(example, &format!("examples/{idx}"), &mut check_text);
     }
+}
+
+/// Describes the invisible characters of a text, if there are any.
+fn invisible(text: &str) -> Option<String> {
+    let mut hidden = hidden(text);
+    let (_, first) = hidden.next()?;
+    let (code, what) = (u32::from(first), kind(first));
+    Some(match 1 + hidden.count() {
+        1 => format!("has an invisible character, U+{code:04X} ({what}); remove it"),
+        n => format!("has {n} invisible characters, the first U+{code:04X} ({what}); remove them"),
+    })
 }
 
 fn each_text(value: &Value, at: &str, check_text: &mut impl FnMut(&str, &str)) {

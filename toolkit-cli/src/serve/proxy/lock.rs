@@ -41,7 +41,7 @@ pub(super) async fn update(path: &Path, backends: &Backends, own: Catalog) -> Re
         collected.failures.iter().any(|failure| namespace == Some(failure.backend.as_str()))
     };
     let kept = before.tools().filter(is_missing).cloned();
-    let now = Lock::from_tools(collected.offered.tools().cloned().chain(kept));
+    let now = Lock::from_tools(collected.offered.iter().cloned().chain(kept));
     for line in differences(&before, &now) {
         let _ = writeln!(err, "{} {}", style::NOTE, printable(&line));
     }

@@ -1,17 +1,6 @@
 //! Invisible characters and characters that change the order of the text: a model reads them, and a person does not
 //! see them.
 
-/// Describes the invisible characters of a text, if there are any.
-pub(super) fn invisible(text: &str) -> Option<String> {
-    let mut hidden = hidden(text);
-    let (_, first) = hidden.next()?;
-    let (code, what) = (u32::from(first), kind(first));
-    Some(match 1 + hidden.count() {
-        1 => format!("has an invisible character, U+{code:04X} ({what}); remove it"),
-        n => format!("has {n} invisible characters, the first U+{code:04X} ({what}); remove them"),
-    })
-}
-
 /// Returns each invisible character of a text with its byte offset.
 pub fn hidden(text: &str) -> impl Iterator<Item = (usize, char)> {
     let mut before = '\0';
