@@ -15,10 +15,11 @@ use std::path::{Path, PathBuf};
 
 use scraper::{ElementRef, Html, Selector};
 
-const CRATES: [&str; 13] = [
+const CRATES: [&str; 14] = [
     "toolkit",
     "toolkit_cli",
     "toolkit_code",
+    "toolkit_contract",
     "toolkit_durable",
     "toolkit_explorer",
     "toolkit_http",

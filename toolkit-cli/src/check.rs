@@ -9,8 +9,8 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::json;
 use toolkit::catalog::Diagnostics;
 use toolkit::dispatch::DispatcherBuilder;
-use toolkit::lint::{Level, LintDiagnostic, Rule, lint};
 use toolkit::{Catalog, Dispatcher};
+use toolkit_contract::lint::{Level, LintDiagnostic, Rule, lint};
 
 use crate::error::CommandError;
 use crate::exit::Exit;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use clap::ArgMatches;
 use serde_json::{Value, json};
-use toolkit::lock::{Change, Comparison, Lock, Verdict};
+use toolkit_contract::{Change, Comparison, Lock, Verdict};
 
 use crate::error::CommandError;
 use crate::exit::Exit;

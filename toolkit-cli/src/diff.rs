@@ -1,7 +1,7 @@
 //! `diff OLD NEW`: compares two manifests or locks.
 
 use clap::{Arg, ArgMatches, Command};
-use toolkit::lock::Verdict;
+use toolkit_contract::Verdict;
 
 use crate::comparison::{read, write};
 use crate::error::CommandError;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 use toolkit::catalog::Diagnostics;
-use toolkit::lint::{Level, LintDiagnostic};
+use toolkit_contract::lint::{Level, LintDiagnostic};
 
 use crate::style::{self, printable};
 

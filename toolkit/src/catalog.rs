@@ -35,7 +35,8 @@ mod wire;
 pub use self::exported::{ExportedName, ExportedNames};
 pub use self::instances::Instances;
 pub(crate) use self::instances::namespaces_with;
-pub(crate) use self::names::Names;
+#[doc(hidden)]
+pub use self::names::Names;
 use self::records::Records;
 use self::versions::versions_of_one;
 pub use self::wire::{Naming, WireNames};

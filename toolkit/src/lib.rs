@@ -30,8 +30,6 @@
 //! | `import!` (feature `import`) | Typed functions for the tools of other servers |
 //! | [`backend`] | Running tools elsewhere: handlers, other processes, servers |
 //! | [`resource`] | Data that clients read by URI, such as the files that results link to |
-//! | [`lint`] | Finding poorly described and deceptive tools |
-//! | [`lock`] | Comparing a catalog with an earlier state, and finding breaking changes |
 //! | [`version`] | Versions, requirements and compatibility |
 //!
 //! Without the default feature `async` there are no timeouts and no waiting for permits, and asynchronous tools run on
@@ -50,8 +48,6 @@ pub mod chain;
 pub mod dispatch;
 #[cfg(feature = "import")]
 pub mod import;
-pub mod lint;
-pub mod lock;
 pub mod manifest;
 pub mod mcp;
 pub mod resource;
@@ -72,7 +68,6 @@ pub use self::catalog::Catalog;
 pub use self::chain::Chain;
 pub use self::dispatch::Dispatcher;
 pub use self::handle::Handle;
-pub use self::lock::Lock;
 pub use self::manifest::Manifest;
 pub use self::stream::Chunks;
 pub use self::tool::{Tool, ToolId};

@@ -324,7 +324,8 @@ pub struct ManifestError {
 }
 
 impl ManifestError {
-    pub(crate) fn new<R: Into<String>>(reason: R) -> Self {
+    #[doc(hidden)]
+    pub fn new<R: Into<String>>(reason: R) -> Self {
         Self { reason: reason.into() }
     }
 }

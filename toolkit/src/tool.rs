@@ -269,7 +269,8 @@ impl Tool {
     }
 
     /// Explores how the type of the arguments differs from their schema. A tool that was parsed has no type.
-    pub(crate) fn explored(&self) -> Explored {
+    #[doc(hidden)]
+    pub fn explored(&self) -> Explored {
         self.entry.map(|entry| entry.explored(self.input().as_value())).unwrap_or_default()
     }
 

@@ -17,12 +17,23 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
+/// The folder of every library of the workspace, by the name of its package.
+fn folders() -> BTreeMap<String, PathBuf> {
+    let within = |folder: PathBuf| std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let at_the_top =
+        within(root().to_owned()).filter(|folder| folder.file_name().unwrap().to_str().unwrap().starts_with("toolkit"));
+    let folders = at_the_top.chain(within(root().join("crates"))).filter(|folder| folder.join("src/lib.rs").exists());
+    let name = |folder: &Path| {
+        let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+        let name = manifest.lines().find_map(|line| line.strip_prefix("name = "));
+        name.unwrap().trim_matches('"').to_owned()
+    };
+    folders.map(|folder| (name(&folder), folder)).collect()
+}
+
 /// The imports of every library of the workspace.
 fn libraries() -> BTreeMap<String, Imports> {
-    let folders = std::fs::read_dir(root()).unwrap().map(|entry| entry.unwrap().path());
-    let sources = folders.map(|folder| (folder.file_name().unwrap().to_str().unwrap().to_owned(), folder.join("src")));
-    let libraries = sources.filter(|(name, src)| name.starts_with("toolkit") && src.join("lib.rs").exists());
-    libraries.map(|(name, src)| (name, imports(&modules::read(&src)))).collect()
+    folders().into_iter().map(|(name, folder)| (name, imports(&modules::read(&folder.join("src"))))).collect()
 }
 
 /// The top-level module of a file; `lib` for the root of the crate.
@@ -71,12 +82,12 @@ fn every_crate_depends_only_on_the_layers_below_it() {
     let stated = layers(&std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap());
     let stated = &stated["workspace"];
     let mut wrong = Vec::new();
-    for name in libraries().keys() {
-        let Some(layer) = stated.get(name) else {
+    for (name, folder) in folders() {
+        let Some(layer) = stated.get(&name) else {
             wrong.push(format!("`{name}` is in no layer of the workspace"));
             continue;
         };
-        let manifest = std::fs::read_to_string(root().join(name).join("Cargo.toml")).unwrap();
+        let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap();
         let dependencies = manifest.split("\n[").find(|section| section.starts_with("dependencies]"));
         for line in dependencies.into_iter().flat_map(str::lines) {
             let dependency = line.split([' ', '.', '=']).next().unwrap_or_default();
@@ -105,8 +116,9 @@ fn no_folder_and_at_most_three_files_are_part_of_a_circle_of_imports() {
 
 #[test]
 fn the_largest_crate_has_at_most_35_percent_of_the_source() {
+    let folders = folders();
     let sizes = libraries().into_iter().map(|(name, imports)| {
-        let src = root().join(&name).join("src");
+        let src = folders[&name].join("src");
         let lines = |file| std::fs::read_to_string(src.join(file)).unwrap().lines().count();
         (imports.keys().map(lines).sum::<usize>(), name)
     });
@@ -136,7 +148,7 @@ fn the_documentation_of_each_library_is_tested() {
     let mut listed: Vec<String> = list.split(',').map(|name| format!("toolkit-{name}")).collect();
     listed.push("toolkit".to_owned());
     let macros = ["toolkit-derive", "toolkit-import"];
-    for name in libraries().into_keys() {
+    for name in folders().into_keys() {
         assert_ne!(listed.contains(&name), macros.contains(&&*name), "{name}");
     }
 }

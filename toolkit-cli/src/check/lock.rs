@@ -5,7 +5,7 @@ use std::io::Write;
 
 use clap::ArgMatches;
 use toolkit::Catalog;
-use toolkit::lock::Lock;
+use toolkit_contract::Lock;
 
 use crate::comparison::{read, unreadable, write};
 use crate::error::CommandError;

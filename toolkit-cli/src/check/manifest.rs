@@ -5,8 +5,8 @@ use std::io::{self, Read, Write};
 
 use serde_json::{Value, json};
 use toolkit::Manifest;
-use toolkit::lint::{Level, LintDiagnostic, Rule, lint};
 use toolkit::manifest::Listing;
+use toolkit_contract::lint::{Level, LintDiagnostic, Rule, lint};
 
 use crate::error::CommandError;
 use crate::exit::Exit;

@@ -1,9 +1,9 @@
 //! `Import::check`: changes of a server after the import.
 
 use serde_json::{Value, json};
-use toolkit::lock::Lock;
 use toolkit::tool::Namespace;
 use toolkit::{Catalog, Manifest};
+use toolkit_contract::Lock;
 
 use super::{gh, github};
 

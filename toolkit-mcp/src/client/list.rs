@@ -12,10 +12,10 @@ use tokio::time::timeout;
 use toolkit::backend::OfferedTools;
 use toolkit::call::ErrorKind;
 use toolkit::catalog::{Diagnostic, DiagnosticKind};
-use toolkit::lint::{Level, LintDiagnostic, lint};
 use toolkit::manifest::Listing;
 use toolkit::tool::{META_KEY, Namespace, ToolBackend, bound_mcp_json};
 use toolkit::{Manifest, Tool, ToolError};
+use toolkit_contract::lint::{Level, LintDiagnostic, lint};
 
 use super::connection::Connection;
 use super::link::Link;

@@ -15,7 +15,8 @@ use crate::tool::{Diagnostic, Text, Tool};
 ///
 /// The table stores no text; each name is computed from its tool. Ten thousand tools have thirty thousand names.
 #[derive(Default)]
-pub(crate) struct Names {
+#[doc(hidden)]
+pub struct Names {
     table: HashTable<Name>,
     hasher: RandomState,
     /// The tools of each name that several tools share.
@@ -47,7 +48,7 @@ enum Form {
 
 impl Names {
     /// Indexes tools that are sorted by id. An alias that is already the name of another tool is reported.
-    pub(crate) fn new(tools: &[Tool], diagnostics: &mut Vec<Diagnostic>) -> Self {
+    pub fn new(tools: &[Tool], diagnostics: &mut Vec<Diagnostic>) -> Self {
         let mut names = Self::default();
         // A tool with a namespace has three names: the id, the id without the version, the bare name.
         let n_ids = |tool: &Tool| if tool.id().namespace().is_some() { 3 } else { 1 };
@@ -79,13 +80,13 @@ impl Names {
 
     /// Returns the tool that a name resolves to, if it is unambiguous.
     #[inline]
-    pub(crate) fn get<'t>(&self, tools: &'t [Tool], name: &str) -> Option<&'t Tool> {
+    pub fn get<'t>(&self, tools: &'t [Tool], name: &str) -> Option<&'t Tool> {
         let found = self.find(tools, name)?;
         if let Form::Shared(_) = found.form { None } else { tools.get(found.tool as usize) }
     }
 
     /// Returns the indexes of the tools in several namespaces that share a bare name.
-    pub(crate) fn several(&self, tools: &[Tool], name: &str) -> Option<&[usize]> {
+    pub fn several(&self, tools: &[Tool], name: &str) -> Option<&[usize]> {
         match self.find(tools, name)?.form {
             Form::Shared(place) => self.shared.get(place as usize).map(Vec::as_slice),
             _ => None,
@@ -104,7 +105,7 @@ impl Names {
     }
 
     /// Returns all names in arbitrary order.
-    pub(crate) fn iter<'t>(&'t self, tools: &'t [Tool]) -> impl Iterator<Item = Text> + 't {
+    pub fn iter<'t>(&'t self, tools: &'t [Tool]) -> impl Iterator<Item = Text> + 't {
         self.table.iter().map(|name| name.text(tools))
     }
 

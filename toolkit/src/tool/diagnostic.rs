@@ -57,7 +57,7 @@ pub enum DiagnosticKind {
     InvalidExample,
     /// `meta` is not a JSON object.
     InvalidMeta,
-    /// A text of the tool is deceptive; see [`lint`](crate::lint).
+    /// A text of the tool is deceptive, by the lint rules of `toolkit-contract`.
     Deceptive,
     /// A document is not a tool: fields are missing or have the wrong type.
     Malformed,

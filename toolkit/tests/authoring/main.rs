@@ -3,7 +3,6 @@
 mod errors;
 mod inputs;
 mod keys;
-mod names;
 mod sole;
 
 use std::sync::{Arc, Mutex};

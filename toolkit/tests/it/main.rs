@@ -8,8 +8,6 @@ mod chains;
 mod coercion;
 mod dispatch;
 mod identity;
-mod lint;
-mod lock;
 mod records;
 mod refusals;
 mod requirements;

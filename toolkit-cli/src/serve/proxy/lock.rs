@@ -6,8 +6,8 @@ use std::io::Write;
 use std::path::Path;
 
 use toolkit::backend::{Backends, ContractChange};
-use toolkit::lock::Lock;
 use toolkit::{Catalog, Tool, ToolId};
+use toolkit_contract::Lock;
 
 use crate::error::CommandError;
 use crate::exit::Exit;

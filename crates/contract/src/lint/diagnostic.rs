@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-use crate::tool::Tool;
+use toolkit::Tool;
 use toolkit_schema::shown_id;
 
 /// A defect that a lint rule found in a tool.
@@ -17,7 +17,7 @@ use toolkit_schema::shown_id;
 /// ```
 /// use serde_json::json;
 /// use toolkit::Tool;
-/// use toolkit::lint::lint;
+/// use toolkit_contract::lint::lint;
 ///
 /// let input = json!({ "type": "object", "properties": { "path": { "type": "string" } } });
 /// let tool = Tool::builder("read").description("Reads a text file.").input(input).build()?;
@@ -51,7 +51,7 @@ pub struct LintDiagnostic {
 /// A test that accepts warnings:
 ///
 /// ```standalone_crate
-/// use toolkit::lint::{Level, lint};
+/// use toolkit_contract::lint::{Level, lint};
 /// use toolkit::{catalog, tool};
 ///
 /// /// Adds.
@@ -82,7 +82,7 @@ macro_rules! rules {
         /// # Examples
         ///
         /// ```
-        /// use toolkit::lint::{Level, Rule};
+        /// use toolkit_contract::lint::{Level, Rule};
         ///
         /// let rule: Rule = "invisible-text".parse()?;
         /// assert_eq!(rule, Rule::InvisibleText);
@@ -91,7 +91,7 @@ macro_rules! rules {
         ///
         /// let warnings = Rule::ALL.iter().filter(|rule| rule.level() == Level::Warning);
         /// assert!(warnings.count() > 0);
-        /// # Ok::<(), toolkit::lint::UnknownRuleError>(())
+        /// # Ok::<(), toolkit_contract::lint::UnknownRuleError>(())
         /// ```
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
@@ -186,7 +186,7 @@ pub(super) fn quoted(text: &str) -> String {
 /// # Examples
 ///
 /// ```
-/// use toolkit::lint::Rule;
+/// use toolkit_contract::lint::Rule;
 ///
 /// let error = "long-names".parse::<Rule>().unwrap_err();
 /// assert!(error.to_string().starts_with("unknown lint rule `long-names`; the rules are invisible-text, "));

@@ -6,7 +6,7 @@ use semver::Version;
 use serde::Serialize;
 use serde_json::Value;
 
-pub use toolkit_schema::compare::Verdict;
+use toolkit_schema::compare::Verdict;
 
 /// A single change of a tool.
 ///
@@ -14,8 +14,8 @@ pub use toolkit_schema::compare::Verdict;
 ///
 /// ```
 /// use serde_json::json;
-/// use toolkit::lock::{Lock, Part};
 /// use toolkit::Tool;
+/// use toolkit_contract::{Lock, Part};
 ///
 /// let tool = |maximum: u32| {
 ///     let input = json!({ "type": "object", "properties": { "days": { "type": "integer", "maximum": maximum } } });
@@ -55,8 +55,8 @@ pub struct Change {
 /// # Examples
 ///
 /// ```
-/// use toolkit::lock::{Lock, Part};
 /// use toolkit::Tool;
+/// use toolkit_contract::{Lock, Part};
 ///
 /// let tool = |description: &'static str| Tool::builder("read").description(description).build();
 /// let old = Lock::from_tools([tool("Reads a file.")?]);
@@ -85,8 +85,8 @@ pub enum Part {
 ///
 /// ```
 /// use serde_json::json;
-/// use toolkit::lock::Lock;
 /// use toolkit::Tool;
+/// use toolkit_contract::Lock;
 ///
 /// let tool = |version: &'static str, argument: &str| {
 ///     let input = json!({ "type": "object", "properties": { argument: {} }, "additionalProperties": false });
@@ -118,8 +118,8 @@ impl Comparison {
     /// # Examples
     ///
     /// ```
-    /// use toolkit::lock::{Lock, Verdict};
     /// use toolkit::Tool;
+    /// use toolkit_contract::{Lock, Verdict};
     ///
     /// let tool = |name: &'static str, title: &'static str| Tool::builder(name).title(title).build();
     /// let old = Lock::from_tools([tool("read", "Read")?]);

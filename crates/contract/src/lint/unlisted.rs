@@ -1,7 +1,7 @@
 //! The lint rule about names that the type of an argument accepts and its closed schema rejects.
 
 use super::diagnostic::{LintDiagnostic, Rule};
-use crate::tool::Tool;
+use toolkit::Tool;
 use toolkit_schema::explore::Unlisted;
 use toolkit_schema::quoted;
 

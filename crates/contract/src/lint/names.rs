@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::diagnostic::{LintDiagnostic, Rule};
-use crate::catalog::Naming;
-use crate::tool::Tool;
+use toolkit::Tool;
+use toolkit::catalog::Naming;
 
 /// The maximum length of a name that leaves space for the name of a server.
 const MAX_LEN: usize = 40;

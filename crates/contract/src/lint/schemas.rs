@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::diagnostic::{LintDiagnostic, Rule};
-use crate::tool::Tool;
+use toolkit::Tool;
 use toolkit_schema::{child, inline, walk};
 
 pub(super) fn check(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::diagnostic::{LintDiagnostic, Rule, quoted};
 use super::orders::orders;
-use crate::tool::Tool;
+use toolkit::Tool;
 use toolkit_schema::invisible::{hidden, kind};
 
 /// Checks every text of a tool that a model may read.

@@ -6,12 +6,12 @@ use std::ops::Range;
 use semver::Version;
 use serde_json::Value;
 
-use super::change::{Change, Comparison, Part, Verdict};
+use toolkit::catalog::Names;
+use toolkit::tool::{Authorization, Requirements, TaskSupport, Text, Tool, ToolId};
+use toolkit_schema::compare::{Comparer as SchemaComparer, Verdict};
+
+use super::change::{Change, Comparison, Part};
 use super::version::missing;
-use crate::catalog::Names;
-use crate::tool::{Authorization, Requirements, TaskSupport, Text, Tool, ToolId};
-use crate::version;
-use toolkit_schema::compare::Comparer as SchemaComparer;
 
 /// Compares two lists of tools, each sorted by id.
 pub(super) fn compare(old: &[Tool], new: &[Tool]) -> Comparison {
@@ -54,7 +54,7 @@ fn successor(tool: &Tool, new: &[Tool], names: &Names) -> Option<usize> {
     let versions = versions_of(id, new);
     let is_compatible = |idx: &usize| {
         let pair = id.semver().zip(new[*idx].id().semver());
-        pair.is_some_and(|(was, is)| version::is_compatible(&is, &was))
+        pair.is_some_and(|(was, is)| toolkit::version::is_compatible(&is, &was))
     };
     versions.rev().find(is_compatible).or_else(|| {
         let unversioned = id.unversioned().to_string();

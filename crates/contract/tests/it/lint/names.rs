@@ -6,8 +6,8 @@ use chrono::NaiveDate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toolkit::lint::{Rule, lint};
 use toolkit::{Dispatcher, catalog, tool};
+use toolkit_contract::lint::{Rule, lint};
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct Filter {

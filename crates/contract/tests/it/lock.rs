@@ -4,14 +4,15 @@ mod attacks;
 mod dialects;
 mod edits;
 mod files;
+mod instances;
 mod laws;
 #[allow(dead_code, reason = "shared with the tests of the plan, which use all of it")]
 mod names;
 mod random;
 
 use serde_json::{Value, json};
-use toolkit::lock::{Comparison, Lock, Part, Verdict};
 use toolkit::{Catalog, Tool};
+use toolkit_contract::{Comparison, Lock, Part, Verdict, expect_lock};
 
 /// Creates a lock of one tool with these schemas.
 fn lock(version: &'static str, input: &Value, output: Option<&Value>) -> Lock {

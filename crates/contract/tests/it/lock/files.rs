@@ -42,24 +42,24 @@ fn a_lock_with_an_invalid_entry_is_rejected() {
 fn a_test_of_one_line_compares_with_the_file() {
     let path = scratch("holds");
     let old = object(json!({ "n": { "type": "integer" } }), &[]);
-    let problems = catalog(old.clone()).expect_lock(&path).unwrap_err().to_string();
+    let problems = expect_lock(&catalog(old.clone()), &path).unwrap_err().to_string();
     assert!(problems.contains("set TOOLKIT_BLESS=1 to create it"), "{problems}");
     assert!(!path.exists(), "a lock that was deleted is not made up for");
     let written = Lock::from_catalog(&catalog(old.clone())).to_json();
     std::fs::write(&path, &written).unwrap();
-    catalog(old.clone()).expect_lock(&path).unwrap();
+    expect_lock(&catalog(old.clone()), &path).unwrap();
 
     let wider = object(json!({ "n": { "type": "number" } }), &[]);
-    catalog(wider).expect_lock(&path).unwrap();
+    expect_lock(&catalog(wider), &path).unwrap();
     let narrower = object(json!({ "n": { "type": "integer", "maximum": 3 } }), &[]);
-    let problems = catalog(narrower).expect_lock(&path).unwrap_err().to_string();
+    let problems = expect_lock(&catalog(narrower), &path).unwrap_err().to_string();
     assert!(
         problems.contains("breaking: n:tool:1.0.0 input /properties/n rejects values that it accepted"),
         "{problems}"
     );
     assert_eq!(std::fs::read_to_string(&path).unwrap(), written, "the file is left alone");
     std::fs::write(&path, "{").unwrap();
-    assert!(catalog(old).expect_lock(&path).unwrap_err().to_string().contains(path.to_str().unwrap()));
+    assert!(expect_lock(&catalog(old), &path).unwrap_err().to_string().contains(path.to_str().unwrap()));
     std::fs::remove_file(&path).unwrap();
 }
 
@@ -81,6 +81,6 @@ fn a_lock_is_written_on_demand_only() {
 #[test]
 fn compares_with_the_named_file() {
     if let Some(path) = std::env::var_os("TOOLKIT_TEST_LOCK") {
-        catalog(object(json!({}), &[])).expect_lock(path).unwrap();
+        expect_lock(&catalog(object(json!({}), &[])), path).unwrap();
     }
 }

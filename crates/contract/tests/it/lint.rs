@@ -1,11 +1,12 @@
 //! Lint rules: poorly described and deceptive tools.
 
+mod names;
 mod poison;
 
 use serde_json::{Value, json};
-use toolkit::lint::{Level, LintDiagnostic, Rule, lint};
 use toolkit::tool::{Annotations, ToolBuilder};
 use toolkit::{Catalog, Tool};
+use toolkit_contract::lint::{Level, LintDiagnostic, Rule, lint};
 
 /// Creates a tool without diagnostics.
 fn sound(name: &'static str) -> ToolBuilder {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::diagnostic::{LintDiagnostic, Rule};
-use crate::tool::Tool;
+use toolkit::Tool;
 
 pub(super) fn check(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
     let description = tool.description().trim();

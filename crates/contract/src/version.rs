@@ -2,7 +2,7 @@
 
 use semver::Version;
 
-use super::Verdict;
+use toolkit_schema::compare::Verdict;
 
 /// Returns the minimum version after `old` that announces a change with this verdict.
 pub(super) fn needed(old: &Version, verdict: Verdict) -> Version {

@@ -1,0 +1,35 @@
+//! Contracts of tools: whether a change breaks callers, and whether a tool is well described.
+//!
+//! A [`Lock`] stores a catalog in a file. Comparing it with the current catalog reports for each change whether it
+//! breaks callers, by the [meaning of the schemas](toolkit_schema::compare). [`expect_lock`] does this in a test:
+//!
+//! ```no_run,standalone_crate
+//! #[test]
+//! fn no_caller_is_broken_unannounced() {
+//!     toolkit_contract::expect_lock(&toolkit::Catalog::linked().unwrap(), "tools.lock.json").unwrap();
+//! }
+//! ```
+//!
+//! `TOOLKIT_BLESS=1` writes the file, as does `check --lock tools.lock.json --update` on the command line. The command
+//! `diff OLD NEW` compares two manifests.
+//!
+//! Tools are compared by name. If a name, an alias or a version requirement resolves to another version or another tool
+//! than before, the two are compared: a breaking 1.1.0 beside 1.0.0 breaks callers that specify no version.
+//!
+//! Comparing two schemas takes at most 250,000 steps, and comparing two catalogs at most 20,000,000; a step visits one
+//! keyword, property or item. A comparison that exceeds its budget has the verdict [`Verdict::Unknown`], which counts
+//! as breaking, and the change names the budget.
+//!
+//! [`lint`](mod@lint) finds tools that are hard to choose, hard to call, or deceptive.
+#![forbid(unsafe_code)]
+
+pub mod lint;
+
+mod change;
+mod compare;
+mod lock;
+mod version;
+
+pub use self::change::{Change, Comparison, Part};
+pub use self::lock::{Lock, expect_lock};
+pub use toolkit_schema::compare::Verdict;

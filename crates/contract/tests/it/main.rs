@@ -1,0 +1,4 @@
+//! Tests of the public interface of `toolkit-contract`.
+
+mod lint;
+mod lock;
