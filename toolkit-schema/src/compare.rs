@@ -35,7 +35,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use self::budget::{Budget, TOTAL_STEPS, Undecided};
-use self::prove::{Document, Prover, STACK, Stack};
+use self::prove::{Document, Prover, STACK, Stack, accepts_all};
 use self::witness::witness;
 use super::child::child;
 use super::dialect::Dialect;
@@ -264,10 +264,10 @@ impl<'s, 'b> Pair<'s, 'b> {
             Direction::Input => (((1, new), (0, old)), ((0, old), (1, new))),
             Direction::Output => (((0, old), (1, new)), ((1, new), (0, old))),
         };
-        if !self.prover.accepts_all(has_to_cover, is_covered)? {
+        if !accepts_all(&mut self.prover, has_to_cover, is_covered)? {
             return Ok(None);
         }
-        Ok(Some(match self.prover.accepts_all(old, new) {
+        Ok(Some(match accepts_all(&mut self.prover, old, new) {
             Ok(true) => Verdict::Cosmetic,
             _ => Verdict::Additive,
         }))

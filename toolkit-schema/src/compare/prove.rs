@@ -10,22 +10,29 @@
 //!
 //! Recursive schemas are compared by induction on the size of the value: a goal that recurs for the same facts after a
 //! step into the value holds there.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `goal` | the entry, and proofs of goals keyword by keyword |
+//! | `containers`, `leaf`, `number` | goals about arrays and objects, about known values and lengths, about numbers |
+//! | `empty` | facts that hold for no value, which entail every goal |
+//! | `facts` | documents, the schemas in them, and facts about a value |
+//! | `assume` | schemas as facts, and the cases of facts |
+//! | `children` | facts about the values inside a value |
+//! | `same` | schemas and documents with the same keywords |
+//! | `prover` | the state that all of them share: budget, open goals, results |
 
-mod arrays;
 mod assume;
 mod children;
-mod document;
+mod containers;
 mod empty;
 mod facts;
 mod goal;
 mod leaf;
 mod number;
-mod objects;
-mod pattern;
 mod prover;
 mod same;
-mod split;
-mod text;
 
-pub(super) use self::document::Document;
+pub(super) use self::facts::Document;
+pub(super) use self::goal::accepts_all;
 pub(super) use self::prover::{Prover, STACK, Stack};

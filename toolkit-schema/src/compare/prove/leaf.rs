@@ -41,106 +41,103 @@ pub(super) fn count(value: Option<&Value>) -> Option<u64> {
     value.as_u64().or_else(|| value.as_f64().filter(|float| *float >= 0.0).map(|float| float as u64))
 }
 
-impl<'s> Prover<'s, '_> {
-    /// Returns true if a value satisfies a keyword without subschemas, or `None` if that cannot be decided from the
-    /// value alone.
-    pub(super) fn value_meets(
-        &mut self,
-        value: &Value,
-        keyword: &str,
-        limit: &Value,
-    ) -> Result<Option<bool>, Undecided> {
-        self.budget.spend(1)?;
-        let size = |is_large: fn(u64, u64) -> bool, n: usize| {
-            let limit = count(Some(limit))?;
-            Some(is_large(n as u64, limit))
-        };
-        let number = |end: End, is_strict: bool| {
-            let (at, wide) = (Number::from_value(value)?, Number::from_value(limit)?);
-            let ordering = at.compare(wide);
-            let is_within = if end == End::Lower { ordering.is_gt() } else { ordering.is_lt() };
-            Some(is_within || ordering.is_eq() && !is_strict)
-        };
-        let is_least = |n: u64, limit: u64| n >= limit;
-        let is_most = |n: u64, limit: u64| n <= limit;
-        Ok(match (keyword, value) {
-            ("type", value) => Some(Types::from_value(value).is_within(Types::named(limit))),
-            ("const", value) => match exact_text(value, self.budget)? == exact_text(limit, self.budget)? {
-                true => Some(true),
-                false => (!has_large_number(value) && !has_large_number(limit)).then_some(false),
-            },
-            ("minimum", Value::Number(_)) => number(End::Lower, false),
-            ("exclusiveMinimum", Value::Number(_)) => number(End::Lower, true),
-            ("maximum", Value::Number(_)) => number(End::Upper, false),
-            ("exclusiveMaximum", Value::Number(_)) => number(End::Upper, true),
-            // Divisibility can be proven here, but not refuted.
-            ("multipleOf", Value::Number(_)) => number::is_multiple(value, limit).then_some(true),
-            ("minLength", Value::String(text)) => size(is_least, text.chars().count()),
-            ("maxLength", Value::String(text)) => size(is_most, text.chars().count()),
-            ("pattern", Value::String(text)) => match limit.as_str() {
-                Some(pattern) => Some(self.matchers.is_match(pattern, text, self.budget)?),
-                None => None,
-            },
-            ("minItems", Value::Array(items)) => size(is_least, items.len()),
-            ("maxItems", Value::Array(items)) => size(is_most, items.len()),
-            ("uniqueItems", Value::Array(items)) => {
-                let mut texts = HashSet::new();
-                let mut is_unique = true;
-                for item in items {
-                    is_unique &= texts.insert(exact_text(item, self.budget)?);
-                }
-                match (*limit == true, is_unique) {
-                    (false, _) => Some(true),
-                    (true, false) => Some(false),
-                    (true, true) => (!has_large_number(value)).then_some(true),
-                }
+/// Returns true if a value satisfies a keyword without subschemas, or `None` if that cannot be decided from the
+/// value alone.
+pub(super) fn value_meets<'s>(
+    prover: &mut Prover<'s, '_>,
+    value: &Value,
+    keyword: &str,
+    limit: &Value,
+) -> Result<Option<bool>, Undecided> {
+    prover.budget.spend(1)?;
+    let size = |is_large: fn(u64, u64) -> bool, n: usize| {
+        let limit = count(Some(limit))?;
+        Some(is_large(n as u64, limit))
+    };
+    let number = |end: End, is_strict: bool| {
+        let (at, wide) = (Number::from_value(value)?, Number::from_value(limit)?);
+        let ordering = at.compare(wide);
+        let is_within = if end == End::Lower { ordering.is_gt() } else { ordering.is_lt() };
+        Some(is_within || ordering.is_eq() && !is_strict)
+    };
+    let is_least = |n: u64, limit: u64| n >= limit;
+    let is_most = |n: u64, limit: u64| n <= limit;
+    Ok(match (keyword, value) {
+        ("type", value) => Some(Types::from_value(value).is_within(Types::named(limit))),
+        ("const", value) => match exact_text(value, prover.budget)? == exact_text(limit, prover.budget)? {
+            true => Some(true),
+            false => (!has_large_number(value) && !has_large_number(limit)).then_some(false),
+        },
+        ("minimum", Value::Number(_)) => number(End::Lower, false),
+        ("exclusiveMinimum", Value::Number(_)) => number(End::Lower, true),
+        ("maximum", Value::Number(_)) => number(End::Upper, false),
+        ("exclusiveMaximum", Value::Number(_)) => number(End::Upper, true),
+        // Divisibility can be proven here, but not refuted.
+        ("multipleOf", Value::Number(_)) => number::is_multiple(value, limit).then_some(true),
+        ("minLength", Value::String(text)) => size(is_least, text.chars().count()),
+        ("maxLength", Value::String(text)) => size(is_most, text.chars().count()),
+        ("pattern", Value::String(text)) => match limit.as_str() {
+            Some(pattern) => Some(prover.matchers.is_match(pattern, text, prover.budget)?),
+            None => None,
+        },
+        ("minItems", Value::Array(items)) => size(is_least, items.len()),
+        ("maxItems", Value::Array(items)) => size(is_most, items.len()),
+        ("uniqueItems", Value::Array(items)) => {
+            let mut texts = HashSet::new();
+            let mut is_unique = true;
+            for item in items {
+                is_unique &= texts.insert(exact_text(item, prover.budget)?);
             }
-            ("minProperties", Value::Object(object)) => size(is_least, object.len()),
-            ("maxProperties", Value::Object(object)) => size(is_most, object.len()),
-            ("required", Value::Object(object)) => {
-                let mut names = limit.as_array().into_iter().flatten().filter_map(Value::as_str);
-                Some(names.all(|name| object.contains_key(name)))
+            match (*limit == true, is_unique) {
+                (false, _) => Some(true),
+                (true, false) => Some(false),
+                (true, true) => (!has_large_number(value)).then_some(true),
             }
-            (
-                "minimum" | "exclusiveMinimum" | "maximum" | "exclusiveMaximum" | "multipleOf" | "minLength"
-                | "maxLength" | "pattern" | "minItems" | "maxItems" | "uniqueItems" | "minProperties" | "maxProperties"
-                | "required",
-                _,
-            ) => Some(true),
-            _ => None,
-        })
-    }
+        }
+        ("minProperties", Value::Object(object)) => size(is_least, object.len()),
+        ("maxProperties", Value::Object(object)) => size(is_most, object.len()),
+        ("required", Value::Object(object)) => {
+            let mut names = limit.as_array().into_iter().flatten().filter_map(Value::as_str);
+            Some(names.all(|name| object.contains_key(name)))
+        }
+        (
+            "minimum" | "exclusiveMinimum" | "maximum" | "exclusiveMaximum" | "multipleOf" | "minLength" | "maxLength"
+            | "pattern" | "minItems" | "maxItems" | "uniqueItems" | "minProperties" | "maxProperties" | "required",
+            _,
+        ) => Some(true),
+        _ => None,
+    })
+}
 
-    /// Returns true if the facts keep numbers within the limit of a keyword.
-    pub(super) fn keeps_number(&mut self, facts: &Facts<'s>, keyword: &str, limit: &Value) -> Proof {
-        let bound = |is_strict| Number::from_value(limit).map(|at| Bound { at, is_strict });
-        let within = |end, bound: Option<Bound>| bound.is_some_and(|bound| number::keeps_within(facts, end, bound));
-        self.budget.spend(facts.schemas.len() as u64)?;
-        Ok(match keyword {
-            "minimum" => within(End::Lower, bound(false)),
-            "exclusiveMinimum" => within(End::Lower, bound(true)),
-            "maximum" => within(End::Upper, bound(false)),
-            "exclusiveMaximum" => within(End::Upper, bound(true)),
-            _ => {
-                let is_integer = facts.types.and(Types::NUMBER) == Types::INTEGER;
-                let divides = |given: &Value| number::is_multiple(given, limit);
-                is_integer && matches!(Number::from_value(limit), Some(Number::Integer(1)))
-                    || facts.schemas.iter().filter_map(|node| node.get("multipleOf")).any(divides)
-            }
-        })
-    }
+/// Returns true if the facts keep numbers within the limit of a keyword.
+pub(super) fn keeps_number<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, keyword: &str, limit: &Value) -> Proof {
+    let bound = |is_strict| Number::from_value(limit).map(|at| Bound { at, is_strict });
+    let within = |end, bound: Option<Bound>| bound.is_some_and(|bound| number::keeps_within(facts, end, bound));
+    prover.budget.spend(facts.schemas.len() as u64)?;
+    Ok(match keyword {
+        "minimum" => within(End::Lower, bound(false)),
+        "exclusiveMinimum" => within(End::Lower, bound(true)),
+        "maximum" => within(End::Upper, bound(false)),
+        "exclusiveMaximum" => within(End::Upper, bound(true)),
+        _ => {
+            let is_integer = facts.types.and(Types::NUMBER) == Types::INTEGER;
+            let divides = |given: &Value| number::is_multiple(given, limit);
+            is_integer && matches!(Number::from_value(limit), Some(Number::Integer(1)))
+                || facts.schemas.iter().filter_map(|node| node.get("multipleOf")).any(divides)
+        }
+    })
+}
 
-    /// Returns true if the facts keep strings within the limit of a keyword.
-    pub(super) fn keeps_text(&mut self, facts: &Facts<'s>, keyword: &str, limit: &Value) -> Proof {
-        self.budget.spend(facts.schemas.len() as u64)?;
-        let counts = facts.schemas.iter().filter_map(|node| count(node.get(keyword)));
-        Ok(match (keyword, count(Some(limit))) {
-            ("minLength", Some(limit)) => counts.max().unwrap_or(0) >= limit,
-            ("maxLength", Some(limit)) => counts.min().is_some_and(|most| most <= limit),
-            _ => {
-                facts.schemas.iter().any(|node| node.get("pattern") == Some(limit))
-                    || facts.patterns.iter().any(|pattern| limit == pattern)
-            }
-        })
-    }
+/// Returns true if the facts keep strings within the limit of a keyword.
+pub(super) fn keeps_text<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, keyword: &str, limit: &Value) -> Proof {
+    prover.budget.spend(facts.schemas.len() as u64)?;
+    let counts = facts.schemas.iter().filter_map(|node| count(node.get(keyword)));
+    Ok(match (keyword, count(Some(limit))) {
+        ("minLength", Some(limit)) => counts.max().unwrap_or(0) >= limit,
+        ("maxLength", Some(limit)) => counts.min().is_some_and(|most| most <= limit),
+        _ => {
+            facts.schemas.iter().any(|node| node.get("pattern") == Some(limit))
+                || facts.patterns.iter().any(|pattern| limit == pattern)
+        }
+    })
 }

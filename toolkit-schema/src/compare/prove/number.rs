@@ -4,8 +4,7 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use super::document::Node;
-use super::facts::Facts;
+use super::facts::{Facts, Node};
 use crate::types::Types;
 
 /// A number of a schema. 64-bit integers are exact.

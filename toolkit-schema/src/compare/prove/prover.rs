@@ -1,14 +1,10 @@
-//! The prover: two documents, the goals that are open, and the results so far.
+//! The state of the proofs for two documents: the goals that are open, and the results so far.
 
 use std::collections::HashMap;
 
-use serde_json::Value;
-
 use super::super::budget::{Budget, Undecided};
-use super::document::{Document, Node};
-use super::facts::{Facts, Key};
-use super::pattern::Matchers;
-use super::text;
+use super::facts::{Document, Key};
+use crate::Matcher;
 
 /// The result of a proof attempt. True if it succeeds.
 pub(super) type Proof = Result<bool, Undecided>;
@@ -64,29 +60,38 @@ impl<'s, 'b> Prover<'s, 'b> {
         }
     }
 
-    /// Proves that the schema `goal` of one document accepts every value that the schema `given` of the other accepts.
-    /// Both are parts of their documents.
-    pub(in crate::compare) fn accepts_all(&mut self, goal: (usize, &'s Value), given: (usize, &'s Value)) -> Proof {
-        let node = |(document, schema)| Node { schema, document };
-        let (goal, given) = (node(goal), node(given));
-        self.unproven = None;
-        self.open.clear();
-        (self.level, self.depth) = (0, 0);
-        if !self.documents.iter().all(|document| document.is_tractable) {
-            // References other than pointers are not followed, so only documents with equal text are known to be
-            // equivalent.
-            let [a, b] = [&self.documents[0], &self.documents[1]];
-            let is_whole = std::ptr::eq(goal.schema, self.documents[goal.document].root)
-                && std::ptr::eq(given.schema, self.documents[given.document].root);
-            return Ok(is_whole && a.dialect == b.dialect && text::is_same(a.root, b.root, self.budget)?);
-        }
-        let mut facts = Facts::any();
-        self.assume(&mut facts, given)?;
-        self.entails(&facts, goal)
-    }
-
     /// Returns the first keyword at which the last proof failed.
     pub(in crate::compare) fn unproven(&self) -> Option<&str> {
         self.unproven.as_deref()
+    }
+}
+
+/// The maximum number of cached patterns.
+const MAX_KEPT: usize = 64;
+
+/// A cache of compiled patterns.
+#[derive(Default)]
+pub(super) struct Matchers(HashMap<String, Matcher>);
+
+impl Matchers {
+    /// Returns true if a pattern matches a text.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the budget is exhausted or the pattern is too large.
+    pub(super) fn is_match(&mut self, pattern: &str, text: &str, budget: &Budget) -> Result<bool, Undecided> {
+        if !self.0.contains_key(pattern) {
+            // The cost of compiling a pattern grows faster than linearly with its text.
+            budget.spend(500 + 50 * pattern.len() as u64)?;
+            if self.0.len() >= MAX_KEPT {
+                self.0.clear();
+            }
+            let compiled = Matcher::compile(pattern).ok_or(Undecided::Pattern)?;
+            self.0.insert(pattern.to_owned(), compiled);
+        }
+        let compiled = &self.0[pattern];
+        let per_byte = if compiled.needs_backtracking() { 100 } else { 1 };
+        budget.spend(10 + per_byte * text.len() as u64)?;
+        Ok(compiled.is_match(text))
     }
 }
