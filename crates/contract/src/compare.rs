@@ -11,7 +11,6 @@ use toolkit::tool::{Authorization, Requirements, TaskSupport, Text, Tool, ToolId
 use toolkit_schema::compare::{Comparer as SchemaComparer, Verdict};
 
 use super::change::{Change, Comparison, Part};
-use super::version::missing;
 
 /// Compares two lists of tools, each sorted by id.
 pub(super) fn compare(old: &[Tool], new: &[Tool]) -> Comparison {
@@ -244,4 +243,28 @@ fn requires_more(old: &Requirements, new: &Requirements) -> bool {
         || !new.secrets.iter().all(|secret| old.secrets.contains(secret))
         || !new.scopes.iter().all(|scope| old.scopes.contains(scope))
         || (new.user_id && !old.user_id)
+}
+
+/// Returns the minimum version after `old` that announces a change with this verdict.
+fn needed(old: &Version, verdict: Verdict) -> Version {
+    let breaks = verdict >= Verdict::Unknown;
+    match (verdict, old.major) {
+        (Verdict::Additive, 1..) => Version::new(old.major, old.minor + 1, 0),
+        (_, 0) if breaks => Version::new(old.major, old.minor + 1, 0),
+        _ if breaks => Version::new(old.major + 1, 0, 0),
+        _ => Version::new(old.major, old.minor, old.patch + 1),
+    }
+}
+
+/// Returns the version that a tool needs to announce a change, unless its current version is sufficient.
+fn missing(old: Option<&Version>, new: Option<&Version>, verdict: Verdict) -> Option<String> {
+    match (old, new) {
+        (Some(old), Some(new)) => {
+            let needed = needed(old, verdict);
+            (*new < needed).then(|| needed.to_string())
+        }
+        // A tool without a version cannot announce a breaking change.
+        _ if verdict >= Verdict::Unknown => Some("a version of the tool".to_owned()),
+        _ => None,
+    }
 }

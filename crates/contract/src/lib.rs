@@ -28,7 +28,6 @@ pub mod lint;
 mod change;
 mod compare;
 mod lock;
-mod version;
 
 pub use self::change::{Change, Comparison, Part};
 pub use self::lock::{Lock, expect_lock};

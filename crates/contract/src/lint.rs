@@ -18,12 +18,9 @@
 //! ```
 
 mod diagnostic;
-mod names;
 mod orders;
 mod poison;
-mod schemas;
-mod texts;
-mod unlisted;
+mod quality;
 
 pub use self::diagnostic::{Level, LintDiagnostic, Rule, UnknownRuleError};
 use toolkit::Tool;
@@ -46,13 +43,9 @@ pub fn lint<'t>(tools: impl IntoIterator<Item = &'t Tool>, off: &[Rule]) -> Vec<
     let mut diagnostics = Vec::new();
     for tool in &tools {
         poison::check(tool, &mut diagnostics);
-        texts::check(tool, &mut diagnostics);
-        schemas::check(tool, &mut diagnostics);
-        unlisted::check(tool, &mut diagnostics);
-        names::check(tool, &mut diagnostics);
+        quality::check(tool, &mut diagnostics);
     }
-    names::compare(&tools, &mut diagnostics);
-    texts::compare(&tools, &mut diagnostics);
+    quality::compare(&tools, &mut diagnostics);
     diagnostics.retain(|diagnostic| !off.contains(&diagnostic.rule));
     diagnostics.sort_by(|a, b| (&a.tool, a.rule, &a.location).cmp(&(&b.tool, b.rule, &b.location)));
     diagnostics

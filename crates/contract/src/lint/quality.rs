@@ -1,10 +1,14 @@
-//! Lint rules about names and hints.
+//! Lint rules for tools that are hard to choose or hard to call: names, hints, descriptions and schemas of arguments.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use super::diagnostic::{LintDiagnostic, Rule};
+use serde_json::Value;
 use toolkit::Tool;
 use toolkit::catalog::Naming;
+use toolkit_schema::explore::Unlisted;
+use toolkit_schema::{child, inline, quoted, walk};
+
+use super::diagnostic::{LintDiagnostic, Rule};
 
 /// The maximum length of a name that leaves space for the name of a server.
 const MAX_LEN: usize = 40;
@@ -14,7 +18,21 @@ const CHANGES: [&str; 6] = ["create", "overwrite", "remove", "rename", "update",
 /// Verbs of tools that remove something.
 const DESTROYS: [&str; 8] = ["delete", "destroy", "drop", "erase", "kill", "purge", "truncate", "wipe"];
 
+/// Checks a tool by itself.
 pub(super) fn check(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
+    check_description(tool, diagnostics);
+    check_arguments(tool, diagnostics);
+    check_unlisted_names(tool, diagnostics);
+    check_name(tool, diagnostics);
+}
+
+/// Reports tools that a model confuses with each other.
+pub(super) fn compare(tools: &[&Tool], diagnostics: &mut Vec<LintDiagnostic>) {
+    compare_names(tools, diagnostics);
+    compare_descriptions(tools, diagnostics);
+}
+
+fn check_name(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
     let name = Naming::NamespaceName.wire_name(tool.id());
     let length = name.chars().count();
     if length > MAX_LEN {
@@ -40,7 +58,7 @@ pub(super) fn check(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
 }
 
 /// Reports tools of one namespace whose names differ only in spelling.
-pub(super) fn compare(tools: &[&Tool], diagnostics: &mut Vec<LintDiagnostic>) {
+fn compare_names(tools: &[&Tool], diagnostics: &mut Vec<LintDiagnostic>) {
     let mut by_letters: HashMap<(Option<&str>, String), &Tool> = HashMap::new();
     for tool in tools {
         let letters: String = tool.name().chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
@@ -65,4 +83,115 @@ fn first_word(name: &str) -> String {
         word.extend(c.to_lowercase());
     }
     word
+}
+
+fn check_description(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
+    let description = tool.description().trim();
+    if description.is_empty() {
+        diagnostics.push(LintDiagnostic::new(
+            Rule::MissingDescription,
+            tool,
+            "description",
+            "is missing; describe what the tool does",
+        ));
+        return;
+    }
+    let (described, named) = (words(description), words(&split(tool.name())));
+    if described.is_subset(&named) || described.len() < 2 {
+        let message = "only repeats the name; describe the input, the output and when to use the tool";
+        diagnostics.push(LintDiagnostic::new(Rule::VagueDescription, tool, "description", message));
+    }
+}
+
+/// Reports tools with the same description.
+fn compare_descriptions(tools: &[&Tool], diagnostics: &mut Vec<LintDiagnostic>) {
+    let mut by_words: HashMap<BTreeSet<String>, &Tool> = HashMap::new();
+    for tool in tools {
+        let described = words(tool.description());
+        if described.is_empty() {
+            continue;
+        }
+        match by_words.get(&described) {
+            // Versions of one tool may have the same description.
+            Some(other) if other.id().unversioned() != tool.id().unversioned() => {
+                let message = format!("is the same as that of `{}`; describe how the tools differ", other.id());
+                diagnostics.push(LintDiagnostic::new(Rule::SimilarDescriptions, tool, "description", message));
+            }
+            Some(_) => {}
+            None => drop(by_words.insert(described, tool)),
+        }
+    }
+}
+
+/// Returns the words of a text in lower case, without stop words.
+fn words(text: &str) -> BTreeSet<String> {
+    const EMPTY: [&str; 10] = ["a", "an", "the", "of", "to", "and", "or", "for", "this", "tool"];
+
+    let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+    let stem = |word: String| word.strip_suffix('s').map(str::to_owned).unwrap_or(word);
+    words.filter(|word| !word.is_empty() && !EMPTY.contains(&word.as_str())).map(stem).collect()
+}
+
+/// Splits a name into words: `readFile` and `read_file` are two words each.
+fn split(name: &str) -> String {
+    let mut text = String::new();
+    for c in name.chars() {
+        if c.is_uppercase() {
+            text.push(' ');
+        }
+        text.push(c);
+    }
+    text
+}
+
+fn check_arguments(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
+    let mut schema = tool.input().as_value().clone();
+    inline::inline(&mut schema);
+    for (name, argument) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        let place = child("inputSchema/properties", name);
+        if !is_described(argument) {
+            let message = "has no description; describe its meaning and format";
+            diagnostics.push(LintDiagnostic::new(Rule::UndescribedParameter, tool, &place, message));
+        }
+        if is_untyped(argument) {
+            let message = "has no type; declare the accepted values";
+            diagnostics.push(LintDiagnostic::new(Rule::UntypedParameter, tool, &place, message));
+        }
+    }
+}
+
+fn is_described(argument: &Value) -> bool {
+    let says =
+        |keyword: &str| argument.get(keyword).and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty());
+    let branches = ["anyOf", "oneOf", "allOf"].into_iter().filter_map(|choice| argument.get(choice)?.as_array());
+    says("description") || says("title") || branches.flatten().any(is_described)
+}
+
+fn is_untyped(argument: &Value) -> bool {
+    match argument {
+        Value::Object(keywords) => keywords.keys().all(|keyword| walk::is_annotation(keyword)),
+        _ => true,
+    }
+}
+
+/// Checks for names that the type of an argument accepts and its closed schema rejects.
+fn check_unlisted_names(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
+    for (pointer, name) in tool.explored().unlisted {
+        let message = match name {
+            Unlisted::Field(name) => format!(
+                "has the field or alias {}, which the schema does not list, so that it cannot be sent; write a \
+                 `#[schemars(example = …)]` for the field, so that its aliases are recognized",
+                quoted(name)
+            ),
+            Unlisted::Variant(name) => format!(
+                "has the variant or alias {}, which the schema does not list, so that it cannot be sent; make it a \
+                 separate variant, or remove it",
+                quoted(name)
+            ),
+            Unlisted::OtherVariants => "has a variant with `#[serde(other)]`, but the schema rejects all unlisted \
+                                        names; make it a variant that holds a `String`, or remove the attribute"
+                .to_owned(),
+        };
+        diagnostics.push(LintDiagnostic::new(Rule::UnlistedName, tool, format!("arguments{pointer}"), message));
+    }
 }
