@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::server::Server;
 use super::wire::{KEY, MODEL, QUESTION};
 
-/// The path of the program. `cargo test` builds it, but `cargo test --test agent` does not.
+/// The path of the program. `cargo test` builds it, but `cargo test --test it` does not.
 static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
     let test = std::env::current_exe().unwrap();
     let profile = test.ancestors().nth(2).unwrap();

@@ -1,9 +1,5 @@
 //! Tests of the git tools, on generated repositories.
 
-#![cfg(unix)]
-
-#[path = "../common/mod.rs"]
-mod common;
 mod configured;
 mod outside;
 mod processes;
@@ -11,8 +7,9 @@ mod processes;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::Host;
 use serde_json::{Value, json};
+
+use super::common::Host;
 
 /// Creates a repository with three commits by two people.
 fn repository() -> Host {

@@ -1,9 +1,5 @@
 //! Tests of the file tools, and of their confinement to the root.
 
-#![cfg(unix)]
-
-mod common;
-
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,10 +7,11 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use common::Host;
 use serde_json::json;
 use toolkit::call::ErrorKind;
 use toolkit::{CancelToken, Content, Context};
+
+use super::common::Host;
 
 /// Longer than any operation here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(90);

@@ -1,10 +1,9 @@
 //! Tests of the text tools.
 
-mod common;
-
-use common::Host;
 use serde_json::json;
 use toolkit::Content;
+
+use super::common::Host;
 
 #[test]
 fn counts() {

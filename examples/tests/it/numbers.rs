@@ -1,9 +1,8 @@
 //! Tests of the tools for numbers and units.
 
-mod common;
-
-use common::Host;
 use serde_json::json;
+
+use super::common::Host;
 
 #[test]
 fn adds() {

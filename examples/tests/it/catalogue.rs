@@ -1,12 +1,10 @@
 //! Tests of the catalog as a whole.
 
-mod common;
-
-use common::Host;
 use serde_json::{Value, json};
 use toolkit::Catalog;
 use toolkit::catalog::Naming;
-use toolkit_examples as _;
+
+use super::common::Host;
 
 #[test]
 fn catalogue_is_sound() {

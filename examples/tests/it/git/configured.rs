@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::common::Host;
 use super::{git, repository};
+use crate::common::Host;
 
 /// A repository with a configuration that would run a command.
 struct Trap {

@@ -1,9 +1,8 @@
 //! Tests of the tools for CSV and JSON.
 
-mod common;
-
-use common::Host;
 use serde_json::{Value, json};
+
+use super::common::Host;
 
 const CITIES: &str =
     "city,people,founded\nLima,10092000,1535-01-18\nCusco,428450,\n\"Trujillo, Peru\",919899,1534-12-06\n";

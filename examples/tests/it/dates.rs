@@ -1,10 +1,9 @@
 //! Tests of the tools for dates.
 
-mod common;
-
-use common::Host;
 use serde_json::{Value, json};
 use toolkit::call::ErrorKind;
+
+use super::common::Host;
 
 #[test]
 fn reads_dates() {

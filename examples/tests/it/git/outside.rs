@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::common::Host;
 use super::configured::all_tools;
 use super::{git, repository};
+use crate::common::Host;
 
 /// Creates a repository below the root, and one beside the root that contains a secret.
 fn two() -> (Host, PathBuf, PathBuf) {

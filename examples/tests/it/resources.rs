@@ -1,14 +1,13 @@
 //! Tests of what the results of tools link to.
 
-mod common;
-
 use std::fs;
 
-use common::Host;
 use serde_json::json;
 use toolkit::Content;
 use toolkit::resource::ResourceBody;
 use toolkit_examples::{Root, resources};
+
+use super::common::Host;
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\nand more";
 

@@ -1,7 +1,5 @@
 //! Shared access to the catalog: tools are called as a model calls them, by name and with JSON.
 
-#![allow(dead_code, reason = "each test file uses what it needs")]
-
 use std::fs;
 
 use serde_json::Value;

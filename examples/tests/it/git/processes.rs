@@ -9,8 +9,8 @@ use serde_json::json;
 use toolkit::call::ErrorKind;
 use toolkit::{CancelToken, Context};
 
-use super::common::Host;
 use super::{git, repository};
+use crate::common::Host;
 
 fn run(folder: &Path, arguments: &[&str]) {
     assert!(git(folder, "Ann", arguments).status().unwrap().success(), "{arguments:?}");
