@@ -1,7 +1,6 @@
-//! The API of Anthropic: Messages.
+//! The API of Anthropic, Messages: tools, replies and results, and the assembly of a streamed message.
 
-mod accumulate;
-mod messages;
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
@@ -13,12 +12,15 @@ use super::reader::{Fields, read_function};
 use super::request::{Member, RequestLimits, apply_limits};
 use super::strict::{StrictResult, is_requested, lower_strict};
 use super::tool_export::{ToolExport, provider_description, unsupported_fields};
-use crate::reply::Api;
+use crate::reply::{
+    Accumulate, Answer, Api, Assembled, CallArguments, Format, InvalidReply, Item, Parsed, Part, ReplyEvent,
+    StopReason, ToolCall, WrittenCall, append, fields, keep_stop, object, stated,
+};
 #[cfg(feature = "async")]
-use crate::reply::{InvalidReply, ReplyBody, Turn};
+use crate::reply::{ReplyBody, Turn};
 #[cfg(feature = "async")]
 use toolkit::Dispatcher;
-use toolkit::catalog::{Catalog, Diagnostics, Naming};
+use toolkit::catalog::{Catalog, Diagnostics, ExportedNames, Naming};
 use toolkit::tool::{ParseToolError, Tool};
 
 /// `POST /v1/messages`.
@@ -32,7 +34,7 @@ use toolkit::tool::{ParseToolError, Tool};
 /// assert_eq!(MESSAGES.read(&message, &ExportedNames::default())?.text(), "Hello!");
 /// # Ok::<(), toolkit_providers::reply::InvalidReply>(())
 /// ```
-pub const MESSAGES: Api = Api(&messages::Messages);
+pub const MESSAGES: Api = Api(&Messages);
 
 /// Options of the export.
 ///
@@ -255,4 +257,299 @@ pub async fn respond<'b>(
     message: impl Into<ReplyBody<'b>>,
 ) -> Result<Turn, InvalidReply> {
     MESSAGES.respond(dispatcher, export, message).await
+}
+
+// Replies and results of Messages.
+
+/// The format of Messages.
+#[derive(Debug)]
+struct Messages;
+
+const NAME: &str = "Anthropic Messages";
+
+/// The tools that Anthropic defines and the host runs. A call of them has the form of other calls.
+const HOST_TOOLS: [&str; 5] = ["bash", "computer", "memory", "str_replace_based_edit_tool", "str_replace_editor"];
+
+/// The types of images that a result may contain.
+const IMAGE_TYPES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+
+impl Format for Messages {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn accumulate(&self) -> Box<dyn Accumulate> {
+        Box::new(Message::default())
+    }
+
+    fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {
+        let mut body = reply.body;
+        let Some(Value::Array(mut content)) = body.get_mut("content").map(Value::take) else {
+            return Err(InvalidReply::unexpected(NAME, "`content`", &body));
+        };
+        let mut parsed = Parsed::new(&body["id"]);
+        content.retain(|block| block["type"].is_string());
+        content.iter_mut().for_each(|block| read_block(block, names, &mut parsed));
+        content.retain(is_accepted);
+        parsed.stop(stop_reason(&body));
+        if !content.is_empty() {
+            parsed.messages.push(fields([("role", "assistant".into()), ("content", content.into())]));
+        }
+        if let Value::Object(fields) = &mut body {
+            fields.remove("content");
+        }
+        parsed.metadata = body;
+        Ok(parsed)
+    }
+
+    fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
+        let results: Vec<Value> = items
+            .iter()
+            .map(|item| match item {
+                Item::Answer(answer) => result(answer),
+                Item::Written(result) => (*result).clone(),
+            })
+            .collect();
+        vec![fields([("role", "user".into()), ("content", results.into())])]
+    }
+}
+
+fn read_block(block: &mut Value, names: &ExportedNames, parsed: &mut Parsed) {
+    let field = |name: &str| block.get(name).and_then(Value::as_str);
+    let (id, name) = (field("id"), field("name").unwrap_or_default());
+    match field("type").unwrap_or_default() {
+        "text" => parsed.text.push_str(field("text").unwrap_or_default()),
+        "thinking" => parsed.reasoning.push_str(field("thinking").unwrap_or_default()),
+        "tool_use" if block.get("toolset_name").is_some() || is_of_host(name, names) => {
+            parsed.push_provider_call(name, id, true);
+            CallArguments::make_object(block, "input");
+        }
+        "tool_use" => {
+            let caller = block.get("caller").filter(|caller| caller.is_object() && caller["type"] != "direct");
+            let arguments = CallArguments::from_value(block.get("input"));
+            let call = WrittenCall { caller, ..WrittenCall::new(id.filter(|id| is_valid_id(id)), name, arguments) };
+            write_call(block, parsed.push(call, names));
+        }
+        kind @ ("server_tool_use" | "mcp_tool_use") => {
+            parsed.push_provider_call(kind, id, false);
+            CallArguments::make_object(block, "input");
+        }
+        // Other parts are only repeated.
+        _ => {}
+    }
+}
+
+/// Writes a call in the form of a request.
+fn write_call(block: &mut Value, call: &ToolCall) {
+    block["id"] = call.id.as_str().into();
+    block["name"] = call.sent_name.as_str().into();
+    if let Some(block) = block.as_object_mut() {
+        block.retain(|field, value| field != "caller" || value.is_object());
+    }
+    CallArguments::make_object(block, "input");
+}
+
+/// Returns true if a request may contain a block. The API rejects blank texts, and thinking without its signature, at
+/// which a stream may have ended.
+fn is_accepted(block: &Value) -> bool {
+    match block["type"].as_str() {
+        Some("text") => block["text"].as_str().is_some_and(|text| !text.trim().is_empty()),
+        Some("thinking") => block["thinking"].is_string() && block["signature"].is_string(),
+        _ => true,
+    }
+}
+
+fn is_valid_id(id: &str) -> bool {
+    id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+}
+
+fn is_of_host(name: &str, names: &ExportedNames) -> bool {
+    HOST_TOOLS.contains(&name) && names.get(None, name).is_none()
+}
+
+fn stop_reason(body: &Value) -> StopReason {
+    match stop_of(&stated(body.get("stop_reason"))) {
+        StopReason::Refused(_) => {
+            let details = &body["stop_details"];
+            let why = details["explanation"].as_str().or_else(|| details["category"].as_str());
+            StopReason::Refused(why.unwrap_or_default().to_owned())
+        }
+        _ if body.get("error").is_some() => {
+            StopReason::Failed(body["error"]["message"].as_str().unwrap_or_default().to_owned())
+        }
+        stop => stop,
+    }
+}
+
+/// Reads a value of `stop_reason`. A complete message has one.
+fn stop_of(reason: &str) -> StopReason {
+    match reason {
+        "tool_use" => StopReason::ToolCalls,
+        "end_turn" | "stop_sequence" => StopReason::End,
+        "" | "max_tokens" | "model_context_window_exceeded" => StopReason::Truncated,
+        "pause_turn" => StopReason::Paused,
+        "refusal" => StopReason::Refused(String::new()),
+        other => StopReason::Other(other.to_owned()),
+    }
+}
+
+fn result(answer: &Answer<'_>) -> Value {
+    let mut result = Map::new();
+    result.insert("type".to_owned(), "tool_result".into());
+    result.insert("tool_use_id".to_owned(), answer.call.id.as_str().into());
+    if answer.is_error {
+        result.insert("is_error".to_owned(), true.into());
+    }
+    // The API accepts nothing but text in an error, and in the result of a call by a program.
+    let only_text = answer.is_error || answer.call.caller.is_some();
+    let mut blocks: Vec<Value> = answer.parts.iter().filter_map(|part| block(part, only_text)).collect();
+    match &mut blocks[..] {
+        // A text without any letters is rejected, and so is an empty list.
+        [] => {}
+        [only] if only["type"] == "text" => {
+            result.insert("content".to_owned(), only["text"].take());
+        }
+        _ => {
+            result.insert("content".to_owned(), blocks.into());
+        }
+    }
+    result.into()
+}
+
+fn block(part: &Part, only_text: bool) -> Option<Value> {
+    let base64 = |kind: &str, mime_type: &str, data: &str| {
+        let source = [("type", "base64".into()), ("media_type", mime_type.into()), ("data", data.into())];
+        fields([("type", kind.into()), ("source", fields(source))])
+    };
+    match part {
+        Part::Image { data, mime_type } if !only_text && IMAGE_TYPES.contains(&mime_type.as_str()) => {
+            Some(base64("image", mime_type, data))
+        }
+        Part::File { data, mime_type, .. } if !only_text && mime_type == "application/pdf" => {
+            Some(base64("document", mime_type, data))
+        }
+        other => {
+            let text = other.to_text();
+            (!text.trim().is_empty()).then(|| fields([("type", "text".into()), ("text", text.into())]))
+        }
+    }
+}
+
+// A message from the events of its stream.
+
+/// A message of which some events have arrived.
+#[derive(Debug, Default)]
+struct Message {
+    message: Option<Value>,
+    blocks: BTreeMap<u64, Block>,
+    n_calls: usize,
+    is_complete: bool,
+}
+
+#[derive(Debug)]
+struct Block {
+    json: Value,
+    /// The JSON text of the arguments, if this is a call.
+    input: String,
+    /// The number of calls before this one.
+    call: usize,
+}
+
+impl Accumulate for Message {
+    fn push(&mut self, mut event: Value, events: &mut Vec<ReplyEvent>) -> Result<(), InvalidReply> {
+        match event["type"].as_str().unwrap_or_default() {
+            "message_start" => self.message = Some(object(event["message"].take())),
+            "content_block_start" => self.start(&mut event, events),
+            "content_block_delta" => self.extend(&mut event, events),
+            "message_delta" => {
+                let message = self.message.get_or_insert_with(|| json!({}));
+                let mut delta = event["delta"].take();
+                if let Value::Object(fields) = &mut delta {
+                    keep_stop(message.get("stop_reason"), fields, "stop_reason", stop_of);
+                }
+                merge(message, delta);
+                merge(&mut message["usage"], event["usage"].take());
+            }
+            "message_stop" => self.is_complete = true,
+            "error" => match &mut self.message {
+                Some(message) => message["error"] = event["error"].take(),
+                None => return Err(InvalidReply::unexpected(NAME, "message", &event)),
+            },
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<Assembled, InvalidReply> {
+        let mut message = self
+            .message
+            .filter(Value::is_object)
+            .ok_or_else(|| InvalidReply::new(NAME, "the stream has no `message_start`"))?;
+        let blocks = self.blocks.into_values().map(|Block { mut json, input, .. }| {
+            if !input.trim_ascii().is_empty() {
+                json["input"] = input.into();
+            }
+            json
+        });
+        message["content"] = blocks.collect();
+        Ok(Assembled::new(message, self.is_complete))
+    }
+}
+
+impl Message {
+    fn start(&mut self, event: &mut Value, events: &mut Vec<ReplyEvent>) {
+        let Some(index) = event["index"].as_u64() else { return };
+        let json = event["content_block"].take();
+        let call = self.n_calls;
+        if json["type"] == "tool_use" {
+            self.n_calls += 1;
+            let name = json["name"].as_str().unwrap_or_default().to_owned();
+            events.push(ReplyEvent::CallStarted { index: call, name });
+        }
+        if json.is_object() {
+            self.blocks.insert(index, Block { json, input: String::new(), call });
+        }
+    }
+
+    fn extend(&mut self, event: &mut Value, events: &mut Vec<ReplyEvent>) {
+        let index = event["index"].as_u64();
+        let Some(block) = index.and_then(|index| self.blocks.get_mut(&index)) else { return };
+        let mut delta = event["delta"].take();
+        let text = |delta: &Value, field: &str| delta[field].as_str().unwrap_or_default().to_owned();
+        match delta["type"].as_str().unwrap_or_default() {
+            "text_delta" => {
+                let text = text(&delta, "text");
+                append(&mut block.json, "text", &text);
+                events.push(ReplyEvent::Text(text));
+            }
+            "thinking_delta" => {
+                let text = text(&delta, "thinking");
+                append(&mut block.json, "thinking", &text);
+                events.push(ReplyEvent::Reasoning(text));
+            }
+            "signature_delta" => block.json["signature"] = delta["signature"].take(),
+            "input_json_delta" => {
+                let json = text(&delta, "partial_json");
+                block.input.push_str(&json);
+                if block.json["type"] == "tool_use" {
+                    events.push(ReplyEvent::Arguments { index: block.call, json });
+                }
+            }
+            "citations_delta" => match &mut block.json["citations"] {
+                Value::Array(citations) => citations.push(delta["citation"].take()),
+                none => *none = json!([delta["citation"].take()]),
+            },
+            "compaction_delta" => block.json["content"] = delta["content"].take(),
+            _ => {}
+        }
+    }
+}
+
+/// Adds the fields of an object to another one.
+fn merge(value: &mut Value, fields: Value) {
+    let Value::Object(fields) = fields else { return };
+    match value {
+        Value::Object(value) => value.extend(fields),
+        other => *other = Value::Object(Map::from_iter(fields)),
+    }
 }

@@ -1,10 +1,8 @@
-//! The API of Amazon Bedrock: Converse.
+//! The API of Amazon Bedrock, Converse: tools, replies and results, and the assembly of a streamed message.
 
-mod accumulate;
-mod converse;
-mod results;
+use std::collections::BTreeMap;
 
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use super::dialect::Dialect;
 use super::export::Export;
@@ -12,12 +10,15 @@ use super::loss::Side;
 use super::lower::lower_unsorted;
 use super::request::RequestLimits;
 use super::tool_export::{ToolExport, provider_description, unsupported_fields};
-use crate::reply::Api;
+use crate::reply::{
+    Accumulate, Answer, Api, Assembled, CallArguments, Format, Framing, InvalidReply, Item, Parsed, Part, ReplyEvent,
+    StopReason, ToolCall, WrittenCall, append, fields, keep_stop, object, stated,
+};
 #[cfg(feature = "async")]
-use crate::reply::{InvalidReply, ReplyBody, Turn};
+use crate::reply::{ReplyBody, Turn};
 #[cfg(feature = "async")]
 use toolkit::Dispatcher;
-use toolkit::catalog::{Catalog, Diagnostics, Naming};
+use toolkit::catalog::{Catalog, Diagnostics, ExportedNames, Naming};
 use toolkit::tool::Tool;
 
 /// `POST /model/{model}/converse`, and `converse-stream`.
@@ -43,7 +44,7 @@ use toolkit::tool::Tool;
 /// assert_eq!(reply.messages(), [json!({ "role": "assistant", "content": [{ "text": "Hello." }] })]);
 /// # Ok::<(), toolkit_providers::reply::InvalidReply>(())
 /// ```
-pub const CONVERSE: Api = Api(&converse::Converse);
+pub const CONVERSE: Api = Api(&Converse);
 
 /// Returns the `toolConfig.tools` of a request.
 ///
@@ -141,4 +142,424 @@ pub async fn respond<'b>(
     response: impl Into<ReplyBody<'b>>,
 ) -> Result<Turn, InvalidReply> {
     CONVERSE.respond(dispatcher, export, response).await
+}
+
+// Replies of Converse.
+
+/// The format of Converse.
+#[derive(Debug)]
+struct Converse;
+
+const NAME: &str = "Bedrock Converse";
+
+impl Format for Converse {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn framing(&self) -> Framing {
+        Framing::Lines
+    }
+
+    fn accumulate(&self) -> Box<dyn Accumulate> {
+        Box::new(Message::default())
+    }
+
+    fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {
+        let mut body = reply.body;
+        let message = body.get_mut("output").and_then(|output| output.as_object_mut()?.remove("message"));
+        let Some(Value::Object(mut message)) = message else {
+            return Err(InvalidReply::unexpected(NAME, "`output.message`", &body));
+        };
+        // Converse does not return the id of the response in its JSON.
+        let mut parsed = Parsed::new(&Value::Null);
+        let mut content = match message.remove("content") {
+            Some(Value::Array(content)) => content,
+            _ => Vec::new(),
+        };
+        // A block of an unknown type is empty in a stream.
+        content.retain(|block| block.as_object().is_some_and(|block| !block.is_empty()));
+        content.iter_mut().for_each(|block| read_block(block, names, &mut parsed));
+        parsed.stop(stop_reason(&body));
+        // Models write blank texts before calls, but the API rejects them in a request.
+        let is_blank = |text: &Value| text.as_str().is_none_or(|text| text.trim().is_empty());
+        content.retain(|block| !block.get("text").is_some_and(is_blank));
+        if !content.is_empty() {
+            message.insert("content".to_owned(), content.into());
+            message.insert("role".to_owned(), "assistant".into());
+            parsed.messages.push(message.into());
+        }
+        parsed.metadata = body;
+        Ok(parsed)
+    }
+
+    fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
+        vec![fields([("role", "user".into()), ("content", write_results(items).into())])]
+    }
+}
+
+fn read_block(block: &mut Value, names: &ExportedNames, parsed: &mut Parsed) {
+    if let Some(call) = block.get_mut("toolUse") {
+        *call = object(call.take());
+        let id = call["toolUseId"].as_str();
+        if let Some(kind) = provider_kind(call) {
+            parsed.push_provider_call(kind, id, false);
+            return CallArguments::make_object(call, "input");
+        }
+        let arguments = CallArguments::from_value(call.get("input"));
+        let name = call["name"].as_str().unwrap_or_default();
+        let written = WrittenCall::new(id.filter(|id| is_valid_id(id)), name, arguments);
+        return write_call(call, parsed.push(written, names));
+    }
+    parsed.text.push_str(block["text"].as_str().unwrap_or_default());
+    for cited in block["citationsContent"]["content"].as_array().into_iter().flatten() {
+        parsed.text.push_str(cited["text"].as_str().unwrap_or_default());
+    }
+    if let Some(reasoning) = block.pointer_mut("/reasoningContent/reasoningText").filter(|text| text.is_object()) {
+        let text = reasoning["text"].as_str().unwrap_or_default().to_owned();
+        parsed.reasoning.push_str(&text);
+        // A request requires it, also if the model shows nothing but a signature.
+        reasoning["text"] = text.into();
+    }
+}
+
+/// Writes a call in the form of a request.
+fn write_call(json: &mut Value, call: &ToolCall) {
+    json["toolUseId"] = call.id.as_str().into();
+    json["name"] = call.sent_name.as_str().into();
+    CallArguments::make_object(json, "input");
+}
+
+/// Returns true if an id has the form of the service model.
+fn is_valid_id(id: &str) -> bool {
+    id.len() <= 64 && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.:-".contains(&byte))
+}
+
+/// Returns the type of a call of a tool of the provider.
+fn provider_kind(tool_use: &Value) -> Option<&str> {
+    tool_use["type"].as_str().filter(|kind| *kind != "tool_use")
+}
+
+fn stop_reason(body: &Value) -> StopReason {
+    match (stop_of(&stated(body.get("stopReason"))), body.get("error")) {
+        (refused @ StopReason::Refused(_), _) => refused,
+        (_, Some(error)) => StopReason::Failed(error["message"].as_str().unwrap_or_default().to_owned()),
+        (stop, None) => stop,
+    }
+}
+
+/// Reads a value of `stopReason`. A complete reply has one.
+fn stop_of(reason: &str) -> StopReason {
+    match reason {
+        "tool_use" => StopReason::ToolCalls,
+        "end_turn" | "stop_sequence" => StopReason::End,
+        "" | "max_tokens" | "model_context_window_exceeded" => StopReason::Truncated,
+        why @ ("content_filtered" | "guardrail_intervened") => StopReason::Refused(why.to_owned()),
+        why @ ("malformed_tool_use" | "malformed_model_output") => StopReason::Malformed(why.to_owned()),
+        other => StopReason::Other(other.to_owned()),
+    }
+}
+
+// A message from the events of its stream.
+
+/// A message of which some events have arrived.
+#[derive(Debug, Default)]
+struct Message {
+    /// The reply without its message.
+    body: Map<String, Value>,
+    blocks: BTreeMap<u64, Block>,
+    n_calls: usize,
+    has_started: bool,
+    is_complete: bool,
+}
+
+#[derive(Debug)]
+struct Block {
+    json: Value,
+    /// The JSON text of the arguments, if this is a call.
+    input: String,
+    /// The number of calls before this one, if this is a call that this program makes.
+    call: Option<usize>,
+}
+
+impl Accumulate for Message {
+    fn push(&mut self, event: Value, events: &mut Vec<ReplyEvent>) -> Result<(), InvalidReply> {
+        let (kind, mut payload) = typed(event);
+        match kind.as_str() {
+            "messageStart" => self.has_started = true,
+            "contentBlockStart" => self.start(&mut payload, events),
+            "contentBlockDelta" => self.extend(&mut payload, events),
+            "messageStop" => {
+                self.has_started = true;
+                self.is_complete = true;
+                self.add_fields(payload);
+            }
+            "metadata" => self.add_fields(payload),
+            kind if kind.ends_with("Exception") => self.fail(kind, &payload)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<Assembled, InvalidReply> {
+        if !self.has_started {
+            return Err(InvalidReply::new(NAME, "the stream has no `messageStart`"));
+        }
+        let blocks = self.blocks.into_values().map(|Block { mut json, input, .. }| {
+            if !input.trim_ascii().is_empty() {
+                child(&mut json, "toolUse")["input"] = input.into();
+            }
+            json
+        });
+        let content: Value = blocks.collect();
+        let mut body = self.body;
+        body.insert(
+            "output".to_owned(),
+            fields([("message", fields([("role", "assistant".into()), ("content", content)]))]),
+        );
+        Ok(Assembled::new(body.into(), self.is_complete))
+    }
+}
+
+/// Splits an event into its type and its payload.
+fn typed(event: Value) -> (String, Value) {
+    match event {
+        Value::Object(fields) if fields.len() == 1 && fields.values().all(Value::is_object) => {
+            fields.into_iter().next().unwrap_or_default()
+        }
+        payload => (kind(&payload).to_owned(), payload),
+    }
+}
+
+/// Returns the type of a payload, which the frame of the event contains and the JSON does not.
+fn kind(payload: &Value) -> &'static str {
+    let has = |field: &str| payload.get(field).is_some();
+    match () {
+        () if has("start") => "contentBlockStart",
+        () if has("delta") => "contentBlockDelta",
+        () if has("contentBlockIndex") => "contentBlockStop",
+        () if has("stopReason") => "messageStop",
+        () if has("usage") || has("metrics") => "metadata",
+        () if has("role") => "messageStart",
+        () if has("message") => "modelStreamErrorException",
+        () => "",
+    }
+}
+
+impl Message {
+    fn start(&mut self, payload: &mut Value, events: &mut Vec<ReplyEvent>) {
+        self.has_started = true;
+        let Some(index) = payload["contentBlockIndex"].as_u64() else { return };
+        let Value::Object(mut json) = payload["start"].take() else { return };
+        // The start of a text is empty, or missing.
+        if json.is_empty() {
+            return;
+        }
+        let mut call = None;
+        if let Some(tool_use) = json.get_mut("toolUse").filter(|tool_use| tool_use.is_object()) {
+            tool_use["input"] = json!({});
+            if provider_kind(tool_use).is_none() {
+                let name = tool_use["name"].as_str().unwrap_or_default().to_owned();
+                events.push(ReplyEvent::CallStarted { index: self.n_calls, name });
+                call = Some(self.n_calls);
+                self.n_calls += 1;
+            }
+        }
+        self.blocks.insert(index, Block { json: json.into(), input: String::new(), call });
+    }
+
+    fn extend(&mut self, payload: &mut Value, events: &mut Vec<ReplyEvent>) {
+        self.has_started = true;
+        let Some(index) = payload["contentBlockIndex"].as_u64() else { return };
+        let Value::Object(delta) = payload["delta"].take() else { return };
+        for (kind, delta) in delta {
+            if kind == "toolUse" {
+                let Some(block) = self.blocks.get_mut(&index) else { continue };
+                let json = delta["input"].as_str().unwrap_or_default();
+                block.input.push_str(json);
+                if let Some(index) = block.call.filter(|_| !json.is_empty()) {
+                    events.push(ReplyEvent::Arguments { index, json: json.to_owned() });
+                }
+                continue;
+            }
+            let new = || Block { json: json!({}), input: String::new(), call: None };
+            let block = &mut self.blocks.entry(index).or_insert_with(new).json;
+            match kind.as_str() {
+                "text" => {
+                    let text = delta.as_str().unwrap_or_default();
+                    append_text(block, text);
+                    events.extend(shown(text).map(ReplyEvent::Text));
+                }
+                "citation" => append_citation(block, delta),
+                "reasoningContent" => {
+                    events.extend(delta["text"].as_str().and_then(shown).map(ReplyEvent::Reasoning));
+                    append_reasoning(child(block, "reasoningContent"), delta);
+                }
+                "toolResult" => push_all(child(block, "toolResult"), "content", delta),
+                "image" => {
+                    if let (Value::Object(image), Value::Object(fields)) = (child(block, "image"), delta) {
+                        image.extend(fields);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn add_fields(&mut self, payload: Value) {
+        let Value::Object(mut fields) = payload else { return };
+        // Padding, against conclusions from the length of an event.
+        fields.remove("p");
+        keep_stop(self.body.get("stopReason"), &mut fields, "stopReason", stop_of);
+        self.body.extend(fields);
+    }
+
+    fn fail(&mut self, kind: &str, payload: &Value) -> Result<(), InvalidReply> {
+        let message = payload["message"].as_str().unwrap_or(kind);
+        if !self.has_started {
+            return Err(InvalidReply::unexpected(NAME, "`messageStart`", &json!({ "message": message })));
+        }
+        self.body.insert("error".to_owned(), json!({ "type": kind, "message": message }));
+        Ok(())
+    }
+}
+
+fn shown(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// Adds text to a block, which has citations if any of them arrived before.
+fn append_text(block: &mut Value, text: &str) {
+    match block.pointer_mut("/citationsContent/content/0").filter(|cited| cited.is_object()) {
+        Some(cited) => append(cited, "text", text),
+        None => append(block, "text", text),
+    }
+}
+
+fn append_citation(block: &mut Value, citation: Value) {
+    if block.get("citationsContent").is_none() {
+        let text = block.get("text").cloned().unwrap_or_else(|| "".into());
+        *block = json!({ "citationsContent": { "content": [{ "text": text }] } });
+    }
+    push_all(child(block, "citationsContent"), "citations", json!([citation]));
+}
+
+fn append_reasoning(reasoning: &mut Value, delta: Value) {
+    let Value::Object(delta) = delta else { return };
+    for (kind, delta) in delta {
+        match (kind.as_str(), delta) {
+            ("text" | "signature", Value::String(text)) => append(child(reasoning, "reasoningText"), &kind, &text),
+            ("redactedContent", redacted) => reasoning["redactedContent"] = redacted,
+            _ => {}
+        }
+    }
+}
+
+/// Returns a field of an object. The field becomes an object if it is not one.
+fn child<'v>(object: &'v mut Value, field: &str) -> &'v mut Value {
+    let child = &mut object[field];
+    if !child.is_object() {
+        *child = Value::Object(Map::new());
+    }
+    child
+}
+
+fn push_all(object: &mut Value, field: &str, items: Value) {
+    match (&mut object[field], items) {
+        (Value::Array(list), Value::Array(items)) => list.extend(items),
+        (list, items) => *list = items,
+    }
+}
+
+// Results of calls as blocks of a message.
+
+/// The formats of images by their media types.
+const IMAGE_FORMATS: [(&str, &str); 4] =
+    [("image/png", "png"), ("image/jpeg", "jpeg"), ("image/gif", "gif"), ("image/webp", "webp")];
+
+/// The formats of documents by their media types.
+const DOCUMENT_FORMATS: [(&str, &str); 9] = [
+    ("application/pdf", "pdf"),
+    ("text/plain", "txt"),
+    ("text/markdown", "md"),
+    ("text/csv", "csv"),
+    ("text/html", "html"),
+    ("application/msword", "doc"),
+    ("application/vnd.openxmlformats-officedocument.wordprocessingml.document", "docx"),
+    ("application/vnd.ms-excel", "xls"),
+    ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx"),
+];
+
+/// The maximum number of characters of the name of a document, which may have 200 with the id of its call.
+const MAX_NAME: usize = 100;
+
+/// Writes a block for each result.
+fn write_results(items: &[Item<'_>]) -> Vec<Value> {
+    let written = items.iter().map(|item| match item {
+        Item::Answer(answer) => fields([("toolResult", tool_result(answer))]),
+        Item::Written(block) => (*block).clone(),
+    });
+    written.collect()
+}
+
+fn tool_result(answer: &Answer<'_>) -> Value {
+    let id = &answer.call.id;
+    let blocks = answer.parts.iter().enumerate();
+    let mut content: Vec<Value> = blocks.filter_map(|(position, part)| block(part, id, position)).collect();
+    if content.is_empty() {
+        // The API rejects a result without content.
+        content.push(json!({ "text": if answer.is_error { "error" } else { "ok" } }));
+    }
+    let status = if answer.is_error { "error" } else { "success" };
+    fields([("toolUseId", id.as_str().into()), ("content", content.into()), ("status", status.into())])
+}
+
+fn block(part: &Part, id: &str, position: usize) -> Option<Value> {
+    match part {
+        Part::Json(json) if json.trim_ascii_start().starts_with('{') => match serde_json::from_str::<Value>(json) {
+            Ok(object) => return Some(fields([("json", object)])),
+            Err(_) => return Some(json!({ "text": json })),
+        },
+        Part::Image { data, mime_type } => {
+            if let Some(format) = format(&IMAGE_FORMATS, mime_type) {
+                return Some(json!({ "image": { "format": format, "source": { "bytes": data } } }));
+            }
+        }
+        Part::File { name, data, mime_type } => {
+            if let Some(format) = format(&DOCUMENT_FORMATS, mime_type) {
+                let name = document_name(name, id, position);
+                return Some(json!({ "document": { "format": format, "name": name, "source": { "bytes": data } } }));
+            }
+        }
+        _ => {}
+    }
+    let text = part.to_text();
+    (!text.trim().is_empty()).then(|| json!({ "text": text }))
+}
+
+fn format(formats: &[(&str, &'static str)], mime_type: &str) -> Option<&'static str> {
+    let essence = mime_type.split(';').next().unwrap_or_default().trim_ascii();
+    formats.iter().find(|(known, _)| known.eq_ignore_ascii_case(essence)).map(|(_, format)| *format)
+}
+
+/// Returns a name of letters, digits, hyphens and single spaces. It contains the id of the call, since two documents of
+/// a request may not have the same name.
+fn document_name(name: &str, id: &str, position: usize) -> String {
+    let words = |text: &str| -> String {
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').filter(|word| !word.is_empty());
+        words.collect::<Vec<_>>().join(" ").chars().take(MAX_NAME - 8).collect()
+    };
+    format!("{} {} {position}", words(name), words(id)).trim_ascii().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::document_name;
+
+    #[test]
+    fn the_name_of_a_document_has_only_permitted_characters() {
+        assert_eq!(document_name("Q3  report_v2.pdf", "tooluse_1-a", 0), "Q3 report v2 pdf tooluse 1-a 0");
+        assert_eq!(document_name("ä/..\n", "", 2), "2");
+        assert!(document_name(&"x".repeat(1000), &"y".repeat(1000), usize::MAX).len() <= 210);
+    }
 }

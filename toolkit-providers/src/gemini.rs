@@ -1,10 +1,7 @@
 //! The API of Gemini: function declarations, and replies of `generateContent`.
 
-mod accumulate;
 mod content;
-mod fields;
-mod partial_args;
-mod results;
+mod stream;
 
 use serde_json::{Map, Value, json};
 

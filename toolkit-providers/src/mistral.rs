@@ -1,16 +1,17 @@
-//! The API of Mistral: chat completions.
+//! The API of Mistral, chat completions: tools, replies and results.
 //!
 //! The tools of a request are those of [`openai::tools`](crate::openai::tools) with the options for
 //! [Chat Completions](crate::openai::Options::chat_completions).
 
-mod chat;
+use serde_json::{Value, json};
 
-use crate::reply::Api;
 #[cfg(feature = "async")]
-use crate::{
-    export::Export,
-    reply::{InvalidReply, ReplyBody, Turn},
-};
+use crate::export::Export;
+use crate::openai::chat::{Completion, Rules, read_completion};
+use crate::reply::{Accumulate, Answer, Api, Assembled, Format, InvalidReply, Item, Parsed};
+#[cfg(feature = "async")]
+use crate::reply::{ReplyBody, Turn};
+use toolkit::catalog::ExportedNames;
 
 /// `POST /v1/chat/completions` of Mistral.
 ///
@@ -42,7 +43,7 @@ use crate::{
 /// # Ok(())
 /// # }
 /// ```
-pub const CHAT: Api = Api(&chat::Chat);
+pub const CHAT: Api = Api(&Chat);
 
 /// Reads a reply and runs its calls. `export` is the export whose tools were sent with the request.
 ///
@@ -75,4 +76,46 @@ pub async fn respond<'b>(
     completion: impl Into<ReplyBody<'b>>,
 ) -> Result<Turn, InvalidReply> {
     CHAT.respond(dispatcher, export, completion).await
+}
+
+/// The format of Mistral's chat completions.
+#[derive(Debug)]
+struct Chat;
+
+const NAME: &str = "Mistral Chat Completions";
+
+impl Format for Chat {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn accumulate(&self) -> Box<dyn Accumulate> {
+        Box::new(Completion::new(NAME))
+    }
+
+    fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {
+        read_completion(NAME, reply, Rules { accepts_id: is_valid_id, accepts_objects: true }, names)
+    }
+
+    fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
+        let messages = items.iter().map(|item| match item {
+            Item::Answer(answer) => message(answer),
+            Item::Written(message) => (*message).clone(),
+        });
+        messages.collect()
+    }
+}
+
+fn is_valid_id(id: &str) -> bool {
+    id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// No message of the user may follow a result, so media become notes.
+fn message(answer: &Answer<'_>) -> Value {
+    json!({
+        "role": "tool",
+        "tool_call_id": answer.call.id,
+        "name": answer.call.sent_name,
+        "content": answer.to_text(),
+    })
 }

@@ -53,41 +53,31 @@
 //!   filtered.
 //! - Tools that the provider runs itself are listed in [`Reply::provider_calls`] and otherwise left alone.
 
-mod answer;
 mod api;
-mod body;
 mod call;
-mod error;
-mod event;
-mod format;
-mod limits;
-mod lines;
-mod parsed;
 mod results;
-#[cfg(feature = "rmcp")]
-mod rmcp;
 mod run;
 mod stop;
 mod stream;
 mod truncate;
-mod turn;
 
 use std::sync::Arc;
 
 use serde_json::Value;
 use toolkit::catalog::ExportedNames;
 
-pub(crate) use self::answer::{Answer, Item, Part, flagged};
 pub use self::api::Api;
-pub use self::body::ReplyBody;
+pub use self::api::InvalidReply;
+pub use self::api::ReplyBody;
+pub use self::api::ReplyEvent;
+pub(crate) use self::api::{Accumulate, Assembled, Format, Framing, append, fields, object};
+pub use self::call::ProviderCall;
+pub(crate) use self::call::{Answer, Item, Part, flagged};
 pub use self::call::{CallArguments, ToolCall};
 pub(crate) use self::call::{CallForm, WrittenCall, find_name};
-pub use self::error::InvalidReply;
-pub use self::event::ReplyEvent;
-pub(crate) use self::format::{Accumulate, Assembled, Format, Framing, append, fields, object};
-pub use self::limits::ResultLimits;
-pub use self::parsed::ProviderCall;
-pub(crate) use self::parsed::{Parsed, Slot};
+pub(crate) use self::call::{Parsed, Slot};
+pub use self::results::ResultLimits;
+pub use self::results::Turn;
 pub use self::results::{ToolResults, Unanswered};
 #[cfg(feature = "async")]
 pub use self::run::Running;
@@ -95,7 +85,6 @@ pub use self::run::{CallInfo, RunOptions};
 pub use self::stop::StopReason;
 pub(crate) use self::stop::{keep_stop, stated};
 pub use self::stream::ReplyStream;
-pub use self::turn::Turn;
 
 /// The reply of a model.
 ///

@@ -1,18 +1,13 @@
-//! Replies of `generateContent`.
+//! Replies and results of `generateContent`, and the fields of its JSON, which are written in two cases.
 
-use serde_json::Value;
-use toolkit::catalog::ExportedNames;
+use serde_json::{Map, Value, json};
 
-use super::accumulate::{Response, is_empty_text};
-use super::fields::{
-    BLOCK_REASON, BLOCK_REASON_MESSAGE, CANDIDATES, EXECUTABLE_CODE, FINISH_MESSAGE, FINISH_REASON, FUNCTION_CALL,
-    PROMPT_FEEDBACK, RESPONSE_ID, TOOL_CALL, USAGE_METADATA, get, get_mut, text,
-};
-use super::results::write_results;
+use super::stream::{Response, is_empty_text};
 use crate::reply::{
-    Accumulate, Assembled, CallArguments, Format, InvalidReply, Item, Parsed, StopReason, ToolCall, WrittenCall,
-    fields, object, stated,
+    Accumulate, Answer, Assembled, CallArguments, Format, InvalidReply, Item, Parsed, Part, StopReason, ToolCall,
+    WrittenCall, fields, object, stated,
 };
+use toolkit::catalog::ExportedNames;
 
 /// The format of `generateContent`.
 #[derive(Debug)]
@@ -149,4 +144,97 @@ pub(super) fn stop_of(reason: &str) -> StopReason {
         | "IMAGE_RECITATION" => StopReason::Refused(reason.to_owned()),
         reason => StopReason::Other(reason.to_owned()),
     }
+}
+
+/// The name of a field in camelCase and in snake_case.
+pub(super) type Field = [&'static str; 2];
+
+pub(super) const BLOCK_REASON: Field = ["blockReason", "block_reason"];
+pub(super) const BLOCK_REASON_MESSAGE: Field = ["blockReasonMessage", "block_reason_message"];
+pub(super) const BOOL_VALUE: Field = ["boolValue", "bool_value"];
+pub(super) const CANDIDATES: Field = ["candidates", "candidates"];
+pub(super) const EXECUTABLE_CODE: Field = ["executableCode", "executable_code"];
+pub(super) const FINISH_MESSAGE: Field = ["finishMessage", "finish_message"];
+pub(super) const FINISH_REASON: Field = ["finishReason", "finish_reason"];
+pub(super) const FUNCTION_CALL: Field = ["functionCall", "function_call"];
+pub(super) const JSON_PATH: Field = ["jsonPath", "json_path"];
+pub(super) const NULL_VALUE: Field = ["nullValue", "null_value"];
+pub(super) const NUMBER_VALUE: Field = ["numberValue", "number_value"];
+pub(super) const PARTIAL_ARGS: Field = ["partialArgs", "partial_args"];
+pub(super) const PROMPT_FEEDBACK: Field = ["promptFeedback", "prompt_feedback"];
+pub(super) const RESPONSE_ID: Field = ["responseId", "response_id"];
+pub(super) const STRING_VALUE: Field = ["stringValue", "string_value"];
+pub(super) const THOUGHT_SIGNATURE: Field = ["thoughtSignature", "thought_signature"];
+pub(super) const TOOL_CALL: Field = ["toolCall", "tool_call"];
+pub(super) const USAGE_METADATA: Field = ["usageMetadata", "usage_metadata"];
+pub(super) const WILL_CONTINUE: Field = ["willContinue", "will_continue"];
+
+/// Returns the value of a field, unless it is null.
+pub(super) fn get(json: &Value, field: Field) -> Option<&Value> {
+    field.iter().find_map(|name| json.get(name)).filter(|value| !value.is_null())
+}
+
+/// Returns the text of a field, unless it is empty.
+pub(super) fn text(json: &Value, field: Field) -> Option<&str> {
+    get(json, field).and_then(Value::as_str).filter(|text| !text.is_empty())
+}
+
+/// Returns the value of a field, unless it is null.
+pub(super) fn get_mut(json: &mut Value, field: Field) -> Option<&mut Value> {
+    let name = field.into_iter().find(|name| json.get(name).is_some_and(|value| !value.is_null()))?;
+    json.get_mut(name)
+}
+
+/// Removes a field and returns its value, unless it is null.
+pub(super) fn take(json: &mut Value, field: Field) -> Option<Value> {
+    let object = json.as_object_mut()?;
+    let [camel_case, snake_case] = field.map(|name| object.remove(name));
+    camel_case.or(snake_case).filter(|value| !value.is_null())
+}
+
+/// The types of media that a function response may contain.
+const MEDIA_TYPES: [&str; 5] = ["image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"];
+
+/// Writes a part for each result.
+pub(super) fn write_results(items: &[Item<'_>]) -> Vec<Value> {
+    let written = items.iter().map(|item| match item {
+        Item::Answer(answer) => fields([("functionResponse", function_response(answer))]),
+        Item::Written(part) => (*part).clone(),
+    });
+    written.collect()
+}
+
+fn function_response(answer: &Answer<'_>) -> Value {
+    let (media, texts): (Vec<&Part>, Vec<&Part>) = answer.parts.iter().partition(|part| is_supported(part));
+    let mut response = Map::new();
+    // Without ids, calls and results correspond by name and order, and a result with another id is rejected.
+    if answer.call.has_id {
+        response.insert("id".to_owned(), answer.call.id.as_str().into());
+    }
+    response.insert("name".to_owned(), answer.call.sent_name.as_str().into());
+    let outcome = if answer.is_error { "error" } else { "output" };
+    response.insert("response".to_owned(), fields([(outcome, output(&texts, answer.is_error))]));
+    let media: Vec<Value> = media.into_iter().filter_map(inline_data).collect();
+    if !media.is_empty() {
+        response.insert("parts".to_owned(), media.into());
+    }
+    response.into()
+}
+
+/// Returns the structured result, or else the text.
+fn output(texts: &[&Part], is_error: bool) -> Value {
+    match texts {
+        [] if !is_error => json!({}),
+        [Part::Json(json)] if !is_error => serde_json::from_str(json).unwrap_or_else(|_| json.as_str().into()),
+        texts => texts.iter().map(|part| part.to_text()).collect::<Vec<_>>().join("\n").into(),
+    }
+}
+
+fn is_supported(part: &Part) -> bool {
+    part.media().is_some_and(|(_, mime_type, _)| MEDIA_TYPES.contains(&mime_type))
+}
+
+fn inline_data(part: &Part) -> Option<Value> {
+    let (_, mime_type, data) = part.media()?;
+    Some(json!({ "inlineData": { "mimeType": mime_type, "data": data } }))
 }

@@ -1,22 +1,15 @@
-//! Replies and results of Chat Completions, which many other servers share.
+//! Replies and results of Chat Completions, which many other servers share: the message of a model, its calls and
+//! its content, and the messages with results.
 
-mod accumulate;
-mod arguments;
-mod calls;
-mod content;
-mod fragments;
-mod message;
-mod results;
-mod rules;
+use serde_json::{Map, Value, json};
 
-use serde_json::Value;
+pub(crate) use super::chat_stream::Completion;
+use super::function::push;
+use crate::reply::{
+    Accumulate, Answer, Assembled, CallArguments, CallForm, Format, InvalidReply, Item, Parsed, Part, ReplyEvent,
+    StopReason, ToolCall, WrittenCall, append, fields, find_name, object, stated,
+};
 use toolkit::catalog::ExportedNames;
-
-pub(crate) use self::accumulate::Completion;
-use self::message::read_message;
-use self::results::messages;
-pub(crate) use self::rules::Rules;
-use crate::reply::{Accumulate, Assembled, Format, InvalidReply, Item, Parsed, StopReason, stated};
 
 /// The format of Chat Completions.
 #[derive(Debug)]
@@ -90,7 +83,7 @@ fn stop_reason(body: &Value, choice: &Value, refusal: Option<String>) -> StopRea
 }
 
 /// Reads a value of `finish_reason`, which some servers leave out.
-fn stop_of(reason: &str) -> StopReason {
+pub(super) fn stop_of(reason: &str) -> StopReason {
     match reason {
         // `tool_call` is that of earlier versions of MLX, and `tool_use` that of gateways to Anthropic and Bedrock.
         "tool_calls" | "function_call" | "tool_call" | "tool_use" => StopReason::ToolCalls,
@@ -108,11 +101,332 @@ fn stop_of(reason: &str) -> StopReason {
 }
 
 /// Returns the message of an error of a provider, unless there is none.
-fn error_message(error: &Value) -> Option<String> {
+pub(super) fn error_message(error: &Value) -> Option<String> {
     let text = match error {
         Value::String(message) => message.clone(),
         Value::Object(_) => error["message"].as_str().map_or_else(|| error.to_string(), str::to_owned),
         _ => return None,
     };
     (!text.is_empty()).then_some(text)
+}
+
+// The message of a model, and the form in which it goes back.
+
+/// The fields that servers use for the reasoning of a model. Some send the same text in two of them.
+const REASONING: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
+
+/// Reads a message. Returns its refusal, if it is one.
+fn read_message(
+    mut message: Map<String, Value>,
+    rules: Rules,
+    names: &ExportedNames,
+    parsed: &mut Parsed,
+) -> Option<String> {
+    let text_of = |field: &str| message.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let mut refusal = text_of("refusal").map(str::to_owned);
+    match REASONING.iter().find_map(|field| text_of(field)) {
+        Some(text) => parsed.reasoning.push_str(text),
+        None => parsed.reasoning.push_str(&text_of_details(message.get("reasoning_details"))),
+    }
+    match message.get("content") {
+        Some(Value::String(text)) => parsed.text.push_str(text),
+        Some(Value::Array(parts)) => parts.iter().for_each(|part| read_part(part, parsed, &mut refusal)),
+        _ => {}
+    }
+    remove_placeholders(&mut message);
+    if let Some(Value::Object(audio)) = message.get_mut("audio") {
+        parsed.text.push_str(audio.get("transcript").and_then(Value::as_str).unwrap_or_default());
+        // A request refers to the audio by its id.
+        audio.retain(|field, _| field == "id");
+    }
+    let mut has_calls = false;
+    match message.get_mut("tool_calls") {
+        Some(Value::Array(calls)) if !calls.is_empty() => {
+            has_calls = true;
+            calls.retain(Value::is_object);
+            calls.iter_mut().for_each(|call| read_call(call, rules, names, parsed));
+        }
+        // An empty list is rejected.
+        _ => drop(message.remove("tool_calls")),
+    }
+    if let Some(call) = message.get_mut("function_call").filter(|call| call.is_object() && !has_calls) {
+        read_legacy_call(call, rules, names, parsed);
+        has_calls = true;
+    }
+    if let Some(Value::Array(parts)) = message.get_mut("content") {
+        parts.retain(Value::is_object);
+    }
+    // Content is text or a list of parts.
+    let is_empty = |content: Option<&Value>| match content {
+        Some(Value::String(text)) => text.is_empty(),
+        Some(Value::Array(parts)) => parts.is_empty(),
+        _ => true,
+    };
+    let has_other_content = has_calls || refusal.is_some() || message.get("audio").is_some_and(Value::is_object);
+    // An empty message is rejected.
+    if has_other_content || !is_empty(message.get("content")) {
+        message.insert("role".to_owned(), "assistant".into());
+        if !message.get("content").is_some_and(|content| content.is_string() || !is_empty(Some(content))) {
+            message.insert("content".to_owned(), Value::Null);
+        }
+        parsed.messages.push(Value::Object(message));
+    }
+    refusal
+}
+
+/// Returns the text of OpenRouter's `reasoning_details`, which may be encrypted.
+fn text_of_details(details: Option<&Value>) -> String {
+    let details = details.and_then(Value::as_array).into_iter().flatten();
+    details.filter_map(|detail| detail["text"].as_str().or_else(|| detail["summary"].as_str())).collect()
+}
+
+/// Removes objects whose fields are empty, which some servers send for what a message does not have.
+fn remove_placeholders(message: &mut Map<String, Value>) {
+    for (field, key) in [("audio", "id"), ("function_call", "name")] {
+        if message.get(field).is_some_and(|value| value.is_object() && value[key].as_str().unwrap_or_default() == "") {
+            message.remove(field);
+        }
+    }
+}
+
+fn read_part(part: &Value, parsed: &mut Parsed, refusal: &mut Option<String>) {
+    match part["type"].as_str().unwrap_or_default() {
+        "refusal" => refusal.get_or_insert_default().push_str(part["refusal"].as_str().unwrap_or_default()),
+        // The reasoning of Mistral's models.
+        "thinking" => match &part["thinking"] {
+            Value::Array(parts) => {
+                parts.iter().for_each(|part| parsed.reasoning.push_str(part["text"].as_str().unwrap_or_default()));
+            }
+            text => parsed.reasoning.push_str(text.as_str().unwrap_or_default()),
+        },
+        _ => parsed.text.push_str(part["text"].as_str().unwrap_or_default()),
+    }
+}
+
+/// Reads one of the `tool_calls` of a message.
+fn read_call(json: &mut Value, rules: Rules, names: &ExportedNames, parsed: &mut Parsed) {
+    let kind = json["type"].as_str().unwrap_or_default();
+    let body = &json[if kind == "custom" { "custom" } else { "function" }];
+    let (id, name) = (json["id"].as_str(), body["name"].as_str().unwrap_or_default());
+    // Functions are the only tools that are exported, so the host has declared the others.
+    if !matches!(kind, "" | "function") && find_name(names, None, name).is_none() {
+        return parsed.push_provider_call(kind, id, true);
+    }
+    let (form, arguments) = match kind {
+        "custom" => (CallForm::Custom, CallArguments::Text(body["input"].as_str().unwrap_or_default().to_owned())),
+        _ => (CallForm::Function, CallArguments::from_value(body.get("arguments"))),
+    };
+    let written = WrittenCall { form, ..WrittenCall::new(id.filter(|id| (rules.accepts_id)(id)), name, arguments) };
+    write_call(json, push(written, names, parsed), rules);
+}
+
+/// Reads the only call that a message could contain before `tool_calls`.
+fn read_legacy_call(json: &mut Value, rules: Rules, names: &ExportedNames, parsed: &mut Parsed) {
+    let name = json["name"].as_str().unwrap_or_default();
+    let arguments = CallArguments::from_value(json.get("arguments"));
+    let written = WrittenCall { form: CallForm::Legacy, ..WrittenCall::new(None, name, arguments) };
+    write_function(json, push(written, names, parsed), rules);
+}
+
+/// Writes a call in the form of a request.
+fn write_call(json: &mut Value, call: &ToolCall, rules: Rules) {
+    json["id"] = call.id.as_str().into();
+    if let (CallForm::Custom, CallArguments::Text(input)) = (call.form, &call.arguments) {
+        json["custom"] = object(json["custom"].take());
+        json["custom"]["name"] = call.sent_name.as_str().into();
+        json["custom"]["input"] = input.as_str().into();
+        return;
+    }
+    if let Some(json) = json.as_object_mut() {
+        json.remove("custom");
+    }
+    json["type"] = "function".into();
+    write_function(&mut json["function"], call, rules);
+}
+
+fn write_function(json: &mut Value, call: &ToolCall, rules: Rules) {
+    *json = object(json.take());
+    json["name"] = call.sent_name.as_str().into();
+    match &json["arguments"] {
+        Value::String(text) if text.is_empty() => {}
+        Value::Object(_) if rules.accepts_objects => {}
+        _ => json["arguments"] = json!(call.arguments.to_object_text()),
+    }
+}
+
+// The content of a message and other fields, from pieces.
+
+/// Adds a piece of the content, which is text or a list of parts.
+pub(super) fn add_content(message: &mut Value, piece: Value, events: &mut Vec<ReplyEvent>) {
+    match piece {
+        Value::String(text) => {
+            match message.get_mut("content") {
+                Some(Value::Array(_)) if text.is_empty() => {}
+                Some(Value::Array(parts)) => add_part(parts, json!({ "type": "text", "text": text })),
+                _ => append(message, "content", &text),
+            }
+            show(text, events, ReplyEvent::Text);
+        }
+        Value::Array(pieces) => {
+            let content = message["content"].take();
+            message["content"] = match content {
+                Value::Array(parts) => Value::Array(parts),
+                Value::String(text) if !text.is_empty() => json!([{ "type": "text", "text": text }]),
+                _ => json!([]),
+            };
+            let Some(parts) = message["content"].as_array_mut() else { return };
+            for piece in pieces {
+                if piece["type"] == "thinking" {
+                    show(thinking(&piece), events, ReplyEvent::Reasoning);
+                } else {
+                    show(piece["text"].as_str().unwrap_or_default().to_owned(), events, ReplyEvent::Text);
+                }
+                add_part(parts, piece);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Reports the reasoning of a piece of a message, which some servers send twice.
+pub(super) fn show_reasoning(delta: &Value, events: &mut Vec<ReplyEvent>) {
+    let text = REASONING.iter().find_map(|field| delta[*field].as_str().filter(|text| !text.is_empty()));
+    show(text.unwrap_or_default().to_owned(), events, ReplyEvent::Reasoning);
+}
+
+/// Adds a piece of OpenRouter's `reasoning_details`. Pieces with the same index and type are parts of one text.
+pub(super) fn add_details(message: &mut Value, pieces: Value) {
+    let Value::Array(pieces) = pieces else { return };
+    if !message["reasoning_details"].is_array() {
+        message["reasoning_details"] = json!([]);
+    }
+    let Some(details) = message["reasoning_details"].as_array_mut() else { return };
+    for piece in pieces {
+        match details.last_mut().filter(|last| last["index"] == piece["index"] && last["type"] == piece["type"]) {
+            Some(last) if last.is_object() => add_fields(last, piece, &["text", "summary", "data"]),
+            _ => details.push(piece),
+        }
+    }
+}
+
+/// Adds the fields of an object to another one: texts of the listed fields and lists continue those that are there,
+/// and other values replace them.
+pub(super) fn add_fields(object: &mut Value, fields: Value, texts: &[&str]) {
+    let Value::Object(fields) = fields else { return };
+    if !object.is_object() {
+        *object = json!({});
+    }
+    for (field, value) in fields {
+        match (&mut object[&field], value) {
+            (_, Value::Null) => {}
+            (before, Value::String(text)) if text.is_empty() && !before.is_null() => {}
+            (Value::String(before), Value::String(text)) if texts.contains(&field.as_str()) => before.push_str(&text),
+            (Value::Array(before), Value::Array(items)) => before.extend(items),
+            (before @ Value::Object(_), value @ Value::Object(_)) => add_fields(before, value, texts),
+            (before, value) => *before = value,
+        }
+    }
+}
+
+fn add_part(parts: &mut Vec<Value>, piece: Value) {
+    let Some(last) = parts.last_mut().filter(|last| last["type"] == piece["type"]) else { return parts.push(piece) };
+    match (piece["type"].as_str(), &piece["thinking"]) {
+        (Some("text"), _) => append(last, "text", piece["text"].as_str().unwrap_or_default()),
+        (Some("thinking"), Value::Array(_)) if last["thinking"].is_array() => {
+            let text = thinking(&piece);
+            match last["thinking"].as_array_mut().and_then(|parts| parts.last_mut()) {
+                Some(last) if last.is_object() => append(last, "text", &text),
+                _ => last["thinking"] = json!([{ "type": "text", "text": text }]),
+            }
+        }
+        (Some("thinking"), Value::String(text)) if last["thinking"].is_string() => append(last, "thinking", text),
+        _ => parts.push(piece),
+    }
+}
+
+/// Returns the text of a part of Mistral's reasoning.
+fn thinking(part: &Value) -> String {
+    let texts = part["thinking"].as_array().into_iter().flatten().filter_map(|part| part["text"].as_str());
+    part["thinking"].as_str().map_or_else(|| texts.collect(), str::to_owned)
+}
+
+fn show(text: String, events: &mut Vec<ReplyEvent>, event: fn(String) -> ReplyEvent) {
+    if !text.is_empty() {
+        events.push(event(text));
+    }
+}
+
+/// The types of images that a message may contain.
+const IMAGE_TYPES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+
+/// Returns a message for each result. A result is text, so its images, sounds and files follow in one message of the
+/// user: the results must be next to each other.
+fn messages(items: &[Item<'_>]) -> Vec<Value> {
+    let mut media = Vec::new();
+    let mut messages: Vec<Value> = items
+        .iter()
+        .map(|item| match item {
+            Item::Answer(answer) => message(answer, &mut media),
+            Item::Written(message) => (*message).clone(),
+        })
+        .collect();
+    if !media.is_empty() {
+        messages.push(fields([("role", "user".into()), ("content", media.into())]));
+    }
+    messages
+}
+
+fn message(answer: &Answer<'_>, media: &mut Vec<Value>) -> Value {
+    let call = answer.call;
+    let mut parts = Vec::with_capacity(answer.parts.len());
+    for part in &answer.parts {
+        let Some(content) = user_content(part) else {
+            parts.push(part.clone());
+            continue;
+        };
+        let kind = part.media().map_or("file", |(kind, ..)| kind);
+        let name = format!("{kind} {}", media.len() / 2 + 1);
+        parts.push(Part::Text(format!("[{name}: in the next message of the user]")));
+        let title = format!("[{name}, from the result of {} ({})]", call.sent_name, call.id);
+        media.extend([json!({ "type": "text", "text": title }), content]);
+    }
+    let text = Answer { call, parts, is_error: answer.is_error }.to_text();
+    let fields = match call.form {
+        CallForm::Legacy => [("role", "function".into()), ("name", Value::from(call.sent_name.as_str()))],
+        _ => [("role", "tool".into()), ("tool_call_id", Value::from(call.id.as_str()))],
+    };
+    let mut message: Map<String, Value> = fields.map(|(field, value)| (field.to_owned(), value)).into_iter().collect();
+    message.insert("content".to_owned(), text.into());
+    message.into()
+}
+
+/// Returns a part that is not text in the form of the content of a user, if the API accepts it.
+fn user_content(part: &Part) -> Option<Value> {
+    let url = |mime_type: &str, data: &str| format!("data:{mime_type};base64,{data}");
+    match part {
+        Part::Image { data, mime_type } if IMAGE_TYPES.contains(&mime_type.as_str()) => {
+            Some(json!({ "type": "image_url", "image_url": { "url": url(mime_type, data) } }))
+        }
+        Part::Audio { data, mime_type } => {
+            let format = match mime_type.as_str() {
+                "audio/wav" | "audio/x-wav" | "audio/wave" => "wav",
+                "audio/mpeg" | "audio/mp3" => "mp3",
+                _ => return None,
+            };
+            Some(json!({ "type": "input_audio", "input_audio": { "data": data, "format": format } }))
+        }
+        Part::File { name, data, mime_type } if mime_type == "application/pdf" => {
+            Some(json!({ "type": "file", "file": { "filename": name, "file_data": url(mime_type, data) } }))
+        }
+        _ => None,
+    }
+}
+
+/// The differences between the APIs that share this format.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    /// Returns true if a request may contain an id.
+    pub(crate) accepts_id: fn(&str) -> bool,
+    /// The arguments of a call may be an object instead of its JSON text.
+    pub(crate) accepts_objects: bool,
 }

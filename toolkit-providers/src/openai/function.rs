@@ -1,13 +1,15 @@
-//! A tool as a function of either API, and back.
+//! A tool as a function of either API, and back, with the options of the export; and calls that a model wrote as
+//! one call of a tool that OpenAI once had.
 
 use serde_json::{Map, Value, json};
 
-use super::options::{Interface, Options};
 use crate::dialect::{Dialect, Limits};
 use crate::reader::{Fields, read_function};
+use crate::reply::{CallArguments, Parsed, ToolCall, WrittenCall, find_name};
 use crate::request::{Member, Usage, schema_usage};
 use crate::strict::{StrictResult, is_requested, lower_strict};
 use crate::tool_export::{ToolExport, provider_description, unsupported_fields};
+use toolkit::catalog::ExportedNames;
 use toolkit::tool::{ParseToolError, Tool};
 
 /// Describes one tool under its wire name.
@@ -98,4 +100,121 @@ pub fn read(json: &Value) -> Result<Tool, ParseToolError> {
     let fields = Fields { input: "parameters", output: Some("output_schema"), examples: None, open_api: false };
     let function = json.get("function").unwrap_or(json);
     read_function(function, &fields)
+}
+
+// Options of the export.
+
+/// The API that the tools are for.
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit_providers::openai::{Interface, Options, describe};
+///
+/// let tool = Tool::builder("now").build()?;
+/// let mut options = Options::default();
+/// assert_eq!(options.interface, Interface::Responses);
+/// assert_eq!(describe(&tool, "now", options).json["name"], "now");
+/// options.interface = Interface::ChatCompletions;
+/// assert_eq!(describe(&tool, "now", options).json["function"]["name"], "now");
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Interface {
+    /// `POST /v1/chat/completions`: the function is nested under `function`.
+    ChatCompletions,
+    /// `POST /v1/responses`: the function is at the top level, always with `parameters` and `strict`.
+    #[default]
+    Responses,
+}
+
+/// Options of the export.
+///
+/// ```
+/// use toolkit::{Catalog, Tool};
+/// use toolkit::catalog::Naming;
+/// use toolkit_providers::openai::{Options, tools};
+///
+/// let mail = |name| Tool::builder(name).namespace("mail").build();
+/// let catalog = Catalog::new([mail("send")?, mail("list")?])?;
+/// let export = tools(&catalog, Naming::NamespaceName, Options::responses().namespaced().deferred())?;
+/// assert_eq!((&export.json[0]["type"], &export.json[0]["name"]), (&"namespace".into(), &"mail".into()));
+/// assert_eq!(export.json[0]["tools"][0]["name"], "list");
+/// assert_eq!(export.json[0]["tools"][0]["defer_loading"], true);
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Options {
+    /// The API.
+    pub interface: Interface,
+    /// Requests strict mode for every tool for which it is possible.
+    pub strict: bool,
+    /// Sends the parameters of a tool to the model only after it has searched for the tool (Responses only). The
+    /// request also needs `{"type": "tool_search"}` among its tools, which this module does not add.
+    pub defer_loading: bool,
+    /// Groups the tools of each namespace (Responses only).
+    pub namespaces: bool,
+}
+
+impl Options {
+    /// Creates the options for Chat Completions.
+    #[must_use]
+    pub fn chat_completions() -> Self {
+        Self { interface: Interface::ChatCompletions, ..Self::default() }
+    }
+
+    /// Creates the options for Responses.
+    #[must_use]
+    pub fn responses() -> Self {
+        Self::default()
+    }
+
+    /// Requests strict mode for every tool for which it is possible.
+    #[must_use]
+    pub fn strict(self) -> Self {
+        Self { strict: true, ..self }
+    }
+
+    /// Sends the parameters of a tool to the model only after it has searched for the tool.
+    #[must_use]
+    pub fn deferred(self) -> Self {
+        Self { defer_loading: true, ..self }
+    }
+
+    /// Groups the tools of each namespace under a name that the model reads once.
+    #[must_use]
+    pub fn namespaced(self) -> Self {
+        Self { namespaces: true, ..self }
+    }
+}
+
+/// The names of the wrapper, which no request declares.
+const NAMES: [&str; 2] = ["parallel", "multi_tool_use.parallel"];
+
+/// Adds a call, or the calls of which it is the wrapper. Returns the call that the reply contains.
+pub(super) fn push<'p>(call: WrittenCall<'_>, names: &ExportedNames, parsed: &'p mut Parsed) -> &'p ToolCall {
+    let Some(calls) = wrapped(&call, names) else { return parsed.push(call, names) };
+    let calls = calls
+        .iter()
+        .map(|(name, parameters)| WrittenCall::new(None, name, CallArguments::from_value(Some(parameters))));
+    parsed.push_batch(call, calls.collect(), names)
+}
+
+/// Returns the calls inside a wrapper; `None` if it is not one, or if one of its tools was not exported.
+fn wrapped(wrapper: &WrittenCall<'_>, names: &ExportedNames) -> Option<Vec<(String, Value)>> {
+    if !NAMES.contains(&wrapper.name) || find_name(names, wrapper.namespace, wrapper.name).is_some() {
+        return None;
+    }
+    let CallArguments::Json(text) = &wrapper.arguments else { return None };
+    let mut arguments: Value = serde_json::from_str(text).ok()?;
+    let Value::Array(uses) = arguments.get_mut("tool_uses")?.take() else { return None };
+    let calls: Vec<(String, Value)> = uses.into_iter().map(read_use).collect::<Option<_>>()?;
+    let are_exported = calls.iter().all(|(name, _)| find_name(names, None, name).is_some());
+    (are_exported && !calls.is_empty()).then_some(calls)
+}
+
+fn read_use(mut tool_use: Value) -> Option<(String, Value)> {
+    let name = tool_use["recipient_name"].as_str()?.to_owned();
+    Some((name, tool_use["parameters"].take()))
 }

@@ -1,15 +1,15 @@
-//! An API of a provider.
+//! An API of a provider: its interface, what it has to implement about replies (`Format`), the forms of a reply's
+//! body and the error of a reply.
 
 use std::fmt;
 use std::sync::Arc;
 
-use toolkit::catalog::ExportedNames;
+use serde_json::{Map, Value};
 
 use super::Reply;
-use super::body::ReplyBody;
-use super::error::InvalidReply;
-use super::format::{Assembled, Format};
+use super::call::{Item, Parsed};
 use super::stream::ReplyStream;
+use toolkit::catalog::ExportedNames;
 
 /// An API of a provider, whose replies can be read and whose results can be written.
 ///
@@ -87,3 +87,249 @@ impl fmt::Display for Api {
         f.write_str(self.name())
     }
 }
+
+// What an API defines about replies: one implementation for each.
+
+/// The format of the replies and results of an API.
+pub(crate) trait Format: fmt::Debug + Sync {
+    /// Returns the name of the API.
+    fn name(&self) -> &'static str;
+
+    /// Returns the container of the events of a stream.
+    fn framing(&self) -> Framing {
+        Framing::ServerSentEvents
+    }
+
+    /// Reads a complete reply, which may be one that [`Accumulate`] assembled.
+    fn read(&self, body: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply>;
+
+    /// Starts to assemble a reply from the events of a stream.
+    fn accumulate(&self) -> Box<dyn Accumulate>;
+
+    /// Writes the messages that contain the results.
+    fn write(&self, items: &[Item<'_>]) -> Vec<Value>;
+}
+
+/// The container of the events of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// `text/event-stream`.
+    ServerSentEvents,
+    /// One JSON value in each line.
+    Lines,
+}
+
+/// A complete reply.
+#[derive(Debug)]
+pub(crate) struct Assembled {
+    /// The reply, in the form that the API has without a stream. Arguments may be JSON text where that has an object.
+    pub(crate) body: Value,
+    /// False if a stream ended before its last event.
+    pub(crate) is_complete: bool,
+}
+
+impl Assembled {
+    pub(crate) fn new(body: Value, is_complete: bool) -> Self {
+        Self { body, is_complete }
+    }
+}
+
+/// Assembles a complete reply from the events of a stream.
+pub(crate) trait Accumulate: Send {
+    /// Adds an event, and reports what it shows. Events of unknown types are ignored.
+    fn push(&mut self, event: Value, events: &mut Vec<ReplyEvent>) -> Result<(), InvalidReply>;
+
+    /// Notes the `[DONE]` that servers with the protocol of OpenAI send after the last event.
+    fn end(&mut self) {}
+
+    /// Returns the reply so far.
+    fn finish(self: Box<Self>) -> Result<Assembled, InvalidReply>;
+}
+
+/// Returns a value if it is an object, or else an empty one, so that fields can be set.
+pub(crate) fn object(value: Value) -> Value {
+    if value.is_object() { value } else { Value::Object(Map::new()) }
+}
+
+/// Creates an object. Unlike `json!`, it moves the values into it.
+pub(crate) fn fields<const N: usize>(fields: [(&str, Value); N]) -> Value {
+    Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
+/// Appends text to a field of an object, or sets it.
+pub(crate) fn append(object: &mut Value, field: &str, text: &str) {
+    match object.get_mut(field) {
+        Some(Value::String(before)) => before.push_str(text),
+        _ => object[field] = text.into(),
+    }
+}
+
+/// The JSON of a reply: text or a value.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::catalog::ExportedNames;
+/// use toolkit_providers::openai::RESPONSES;
+///
+/// let names = ExportedNames::default();
+/// let text = RESPONSES.read(r#"{"output": []}"#, &names)?;
+/// let value = RESPONSES.read(json!({ "output": [] }), &names)?;
+/// assert_eq!(text.stop_reason(), value.stop_reason());
+/// # Ok::<(), toolkit_providers::reply::InvalidReply>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum ReplyBody<'a> {
+    /// JSON text, such as the body of an HTTP response.
+    Json(&'a [u8]),
+    /// A JSON value.
+    Value(Value),
+}
+
+impl ReplyBody<'_> {
+    pub(crate) fn into_value(self) -> Result<Value, serde_json::Error> {
+        match self {
+            Self::Json(json) => serde_json::from_slice(json),
+            Self::Value(value) => Ok(value),
+        }
+    }
+}
+
+impl<'a> From<&'a [u8]> for ReplyBody<'a> {
+    fn from(json: &'a [u8]) -> Self {
+        Self::Json(json)
+    }
+}
+
+impl<'a> From<&'a Vec<u8>> for ReplyBody<'a> {
+    fn from(json: &'a Vec<u8>) -> Self {
+        Self::Json(json)
+    }
+}
+
+impl<'a> From<&'a str> for ReplyBody<'a> {
+    fn from(json: &'a str) -> Self {
+        Self::Json(json.as_bytes())
+    }
+}
+
+impl<'a> From<&'a String> for ReplyBody<'a> {
+    fn from(json: &'a String) -> Self {
+        Self::Json(json.as_bytes())
+    }
+}
+
+impl From<Value> for ReplyBody<'_> {
+    fn from(value: Value) -> Self {
+        Self::Value(value)
+    }
+}
+
+impl From<&Value> for ReplyBody<'_> {
+    fn from(value: &Value) -> Self {
+        Self::Value(value.clone())
+    }
+}
+
+/// A part of a reply that arrived, for display.
+///
+/// Events are not complete calls: these are in the [`Reply`](super::Reply) that
+/// [`ReplyStream::finish`](super::ReplyStream::finish) returns.
+///
+/// ```
+/// use toolkit_providers::reply::ReplyEvent;
+///
+/// fn show(event: &ReplyEvent) -> String {
+///     match event {
+///         ReplyEvent::Text(text) => text.clone(),
+///         ReplyEvent::CallStarted { name, .. } => format!("[{name}] "),
+///         _ => String::new(),
+///     }
+/// }
+///
+/// assert_eq!(show(&ReplyEvent::CallStarted { index: 0, name: "add".to_owned() }), "[add] ");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReplyEvent {
+    /// Text of the reply.
+    Text(String),
+    /// Text of the model's reasoning, if the provider shows it.
+    Reasoning(String),
+    /// A call begins.
+    CallStarted {
+        /// The number of calls that began before.
+        index: usize,
+        /// The name, as the model writes it.
+        name: String,
+    },
+    /// More of the arguments of a call.
+    Arguments {
+        /// The index of the call.
+        index: usize,
+        /// A piece of JSON text.
+        json: String,
+    },
+}
+
+/// The error of a reply that cannot be read.
+///
+/// ```
+/// use toolkit::catalog::ExportedNames;
+/// use toolkit_providers::anthropic::MESSAGES;
+///
+/// let error = MESSAGES.read(r#"{"choices": []}"#, &ExportedNames::default()).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "not a reply of Anthropic Messages: it has no `content`; it looks like a reply of OpenAI Chat Completions"
+/// );
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidReply {
+    api: &'static str,
+    reason: String,
+}
+
+impl InvalidReply {
+    pub(crate) fn new(api: &'static str, reason: impl Into<String>) -> Self {
+        Self { api, reason: reason.into() }
+    }
+
+    /// Creates the error of JSON that is not a reply of an API, with the API that it may be from.
+    pub(crate) fn unexpected(api: &'static str, expected: &str, json: &Value) -> Self {
+        let error = json.pointer("/error/message").or_else(|| json.get("error")).or_else(|| json.get("message"));
+        if let Some(message) = error.and_then(Value::as_str) {
+            return Self::new(api, format!("the provider reports: {}", excerpt(message)));
+        }
+        match other_api(json) {
+            Some(other) => Self::new(api, format!("it has no {expected}; it looks like a reply of {other}")),
+            None => Self::new(api, format!("it has no {expected}")),
+        }
+    }
+}
+
+/// Returns the API that a reply seems to be from.
+fn other_api(json: &Value) -> Option<&'static str> {
+    let apis = [
+        ("/content", "Anthropic Messages"),
+        ("/choices", "OpenAI Chat Completions"),
+        ("/output/message", "Bedrock Converse"),
+        ("/output", "OpenAI Responses"),
+        ("/candidates", "Gemini"),
+        ("/message", "Ollama"),
+    ];
+    apis.into_iter().find(|(pointer, _)| json.pointer(pointer).is_some()).map(|(_, api)| api)
+}
+
+fn excerpt(text: &str) -> String {
+    let short: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(500).collect();
+    short
+}
+
+impl fmt::Display for InvalidReply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not a reply of {}: {}", self.api, self.reason)
+    }
+}
+
+impl std::error::Error for InvalidReply {}

@@ -1,12 +1,19 @@
-//! A call of a tool in a model's reply.
+//! A call of a tool in a model's reply, the reply as the reader of an API takes it apart, and the result of a call
+//! as content that a provider may support.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
 
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
-use toolkit::Arguments;
+
+use super::stop::StopReason;
+use toolkit::call::ErrorKind;
 use toolkit::catalog::{ExportedName, ExportedNames};
 use toolkit::tool::ToolId;
+use toolkit::{Arguments, Content, RunResult, ToolError};
 
 /// A call of a tool in a model's reply.
 ///
@@ -207,4 +214,310 @@ pub(crate) fn find_name<'n>(names: &'n ExportedNames, namespace: Option<&str>, n
     let alone = || namespace.filter(|namespace| *namespace == name).and_then(|_| names.get(None, name));
     let bare = || PREFIXES.iter().find_map(|prefix| names.get(namespace, name.strip_prefix(prefix)?));
     names.get(namespace, name).or_else(alone).or_else(bare)
+}
+
+// A reply as the reader of an API takes it apart.
+
+/// The parts of a reply that all APIs have.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Parsed {
+    pub(crate) text: String,
+    pub(crate) reasoning: String,
+    pub(crate) calls: Vec<ToolCall>,
+    /// The results that the next request needs, in order.
+    pub(crate) slots: Vec<Slot>,
+    pub(crate) provider_calls: Vec<ProviderCall>,
+    pub(crate) stop: StopReason,
+    /// The messages that repeat the reply in the next request.
+    pub(crate) messages: Vec<Value>,
+    /// The other fields of the reply.
+    pub(crate) metadata: Value,
+    /// A hash of the reply's own id, from which the ids of calls without one are derived.
+    seed: u64,
+    used_ids: HashSet<String>,
+}
+
+/// A place for a result.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Slot {
+    /// The result of a call.
+    Call(usize),
+    /// The results of calls that the model wrapped in one.
+    Batch(Box<ToolCall>, Range<usize>),
+    /// The result of a call that only the host can make.
+    Host(usize),
+}
+
+/// A call of a tool of the provider.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::catalog::ExportedNames;
+/// use toolkit_providers::openai::RESPONSES;
+///
+/// let search = json!({ "type": "web_search_call", "id": "ws_1", "status": "completed" });
+/// let click = json!({ "type": "computer_call", "call_id": "call_1", "action": { "type": "click" } });
+/// let reply = RESPONSES.read(json!({ "output": [search, click] }), &ExportedNames::default())?;
+/// let needs_result: Vec<bool> = reply.provider_calls().iter().map(|call| call.needs_result).collect();
+/// assert_eq!(needs_result, [false, true]);
+/// # Ok::<(), toolkit_providers::reply::InvalidReply>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProviderCall {
+    /// The type of the call, such as `web_search_call` or `computer_call`.
+    pub kind: String,
+    /// The id that a result repeats.
+    pub id: Option<String>,
+    /// True if this program has to make the call, such as a click on its screen. The provider makes the others.
+    pub needs_result: bool,
+}
+
+impl Parsed {
+    /// Creates an empty reply with its id.
+    pub(crate) fn new(id: &Value) -> Self {
+        let mut hasher = DefaultHasher::new();
+        id.to_string().hash(&mut hasher);
+        Self {
+            text: String::new(),
+            reasoning: String::new(),
+            calls: Vec::new(),
+            slots: Vec::new(),
+            provider_calls: Vec::new(),
+            stop: StopReason::End,
+            messages: Vec::new(),
+            metadata: Value::Null,
+            seed: hasher.finish(),
+            used_ids: HashSet::new(),
+        }
+    }
+
+    /// Adds a call and returns its id, which is new if the call has none or that of another call.
+    pub(crate) fn push(&mut self, call: WrittenCall<'_>, names: &ExportedNames) -> &ToolCall {
+        let call = self.resolve(call, names);
+        self.slots.push(Slot::Call(self.calls.len()));
+        self.calls.push(call);
+        &self.calls[self.calls.len() - 1]
+    }
+
+    /// Adds the calls inside `wrapper`, which has one result for all of them.
+    pub(crate) fn push_batch(
+        &mut self,
+        wrapper: WrittenCall<'_>,
+        calls: Vec<WrittenCall<'_>>,
+        names: &ExportedNames,
+    ) -> &ToolCall {
+        let wrapper = self.resolve(wrapper, names);
+        let start = self.calls.len();
+        for call in calls {
+            let call = self.resolve(call, names);
+            self.calls.push(call);
+        }
+        let batch = Slot::Batch(Box::new(wrapper), start..self.calls.len());
+        match self.slots.push_mut(batch) {
+            Slot::Batch(wrapper, _) => wrapper,
+            Slot::Call(_) | Slot::Host(_) => &self.calls[start],
+        }
+    }
+
+    /// Adds a call of a tool of the provider.
+    pub(crate) fn push_provider_call(&mut self, kind: &str, id: Option<&str>, needs_result: bool) {
+        if needs_result {
+            self.slots.push(Slot::Host(self.provider_calls.len()));
+        }
+        let id = id.map(str::to_owned);
+        self.provider_calls.push(ProviderCall { kind: kind.to_owned(), id, needs_result });
+    }
+
+    /// Sets the reason why the model stopped. The calls decide, since some providers report the end of a reply
+    /// that has calls, or calls of a reply that has none.
+    pub(crate) fn stop(&mut self, stop: StopReason) {
+        self.stop = match stop {
+            StopReason::End | StopReason::ToolCalls if self.slots.is_empty() => StopReason::End,
+            StopReason::End | StopReason::ToolCalls => StopReason::ToolCalls,
+            stop => stop,
+        };
+    }
+
+    /// Sets the reason to stop to that of a truncated reply, unless the provider stated another one after which no call
+    /// runs.
+    pub(crate) fn truncate(&mut self) {
+        if self.stop.runs_calls() || self.stop == StopReason::Paused {
+            self.stop = StopReason::Truncated;
+        }
+    }
+
+    fn resolve(&mut self, call: WrittenCall<'_>, names: &ExportedNames) -> ToolCall {
+        // Mistral's client reads an absent id as this text.
+        let id = call.id.filter(|id| !matches!(*id, "" | "null"));
+        let is_own = id.is_some_and(|id| self.used_ids.insert(id.to_owned()));
+        match id {
+            Some(id) if is_own => call.resolve(id.to_owned(), true, names),
+            _ => {
+                let id = self.mint(call.name);
+                call.resolve(id, false, names)
+            }
+        }
+    }
+
+    /// Derives an id from the reply and the number of calls before it: 9 letters and digits, as Mistral requires. The
+    /// same reply always has the same ids.
+    fn mint(&mut self, name: &str) -> String {
+        const LETTERS: &[u8; 62] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+        let mut hasher = DefaultHasher::new();
+        (self.seed, name, self.used_ids.len()).hash(&mut hasher);
+        loop {
+            let mut rest = hasher.finish();
+            let letter = |_| {
+                let letter = LETTERS[usize::try_from(rest % 62).unwrap_or_default()];
+                rest /= 62;
+                char::from(letter)
+            };
+            let id: String = (0..9).map(letter).collect();
+            if self.used_ids.insert(id.clone()) {
+                return id;
+            }
+            0.hash(&mut hasher);
+        }
+    }
+}
+
+// The result of a call as content that a provider may support.
+
+/// A result that is ready to be written.
+#[derive(Debug)]
+pub(crate) enum Item<'r> {
+    /// The result of a call.
+    Answer(Answer<'r>),
+    /// A result that the host wrote.
+    Written(&'r Value),
+}
+
+/// The result of one call.
+#[derive(Debug)]
+pub(crate) struct Answer<'r> {
+    pub(crate) call: &'r ToolCall,
+    pub(crate) parts: Vec<Part>,
+    pub(crate) is_error: bool,
+}
+
+/// A part of a result.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Part {
+    Text(String),
+    /// The structured result, as JSON text.
+    Json(String),
+    /// Base64.
+    Image {
+        data: String,
+        mime_type: String,
+    },
+    /// Base64.
+    Audio {
+        data: String,
+        mime_type: String,
+    },
+    /// Base64.
+    File {
+        name: String,
+        data: String,
+        mime_type: String,
+    },
+}
+
+impl Part {
+    /// Returns the parts of the outcome of a call, and true if it is an error.
+    pub(crate) fn of(outcome: &Result<RunResult, ToolError>) -> (Vec<Self>, bool) {
+        match outcome {
+            Err(error) => {
+                let did_not_run = if matches!(error.kind(), ErrorKind::Denied | ErrorKind::Pending) {
+                    "the tool did not run: "
+                } else {
+                    ""
+                };
+                let message = Self::Text(format!("{did_not_run}{}", error.message()));
+                ([message].into_iter().chain(error.content().iter().map(Self::of_content)).collect(), true)
+            }
+            Ok(result) if !result.own_content().is_empty() => {
+                (result.own_content().iter().map(Self::of_content).collect(), false)
+            }
+            Ok(result) => (result.json().map(Self::of_json).into_iter().collect(), false),
+        }
+    }
+
+    /// A string is shown without quotes and escapes.
+    fn of_json(json: &[u8]) -> Self {
+        let text = json.starts_with(b"\"").then(|| serde_json::from_slice::<String>(json).ok()).flatten();
+        text.map_or_else(|| Self::Json(String::from_utf8_lossy(json).into_owned()), Self::Text)
+    }
+
+    fn of_content(content: &Content) -> Self {
+        match content {
+            Content::Image { data, mime_type } => Self::Image { data: data.clone(), mime_type: mime_type.clone() },
+            Content::Audio { data, mime_type } => Self::Audio { data: data.clone(), mime_type: mime_type.clone() },
+            Content::ResourceLink { uri, name, .. } => Self::Text(format!("{name}: {uri}")),
+            Content::Resource { resource } => Self::of_resource(resource),
+            other => match other.as_text() {
+                Some(text) => Self::Text(text.to_owned()),
+                None => Self::Json(serde_json::to_string(other).unwrap_or_default()),
+            },
+        }
+    }
+
+    fn of_resource(resource: &serde_json::Map<String, Value>) -> Self {
+        let field = |name: &str| resource.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (uri, mime_type, data) = (field("uri"), field("mimeType"), field("blob"));
+        match resource.get("text").and_then(Value::as_str) {
+            Some(text) => Self::Text(format!("{uri}:\n{text}")),
+            None if mime_type.starts_with("image/") => Self::Image { data, mime_type },
+            None if mime_type.starts_with("audio/") => Self::Audio { data, mime_type },
+            None => {
+                let name = uri.rsplit('/').find(|part| !part.is_empty()).unwrap_or("file").to_owned();
+                Self::File { name, data, mime_type }
+            }
+        }
+    }
+
+    /// Returns the media type and the base64 data of a part that is not text.
+    pub(crate) fn media(&self) -> Option<(&'static str, &str, &str)> {
+        match self {
+            Self::Text(_) | Self::Json(_) => None,
+            Self::Image { data, mime_type } => Some(("image", mime_type, data)),
+            Self::Audio { data, mime_type } => Some(("audio", mime_type, data)),
+            Self::File { data, mime_type, .. } => Some(("file", mime_type, data)),
+        }
+    }
+
+    /// Returns the text, or a note about what an API cannot show.
+    pub(crate) fn to_text(&self) -> String {
+        match (self, self.media()) {
+            (Self::Text(text) | Self::Json(text), _) => text.clone(),
+            (_, Some((kind, mime_type, data))) => {
+                let mime_type: String = mime_type.chars().filter(|c| !c.is_control()).take(64).collect();
+                format!("[{kind}, {mime_type}, {} bytes: not shown]", data.len() / 4 * 3)
+            }
+            (_, None) => String::new(),
+        }
+    }
+}
+
+impl Answer<'_> {
+    /// Returns all parts as one text, with a note for each that is not text. An error begins with `error: `, for APIs
+    /// without a flag.
+    pub(crate) fn to_text(&self) -> String {
+        let text = match &self.parts[..] {
+            [part] => part.to_text(),
+            parts => parts.iter().map(Part::to_text).collect::<Vec<String>>().join("\n"),
+        };
+        flagged(self.is_error, text)
+    }
+}
+
+/// Returns the text of a result for an API without a flag for errors, and which may not be empty.
+pub(crate) fn flagged(is_error: bool, text: String) -> String {
+    match (is_error, text.trim().is_empty()) {
+        (true, _) => format!("error: {text}"),
+        (false, true) => "ok".to_owned(),
+        (false, false) => text,
+    }
 }

@@ -1,19 +1,18 @@
-//! The results of a reply's calls.
+//! The results of a reply's calls, their limits, and a reply together with its results.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
+#[cfg(feature = "rmcp")]
+use rmcp::model::CallToolResult;
 use serde_json::Value;
-use toolkit::mcp::{Revision, write_error, write_result};
-use toolkit::{Dispatcher, RunResult, ToolError};
 
 use super::Reply;
-use super::answer::{Answer, Item, Part};
-use super::call::ToolCall;
-use super::limits::ResultLimits;
-use super::parsed::Slot;
+use super::call::{Answer, Item, Part, Slot, ToolCall};
 use super::truncate::{share, truncate_json, truncate_text};
+use toolkit::mcp::{Revision, write_error, write_result};
+use toolkit::{Dispatcher, RunResult, ToolError};
 
 /// The results of the calls of a reply: exactly one for each call, in the order of the calls.
 ///
@@ -233,5 +232,118 @@ fn text_bytes(part: &Part) -> usize {
     match part {
         Part::Text(text) | Part::Json(text) => text.len(),
         _ => 0,
+    }
+}
+
+/// Limits of the results of one reply.
+///
+/// A result that exceeds a limit is truncated, and its text states what is missing. The [`RunResult`] stays complete.
+///
+/// [`RunResult`]: toolkit::RunResult
+///
+/// ```
+/// use toolkit_providers::reply::ResultLimits;
+///
+/// let mut limits = ResultLimits::default();
+/// assert_eq!((limits.result_bytes, limits.total_bytes), (64 << 10, 256 << 10));
+/// limits.result_bytes = 4096;
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ResultLimits {
+    /// The maximum length of the text of one result in bytes. The default is 64 KiB, about 16,000 tokens.
+    pub result_bytes: usize,
+    /// The maximum length of the texts of all results in bytes, which is shared fairly. The default is 256 KiB.
+    pub total_bytes: usize,
+    /// The maximum size of an image, a sound or a file in bytes. A larger one becomes a note. The default is 5 MB.
+    pub media_bytes: usize,
+    /// The maximum number of images, sounds and files of all results. The default is 20.
+    pub media_count: usize,
+}
+
+impl Default for ResultLimits {
+    fn default() -> Self {
+        Self { result_bytes: 64 << 10, total_bytes: 256 << 10, media_bytes: 5_000_000, media_count: 20 }
+    }
+}
+
+#[cfg(feature = "rmcp")]
+/// Converts the results, in the order of the calls.
+impl TryFrom<&ToolResults> for Vec<CallToolResult> {
+    type Error = serde_json::Error;
+
+    fn try_from(results: &ToolResults) -> Result<Self, Self::Error> {
+        results.to_mcp(Revision::V2025_11_25).iter().map(|json| serde_json::from_slice(json)).collect()
+    }
+}
+
+/// A reply together with the results of its calls.
+///
+/// ```
+/// use serde_json::{Value, json};
+/// use toolkit::{Catalog, Dispatcher};
+/// use toolkit::catalog::Naming;
+/// use toolkit_providers::openai::{Options, respond, tools};
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let dispatcher = Dispatcher::new(Catalog::new([])?)?;
+/// let export = tools(dispatcher.catalog(), Naming::default(), Options::responses())?;
+/// let mut input: Vec<Value> = vec![json!({ "role": "user", "content": "Hello?" })];
+///
+/// let text = json!({ "type": "output_text", "text": "Hello!" });
+/// let body = json!({ "output": [{ "type": "message", "role": "assistant", "content": [text] }] });
+/// let turn = respond(&dispatcher, &export, &body).await?;
+/// input.extend(turn.messages()?);
+/// assert!(turn.is_final());
+/// assert_eq!((turn.reply.text(), input.len()), ("Hello!", 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Turn {
+    /// The reply.
+    pub reply: Reply,
+    /// The results of its calls.
+    pub results: ToolResults,
+}
+
+impl Turn {
+    /// Returns the messages to append to the next request: the reply, and the results of its calls.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a call that only the host can make has no result.
+    pub fn messages(&self) -> Result<Vec<Value>, Unanswered> {
+        let mut messages = self.reply.messages().to_vec();
+        messages.extend(self.results.messages()?);
+        Ok(messages)
+    }
+
+    /// Returns true if the model waits for no results: its text is the answer, unless its
+    /// [stop reason](Reply::stop_reason) gives another reason.
+    #[must_use]
+    pub fn is_final(&self) -> bool {
+        !self.reply.needs_results()
+    }
+}
+
+#[cfg(feature = "async")]
+impl super::Api {
+    /// Reads a reply and runs its calls. `export` is the export whose tools were sent with the request.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the JSON is not a reply of this API. The error of a call is its result.
+    pub async fn respond<'b>(
+        self,
+        dispatcher: &toolkit::Dispatcher,
+        export: &crate::Export,
+        body: impl Into<super::ReplyBody<'b>>,
+    ) -> Result<Turn, super::InvalidReply> {
+        let reply = self.read(body, &export.names)?;
+        let results = reply.run(dispatcher).await;
+        Ok(Turn { reply, results })
     }
 }

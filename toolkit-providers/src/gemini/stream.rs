@@ -1,13 +1,12 @@
-//! A response from the chunks of its stream, each of which has the form of a whole response.
+//! A response from the chunks of its stream, each of which has the form of a whole response: also the arguments of
+//! a call that arrive in pieces.
 
 use serde_json::{Map, Value};
 
-use super::content::{NAME, position, stop_of};
-use super::fields::{
-    BLOCK_REASON, FINISH_REASON, FUNCTION_CALL, PARTIAL_ARGS, PROMPT_FEEDBACK, THOUGHT_SIGNATURE, WILL_CONTINUE, get,
-    get_mut, take, text,
+use super::content::{
+    BLOCK_REASON, BOOL_VALUE, FINISH_REASON, FUNCTION_CALL, JSON_PATH, NAME, NULL_VALUE, NUMBER_VALUE, PARTIAL_ARGS,
+    PROMPT_FEEDBACK, STRING_VALUE, THOUGHT_SIGNATURE, WILL_CONTINUE, get, get_mut, position, stop_of, take, text,
 };
-use super::partial_args::PartialArgs;
 use crate::reply::{Accumulate, Assembled, InvalidReply, ReplyEvent, stated};
 
 /// The maximum number of items of arrays that a model skips in the arguments of all calls.
@@ -235,5 +234,167 @@ fn merge(object: &mut Map<String, Value>, fields: Value) {
                 object.insert(name, value);
             }
         }
+    }
+}
+
+// Arguments of a call that arrive in pieces, each with its JSON path.
+
+/// The maximum number of keys and indexes in a path.
+const MAX_DEPTH: usize = 100;
+
+/// The arguments so far.
+#[derive(Debug, Default)]
+pub(super) struct PartialArgs {
+    args: Map<String, Value>,
+    /// The path of a string whose end has not arrived yet.
+    open: Option<String>,
+}
+
+/// A key or an index of a path.
+#[derive(Debug, PartialEq)]
+enum Step {
+    Key(String),
+    Index(usize),
+}
+
+impl PartialArgs {
+    /// Adds arguments that arrive whole.
+    pub(super) fn extend(&mut self, args: Map<String, Value>) {
+        self.args.extend(args);
+    }
+
+    /// Adds a piece. Items of arrays that were skipped are null, and are subtracted from `gaps_left`, as an index may
+    /// be any number.
+    ///
+    /// Returns the path if it is invalid, or leads too far.
+    pub(super) fn push(&mut self, piece: &Value, gaps_left: &mut usize) -> Result<(), String> {
+        let path = get(piece, JSON_PATH).and_then(Value::as_str).map(str::to_owned).or_else(|| self.open.clone());
+        let Some((path, value)) = path.zip(value(piece)) else { return Ok(()) };
+        let place = steps(&path).and_then(|steps| place(&mut self.args, &steps, gaps_left));
+        let Some(place) = place else { return Err(path) };
+        match (place, value) {
+            (Value::String(text), Value::String(more)) if self.open.as_ref() == Some(&path) => text.push_str(&more),
+            (place, value) => *place = value,
+        }
+        self.open = (get(piece, WILL_CONTINUE) == Some(&Value::Bool(true))).then_some(path);
+        Ok(())
+    }
+
+    /// Returns the arguments, and the JSON text of incomplete arguments if the end of a string is missing.
+    pub(super) fn finish(self) -> (Value, Option<String>) {
+        let args = Value::Object(self.args);
+        let incomplete = self.open.map(|_| args.to_string().trim_end_matches('}').to_owned());
+        (args, incomplete)
+    }
+}
+
+fn value(piece: &Value) -> Option<Value> {
+    let null = get(piece, NULL_VALUE).map(|_| Value::Null);
+    [STRING_VALUE, NUMBER_VALUE, BOOL_VALUE].into_iter().find_map(|field| get(piece, field).cloned()).or(null)
+}
+
+/// Parses a path such as `$.a.b[0]['c d']`.
+fn steps(path: &str) -> Option<Vec<Step>> {
+    let mut rest = path.strip_prefix('$')?;
+    let mut steps = Vec::new();
+    while !rest.is_empty() && steps.len() < MAX_DEPTH {
+        let (step, after) = match rest.strip_prefix('.') {
+            Some(name) => {
+                let (name, after) = name.split_at(name.find(['.', '[']).unwrap_or(name.len()));
+                ((!name.is_empty()).then(|| Step::Key(name.to_owned()))?, after)
+            }
+            None => bracket(rest.strip_prefix('[')?)?,
+        };
+        steps.push(step);
+        rest = after;
+    }
+    rest.is_empty().then_some(steps)
+}
+
+/// Parses what follows a `[`, and returns the rest.
+fn bracket(text: &str) -> Option<(Step, &str)> {
+    let Some(quote) = text.chars().next().filter(|c| matches!(c, '"' | '\'')) else {
+        let (index, after) = text.split_once(']')?;
+        return Some((Step::Index(index.parse().ok()?), after));
+    };
+    // The name, as a JSON string.
+    let mut json = String::from('"');
+    let mut chars = text.char_indices().skip(1);
+    loop {
+        match chars.next()?.1 {
+            '\\' => match chars.next()?.1 {
+                '\'' => json.push('\''),
+                escaped => json.extend(['\\', escaped]),
+            },
+            c if c == quote => break,
+            '"' => json.push_str("\\\""),
+            c => json.push(c),
+        }
+    }
+    json.push('"');
+    let (bracket, end) = chars.next().map(|(position, c)| (c, position + 1))?;
+    let key = serde_json::from_str(&json).ok().filter(|_| bracket == ']')?;
+    Some((Step::Key(key), &text[end..]))
+}
+
+/// Returns the place of a path, which is created if there is none.
+fn place<'v>(args: &'v mut Map<String, Value>, steps: &[Step], gaps_left: &mut usize) -> Option<&'v mut Value> {
+    let (Step::Key(first), steps) = steps.split_first()? else { return None };
+    let mut place = args.entry(first.as_str()).or_insert(Value::Null);
+    for step in steps {
+        place = match step {
+            Step::Key(key) => {
+                if !place.is_object() {
+                    *place = Value::Object(Map::new());
+                }
+                place.as_object_mut()?.entry(key.as_str()).or_insert(Value::Null)
+            }
+            Step::Index(index) => {
+                if !place.is_array() {
+                    *place = Value::Array(Vec::new());
+                }
+                let items = place.as_array_mut()?;
+                if let Some(n_gaps) = index.checked_sub(items.len()) {
+                    *gaps_left = gaps_left.checked_sub(n_gaps)?;
+                    items.resize(index + 1, Value::Null);
+                }
+                items.get_mut(*index)?
+            }
+        };
+    }
+    Some(place)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{PartialArgs, Step, steps};
+
+    #[test]
+    fn a_path_has_names_indexes_and_quoted_names() {
+        let key = |key: &str| Step::Key(key.to_owned());
+        assert_eq!(steps("$.a.b[12].c"), Some(vec![key("a"), key("b"), Step::Index(12), key("c")]));
+        assert_eq!(steps(r#"$['a.b']["c]"]['d\'"\u00e4']"#), Some(vec![key("a.b"), key("c]"), key("d'\"ä")]));
+        for invalid in ["a", "$a", "$..a", "$.a[", "$.a[-1]", "$.a[*]", "$['a'", "$['a'x", "$['", "$.a[1e3]"] {
+            assert_eq!(steps(invalid), None, "{invalid}");
+        }
+        assert_eq!(steps(&format!("${}", ".a".repeat(101))), None);
+    }
+
+    #[test]
+    fn the_number_of_skipped_items_is_bounded() {
+        let mut gaps_left = 10;
+        let mut args = PartialArgs::default();
+        let mut push = |path: &str| args.push(&json!({ "jsonPath": path, "numberValue": 1 }), &mut gaps_left);
+        push("$.a[4]").unwrap();
+        push("$.b[6]").unwrap();
+        push("$.c[0]").unwrap();
+        for path in ["$.d[1]", "$.a[999999999]", "$.a[18446744073709551615]", "$[0]", "$"] {
+            assert_eq!(push(path), Err(path.to_owned()));
+        }
+        let (args, incomplete) = args.finish();
+        assert_eq!(args["a"], json!([Value::Null, Value::Null, Value::Null, Value::Null, 1]));
+        assert_eq!(incomplete, None);
     }
 }
