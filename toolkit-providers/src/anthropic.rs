@@ -8,9 +8,9 @@ use super::dialect::Dialect;
 use super::export::Export;
 use super::loss::{Effect, Loss, Side};
 use super::lower::is_plain;
+use super::lower::{StrictResult, is_requested, lower_strict};
 use super::reader::{Fields, read_function};
 use super::request::{Member, RequestLimits, apply_limits};
-use super::strict::{StrictResult, is_requested, lower_strict};
 use super::tool_export::{ToolExport, provider_description, unsupported_fields};
 use crate::reply::{
     Accumulate, Answer, Api, Assembled, CallArguments, Format, InvalidReply, Item, Parsed, Part, ReplyEvent,

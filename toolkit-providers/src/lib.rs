@@ -39,7 +39,6 @@ pub mod openai;
 mod reader;
 pub mod reply;
 mod request;
-mod strict;
 mod tool_export;
 pub mod typescript;
 

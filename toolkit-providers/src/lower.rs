@@ -4,37 +4,28 @@
 //! whatever the lowered schema accepts, after [`restore`] has removed the nulls that represent absent arguments, unless
 //! a loss reports otherwise.
 
-mod bounds;
 mod choice;
-mod closed;
-mod disjoint;
-mod join;
-mod legacy;
-mod limits;
-mod list;
+mod containers;
+mod keywords;
 mod lowering;
-mod merge_objects;
+mod merge;
 mod normal;
-mod nullable;
-mod object;
-mod optional;
 mod reference;
-mod restore;
-mod root;
 mod rules;
-mod spread;
-mod types;
+mod schema;
 
 use serde_json::Value;
 
-pub(super) use self::disjoint::are_disjoint;
 use self::lowering::Lowering;
+pub(super) use self::merge::are_disjoint;
 use self::normal::Normal;
-pub use self::restore::restore;
 pub(super) use self::rules::is_plain;
-use super::dialect::Dialect;
+use self::schema::{keeps_root, lower_root};
+use super::dialect::{Dialect, Limits};
 use super::loss::{Effect, Loss, Side};
-use toolkit_schema::inline;
+use toolkit::call::without_absent;
+use toolkit::tool::Tool;
+use toolkit_schema::{Schema, inline};
 
 /// A schema in a dialect, with the losses of the conversion.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,7 +82,7 @@ pub(super) fn lower_unsorted(schema: &Value, dialect: &Dialect, side: Side) -> L
 
 /// Normalizes `schema` for `dialect` and every other dialect with the same `root_choice`.
 pub(super) fn normalize(schema: &Value, dialect: &Dialect, side: Side) -> Normal {
-    let mut normal = normal::normalized(schema, |root| root::keeps_root(root, dialect, side));
+    let mut normal = normal::normalized(schema, |root| keeps_root(root, dialect, side));
     inline::inline(&mut normal.schema);
     normal
 }
@@ -108,9 +99,86 @@ pub(super) fn lower_normal(normal: Normal, dialect: &Dialect, side: Side) -> Low
     for (at, keyword) in normal.anchors {
         lowering.report(&at, keyword, Effect::MetadataOnly, "is removed; references point to definitions");
     }
-    let mut schema = lowering.root(normal.schema);
+    let mut schema = lower_root(&mut lowering, normal.schema);
     // A reference may not be recursive any longer.
     inline::inline(&mut schema);
-    lowering.check_limits(&schema);
+    check_limits(&mut lowering, &schema);
     Lowered { schema, losses: lowering.losses }
+}
+
+fn check_limits(lowering: &mut Lowering<'_>, schema: &Value) {
+    let limits = lowering.dialect.limits;
+    if limits == Limits::NONE {
+        return;
+    }
+    let size = Limits::taken_by(schema);
+    for ((what, most), (_, has)) in limits.named().into_iter().zip(size.named()) {
+        if has > most {
+            let name = lowering.dialect.name;
+            lowering.report(
+                "",
+                "limit",
+                Effect::Narrowed,
+                format!("of {name} is {most} {what}, but the schema has {has}"),
+            );
+        }
+    }
+}
+
+/// Removes each null that represents an absent argument: where the tool's own schema neither allows null nor requires
+/// the argument.
+///
+/// A dispatcher does the same with arguments that do not match the schema, unless its
+/// [`Coercion`](toolkit::call::Coercion) is off.
+///
+/// ```
+/// # use serde_json::json;
+/// # use toolkit_providers::restore;
+/// # use toolkit::schema::Schema;
+/// let schema = Schema::from_value(json!({
+///     "type": "object",
+///     "properties": { "unit": { "type": "string" }, "note": { "type": ["string", "null"] } },
+/// }))?;
+/// let sent = json!({ "unit": null, "note": null });
+/// assert_eq!(restore(&schema, sent), json!({ "note": null }));
+/// # Ok::<(), toolkit::schema::SchemaError>(())
+/// ```
+#[must_use]
+pub fn restore(schema: &Schema, arguments: Value) -> Value {
+    without_absent(schema, arguments)
+}
+
+/// An input schema, in strict mode where that is possible.
+pub(super) struct StrictResult {
+    pub(super) lowered: Lowered,
+    pub(super) is_strict: bool,
+    /// The size of the strict schema, even if it does not express the tool; `None` if strict mode was not requested.
+    pub(super) strict_size: Option<Limits>,
+    /// The reasons why strict mode was requested but is not possible.
+    pub(super) not_strict: Vec<Loss>,
+}
+
+/// Returns the value of `field` in a tool that was read from a provider, or else `options`.
+pub(super) fn is_requested(tool: &Tool, field: &str, options: bool) -> bool {
+    tool.metadata().unknown.get(field).and_then(Value::as_bool).unwrap_or(options)
+}
+
+/// Lowers the input schema of `tool` to `strict`, if that dialect is given and expresses everything that the tool
+/// accepts, or else to `fallback`. The keys of the result are not sorted.
+pub(super) fn lower_strict(tool: &Tool, strict: Option<&Dialect>, fallback: &Dialect) -> StrictResult {
+    let normal = normalize(tool.input().as_value(), fallback, Side::Input);
+    let Some(strict) = strict else {
+        let lowered = lower_normal(normal, fallback, Side::Input);
+        return StrictResult { lowered, is_strict: false, strict_size: None, not_strict: Vec::new() };
+    };
+    debug_assert_eq!(strict.root_choice, fallback.root_choice, "both dialects have the same normal form");
+    let lowered = lower_normal(normal.clone(), strict, Side::Input);
+    let strict_size = Some(Limits::taken_by(&lowered.schema));
+    if lowered.is_whole() {
+        return StrictResult { lowered, is_strict: true, strict_size, not_strict: Vec::new() };
+    }
+    let mut not_strict = lowered.losses;
+    not_strict.retain(|loss| loss.effect == Effect::Narrowed);
+    let lowered = lower_normal(normal, fallback, Side::Input);
+    StrictResult { lowered, is_strict: false, strict_size, not_strict }
 }

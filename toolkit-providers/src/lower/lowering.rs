@@ -1,11 +1,10 @@
-//! The state of a conversion, and the order of its passes.
+//! The state of a conversion, the report of its losses, and the sentences that replace keywords.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::keywords::Keywords;
 use crate::dialect::Dialect;
 use crate::loss::{Effect, Loss, Side};
-
-pub(super) type Keywords = Map<String, Value>;
 
 /// The state of a conversion.
 ///
@@ -27,55 +26,61 @@ impl Lowering<'_> {
         self.losses.push(Loss { side, pointer, keyword, effect, reason: reason.into() });
     }
 
-    /// Lowers a subschema and its subschemas.
-    pub(super) fn schema(&mut self, schema: Value, at: &str) -> Option<Value> {
-        let keywords = match schema {
-            Value::Object(keywords) => keywords,
-            Value::Bool(false) => Map::from_iter([("not".to_owned(), json!({}))]),
-            _ => Map::new(),
-        };
-        self.keywords(keywords, at).map(Value::Object)
+    /// Returns true if the dialect supports recursive references.
+    pub(super) fn follows_references(&self) -> bool {
+        let restricts = self.dialect.keywords.is_some();
+        self.dialect.recursion && self.dialect.reads("$ref") && !(self.is_opaque && restricts)
     }
+}
 
-    /// Lowers the keywords of a schema in one pass for each group of keywords. The passes call [`Lowering::schema`] for
-    /// subschemas.
-    pub(super) fn keywords(&mut self, mut keywords: Keywords, at: &str) -> Option<Keywords> {
-        let excludes_all = |excluded: &Value| *excluded == true || *excluded == json!({});
-        if !self.dialect.reads("not") && keywords.get("not").is_some_and(excludes_all) {
-            return None;
+/// Appends a sentence about `keyword` to the description; returns false if there is no sentence for it.
+pub(super) fn describe(keywords: &mut Keywords, keyword: &str) -> bool {
+    let Some(sentence) = keywords.get(keyword).and_then(|value| sentence(keyword, value)) else {
+        return false;
+    };
+    append(keywords, &sentence);
+    true
+}
+
+/// Appends a sentence to the description.
+pub(super) fn append(keywords: &mut Keywords, sentence: &str) {
+    let text = match keywords.get("description").and_then(Value::as_str).map(str::trim_end) {
+        None | Some("") => sentence.to_owned(),
+        Some(text) if text.ends_with(['.', '!', '?', ':']) => format!("{text} {sentence}"),
+        Some(text) => format!("{text}. {sentence}"),
+    };
+    keywords.insert("description".to_owned(), json!(text));
+}
+
+fn sentence(keyword: &str, value: &Value) -> Option<String> {
+    Some(match keyword {
+        "minimum" => format!("At least {value}."),
+        "maximum" => format!("At most {value}."),
+        "exclusiveMinimum" => format!("More than {value}."),
+        "exclusiveMaximum" => format!("Less than {value}."),
+        "multipleOf" => format!("A multiple of {value}."),
+        "minLength" => format!("At least {}.", pluralized(value, "character")),
+        "maxLength" => format!("At most {}.", pluralized(value, "character")),
+        "minItems" => format!("At least {}.", pluralized(value, "item")),
+        "maxItems" => format!("At most {}.", pluralized(value, "item")),
+        "minProperties" => format!("At least {}.", pluralized(value, "property")),
+        "maxProperties" => format!("At most {}.", pluralized(value, "property")),
+        "uniqueItems" if *value == true => "Items are unique.".to_owned(),
+        "pattern" => format!("Matches the pattern `{}`.", value.as_str()?),
+        "format" => format!("Format: {}.", value.as_str()?),
+        "default" => format!("Default: {value}."),
+        "enum" => {
+            let values: Vec<String> = value.as_array()?.iter().map(Value::to_string).collect();
+            format!("One of {}.", values.join(", "))
         }
-        if self.dialect.nullable && keywords.get("nullable") == Some(&Value::Bool(true)) {
-            self.report(
-                at,
-                "nullable",
-                Effect::Widened,
-                "is not a keyword of JSON Schema, but the dialect reads it and accepts null",
-            );
-        }
-        let n_lost_before = self.n_lost_references;
-        self.lower_unevaluated(&mut keywords, at);
-        self.lower_unevaluated_items(&mut keywords, at);
-        self.lower_all_of(&mut keywords, at)?;
-        // The parts of `allOf`, such as the target of a reference, may have been merged. A part with a lost reference could
-        // declare any property.
-        if self.n_lost_references == n_lost_before {
-            self.lower_unevaluated(&mut keywords, at);
-        }
-        self.lower_unevaluated_items(&mut keywords, at);
-        let is_dynamic = keywords.contains_key("$dynamicRef") && !self.follows_references();
-        if keywords.contains_key("$ref") || is_dynamic {
-            self.remove_rejected(&mut keywords, at);
-            return self.lower_reference(keywords, at);
-        }
-        self.lower_choices(&mut keywords, at)?;
-        self.lower_constant(&mut keywords)?;
-        self.lower_types(&mut keywords, at)?;
-        self.lower_object(&mut keywords, at)?;
-        self.lower_list(&mut keywords, at)?;
-        self.lower_remaining(&mut keywords, at);
-        self.lower_dependent(&mut keywords, n_lost_before, at);
-        self.lower_nullable(&mut keywords, at);
-        self.lower_to_rules(&mut keywords, at);
-        Some(keywords)
+        _ => return None,
+    })
+}
+
+fn pluralized(n: &Value, what: &str) -> String {
+    match (n.as_f64() == Some(1.0), what) {
+        (true, what) => format!("{n} {what}"),
+        (false, "property") => format!("{n} properties"),
+        (false, what) => format!("{n} {what}s"),
     }
 }

@@ -4,12 +4,26 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::legacy;
-use super::lowering::Keywords;
+use super::keywords::Keywords;
 use toolkit_schema::{child, walk};
 
 /// The maximum number of consecutive references that are followed from the root.
 const MAX_HOPS: usize = 32;
+
+/// The keywords of later drafts, which draft-07 ignores.
+const LATER: [&str; 11] = [
+    "prefixItems",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    "dependentRequired",
+    "dependentSchemas",
+    "minContains",
+    "maxContains",
+    "$anchor",
+    "$dynamicAnchor",
+    "$dynamicRef",
+    "$recursiveRef",
+];
 
 /// A normalized schema.
 #[derive(Clone)]
@@ -29,7 +43,7 @@ pub(crate) struct Normal {
 pub(super) fn normalized(schema: &Value, keeps_root: impl FnOnce(&Keywords) -> bool) -> Normal {
     if has_nested_id(schema, 0) {
         let mut document = schema.clone();
-        legacy::modernize(&mut document);
+        modernize(&mut document);
         return Normal { schema: document, is_opaque: true, anchors: Vec::new() };
     }
     // References are resolved before anything moves.
@@ -53,7 +67,7 @@ pub(super) fn normalized(schema: &Value, keeps_root: impl FnOnce(&Keywords) -> b
     if let (Value::Object(root), false) = (&mut root, definitions.is_empty()) {
         root.insert("$defs".to_owned(), definitions.into());
     }
-    legacy::modernize(&mut root);
+    modernize(&mut root);
     let mut anchors = Vec::new();
     find_anchors(schema, "", &mut anchors);
     Normal { schema: root, is_opaque: false, anchors }
@@ -92,7 +106,7 @@ fn followed_root(document: &Value) -> Value {
         let (Some(target), Value::Object(keywords)) = (target.filter(|target| *target != document), &mut root) else {
             break;
         };
-        if legacy::is_legacy(document) {
+        if is_legacy(document) {
             keywords.retain(|keyword, _| belongs_to_root(keyword) || walk::is_annotation(keyword));
         }
         keywords.remove("$ref");
@@ -225,4 +239,57 @@ fn place_of_anchor(document: &Value, name: &str) -> Option<String> {
         }
     }
     None
+}
+
+/// Rewrites a document with the `$schema` of draft-07 to draft 2020-12.
+pub(super) fn modernize(document: &mut Value) {
+    if is_legacy(document) {
+        rewrite(document);
+    }
+}
+
+/// Returns true if the `$schema` of a document is a draft before 2019-09.
+pub(super) fn is_legacy(document: &Value) -> bool {
+    let dialect = document.get("$schema").and_then(Value::as_str).unwrap_or_default();
+    dialect.contains("/draft-0")
+}
+
+fn rewrite(schema: &mut Value) {
+    let Value::Object(keywords) = schema else {
+        return;
+    };
+    if keywords.get("$ref").is_some_and(Value::is_string) {
+        // Draft-07 ignores the keywords beside a reference.
+        let stays = |keyword: &str| {
+            walk::is_annotation(keyword) || matches!(keyword, "$ref" | "$schema" | "$defs" | "definitions")
+        };
+        keywords.retain(|keyword, _| stays(keyword));
+    }
+    for keyword in LATER {
+        keywords.remove(keyword);
+    }
+    if let Some(anchor) = keywords.get("$id").and_then(Value::as_str).and_then(|id| id.strip_prefix('#')) {
+        let anchor = anchor.into();
+        keywords.remove("$id");
+        keywords.insert("$anchor".to_owned(), anchor);
+    }
+    let others = keywords.remove("additionalItems");
+    if let Some(Value::Array(items)) = keywords.get_mut("items") {
+        let items = std::mem::take(items);
+        keywords.remove("items");
+        keywords.extend(others.map(|others| ("items".to_owned(), others)));
+        if !items.is_empty() {
+            keywords.insert("prefixItems".to_owned(), items.into());
+        }
+    }
+    if let Some(Value::Object(dependencies)) = keywords.remove("dependencies") {
+        let (schemas, names): (Map<_, _>, Map<_, _>) =
+            dependencies.into_iter().partition(|(_, depends)| walk::is_schema(depends));
+        for (keyword, depends) in [("dependentSchemas", schemas), ("dependentRequired", names)] {
+            if !depends.is_empty() {
+                keywords.insert(keyword.to_owned(), depends.into());
+            }
+        }
+    }
+    walk::each_mut(keywords, |_, sub| rewrite(sub));
 }

@@ -4,10 +4,10 @@
 use serde_json::{Map, Value, json};
 
 use crate::dialect::{Dialect, Limits};
+use crate::lower::{StrictResult, is_requested, lower_strict};
 use crate::reader::{Fields, read_function};
 use crate::reply::{CallArguments, Parsed, ToolCall, WrittenCall, find_name};
 use crate::request::{Member, Usage, schema_usage};
-use crate::strict::{StrictResult, is_requested, lower_strict};
 use crate::tool_export::{ToolExport, provider_description, unsupported_fields};
 use toolkit::catalog::ExportedNames;
 use toolkit::tool::{ParseToolError, Tool};

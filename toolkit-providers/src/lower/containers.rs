@@ -1,0 +1,455 @@
+//! Objects and arrays.
+//!
+//! In a closed object only declared properties are accepted. Where a dialect requires all properties, null represents an
+//! absent one.
+
+use serde_json::{Map, Value, json};
+
+use super::keywords::{Keywords, applies_only_to, describes_objects, has_in_place, simplify_unevaluated};
+use super::lowering::{Lowering, describe};
+use super::rules::breaks_rule;
+use super::schema::lower_schema;
+use crate::loss::Effect;
+use toolkit_schema::child;
+
+/// Lowers the keywords of objects; `None` if no value is left.
+pub(super) fn lower_object(lowering: &mut Lowering<'_>, keywords: &mut Keywords, at: &str) -> Option<()> {
+    lower_patterns(lowering, keywords, at);
+    if lowering.dialect.closed && describes_objects(keywords) && !declare_required(keywords) {
+        return exclude_type(lowering, keywords, "object", at);
+    }
+    close_object(lowering, keywords, at);
+    if let Some(Value::Object(properties)) = keywords.remove("properties") {
+        let Some(properties) = lower_properties(lowering, keywords, properties, at) else {
+            return exclude_type(lowering, keywords, "object", at);
+        };
+        keywords.insert("properties".to_owned(), properties.into());
+    }
+    match keywords.remove("additionalProperties") {
+        Some(Value::Bool(open)) => drop(keywords.insert("additionalProperties".to_owned(), open.into())),
+        Some(others) => {
+            let others =
+                lower_schema(lowering, others, &child(at, "additionalProperties")).unwrap_or(Value::Bool(false));
+            keywords.insert("additionalProperties".to_owned(), others);
+        }
+        None => {}
+    }
+    if lowering.dialect.all_required {
+        require_all(keywords);
+    }
+    Some(())
+}
+
+/// Lowers the properties; `None` if a required one accepts no value.
+fn lower_properties(
+    lowering: &mut Lowering<'_>,
+    keywords: &Keywords,
+    properties: Map<String, Value>,
+    at: &str,
+) -> Option<Map<String, Value>> {
+    let at_properties = child(at, "properties");
+    let refuses_others = keywords.get("additionalProperties") == Some(&Value::Bool(false))
+        && lowering.dialect.reads("additionalProperties")
+        && !keywords.contains_key("patternProperties");
+    let is_required = |name: &str| {
+        let required = keywords.get("required").and_then(Value::as_array);
+        required.is_some_and(|names| names.iter().any(|required| required == name))
+    };
+    let mut lowered = Map::new();
+    for (name, schema) in properties {
+        let at = child(&at_properties, &name);
+        match lower_schema(lowering, schema, &at) {
+            Some(schema) => drop(lowered.insert(name, schema)),
+            None if is_required(&name) => return None,
+            // Undeclared properties are rejected.
+            None if refuses_others => {}
+            None => {
+                drop(lowered.insert(name, accept_any(lowering, &at, "rejects every value, which is not supported")))
+            }
+        }
+    }
+    Some(lowered)
+}
+
+/// Removes a type from a schema that accepts no value of it; `None` if no type is left.
+pub(super) fn exclude_type(lowering: &mut Lowering<'_>, keywords: &mut Keywords, name: &str, at: &str) -> Option<()> {
+    let is_nullable = keywords.get("nullable") == Some(&Value::Bool(true));
+    match keywords.get_mut("type") {
+        Some(Value::String(other)) if other != name => {}
+        Some(only @ Value::String(_)) if lowering.dialect.nullable && is_nullable => {
+            *only = json!("null");
+            // The enum does not contain the null any longer, which `nullable` expresses.
+            keywords.retain(|keyword, _| !matches!(keyword.as_str(), "nullable" | "enum" | "const"));
+        }
+        Some(Value::Array(names)) if names.iter().any(|other| other != name) => {
+            names.retain(|other| other != name);
+            if let [only] = &names[..] {
+                let only = only.clone();
+                keywords.insert("type".to_owned(), only);
+            }
+        }
+        Some(_) => return None,
+        None => lowering.report(at, "type", Effect::Widened, format!("cannot exclude {name}; any type is accepted")),
+    }
+    keywords.retain(|keyword, _| !applies_only_to(keyword, name));
+    Some(())
+}
+
+/// Returns a schema that accepts any value, in place of one that the dialect cannot express.
+pub(super) fn accept_any(lowering: &mut Lowering<'_>, at: &str, reason: &str) -> Value {
+    lowering.report(at, "not", Effect::Widened, reason);
+    if lowering.dialect.untyped {
+        return json!({});
+    }
+    lowering.report(at, "type", Effect::Narrowed, "is missing, but required; only strings can be sent");
+    json!({ "type": "string" })
+}
+
+/// Declares the required properties of a closed object; false if the object rejects one of them.
+fn declare_required(keywords: &mut Keywords) -> bool {
+    let Some(Value::Array(required)) = keywords.get("required") else {
+        return true;
+    };
+    let names: Vec<String> = required.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+    let others = keywords.get("additionalProperties").cloned().unwrap_or_else(|| json!({}));
+    if names.is_empty() {
+        return true;
+    }
+    let Value::Object(properties) = keywords.entry("properties").or_insert_with(|| json!({})) else {
+        return true;
+    };
+    for name in names {
+        if !properties.contains_key(&name) {
+            if others == false {
+                return false;
+            }
+            properties.insert(name, others.clone());
+        }
+    }
+    true
+}
+
+/// Closes an object if the dialect requires it.
+pub(super) fn close_object(lowering: &mut Lowering<'_>, keywords: &mut Keywords, at: &str) {
+    if !lowering.dialect.closed || !describes_objects(keywords) {
+        return;
+    }
+    let declares = keywords.get("properties").and_then(Value::as_object).is_some_and(|named| !named.is_empty());
+    let others = keywords.insert("additionalProperties".to_owned(), false.into());
+    let unevaluated = keywords.remove("unevaluatedProperties");
+    let reason = match (others, unevaluated) {
+        (Some(Value::Bool(false)), _) => return,
+        (Some(_), _) => "has to be `false`; properties of arbitrary names cannot be sent",
+        (None, unevaluated) if has_in_place(keywords) => match unevaluated {
+            Some(_) => "is set to `false`; properties that another part of the schema declares cannot be sent",
+            None => "is set to `false`; properties that only another part of the schema declares cannot be sent",
+        },
+        (None, Some(Value::Bool(false))) => return,
+        (None, None) if declares && !keywords.contains_key("enum") && !keywords.contains_key("const") => {
+            let reason = "is set to `false`; undeclared properties cannot be sent";
+            return lowering.report(at, "additionalProperties", Effect::MetadataOnly, reason);
+        }
+        (None, _) => "has to be `false`; properties of arbitrary names cannot be sent",
+    };
+    lowering.report(at, "additionalProperties", Effect::Narrowed, reason);
+}
+
+/// Replaces `unevaluatedProperties` by `additionalProperties` where both have the same meaning, and removes it if
+/// the dialect does not support it.
+pub(super) fn lower_unevaluated(lowering: &mut Lowering<'_>, keywords: &mut Keywords, at: &str) {
+    let is_closed = keywords.get("unevaluatedProperties") == Some(&Value::Bool(false));
+    let reads = lowering.dialect.reads("unevaluatedProperties");
+    let reads_additional = lowering.dialect.reads("additionalProperties");
+    if (is_closed || !reads) && (reads_additional || keywords.contains_key("additionalProperties")) {
+        let is_schema = keywords.get("unevaluatedProperties").is_some_and(Value::is_object);
+        simplify_unevaluated(keywords);
+        let describes = is_schema && keywords.get("additionalProperties").is_some_and(Value::is_object);
+        if describes && lowering.dialect.all_required && requires_undeclared(keywords) {
+            // A validator does not report violations inside unevaluated properties.
+            let reason =
+                "applies to required properties; a null inside them that represents an absent property is rejected";
+            lowering.report(at, "unevaluatedProperties", Effect::Widened, reason);
+        }
+    }
+    // The object will be closed, which has the same meaning.
+    if !reads && !lowering.dialect.closed && keywords.remove("unevaluatedProperties").is_some() {
+        lowering.report(at, "unevaluatedProperties", Effect::Widened, "is not supported");
+    }
+}
+
+fn requires_undeclared(keywords: &Keywords) -> bool {
+    let is_declared = |name: &str| keywords.get("properties").is_some_and(|properties| properties.get(name).is_some());
+    let required = keywords.get("required").and_then(Value::as_array).into_iter().flatten();
+    required.filter_map(Value::as_str).any(|name| !is_declared(name))
+}
+
+/// Removes `patternProperties` if the dialect does not support it.
+///
+/// A closed object then rejects the properties that match a pattern, and an open one accepts properties with any
+/// name.
+pub(super) fn lower_patterns(lowering: &mut Lowering<'_>, keywords: &mut Keywords, at: &str) {
+    if lowering.dialect.reads("patternProperties") && !breaks_rule(lowering, keywords, "patternProperties") {
+        return lower_supported_patterns(lowering, keywords, at);
+    }
+    let Some(Value::Object(patterns)) = keywords.remove("patternProperties") else {
+        return;
+    };
+    let refuses_others = keywords.get("additionalProperties").is_some_and(|others| *others != true);
+    if patterns.is_empty() {
+        return;
+    }
+    if !lowering.dialect.closed {
+        if refuses_others {
+            let others = keywords.remove("additionalProperties");
+            let reason = "cannot be restricted without `patternProperties`";
+            lowering.report(at, "additionalProperties", Effect::Widened, reason);
+            let mut schemas = patterns.into_values();
+            if let (Some(Value::Bool(false)), Some(only), None) = (others, schemas.next(), schemas.next()) {
+                keywords.insert("additionalProperties".to_owned(), only);
+            }
+        }
+        lowering.report(at, "patternProperties", Effect::Widened, "is not supported; keys need not match a pattern");
+        return;
+    }
+    let reason = "is not supported; keys that match a pattern cannot be sent";
+    lowering.report(at, "patternProperties", Effect::Narrowed, reason);
+    // A declared or required property may match a pattern, too.
+    let is_empty = |keyword: &str, size: fn(&Value) -> usize| keywords.get(keyword).is_none_or(|has| size(has) == 0);
+    let n_properties = |has: &Value| has.as_object().map_or(0, serde_json::Map::len);
+    let n_required = |has: &Value| has.as_array().map_or(0, Vec::len);
+    if !is_empty("properties", n_properties) || !is_empty("required", n_required) {
+        let reason = "is not supported; a declared property need not match the schema of its pattern";
+        lowering.report(at, "patternProperties", Effect::Widened, reason);
+        // A required property may be present, even if a closed object rejects other properties.
+        if keywords.get("additionalProperties") == Some(&Value::Bool(false)) {
+            keywords.insert("additionalProperties".to_owned(), json!({}));
+        }
+    }
+}
+
+fn lower_supported_patterns(lowering: &mut Lowering<'_>, keywords: &mut Keywords, at: &str) {
+    if lowering.follows_references() {
+        return;
+    }
+    if let Some(Value::Object(patterns)) = keywords.get_mut("patternProperties") {
+        let at_patterns = child(at, "patternProperties");
+        for (pattern, schema) in patterns {
+            let lowered = lower_schema(lowering, schema.take(), &child(&at_patterns, pattern));
+            *schema = lowered.unwrap_or(Value::Bool(false));
+        }
+    }
+}
+
+/// Makes every property required, and lets previously optional ones be null. The names are sorted, since the order of map
+/// keys depends on the features of `serde_json`.
+pub(super) fn require_all(keywords: &mut Keywords) {
+    let Some(Value::Object(properties)) = keywords.get_mut("properties") else {
+        return;
+    };
+    let mut names: Vec<String> = properties.keys().cloned().collect();
+    names.sort_unstable();
+    let required = match keywords.insert("required".to_owned(), names.into()) {
+        Some(Value::Array(required)) => required,
+        _ => Vec::new(),
+    };
+    if let Some(Value::Object(properties)) = keywords.get_mut("properties") {
+        let optional = properties.iter_mut().filter(|(name, _)| !required.iter().any(|other| other == name.as_str()));
+        optional.for_each(|(_, schema)| allow_null(schema));
+    }
+}
+
+/// Extends a schema to accept null.
+fn allow_null(schema: &mut Value) {
+    let Value::Object(keywords) = schema else {
+        return;
+    };
+    if keywords.is_empty() {
+        return;
+    }
+    let absent = json!({ "type": "null" });
+    let is_only =
+        |allowed: fn(&str) -> bool| keywords.keys().all(|keyword| keyword == "description" || allowed(keyword));
+    if keywords.contains_key("type") && is_only(ignores_null) {
+        add_null(keywords);
+    } else if is_only(|keyword| keyword == "anyOf") {
+        if let Some(Value::Array(branches)) = keywords.get_mut("anyOf")
+            && !branches.contains(&absent)
+        {
+            branches.push(absent);
+        }
+    } else {
+        // Keywords beside the type may reject null, too.
+        let described = keywords.remove("description");
+        let inner = std::mem::take(keywords);
+        keywords.extend(described.map(|text| ("description".to_owned(), text)));
+        keywords.insert("anyOf".to_owned(), json!([inner, absent]));
+    }
+}
+
+/// Returns true if a keyword accepts null with any value, or is extended to.
+fn ignores_null(keyword: &str) -> bool {
+    !matches!(keyword, "const" | "anyOf" | "oneOf" | "allOf" | "not" | "if" | "then" | "else" | "$ref" | "$dynamicRef")
+}
+
+fn add_null(keywords: &mut Keywords) {
+    match keywords.get_mut("type") {
+        Some(Value::String(name)) if name == "null" => {}
+        Some(kind @ Value::String(_)) => *kind = json!([kind.take(), "null"]),
+        Some(Value::Array(names)) if !names.iter().any(|name| name == "null") => names.push(json!("null")),
+        _ => {}
+    }
+    if let Some(Value::Array(values)) = keywords.get_mut("enum")
+        && !values.iter().any(Value::is_null)
+    {
+        values.push(Value::Null);
+    }
+}
+
+/// Lowers the keywords of lists; `None` if no value is left.
+pub(super) fn lower_list(lowering: &mut Lowering<'_>, keywords: &mut Keywords, at: &str) -> Option<()> {
+    match keywords.remove("prefixItems") {
+        Some(Value::Array(tuple)) => lower_tuple(lowering, keywords, tuple, at)?,
+        _ => lower_items(lowering, keywords, at)?,
+    }
+    let is_array = match keywords.get("type") {
+        Some(Value::Array(names)) => names.iter().any(|name| name == "array"),
+        name => name.is_some_and(|name| name == "array"),
+    };
+    if lowering.dialect.items_required && is_array && !keywords.contains_key("items") {
+        let items = lower_schema(lowering, json!({}), &child(at, "items"))?;
+        keywords.insert("items".to_owned(), items);
+    }
+    if let Some(most) = lowering.dialect.max_min_items
+        && let Some(wanted) = keywords.get("minItems").and_then(Value::as_u64)
+        && wanted > most
+    {
+        describe(keywords, "minItems");
+        lowering.report(at, "minItems", Effect::Widened, format!("of more than {most} is moved to the description"));
+        keywords.insert("minItems".to_owned(), most.into());
+    }
+    Some(())
+}
+
+/// Replaces `unevaluatedItems` by `items` where both have the same meaning, and removes it otherwise, if the dialect
+/// requires `items`, which evaluate all items.
+pub(super) fn lower_unevaluated_items(lowering: &mut Lowering<'_>, keywords: &mut Keywords, at: &str) {
+    if !lowering.dialect.items_required || !lowering.dialect.reads("unevaluatedItems") {
+        return;
+    }
+    let Some(others) = keywords.remove("unevaluatedItems") else { return };
+    let in_place =
+        ["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "then", "else", "contains", "dependentSchemas"];
+    if keywords.contains_key("items") {
+        return;
+    }
+    if in_place.iter().any(|keyword| keywords.contains_key(*keyword)) {
+        return lowering.report(
+            at,
+            "unevaluatedItems",
+            Effect::Widened,
+            "is not supported beside other parts of a schema",
+        );
+    }
+    keywords.insert("items".to_owned(), others);
+}
+
+fn lower_items(lowering: &mut Lowering<'_>, keywords: &mut Keywords, at: &str) -> Option<()> {
+    let Some(items) = keywords.remove("items") else {
+        return Some(());
+    };
+    match lower_schema(lowering, items, &child(at, "items")) {
+        Some(items) => drop(keywords.insert("items".to_owned(), items)),
+        None => return limit_length(lowering, keywords, 0, at),
+    }
+    Some(())
+}
+
+/// Limits a list to `n` items, since no value matches the next one.
+fn limit_length(lowering: &mut Lowering<'_>, keywords: &mut Keywords, n: u64, at: &str) -> Option<()> {
+    if keywords.get("minItems").and_then(Value::as_u64).is_some_and(|least| least > n) {
+        return exclude_type(lowering, keywords, "array", at);
+    }
+    if lowering.dialect.reads("maxItems") {
+        let most = keywords.get("maxItems").and_then(Value::as_u64).unwrap_or(n).min(n);
+        keywords.insert("maxItems".to_owned(), most.into());
+        return Some(());
+    }
+    lowering.report(at, "items", Effect::Narrowed, format!("accepts no item after {n}; `maxItems` is not supported"));
+    exclude_type(lowering, keywords, "array", at)
+}
+
+fn lower_tuple(lowering: &mut Lowering<'_>, keywords: &mut Keywords, tuple: Vec<Value>, at: &str) -> Option<()> {
+    let at_tuple = child(at, "prefixItems");
+    let lowered = tuple.into_iter().enumerate();
+    let lowered = lowered.map(|(idx, item)| lower_schema(lowering, item, &child(&at_tuple, &idx.to_string())));
+    let lowered: Vec<Option<Value>> = lowered.collect();
+    // A list ends before the first position that accepts no value.
+    if let Some(end) = lowered.iter().position(Option::is_none) {
+        keywords.remove("items");
+        let tuple: Vec<Value> = lowered.into_iter().take(end).flatten().collect();
+        limit_length(lowering, keywords, end as u64, at)?;
+        if !tuple.is_empty() && keywords.contains_key("maxItems") {
+            return lower_supported_tuple(lowering, keywords, tuple, at);
+        }
+        return Some(());
+    }
+    lower_supported_tuple(lowering, keywords, lowered.into_iter().flatten().collect(), at)
+}
+
+fn lower_supported_tuple(
+    lowering: &mut Lowering<'_>,
+    keywords: &mut Keywords,
+    tuple: Vec<Value>,
+    at: &str,
+) -> Option<()> {
+    if !lowering.dialect.reads("prefixItems") {
+        return lower_tuple_to_items(lowering, keywords, tuple, at);
+    }
+    if lowering.dialect.items_required && keywords.get("items") == Some(&Value::Bool(false)) {
+        keywords.remove("items");
+        let most = keywords.get("maxItems").and_then(Value::as_u64).unwrap_or(u64::MAX).min(tuple.len() as u64);
+        keywords.insert("maxItems".to_owned(), most.into());
+    }
+    keywords.insert("prefixItems".to_owned(), tuple.into());
+    // `items: false` closes a tuple and is not the schema of an item.
+    if keywords.get("items") != Some(&Value::Bool(false))
+        && let Some(items) = keywords.remove("items")
+    {
+        let items = lower_schema(lowering, items, &child(at, "items")).unwrap_or(Value::Bool(false));
+        keywords.insert("items".to_owned(), items);
+    }
+    Some(())
+}
+
+/// Replaces the schemas of a tuple's items by a single one.
+fn lower_tuple_to_items(
+    lowering: &mut Lowering<'_>,
+    keywords: &mut Keywords,
+    mut tuple: Vec<Value>,
+    at: &str,
+) -> Option<()> {
+    let closed = matches!(keywords.remove("items"), Some(Value::Bool(false)));
+    let ends = keywords.get("maxItems").and_then(Value::as_u64).is_some_and(|most| most <= tuple.len() as u64);
+    let all_alike = tuple.windows(2).all(|pair| pair[0] == pair[1]);
+    if !(closed || ends) {
+        lowering.report(at, "prefixItems", Effect::Widened, "is not supported; any item is accepted at any position");
+        return Some(());
+    }
+    if closed {
+        let n_items = tuple.len();
+        let most = keywords.entry("maxItems").or_insert_with(|| n_items.into());
+        if most.as_u64().is_some_and(|most| most > n_items as u64) {
+            *most = n_items.into();
+        }
+    }
+    if !all_alike {
+        lowering.report(at, "prefixItems", Effect::Widened, "is not supported; each item is accepted at any position");
+    }
+    tuple.dedup();
+    let items = match tuple.len() {
+        1 => tuple.remove(0),
+        _ => json!({ "anyOf": tuple }),
+    };
+    keywords.insert("items".to_owned(), items);
+    Some(())
+}
