@@ -11,7 +11,7 @@ use super::part::{Part, idf};
 use super::query::Query;
 use super::ranking::Field;
 use super::segment::{Terms, length_of};
-use super::snapshot::Snapshot;
+use super::state::State;
 use super::words::{each_word_at, halves, stem};
 
 /// An explanation of a hit: the contributions to its score.
@@ -102,123 +102,93 @@ pub enum Match {
 /// Selects words or stems: their terms, and their number in a part.
 type TermKind = fn(&Part) -> (&Terms, fn(&Part, u32) -> u32);
 
-impl Snapshot {
-    /// Explains the score of a tool for a query; `None` if there is no such tool or it does not match.
-    ///
-    /// Apart from rounding, the contributions add up to the score of [`Snapshot::search`].
-    ///
-    /// ```
-    /// use toolkit::Tool;
-    /// use toolkit_search::{Index, Match};
-    ///
-    /// let send = Tool::builder("send").description("Sends an email.").build()?;
-    /// let explanation = Index::from_tools(&[send]).snapshot().explain("emails", "send").unwrap();
-    /// assert_eq!((&*explanation.reasons[0].term, explanation.reasons[0].kind), ("email", Match::Stem));
-    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
-    /// ```
-    #[must_use]
-    pub fn explain<'q>(&self, query: impl Into<Query<'q>>, id: &str) -> Option<Explanation> {
-        let query = query.into();
-        let record = self.record(id).filter(|record| query.filter.matches(record))?;
-        let parsed = ParsedQuery::new(query.text(), self);
-        let mut n_halves = 0_u32;
-        let mut occurrences: Vec<(Field, String, String)> = Vec::new();
-        each_word_of(&record.read_only_tool(), |field, word| {
-            let weight = self.ranking.weights.get(field);
-            if weight > 0 {
-                n_halves = n_halves.saturating_add(u32::from(weight) * halves(word));
-                occurrences.push((field, word.to_owned(), stem(word).into_owned()));
-            }
-        });
-
-        let words: TermKind = |part| (&part.segment.words, Part::word_count);
-        let stems: TermKind = |part| (&part.segment.stems, Part::stem_count);
-        let worth = |of: TermKind, text: &str| idf(self.n_tools, self.count(of, text));
-        let fields_of = |is_it: &dyn Fn(&str, &str) -> bool| {
-            let mut fields = BTreeMap::new();
-            let found = occurrences.iter().filter(|(_, word, stem)| is_it(word, stem));
-            found.for_each(|(field, ..)| *fields.entry(*field).or_insert(0) += 1);
-            fields
-        };
-        let norm = self.norm();
-        let part_of = |fields: &BTreeMap<Field, usize>| {
-            let weighted =
-                fields.iter().map(|(field, n)| usize::from(self.ranking.weights.get(*field)) * n).sum::<usize>();
-            norm.part(u16::try_from(weighted).unwrap_or(u16::MAX), length_of(n_halves))
-        };
-        let k1 = self.ranking.k1 + 1.0;
-
-        let mut reasons = Vec::new();
-        let mut add = |kind, term: &str, fields: BTreeMap<Field, usize>, score: f32| {
-            let replacement = parsed
-                .replacements
-                .iter()
-                .find(|replacement| replacement.word == term || stem(&replacement.word) == term);
-            let instead_of = replacement.map(|replacement| replacement.unknown.clone());
-            if score > 0.0 && !fields.is_empty() {
-                reasons.push(Reason { term: term.to_owned(), instead_of, kind, fields, score });
-            }
-        };
-        for word in &parsed.words {
-            let fields = fields_of(&|of_tool, _| of_tool == word.text);
-            let score = word.factor * worth(words, &word.text) * k1 * part_of(&fields);
-            add(Match::Word, &word.text, fields, score);
+/// Explains the score of a tool; see [`Snapshot::explain`](super::Snapshot::explain).
+pub(super) fn explain(state: &State, query: &Query<'_>, id: &str) -> Option<Explanation> {
+    let record = state.record(id).filter(|record| query.filter.matches(record))?;
+    let parsed = ParsedQuery::new(query.text(), state);
+    let mut n_halves = 0_u32;
+    let mut occurrences: Vec<(Field, String, String)> = Vec::new();
+    each_word_of(&record.read_only_tool(), |field, word| {
+        let weight = state.ranking.weights.get(field);
+        if weight > 0 {
+            n_halves = n_halves.saturating_add(u32::from(weight) * halves(word));
+            occurrences.push((field, word.to_owned(), stem(word).into_owned()));
         }
-        let mut name: Vec<&str> =
-            occurrences.iter().filter(|(field, ..)| *field == Field::Name).map(|(_, _, stem)| &**stem).collect();
-        name.sort_unstable();
-        name.dedup();
-        let whole: f32 = name.iter().map(|stem| worth(stems, stem)).sum();
-        for (stem, factor) in parsed.stems() {
-            let fields = fields_of(&|_, of_tool| of_tool == stem);
-            let score = factor * self.ranking.stems * worth(stems, stem) * k1 * part_of(&fields);
-            add(Match::Stem, stem, fields, score);
-            if name.contains(&stem) {
-                let share = if whole > 0.0 { worth(stems, stem) / whole } else { 0.0 };
-                let fields = BTreeMap::from([(Field::Name, 1)]);
-                add(Match::Name, stem, fields, factor * self.ranking.name_match * share);
-            }
-        }
-        if reasons.is_empty() {
-            return None;
-        }
-        reasons.sort_by(|a, b| b.score.total_cmp(&a.score));
-        let score = reasons.iter().map(|reason| reason.score).sum();
-        Some(Explanation { score, reasons })
-    }
+    });
 
-    /// Returns the byte ranges of `text` that match the words of a query, in any form.
-    ///
-    /// ```
-    /// use toolkit::Tool;
-    /// use toolkit_search::Index;
-    ///
-    /// let text = "Sends an email.";
-    /// let index = Index::from_tools(&[Tool::builder("send").description(text).build()?]);
-    /// let ranges = index.snapshot().highlights("emails", text);
-    /// assert_eq!(&text[ranges[0].clone()], "email");
-    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
-    /// ```
-    #[must_use]
-    pub fn highlights<'q>(&self, query: impl Into<Query<'q>>, text: &str) -> Vec<Range<usize>> {
-        let parsed = ParsedQuery::new(query.into().text(), self);
-        let mut places: Vec<Range<usize>> = Vec::new();
-        each_word_at(text, |place, word| {
-            let is_match = parsed.words.iter().any(|of_query| of_query.text == word)
-                || (self.ranking.stems > 0.0 && parsed.words.iter().any(|of_query| *of_query.stem == *stem(word)));
-            if is_match && places.last().is_none_or(|last| last.end <= place.start) {
-                places.push(place);
-            }
-        });
-        places
-    }
+    let words: TermKind = |part| (&part.segment.words, Part::word_count);
+    let stems: TermKind = |part| (&part.segment.stems, Part::stem_count);
+    let worth = |of: TermKind, text: &str| idf(state.n_tools, count(state, of, text));
+    let fields_of = |is_it: &dyn Fn(&str, &str) -> bool| {
+        let mut fields = BTreeMap::new();
+        let found = occurrences.iter().filter(|(_, word, stem)| is_it(word, stem));
+        found.for_each(|(field, ..)| *fields.entry(*field).or_insert(0) += 1);
+        fields
+    };
+    let norm = state.norm();
+    let part_of = |fields: &BTreeMap<Field, usize>| {
+        let weighted =
+            fields.iter().map(|(field, n)| usize::from(state.ranking.weights.get(*field)) * n).sum::<usize>();
+        norm.part(u16::try_from(weighted).unwrap_or(u16::MAX), length_of(n_halves))
+    };
+    let k1 = state.ranking.k1 + 1.0;
 
-    /// Returns the number of tools with a word or stem.
-    fn count(&self, of: TermKind, text: &str) -> u32 {
-        let counts = self.parts.iter().filter_map(|part| {
-            let (terms, count) = of(part);
-            Some(count(part, terms.find(text)?))
-        });
-        counts.max().unwrap_or(0)
+    let mut reasons = Vec::new();
+    let mut add = |kind, term: &str, fields: BTreeMap<Field, usize>, score: f32| {
+        let replacement =
+            parsed.replacements.iter().find(|replacement| replacement.word == term || stem(&replacement.word) == term);
+        let instead_of = replacement.map(|replacement| replacement.unknown.clone());
+        if score > 0.0 && !fields.is_empty() {
+            reasons.push(Reason { term: term.to_owned(), instead_of, kind, fields, score });
+        }
+    };
+    for word in &parsed.words {
+        let fields = fields_of(&|of_tool, _| of_tool == word.text);
+        let score = word.factor * worth(words, &word.text) * k1 * part_of(&fields);
+        add(Match::Word, &word.text, fields, score);
     }
+    let mut name: Vec<&str> =
+        occurrences.iter().filter(|(field, ..)| *field == Field::Name).map(|(_, _, stem)| &**stem).collect();
+    name.sort_unstable();
+    name.dedup();
+    let whole: f32 = name.iter().map(|stem| worth(stems, stem)).sum();
+    for (stem, factor) in parsed.stems() {
+        let fields = fields_of(&|_, of_tool| of_tool == stem);
+        let score = factor * state.ranking.stems * worth(stems, stem) * k1 * part_of(&fields);
+        add(Match::Stem, stem, fields, score);
+        if name.contains(&stem) {
+            let share = if whole > 0.0 { worth(stems, stem) / whole } else { 0.0 };
+            let fields = BTreeMap::from([(Field::Name, 1)]);
+            add(Match::Name, stem, fields, factor * state.ranking.name_match * share);
+        }
+    }
+    if reasons.is_empty() {
+        return None;
+    }
+    reasons.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let score = reasons.iter().map(|reason| reason.score).sum();
+    Some(Explanation { score, reasons })
+}
+
+/// Returns the matches in a text; see [`Snapshot::highlights`](super::Snapshot::highlights).
+pub(super) fn highlights(state: &State, query: &Query<'_>, text: &str) -> Vec<Range<usize>> {
+    let parsed = ParsedQuery::new(query.text(), state);
+    let mut places: Vec<Range<usize>> = Vec::new();
+    each_word_at(text, |place, word| {
+        let is_match = parsed.words.iter().any(|of_query| of_query.text == word)
+            || (state.ranking.stems > 0.0 && parsed.words.iter().any(|of_query| *of_query.stem == *stem(word)));
+        if is_match && places.last().is_none_or(|last| last.end <= place.start) {
+            places.push(place);
+        }
+    });
+    places
+}
+
+/// Returns the number of tools with a word or stem.
+fn count(state: &State, of: TermKind, text: &str) -> u32 {
+    let counts = state.parts.iter().filter_map(|part| {
+        let (terms, count) = of(part);
+        Some(count(part, terms.find(text)?))
+    });
+    counts.max().unwrap_or(0)
 }

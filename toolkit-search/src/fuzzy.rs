@@ -6,7 +6,7 @@ use self::distance::distance_up_to;
 use super::part::Part;
 use super::segment::Segment;
 use super::shape::Shape;
-use super::snapshot::Snapshot;
+use super::state::State;
 
 /// A word of a tool name that replaces an unknown word.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ const MAX_FOUND: usize = 4;
 ///
 /// An incomplete word is completed. A word of four or more characters may have one wrong character, a word of eight or
 /// more two; the first character has to be right. A transposition counts as one wrong character.
-pub(super) fn replacements(snapshot: &Snapshot, unknown: &str) -> Vec<Replacement> {
+pub(super) fn replacements(state: &State, unknown: &str) -> Vec<Replacement> {
     let Some(first) = unknown.chars().next() else {
         return Vec::new();
     };
@@ -39,7 +39,7 @@ pub(super) fn replacements(snapshot: &Snapshot, unknown: &str) -> Vec<Replacemen
         return Vec::new();
     }
     let mut found: Vec<(usize, &str)> = Vec::new();
-    for part in &snapshot.parts {
+    for part in &state.parts {
         let Segment { words, name_words, name_shapes, .. } = &*part.segment;
         let start = name_words.partition_point(|idx| words.text(*idx).chars().next() < Some(first));
         let n_words = name_words[start..].partition_point(|idx| words.text(*idx).starts_with(first));

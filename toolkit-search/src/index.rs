@@ -3,6 +3,7 @@
 mod changes;
 
 use std::fmt;
+use std::io::Read;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use foldhash::quality::RandomState;
@@ -15,8 +16,10 @@ use super::page::{self, CursorError, Page};
 use super::query::Query;
 use super::ranking::Ranking;
 use super::record::Record;
+use super::saved::{self, OpenError};
 use super::segment;
 use super::snapshot::Snapshot;
+use super::state::State;
 use toolkit::tool::{Tool, ToolBackend};
 
 /// A search index, to which tools can be added and removed concurrently.
@@ -87,12 +90,28 @@ impl Index {
         tools.sort_by(|(a, _), (b, _)| a.cmp(b));
         tools.dedup_by(|(later, _), (kept, _)| later == kept);
         let records = tools.into_iter().map(|(_, tool)| Arc::new(Record::local(tool.clone()))).collect();
-        Self::from_snapshot(Snapshot::from_segment(segment::build(records, &ranking.weights), ranking))
+        Self::from_state(State::from_segment(segment::build(records, &ranking.weights), ranking))
     }
 
-    pub(super) fn from_snapshot(first: Snapshot) -> Self {
+    /// Opens a saved index, which behaves exactly like an index of the same tools that was built.
+    ///
+    /// The file is checked, and takes memory in proportion to its size; limit the reader if necessary. The checksum
+    /// detects accidental damage only. The source of the file has to be trusted like that of a list of tools: a forged
+    /// file can contain search results that differ from the tools.
+    ///
+    /// Tools that were functions are only descriptions in the opened index; call them by their ids.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file is not an index, has another format or label, or is damaged, or if the reader
+    /// fails.
+    pub fn open(label: &str, mut from: impl Read) -> Result<Self, OpenError> {
+        Ok(Self::from_state(saved::open(label, &mut from)?))
+    }
+
+    fn from_state(state: State) -> Self {
         Self {
-            current: RwLock::new(Arc::new(first)),
+            current: RwLock::new(Arc::new(Snapshot { state })),
             writing: Mutex::new(()),
             listeners: Listeners::default(),
             key: RandomState::default(),
@@ -302,7 +321,7 @@ impl Index {
         let (next, list) = changes.finish();
         let before = {
             let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-            std::mem::replace(&mut *current, Arc::new(next))
+            std::mem::replace(&mut *current, Arc::new(Snapshot { state: next }))
         };
         drop(turn);
         // Dropped without a lock, since it may be large.

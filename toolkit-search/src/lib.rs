@@ -58,6 +58,7 @@ mod segment;
 mod semantic;
 mod shape;
 mod snapshot;
+mod state;
 mod summary;
 mod tool_words;
 mod words;

@@ -1,7 +1,7 @@
 //! Parsed queries.
 
 use super::fuzzy::{self, Replacement};
-use super::snapshot::Snapshot;
+use super::state::State;
 use super::words::{each_word_of_query, stem};
 
 /// The number of bytes of a query that are parsed.
@@ -32,7 +32,7 @@ impl ParsedQuery {
     ///
     /// A word that no tool contains is assumed to be misspelled or incomplete, and replaced by similar words of tool
     /// names.
-    pub(super) fn new(text: &str, snapshot: &Snapshot) -> Self {
+    pub(super) fn new(text: &str, state: &State) -> Self {
         let mut query = Self::default();
         let mut unknown: Vec<String> = Vec::new();
         let head = &text[..text.floor_char_boundary(MAX_TEXT_LEN)];
@@ -40,19 +40,19 @@ impl ParsedQuery {
             if query.words.len() + unknown.len() == MAX_WORDS || query.words.iter().any(|known| known.text == word) {
                 return;
             }
-            if let Some(stem) = snapshot.stem_of_known(word) {
+            if let Some(stem) = state.stem_of_known(word) {
                 query.words.push(Word { text: word.to_owned(), stem, factor: 1.0 });
             } else if unknown.len() < MAX_UNKNOWN && unknown.iter().all(|known| known != word) {
                 unknown.push(word.to_owned());
             }
         });
-        if snapshot.ranking.fuzzy == 0.0 {
+        if state.ranking.fuzzy == 0.0 {
             return query;
         }
-        for replacement in unknown.iter().flat_map(|word| fuzzy::replacements(snapshot, word)) {
+        for replacement in unknown.iter().flat_map(|word| fuzzy::replacements(state, word)) {
             if query.words.iter().all(|known| known.text != replacement.word) {
                 let (text, stem) = (replacement.word.clone(), stem(&replacement.word).into_owned());
-                query.words.push(Word { text, stem, factor: snapshot.ranking.fuzzy });
+                query.words.push(Word { text, stem, factor: state.ranking.fuzzy });
             }
             query.replacements.push(replacement);
         }

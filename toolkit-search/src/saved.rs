@@ -22,12 +22,11 @@ use std::io::{self, Read, Write};
 
 use super::bytes::put_text;
 pub(super) use super::bytes::{Bytes, put_number};
-use super::index::Index;
 use super::open_error::FORMAT;
 pub use super::open_error::{Damage, OpenError};
 use super::ranking::{Ranking, Weights};
-use super::segment::Segment;
-use super::snapshot::Snapshot;
+use super::segment;
+use super::state::State;
 
 /// The first bytes of a file.
 const MAGIC: [u8; 8] = *b"toolkidx";
@@ -35,81 +34,44 @@ const MAGIC: [u8; 8] = *b"toolkidx";
 /// All positions fit into 32 bits.
 const MAX_INDEX_LEN: u64 = u32::MAX as u64;
 
-impl Snapshot {
-    /// Writes the index to a file, which [`Index::open`] reads in a fraction of the time that building the index takes.
-    ///
-    /// The label identifies the content: for example the version of a catalog, the hash of a manifest, or the
-    /// [`Fingerprint`](super::Fingerprint) of the tools. A file can only be opened with the same label. A function of
-    /// this program is saved as its description.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of the writer, or an error if the index exceeds 4 GiB, which is the size of many million
-    /// tools.
-    ///
-    /// ```
-    /// # use toolkit::Tool;
-    /// # use toolkit_search::{Index, OpenError};
-    /// # let tools = [Tool::builder("send").namespace("mail").description("Sends an email.").build()?];
-    /// let mut file = Vec::new();
-    /// Index::from_tools(&tools).snapshot().save("tools of 1.4.0", &mut file)?;
-    ///
-    /// let index = Index::open("tools of 1.4.0", &file[..])?;
-    /// assert_eq!(index.search("email", 5)[0].summary.id, "mail:send");
-    /// assert!(matches!(Index::open("tools of 1.5.0", &file[..]), Err(OpenError::Stale { .. })));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn save(&self, label: &str, mut to: impl Write) -> io::Result<()> {
-        let segment = self.whole();
-        let (mut index, mut tools) = (Vec::new(), Vec::new());
-        put_text(&mut index, label);
-        put_ranking(&mut index, &self.ranking);
-        put_number(&mut index, segment.records.len() as u64);
-        for (tool, record) in segment.records.iter().enumerate() {
-            records::put(&mut index, &mut tools, record, segment.order.length_of(tool));
-        }
-        segment.put_words(&mut index);
-        if index.len() as u64 > MAX_INDEX_LEN {
-            return Err(io::ErrorKind::FileTooLarge.into());
-        }
-
-        let lengths = [index.len() as u64, tools.len() as u64].map(u64::to_le_bytes);
-        to.write_all(&MAGIC)?;
-        to.write_all(&FORMAT.to_le_bytes())?;
-        to.write_all(&checksum([lengths.as_flattened(), &index, &tools]).to_le_bytes())?;
-        to.write_all(lengths.as_flattened())?;
-        to.write_all(&index)?;
-        to.write_all(&tools)?;
-        to.flush()
+/// Writes a state; see [`Snapshot::save`](super::Snapshot::save).
+pub(super) fn save(state: &State, label: &str, to: &mut impl Write) -> io::Result<()> {
+    let segment = state.whole();
+    let (mut index, mut tools) = (Vec::new(), Vec::new());
+    put_text(&mut index, label);
+    put_ranking(&mut index, &state.ranking);
+    put_number(&mut index, segment.records.len() as u64);
+    for (tool, record) in segment.records.iter().enumerate() {
+        records::put(&mut index, &mut tools, record, segment.order.length_of(tool));
     }
+    segment::put_words(&segment, &mut index);
+    if index.len() as u64 > MAX_INDEX_LEN {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+
+    let lengths = [index.len() as u64, tools.len() as u64].map(u64::to_le_bytes);
+    to.write_all(&MAGIC)?;
+    to.write_all(&FORMAT.to_le_bytes())?;
+    to.write_all(&checksum([lengths.as_flattened(), &index, &tools]).to_le_bytes())?;
+    to.write_all(lengths.as_flattened())?;
+    to.write_all(&index)?;
+    to.write_all(&tools)?;
+    to.flush()
 }
 
-impl Index {
-    /// Opens a saved index, which behaves exactly like an index of the same tools that was built.
-    ///
-    /// The file is checked, and takes memory in proportion to its size; limit the reader if necessary. The checksum
-    /// detects accidental damage only. The source of the file has to be trusted like that of a list of tools: a forged
-    /// file can contain search results that differ from the tools.
-    ///
-    /// Tools that were functions are only descriptions in the opened index; call them by their ids.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file is not an index, has another format or label, or is damaged, or if the reader
-    /// fails.
-    pub fn open(label: &str, mut from: impl Read) -> Result<Self, OpenError> {
-        let (index, tools) = read_parts(&mut from)?;
-        let mut bytes = Bytes::new(&index);
-        let found = bytes.text()?;
-        if found != label {
-            return Err(OpenError::Stale { found: found.chars().take(200).collect() });
-        }
-        let ranking = take_ranking(&mut bytes)?;
-        let (records, lengths) = records::take(&mut bytes, tools)?;
-        let segment = Segment::take_words(&mut bytes, records, lengths)?;
-        bytes.end()?;
-        Ok(Self::from_snapshot(Snapshot::from_segment(segment, ranking)))
+/// Reads a saved state; see [`Index::open`](super::Index::open).
+pub(super) fn open(label: &str, from: &mut impl Read) -> Result<State, OpenError> {
+    let (index, tools) = read_parts(from)?;
+    let mut bytes = Bytes::new(&index);
+    let found = bytes.text()?;
+    if found != label {
+        return Err(OpenError::Stale { found: found.chars().take(200).collect() });
     }
+    let ranking = take_ranking(&mut bytes)?;
+    let (records, lengths) = records::take(&mut bytes, tools)?;
+    let segment = segment::take_words(&mut bytes, records, lengths)?;
+    bytes.end()?;
+    Ok(State::from_segment(segment, ranking))
 }
 
 /// Reads the index and the tools.

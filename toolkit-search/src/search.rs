@@ -25,7 +25,7 @@ use self::windows::{Limit, Table};
 use super::parsed_query::ParsedQuery;
 use super::query::{Filter, Query};
 use super::segment::Order;
-use super::snapshot::Snapshot;
+use super::state::State;
 
 /// The score 1.
 pub(super) const UNIT: f32 = 65_536.0;
@@ -34,31 +34,30 @@ thread_local! {
     static TABLE: RefCell<Table> = RefCell::default();
 }
 
-impl Snapshot {
-    pub(super) fn found(&self, query: &Query<'_>, limit: usize) -> Vec<Found<'_>> {
-        if query.text().trim().is_empty() {
-            let matching = self.records().filter(|record| query.filter.matches(record));
-            return matching.take(limit).map(|record| Found { score: 0, place: (0, 0), record }).collect();
-        }
-        search(self, &ParsedQuery::new(query.text(), self), &query.filter, limit)
+/// Returns the `limit` tools that match a query best; see [`Snapshot::search`](super::Snapshot::search).
+pub(super) fn search<'s>(state: &'s State, query: &Query<'_>, limit: usize) -> Vec<Found<'s>> {
+    if query.text().trim().is_empty() {
+        let matching = state.records().filter(|record| query.filter.matches(record));
+        return matching.take(limit).map(|record| Found { score: 0, place: (0, 0), record }).collect();
     }
+    best(state, &ParsedQuery::new(query.text(), state), &query.filter, limit)
 }
 
 /// Returns the best tools of all parts.
-fn search<'s>(snapshot: &'s Snapshot, query: &ParsedQuery, filter: &Filter, limit: usize) -> Vec<Found<'s>> {
-    let limit = limit.min(snapshot.n_tools);
+fn best<'s>(state: &'s State, query: &ParsedQuery, filter: &Filter, limit: usize) -> Vec<Found<'s>> {
+    let limit = limit.min(state.n_tools);
     if limit == 0 {
         return Vec::new();
     }
     let mut top = Top::new(limit);
     // Taken out of the cell, so that a nested search, or one after a panic, uses a table of its own.
     let mut table = TABLE.with(|table| std::mem::take(&mut *table.borrow_mut()));
-    let norm = snapshot.norm();
+    let norm = state.norm();
     // The shares of a name add up to 1, apart from rounding.
     let factor = query.words.iter().map(|word| word.factor).fold(0.0, f32::max);
-    let max_of_names = (snapshot.ranking.name_match * factor * UNIT * 1.001) as u32 + 1_000;
-    for (nth, part) in (0..).zip(&snapshot.parts) {
-        let scans = scans_of(snapshot, part, query, norm);
+    let max_of_names = (state.ranking.name_match * factor * UNIT * 1.001) as u32 + 1_000;
+    for (nth, part) in (0..).zip(&state.parts) {
+        let scans = scans_of(state, part, query, norm);
         let accepts_all = !part.has_removed() && filter.is_empty();
         let Order { lengths, tools, .. } = &part.segment.order;
         let matches = |doc: u32| {

@@ -17,6 +17,7 @@ use self::lists::{Lists, Span};
 pub(super) use self::merge::merge;
 pub(super) use self::order::Order;
 pub(super) use self::terms::{Term, Terms};
+pub(super) use self::words::{put_words, take_words};
 use super::record::Record;
 use super::shape::Shape;
 

@@ -14,7 +14,7 @@ use self::text::text_of;
 use self::vectors::{Cache, Vectors};
 use super::hit::{Hit, ScoreType};
 use super::query::Query;
-use super::search::UNIT;
+use super::search::{UNIT, search};
 use super::snapshot::Snapshot;
 
 /// An embedding model, which maps texts to vectors so that similar texts have similar vectors.
@@ -121,8 +121,11 @@ impl<E: Embedder> Semantic<E> {
     /// texts.
     pub fn update(&self, snapshot: &Snapshot) -> Result<usize, SemanticError> {
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        let texts: Vec<(String, String)> =
-            snapshot.records().map(|record| (record.id().into_owned(), text_of(&record.tool().clone()))).collect();
+        let texts: Vec<(String, String)> = snapshot
+            .state
+            .records()
+            .map(|record| (record.id().into_owned(), text_of(&record.tool().clone())))
+            .collect();
         let mut missing: Vec<&str> = texts.iter().map(|(_, text)| &**text).filter(|text| !cache.has(text)).collect();
         missing.sort_unstable();
         missing.dedup();
@@ -160,19 +163,19 @@ impl<E: Embedder> Semantic<E> {
         let question = self.embed(&[query.text()])?.swap_remove(0);
         let by_meaning: Vec<(&str, f32)> = vectors
             .near(&question)?
-            .filter(|(id, _)| snapshot.record(id).is_some_and(|record| query.filter.matches(record)))
+            .filter(|(id, _)| snapshot.state.record(id).is_some_and(|record| query.filter.matches(record)))
             .collect();
         let score_type = if fusion == Fusion::Meaning { ScoreType::Embedding } else { ScoreType::Hybrid };
         let by_words = match fusion {
             Fusion::Meaning => Vec::new(),
-            _ => snapshot.found(&query, Fusion::DEPTH.max(limit)),
+            _ => search(&snapshot.state, &query, Fusion::DEPTH.max(limit)),
         };
         let ids: Vec<_> = by_words.iter().map(|found| found.record.id()).collect();
         let words = ids.iter().zip(&by_words).map(|(id, found)| (&**id, found.score as f32 / UNIT)).collect();
         let mut fused = fusion.fuse(words, by_meaning);
         fused.truncate(limit);
         let hits = fused.into_iter().filter_map(|(id, score)| {
-            let summary = Arc::clone(snapshot.record(id)?.summary());
+            let summary = Arc::clone(snapshot.state.record(id)?.summary());
             Some(Hit { summary, score, score_type })
         });
         Ok(hits.collect())

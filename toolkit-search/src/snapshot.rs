@@ -1,16 +1,16 @@
-//! Immutable states of an index.
+//! Snapshots of an index.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::io::{self, Write};
+use std::ops::Range;
 
-use super::norm::{Fractions, Norm};
-use super::part::Part;
+use super::explain::{Explanation, explain, highlights};
+use super::hit::Hit;
+use super::query::Query;
 use super::ranking::Ranking;
-use super::record::Record;
-use super::segment::{self, Segment};
+use super::saved;
+use super::search::search;
+use super::state::State;
 use super::summary::Summary;
-use super::tool_words::ToolWords;
-use super::words::stem;
 use toolkit::tool::{Tool, ToolBackend};
 
 /// An immutable state of an index, which is cheap to share.
@@ -28,221 +28,145 @@ use toolkit::tool::{Tool, ToolBackend};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Snapshot {
-    pub(super) version: u64,
-    pub(super) ranking: Ranking,
-    /// The parts from the oldest to the newest; each has several times as many tools as the next.
-    pub(super) parts: Vec<Part>,
-    pub(super) n_tools: usize,
-    /// The number of words of all tools.
-    pub(super) total_length: u64,
-    /// The number of tools of each namespace; the empty one contains the tools without a namespace.
-    pub(super) namespaces: Arc<BTreeMap<String, usize>>,
-    pub(super) fractions: Fractions,
+    pub(super) state: State,
 }
 
-/// A part is merged with the previous one unless that has more than this many times its tools. Each tool is then moved
-/// only a few times, and there are only few parts to search.
-const GROWTH: usize = 4;
-
 impl Snapshot {
-    pub(super) fn empty(ranking: Ranking) -> Self {
-        let namespaces = Arc::new(BTreeMap::new());
-        Self {
-            version: 0,
-            ranking,
-            parts: Vec::new(),
-            n_tools: 0,
-            total_length: 0,
-            namespaces,
-            fractions: Fractions::new(),
-        }
-    }
-
-    /// Creates the first version of an index with the tools of a segment.
-    pub(super) fn from_segment(segment: Segment, ranking: Ranking) -> Self {
-        let mut first = Self::empty(ranking);
-        if !segment.records.is_empty() {
-            first.version = 1;
-            first.add(segment);
-            first.weigh_names();
-        }
-        first
-    }
-
-    /// Returns all live tools in one segment.
-    pub(super) fn whole(&self) -> Arc<Segment> {
-        match &self.parts[..] {
-            [only] if !only.has_removed() => Arc::clone(&only.segment),
-            parts => parts.iter().fold(Part::empty(), |whole, part| Part::merge(&whole, part)).segment,
-        }
-    }
-
-    /// Returns the next version, without some tools and with others.
-    ///
-    /// The counts of words stay exact, so that results do not depend on the history of the index.
-    pub(super) fn with(&self, removed: &[&str], mut added: Vec<Arc<Record>>) -> Self {
-        let mut next = Self {
-            version: self.version + 1,
-            ranking: self.ranking,
-            parts: self.parts.clone(),
-            n_tools: self.n_tools,
-            total_length: self.total_length,
-            namespaces: Arc::clone(&self.namespaces),
-            fractions: Fractions::new(),
-        };
-        removed.iter().for_each(|id| next.remove(id));
-        if !added.is_empty() {
-            added.sort_by(|a, b| a.cmp_by_id(b));
-            next.add(segment::build(added, &self.ranking.weights));
-        }
-        next.compact();
-        next.weigh_names();
-        next
-    }
-
-    fn remove(&mut self, id: &str) {
-        let found = self.parts.iter().enumerate().find_map(|(at, part)| Some((at, part.find(id)?)));
-        let Some((at, doc)) = found else {
-            return;
-        };
-        let record = Arc::clone(self.parts[at].record(doc));
-        let words = ToolWords::new(&record.read_only_tool(), &self.ranking.weights);
-        self.parts.iter_mut().for_each(|part| part.subtract(&words));
-        self.total_length -= u64::from(self.parts[at].remove(doc));
-        self.n_tools -= 1;
-        let namespaces = Arc::make_mut(&mut self.namespaces);
-        let namespace = record.namespace();
-        if let Some(n_tools) = namespaces.get_mut(namespace) {
-            *n_tools -= 1;
-            if *n_tools == 0 {
-                namespaces.remove(namespace);
-            }
-        }
-    }
-
-    fn add(&mut self, segment: Segment) {
-        let namespaces = Arc::make_mut(&mut self.namespaces);
-        for record in &segment.records {
-            let namespace = record.namespace();
-            match namespaces.get_mut(namespace) {
-                Some(n_tools) => *n_tools += 1,
-                None => _ = namespaces.insert(namespace.to_owned(), 1),
-            }
-        }
-        self.n_tools += segment.records.len();
-        let part = Part::new(segment, &mut self.parts);
-        self.total_length += part.total_length();
-        self.parts.push(part);
-    }
-
-    fn compact(&mut self) {
-        self.parts.retain(|part| part.n_live() > 0);
-        let is_wasteful = |older: &Part, newer: &Part| {
-            newer.n_live() * GROWTH >= older.n_live() || older.is_mostly_removed() || newer.is_mostly_removed()
-        };
-        while let Some(at) = self.parts.windows(2).rposition(|pair| is_wasteful(&pair[0], &pair[1])) {
-            let merged = Part::merge(&self.parts[at], &self.parts[at + 1]);
-            self.parts.splice(at..at + 2, [merged]);
-        }
-        if let [only] = &mut self.parts[..]
-            && only.is_mostly_removed()
-        {
-            *only = Part::merge(only, &Part::empty());
-        }
-    }
-
-    fn weigh_names(&mut self) {
-        let n_tools = self.n_tools;
-        self.parts.iter_mut().for_each(|part| part.weigh_names(n_tools));
-    }
-
-    /// Returns the length normalization.
-    pub(super) fn norm(&self) -> Norm<'_> {
-        let average = self.total_length as f32 / self.n_tools.max(1) as f32;
-        Norm::new(&self.ranking, average, &self.fractions)
-    }
-
     /// Returns the version, which each change increments.
     #[must_use]
     pub fn version(&self) -> u64 {
-        self.version
+        self.state.version
     }
 
     /// Returns the number of tools.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.n_tools
+        self.state.n_tools
     }
 
     /// Returns true if there are no tools.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.n_tools == 0
+        self.state.n_tools == 0
     }
 
     /// Returns the ranking of the results.
     #[must_use]
     pub fn ranking(&self) -> &Ranking {
-        &self.ranking
+        &self.state.ranking
     }
 
     /// Returns the tool with an id, and its preferred backend: a local function, or else a provider, or else an MCP
     /// server.
     #[must_use]
     pub fn get(&self, id: &str) -> Option<(&Tool, &ToolBackend)> {
-        let record = self.record(id)?;
+        let record = self.state.record(id)?;
         Some((record.valid_tool()?, record.backends().iter().min_by_key(|backend| backend.ranked_names().0)?))
     }
 
     /// Returns the backends of a tool in the order of registration; empty if there is no such tool.
     #[must_use]
     pub fn backends(&self, id: &str) -> &[ToolBackend] {
-        self.record(id).map_or(&[], |record| record.backends())
+        self.state.record(id).map_or(&[], |record| record.backends())
     }
 
     /// Returns the summary of a tool.
     #[must_use]
     pub fn summary(&self, id: &str) -> Option<&Summary> {
-        self.record(id).map(|record| &**record.summary())
+        self.state.record(id).map(|record| &**record.summary())
     }
 
     /// Returns the namespaces in ascending order. The empty one contains the tools without a namespace.
     pub fn namespaces(&self) -> impl Iterator<Item = &str> {
-        self.namespaces.keys().map(String::as_str)
+        self.state.namespaces.keys().map(String::as_str)
     }
 
-    /// Returns the stem of a word if any tool has the word or another form of it.
-    pub(super) fn stem_of_known(&self, word: &str) -> Option<String> {
-        // The stem of an indexed word is stored.
-        let known = self.parts.iter().find_map(|part| {
-            let idx = part.segment.words.find(word).filter(|idx| part.word_count(*idx) > 0)?;
-            Some(part.segment.stems.text(part.segment.words.get(idx).partner).to_owned())
-        });
-        known.or_else(|| {
-            let stem = stem(word);
-            let has_stem = |part: &Part| part.segment.stems.find(&stem).is_some_and(|idx| part.stem_count(idx) > 0);
-            (self.ranking.stems > 0.0 && self.parts.iter().any(has_stem)).then(|| stem.into_owned())
-        })
+    /// Returns the `limit` tools that match a query best; equal ones in the order of their ids.
+    ///
+    /// A tool matches if it contains any word of the query. A query without words matches all tools, in the order of
+    /// their ids. A query of stop words only matches tools with such a name, if there are any. Only the first 16 KiB
+    /// and 256 words of a query are used.
+    ///
+    /// ```
+    /// use toolkit::Tool;
+    /// use toolkit_search::Index;
+    ///
+    /// let send = Tool::builder("send").description("Sends an email.").build()?;
+    /// let snapshot = Index::from_tools(&[send]).snapshot();
+    /// assert_eq!(snapshot.search("email", 5)[0].summary.name, "send");
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
+    #[must_use]
+    pub fn search<'q>(&self, query: impl Into<Query<'q>>, limit: usize) -> Vec<Hit> {
+        search(&self.state, &query.into(), limit).into_iter().map(Hit::by_words).collect()
     }
 
-    pub(super) fn record(&self, id: &str) -> Option<&Arc<Record>> {
-        self.parts.iter().find_map(|part| Some(part.record(part.find(id)?)))
+    /// Explains the score of a tool for a query; `None` if there is no such tool or it does not match.
+    ///
+    /// Apart from rounding, the contributions add up to the score of [`Snapshot::search`].
+    ///
+    /// ```
+    /// use toolkit::Tool;
+    /// use toolkit_search::{Index, Match};
+    ///
+    /// let send = Tool::builder("send").description("Sends an email.").build()?;
+    /// let explanation = Index::from_tools(&[send]).snapshot().explain("emails", "send").unwrap();
+    /// assert_eq!((&*explanation.reasons[0].term, explanation.reasons[0].kind), ("email", Match::Stem));
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
+    #[must_use]
+    pub fn explain<'q>(&self, query: impl Into<Query<'q>>, id: &str) -> Option<Explanation> {
+        explain(&self.state, &query.into(), id)
     }
 
-    /// Returns all tools in the order of their ids.
-    pub(super) fn records(&self) -> impl Iterator<Item = &Arc<Record>> {
-        let mut parts: Vec<_> = self.parts.iter().map(|part| part.records()).collect();
-        let mut heads: Vec<_> = parts.iter_mut().map(Iterator::next).collect();
-        std::iter::from_fn(move || {
-            let heads_left = heads.iter().enumerate().filter_map(|(at, head)| Some((head.as_deref()?, at)));
-            let (_, first) = heads_left.min_by(|(a, _), (b, _)| a.cmp_by_id(b))?;
-            std::mem::replace(&mut heads[first], parts[first].next())
-        })
+    /// Returns the byte ranges of `text` that match the words of a query, in any form.
+    ///
+    /// ```
+    /// use toolkit::Tool;
+    /// use toolkit_search::Index;
+    ///
+    /// let text = "Sends an email.";
+    /// let index = Index::from_tools(&[Tool::builder("send").description(text).build()?]);
+    /// let ranges = index.snapshot().highlights("emails", text);
+    /// assert_eq!(&text[ranges[0].clone()], "email");
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
+    #[must_use]
+    pub fn highlights<'q>(&self, query: impl Into<Query<'q>>, text: &str) -> Vec<Range<usize>> {
+        highlights(&self.state, &query.into(), text)
+    }
+
+    /// Writes the index to a file, which [`Index::open`](super::Index::open) reads in a fraction of the time that building the index takes.
+    ///
+    /// The label identifies the content: for example the version of a catalog, the hash of a manifest, or the
+    /// [`Fingerprint`](super::Fingerprint) of the tools. A file can only be opened with the same label. A function of
+    /// this program is saved as its description.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of the writer, or an error if the index exceeds 4 GiB, which is the size of many million
+    /// tools.
+    ///
+    /// ```
+    /// # use toolkit::Tool;
+    /// # use toolkit_search::{Index, OpenError};
+    /// # let tools = [Tool::builder("send").namespace("mail").description("Sends an email.").build()?];
+    /// let mut file = Vec::new();
+    /// Index::from_tools(&tools).snapshot().save("tools of 1.4.0", &mut file)?;
+    ///
+    /// let index = Index::open("tools of 1.4.0", &file[..])?;
+    /// assert_eq!(index.search("email", 5)[0].summary.id, "mail:send");
+    /// assert!(matches!(Index::open("tools of 1.5.0", &file[..]), Err(OpenError::Stale { .. })));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn save(&self, label: &str, mut to: impl Write) -> io::Result<()> {
+        saved::save(&self.state, label, &mut to)
     }
 }
 
 impl std::fmt::Debug for Snapshot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Snapshot").field("version", &self.version).field("tools", &self.n_tools).finish_non_exhaustive()
+        let State { version, n_tools, .. } = &self.state;
+        f.debug_struct("Snapshot").field("version", version).field("tools", n_tools).finish_non_exhaustive()
     }
 }

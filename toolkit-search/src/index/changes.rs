@@ -7,7 +7,9 @@ use crate::error::IndexError;
 use crate::events::{Change, ChangeKind};
 use crate::query::Query;
 use crate::record::Record;
+use crate::search::search;
 use crate::snapshot::Snapshot;
+use crate::state::State;
 use toolkit::tool::{Tool, ToolBackend};
 
 /// Changes that are applied as one version.
@@ -28,7 +30,7 @@ impl Changes {
     fn get(&self, id: &str) -> Option<&Arc<Record>> {
         match self.edits.get(id) {
             Some(edit) => edit.as_ref(),
-            None => self.base.record(id),
+            None => self.base.state.record(id),
         }
     }
 
@@ -84,7 +86,7 @@ impl Changes {
 
     /// Returns the ids of the tools in the base snapshot that match a query.
     pub(super) fn ids(&self, query: &Query<'_>) -> Vec<String> {
-        self.base.found(query, usize::MAX).iter().map(|found| found.record.id().into_owned()).collect()
+        search(&self.base.state, query, usize::MAX).iter().map(|found| found.record.id().into_owned()).collect()
     }
 
     /// Adds a change that does not concern a tool.
@@ -97,11 +99,11 @@ impl Changes {
     }
 
     /// Returns the next version and the changes for the listeners.
-    pub(super) fn finish(mut self) -> (Snapshot, Vec<Change>) {
+    pub(super) fn finish(mut self) -> (State, Vec<Change>) {
         let removed: Vec<&str> = self.edits.keys().map(String::as_str).collect();
         let added = self.edits.values().flatten().cloned().collect();
-        let next = self.base.with(&removed, added);
-        self.list.iter_mut().for_each(|change| change.version = next.version());
+        let next = self.base.state.with(&removed, added);
+        self.list.iter_mut().for_each(|change| change.version = next.version);
         (next, self.list)
     }
 }

@@ -6,18 +6,13 @@ use crate::norm::Norm;
 use crate::parsed_query::ParsedQuery;
 use crate::part::{Part, idf};
 use crate::segment::Term;
-use crate::snapshot::Snapshot;
+use crate::state::State;
 
 /// Returns the nonempty lists of a query in a part: for each word and each stem, the tools with it in their names, and
 /// the others.
-pub(super) fn scans_of<'s>(
-    snapshot: &'s Snapshot,
-    part: &'s Part,
-    query: &ParsedQuery,
-    norm: Norm<'s>,
-) -> Vec<Scan<'s>> {
-    let (segment, ranking) = (&*part.segment, &snapshot.ranking);
-    let worth = |count: u32| idf(snapshot.n_tools, count) * UNIT;
+pub(super) fn scans_of<'s>(state: &'s State, part: &'s Part, query: &ParsedQuery, norm: Norm<'s>) -> Vec<Scan<'s>> {
+    let (segment, ranking) = (&*part.segment, &state.ranking);
+    let worth = |count: u32| idf(state.n_tools, count) * UNIT;
     let units = |worth: f32| (worth * (ranking.k1 + 1.0)) as u64;
     let mut scans: Vec<Scan<'s>> = Vec::with_capacity(2 * query.words.len());
     let mut stems: Vec<u32> = Vec::with_capacity(query.words.len());

@@ -15,42 +15,40 @@ pub(super) struct Both {
     pub(super) others: Lists,
 }
 
-impl Segment {
-    /// Creates a segment from words and their lists. `records` are in the order of the ids.
-    pub(super) fn assemble(
-        records: Vec<Arc<Record>>,
-        order: Order,
-        mut words: Terms,
-        lists: Both,
-        stem_of: impl for<'w> Fn(&'w str) -> Cow<'w, str>,
-    ) -> Self {
-        let Both { mut named, mut others } = lists;
-        for word in &mut words.terms {
-            named.bound(&mut word.named, &order.lengths);
-            others.bound(&mut word.others, &order.lengths);
-        }
-        let mut stems = Terms::default();
-        for idx in 0..place(words.len()) {
-            words.terms[idx as usize].partner = stems.add(&stem_of(words.text(idx)));
-        }
-        let mut lists = Both { named, others };
-        join_forms(&words, &mut stems, &mut lists, &order);
-        lists.named.shrink();
-        lists.others.shrink();
-        words.shrink();
-        stems.shrink();
-        let name_words = words.in_names();
-        Self {
-            name_shapes: name_words.iter().map(|word| Shape::new(words.text(*word))).collect(),
-            name_words,
-            name_stems: stems.in_names(),
-            records: records.into(),
-            order,
-            words,
-            stems,
-            named: lists.named,
-            others: lists.others,
-        }
+/// Creates a segment from words and their lists. `records` are in the order of the ids.
+pub(super) fn assemble(
+    records: Vec<Arc<Record>>,
+    order: Order,
+    mut words: Terms,
+    lists: Both,
+    stem_of: impl for<'w> Fn(&'w str) -> Cow<'w, str>,
+) -> Segment {
+    let Both { mut named, mut others } = lists;
+    for word in &mut words.terms {
+        named.bound(&mut word.named, &order.lengths);
+        others.bound(&mut word.others, &order.lengths);
+    }
+    let mut stems = Terms::default();
+    for idx in 0..place(words.len()) {
+        words.terms[idx as usize].partner = stems.add(&stem_of(words.text(idx)));
+    }
+    let mut lists = Both { named, others };
+    join_forms(&words, &mut stems, &mut lists, &order);
+    lists.named.shrink();
+    lists.others.shrink();
+    words.shrink();
+    stems.shrink();
+    let name_words = words.in_names();
+    Segment {
+        name_shapes: name_words.iter().map(|word| Shape::new(words.text(*word))).collect(),
+        name_words,
+        name_stems: stems.in_names(),
+        records: records.into(),
+        order,
+        words,
+        stems,
+        named: lists.named,
+        others: lists.others,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::assemble::Both;
+use super::assemble::{Both, assemble};
 use super::place::place;
 use super::{Lists, Order, Segment, Terms};
 use crate::fields::each_word_of;
@@ -103,7 +103,7 @@ impl Builder {
         }
         drop(entries);
         let [named, others] = lists;
-        Segment::assemble(records, order, words, Both { named, others }, stem)
+        assemble(records, order, words, Both { named, others }, stem)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::assemble::Both;
+use super::assemble::{Both, assemble};
 use super::place::place;
 use super::{Lists, Order, Segment, Span, Term, Terms};
 use crate::words::stem;
@@ -62,7 +62,7 @@ pub(crate) fn merge(segments: [&Segment; 2], is_live: impl Fn(usize, usize) -> b
         let found = segments.iter().find_map(|side| Some((side, side.words.find(word)?)));
         found.map(|(side, idx)| side.stems.text(side.words.get(idx).partner).to_owned())
     };
-    Segment::assemble(records, order, words, lists, |word| stem_of(word).map_or_else(|| stem(word), Into::into))
+    assemble(records, order, words, lists, |word| stem_of(word).map_or_else(|| stem(word), Into::into))
 }
 
 /// Selects the lists of names or the others, and the list of a word.

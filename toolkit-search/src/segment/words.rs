@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::assemble::Both;
+use super::assemble::{Both, assemble};
 use super::lists::MAX_FREQUENCY;
 use super::place::place;
 use super::{List, Lists, Order, Segment, Span, Terms};
@@ -14,66 +14,64 @@ use crate::words::stem;
 /// of long words.
 const MAX_WORD_LEN: usize = 128;
 
-impl Segment {
-    /// Writes the words with their lists, sorted by text.
-    ///
-    /// A word is written as the length of the prefix that it shares with the previous one, the remaining text, and two
-    /// lists: the tools with the word in their names, and the others. A tool is written as the distance from the previous
-    /// one, and the number of occurrences.
-    pub(crate) fn put_words(&self, out: &mut Vec<u8>) {
-        let mut order: Vec<u32> = (0..place(self.words.len())).collect();
-        order.sort_unstable_by_key(|idx| self.words.text(*idx));
-        put_number(out, order.len() as u64);
-        let mut before = "";
-        for idx in order {
-            let word = self.words.text(idx);
-            let n_same = shared(before, word);
-            put_number(out, n_same as u64);
-            put_number(out, (word.len() - n_same) as u64);
-            out.extend(&word.as_bytes()[n_same..]);
-            before = word;
+/// Writes the words with their lists, sorted by text.
+///
+/// A word is written as the length of the prefix that it shares with the previous one, the remaining text, and two
+/// lists: the tools with the word in their names, and the others. A tool is written as the distance from the previous
+/// one, and the number of occurrences.
+pub(crate) fn put_words(segment: &Segment, out: &mut Vec<u8>) {
+    let mut order: Vec<u32> = (0..place(segment.words.len())).collect();
+    order.sort_unstable_by_key(|idx| segment.words.text(*idx));
+    put_number(out, order.len() as u64);
+    let mut before = "";
+    for idx in order {
+        let word = segment.words.text(idx);
+        let n_same = shared(before, word);
+        put_number(out, n_same as u64);
+        put_number(out, (word.len() - n_same) as u64);
+        out.extend(&word.as_bytes()[n_same..]);
+        before = word;
 
-            let word = self.words.get(idx);
-            put_list(self.named.get(word.named), out);
-            put_list(self.others.get(word.others), out);
-        }
+        let word = segment.words.get(idx);
+        put_list(segment.named.get(word.named), out);
+        put_list(segment.others.get(word.others), out);
     }
+}
 
-    /// Reads the output of [`Segment::put_words`] for the same tools.
-    pub(crate) fn take_words(
-        bytes: &mut Bytes<'_>,
-        records: Vec<Arc<Record>>,
-        lengths: Vec<u16>,
-    ) -> Result<Self, Damage> {
-        let n_words = bytes.count()?;
-        let mut words = Terms::with_capacity(n_words.min(records.len().saturating_mul(4)));
-        let mut lists = Both::default();
-        let (mut word, mut text_len) = (String::new(), 0_usize);
-        for nth in 0..n_words {
-            let n_same = bytes.number_to(word.len())?;
-            let rest = bytes.text()?;
-            let is_behind = word.is_char_boundary(n_same) && (nth == 0 || word[n_same..] < *rest);
-            if !is_behind {
-                return Err(Damage::Content);
-            }
-            word.truncate(n_same);
-            word.push_str(rest);
-            text_len += word.len();
-            if word.len() > MAX_WORD_LEN || text_len > u32::MAX as usize {
-                return Err(Damage::Content);
-            }
-            let idx = words.add(&word);
-
-            let named = take_list(bytes, lengths.len(), &mut lists.named)?;
-            let others = take_list(bytes, lengths.len(), &mut lists.others)?;
-            if named.len() + others.len() == 0 {
-                return Err(Damage::Content);
-            }
-            let term = &mut words.terms[idx as usize];
-            (term.named, term.others) = (named, others);
+/// Reads the output of [`put_words`] for the same tools.
+pub(crate) fn take_words(
+    bytes: &mut Bytes<'_>,
+    records: Vec<Arc<Record>>,
+    lengths: Vec<u16>,
+) -> Result<Segment, Damage> {
+    let n_words = bytes.count()?;
+    let mut words = Terms::with_capacity(n_words.min(records.len().saturating_mul(4)));
+    let mut lists = Both::default();
+    let (mut word, mut text_len) = (String::new(), 0_usize);
+    for nth in 0..n_words {
+        let n_same = bytes.number_to(word.len())?;
+        let rest = bytes.text()?;
+        let is_behind = word.is_char_boundary(n_same) && (nth == 0 || word[n_same..] < *rest);
+        if !is_behind {
+            return Err(Damage::Content);
         }
-        Ok(Self::assemble(records, Order::new(&lengths), words, lists, stem))
+        word.truncate(n_same);
+        word.push_str(rest);
+        text_len += word.len();
+        if word.len() > MAX_WORD_LEN || text_len > u32::MAX as usize {
+            return Err(Damage::Content);
+        }
+        let idx = words.add(&word);
+
+        let named = take_list(bytes, lengths.len(), &mut lists.named)?;
+        let others = take_list(bytes, lengths.len(), &mut lists.others)?;
+        if named.len() + others.len() == 0 {
+            return Err(Damage::Content);
+        }
+        let term = &mut words.terms[idx as usize];
+        (term.named, term.others) = (named, others);
     }
+    Ok(assemble(records, Order::new(&lengths), words, lists, stem))
 }
 
 fn put_list(list: List<'_>, out: &mut Vec<u8>) {
