@@ -1,9 +1,11 @@
-//! The searched fields of a tool.
+//! The searched fields of a tool, with its words and stems.
+
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::ranking::Field;
-use super::words::{each_word_of_name, each_word_of_prose};
+use super::ranking::{Field, Weights};
+use super::words::{each_word_of_name, each_word_of_prose, stem};
 use toolkit::tool::Tool;
 
 /// The maximum number of searched words of a tool.
@@ -99,5 +101,24 @@ fn follow<'s>(schema: &'s Value, pending: &mut Vec<&'s Value>, room: &mut usize)
     if schema.is_object() && *room > 0 {
         *room -= 1;
         pending.push(schema);
+    }
+}
+
+/// The distinct words and stems of a tool.
+pub(super) struct ToolWords {
+    pub(super) words: BTreeSet<String>,
+    pub(super) stems: BTreeSet<String>,
+}
+
+impl ToolWords {
+    pub(super) fn new(tool: &Tool, weights: &Weights) -> Self {
+        let mut words = BTreeSet::new();
+        each_word_of(tool, |field, word| {
+            if weights.get(field) > 0 && !words.contains(word) {
+                words.insert(word.to_owned());
+            }
+        });
+        let stems = words.iter().map(|word| stem(word).into_owned()).collect();
+        Self { words, stems }
     }
 }

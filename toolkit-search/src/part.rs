@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use super::fields::ToolWords;
 use super::record::Record;
 use super::segment::{self, BLOCK_LEN, Segment, Terms};
-use super::tool_words::ToolWords;
 
 /// A segment with its live tools, and the frequencies of its words in the whole index.
 ///

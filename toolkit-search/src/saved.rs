@@ -16,17 +16,18 @@
 //! lists of tools in the order of the words. Stems and other derived data are recomputed. The tools are a sequence of
 //! canonical JSON. The same tools have the same bytes, whatever the history of the index.
 
-mod records;
+use std::io;
+use std::io::{Read, Write};
+use std::sync::{Arc, OnceLock};
 
-use std::io::{self, Read, Write};
-
-use super::bytes::put_text;
 pub(super) use super::bytes::{Bytes, put_number};
-use super::open_error::FORMAT;
-pub use super::open_error::{Damage, OpenError};
+pub use super::bytes::{Damage, OpenError};
+use super::bytes::{FORMAT, put_text};
 use super::ranking::{Ranking, Weights};
 use super::segment;
 use super::state::State;
+use crate::record::{FileTool, Hints, Record, SavedTools, put_summary, take_summary};
+use toolkit::tool::ToolBackend;
 
 /// The first bytes of a file.
 const MAGIC: [u8; 8] = *b"toolkidx";
@@ -42,7 +43,7 @@ pub(super) fn save(state: &State, label: &str, to: &mut impl Write) -> io::Resul
     put_ranking(&mut index, &state.ranking);
     put_number(&mut index, segment.records.len() as u64);
     for (tool, record) in segment.records.iter().enumerate() {
-        records::put(&mut index, &mut tools, record, segment.order.length_of(tool));
+        put(&mut index, &mut tools, record, segment.order.length_of(tool));
     }
     segment::put_words(&segment, &mut index);
     if index.len() as u64 > MAX_INDEX_LEN {
@@ -68,7 +69,7 @@ pub(super) fn open(label: &str, from: &mut impl Read) -> Result<State, OpenError
         return Err(OpenError::Stale { found: found.chars().take(200).collect() });
     }
     let ranking = take_ranking(&mut bytes)?;
-    let (records, lengths) = records::take(&mut bytes, tools)?;
+    let (records, lengths) = take(&mut bytes, tools)?;
     let segment = segment::take_words(&mut bytes, records, lengths)?;
     bytes.end()?;
     Ok(State::from_segment(segment, ranking))
@@ -136,4 +137,100 @@ fn take_ranking(bytes: &mut Bytes<'_>) -> Result<Ranking, Damage> {
     let [name, namespace, tags, lead, description, arguments, argument_descriptions, choices] = bytes.array()?;
     let weights = Weights { name, namespace, tags, lead, description, arguments, argument_descriptions, choices };
     Ok(Ranking { k1, b, weights, stems, name_match, fuzzy }.clamped())
+}
+
+// Serialization of records.
+
+/// Writes a record and its number of words, and the tool.
+fn put(out: &mut Vec<u8>, tools: &mut Vec<u8>, record: &Record, length: u16) {
+    put_summary(out, &record.to_summary());
+    let Hints { read_only, destructive, idempotent, open_world } = record.hints;
+    out.extend([read_only, destructive, idempotent, open_world].map(|hint| hint.map_or(2, u8::from)));
+    put_number(out, record.backends().len() as u64);
+    record.backends().iter().for_each(|backend| put_backend(out, backend));
+    put_number(out, u64::from(length));
+    let before = tools.len();
+    record.put_json(tools);
+    put_number(out, (tools.len() - before) as u64);
+}
+
+fn put_backend(out: &mut Vec<u8>, backend: &ToolBackend) {
+    let (rank, names) = backend.ranked_names();
+    out.push(rank);
+    names.iter().for_each(|name| put_text(out, name));
+}
+
+/// A record that was read and checked.
+struct Checked {
+    /// The start of the summary.
+    summary: usize,
+    hints: Hints,
+    backends: Vec<ToolBackend>,
+    json_len: usize,
+}
+
+/// Reads the records in the order of the ids, with their numbers of words.
+fn take(bytes: &mut Bytes<'_>, tools: Vec<u8>) -> Result<(Vec<Arc<Record>>, Vec<u16>), Damage> {
+    let n_tools = bytes.count()?;
+    let (mut checked, mut lengths) = (Vec::new(), Vec::new());
+    let (all, mut json_left) = (bytes.rest(), tools.len());
+    let mut last_id: Option<String> = None;
+    for _ in 0..n_tools {
+        let start = all.len() - bytes.rest().len();
+        let id = take_summary(bytes)?.id;
+        if last_id.is_some_and(|last| last >= id) {
+            return Err(Damage::Content);
+        }
+        last_id = Some(id);
+        checked.push(take_one(bytes, start, &mut json_left, &mut lengths)?);
+    }
+    if json_left > 0 {
+        return Err(Damage::Content);
+    }
+    let summaries = all[..all.len() - bytes.rest().len()].to_vec();
+    let file = Arc::new(SavedTools { summaries, tools });
+    let mut end = 0;
+    let records = checked.into_iter().map(|Checked { summary, hints, backends, json_len }| {
+        let json = end..end + json_len;
+        end = json.end;
+        let tool = FileTool { file: Arc::clone(&file), summary, json, tool: OnceLock::new() };
+        Arc::new(Record::from_file(tool, hints, backends))
+    });
+    Ok((records.collect(), lengths))
+}
+
+/// Reads the record of a tool after its summary.
+fn take_one(
+    bytes: &mut Bytes<'_>,
+    summary: usize,
+    json_left: &mut usize,
+    lengths: &mut Vec<u16>,
+) -> Result<Checked, Damage> {
+    let mut hint = || match bytes.array()? {
+        [0] => Ok(Some(false)),
+        [1] => Ok(Some(true)),
+        [2] => Ok(None),
+        _ => Err(Damage::Content),
+    };
+    let hints = Hints { read_only: hint()?, destructive: hint()?, idempotent: hint()?, open_world: hint()? };
+    let n_backends = bytes.count()?;
+    let backends: Vec<ToolBackend> = (0..n_backends).map(|_| take_backend(bytes)).collect::<Result<_, _>>()?;
+    if backends.is_empty() {
+        return Err(Damage::Content);
+    }
+    lengths.push(bytes.number_to(u16::MAX.into())? as u16);
+    let json_len = bytes.number_to(*json_left)?;
+    *json_left -= json_len;
+    Ok(Checked { summary, hints, backends, json_len })
+}
+
+fn take_backend(bytes: &mut Bytes<'_>) -> Result<ToolBackend, Damage> {
+    let [kind] = bytes.array()?;
+    let backend = match kind {
+        0 => ToolBackend::local(bytes.text()?),
+        1 => ToolBackend::provider(bytes.text()?, bytes.text()?),
+        2 => ToolBackend::mcp(bytes.text()?),
+        _ => return Err(Damage::Content),
+    };
+    backend.map_err(|_| Damage::Content)
 }

@@ -12,20 +12,23 @@
 //! the same kind.
 
 mod scan;
-mod scans;
-mod scores;
-mod top;
 mod windows;
 
 use std::cell::RefCell;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
 
-use self::scans::scans_of;
-pub(super) use self::top::{Found, Top};
+use self::scan::{Gain, Scan};
 use self::windows::{Limit, Table};
 use super::parsed_query::ParsedQuery;
 use super::query::{Filter, Query};
 use super::segment::Order;
 use super::state::State;
+use crate::part::{Part, idf};
+use crate::ranking::Norm;
+use crate::record::Record;
+use crate::segment::Term;
 
 /// The score 1.
 pub(super) const UNIT: f32 = 65_536.0;
@@ -73,4 +76,151 @@ fn best<'s>(state: &'s State, query: &ParsedQuery, filter: &Filter, limit: usize
     }
     TABLE.with(|kept| *kept.borrow_mut() = table);
     top.into_sorted()
+}
+
+/// Returns the nonempty lists of a query in a part: for each word and each stem, the tools with it in their names, and
+/// the others.
+fn scans_of<'s>(state: &'s State, part: &'s Part, query: &ParsedQuery, norm: Norm<'s>) -> Vec<Scan<'s>> {
+    let (segment, ranking) = (&*part.segment, &state.ranking);
+    let worth = |count: u32| idf(state.n_tools, count) * UNIT;
+    let units = |worth: f32| (worth * (ranking.k1 + 1.0)) as u64;
+    let mut scans: Vec<Scan<'s>> = Vec::with_capacity(2 * query.words.len());
+    let mut stems: Vec<u32> = Vec::with_capacity(query.words.len());
+    let mut n_terms = 0;
+    let mut add = |term: &Term, gain: Gain| {
+        let (named, others) = (segment.named.get(term.named), segment.others.get(term.others));
+        if !named.docs.is_empty() {
+            let bounds = &part.share_bounds[term.named.blocks()];
+            scans.push(Scan::new(named, n_terms, gain, norm, &part.name_shares, bounds));
+        }
+        if !others.docs.is_empty() && gain.has_text {
+            scans.push(Scan::new(others, n_terms, Gain { bonus: 0.0, ..gain }, norm, &[], &[]));
+        }
+        n_terms += 1;
+    };
+    for word in &query.words {
+        let found = segment.words.find(&word.text).map(|idx| (idx, segment.words.get(idx)));
+        let stem = match found {
+            Some((_, term)) => Some(term.partner),
+            None => segment.stems.find(&word.stem),
+        };
+        let stem = stem.filter(|stem| {
+            let is_new = !stems.contains(stem);
+            stems.push(*stem);
+            is_new && (ranking.stems > 0.0 || ranking.name_match > 0.0)
+        });
+        let mut of_word = found.map(|(idx, term)| {
+            let word = units(word.factor * worth(part.word_count(idx)));
+            (term, Gain { has_text: true, word, stem: 0, bonus: 0.0 })
+        });
+        if let Some(stem) = stem {
+            let term = segment.stems.get(stem);
+            let worth = word.factor * worth(part.stem_count(stem));
+            let (units, bonus) = (units(ranking.stems * worth), ranking.name_match * worth);
+            match &mut of_word {
+                // A stem with a single form shares its lists, which are read once.
+                Some((word, gain)) if word.named == term.named && word.others == term.others => {
+                    (gain.stem, gain.bonus) = (units, bonus);
+                }
+                _ => add(term, Gain { has_text: units > 0, word: 0, stem: units, bonus }),
+            }
+        }
+        if let Some((term, gain)) = of_word {
+            add(term, gain);
+        }
+    }
+    scans
+}
+
+/// The best tools so far.
+pub(crate) struct Top<'s> {
+    limit: usize,
+    /// A heap with the worst of them on top.
+    heap: BinaryHeap<Found<'s>>,
+}
+
+/// A tool with its score.
+#[derive(Clone, Copy)]
+pub(crate) struct Found<'s> {
+    pub(crate) score: u32,
+    /// The number of the part, and the position of the tool in the order of the ids.
+    pub(crate) place: (u32, u32),
+    pub(crate) record: &'s Arc<Record>,
+}
+
+impl<'s> Top<'s> {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self { limit, heap: BinaryHeap::new() }
+    }
+
+    /// Returns the minimum score of the best tools; 0 if there are fewer than the limit.
+    #[inline]
+    fn least(&self) -> u32 {
+        if self.heap.len() < self.limit { 0 } else { self.heap.peek().map_or(0, |worst| worst.score) }
+    }
+
+    #[inline]
+    fn offer(&mut self, found: Found<'s>) {
+        if self.heap.len() < self.limit {
+            self.heap.push(found);
+        } else if let Some(mut worst) = self.heap.peek_mut()
+            && found < *worst
+        {
+            *worst = found;
+        }
+    }
+
+    /// Returns the tools, the best first.
+    fn into_sorted(self) -> Vec<Found<'s>> {
+        self.heap.into_sorted_vec()
+    }
+}
+
+/// Better tools are less: a higher score, or with equal scores a lesser id.
+impl Ord for Found<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.score.cmp(&self.score).then_with(|| match self.place.0 == other.place.0 {
+            // Cheaper than a comparison of texts.
+            true => self.place.1.cmp(&other.place.1),
+            false => self.record.cmp_by_id(other.record),
+        })
+    }
+}
+
+impl PartialOrd for Found<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Found<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Found<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{Found, Top};
+    use crate::record::Record;
+    use toolkit::Tool;
+
+    #[test]
+    fn the_best_tools_stay_and_ties_are_in_the_order_of_ids() {
+        let record = |name: &str| {
+            let json = format!(r#"{{"name": "{name}", "description": "Adds.", "inputSchema": {{"type": "object"}}}}"#);
+            Arc::new(Record::local(Tool::from_json(json).unwrap()))
+        };
+        let records: Vec<_> = ["e", "b", "d", "a", "c"].map(record).to_vec();
+        let mut top = Top::new(3);
+        for (nth, (score, record)) in (0..).zip([2, 5, 2, 2, 1].into_iter().zip(&records)) {
+            top.offer(Found { score, place: (nth, 0), record });
+        }
+        let names: Vec<_> = top.into_sorted().iter().map(|found| found.record.id().to_string()).collect();
+        assert_eq!(names, ["b", "a", "d"]);
+    }
 }

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::norm::{Fractions, Norm};
+use super::fields::ToolWords;
 use super::part::Part;
 use super::ranking::Ranking;
+use super::ranking::{Fractions, Norm};
 use super::record::Record;
 use super::segment::{self, Segment};
-use super::tool_words::ToolWords;
 use super::words::stem;
 
 /// An immutable state of an index.

@@ -1,15 +1,12 @@
-//! Splitting of text into words for the search.
+//! Splitting of text into words for the search: stop words, and the shapes that rule out most words without a
+//! comparison.
 //!
 //! Tools have identifiers as names and prose as descriptions, and queries are prose. All are split in the same way:
 //! `read_file`, `readFile`, `read-file` and "read file" are the same two words.
 
-mod stop_words;
-
 use std::ops::Range;
 
 use frostem::{Algorithm, Stemmer};
-
-use self::stop_words::{is_stop_word, is_stop_word_in_query};
 
 /// The length in bytes at which words are truncated. Longer ones may be encoded data, and are not searched.
 const MAX_WORD_LEN: usize = 64;
@@ -180,4 +177,111 @@ fn is_written_without_spaces(c: char) -> bool {
     // Kana, CJK ideographs with their extensions, Thai, Lao and Khmer.
     matches!(u32::from(c), 0x3040..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF
         | 0x0E00..=0x0EFF | 0x1780..=0x17FF)
+}
+
+/// Returns true if a word is a stop word, or a single letter or digit.
+fn is_stop_word(word: &str) -> bool {
+    match word.as_bytes() {
+        [byte] => byte.is_ascii(),
+        [first @ b'a'..=b'z', ..] => {
+            let lengths = STOP_LENGTHS[usize::from(first - b'a')];
+            word.len() < 16 && lengths & (1 << word.len()) != 0 && STOP_WORDS.binary_search(&word).is_ok()
+        }
+        _ => false,
+    }
+}
+
+/// A bit set of the lengths of stop words for each first letter, which rules out most words without a search.
+const STOP_LENGTHS: [u16; 26] = {
+    let mut lengths = [0; 26];
+    let mut at = 0;
+    while at < STOP_WORDS.len() {
+        let word = STOP_WORDS[at].as_bytes();
+        lengths[(word[0] - b'a') as usize] |= 1 << word.len();
+        at += 1;
+    }
+    lengths
+};
+
+/// Returns true if a word of a query is a stop word, or one that is only used to ask for something.
+fn is_stop_word_in_query(word: &str) -> bool {
+    is_stop_word(word) || REQUEST_WORDS.contains(&word)
+}
+
+/// Words that are used to ask for something.
+#[rustfmt::skip]
+const REQUEST_WORDS: [&str; 27] = [
+    "also", "dear", "hello", "help", "hey", "hi", "just", "kindly", "let", "like", "may", "might", "must", "need",
+    "needed", "needs", "ok", "okay", "please", "really", "shall", "tell", "thank", "thanks", "want", "wanted", "will",
+];
+
+/// The English stop words of the Snowball project, in ascending order.
+#[rustfmt::skip]
+const STOP_WORDS: [&str; 175] = [
+    "a", "about", "above", "after", "again", "against", "all", "am", "an", "and", "any", "are", "aren't", "as",
+    "at", "be", "because", "been", "before", "being", "below", "between", "both", "but", "by", "can't", "cannot",
+    "could", "couldn't", "did", "didn't", "do", "does", "doesn't", "doing", "don't", "down", "during", "each",
+    "few", "for", "from", "further", "had", "hadn't", "has", "hasn't", "have", "haven't", "having", "he", "he'd",
+    "he'll", "he's", "her", "here", "here's", "hers", "herself", "him", "himself", "his", "how", "how's", "i",
+    "i'd", "i'll", "i'm", "i've", "if", "in", "into", "is", "isn't", "it", "it's", "its", "itself", "let's", "me",
+    "more", "most", "mustn't", "my", "myself", "no", "nor", "not", "of", "off", "on", "once", "only", "or", "other",
+    "ought", "our", "ours", "ourselves", "out", "over", "own", "same", "shan't", "she", "she'd", "she'll", "she's",
+    "should", "shouldn't", "so", "some", "such", "than", "that", "that's", "the", "their", "theirs", "them",
+    "themselves", "then", "there", "there's", "these", "they", "they'd", "they'll", "they're", "they've", "this",
+    "those", "through", "to", "too", "under", "until", "up", "us", "very", "was", "wasn't", "we", "we'd", "we'll",
+    "we're", "we've", "were", "weren't", "what", "what's", "when", "when's", "where", "where's", "which", "while",
+    "who", "who's", "whom", "why", "why's", "with", "won't", "would", "wouldn't", "you", "you'd", "you'll",
+    "you're", "you've", "your", "yours", "yourself", "yourselves",
+];
+
+/// The length and the letters of a word.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    /// A bit set of the letters.
+    letters: u32,
+    /// The number of characters.
+    pub(super) n_chars: u16,
+}
+
+impl Shape {
+    pub(super) fn new(word: &str) -> Self {
+        let letters = word.chars().fold(0, |letters, letter| letters | 1 << (letter as u32 % 32));
+        Self { letters, n_chars: u16::try_from(word.chars().count()).unwrap_or(u16::MAX) }
+    }
+
+    /// Returns false for words with more than `max_distance` wrong characters. A wrong character changes at most two
+    /// bits of the set.
+    #[inline]
+    pub(super) fn is_near(self, other: Self, max_distance: usize) -> bool {
+        usize::from(self.n_chars.abs_diff(other.n_chars)) <= max_distance
+            && (self.letters ^ other.letters).count_ones() as usize <= 2 * max_distance
+    }
+
+    /// Returns false for words that do not start with a word of this shape.
+    #[inline]
+    pub(super) fn may_start(self, other: Self) -> bool {
+        self.n_chars <= other.n_chars && self.letters & !other.letters == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Shape;
+
+    #[test]
+    fn shapes_rule_out_neither_near_words_nor_completions() {
+        let words = [
+            "create", "crate", "craete", "creates", "reate", "cre4te", "delete", "größe", "grosse", "gröser", "größer",
+            "検索", "c", "gr",
+        ];
+        for a in words {
+            for b in words {
+                let (distance, shapes) = (strsim::osa_distance(a, b), [a, b].map(Shape::new));
+                assert!(shapes[0].is_near(shapes[1], distance), "{a} and {b} have the distance {distance}");
+                assert!(!b.starts_with(a) || shapes[0].may_start(shapes[1]), "{b} starts with {a}");
+            }
+        }
+        assert!(!Shape::new("create").is_near(Shape::new("delete"), 1));
+        assert!(!Shape::new("create").may_start(Shape::new("crate")));
+    }
 }

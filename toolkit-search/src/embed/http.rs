@@ -1,26 +1,18 @@
-//! Models behind an HTTP endpoint.
+//! Models behind an HTTP endpoint: requests and retries, responses, and errors without secrets.
 
-mod error;
-mod redact;
-mod response;
-mod retry;
-
-use std::fmt;
 use std::io::ErrorKind;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime};
+use std::{fmt, thread};
 
-use crate::{Embedder, EmbedderError};
-use serde::Serialize;
-use toolkit::call::SecretString;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use ureq::Agent;
 use ureq::http::{HeaderValue, Uri};
 use ureq::tls::{RootCerts, TlsConfig};
 
-pub use self::error::{ModelUrlError, RemoteError};
-use self::redact::{Secrets, redacted_message};
-use self::response::{message, vectors};
-use self::retry::{Retry, retry_after};
+use crate::{Embedder, EmbedderError};
+use toolkit::call::SecretString;
 
 /// A model behind an HTTP endpoint with the API of OpenAI (`/v1/embeddings`) or Ollama (`/api/embed`).
 ///
@@ -221,4 +213,205 @@ impl fmt::Debug for RemoteModel {
             .field("dimensions", &self.dimensions)
             .finish_non_exhaustive()
     }
+}
+
+/// An error of a remote model.
+///
+/// It contains neither the token, nor the query of the URL, nor any of the texts: the endpoint's message is omitted if
+/// it repeats any of these.
+///
+/// # Examples
+///
+/// An [`Embedder`](crate::Embedder) returns boxed errors; `downcast_ref` distinguishes those of the endpoint:
+///
+/// ```
+/// use std::time::Duration;
+/// use toolkit_search::Embedder;
+/// use toolkit_search::embed::{RemoteError, RemoteModel};
+///
+/// // No server listens on this port.
+/// let model = RemoteModel::new("http://127.0.0.1:1/api/embed?key=secret", "all-minilm")?;
+/// let error = model.timeout(Duration::from_millis(20)).embed(&["Sends an email."]).unwrap_err();
+/// assert!(error.downcast_ref::<RemoteError>().is_some());
+/// assert!(error.to_string().starts_with("cannot embed with `all-minilm` at http://127.0.0.1:1/api/embed: "));
+/// # Ok::<(), toolkit_search::embed::ModelUrlError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemoteError {
+    url: String,
+    model: String,
+    reason: String,
+}
+
+impl fmt::Display for RemoteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot embed with `{}` at {}: {}", self.model.escape_debug(), self.url, self.reason)
+    }
+}
+
+impl std::error::Error for RemoteError {}
+
+/// An invalid URL of an endpoint.
+///
+/// ```
+/// use toolkit_search::embed::RemoteModel;
+///
+/// let error = RemoteModel::new("https://user:password@models.example/v1/embeddings", "all-minilm").unwrap_err();
+/// assert_eq!(error.to_string(), "the URL must not contain credentials; pass a token to `bearer`");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelUrlError(String);
+
+impl fmt::Display for ModelUrlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ModelUrlError {}
+
+/// The maximum length of a message in characters.
+const MAX_CHARS: usize = 200;
+
+/// The number of consecutive characters of a text that count as a quotation.
+const QUOTED: usize = 16;
+
+/// The values that an error must not contain.
+struct Secrets<'s> {
+    token: Option<&'s str>,
+    /// The query of the URL, which often contains keys.
+    query: &'s str,
+    /// The texts that were sent.
+    texts: &'s [&'s str],
+}
+
+/// Returns the message on one line, truncated; `None` if it contains any of the secrets.
+fn redacted_message(message: &str, secrets: &Secrets<'_>) -> Option<String> {
+    let shown: String = message.chars().take(MAX_CHARS).collect();
+    if secrets.are_in(message) || secrets.are_quoted_in(&shown) {
+        return None;
+    }
+    Some(shown.escape_debug().collect())
+}
+
+impl Secrets<'_> {
+    fn are_in(&self, message: &str) -> bool {
+        // Endpoints often report the first or last characters of a rejected token.
+        let token = self.token.unwrap_or_default();
+        let token = [Some(token), token.get(..8), token.get(token.len().saturating_sub(4)..)];
+        let values = self.query.split('&').map(|pair| pair.split_once('=').map_or(pair, |(_, value)| value));
+        let mut secrets = token.into_iter().flatten().chain(values).chain(self.texts.iter().copied());
+        secrets.any(|secret| !secret.is_empty() && message.contains(secret))
+    }
+
+    /// Returns true if the message contains a part of a text.
+    fn are_quoted_in(&self, message: &str) -> bool {
+        let ends = message.char_indices().map(|(at, _)| at).chain([message.len()]);
+        let mut parts = message.char_indices().zip(ends.skip(QUOTED)).map(|((start, _), end)| &message[start..end]);
+        parts.any(|part| self.texts.iter().any(|text| text.contains(part)))
+    }
+}
+
+/// A response of either API: `data` in OpenAI's, `embeddings` in Ollama's.
+#[derive(Deserialize)]
+struct EmbeddingsResponse {
+    data: Option<Vec<Item>>,
+    embeddings: Option<Vec<Vec<f32>>>,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    index: Option<usize>,
+    embedding: Vec<f32>,
+}
+
+/// Parses one vector for each text, in order. Errors do not contain any part of the response.
+fn vectors(body: &[u8], n_texts: usize) -> Result<Vec<Vec<f32>>, String> {
+    let response: EmbeddingsResponse = serde_json::from_slice(body).map_err(|error| {
+        format!(
+            "the response does not contain embeddings: error at line {} and column {}",
+            error.line(),
+            error.column()
+        )
+    })?;
+    let vectors: Vec<Vec<f32>> = match (response.data, response.embeddings) {
+        (Some(mut items), _) => {
+            items.sort_by_key(|item| item.index);
+            let is_in_order = items.iter().enumerate().all(|(nth, item)| item.index.is_none_or(|index| index == nth));
+            if !is_in_order {
+                return Err("the indexes in the response are not those of the texts".to_owned());
+            }
+            items.into_iter().map(|item| item.embedding).collect()
+        }
+        (None, Some(vectors)) => vectors,
+        (None, None) => return Err("the response has neither `data` nor `embeddings`".to_owned()),
+    };
+    if vectors.len() != n_texts {
+        return Err(format!("the response has {} vectors for {n_texts} texts", vectors.len()));
+    }
+    let length = vectors.first().map_or(0, Vec::len);
+    if vectors.iter().any(|vector| vector.is_empty() || vector.len() != length) {
+        return Err("the vectors in the response are empty or have different lengths".to_owned());
+    }
+    Ok(vectors)
+}
+
+/// Returns the message of an error response: `error.message`, or `error` itself.
+fn message(body: &[u8]) -> Option<String> {
+    let response: Value = serde_json::from_slice(body).ok()?;
+    let error = response.get("error")?;
+    let text = error.as_str().or_else(|| error.get("message")?.as_str())?;
+    Some(text.to_owned())
+}
+
+/// The delay before the first retry; it doubles each time.
+const FIRST: Duration = Duration::from_millis(500);
+
+/// The maximum delay.
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// The minimum delay, for endpoints that request a retry without a delay.
+const LEAST: Duration = Duration::from_millis(50);
+
+/// The maximum timeout, which does not overflow the clock.
+const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+/// The delays of a sequence of attempts with a common deadline.
+struct Retry {
+    deadline: Instant,
+    next: Duration,
+}
+
+impl Retry {
+    fn new(limit: Duration) -> Self {
+        Self { deadline: Instant::now() + limit.min(YEAR), next: FIRST }
+    }
+
+    fn left(&self) -> Duration {
+        // Not zero, since some clients interpret zero as no limit.
+        self.deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
+    }
+
+    /// Waits for `requested`, or else for an exponentially growing delay. Returns `false` immediately if the deadline is
+    /// earlier.
+    ///
+    /// The latter has a jitter of up to one half, so that clients that failed together do not retry together.
+    fn wait(&mut self, requested: Option<Duration>) -> bool {
+        let own = self.next.mul_f32(0.5 + fastrand::f32() / 2.0);
+        self.next = self.next.saturating_mul(2).min(LONGEST);
+        let wait = requested.map_or(own, |requested| requested.max(LEAST));
+        let fits = wait < self.deadline.saturating_duration_since(Instant::now());
+        if fits {
+            thread::sleep(wait);
+        }
+        fits
+    }
+}
+
+/// Parses `Retry-After`: seconds or a date (RFC 9110, section 10.2.3).
+fn retry_after(value: &str) -> Option<Duration> {
+    let value = value.trim();
+    let until = |date: SystemTime| date.duration_since(SystemTime::now()).unwrap_or_default();
+    let seconds = value.parse().ok().map(Duration::from_secs);
+    seconds.or_else(|| httpdate::parse_http_date(value).ok().map(until))
 }

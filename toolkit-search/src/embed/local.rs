@@ -2,11 +2,7 @@
 
 mod bert;
 mod config;
-mod error;
-mod file;
-mod pooling;
 mod tokenizer;
-mod weights;
 
 use std::fmt;
 use std::num::NonZero;
@@ -17,9 +13,9 @@ use crate::{Embedder, EmbedderError};
 
 use self::bert::Bert;
 use self::config::Config;
-pub use self::error::ModelError;
+pub use self::config::ModelError;
+use self::config::Weights;
 use self::tokenizer::Tokenizer;
-use self::weights::Weights;
 
 /// A sentence-embedding model of the BERT family, such as all-MiniLM-L6-v2, that runs on the CPU of this process.
 ///

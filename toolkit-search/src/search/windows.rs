@@ -1,7 +1,7 @@
 //! Scoring of tools in windows.
 
+use super::scan::Scores;
 use super::scan::{Bound, Scan};
-use super::scores::Scores;
 
 /// The number of tools in the first window. Each window is twice as large as the previous one.
 const FIRST_WINDOW: usize = 2048;

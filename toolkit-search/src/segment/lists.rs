@@ -1,6 +1,9 @@
-//! Lists of tools, with bounds for the scores in them.
+//! Lists of tools by word or stem, in the order of a segment, with bounds for the scores in them.
 
-use super::place::place;
+use std::hash::BuildHasher;
+
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
 
 /// The number of tools in a block.
 pub(crate) const BLOCK_LEN: usize = 64;
@@ -114,5 +117,150 @@ impl<'s> List<'s> {
     /// Returns the tools with the numbers of occurrences.
     pub(crate) fn iter(self) -> impl Iterator<Item = (u32, u16)> + 's {
         self.docs.iter().copied().zip(self.frequencies.iter().copied())
+    }
+}
+
+// Words or stems, with an index by text.
+
+/// Words or stems with an index by text.
+#[derive(Default)]
+pub(crate) struct Terms {
+    table: HashTable<u32>,
+    hasher: RandomState,
+    pub(super) terms: Vec<Term>,
+    texts: String,
+}
+
+/// A word or stem.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Term {
+    text: (u32, u32),
+    /// The tools with the term in their names.
+    pub(crate) named: Span,
+    /// The other tools with the term.
+    pub(crate) others: Span,
+    /// The stem of a word.
+    pub(crate) partner: u32,
+}
+
+impl Term {
+    /// Returns the number of tools with the term.
+    pub(crate) fn n_docs(&self) -> usize {
+        self.named.len() + self.others.len()
+    }
+}
+
+impl Terms {
+    pub(super) fn with_capacity(n_terms: usize) -> Self {
+        Self { table: HashTable::with_capacity(n_terms), terms: Vec::with_capacity(n_terms), ..Self::default() }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.terms.len()
+    }
+
+    pub(crate) fn get(&self, idx: u32) -> &Term {
+        &self.terms[idx as usize]
+    }
+
+    pub(crate) fn text(&self, idx: u32) -> &str {
+        self.text_of(&self.terms[idx as usize])
+    }
+
+    fn text_of(&self, term: &Term) -> &str {
+        &self.texts[term.text.0 as usize..term.text.1 as usize]
+    }
+
+    pub(crate) fn find(&self, text: &str) -> Option<u32> {
+        let is_same = |idx: &u32| self.text(*idx) == text;
+        self.table.find(self.hasher.hash_one(text), is_same).copied()
+    }
+
+    /// Returns the position of a text; a new one is appended without tools.
+    pub(super) fn add(&mut self, text: &str) -> u32 {
+        let hash = self.hasher.hash_one(text);
+        if let Some(idx) = self.table.find(hash, |idx| self.text(*idx) == text) {
+            return *idx;
+        }
+        let idx = place(self.terms.len());
+        let start = place(self.texts.len());
+        self.texts.push_str(text);
+        let text = (start, place(self.texts.len()));
+        self.terms.push(Term { text, named: Span::default(), others: Span::default(), partner: 0 });
+        let Self { table, hasher, terms, texts } = self;
+        let rehash = |idx: &u32| {
+            let (start, end) = terms[*idx as usize].text;
+            hasher.hash_one(&texts[start as usize..end as usize])
+        };
+        table.insert_unique(hash, idx, rehash);
+        idx
+    }
+
+    pub(super) fn shrink(&mut self) {
+        self.terms.shrink_to_fit();
+        self.texts.shrink_to_fit();
+    }
+
+    /// Returns all terms in the order of their positions.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Term)> {
+        self.terms.iter().map(|term| (self.text_of(term), term))
+    }
+
+    /// Returns the terms that a name contains, sorted by text.
+    pub(super) fn in_names(&self) -> Box<[u32]> {
+        let is_in_name = |idx: &u32| self.get(*idx).named.len() > 0;
+        let mut found: Vec<u32> = (0..place(self.len())).filter(is_in_name).collect();
+        found.sort_unstable_by_key(|idx| self.text(*idx));
+        found.into()
+    }
+}
+
+/// The order of the tools of a segment in its lists: by length, and tools of equal length by id.
+///
+/// A word has the highest score in the shortest tools, so that a search finds the best tools early and can skip most of
+/// the rest.
+pub(crate) struct Order {
+    /// The weighted number of words of each tool, in this order.
+    pub(crate) lengths: Box<[u16]>,
+    /// The tools, as positions in the order of the ids.
+    pub(crate) tools: Box<[u32]>,
+    /// The position of each tool in this order.
+    pub(super) docs: Box<[u32]>,
+}
+
+impl Order {
+    /// Orders tools by their lengths, which are in the order of the ids.
+    pub(super) fn new(lengths: &[u16]) -> Self {
+        let mut tools: Box<[u32]> = (0..place(lengths.len())).collect();
+        tools.sort_by_key(|tool| lengths[*tool as usize]);
+        let mut docs: Box<[u32]> = vec![0; lengths.len()].into();
+        for (doc, tool) in tools.iter().enumerate() {
+            docs[*tool as usize] = place(doc);
+        }
+        Self { lengths: tools.iter().map(|tool| lengths[*tool as usize]).collect(), tools, docs }
+    }
+
+    /// Returns the length of a tool.
+    pub(crate) fn length_of(&self, tool: usize) -> u16 {
+        self.lengths[self.docs[tool] as usize]
+    }
+}
+
+/// Converts a position. Memory would run out before a segment reached 2^32 of anything.
+pub(super) fn place(len: usize) -> u32 {
+    u32::try_from(len).expect("a segment holds fewer than 2^32 of anything")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Order;
+
+    #[test]
+    fn tools_are_in_the_order_of_lengths_and_then_of_ids() {
+        let order = Order::new(&[3, 9, 1, 3, 1]);
+        assert_eq!(*order.tools, [2, 4, 0, 3, 1]);
+        assert_eq!(*order.docs, [2, 4, 0, 3, 1]);
+        assert_eq!(*order.lengths, [1, 1, 3, 3, 9]);
+        assert_eq!(order.length_of(1), 9);
     }
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::assemble::{Both, assemble};
 use super::lists::MAX_FREQUENCY;
-use super::place::place;
+use super::lists::place;
+use super::{Both, assemble};
 use super::{List, Lists, Order, Segment, Span, Terms};
 use crate::record::Record;
 use crate::saved::{Bytes, Damage, put_number};

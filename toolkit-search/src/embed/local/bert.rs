@@ -6,9 +6,9 @@
 use ndarray::{Array1, Array2, ArrayViewMut1, Axis, Slice};
 
 use super::config::Config;
-use super::error::ModelError;
-use super::pooling::Pooling;
-use super::weights::{Tensors, Weights};
+use super::config::ModelError;
+use super::config::Pooling;
+use super::config::{Tensors, Weights};
 
 pub(super) struct Bert {
     words: Array2<f32>,

@@ -1,12 +1,14 @@
-//! The configuration of a model.
+//! The files of a model: its configuration, pooling and weights, which are read with bounds.
 
-use std::path::Path;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Component, Path, PathBuf};
+use std::{fmt, io};
 
+use ndarray::{Array1, Array2};
+use safetensors::{Dtype, SafeTensors};
 use serde::Deserialize;
-
-use super::error::ModelError;
-use super::file::{json, optional, shown};
-use super::pooling::Pooling;
+use serde::de::DeserializeOwned;
 
 /// The configuration of a model.
 pub(super) struct Config {
@@ -93,4 +95,283 @@ impl Config {
             max_tokens,
         })
     }
+}
+
+// Errors of loading a model.
+
+/// An error of loading a model.
+///
+/// ```
+/// use toolkit_search::embed::{LocalModel, ModelError};
+///
+/// let error = LocalModel::open("models/missing").unwrap_err();
+/// assert!(matches!(&error, ModelError::File { path, .. } if path.ends_with("config.json")));
+/// assert!(error.to_string().contains("expected a folder with `config.json`, `tokenizer.json` and `model.safetensors`"));
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// A file is missing, or could not be read.
+    #[non_exhaustive]
+    File {
+        /// The path of the file.
+        path: PathBuf,
+        /// The I/O error.
+        error: io::Error,
+    },
+    /// The content of a file is invalid.
+    #[non_exhaustive]
+    Damaged {
+        /// The path of the file.
+        path: PathBuf,
+        /// The reason.
+        reason: String,
+    },
+    /// The model is of an unsupported kind.
+    #[non_exhaustive]
+    Unsupported {
+        /// The file with the unsupported setting.
+        path: PathBuf,
+        /// The unsupported setting.
+        what: String,
+    },
+    /// A tensor is missing or has a shape that does not match the configuration.
+    #[non_exhaustive]
+    Tensor {
+        /// The name of the tensor.
+        name: String,
+        /// The expected shape.
+        expected: Vec<usize>,
+        /// The shape of the tensor; `None` if it is missing.
+        found: Option<Vec<usize>>,
+    },
+}
+
+impl fmt::Display for ModelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File { path, error } => write!(
+                f,
+                "{}: {error}; expected a folder with `config.json`, `tokenizer.json` and `model.safetensors`",
+                path.display()
+            ),
+            Self::Damaged { path, reason } => {
+                write!(f, "{}: {reason}; download the model again", path.display())
+            }
+            Self::Unsupported { path, what } => {
+                write!(f, "{}: {what}; use a model like all-MiniLM-L6-v2", path.display())
+            }
+            Self::Tensor { name, expected, found: Some(found) } => {
+                write!(f, "the tensor `{name}` has the shape {found:?}, but `config.json` requires {expected:?}")
+            }
+            Self::Tensor { name, expected, found: None } => {
+                write!(f, "the tensor `{name}` of the shape {expected:?} is missing in `model.safetensors`")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ModelError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::File { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// The maximum size of a JSON file; vocabularies of many languages take about 20 MB.
+const MAX_JSON_BYTES: u64 = 64 << 20;
+
+/// Reads a JSON file.
+pub(super) fn json<T: DeserializeOwned>(path: &Path) -> Result<T, ModelError> {
+    let bytes = bytes(path, MAX_JSON_BYTES)?;
+    serde_json::from_slice(&bytes)
+        .map_err(|error| ModelError::Damaged { path: path.to_owned(), reason: shown(&error.to_string()) })
+}
+
+/// Reads a JSON file, or returns the default if it does not exist.
+pub(super) fn optional<T: DeserializeOwned + Default>(path: &Path) -> Result<T, ModelError> {
+    match json(path) {
+        Err(ModelError::File { error, .. }) if error.kind() == ErrorKind::NotFound => Ok(T::default()),
+        read => read,
+    }
+}
+
+/// Returns text from a file on one line, truncated.
+pub(super) fn shown(text: &str) -> String {
+    /// The maximum length in characters.
+    const MAX: usize = 200;
+    let mut shown = String::new();
+    for c in text.chars().take(MAX) {
+        match c {
+            '"' | '\'' | '\\' => shown.push(c),
+            _ => shown.extend(c.escape_debug()),
+        }
+    }
+    shown
+}
+
+/// Reads a file of at most `max` bytes.
+pub(super) fn bytes(path: &Path, max: u64) -> Result<Vec<u8>, ModelError> {
+    let failed = |error| ModelError::File { path: path.to_owned(), error };
+    let file = File::open(path).map_err(failed)?;
+    let length = file.metadata().map_err(failed)?.len();
+    let mut bytes = Vec::with_capacity(length.min(max) as usize);
+    file.take(max + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > max {
+        return Err(ModelError::Damaged {
+            path: path.to_owned(),
+            reason: format!("the file has more than {max} bytes"),
+        });
+    }
+    Ok(bytes)
+}
+
+/// The maximum size; models that run on a CPU in reasonable time are much smaller.
+const MAX_BYTES: u64 = 4 << 30;
+
+/// The content of the file, from which tensors are copied one by one.
+pub(super) struct Weights {
+    path: PathBuf,
+    bytes: Vec<u8>,
+}
+
+impl Weights {
+    pub(super) fn read(folder: &Path) -> Result<Self, ModelError> {
+        let path = folder.join("model.safetensors");
+        let bytes = bytes(&path, MAX_BYTES)?;
+        Ok(Self { path, bytes })
+    }
+
+    pub(super) fn tensors(&self) -> Result<Tensors<'_>, ModelError> {
+        let tensors = SafeTensors::deserialize(&self.bytes)
+            .map_err(|error| ModelError::Damaged { path: self.path.clone(), reason: error.to_string() })?;
+        // The tensors of a complete model have a prefix before the names of the encoder's.
+        let prefix = if tensors.tensor("bert.embeddings.word_embeddings.weight").is_ok() { "bert." } else { "" };
+        Ok(Tensors { path: &self.path, tensors, prefix })
+    }
+}
+
+/// The tensors by name.
+pub(super) struct Tensors<'w> {
+    path: &'w Path,
+    tensors: SafeTensors<'w>,
+    prefix: &'static str,
+}
+
+impl Tensors<'_> {
+    pub(super) fn matrix(&self, name: &str, rows: usize, columns: usize) -> Result<Array2<f32>, ModelError> {
+        let numbers = self.numbers(name, &[rows, columns])?;
+        Array2::from_shape_vec((rows, columns), numbers)
+            .map_err(|error| ModelError::Damaged { path: self.path.to_owned(), reason: error.to_string() })
+    }
+
+    pub(super) fn vector(&self, name: &str, length: usize) -> Result<Array1<f32>, ModelError> {
+        Ok(Array1::from_vec(self.numbers(name, &[length])?))
+    }
+
+    fn numbers(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, ModelError> {
+        let wrong = |found| ModelError::Tensor { name: name.to_owned(), expected: shape.to_owned(), found };
+        let tensor = self.tensors.tensor(&format!("{}{name}", self.prefix)).map_err(|_| wrong(None))?;
+        if tensor.shape() != shape {
+            return Err(wrong(Some(tensor.shape().to_owned())));
+        }
+        if tensor.dtype() != Dtype::F32 {
+            let what = format!("the tensor `{name}` has the type {:?}, expected F32", tensor.dtype());
+            return Err(ModelError::Unsupported { path: self.path.to_owned(), what });
+        }
+        let (numbers, _) = tensor.data().as_chunks::<4>();
+        Ok(numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
+    }
+}
+
+// The pooling of token vectors.
+
+/// The method that combines token vectors into the vector of a text.
+#[derive(Clone, Copy)]
+pub(super) enum Pooling {
+    Mean,
+    First,
+}
+
+/// An entry of `modules.json`, a stage of the model.
+#[derive(Deserialize)]
+struct Module {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    path: String,
+}
+
+/// The `config.json` of a pooling, which may combine several methods.
+#[derive(Deserialize)]
+#[serde(default)]
+struct Pools {
+    pooling_mode_cls_token: bool,
+    pooling_mode_mean_tokens: bool,
+    pooling_mode_max_tokens: bool,
+    pooling_mode_mean_sqrt_len_tokens: bool,
+    pooling_mode_weightedmean_tokens: bool,
+    pooling_mode_lasttoken: bool,
+}
+
+impl Default for Pools {
+    fn default() -> Self {
+        Self {
+            pooling_mode_cls_token: false,
+            pooling_mode_mean_tokens: true,
+            pooling_mode_max_tokens: false,
+            pooling_mode_mean_sqrt_len_tokens: false,
+            pooling_mode_weightedmean_tokens: false,
+            pooling_mode_lasttoken: false,
+        }
+    }
+}
+
+impl Pooling {
+    pub(super) fn read(folder: &Path) -> Result<Self, ModelError> {
+        let modules: Vec<Module> = optional(&folder.join("modules.json"))?;
+        if modules.is_empty() {
+            let path = folder.join("1_Pooling").join("config.json");
+            return Self::from_config(&optional(&path)?, &path);
+        }
+        let path = folder.join(pooling_folder(&modules, folder)?).join("config.json");
+        Self::from_config(&json(&path)?, &path)
+    }
+
+    fn from_config(pools: &Pools, path: &Path) -> Result<Self, ModelError> {
+        let is_other = pools.pooling_mode_max_tokens
+            || pools.pooling_mode_mean_sqrt_len_tokens
+            || pools.pooling_mode_weightedmean_tokens
+            || pools.pooling_mode_lasttoken;
+        match (pools.pooling_mode_mean_tokens, pools.pooling_mode_cls_token, is_other) {
+            (true, false, false) => Ok(Self::Mean),
+            (false, true, false) => Ok(Self::First),
+            _ => {
+                let what = "the pooling is neither the mean of the tokens nor the first token".to_owned();
+                Err(ModelError::Unsupported { path: path.to_owned(), what })
+            }
+        }
+    }
+}
+
+/// Returns the folder of the pooling, if all stages of the model are supported. A normalization makes no difference,
+/// since vectors are compared by direction.
+fn pooling_folder<'m>(modules: &'m [Module], folder: &Path) -> Result<&'m str, ModelError> {
+    let unsupported = |what| ModelError::Unsupported { path: folder.join("modules.json"), what };
+    let kinds: Vec<&str> = modules.iter().map(|module| module.kind.rsplit('.').next().unwrap_or_default()).collect();
+    let ([transformer, pooling, ..], ["Transformer", "Pooling"] | ["Transformer", "Pooling", "Normalize"]) =
+        (modules, &*kinds)
+    else {
+        let kinds = shown(&kinds.join(", "));
+        return Err(unsupported(format!(
+            "the modules are {kinds}, expected Transformer, Pooling and optionally Normalize"
+        )));
+    };
+    let is_below = |path: &str| Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+    if !transformer.path.is_empty() || !is_below(&pooling.path) {
+        return Err(unsupported("the modules are not in their usual folders".to_owned()));
+    }
+    Ok(&pooling.path)
 }

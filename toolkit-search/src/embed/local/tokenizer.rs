@@ -8,8 +8,8 @@ use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
-use super::error::ModelError;
-use super::file::{json, shown};
+use super::config::ModelError;
+use super::config::{json, shown};
 
 pub(super) struct Tokenizer {
     pieces: HashMap<String, usize>,
