@@ -51,6 +51,7 @@
 //
 // `blocking` moves a function to a thread that may block, `typed` is the way of a handle, `streaming` that of a stream.
 
+#[cfg(feature = "async")]
 mod blocking;
 mod builder;
 mod check;

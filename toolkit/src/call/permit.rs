@@ -53,12 +53,6 @@ impl Limiter {
         Self(Some(Arc::new(Slots::new(n_calls))))
     }
 
-    /// Returns true if there is no limit.
-    #[inline]
-    pub(crate) fn is_unlimited(&self) -> bool {
-        self.0.is_none()
-    }
-
     /// Returns true if the limit is zero, so that no call can ever run.
     pub(crate) fn is_zero(&self) -> bool {
         self.0.as_ref().is_some_and(|slots| slots.n_calls() == 0)

@@ -3,9 +3,9 @@
 use std::any::type_name;
 
 use super::dispatcher::Dispatcher;
+use super::policy::Policy;
 use crate::call::{Context, ToolError};
 use crate::catalog::Catalog;
-use crate::state::States;
 use crate::tool::Tool;
 
 /// The parameters that a host injects into a call: the context, the dispatcher, and state by its type.
@@ -13,13 +13,13 @@ use crate::tool::Tool;
 pub struct Host<'a> {
     context: &'a Context,
     dispatcher: &'a Dispatcher,
-    /// The state of the tool's instance.
-    instance: Option<&'a States>,
+    tool: &'a Tool,
 }
 
 impl<'a> Host<'a> {
+    #[inline]
     pub(super) fn new(context: &'a Context, dispatcher: &'a Dispatcher, tool: &'a Tool) -> Self {
-        Self { context, dispatcher, instance: tool.instance().map(|instance| &instance.states) }
+        Self { context, dispatcher, tool }
     }
 
     /// Returns the context of the call.
@@ -32,6 +32,18 @@ impl<'a> Host<'a> {
     #[must_use]
     pub const fn dispatcher(self) -> &'a Dispatcher {
         self.dispatcher
+    }
+
+    /// Returns the tool.
+    #[inline]
+    pub(super) const fn tool(self) -> &'a Tool {
+        self.tool
+    }
+
+    /// Returns the settings for all calls.
+    #[inline]
+    pub(super) fn policy(self) -> &'a Policy {
+        &self.dispatcher.shared.policy
     }
 
     /// Returns the catalog that contains the tool.
@@ -47,7 +59,7 @@ impl<'a> Host<'a> {
     /// Returns an error if the host did not provide it. Building a dispatcher checks this for the tools of its
     /// catalog.
     pub fn state<T: ?Sized + 'static>(self) -> Result<&'a T, ToolError> {
-        let own = self.instance.and_then(States::get::<T>);
+        let own = self.tool.instance().and_then(|instance| instance.states.get::<T>());
         own.or_else(|| self.dispatcher.shared.states.get::<T>())
             .ok_or_else(|| ToolError::internal(format!("no state of type `{}` was given", type_name::<T>())))
     }

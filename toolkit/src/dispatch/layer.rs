@@ -10,7 +10,7 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use super::dispatcher::Dispatcher;
-use super::scope::scoped;
+use super::execute::{self, admit};
 use crate::call::unwind::{self, Panic};
 use crate::call::{Arguments, BoxFuture, Context, RunResult, ToolError, validated_arguments};
 use crate::stream::Queue;
@@ -97,10 +97,10 @@ impl Call {
     /// Returns the error with which the dispatcher would reject the call: no backend runs the tool, the caller lacks
     /// required credentials, the call is cancelled, or the arguments are invalid.
     pub fn checked_arguments(&self) -> Result<Value, ToolError> {
-        let (tool, policy) = (self.tool(), &self.dispatcher.shared.policy);
-        self.dispatcher.shared.select(tool)?;
-        scoped(&self.context, tool)?;
-        policy.check_limits(&self.context, &self.arguments)?;
+        let (tool, shared) = (self.tool(), &self.dispatcher.shared);
+        shared.select(tool)?;
+        admit(&self.dispatcher, &self.context, tool, Some(&self.arguments))?;
+        let policy = &shared.policy;
         if !policy.validate_input {
             return self.arguments.to_value();
         }
@@ -215,7 +215,7 @@ impl Run for Bottom {
         Box::pin(async move {
             let Call { dispatcher, place, context, arguments, parts } = call;
             let tool = dispatcher.catalog().at(place);
-            dispatcher.run(&context, tool, arguments, parts.as_deref()).await
+            execute::run(&dispatcher, &context, tool, arguments, parts.as_deref()).await
         })
     }
 }

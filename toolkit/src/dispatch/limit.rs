@@ -9,18 +9,6 @@ use crate::call::ErrorKind;
 use crate::call::timer;
 use crate::call::{Context, ToolError};
 
-/// Returns true if the call has no timeout and cannot be cancelled.
-#[inline]
-pub(super) fn is_unbounded(context: &Context, timeout: Option<Duration>) -> bool {
-    #[cfg(feature = "async")]
-    return timeout.is_none() && !context.is_cancellable();
-    #[cfg(not(feature = "async"))]
-    {
-        let _ = (context, timeout);
-        true
-    }
-}
-
 /// Polls `work` until it completes, the call is cancelled, or the timeout elapses. The time that the call waits for
 /// answers of its user does not count.
 #[cfg(feature = "async")]

@@ -5,45 +5,44 @@ use std::pin::pin;
 use serde::de::IgnoredAny;
 
 use super::dispatcher::Dispatcher;
-use super::limit;
+use super::execute::admit;
 use super::policy::Policy;
-use super::scope::scoped;
 use crate::backend::{BackendCall, Normal, Parts, Route, normalize, without_tool_id};
 use crate::call::{
-    Arguments, Change, Context, ErrorKind, RunResult, ToolError, check_output_tree, unwind, validated_arguments,
+    Arguments, Change, Context, ErrorKind, RunResult, ToolError, check_output_tree, validated_arguments,
 };
 use crate::stream::Queue;
 use crate::tool::Tool;
 use toolkit_schema::repair::repaired;
 
-impl Dispatcher {
-    /// Runs all stages of a call after its backend was selected.
-    pub(super) async fn run_on_backend(
-        &self,
-        context: &Context,
-        tool: &Tool,
-        route: &Route,
-        arguments: Arguments<'_>,
-        parts: Option<&Queue>,
-    ) -> Result<RunResult, ToolError> {
-        let context = &*scoped(context, tool)?;
-        let policy = &self.shared.policy;
-        policy.check_limits(context, &arguments)?;
-        let (arguments, changes) = policy.fitting(tool, arguments)?;
-        let list = tool.output().filter(|schema| policy.validate_output && schema.is_list_of_any_length());
-        let parts = parts.map(|queue| Parts { queue, list });
-        let running = route.backend.calls().start();
-        let work = pin!(async {
-            let permit = self.shared.acquire(context).await?;
-            let context = &*context.under(&permit);
+/// Runs all stages of a call after its backend was selected.
+pub(super) async fn run_on_backend(
+    dispatcher: &Dispatcher,
+    context: &Context,
+    tool: &Tool,
+    route: &Route,
+    arguments: Arguments<'_>,
+    parts: Option<&Queue>,
+) -> Result<RunResult, ToolError> {
+    let admission = admit(dispatcher, context, tool, Some(&arguments))?;
+    let policy = &dispatcher.shared.policy;
+    let (arguments, changes) = fitting(policy, tool, arguments)?;
+    let list = tool.output().filter(|schema| policy.validate_output && schema.is_list_of_any_length());
+    let parts = parts.map(|queue| Parts { queue, list });
+    let running = route.backend.calls().start();
+    // Pinned here, so that the combinators around it move a pointer instead of the future.
+    let work = pin!(async {
+        let permitted = admission.acquire().await?;
+        let start = |context| {
             let call = BackendCall { tool, target: &route.target, arguments, context, parts };
-            permit.poll(unwind::caught_future(|| route.backend.backend().call(call))).await
-        });
-        let answer = limit::bounded(work, context, tool.timeout().or(policy.timeout)).await;
-        let result = answer.and_then(normalize).and_then(|normal| policy.finish(tool, route, normal, changes));
-        running.end(result.as_ref().err().map(ToolError::kind));
-        result.map_err(|error| without_tool_id(error, tool.name()).with_backend(route.target.clone()))
-    }
+            route.backend.backend().call(call)
+        };
+        permitted.poll(|host| start(host.context())).await
+    });
+    let answer = admission.bounded(work).await;
+    let result = answer.and_then(normalize).and_then(|normal| finish(policy, tool, route, normal, changes));
+    running.end(result.as_ref().err().map(ToolError::kind));
+    result.map_err(|error| without_tool_id(error, tool.name()).with_backend(route.target.clone()))
 }
 
 /// Returns true if a JSON text contains escaped surrogates, which may be unpaired. They are skipped where the schema
@@ -52,43 +51,52 @@ fn has_surrogates(text: &[u8]) -> bool {
     text.windows(3).any(|escape| matches!(escape, [b'\\', b'u', b'd' | b'D']))
 }
 
-impl Policy {
-    /// Returns the arguments in a form that matches the input schema: the original text if it matches unchanged.
-    fn fitting<'a>(&self, tool: &Tool, arguments: Arguments<'a>) -> Result<(Arguments<'a>, Vec<Change>), ToolError> {
-        if !self.validate_input {
-            // A backend may send the arguments over a wire, so they must be valid JSON.
-            return Ok((arguments.to_value()?.into(), Vec::new()));
-        }
-        if let (Arguments::Json(text), Some(plan)) = (&arguments, tool.input().plan())
-            && plan.decode::<IgnoredAny>(text).is_ok()
-            && !has_surrogates(text)
-        {
-            return Ok((arguments, Vec::new()));
-        }
-        let (tree, changes) = match validated_arguments(tool, &arguments, self.coercion) {
-            Err(error) if error.kind() == ErrorKind::MalformedJson => {
-                // Other programs accept more than this parser.
-                let Arguments::Json(text) = &arguments else { return Err(error) };
-                match validated_arguments(tool, &repaired(text).into(), self.coercion) {
-                    Err(again) if again.kind() == ErrorKind::MalformedJson => return Err(error),
-                    outcome => outcome,
-                }
+/// Returns the arguments in a form that matches the input schema: the original text if it matches unchanged.
+fn fitting<'a>(
+    policy: &Policy,
+    tool: &Tool,
+    arguments: Arguments<'a>,
+) -> Result<(Arguments<'a>, Vec<Change>), ToolError> {
+    if !policy.validate_input {
+        // A backend may send the arguments over a wire, so they must be valid JSON.
+        return Ok((arguments.to_value()?.into(), Vec::new()));
+    }
+    if let (Arguments::Json(text), Some(plan)) = (&arguments, tool.input().plan())
+        && plan.decode::<IgnoredAny>(text).is_ok()
+        && !has_surrogates(text)
+    {
+        return Ok((arguments, Vec::new()));
+    }
+    let (tree, changes) = match validated_arguments(tool, &arguments, policy.coercion) {
+        Err(error) if error.kind() == ErrorKind::MalformedJson => {
+            // Other programs accept more than this parser.
+            let Arguments::Json(text) = &arguments else { return Err(error) };
+            match validated_arguments(tool, &repaired(text).into(), policy.coercion) {
+                Err(again) if again.kind() == ErrorKind::MalformedJson => return Err(error),
+                outcome => outcome,
             }
-            outcome => outcome,
-        }?;
-        Ok((if tree.is_rounded() { tree.to_text().into() } else { tree.value.into() }, changes))
-    }
-
-    fn finish(&self, tool: &Tool, route: &Route, normal: Normal, changes: Vec<Change>) -> Result<RunResult, ToolError> {
-        let Normal { structured, content, mcp } = normal;
-        if let (true, Some(schema)) = (self.validate_output, tool.output()) {
-            check_output_tree(schema, structured.as_ref().unwrap_or(&serde_json::Value::Null))?;
         }
-        let result = RunResult::from_backend(tool.id().to_string(), route.target.clone(), mcp, changes);
-        let result = match structured {
-            Some(structured) => result.with_json(serde_json::to_vec(&structured).map_err(ToolError::internal)?),
-            None => result,
-        };
-        Ok(result.with_content(content))
+        outcome => outcome,
+    }?;
+    Ok((if tree.is_rounded() { tree.to_text().into() } else { tree.value.into() }, changes))
+}
+
+/// Validates an answer against the output schema.
+fn finish(
+    policy: &Policy,
+    tool: &Tool,
+    route: &Route,
+    normal: Normal,
+    changes: Vec<Change>,
+) -> Result<RunResult, ToolError> {
+    let Normal { structured, content, mcp } = normal;
+    if let (true, Some(schema)) = (policy.validate_output, tool.output()) {
+        check_output_tree(schema, structured.as_ref().unwrap_or(&serde_json::Value::Null))?;
     }
+    let result = RunResult::from_backend(tool.id().to_string(), route.target.clone(), mcp, changes);
+    let result = match structured {
+        Some(structured) => result.with_json(serde_json::to_vec(&structured).map_err(ToolError::internal)?),
+        None => result,
+    };
+    Ok(result.with_content(content))
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::dispatcher::Dispatcher;
+use super::execute::{run_layered, run_sync};
 use super::report::report;
 use crate::call::{Arguments, Context, RunResult, ToolError};
 use crate::tool::{Tool, ToolId};
@@ -129,7 +130,7 @@ impl<'d> Prepared<'d> {
         context: &Context,
         arguments: impl Into<Arguments<'a>>,
     ) -> Result<RunResult, ToolError> {
-        let outcome = self.dispatcher.run_layered(context, self.tool, arguments.into(), None).await;
+        let outcome = run_layered(self.dispatcher, context, self.tool, arguments.into(), None).await;
         outcome.map_err(|error| report(self.tool, error))
     }
 
@@ -152,7 +153,7 @@ impl<'d> Prepared<'d> {
         context: &Context,
         arguments: impl Into<Arguments<'a>>,
     ) -> Result<RunResult, ToolError> {
-        let outcome = self.dispatcher.run_sync(context, self.tool, &arguments.into());
+        let outcome = run_sync(self.dispatcher, context, self.tool, &arguments.into());
         outcome.map_err(|error| report(self.tool, error))
     }
 }

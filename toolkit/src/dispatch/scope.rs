@@ -20,7 +20,7 @@ pub(super) fn scoped<'c>(context: &'c Context, tool: &Tool) -> Result<Cow<'c, Co
 
 /// Returns true if the context has no credentials and the tool requires none, which is the common case.
 #[inline]
-pub(super) fn sees_all(context: &Context, tool: &Tool) -> bool {
+fn sees_all(context: &Context, tool: &Tool) -> bool {
     !context.has_credentials() && !tool.requires()
 }
 

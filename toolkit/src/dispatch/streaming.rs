@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::dispatcher::Dispatcher;
+use super::execute::run_layered;
 use super::report::report;
 use crate::call::{Arguments, Context, unwind};
 use crate::stream::{CallStream, Queue, reporting_to};
@@ -52,7 +53,7 @@ impl Dispatcher {
         let call = Box::pin(async move {
             let tool = dispatcher.shared.catalog.at(place);
             // A stream ends with an event, even after a panic.
-            let work = || dispatcher.run_layered(&context, tool, arguments, Some(&parts));
+            let work = || run_layered(&dispatcher, &context, tool, arguments, Some(&parts));
             let outcome = unwind::catch_future(work).await.unwrap_or_else(|panic| Err(panic.into_host_error()));
             outcome.map_err(|error| report(tool, error))
         });

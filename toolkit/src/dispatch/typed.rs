@@ -3,13 +3,11 @@
 use std::pin::pin;
 
 use super::dispatcher::Dispatcher;
+use super::execute::admit;
 use super::host::Host;
-use super::limit::{bounded, is_unbounded};
-use super::policy::check_cancelled;
 use super::report::report;
 use super::run::{Run, shown};
-use super::scope::scoped;
-use crate::call::{BoxFuture, Context, ToolError, unwind};
+use crate::call::{BoxFuture, Context, ToolError};
 use crate::tool::Tool;
 use crate::tool::entry::Entry;
 
@@ -50,59 +48,35 @@ impl Dispatcher {
         R: 'static,
     {
         let tool = self.catalog().linked_as(typed.entry, typed.namespace)?;
-        self.run_typed_tool(context, tool, typed, input).await.map_err(|error| report(tool, error))
+        run(self, context, tool, typed, input).await.map_err(|error| report(tool, error))
     }
+}
 
-    async fn run_typed_tool<I, O, R>(
-        &self,
-        context: &Context,
-        tool: &Tool,
-        typed: Typed<I, O, R>,
-        input: I,
-    ) -> Result<O, ToolError>
-    where
-        I: Send + 'static,
-        O: Send + 'static,
-        R: 'static,
-    {
-        let context = &*scoped(context, tool)?;
-        check_cancelled(context)?;
-        let Typed { entry, call, finish, .. } = typed;
-        let finish = move |returned: R| finish(returned).map_err(|error| shown(entry, error));
-        let time_limit = tool.timeout().or(self.shared.policy.timeout);
-        if self.shared.is_unconditional(context, tool) && is_unbounded(context, time_limit) {
-            match (call, Run::from_entry(entry)) {
-                (TypedCall::Sync(_), Run::Blocking(_)) => {}
-                (TypedCall::Sync(call), _) => {
-                    return unwind::caught(|| finish(call(input, Host::new(context, self, tool))?));
-                }
-                (TypedCall::Async(call), _) => {
-                    let work = || async { finish(call(input, Host::new(context, self, tool)).await?) };
-                    return unwind::caught_future(work).await;
-                }
+async fn run<I, O, R>(
+    dispatcher: &Dispatcher,
+    context: &Context,
+    tool: &Tool,
+    typed: Typed<I, O, R>,
+    input: I,
+) -> Result<O, ToolError>
+where
+    I: Send + 'static,
+    O: Send + 'static,
+    R: 'static,
+{
+    let Typed { entry, call, finish, .. } = typed;
+    let finish = move |returned: R| finish(returned).map_err(|error| shown(entry, error));
+    let admission = admit(dispatcher, context, tool, None)?;
+    let work = pin!(async {
+        let permitted = admission.acquire().await?;
+        match (call, Run::from_entry(entry)) {
+            (TypedCall::Sync(call), Run::Blocking(_)) => {
+                let work = move |host: Host<'_>| finish(call(input, host)?);
+                Box::pin(permitted.run_on_thread(work)).await
             }
+            (TypedCall::Sync(call), _) => permitted.run(|host| finish(call(input, host)?)),
+            (TypedCall::Async(call), _) => permitted.poll(|host| async move { finish(call(input, host).await?) }).await,
         }
-        let work = pin!(async {
-            let permit = self.shared.acquire(context).await?;
-            let context = &*context.under(&permit);
-            match (call, Run::from_entry(entry)) {
-                (TypedCall::Sync(call), Run::Blocking(_)) => {
-                    let idx = self.catalog().position(tool);
-                    let work = move |dispatcher: &Self, context: &Context| {
-                        let tool = dispatcher.catalog().at(idx);
-                        finish(call(input, Host::new(context, dispatcher, tool))?)
-                    };
-                    Box::pin(self.run_blocking(context, permit, work)).await
-                }
-                (TypedCall::Sync(call), _) => {
-                    permit.run(|| unwind::caught(|| finish(call(input, Host::new(context, self, tool))?)))
-                }
-                (TypedCall::Async(call), _) => {
-                    let work = || async { finish(call(input, Host::new(context, self, tool)).await?) };
-                    permit.poll(unwind::caught_future(work)).await
-                }
-            }
-        });
-        bounded(work, context, time_limit).await
-    }
+    });
+    admission.bounded(work).await
 }
