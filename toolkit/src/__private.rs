@@ -64,8 +64,7 @@ pub use crate::bounds::{
 };
 pub use crate::call::{Registered, ShownType, ToolError};
 pub use crate::dispatch::encode::{CHUNKS, Returns};
-pub use crate::dispatch::host::Host;
-pub use crate::dispatch::run::{AsyncFunction, Function, Run, SyncFunction};
+pub use crate::dispatch::function::{AsyncFunction, Function, Host, Run, SyncFunction};
 pub use crate::handle::Linked;
 pub use crate::tool::entry::{Code, Entry, location};
 pub use crate::tool::sole::Sole;

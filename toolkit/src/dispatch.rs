@@ -35,59 +35,201 @@
 //! | as a stream of progress and partial results | [`Dispatcher::stream`] |
 //! | many times, resolved once | [`Dispatcher::prepared`] |
 //! | with Rust types | [`Handle::call`](crate::Handle::call) |
+//!
+//! A call passes these modules:
+//!
+//! | module | part |
+//! |---|---|
+//! | `prepared` | a tool that is resolved by its name, and its calls |
+//! | `layer` | the layers around a call |
+//! | `pipeline` | the stages of every call, in order: select, admit, acquire a permit, run, report |
+//! | `policy` | the limits and settings that the stages apply |
+//! | `function` | a function of this program: decoding of its arguments, the function, `encode` of its result |
+//! | `backend_call` | the same stages for a tool that a backend runs |
+//! | `blocking` | the threads of `blocking` functions |
+//! | `builder`, `check` | the configuration, and the check that the tools of the catalog can run with it |
 
-// The way of a call, by module:
-//
-//     prepared       resolves the name to a tool
-//     layer          passes the call through the layers, if there are any
-//     execute        runs the stages below in this order:
-//       select       selects the function or the backend
-//       scope        reduces the credentials to those that the tool requires
-//       policy       rejects arguments that exceed the limits, and cancelled calls
-//       limit        bounds what follows, including the wait for a permit, by the timeout
-//       run          decodes the arguments (`invocation`), calls the function, encodes the result (`encode`)
-//       on_backend   does the same with a backend instead of a function
-//     report         adds the tool to an error, and logs its cause
-//
-// `blocking` moves a function to a thread that may block, `typed` is the way of a handle, `streaming` that of a stream.
-
+mod backend_call;
 #[cfg(feature = "async")]
 mod blocking;
 mod builder;
 mod check;
-mod dispatcher;
 pub(crate) mod encode;
-mod execute;
-pub(crate) mod host;
-mod invocation;
+pub(crate) mod function;
 #[cfg(feature = "tower")]
 mod layer;
-mod limit;
-mod on_backend;
+mod pipeline;
 mod policy;
 mod prepared;
-mod report;
-mod result_size;
-pub(crate) mod run;
-mod scope;
-mod select;
-mod streaming;
-mod typed;
+
+use std::fmt;
+use std::sync::Arc;
 
 #[cfg(feature = "async")]
 pub use self::blocking::BlockingThreads;
 pub use self::builder::DispatcherBuilder;
-pub use self::dispatcher::Dispatcher;
+use self::check::check;
 #[cfg(feature = "tower")]
 pub use self::layer::{Call, ToolService};
+pub(crate) use self::pipeline::{Typed, TypedCall};
+use self::pipeline::{report, run_layered, run_typed};
+use self::policy::Policy;
 pub use self::prepared::Prepared;
-pub(crate) use self::typed::{Typed, TypedCall};
+use crate::backend::{Routes, Selector};
 pub use crate::call::BoxFuture;
+use crate::call::permit::Limiter;
 #[cfg(feature = "async")]
 pub use crate::call::timer::sleep;
-use crate::call::{Arguments, Context, RunResult, ToolError};
+use crate::call::{Arguments, Coercion, Context, RunResult, ToolError, unwind};
+use crate::catalog::{Catalog, Diagnostics, ExportedNames};
+use crate::state::States;
+use crate::stream::{CallStream, Queue, reporting_to};
+use crate::tool::{Tool, ToolId};
+
+/// The dispatcher, which runs the tools of a catalog.
+///
+/// Each call passes the same stages: the name is resolved, the arguments are validated against the input schema, the
+/// function or backend runs, and its result is validated against the output schema. Clones share all state.
+///
+/// ```standalone_crate
+/// use toolkit::{Dispatcher, catalog, tool};
+///
+/// /// Adds two numbers.
+/// #[tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// let dispatcher = Dispatcher::new(catalog![add]?)?;
+/// assert_eq!(dispatcher.call_sync("add", r#"{"a": 1, "b": 2}"#)?.value(), 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Dispatcher {
+    shared: Arc<Shared>,
+    /// The names of an export, if only these are accepted.
+    names: Option<ExportedNames>,
+    /// The layers, if there are any.
+    #[cfg(feature = "tower")]
+    layered: Option<ToolService>,
+}
+
+/// The parts of a dispatcher that its clones share.
+struct Shared {
+    catalog: Catalog,
+    routes: Routes,
+    selector: Option<Arc<Selector>>,
+    states: Arc<States>,
+    policy: Policy,
+    limiter: Limiter,
+}
 
 impl Dispatcher {
+    /// Creates a dispatcher for tools without injected state.
+    ///
+    /// # Errors
+    ///
+    /// Returns a diagnostic for every tool that borrows state; see [`Dispatcher::builder`].
+    pub fn new(catalog: Catalog) -> Result<Self, Diagnostics> {
+        Self::builder(catalog).build()
+    }
+
+    /// Creates a builder, which sets state, limits and policies.
+    pub fn builder(catalog: Catalog) -> DispatcherBuilder {
+        DispatcherBuilder::new(catalog)
+    }
+
+    /// Creates a dispatcher for another catalog that shares the state, limits, policies and layers of this one. The
+    /// limits apply to the calls of both together. This dispatcher and its calls are not affected.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`DispatcherBuilder::build`].
+    ///
+    /// # Examples
+    ///
+    /// A host replaces its dispatcher when the tools of its backends change:
+    ///
+    /// ```standalone_crate
+    /// use toolkit::backend::Routes;
+    /// use toolkit::{Catalog, Dispatcher, catalog, tool};
+    ///
+    /// struct Greeting(&'static str);
+    ///
+    /// /// Greets a person.
+    /// #[tool]
+    /// fn greet(name: String, greeting: &Greeting) -> String {
+    ///     format!("{}, {name}!", greeting.0)
+    /// }
+    ///
+    /// let without_tools = Dispatcher::builder(Catalog::new([])?).state(Greeting("Hello")).build();
+    /// let dispatcher = without_tools?.with_catalog(catalog![greet]?, Routes::default())?;
+    /// assert_eq!(dispatcher.call_sync("greet", r#"{"name": "Ada"}"#)?.value(), "Hello, Ada!");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_catalog(&self, catalog: Catalog, routes: Routes) -> Result<Self, Diagnostics> {
+        check(&catalog, &self.shared.states, &self.shared.limiter)?;
+        let Shared { selector, states, policy, limiter, .. } = &*self.shared;
+        let shared = Shared {
+            catalog,
+            routes,
+            selector: selector.clone(),
+            states: Arc::clone(states),
+            policy: *policy,
+            limiter: limiter.clone(),
+        };
+        Ok(Self {
+            shared: Arc::new(shared),
+            names: self.names.clone(),
+            #[cfg(feature = "tower")]
+            layered: self.layered.clone(),
+        })
+    }
+
+    /// Returns the catalog.
+    #[must_use]
+    pub fn catalog(&self) -> &Catalog {
+        &self.shared.catalog
+    }
+
+    /// Returns true if the tool calls other tools, according to its
+    /// [backend](crate::backend::Backend::calls_tools). A server then prepares the contexts of these calls.
+    #[must_use]
+    pub fn calls_tools(&self, tool: &Tool) -> bool {
+        self.shared.routes.call_tools(tool.id())
+    }
+
+    /// Returns the changes that the dispatcher may make to arguments.
+    #[must_use]
+    pub fn coercion(&self) -> Coercion {
+        self.shared.policy.coercion
+    }
+
+    /// Returns a dispatcher that accepts the names of an export: a model uses them in its calls, and in the chains that
+    /// it writes. Ids are accepted as well, but only those of exported tools.
+    ///
+    /// ```standalone_crate
+    /// use toolkit::catalog::{ExportedNames, Naming, WireNames};
+    /// use toolkit::{Dispatcher, catalog, tool};
+    ///
+    /// /// Adds two numbers.
+    /// #[tool(namespace = "math")]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// let dispatcher = Dispatcher::new(catalog![add]?)?;
+    /// let names = ExportedNames::from(&WireNames::new(dispatcher.catalog(), Naming::NamespaceName)?);
+    /// let exported = dispatcher.with_names(names);
+    /// assert_eq!(exported.call_sync("math_add", r#"{"a": 1, "b": 2}"#)?.value(), 3);
+    /// assert!(dispatcher.call_sync("math_add", r#"{"a": 1, "b": 2}"#).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_names(&self, names: ExportedNames) -> Self {
+        Self { names: Some(names), ..self.clone() }
+    }
+
     /// Calls a tool by any of its names.
     ///
     /// A synchronous tool runs on the thread that polls the future, unless it is marked `blocking`.
@@ -180,5 +322,156 @@ impl Dispatcher {
         arguments: impl Into<Arguments<'a>>,
     ) -> Result<RunResult, ToolError> {
         self.prepared(name)?.call_sync_with(context, arguments)
+    }
+
+    /// Resolves a tool by any of its names, for repeated calls: resolving takes a tenth of the time of a small call.
+    ///
+    /// ```standalone_crate
+    /// use toolkit::{Dispatcher, catalog, tool};
+    ///
+    /// /// Doubles a number.
+    /// #[tool]
+    /// fn double(n: i64) -> i64 {
+    ///     n * 2
+    /// }
+    ///
+    /// let dispatcher = Dispatcher::new(catalog![double]?)?;
+    /// let double = dispatcher.prepared("double")?;
+    /// assert_eq!(double.call_sync(r#"{"n": 1}"#)?.value(), 2);
+    /// assert_eq!(double.call_sync(r#"{"n": 2}"#)?.value(), 4);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the name does not resolve.
+    pub fn prepared(&self, name: &str) -> Result<Prepared<'_>, ToolError> {
+        Ok(Prepared { dispatcher: self, tool: self.resolve(name)? })
+    }
+
+    /// Returns the tool with exactly this id, or `None` if the catalog does not have it.
+    #[must_use]
+    pub fn prepared_id(&self, id: &ToolId) -> Option<Prepared<'_>> {
+        Some(Prepared { dispatcher: self, tool: self.shared.catalog.with_id(id)? })
+    }
+
+    /// Returns the tool at a position of [`Catalog::iter`](crate::Catalog::iter), without resolving a name. A server that
+    /// stores positions beside the names of its protocol resolves each call once.
+    ///
+    /// ```standalone_crate
+    /// use toolkit::{Dispatcher, catalog, tool};
+    ///
+    /// /// Doubles a number.
+    /// #[tool]
+    /// fn double(n: i64) -> i64 {
+    ///     n * 2
+    /// }
+    ///
+    /// let dispatcher = Dispatcher::new(catalog![double]?)?;
+    /// let position = dispatcher.catalog().iter().position(|tool| tool.name() == "double").unwrap();
+    /// assert_eq!(dispatcher.prepared_at(position).call_sync(r#"{"n": 2}"#)?.value(), 4);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// Panics if the catalog has no tool at this position.
+    #[must_use]
+    pub fn prepared_at(&self, position: usize) -> Prepared<'_> {
+        Prepared { dispatcher: self, tool: self.shared.catalog.at(position) }
+    }
+
+    /// Calls a tool and streams its progress and the parts of its result; see [`stream`](crate::stream).
+    ///
+    /// Every error is an event, including an unknown name.
+    ///
+    /// ```standalone_crate
+    /// use toolkit::{Chunks, Dispatcher, catalog, tool};
+    ///
+    /// /// Counts up.
+    /// #[tool]
+    /// fn count(to: u8) -> Chunks<u8> {
+    ///     Chunks::from_items(1..=to)
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+    /// let dispatcher = Dispatcher::new(catalog![count]?)?;
+    /// let mut events = dispatcher.stream("count", r#"{"to": 2}"#);
+    /// let mut kinds = Vec::new();
+    /// while let Some(event) = events.next().await {
+    ///     kinds.push(event.event.kind());
+    /// }
+    /// assert_eq!(kinds, ["chunk", "chunk", "done"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn stream<'a>(&self, name: &str, arguments: impl Into<Arguments<'a>>) -> CallStream {
+        self.stream_with(Context::EMPTY, name, arguments)
+    }
+
+    /// Streams a call with a context. A progress listener of the context still receives the progress.
+    pub fn stream_with<'a>(&self, context: &Context, name: &str, arguments: impl Into<Arguments<'a>>) -> CallStream {
+        let tool = match self.resolve(name) {
+            Ok(tool) => tool,
+            Err(error) => return CallStream::refused(name.to_owned().into(), error),
+        };
+        let queue = Arc::new(Queue::default());
+        // A clone of the tool would build its schemas again.
+        let place = self.shared.catalog.position(tool);
+        let (dispatcher, arguments) = (self.clone(), arguments.into().into_owned());
+        let (id, parts) = (tool.id_text(), Arc::clone(&queue));
+        let context = reporting_to(context.carried(), Arc::clone(&queue));
+        let call = Box::pin(async move {
+            let tool = dispatcher.shared.catalog.at(place);
+            // A stream ends with an event, even after a panic.
+            let work = || run_layered(&dispatcher, &context, tool, arguments, Some(&parts));
+            let outcome = unwind::catch_future(work).await.unwrap_or_else(|panic| Err(panic.into_host_error()));
+            outcome.map_err(|error| report(tool, error))
+        });
+        CallStream::new(id, queue, call)
+    }
+
+    /// Calls a function with `input`. Threads, timeouts and limits are those of a call with JSON.
+    pub(crate) async fn run_typed<I, O, R>(
+        &self,
+        context: &Context,
+        typed: Typed<I, O, R>,
+        input: I,
+    ) -> Result<O, ToolError>
+    where
+        I: Send + 'static,
+        O: Send + 'static,
+        R: 'static,
+    {
+        let tool = self.catalog().linked_as(typed.entry, typed.namespace)?;
+        run_typed(self, context, tool, typed, input).await.map_err(|error| report(tool, error))
+    }
+
+    /// Returns the tool that a name refers to.
+    #[inline]
+    pub(crate) fn resolve(&self, name: &str) -> Result<&Tool, ToolError> {
+        match &self.names {
+            None => self.shared.catalog.resolve(name),
+            Some(names) => self.resolve_exported(names, name),
+        }
+    }
+
+    #[cold]
+    fn resolve_exported(&self, names: &ExportedNames, name: &str) -> Result<&Tool, ToolError> {
+        let id = names.resolve(name)?.id();
+        self.shared.catalog.with_id(id).ok_or_else(|| names.unknown(name))
+    }
+}
+
+// A selector is a function, and states have arbitrary types.
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared")
+            .field("catalog", &self.catalog)
+            .field("routes", &self.routes)
+            .field("states", &self.states)
+            .field("policy", &self.policy)
+            .finish_non_exhaustive()
     }
 }

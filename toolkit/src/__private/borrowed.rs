@@ -6,7 +6,7 @@ use crate::bounds::Borrowed;
 use crate::call::{Context, ToolError};
 use crate::catalog::Catalog;
 use crate::dispatch::Dispatcher;
-use crate::dispatch::host::Host;
+use crate::dispatch::function::Host;
 use crate::state::StateType;
 
 impl Borrowed<Context> {

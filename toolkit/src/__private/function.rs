@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::catalog::{Catalog, Diagnostics};
 use crate::dispatch::TypedCall;
 use crate::dispatch::encode::Encode;
-use crate::dispatch::run::{AsyncFunction, Function, Run, SyncFunction, run_async, run_sync, run_waiting};
+use crate::dispatch::function::{AsyncFunction, Function, Run, SyncFunction, run_async, run_sync, run_waiting};
 use crate::handle::Linked;
 use crate::tool::entry::{Code, Entry};
 use crate::tool::{Location, Metadata};

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use crate::call::ToolError;
-use crate::dispatch::host::Host;
+use crate::dispatch::function::Host;
 use crate::state::StateType;
 
 /// State that a host can inject.

@@ -1,19 +1,24 @@
 //! Configuration of a dispatcher.
 
-#[cfg(feature = "tower")]
-mod layer;
-mod policy;
-mod state;
-
 use std::fmt;
+use std::panic::Location;
 use std::sync::Arc;
+use std::time::Duration;
+
+#[cfg(feature = "tower")]
+use tower_layer::Layer;
+#[cfg(feature = "tower")]
+use tower_service::Service;
 
 use super::check::{check, duplicate_states};
-use super::dispatcher::{Dispatcher, Shared};
 #[cfg(feature = "tower")]
-use super::layer::Wrap;
+use super::layer::{BoxError, Call, ToolService, Wrap, layered};
 use super::policy::Policy;
+use super::{Dispatcher, Shared};
 use crate::backend::{Routes, Selector};
+use crate::call::Coercion;
+#[cfg(feature = "tower")]
+use crate::call::RunResult;
 use crate::call::permit::Limiter;
 use crate::catalog::{Catalog, Diagnostics, Instances};
 use crate::state::States;
@@ -55,71 +60,8 @@ pub struct DispatcherBuilder {
     layers: Vec<Wrap>,
 }
 
-impl Dispatcher {
-    /// Creates a dispatcher for tools without injected state.
-    ///
-    /// # Errors
-    ///
-    /// Returns a diagnostic for every tool that borrows state; see [`Dispatcher::builder`].
-    pub fn new(catalog: Catalog) -> Result<Self, Diagnostics> {
-        Self::builder(catalog).build()
-    }
-
-    /// Creates a builder, which sets state, limits and policies.
-    pub fn builder(catalog: Catalog) -> DispatcherBuilder {
-        DispatcherBuilder::new(catalog)
-    }
-
-    /// Creates a dispatcher for another catalog that shares the state, limits, policies and layers of this one. The
-    /// limits apply to the calls of both together. This dispatcher and its calls are not affected.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`DispatcherBuilder::build`].
-    ///
-    /// # Examples
-    ///
-    /// A host replaces its dispatcher when the tools of its backends change:
-    ///
-    /// ```standalone_crate
-    /// use toolkit::backend::Routes;
-    /// use toolkit::{Catalog, Dispatcher, catalog, tool};
-    ///
-    /// struct Greeting(&'static str);
-    ///
-    /// /// Greets a person.
-    /// #[tool]
-    /// fn greet(name: String, greeting: &Greeting) -> String {
-    ///     format!("{}, {name}!", greeting.0)
-    /// }
-    ///
-    /// let without_tools = Dispatcher::builder(Catalog::new([])?).state(Greeting("Hello")).build();
-    /// let dispatcher = without_tools?.with_catalog(catalog![greet]?, Routes::default())?;
-    /// assert_eq!(dispatcher.call_sync("greet", r#"{"name": "Ada"}"#)?.value(), "Hello, Ada!");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn with_catalog(&self, catalog: Catalog, routes: Routes) -> Result<Self, Diagnostics> {
-        check(&catalog, &self.shared.states, &self.shared.limiter)?;
-        let Shared { selector, states, policy, limiter, .. } = &*self.shared;
-        let shared = Shared {
-            catalog,
-            routes,
-            selector: selector.clone(),
-            states: Arc::clone(states),
-            policy: *policy,
-            limiter: limiter.clone(),
-        };
-        Ok(Self {
-            shared: Arc::new(shared),
-            names: self.names.clone(),
-            #[cfg(feature = "tower")]
-            layered: self.layered.clone(),
-        })
-    }
-}
-
 impl DispatcherBuilder {
-    fn new(catalog: Catalog) -> Self {
+    pub(super) fn new(catalog: Catalog) -> Self {
         Self {
             catalog,
             routes: Routes::default(),
@@ -168,6 +110,216 @@ impl DispatcherBuilder {
         self
     }
 
+    /// Adds state for tools with a parameter `&T`, including the `self` of a `#[toolset]`.
+    ///
+    /// Two values of one type are an error of [`DispatcherBuilder::build`]. Use [`DispatcherBuilder::instance`] for
+    /// several instances of a toolset, and [`DispatcherBuilder::shared_state`] for an `Arc<T>`.
+    #[track_caller]
+    pub fn state<T: Send + Sync + 'static>(self, state: T) -> Self {
+        self.shared_state(Arc::new(state))
+    }
+
+    /// Adds shared state, such as an `Arc<dyn Trait>`, for tools with a parameter `&T`.
+    ///
+    /// ```standalone_crate
+    /// use std::sync::Arc;
+    /// use toolkit::{Catalog, Dispatcher, tool};
+    ///
+    /// trait Clock: Send + Sync {
+    ///     fn now(&self) -> u64;
+    /// }
+    ///
+    /// struct Stopped;
+    /// impl Clock for Stopped {
+    ///     fn now(&self) -> u64 {
+    ///         7
+    ///     }
+    /// }
+    ///
+    /// /// Returns the time.
+    /// #[tool]
+    /// fn time(clock: &dyn Clock) -> u64 {
+    ///     clock.now()
+    /// }
+    ///
+    /// let clock: Arc<dyn Clock> = Arc::new(Stopped);
+    /// let dispatcher = Dispatcher::builder(Catalog::linked()?).shared_state(clock).build()?;
+    /// assert_eq!(dispatcher.call_sync("time", "{}")?.value(), 7);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[track_caller]
+    pub fn shared_state<T: ?Sized + Send + Sync + 'static>(mut self, state: Arc<T>) -> Self {
+        self.states.insert(state, Location::caller());
+        self
+    }
+
+    /// Adds an instance of a toolset: its tools are also available in `namespace`, where they borrow `state`.
+    ///
+    /// If there are only instances, the tools are no longer available in the namespace of the toolset; with
+    /// [`DispatcherBuilder::state`] for the same type, they are. [`Dispatcher::catalog`](crate::Dispatcher::catalog)
+    /// lists the tools under their new ids. [`Instances`](crate::catalog::Instances) does the same for a catalog
+    /// without a dispatcher.
+    ///
+    /// ```standalone_crate
+    /// use toolkit::{Catalog, Dispatcher, toolset};
+    ///
+    /// struct Tracker { site: &'static str }
+    ///
+    /// #[toolset(namespace = "tracker")]
+    /// impl Tracker {
+    ///     /// Returns the address of an issue.
+    ///     #[tool(read_only)]
+    ///     fn address(&self, issue: u32) -> String {
+    ///         format!("{}/issues/{issue}", self.site)
+    ///     }
+    /// }
+    ///
+    /// let dispatcher = Dispatcher::builder(Catalog::linked()?)
+    ///     .instance("tracker_eu", Tracker { site: "https://eu.example.com" })
+    ///     .instance("tracker_us", Tracker { site: "https://us.example.com" })
+    ///     .build()?;
+    /// let result = dispatcher.call_sync("tracker_eu:address", r#"{"issue": 7}"#)?;
+    /// assert_eq!(result.value(), "https://eu.example.com/issues/7");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[track_caller]
+    pub fn instance<T: Send + Sync + 'static>(self, namespace: impl Into<String>, state: T) -> Self {
+        self.shared_instance(namespace, Arc::new(state))
+    }
+
+    /// Adds a shared instance, such as an `Arc<dyn Trait>`; see [`DispatcherBuilder::instance`].
+    #[track_caller]
+    pub fn shared_instance<T: ?Sized + Send + Sync + 'static>(
+        mut self,
+        namespace: impl Into<String>,
+        state: Arc<T>,
+    ) -> Self {
+        self.instances = self.instances.with_shared(namespace, state);
+        self
+    }
+
+    /// Sets the default timeout of a call, which applies to tools without a timeout. No timeout by default.
+    ///
+    /// A thread of this crate measures real time, so timeouts work on any executor. A synchronous tool cannot be
+    /// stopped before it returns; mark a slow one `blocking`.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use std::time::Duration;
+    ///
+    /// use toolkit::call::ErrorKind;
+    /// use toolkit::dispatch::sleep;
+    /// use toolkit::{Dispatcher, ToolError, catalog, tool};
+    ///
+    /// /// Waits for an hour.
+    /// #[tool]
+    /// async fn wait() -> Result<(), ToolError> {
+    ///     sleep(Duration::from_secs(3600)).await
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+    /// let dispatcher = Dispatcher::builder(catalog![wait]?).timeout(Duration::from_millis(10)).build()?;
+    /// assert_eq!(dispatcher.call("wait", "{}").await.unwrap_err().kind(), ErrorKind::TimedOut);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.policy.timeout = Some(limit);
+        self
+    }
+
+    /// Sets the number of calls that run at the same time. Further calls wait for a permit, up to the
+    /// [`acquire_timeout`](Self::acquire_timeout); [`Dispatcher::call_sync`](crate::Dispatcher::call_sync) does not
+    /// wait and fails. No limit by default, and a limit of zero is an error of [`build`](Self::build).
+    ///
+    /// A call that a tool makes runs under the permit of that tool, so that it cannot wait for its caller. This
+    /// includes calls with the tool's [`Context`](crate::Context) from any task or thread, and calls with any context
+    /// from the tool's own future or function. A tool should pass its context to tasks and threads that it spawns;
+    /// otherwise their calls need permits of their own.
+    ///
+    /// A permit is released when the call and every call made under the permit have ended. A `blocking` tool that
+    /// exceeds its timeout holds its permit until the function returns.
+    pub fn concurrency(mut self, n_calls: usize) -> Self {
+        self.limiter = Limiter::new(n_calls);
+        self
+    }
+
+    /// Sets the time that a call waits for a permit before it fails with
+    /// [`ErrorKind::Overloaded`](crate::call::ErrorKind::Overloaded). The default is 60 seconds. The timeout of the
+    /// call includes this wait.
+    pub fn acquire_timeout(mut self, timeout: Duration) -> Self {
+        self.policy.acquire_timeout = timeout;
+        self
+    }
+
+    /// Sets the maximum size of the arguments in bytes of JSON. The default is 16 MiB.
+    pub fn max_argument_bytes(mut self, n_bytes: usize) -> Self {
+        self.policy.max_argument_bytes = n_bytes;
+        self
+    }
+
+    /// Sets the maximum size of a result, in bytes of JSON and of content each. The default is 16 MiB. Serialization
+    /// stops at the limit, and the call fails with an error that contains it.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use toolkit::call::ErrorKind;
+    /// use toolkit::{Dispatcher, catalog, tool};
+    ///
+    /// /// Repeats a text.
+    /// #[tool]
+    /// fn repeat(text: String, times: usize) -> String {
+    ///     text.repeat(times)
+    /// }
+    ///
+    /// let dispatcher = Dispatcher::builder(catalog![repeat]?).max_result_bytes(100).build()?;
+    /// let error = dispatcher.call_sync("repeat", r#"{"text": "ab", "times": 1000}"#).unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::ResultTooLarge);
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
+    pub fn max_result_bytes(mut self, n_bytes: usize) -> Self {
+        self.policy.max_result_bytes = n_bytes;
+        self
+    }
+
+    /// Sets the coercion of arguments that do not match the input schema. The default is [`Coercion::NullAsAbsent`].
+    pub fn coercion(mut self, coercion: Coercion) -> Self {
+        self.policy.coercion = coercion;
+        self
+    }
+
+    /// Sets whether arguments are validated against the input schema. The default is `true`.
+    pub fn validate_input(mut self, check: bool) -> Self {
+        self.policy.validate_input = check;
+        self
+    }
+
+    /// Sets whether results are validated against the output schema. The default is `true`.
+    pub fn validate_output(mut self, check: bool) -> Self {
+        self.policy.validate_output = check;
+        self
+    }
+
+    #[cfg(feature = "tower")]
+    /// Adds a layer around every call with JSON arguments. The first layer added is the outermost.
+    ///
+    /// A layer receives a call after its tool is resolved. An error other than [`ToolError`](crate::ToolError) is
+    /// masked like any unexpected error. Calls without a runtime are rejected, because layers are asynchronous. A
+    /// [`Handle`](crate::Handle), which calls a function with Rust types, bypasses the layers.
+    pub fn layer<L>(mut self, layer: L) -> Self
+    where
+        L: Layer<ToolService> + Send + 'static,
+        L::Service: Service<Call, Response = RunResult> + Clone + Send + Sync + 'static,
+        <L::Service as Service<Call>>::Future: Send,
+        <L::Service as Service<Call>>::Error: Into<BoxError>,
+    {
+        self.layers.push(Box::new(|inner| inner.wrapped_by(layer)));
+        self
+    }
+
     /// Builds the dispatcher.
     ///
     /// # Errors
@@ -205,7 +357,7 @@ impl DispatcherBuilder {
             (Err(first), Err(second)) => return Err(first.and(second)),
         };
         check(&catalog, &self.states, &self.limiter)?;
-        let dispatcher = Dispatcher {
+        Ok(Dispatcher {
             shared: Arc::new(Shared {
                 catalog,
                 routes: self.routes,
@@ -216,11 +368,8 @@ impl DispatcherBuilder {
             }),
             names: None,
             #[cfg(feature = "tower")]
-            layered: None,
-        };
-        #[cfg(feature = "tower")]
-        let dispatcher = dispatcher.wrapped_by(self.layers);
-        Ok(dispatcher)
+            layered: layered(self.layers),
+        })
     }
 }
 

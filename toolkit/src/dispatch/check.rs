@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::run::Run;
+use super::function::Run;
 use crate::call::permit::Limiter;
 use crate::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, namespaces_with};
 use crate::state::{StateType, States};

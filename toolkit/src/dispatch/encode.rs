@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::invocation::Invocation;
+use super::function::Invocation;
 use crate::call::{Change, Content, ErrorKind, RunResult, Structured, ToolError};
 use crate::stream::Chunks;
 

@@ -9,8 +9,8 @@ use serde_json::Value;
 use tower_layer::Layer;
 use tower_service::Service;
 
-use super::dispatcher::Dispatcher;
-use super::execute::{self, admit};
+use super::Dispatcher;
+use super::pipeline::{self, admit};
 use crate::call::unwind::{self, Panic};
 use crate::call::{Arguments, BoxFuture, Context, RunResult, ToolError, validated_arguments};
 use crate::stream::Queue;
@@ -215,7 +215,7 @@ impl Run for Bottom {
         Box::pin(async move {
             let Call { dispatcher, place, context, arguments, parts } = call;
             let tool = dispatcher.catalog().at(place);
-            execute::run(&dispatcher, &context, tool, arguments, parts.as_deref()).await
+            pipeline::run(&dispatcher, &context, tool, arguments, parts.as_deref()).await
         })
     }
 }
@@ -245,15 +245,12 @@ where
 /// A function that wraps a service in a layer.
 pub(super) type Wrap = Box<dyn FnOnce(ToolService) -> ToolService + Send>;
 
-impl Dispatcher {
-    /// Wraps the dispatcher in layers, the outermost first.
-    pub(super) fn wrapped_by(self, layers: Vec<Wrap>) -> Self {
-        if layers.is_empty() {
-            return self;
-        }
-        let layered = layers.into_iter().rfold(ToolService::bottom(), |inner, wrap| wrap(inner));
-        Self { layered: Some(layered), ..self }
+/// Wraps a dispatcher in layers, the outermost first.
+pub(super) fn layered(layers: Vec<Wrap>) -> Option<ToolService> {
+    if layers.is_empty() {
+        return None;
     }
+    Some(layers.into_iter().rfold(ToolService::bottom(), |inner, wrap| wrap(inner)))
 }
 
 impl fmt::Debug for Call {

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use super::dispatcher::Dispatcher;
-use super::execute::{run_layered, run_sync};
-use super::report::report;
+use super::Dispatcher;
+use super::pipeline::{report, run_layered, run_sync};
 use crate::call::{Arguments, Context, RunResult, ToolError};
-use crate::tool::{Tool, ToolId};
+use crate::tool::Tool;
 
 /// A resolved tool of a dispatcher. Calls pass the same stages as calls by name.
 ///
@@ -35,67 +34,8 @@ use crate::tool::{Tool, ToolId};
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Prepared<'d> {
-    dispatcher: &'d Dispatcher,
-    tool: &'d Tool,
-}
-
-impl Dispatcher {
-    /// Resolves a tool by any of its names, for repeated calls: resolving takes a tenth of the time of a small call.
-    ///
-    /// ```standalone_crate
-    /// use toolkit::{Dispatcher, catalog, tool};
-    ///
-    /// /// Doubles a number.
-    /// #[tool]
-    /// fn double(n: i64) -> i64 {
-    ///     n * 2
-    /// }
-    ///
-    /// let dispatcher = Dispatcher::new(catalog![double]?)?;
-    /// let double = dispatcher.prepared("double")?;
-    /// assert_eq!(double.call_sync(r#"{"n": 1}"#)?.value(), 2);
-    /// assert_eq!(double.call_sync(r#"{"n": 2}"#)?.value(), 4);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the name does not resolve.
-    pub fn prepared(&self, name: &str) -> Result<Prepared<'_>, ToolError> {
-        Ok(Prepared { dispatcher: self, tool: self.resolve(name)? })
-    }
-
-    /// Returns the tool with exactly this id, or `None` if the catalog does not have it.
-    #[must_use]
-    pub fn prepared_id(&self, id: &ToolId) -> Option<Prepared<'_>> {
-        Some(Prepared { dispatcher: self, tool: self.shared.catalog.with_id(id)? })
-    }
-
-    /// Returns the tool at a position of [`Catalog::iter`](crate::Catalog::iter), without resolving a name. A server that
-    /// stores positions beside the names of its protocol resolves each call once.
-    ///
-    /// ```standalone_crate
-    /// use toolkit::{Dispatcher, catalog, tool};
-    ///
-    /// /// Doubles a number.
-    /// #[tool]
-    /// fn double(n: i64) -> i64 {
-    ///     n * 2
-    /// }
-    ///
-    /// let dispatcher = Dispatcher::new(catalog![double]?)?;
-    /// let position = dispatcher.catalog().iter().position(|tool| tool.name() == "double").unwrap();
-    /// assert_eq!(dispatcher.prepared_at(position).call_sync(r#"{"n": 2}"#)?.value(), 4);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Panics
-    ///
-    /// Panics if the catalog has no tool at this position.
-    #[must_use]
-    pub fn prepared_at(&self, position: usize) -> Prepared<'_> {
-        Prepared { dispatcher: self, tool: self.shared.catalog.at(position) }
-    }
+    pub(super) dispatcher: &'d Dispatcher,
+    pub(super) tool: &'d Tool,
 }
 
 impl<'d> Prepared<'d> {

@@ -1,4 +1,15 @@
 //! The stages of a call after its tool is resolved.
+//!
+//! | stage | item |
+//! |---|---|
+//! | passes the layers | [`run_layered`] |
+//! | selects the function or the backend | [`Shared::select`] |
+//! | scopes the credentials, checks the limits and the cancellation | [`admit`], which returns an [`Admission`] |
+//! | waits for a permit, within the timeout | [`Admission::acquire`], [`Admission::bounded`] |
+//! | runs here, as a future, or on a thread that may block | the methods of [`Permitted`] |
+//! | adds the tool to an error, and logs its cause | [`report`] |
+//!
+//! [`run_function`], [`run_typed`], [`run_sync`] and [`run_on_backend`] are four ways through these stages.
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -6,20 +17,19 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::backend_call::run_on_backend;
+#[cfg(feature = "async")]
 use super::blocking;
-use super::dispatcher::{Dispatcher, Shared};
-use super::host::Host;
-use super::invocation::Invocation;
+use super::function::{Host, Invocation, Run, shown};
 #[cfg(feature = "tower")]
 use super::layer::Call;
-use super::limit::bounded;
-use super::on_backend::run_on_backend;
 use super::policy::check_cancelled;
-use super::run::Run;
-use super::scope::scoped;
-use super::select::Executor;
+use super::{Dispatcher, Shared};
+use crate::backend::Route;
 use crate::call::permit::Permit;
-use crate::call::{Arguments, Context, ErrorKind, RunResult, ToolError, unwind};
+#[cfg(feature = "async")]
+use crate::call::timer;
+use crate::call::{Arguments, BoxFuture, Context, ErrorKind, RunResult, ToolError, unwind};
 use crate::stream::Queue;
 use crate::tool::Tool;
 use crate::tool::entry::Entry;
@@ -84,6 +94,36 @@ async fn run_function(
     admission.bounded(work).await
 }
 
+/// Runs a call of a function with input of its types.
+pub(super) async fn run_typed<I, O, R>(
+    dispatcher: &Dispatcher,
+    context: &Context,
+    tool: &Tool,
+    typed: Typed<I, O, R>,
+    input: I,
+) -> Result<O, ToolError>
+where
+    I: Send + 'static,
+    O: Send + 'static,
+    R: 'static,
+{
+    let Typed { entry, call, finish, .. } = typed;
+    let finish = move |returned: R| finish(returned).map_err(|error| shown(entry, error));
+    let admission = admit(dispatcher, context, tool, None)?;
+    let work = pin!(async {
+        let permitted = admission.acquire().await?;
+        match (call, Run::from_entry(entry)) {
+            (TypedCall::Sync(call), Run::Blocking(_)) => {
+                let work = move |host: Host<'_>| finish(call(input, host)?);
+                Box::pin(permitted.run_on_thread(work)).await
+            }
+            (TypedCall::Sync(call), _) => permitted.run(|host| finish(call(input, host)?)),
+            (TypedCall::Async(call), _) => permitted.poll(|host| async move { finish(call(input, host).await?) }).await,
+        }
+    });
+    admission.bounded(work).await
+}
+
 /// Runs a call of a synchronous function on this thread.
 pub(super) fn run_sync(
     dispatcher: &Dispatcher,
@@ -113,6 +153,61 @@ pub(super) fn run_sync(
 #[cold]
 fn needs_runtime(message: &str) -> ToolError {
     ToolError::new(ErrorKind::NeedsRuntime, message)
+}
+
+/// A function with its types, and the conversion of its return value into success or failure.
+pub(crate) struct Typed<I, O, R> {
+    pub(crate) entry: &'static Entry,
+    pub(crate) call: TypedCall<I, R>,
+    pub(crate) finish: fn(R) -> Result<O, ToolError>,
+    /// The namespace of the instance, if the tool has several.
+    pub(crate) namespace: Option<&'static str>,
+}
+
+/// The code of a typed call.
+pub(crate) enum TypedCall<I, R> {
+    Sync(fn(I, Host<'_>) -> Result<R, ToolError>),
+    Async(for<'a> fn(I, Host<'a>) -> BoxFuture<'a, Result<R, ToolError>>),
+}
+
+impl<I, R> Clone for TypedCall<I, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<I, R> Copy for TypedCall<I, R> {}
+
+/// The executor of a tool.
+#[derive(Clone, Copy)]
+pub(super) enum Executor<'s> {
+    Function(&'static Entry),
+    Backend(&'s Route),
+}
+
+impl Shared {
+    /// Selects the executor of a tool.
+    #[inline]
+    pub(super) fn select<'s>(&'s self, tool: &'s Tool) -> Result<Executor<'s>, ToolError> {
+        match tool.entry() {
+            Some(entry) if self.selector.is_none() => Ok(Executor::Function(entry)),
+            entry => self.select_of_several(tool, entry),
+        }
+    }
+
+    #[cold]
+    fn select_of_several<'s>(
+        &'s self,
+        tool: &'s Tool,
+        entry: Option<&'static Entry>,
+    ) -> Result<Executor<'s>, ToolError> {
+        let selected = unwind::catch(|| self.routes.select(tool, self.selector.as_deref()));
+        match (selected.map_err(unwind::Panic::into_host_error)??, entry) {
+            (Some(route), _) => Ok(Executor::Backend(route)),
+            (None, Some(entry)) => Ok(Executor::Function(entry)),
+            (None, None) => Err(ToolError::new(ErrorKind::NoBackend, "no backend runs this tool")),
+        }
+    }
 }
 
 /// A call that has passed the checks before its tool runs, and that needs a permit to run.
@@ -226,4 +321,102 @@ impl Permitted<'_> {
     fn host(&self) -> Host<'_> {
         Host::new(&self.context, self.dispatcher, self.tool)
     }
+}
+
+/// Returns the context with only the credentials that the tool requires.
+///
+/// # Errors
+///
+/// Returns an error if the caller lacks some of them.
+#[inline]
+fn scoped<'c>(context: &'c Context, tool: &Tool) -> Result<Cow<'c, Context>, ToolError> {
+    if sees_all(context, tool) {
+        return Ok(Cow::Borrowed(context));
+    }
+    narrowed(context, tool).map(Cow::Owned)
+}
+
+/// Returns true if the context has no credentials and the tool requires none, which is the common case.
+#[inline]
+fn sees_all(context: &Context, tool: &Tool) -> bool {
+    !context.has_credentials() && !tool.requires()
+}
+
+#[cold]
+fn narrowed(context: &Context, tool: &Tool) -> Result<Context, ToolError> {
+    context.scoped_to(tool.requirements()).map_err(ToolError::missing_requirements)
+}
+
+/// Polls `work` until it completes, the call is cancelled, or the timeout elapses. The time that the call waits for
+/// answers of its user does not count.
+#[cfg(feature = "async")]
+async fn bounded<T>(
+    work: impl Future<Output = Result<T, ToolError>>,
+    context: &Context,
+    timeout: Option<Duration>,
+) -> Result<T, ToolError> {
+    let work = until_cancelled(work, context);
+    let Some(timeout) = timeout else {
+        return work.await;
+    };
+    let asked_before = context.time_asking();
+    let asking = || context.time_asking().saturating_sub(asked_before);
+    timer::timeout_extended(timeout, asking, work).await?.unwrap_or_else(|| {
+        let message = format!("the tool took longer than {timeout:?}");
+        Err(ToolError::new(ErrorKind::TimedOut, message))
+    })
+}
+
+#[cfg(feature = "async")]
+async fn until_cancelled<T>(
+    work: impl Future<Output = Result<T, ToolError>>,
+    context: &Context,
+) -> Result<T, ToolError> {
+    use std::pin::pin;
+    use std::task::Poll;
+
+    if !context.is_cancellable() {
+        return work.await;
+    }
+    let mut work = pin!(work);
+    let mut cancelled = pin!(context.cancelled());
+    std::future::poll_fn(|cx| {
+        if let Poll::Ready(outcome) = work.as_mut().poll(cx) {
+            return Poll::Ready(outcome);
+        }
+        cancelled.as_mut().poll(cx).map(|()| Err(ToolError::cancelled()))
+    })
+    .await
+}
+
+/// Polls `work` to completion. Timeouts and cancellation need the feature `async`.
+#[cfg(not(feature = "async"))]
+async fn bounded<T>(
+    work: impl Future<Output = Result<T, ToolError>>,
+    _context: &Context,
+    _timeout: Option<Duration>,
+) -> Result<T, ToolError> {
+    work.await
+}
+
+/// Adds the tool and the backend to an error, and logs the cause, which the model must not read.
+#[cold]
+pub(super) fn report(tool: &Tool, error: ToolError) -> ToolError {
+    let error = error.with_tool(&tool.id_text());
+    let error = match tool.function_backend() {
+        Some(function) => error.with_backend(function),
+        None => error,
+    };
+    if let ErrorKind::Internal | ErrorKind::Panicked | ErrorKind::InvalidResponse | ErrorKind::InvalidOutput =
+        error.kind()
+    {
+        let cause = std::error::Error::source(&error).map(unwind::text_of);
+        tracing::error!(
+            tool = &*tool.id_text(),
+            kind = ?error.kind(),
+            cause = cause.as_deref().unwrap_or_default(),
+            "tool failed"
+        );
+    }
+    error
 }

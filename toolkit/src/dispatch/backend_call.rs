@@ -4,8 +4,8 @@ use std::pin::pin;
 
 use serde::de::IgnoredAny;
 
-use super::dispatcher::Dispatcher;
-use super::execute::admit;
+use super::Dispatcher;
+use super::pipeline::admit;
 use super::policy::Policy;
 use crate::backend::{BackendCall, Normal, Parts, Route, normalize, without_tool_id};
 use crate::call::{

@@ -1,0 +1,311 @@
+//! Functions of this program: their code, the parameters that the host injects, and the stages of one call.
+//!
+//! A [`Run`] is the code of a function. It receives an [`Invocation`], decodes the arguments, calls the function with
+//! the parameters of the [`Host`], and encodes the result.
+
+use std::any::type_name;
+use std::future::Future;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::Dispatcher;
+use super::encode::Encode;
+use super::policy::Policy;
+use crate::call::{
+    Arguments, BoxFuture, Change, Content, Context, RunResult, ToolError, check_value, decode_tree, not_json,
+    validated_arguments,
+};
+use crate::catalog::Catalog;
+use crate::stream::{Chunk, Queue};
+use crate::tool::entry::Entry;
+use crate::tool::{Tool, ToolBackend};
+use toolkit_schema::Schema;
+use toolkit_schema::plan::{EncodeError, Plan};
+use toolkit_schema::tree::Tree;
+
+/// The code of a linked function, with its types erased.
+///
+/// An [`Entry`] holds it as [`Code`](crate::tool::entry::Code).
+#[derive(Clone, Copy, Debug)]
+pub enum Run {
+    /// Runs on the caller's thread.
+    Sync(fn(Invocation<'_>) -> Result<RunResult, ToolError>),
+    /// Runs on a thread that may block.
+    Blocking(fn(Invocation<'_>) -> Result<RunResult, ToolError>),
+    /// Runs as a future.
+    Async(for<'a> fn(Invocation<'a>) -> BoxFuture<'a, Result<RunResult, ToolError>>),
+}
+
+impl Run {
+    /// Returns the code of an entry.
+    #[inline]
+    pub(crate) fn from_entry(entry: &Entry) -> Self {
+        *entry.code.get().expect("generated code stores a `Run`")
+    }
+}
+
+/// The types of a linked function.
+pub trait Function: 'static {
+    /// The input of the function: the argument struct, or a tuple of arguments.
+    type Input;
+    /// The type into which the JSON arguments are deserialized.
+    type Arguments: DeserializeOwned;
+    /// The return type of the function.
+    type Returned;
+    /// The type of a successful result.
+    type Output;
+    /// The encoding of a successful result.
+    type Encoding: Encode<Self::Output>;
+
+    /// Converts the deserialized arguments into the input.
+    fn input(arguments: Self::Arguments) -> Self::Input;
+
+    /// Separates success from failure.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the function.
+    fn finish(returned: Self::Returned) -> Result<Self::Output, ToolError>;
+}
+
+/// A synchronous linked function.
+pub trait SyncFunction: Function {
+    /// Calls the function.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the host lacks state that the function borrows.
+    fn call(input: Self::Input, host: Host<'_>) -> Result<Self::Returned, ToolError>;
+}
+
+/// An asynchronous linked function.
+pub trait AsyncFunction: Function {
+    /// Calls the function.
+    fn call<'a>(
+        input: Self::Input,
+        host: Host<'a>,
+    ) -> impl Future<Output = Result<Self::Returned, ToolError>> + Send + 'a;
+}
+
+/// Runs all stages of a synchronous call.
+///
+/// # Errors
+///
+/// Returns the error of the stage that failed.
+pub fn run_sync<F: SyncFunction>(call: Invocation<'_>) -> Result<RunResult, ToolError> {
+    let mut changes = Vec::new();
+    let arguments = call.decode::<F::Arguments>(&mut changes)?;
+    let output = finish::<F>(&call, F::call(F::input(arguments), call.host)?)?;
+    F::Encoding::encode(output, &call, changes)
+}
+
+/// Runs all stages of an asynchronous call.
+pub fn run_async<F: AsyncFunction>(call: Invocation<'_>) -> BoxFuture<'_, Result<RunResult, ToolError>> {
+    Box::pin(async move {
+        let mut changes = Vec::new();
+        let arguments = call.decode::<F::Arguments>(&mut changes)?;
+        let output = finish::<F>(&call, F::call(F::input(arguments), call.host).await?)?;
+        F::Encoding::encode_async(output, &call, changes).await
+    })
+}
+
+/// Runs all stages of a call of a synchronous function that returns a stream.
+pub fn run_waiting<F: SyncFunction>(call: Invocation<'_>) -> BoxFuture<'_, Result<RunResult, ToolError>> {
+    Box::pin(async move {
+        let mut changes = Vec::new();
+        let arguments = call.decode::<F::Arguments>(&mut changes)?;
+        let output = finish::<F>(&call, F::call(F::input(arguments), call.host)?)?;
+        F::Encoding::encode_async(output, &call, changes).await
+    })
+}
+
+/// Separates success from failure. The author of the tool chooses whether the model reads the text of the failure.
+#[inline]
+fn finish<F: Function>(call: &Invocation<'_>, returned: F::Returned) -> Result<F::Output, ToolError> {
+    match F::finish(returned) {
+        Err(error) => Err(shown(call.entry, error)),
+        output => output,
+    }
+}
+
+/// Returns the error of a function, unmasked if the tool shows its errors.
+#[cold]
+pub(super) fn shown(entry: &Entry, error: ToolError) -> ToolError {
+    if entry.show_errors { error.unmask() } else { error }
+}
+
+/// A call of a function.
+#[derive(Clone, Copy, Debug)]
+pub struct Invocation<'a> {
+    pub(super) entry: &'static Entry,
+    pub(super) arguments: &'a Arguments<'a>,
+    pub(super) host: Host<'a>,
+    /// The receiver of the parts of a streamed result.
+    pub(super) parts: Option<&'a Queue>,
+}
+
+impl Invocation<'_> {
+    /// Validates and deserializes the arguments.
+    ///
+    /// Every deserializer named here is compiled for every tool, so there is only one: that of the plan.
+    pub(super) fn decode<A: DeserializeOwned>(&self, changes: &mut Vec<Change>) -> Result<A, ToolError> {
+        let plan =
+            if self.host.policy().validate_input { self.host.tool().input().plan() } else { Some(Plan::anything()) };
+        if let Some(plan) = plan {
+            let written;
+            let text = match self.arguments {
+                Arguments::Json(text) => &**text,
+                Arguments::Value(value) => {
+                    written = write(value);
+                    &*written
+                }
+            };
+            if let Ok(arguments) = plan.decode_property(text, self.entry.property()) {
+                return Ok(arguments);
+            }
+        }
+        match self.tree(changes) {
+            Ok(tree) => {
+                let (property, validates) = (self.entry.property(), self.host.policy().validate_input);
+                decode_tree(self.host.tool(), property, validates, self.arguments, &tree, changes)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns the arguments as a tree, validated unless the policy disables validation.
+    #[cold]
+    fn tree(&self, changes: &mut Vec<Change>) -> Result<Tree, ToolError> {
+        if !self.host.policy().validate_input {
+            return self.arguments.to_tree();
+        }
+        let (tree, changed) = validated_arguments(self.host.tool(), self.arguments, self.host.policy().coercion)?;
+        *changes = changed;
+        Ok(tree)
+    }
+
+    /// Sends an item of the result, as JSON, to the receiver of a stream, waiting while the queue is full.
+    pub(super) async fn send(&self, item: &[u8]) -> Result<(), ToolError> {
+        if let Some(parts) = self.parts {
+            let chunk = Chunk::from_json(String::from_utf8_lossy(item).into_owned());
+            parts.send(chunk.map_err(ToolError::internal)?).await;
+        }
+        Ok(())
+    }
+
+    /// Appends an item to a list, within the size limit.
+    pub(super) fn grow(&self, list: &mut Vec<u8>, item: &[u8]) -> Result<(), ToolError> {
+        self.host.policy().check_size((list.len() + item.len()).saturating_add(1))?;
+        if list.len() > 1 {
+            list.push(b',');
+        }
+        list.extend_from_slice(item);
+        Ok(())
+    }
+
+    /// Rejects content that exceeds the size limit.
+    pub(super) fn check_content(&self, content: &[Content]) -> Result<(), ToolError> {
+        self.host.policy().check_content(content)
+    }
+
+    #[inline(always)]
+    pub(super) fn empty_result(&self, changes: Vec<Change>) -> RunResult {
+        match self.host.tool().instance() {
+            None => RunResult::from_function(self.entry.id, changes),
+            Some(_) => self.result_of_instance(changes),
+        }
+    }
+
+    /// The id of an instance is not a static string.
+    #[cold]
+    fn result_of_instance(&self, changes: Vec<Change>) -> RunResult {
+        let id = self.host.tool().id_text().into_owned();
+        RunResult::from_backend(id.clone(), ToolBackend::named(id), None, changes)
+    }
+
+    /// Serializes a result and validates it against the output schema.
+    pub(super) fn encode(&self, output: &impl Serialize) -> Result<Vec<u8>, ToolError> {
+        let schema = self.host.tool().output().filter(|_| self.host.policy().validate_output);
+        if let Some(plan) = schema.and_then(Schema::plan) {
+            let mut json = Vec::with_capacity(128);
+            match plan.encode_at_most(output, &mut json, self.host.policy().max_result_bytes) {
+                Ok(()) => return self.host.policy().check_size(json.len()).map(|()| json),
+                Err(EncodeError::TooLong) => return Err(self.host.policy().result_too_large()),
+                Err(EncodeError::Uncertain) => {}
+            }
+        }
+        let json = match self.host.policy().encode(output) {
+            Ok(json) => json,
+            Err(error) => return Err(not_json(schema, error, output)),
+        };
+        if let Some(schema) = schema {
+            check_value(schema, &json, output)?;
+        }
+        Ok(json)
+    }
+}
+
+/// Writes a value as text, which takes less time than a validator that walks over it. An error leaves no valid text.
+#[inline(never)]
+fn write(value: &Value) -> Vec<u8> {
+    serde_json::to_vec(value).unwrap_or_default()
+}
+
+/// The parameters that a host injects into a call: the context, the dispatcher, and state by its type.
+#[derive(Clone, Copy, Debug)]
+pub struct Host<'a> {
+    context: &'a Context,
+    dispatcher: &'a Dispatcher,
+    tool: &'a Tool,
+}
+
+impl<'a> Host<'a> {
+    #[inline]
+    pub(super) fn new(context: &'a Context, dispatcher: &'a Dispatcher, tool: &'a Tool) -> Self {
+        Self { context, dispatcher, tool }
+    }
+
+    /// Returns the context of the call.
+    #[must_use]
+    pub const fn context(self) -> &'a Context {
+        self.context
+    }
+
+    /// Returns the dispatcher that runs the call.
+    #[must_use]
+    pub const fn dispatcher(self) -> &'a Dispatcher {
+        self.dispatcher
+    }
+
+    /// Returns the tool.
+    #[inline]
+    pub(super) const fn tool(self) -> &'a Tool {
+        self.tool
+    }
+
+    /// Returns the settings for all calls.
+    #[inline]
+    pub(super) fn policy(self) -> &'a Policy {
+        &self.dispatcher.shared.policy
+    }
+
+    /// Returns the catalog that contains the tool.
+    #[must_use]
+    pub fn catalog(self) -> &'a Catalog {
+        self.dispatcher.catalog()
+    }
+
+    /// Returns the state of type `T`: that of the tool's instance, or the shared state.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the host did not provide it. Building a dispatcher checks this for the tools of its
+    /// catalog.
+    pub fn state<T: ?Sized + 'static>(self) -> Result<&'a T, ToolError> {
+        let own = self.tool.instance().and_then(|instance| instance.states.get::<T>());
+        own.or_else(|| self.dispatcher.shared.states.get::<T>())
+            .ok_or_else(|| ToolError::internal(format!("no state of type `{}` was given", type_name::<T>())))
+    }
+}
