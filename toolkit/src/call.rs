@@ -38,7 +38,7 @@
 //! ```
 
 pub mod ask;
-mod asking;
+mod attached;
 mod cancel;
 mod coerce;
 mod content;
@@ -47,24 +47,21 @@ mod credentials;
 mod decode;
 mod error;
 pub(crate) mod exact;
-mod future;
 mod kind;
 mod log;
-mod nested;
 mod output;
 pub(crate) mod permit;
-mod read;
 mod record;
 mod result;
-mod secret;
-mod step_id;
 #[cfg(feature = "async")]
 pub(crate) mod timer;
-mod trace;
 pub(crate) mod unwind;
-mod unwritable;
 mod whole;
 
+use std::future::Future;
+use std::pin::Pin;
+
+pub use self::attached::{StepId, TraceContext};
 pub use self::cancel::CancelToken;
 pub(crate) use self::coerce::validated_arguments;
 #[doc(hidden)]
@@ -72,17 +69,41 @@ pub use self::coerce::without_absent;
 pub use self::coerce::{Change, Coercion};
 pub use self::content::{Content, Structured};
 pub use self::context::{Context, Progress};
-pub use self::credentials::Credentials;
+pub use self::credentials::{Credentials, SecretString};
 pub(crate) use self::decode::{decode_tree, typed_arguments};
 #[doc(hidden)]
 pub use self::error::{Registered, ShownType};
 pub use self::error::{ShowError, ToolError};
-pub use self::future::BoxFuture;
 pub use self::kind::{ErrorKind, Stage};
 pub use self::log::{LogLevel, LogMessage};
 pub(crate) use self::output::{check_output, check_output_tree, check_value, not_json};
 pub use self::result::RunResult;
-pub use self::secret::SecretString;
-pub use self::step_id::StepId;
-pub use self::trace::TraceContext;
 pub use crate::arguments::Arguments;
+
+/// A boxed future, as returned by the methods of [`Backend`](crate::backend::Backend).
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::ToolError;
+/// use toolkit::call::BoxFuture;
+///
+/// trait Store {
+///     fn read<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<String, ToolError>>;
+/// }
+///
+/// struct Echo;
+///
+/// impl Store for Echo {
+///     fn read<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<String, ToolError>> {
+///         Box::pin(async move { Ok(key.to_owned()) })
+///     }
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// assert_eq!(Echo.read("a").await?, "a");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

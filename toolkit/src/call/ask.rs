@@ -26,17 +26,16 @@
 mod field;
 mod form;
 mod question;
-mod waiting;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 pub use self::form::{Form, FormError};
 pub use self::question::{Mode, Question, UnsupportedMode};
-pub(super) use self::waiting::Waiting;
+use super::BoxFuture;
 use super::error::ToolError;
-use super::future::BoxFuture;
 
 /// Asks the user on whose behalf a call is made. A host sets it with [`Context::with_asker`](crate::Context::with_asker).
 ///
@@ -148,4 +147,54 @@ impl<T> Answer<T> {
 pub(super) struct Asking {
     pub(super) asker: Box<dyn Asker>,
     pub(super) waiting: Waiting,
+}
+
+/// The time during which at least one question of a call was open.
+#[derive(Debug, Default)]
+pub(super) struct Waiting(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    n_open: usize,
+    /// The time at which the first of the open questions was asked.
+    since: Option<Instant>,
+    total: Duration,
+}
+
+impl Waiting {
+    /// Counts a question as open until the guard is dropped.
+    pub(super) fn begin(&self) -> Open<'_> {
+        let mut state = self.state();
+        if state.n_open == 0 {
+            state.since = Some(Instant::now());
+        }
+        state.n_open += 1;
+        Open(self)
+    }
+
+    /// Returns the time until now.
+    pub(super) fn total(&self) -> Duration {
+        let state = self.state();
+        state.total + state.since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An open question.
+#[derive(Debug)]
+pub(super) struct Open<'w>(&'w Waiting);
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.n_open -= 1;
+        if state.n_open == 0
+            && let Some(since) = state.since.take()
+        {
+            state.total += since.elapsed();
+        }
+    }
 }

@@ -8,15 +8,22 @@ use std::future::{Future, poll_fn};
 use std::sync::Arc;
 #[cfg(feature = "async")]
 use std::task::Poll;
+use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-use super::ask::Asking;
+use super::ask::{Answer, Asker, Asking, Form, Mode, Question, UnsupportedMode, Waiting};
+use super::attached::StepId;
 use super::cancel::CancelToken;
-use super::credentials::Credentials;
+use super::credentials::{Credentials, SecretString};
+use super::error::ToolError;
+use super::kind::ErrorKind;
+use super::log::{LogLevel, LogListener, LogMessage};
 use super::permit::{Chain, Permit};
-use super::secret::SecretString;
-use crate::tool::Requirements;
+use crate::tool::{Requirements, Tool};
 
 /// The context of a call: cancellation, progress, credentials, and values that the host attaches.
 ///
@@ -46,7 +53,7 @@ pub struct Context {
     credentials: Option<Arc<Credentials>>,
     /// The permits that calls with this context run under.
     permits: Option<Arc<Chain>>,
-    pub(super) asking: Option<Arc<Asking>>,
+    asking: Option<Arc<Asking>>,
 }
 
 /// The tokens that cancel a call. Most calls have at most one.
@@ -64,6 +71,9 @@ struct Attached<T: ?Sized = dyn Any + Send + Sync> {
     value: T,
 }
 
+/// The number of times that a form is shown to a user who answers with invalid values.
+const MAX_ATTEMPTS: usize = 3;
+
 impl CancelTokens {
     #[inline]
     fn as_slice(&self) -> &[CancelToken] {
@@ -74,6 +84,11 @@ impl CancelTokens {
         }
     }
 }
+
+type PrepareNested = dyn Fn(&Tool, Context) -> Result<Context, ToolError> + Send + Sync;
+
+/// The function that prepares the contexts of nested calls.
+struct Nested(Arc<PrepareNested>);
 
 impl Context {
     /// The empty context, which most calls have.
@@ -316,6 +331,308 @@ impl Context {
     pub(crate) fn abandonable(&self) -> (Self, Abandon) {
         let token = CancelToken::new();
         (self.clone().with_cancel(token.clone()), Abandon(token))
+    }
+
+    /// Sends log messages of the call with at least this level to `listener`, which replaces an earlier listener.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// use toolkit::Context;
+    /// use toolkit::call::LogLevel;
+    ///
+    /// let seen = Arc::new(Mutex::new(Vec::new()));
+    /// let listener = Arc::clone(&seen);
+    /// let context = Context::new().on_log(LogLevel::Notice, move |message| listener.lock().unwrap().push(message.data));
+    /// context.log(LogLevel::Info, "connected");
+    /// context.log(LogLevel::Warning, "the cache is full");
+    /// assert_eq!(*seen.lock().unwrap(), ["the cache is full"]);
+    /// ```
+    #[must_use]
+    pub fn on_log(self, least: LogLevel, listener: impl Fn(LogMessage) + Send + Sync + 'static) -> Self {
+        self.with(LogListener { least, listener: Box::new(listener) })
+    }
+
+    /// Returns true if a listener receives log messages of this level.
+    #[must_use]
+    pub fn logs(&self, level: LogLevel) -> bool {
+        self.get::<LogListener>().is_some_and(|log| level >= log.least)
+    }
+
+    /// Sends a log message to the caller, such as the client of an MCP server. It is not a part of the result, and must
+    /// not contain secrets. A caller that has not requested messages of this level receives none, and a message may be
+    /// dropped if there are many.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use serde_json::json;
+    /// use toolkit::call::LogLevel;
+    /// use toolkit::{Context, tool};
+    ///
+    /// /// Imports rows.
+    /// #[tool]
+    /// fn import(rows: Vec<String>, ctx: &Context) -> usize {
+    ///     let n_empty = rows.iter().filter(|row| row.is_empty()).count();
+    ///     if n_empty > 0 {
+    ///         ctx.log(LogLevel::Warning, json!({ "message": "empty rows are skipped", "rows": n_empty }));
+    ///     }
+    ///     rows.len() - n_empty
+    /// }
+    /// ```
+    pub fn log(&self, level: LogLevel, data: impl Into<Value>) {
+        if let Some(log) = self.get::<LogListener>().filter(|log| level >= log.least) {
+            (log.listener)(LogMessage { level, data: data.into(), logger: None });
+        }
+    }
+
+    /// Sends a log message of another program to the caller, for a [`Backend`](crate::backend::Backend) that forwards its
+    /// messages. Otherwise it is like [`Context::log`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::Context;
+    /// use toolkit::call::LogLevel;
+    ///
+    /// let context = Context::new().on_log(LogLevel::Info, |message| {
+    ///     assert_eq!(message.logger.as_deref(), Some("mail/smtp"));
+    /// });
+    /// context.forward_log(LogLevel::Warning, "mail/smtp", "the server is slow");
+    /// ```
+    pub fn forward_log(&self, level: LogLevel, logger: impl Into<String>, data: impl Into<Value>) {
+        if let Some(log) = self.get::<LogListener>().filter(|log| level >= log.least) {
+            (log.listener)(LogMessage { level, data: data.into(), logger: Some(logger.into()) });
+        }
+    }
+
+    /// Sets the asker of the call, which replaces an earlier one.
+    #[must_use]
+    pub fn with_asker(mut self, asker: impl Asker + 'static) -> Self {
+        self.asking = Some(Arc::new(Asking { asker: Box::new(asker), waiting: Waiting::default() }));
+        self
+    }
+
+    /// Returns true if the user can be asked in this mode.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::Context;
+    /// use toolkit::call::ask::Mode;
+    ///
+    /// assert!(!Context::new().can_ask(Mode::Form));
+    /// ```
+    #[must_use]
+    pub fn can_ask(&self, mode: Mode) -> bool {
+        self.asking.as_ref().is_some_and(|asking| asking.asker.can_ask(mode))
+    }
+
+    /// Asks the user for a `T` and waits for the answer. The text of `message` is all that the user reads besides the
+    /// form, so it must contain what is to be decided.
+    ///
+    /// A form that was filled in with invalid values is shown again, with the violations, up to two times.
+    ///
+    /// Over MCP, the revision 2026-07-28 has no requests of servers: an unanswered question ends the call, and the client
+    /// repeats it with the answer. **Everything before the question runs again then**, and questions with an answer
+    /// return it at once. A tool should therefore ask before it changes anything. Questions that are polled together, as
+    /// with `join!`, are asked together.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error of kind [`ErrorKind::Declined`] if the user declined or closed the question,
+    /// [`ErrorKind::CannotAsk`] if the client cannot ask its user, [`ErrorKind::TimedOut`] if there was no answer in time,
+    /// and [`ErrorKind::Internal`] if a form cannot ask for a `T`; see [`Form::of`].
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use toolkit::{Context, ToolError, tool};
+    ///
+    /// /// Sends an invoice.
+    /// #[tool(destructive)]
+    /// async fn send_invoice(customer: String, ctx: &Context) -> Result<String, ToolError> {
+    ///     let copies: u8 = ctx.ask(format!("How many copies for {customer}?")).await?;
+    ///     Ok(format!("{copies} copies sent"))
+    /// }
+    /// ```
+    pub async fn ask<T: DeserializeOwned + JsonSchema>(&self, message: impl Into<String>) -> Result<T, ToolError> {
+        let declined = |what: &str| Err(ToolError::new(ErrorKind::Declined, format!("the user {what}")));
+        match self.try_ask(message).await? {
+            Answer::Accepted(answer) => Ok(answer),
+            Answer::Declined => declined("declined"),
+            Answer::Cancelled => declined("closed the question without an answer"),
+            Answer::Unsupported => Err(UnsupportedMode::new(Mode::Form).into()),
+        }
+    }
+
+    /// Asks the user for a `T`, like [`ask`](Self::ask), and returns also the answers without a `T`.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`ask`](Self::ask) except for those that are an [`Answer`].
+    pub async fn try_ask<T: DeserializeOwned + JsonSchema>(
+        &self,
+        message: impl Into<String>,
+    ) -> Result<Answer<T>, ToolError> {
+        if !self.can_ask(Mode::Form) {
+            return Ok(Answer::Unsupported);
+        }
+        let form = Form::of::<T>().map_err(ToolError::internal)?;
+        let message = message.into();
+        let mut question = Question::from_form(message.clone(), form.clone());
+        for _ in 0..MAX_ATTEMPTS {
+            let content = match self.ask_question(&question).await? {
+                Answer::Accepted(content) => content,
+                other => return Ok(other.map(|_| unreachable!("only accepted answers have content"))),
+            };
+            match form.read(content) {
+                Ok(answer) => return Ok(Answer::Accepted(answer)),
+                Err(violations) => question = question.repeated(format!("{message}\n\n{violations}")),
+            }
+        }
+        let message = format!("the user answered {MAX_ATTEMPTS} times with invalid values");
+        Err(ToolError::new(ErrorKind::Failed, message))
+    }
+
+    /// Asks the user to open a URL, for example to sign in to another service or to enter a secret there.
+    ///
+    /// An accepted answer means that the user agreed to open the URL, not that anything was done there: the tool finds
+    /// that out from its own state. The URL must not contain personal data, or grant access to the one who opens it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the question did not reach the user, or there was no answer in time.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use toolkit::call::ask::Answer;
+    /// use toolkit::{Context, ToolError, tool};
+    ///
+    /// /// Lists the appointments of today.
+    /// #[tool]
+    /// async fn appointments(ctx: &Context) -> Result<Vec<String>, ToolError> {
+    ///     let url = "https://calendar.example/connect";
+    ///     match ctx.ask_url("Connect your calendar.", url).await? {
+    ///         Answer::Accepted(()) => Err(ToolError::failed("call this tool again once the calendar is connected")),
+    ///         _ => Err(ToolError::failed("the calendar is not connected")),
+    ///     }
+    /// }
+    /// ```
+    pub async fn ask_url(&self, message: impl Into<String>, url: impl Into<String>) -> Result<Answer<()>, ToolError> {
+        Ok(self.ask_question(&Question::from_url(message, url)).await?.map(drop))
+    }
+
+    /// Asks a question whose form is not that of a Rust type, such as one of another program. The content of an accepted
+    /// form is not validated.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the question did not reach the user, or there was no answer in time.
+    pub async fn ask_question(&self, question: &Question) -> Result<Answer, ToolError> {
+        match &self.asking {
+            Some(asking) if asking.asker.can_ask(question.mode()) => {
+                let _open = asking.waiting.begin();
+                asking.asker.ask(question).await
+            }
+            _ => Ok(Answer::Unsupported),
+        }
+    }
+
+    /// Returns what the call kept with [`keep_with`](Self::keep_with) when it ended to ask, if it runs again with the
+    /// answer. The client cannot have changed it.
+    #[must_use]
+    pub fn kept(&self) -> Option<Arc<str>> {
+        self.asking.as_ref()?.asker.kept()
+    }
+
+    /// Sets the function that returns what the call keeps if it ends to ask (see [`ask`](Self::ask)), so that it does not
+    /// repeat all that it did before the question. It is called at the end. What it returns travels through the client,
+    /// encrypted, and must be short: a server may reject more than a few hundred kilobytes. If it returns `None`, the call
+    /// fails instead of asking, since it would repeat what it did.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// use toolkit::{Context, ToolError, tool};
+    ///
+    /// /// Reserves a seat, and asks before it is paid.
+    /// #[tool(destructive)]
+    /// async fn book(ctx: &Context) -> Result<String, ToolError> {
+    ///     let seat = match ctx.kept() {
+    ///         Some(seat) => seat.to_string(),
+    ///         None => "12A".to_owned(), // reserves one
+    ///     };
+    ///     let kept = seat.clone();
+    ///     ctx.keep_with(move || Some(kept.clone()));
+    ///     let pay: bool = ctx.ask(format!("Pay for seat {seat}?")).await?;
+    ///     Ok(format!("{seat} is {}", if pay { "paid" } else { "reserved" }))
+    /// }
+    /// ```
+    pub fn keep_with(&self, keep: impl Fn() -> Option<String> + Send + Sync + 'static) {
+        if let Some(asking) = &self.asking {
+            asking.asker.keep_with(Box::new(keep));
+        }
+    }
+
+    /// Returns the time that the calls with this context have waited for answers of the user.
+    #[must_use]
+    pub fn time_asking(&self) -> Duration {
+        self.asking.as_ref().map_or(Duration::ZERO, |asking| asking.waiting.total())
+    }
+
+    /// Returns the step of the durable run that the call belongs to, or `None` for other calls.
+    #[must_use]
+    pub fn step(&self) -> Option<&StepId> {
+        self.get()
+    }
+
+    /// Sets a function that prepares the contexts of the calls that the tool makes itself, such as those of a
+    /// [chain](crate::Chain) or a program. It checks whether the caller may call that tool, and sets the credentials:
+    /// the context of a tool has those that the tool itself requires, and not those of the tools that it calls.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use toolkit::call::{Credentials, ErrorKind};
+    /// use toolkit::{Chain, Context, Dispatcher, ToolError, catalog, chain::Step, tool};
+    ///
+    /// /// Reads a document.
+    /// #[tool(namespace = "docs", requires(user_id))]
+    /// fn read(ctx: &Context) -> String {
+    ///     format!("the document of {}", ctx.user_id().unwrap_or_default())
+    /// }
+    ///
+    /// let context = Context::new().nested_with(|tool, context| match tool.id().namespace() {
+    ///     Some("docs") => Ok(context.with_credentials(Credentials::new().with_user_id("ada"))),
+    ///     _ => Err(ToolError::new(ErrorKind::Denied, "only documents can be read")),
+    /// });
+    /// let dispatcher = Dispatcher::new(catalog![read]?)?;
+    /// let outcome = Chain::new().then(Step::new("docs:read")).run_sync(&dispatcher, &context)?;
+    /// assert_eq!(outcome.result().unwrap().value(), "the document of ada");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn nested_with(self, prepare: impl Fn(&Tool, Self) -> Result<Self, ToolError> + Send + Sync + 'static) -> Self {
+        self.with(Nested(Arc::new(prepare)))
+    }
+
+    /// Returns the context for a call of `tool` that another tool makes with this context. Without
+    /// [`Context::nested_with`], it is this context.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the caller may not call the tool.
+    pub fn nested(&self, tool: &Tool) -> Result<Cow<'_, Self>, ToolError> {
+        match self.get::<Nested>() {
+            Some(Nested(prepare)) => prepare(tool, self.clone()).map(Cow::Owned),
+            None => Ok(Cow::Borrowed(self)),
+        }
     }
 }
 

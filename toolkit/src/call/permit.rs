@@ -7,21 +7,13 @@
 //! thread-local. A call that neither identifies, from a task or thread that the tool has spawned and with a new
 //! context, waits for a permit like a call from outside, at most for the acquire timeout.
 
-#[cfg(not(feature = "async"))]
-mod counter;
-#[cfg(feature = "async")]
-mod semaphore;
-
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-#[cfg(not(feature = "async"))]
-use self::counter::{Slot, Slots};
-#[cfg(feature = "async")]
-use self::semaphore::{Slot, Slots};
+use self::slots::{Slot, Slots};
 use super::error::ToolError;
 
 /// A limit on the number of concurrent calls, unlimited by default. Clones share the limit.
@@ -185,4 +177,87 @@ impl Drop for Noted {
 
 fn swap(chain: Option<Arc<Chain>>) -> Option<Arc<Chain>> {
     CURRENT.try_with(|current| current.replace(chain)).unwrap_or_default()
+}
+
+/// Slots that a call can wait for.
+#[cfg(feature = "async")]
+mod slots {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+    use crate::call::error::ToolError;
+    use crate::call::timer;
+
+    #[derive(Debug)]
+    pub(super) struct Slots {
+        free: Arc<Semaphore>,
+        n_calls: usize,
+    }
+
+    pub(super) type Slot = OwnedSemaphorePermit;
+
+    impl Slots {
+        pub(super) fn new(n_calls: usize) -> Self {
+            let n_calls = n_calls.min(Semaphore::MAX_PERMITS);
+            Self { free: Arc::new(Semaphore::new(n_calls)), n_calls }
+        }
+
+        pub(super) fn n_calls(&self) -> usize {
+            self.n_calls
+        }
+
+        pub(super) fn try_take(&self) -> Option<Slot> {
+            Arc::clone(&self.free).try_acquire_owned().ok()
+        }
+
+        /// Waits in the order of arrival.
+        pub(super) async fn wait(&self, timeout: Duration) -> Result<Slot, ToolError> {
+            match timer::timeout(timeout, Arc::clone(&self.free).acquire_owned()).await? {
+                Some(Ok(slot)) => Ok(slot),
+                // The semaphore is never closed.
+                Some(Err(_)) | None => Err(ToolError::overloaded(self.n_calls)),
+            }
+        }
+    }
+}
+
+/// Slots without waiting.
+#[cfg(not(feature = "async"))]
+mod slots {
+    use std::future::{Future, ready};
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use crate::call::error::ToolError;
+
+    #[derive(Debug)]
+    pub(super) struct Slots {
+        /// The counter of running calls: each holds a clone.
+        running: Arc<()>,
+        n_calls: usize,
+    }
+
+    pub(super) type Slot = Arc<()>;
+
+    impl Slots {
+        pub(super) fn new(n_calls: usize) -> Self {
+            Self { running: Arc::default(), n_calls }
+        }
+
+        pub(super) fn n_calls(&self) -> usize {
+            self.n_calls
+        }
+
+        pub(super) fn try_take(&self) -> Option<Slot> {
+            let slot = Arc::clone(&self.running);
+            // `self.running` and the new clone are not running calls.
+            (Arc::strong_count(&slot) - 1 <= self.n_calls).then_some(slot)
+        }
+
+        pub(super) fn wait(&self, _: Duration) -> impl Future<Output = Result<Slot, ToolError>> + use<> {
+            ready(Err(ToolError::overloaded(self.n_calls)))
+        }
+    }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 
 use super::form::Form;
+use crate::call::error::ToolError;
+use crate::call::kind::ErrorKind;
 
 /// A question to the user: a form to fill in, or a URL to open.
 ///
@@ -72,6 +74,18 @@ impl fmt::Display for UnsupportedMode {
 }
 
 impl std::error::Error for UnsupportedMode {}
+
+impl From<UnsupportedMode> for ToolError {
+    /// Creates an error of kind [`ErrorKind::CannotAsk`].
+    fn from(cause: UnsupportedMode) -> Self {
+        let what = match cause.mode() {
+            Mode::Form => "show a form to",
+            Mode::Url => "open a URL for",
+        };
+        let message = format!("the tool asks the user, and the client cannot {what} its user");
+        Self::new(ErrorKind::CannotAsk, message).caused_by(cause)
+    }
+}
 
 impl Question {
     /// Creates a question with a form.

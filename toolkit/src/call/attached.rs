@@ -1,13 +1,11 @@
-//! The identity of a step of a durable run.
+//! Values that hosts attach to a context: the step of a durable run, and the trace of a call.
 
 use std::fmt;
 use std::sync::Arc;
 
-use super::context::Context;
-
 /// The identity of a step of a durable run: the same in every attempt to run it.
 ///
-/// The host of a durable run attaches it to the [`Context`] of each call. A tool with effects passes [`key`](Self::key) to
+/// The host of a durable run attaches it to the [`Context`](super::Context) of each call. A tool with effects passes [`key`](Self::key) to
 /// the system that it changes as an idempotency key, which then recognizes a repetition.
 ///
 /// # Examples
@@ -77,10 +75,49 @@ impl fmt::Display for StepId {
     }
 }
 
-impl Context {
-    /// Returns the step of the durable run that the call belongs to, or `None` for other calls.
+/// The W3C Trace Context of a call, which backends send to their servers if it is in the [`Context`](super::Context) of the
+/// call.
+///
+/// A server adds the trace context of an incoming call, so that it is forwarded by default.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::Context;
+/// use toolkit::call::TraceContext;
+///
+/// let trace = TraceContext::new("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01").tracestate("vendor=1");
+/// let context = Context::new().with(trace);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TraceContext {
+    /// The value of `traceparent`.
+    pub traceparent: String,
+    /// The value of `tracestate`.
+    pub tracestate: Option<String>,
+    /// The value of `baggage`.
+    pub baggage: Option<String>,
+}
+
+impl TraceContext {
+    /// Creates a trace context from the value of `traceparent`.
     #[must_use]
-    pub fn step(&self) -> Option<&StepId> {
-        self.get()
+    pub fn new(traceparent: impl Into<String>) -> Self {
+        Self { traceparent: traceparent.into(), ..Self::default() }
+    }
+
+    /// Sets `tracestate`.
+    #[must_use]
+    pub fn tracestate(mut self, tracestate: impl Into<String>) -> Self {
+        self.tracestate = Some(tracestate.into());
+        self
+    }
+
+    /// Sets `baggage`.
+    #[must_use]
+    pub fn baggage(mut self, baggage: impl Into<String>) -> Self {
+        self.baggage = Some(baggage.into());
+        self
     }
 }
