@@ -26,68 +26,65 @@
 //! ```
 //!
 //! Only a function can be called. A [`backend`](crate::backend) runs the tools that are built or parsed.
+//!
+//! | module | part |
+//! |---|---|
+//! | `id`, `name` | ids, names and namespaces, and the rule that they follow |
+//! | `metadata` | everything except the id and the schemas; `tags`, `requirements`, `literal` and `unknown` are its values |
+//! | `json` | the canonical form and the form of MCP, written and parsed |
+//! | `builder` | tools that are not written in Rust |
+//! | `entry`, `sole` | the static record of a function, and its only argument |
+//! | `check`, `diagnostic` | the defects of one tool |
+//! | `contract` | the hash that an approval is tied to |
+//! | `foreign` | the limits of tools of other programs, and the removal of their claims |
+//! | `backend` | references to what runs a tool |
 
-mod annotations;
 mod backend;
 mod builder;
 pub(crate) mod check;
 mod contract;
 pub(crate) mod diagnostic;
 pub(crate) mod entry;
-mod execution;
-mod fields;
 mod foreign;
-mod icon;
 mod id;
-mod instance;
 mod json;
-mod limit;
 mod literal;
 mod metadata;
 mod name;
-mod name_text;
-mod parse;
-mod parse_error;
-mod part;
 mod requirements;
 pub(crate) mod sole;
 mod tags;
-mod text;
 mod unknown;
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-pub use self::annotations::Annotations;
 pub use self::backend::{BackendKind, ToolBackend, ToolBackendError};
 pub use self::builder::ToolBuilder;
 pub use self::contract::ContractHash;
 pub(crate) use self::diagnostic::{Diagnostic, DiagnosticKind, Diagnostics};
 use self::entry::Entry;
 pub use self::entry::Location;
-pub use self::execution::{Execution, TaskSupport};
 pub use self::foreign::{
     MAX_DESCRIPTION_BYTES, MAX_RECORD_BYTES, MAX_SCHEMA_BYTES, MAX_SCHEMA_TEXT_BYTES, MAX_TITLE_BYTES, bound_mcp_json,
 };
-pub use self::icon::Icon;
-pub use self::id::{ToolId, ToolIdError};
-pub(crate) use self::instance::Instance;
-pub(crate) use self::json::Object;
+pub use self::id::{NameError, Namespace, ToolId, ToolIdError, ToolName};
+pub use self::json::ParseToolError;
+pub(crate) use self::json::{Object, drop_nulls};
 pub use self::literal::Literal;
-pub use self::metadata::Metadata;
+pub use self::metadata::{Annotations, Execution, Icon, META_KEY, Metadata, TaskSupport, Text};
 pub(crate) use self::name::check_alias;
 pub use self::name::{MAX_NAME_LEN, check_name};
-pub(crate) use self::parse::drop_nulls;
-pub use self::parse_error::ParseToolError;
-pub use self::part::{NameError, Namespace, ToolName};
 pub use self::requirements::{Authorization, OAuth2, Requirements, Secret};
 pub use self::tags::{MAX_TAG_LEN, MAX_TAGS, normalize_tag, normalize_tags};
-pub use self::text::{META_KEY, Text};
 pub use self::unknown::Unknown;
-use toolkit_schema::Schema;
+use crate::arguments::Arguments;
+use crate::state::States;
 use toolkit_schema::explore::Explored;
+use toolkit_schema::{Schema, Violations};
 
 /// A tool: its identity, schemas and metadata.
 ///
@@ -125,29 +122,96 @@ pub struct Tool {
 }
 
 impl Tool {
-    pub(crate) const fn linked(entry: &'static Entry) -> Self {
-        Self {
-            id: ToolId::from_static(entry.namespace, entry.name, entry.version),
-            entry: Some(entry),
-            instance: None,
-            metadata: OnceLock::new(),
-            input: OnceLock::new(),
-            output: OnceLock::new(),
-            sample: OnceLock::new(),
-        }
+    /// Creates a builder of a tool with this name.
+    pub fn builder(name: impl Into<Text>) -> ToolBuilder {
+        ToolBuilder::new(name.into())
     }
 
-    fn given(id: ToolId, metadata: Metadata, input: Value, output: Option<Value>) -> Self {
-        let schema = |value| Arc::new(Schema::generated(value));
-        Self {
-            id,
-            entry: None,
-            instance: None,
-            metadata: OnceLock::from(Arc::new(metadata)),
-            input: OnceLock::from(schema(input)),
-            output: OnceLock::from(output.map(schema)),
-            sample: OnceLock::new(),
-        }
+    /// Parses the canonical form from text or a value.
+    ///
+    /// A field that is `null` counts as absent and is preserved. Tags are normalized. Only the types of the fields are
+    /// checked. [`Catalog::check`](crate::Catalog::check) checks their contents, and [`Manifest`](crate::Manifest)
+    /// does so while it parses.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the text is not JSON, or with every field that is missing or has the wrong type.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use toolkit::Tool;
+    /// let tool = Tool::from_json(r#"{"name": "add", "namespace": "math", "inputSchema": {"type": "object"}}"#)?;
+    /// assert_eq!(tool.id().to_string(), "math:add");
+    ///
+    /// let error = Tool::from_json(r#"{"name": 1}"#).unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "not a tool:\n/inputSchema is required\n/name must be a string, got 1"
+    /// );
+    /// # Ok::<(), toolkit::tool::ParseToolError>(())
+    /// ```
+    pub fn from_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, ParseToolError> {
+        json::from_fields(&mut json::object(json.into())?)
+    }
+
+    /// Parses the form of MCP from text or a value, including the record under [`META_KEY`].
+    ///
+    /// As in [`Tool::from_json`], contents are not checked. In particular, a name may contain any characters, because
+    /// MCP only recommends a set.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Tool::from_json`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::Tool;
+    ///
+    /// let tool = Tool::from_mcp_json(
+    ///     r#"{"name": "read", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}}"#,
+    /// )?;
+    /// assert_eq!(tool.annotations().read_only, Some(true));
+    /// # Ok::<(), toolkit::tool::ParseToolError>(())
+    /// ```
+    pub fn from_mcp_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, ParseToolError> {
+        json::from_mcp_fields(&mut json::object(json.into())?)
+    }
+
+    /// Serializes the tool in its canonical form: the fields of MCP's `Tool` and, if present, `namespace`, `version`,
+    /// `category`, `tags`, `aliases`, `deprecated`, `examples`, `requirements` and `timeoutMs`.
+    ///
+    /// Unknown fields that were parsed are included. Schemas are unchanged, including references.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        json::to_json(self)
+    }
+
+    /// Serializes the tool in the form of MCP, without namespace, version, tags and other extensions.
+    #[must_use]
+    pub fn to_mcp_json(&self) -> Value {
+        json::to_mcp_json(self)
+    }
+
+    /// Serializes the tool in the form of MCP, with the other fields and the id, if it is valid, under [`META_KEY`] of
+    /// `_meta`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::Tool;
+    /// use toolkit::tool::META_KEY;
+    ///
+    /// let tool = Tool::builder("read").namespace("files").version("1.0.0").tags(["disk"]).build()?;
+    /// let json = tool.to_mcp_json_with_record();
+    /// assert_eq!(json["_meta"][META_KEY]["tags"][0], "disk");
+    /// assert_eq!(Tool::from_mcp_json(json)?.id().to_string(), "files:read:1.0.0");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn to_mcp_json_with_record(&self) -> Value {
+        json::to_mcp_json_with_record(self)
     }
 
     /// Moves the tool into a namespace, so that the tools of several servers can be in one catalog.
@@ -194,6 +258,282 @@ impl Tool {
         self.described(self.id.clone(), metadata)
     }
 
+    /// Returns the id.
+    #[must_use]
+    pub fn id(&self) -> &ToolId {
+        &self.id
+    }
+
+    /// Returns the name within the namespace.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.id.name()
+    }
+
+    /// Returns the metadata.
+    #[must_use]
+    pub fn metadata(&self) -> &Metadata {
+        self.shared_metadata()
+    }
+
+    /// Returns the title for people, if the author provided one.
+    #[must_use]
+    pub fn title(&self) -> Option<&str> {
+        self.metadata().title.as_deref()
+    }
+
+    /// Returns the name for people: the title, the title in the annotations, or the name, in the order of
+    /// `BaseMetadata.title` of MCP.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::Tool;
+    ///
+    /// let tool = Tool::builder("read_file");
+    /// assert_eq!(tool.clone().build()?.display_name(), "read_file");
+    /// assert_eq!(tool.title("Read a file").build()?.display_name(), "Read a file");
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
+    #[must_use]
+    pub fn display_name(&self) -> &str {
+        self.title().or(self.annotations().title.as_deref()).unwrap_or(self.name())
+    }
+
+    /// Returns the description, by which a model decides whether to call the tool.
+    #[must_use]
+    pub fn description(&self) -> &str {
+        self.metadata().description.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the description as a model reads it: with the deprecation notice, if any, as the last paragraph.
+    ///
+    /// ```
+    /// use toolkit::Tool;
+    ///
+    /// let tool = Tool::builder("sum").description("Adds integers.").deprecated("use `add`").build()?;
+    /// assert_eq!(tool.full_description(), "Adds integers.\n\nDeprecated: use `add`");
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
+    #[must_use]
+    pub fn full_description(&self) -> String {
+        let text = self.description();
+        match self.deprecated() {
+            Some(instead) => format!("{}\n\nDeprecated: {instead}", text.trim_end()),
+            None => text.to_owned(),
+        }
+    }
+
+    /// Returns the first paragraph of the description on one line.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::Tool;
+    ///
+    /// let description = "Reads a text file,\nin any encoding.\n\nThe file is limited to 1 MiB.";
+    /// let tool = Tool::builder("read").description(description).build()?;
+    /// assert_eq!(tool.summary(), "Reads a text file, in any encoding.");
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let paragraph = self.description().split("\n\n").next().unwrap_or_default();
+        paragraph.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// Returns the category for listings.
+    #[must_use]
+    pub fn category(&self) -> Option<&str> {
+        self.metadata().category.as_deref()
+    }
+
+    /// Returns the normalized tags in the author's order.
+    #[must_use]
+    pub fn tags(&self) -> &[Text] {
+        &self.metadata().tags
+    }
+
+    /// Returns the hints about effects.
+    #[must_use]
+    pub fn annotations(&self) -> &Annotations {
+        &self.metadata().annotations
+    }
+
+    /// Returns the aliases: earlier names and ids that still resolve to the tool.
+    #[must_use]
+    pub fn aliases(&self) -> &[Text] {
+        &self.metadata().aliases
+    }
+
+    /// Returns the replacement of a deprecated tool.
+    #[must_use]
+    pub fn deprecated(&self) -> Option<&str> {
+        self.metadata().deprecated.as_deref()
+    }
+
+    /// Returns the icons for clients.
+    #[must_use]
+    pub fn icons(&self) -> &[Icon] {
+        &self.metadata().icons
+    }
+
+    /// Returns the `_meta` of the author. [`Catalog::check`](crate::Catalog::check) reports a value that is not an
+    /// object.
+    #[must_use]
+    pub fn meta(&self) -> Option<Value> {
+        self.metadata().meta.as_ref()?.parse().ok()
+    }
+
+    /// Returns the example arguments of the author.
+    #[must_use]
+    pub fn examples(&self) -> Vec<Value> {
+        self.metadata().examples.iter().filter_map(|example| example.parse().ok()).collect()
+    }
+
+    /// Returns the credentials that the tool requires.
+    #[must_use]
+    pub fn requirements(&self) -> &Requirements {
+        &self.metadata().requirements
+    }
+
+    /// Returns the timeout of a call, if the author set one.
+    #[must_use]
+    pub fn timeout(&self) -> Option<Duration> {
+        match self.entry {
+            Some(entry) => entry.timeout,
+            None => self.metadata().timeout,
+        }
+    }
+
+    /// Returns the support for tasks: calls that a client starts, and whose result it collects later.
+    #[must_use]
+    pub fn task_support(&self) -> TaskSupport {
+        self.metadata().execution.task_support.unwrap_or_default()
+    }
+
+    /// Returns the source location of a function of this program.
+    #[must_use]
+    pub fn location(&self) -> Option<Location> {
+        self.entry().map(|entry| entry.location)
+    }
+
+    /// Returns the schema of the arguments.
+    #[must_use]
+    pub fn input(&self) -> &Schema {
+        self.shared_input()
+    }
+
+    /// Returns the schema of the structured result, if the tool declares one.
+    #[must_use]
+    pub fn output(&self) -> Option<&Schema> {
+        self.shared_output().map(|schema| &**schema)
+    }
+
+    /// Returns true if the tool is a function of this program that returns `()`. Other tools without an output schema
+    /// may still return a result.
+    #[must_use]
+    pub fn returns_unit(&self) -> bool {
+        self.entry.is_some_and(|entry| entry.returns_unit)
+    }
+
+    /// Validates arguments against the input schema.
+    ///
+    /// # Errors
+    ///
+    /// Returns the violations; see [`Schema::validate`].
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use serde_json::json;
+    /// use toolkit::{catalog, tool};
+    ///
+    /// /// Repeats a text.
+    /// #[tool]
+    /// fn repeat(text: String, times: u8) -> String {
+    ///     text.repeat(times.into())
+    /// }
+    ///
+    /// let catalog = catalog![repeat]?;
+    /// let violations = catalog.resolve("repeat")?.validate_input(&json!({ "times": 256 })).unwrap_err();
+    /// assert_eq!(violations.to_string(), "/text is required\n/times must be at most 255, got 256");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn validate_input(&self, arguments: &Value) -> Result<(), Violations> {
+        self.input().validate(arguments)
+    }
+
+    /// Validates a structured result against the output schema. Succeeds if there is none.
+    ///
+    /// # Errors
+    ///
+    /// Returns the violations; see [`Schema::validate`].
+    pub fn validate_output(&self, result: &Value) -> Result<(), Violations> {
+        self.output().map_or(Ok(()), |schema| schema.validate(result))
+    }
+
+    /// Returns the hash of the contract of the tool: its input schema, output schema, description, annotations and
+    /// requirements.
+    ///
+    /// Two tools have the same hash if and only if these are equal as JSON, with numbers compared by value and the
+    /// order of keys ignored. Descriptions inside the schemas count, since a model reads them. The id, title, tags,
+    /// examples, icons and `_meta` do not count. The hash is stable across builds and processes, so a decision about a
+    /// tool, such as an approval, can be tied to the reviewed contract.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use serde_json::json;
+    /// use toolkit::Tool;
+    ///
+    /// let tool = |limit: serde_json::Value| {
+    ///     let input = json!({ "type": "object", "properties": { "n": { "type": "integer", "maximum": limit } } });
+    ///     Tool::builder("draw").description("Draws lots.").input(input).build()
+    /// };
+    /// let reviewed = tool(json!(100))?.contract_hash();
+    /// assert_eq!(reviewed, tool(json!(100.0))?.contract_hash());
+    /// assert_ne!(reviewed, tool(json!(1000))?.contract_hash());
+    /// assert_eq!(reviewed.to_string().len(), 64);
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
+    #[must_use]
+    pub fn contract_hash(&self) -> ContractHash {
+        ContractHash::from_tool(self)
+    }
+
+    /// Returns the entry, if the tool is a function of this program.
+    #[doc(hidden)]
+    #[inline]
+    pub fn entry(&self) -> Option<&'static Entry> {
+        self.entry
+    }
+
+    pub(crate) const fn linked(entry: &'static Entry) -> Self {
+        Self {
+            id: ToolId::from_static(entry.namespace, entry.name, entry.version),
+            entry: Some(entry),
+            instance: None,
+            metadata: OnceLock::new(),
+            input: OnceLock::new(),
+            output: OnceLock::new(),
+            sample: OnceLock::new(),
+        }
+    }
+
+    fn given(id: ToolId, metadata: Metadata, input: Value, output: Option<Value>) -> Self {
+        let schema = |value| Arc::new(Schema::generated(value));
+        Self {
+            id,
+            entry: None,
+            instance: None,
+            metadata: OnceLock::from(Arc::new(metadata)),
+            input: OnceLock::from(schema(input)),
+            output: OnceLock::from(output.map(schema)),
+            sample: OnceLock::new(),
+        }
+    }
+
     /// Moves the function into the namespace of an instance whose state it borrows.
     pub(crate) fn for_instance(mut self, instance: Arc<Instance>) -> Self {
         self.id = self.id.in_namespace(instance.namespace.clone());
@@ -226,24 +566,6 @@ impl Tool {
             output: OnceLock::from(self.shared_output().cloned()),
             sample: self.sample.clone(),
         }
-    }
-
-    /// Returns the id.
-    #[must_use]
-    pub fn id(&self) -> &ToolId {
-        &self.id
-    }
-
-    /// Returns the name within the namespace.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        self.id.name()
-    }
-
-    /// Returns the metadata.
-    #[must_use]
-    pub fn metadata(&self) -> &Metadata {
-        self.shared_metadata()
     }
 
     fn shared_metadata(&self) -> &Arc<Metadata> {
@@ -303,13 +625,6 @@ impl Tool {
         self.entry.map(|_| ToolBackend::named(self.id_text().into_owned()))
     }
 
-    /// Returns the entry, if the tool is a function of this program.
-    #[doc(hidden)]
-    #[inline]
-    pub fn entry(&self) -> Option<&'static Entry> {
-        self.entry
-    }
-
     /// Returns the entry, if the tool is a function of this program under its original id, not that of an instance.
     #[inline]
     pub(crate) fn static_entry(&self) -> Option<&'static Entry> {
@@ -330,6 +645,70 @@ impl Tool {
     pub(crate) fn instance(&self) -> Option<&Instance> {
         self.instance.as_deref()
     }
+
+    /// Parses the fields of the canonical form. The schemas are moved out of them, unless there is an error.
+    pub(crate) fn from_fields(fields: &mut Object) -> Result<Self, ParseToolError> {
+        json::from_fields(fields)
+    }
+
+    /// Parses the fields of the form of MCP. The schemas are moved out of them, unless there is an error.
+    pub(crate) fn from_mcp_fields(fields: &mut Object) -> Result<Self, ParseToolError> {
+        json::from_mcp_fields(fields)
+    }
+
+    /// Returns the fields of [`Tool::to_mcp_json_with_record`], with `null` in place of the schemas.
+    pub(crate) fn mcp_fields_without_schemas(&self) -> Object {
+        json::mcp_fields_without_schemas(self)
+    }
+
+    /// Cuts the texts of the tool to the limits of tools of other programs.
+    ///
+    /// # Errors
+    ///
+    /// Returns a description of the part that is too long and cannot be cut.
+    pub(crate) fn bounded(self) -> Result<Self, String> {
+        foreign::bounded(self)
+    }
+
+    /// Removes the claims that policies depend on: the hints about effects, the tags and the timeout.
+    pub(crate) fn without_claims(self) -> Self {
+        foreign::without_claims(self)
+    }
+
+    /// Returns the number of aliases, without building the metadata.
+    pub(crate) fn n_aliases(&self) -> usize {
+        self.static_entry().map_or_else(|| self.aliases().len(), |entry| entry.aliases.len())
+    }
+
+    pub(crate) fn alias(&self, nth: usize) -> &str {
+        self.static_entry().map_or_else(|| &*self.aliases()[nth], |entry| entry.aliases[nth])
+    }
+
+    /// Returns the id as text, without an allocation for a function of this program.
+    pub(crate) fn id_text(&self) -> Text {
+        match self.static_entry() {
+            Some(entry) => Cow::Borrowed(entry.id),
+            None => Cow::Owned(self.id.to_string()),
+        }
+    }
+
+    /// Returns the id without the version as text, without an allocation for a function of this program.
+    pub(crate) fn unversioned_text(&self) -> Text {
+        let version_len = self.id.version().map_or(0, |version| version.len() + 1);
+        match self.static_entry() {
+            Some(entry) if entry.namespace.is_none() => Cow::Borrowed(entry.id),
+            Some(entry) => Cow::Borrowed(&entry.id[..entry.id.len() - version_len]),
+            None => Cow::Owned(self.id.unversioned().to_string()),
+        }
+    }
+
+    /// Returns the name as text, without an allocation for a function of this program.
+    pub(crate) fn name_text(&self) -> Text {
+        match self.entry {
+            Some(entry) => Cow::Borrowed(entry.name),
+            None => Cow::Owned(self.name().to_owned()),
+        }
+    }
 }
 
 /// Returns the alias in the namespace of an instance. The original alias would be ambiguous between instances.
@@ -349,4 +728,11 @@ impl PartialEq for Tool {
             && self.input() == other.input()
             && self.output() == other.output()
     }
+}
+
+/// The state of the tools in one namespace.
+#[derive(Debug)]
+pub(crate) struct Instance {
+    pub(crate) namespace: Namespace,
+    pub(crate) states: States,
 }

@@ -39,13 +39,6 @@ pub struct ToolBuilder {
     output: Option<Value>,
 }
 
-impl Tool {
-    /// Creates a builder of a tool with this name.
-    pub fn builder(name: impl Into<Text>) -> ToolBuilder {
-        ToolBuilder::new(name.into())
-    }
-}
-
 impl ToolBuilder {
     pub(super) fn new(name: Text) -> Self {
         Self {

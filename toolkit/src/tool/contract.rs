@@ -33,50 +33,23 @@ use toolkit_schema::equality::write_canonical;
 pub struct ContractHash([u8; 32]);
 
 impl ContractHash {
+    pub(super) fn from_tool(tool: &Tool) -> Self {
+        let contract = json!({
+            "annotations": tool.annotations(),
+            "description": tool.description(),
+            "inputSchema": tool.input().as_value(),
+            "outputSchema": tool.output().map(toolkit_schema::Schema::as_value),
+            "requirements": tool.requirements(),
+        });
+        let mut text = String::new();
+        write_canonical(&contract, &mut text);
+        Self(Sha256::digest(text.as_bytes()).into())
+    }
+
     /// Returns the digest.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
-    }
-}
-
-impl Tool {
-    /// Returns the hash of the contract of the tool: its input schema, output schema, description, annotations and
-    /// requirements.
-    ///
-    /// Two tools have the same hash if and only if these are equal as JSON, with numbers compared by value and the
-    /// order of keys ignored. Descriptions inside the schemas count, since a model reads them. The id, title, tags,
-    /// examples, icons and `_meta` do not count. The hash is stable across builds and processes, so a decision about a
-    /// tool, such as an approval, can be tied to the reviewed contract.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use serde_json::json;
-    /// use toolkit::Tool;
-    ///
-    /// let tool = |limit: serde_json::Value| {
-    ///     let input = json!({ "type": "object", "properties": { "n": { "type": "integer", "maximum": limit } } });
-    ///     Tool::builder("draw").description("Draws lots.").input(input).build()
-    /// };
-    /// let reviewed = tool(json!(100))?.contract_hash();
-    /// assert_eq!(reviewed, tool(json!(100.0))?.contract_hash());
-    /// assert_ne!(reviewed, tool(json!(1000))?.contract_hash());
-    /// assert_eq!(reviewed.to_string().len(), 64);
-    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
-    /// ```
-    #[must_use]
-    pub fn contract_hash(&self) -> ContractHash {
-        let contract = json!({
-            "annotations": self.annotations(),
-            "description": self.description(),
-            "inputSchema": self.input().as_value(),
-            "outputSchema": self.output().map(toolkit_schema::Schema::as_value),
-            "requirements": self.requirements(),
-        });
-        let mut text = String::new();
-        write_canonical(&contract, &mut text);
-        ContractHash(Sha256::digest(text.as_bytes()).into())
     }
 }
 

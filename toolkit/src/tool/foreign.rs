@@ -94,64 +94,60 @@ fn bound_record(n_bytes: usize) -> Result<(), String> {
     }
 }
 
-impl Tool {
-    /// Cuts the texts of the tool to the limits of this module.
-    ///
-    /// # Errors
-    ///
-    /// Returns a description of the part that is too long and cannot be cut.
-    pub(crate) fn bounded(mut self) -> Result<Self, String> {
-        self.bound_metadata();
-        self.input = OnceLock::from(bounded_schema(self.shared_input(), "input")?);
-        self.output = OnceLock::from(match self.shared_output() {
-            Some(output) => Some(bounded_schema(output, "output")?),
-            None => None,
-        });
-        let metadata = self.metadata();
-        let n_bytes = json_len(metadata)
-            .saturating_sub(json_len(&metadata.description))
-            .saturating_add(json_len(&metadata.unknown));
-        bound_record(n_bytes)?;
-        Ok(self)
-    }
+/// Cuts the texts of the tool to the limits of this module.
+///
+/// # Errors
+///
+/// Returns a description of the part that is too long and cannot be cut.
+pub(super) fn bounded(mut tool: Tool) -> Result<Tool, String> {
+    bound_metadata(&mut tool);
+    tool.input = OnceLock::from(bounded_schema(tool.shared_input(), "input")?);
+    tool.output = OnceLock::from(match tool.shared_output() {
+        Some(output) => Some(bounded_schema(output, "output")?),
+        None => None,
+    });
+    let metadata = tool.metadata();
+    let n_bytes =
+        json_len(metadata).saturating_sub(json_len(&metadata.description)).saturating_add(json_len(&metadata.unknown));
+    bound_record(n_bytes)?;
+    Ok(tool)
+}
 
-    fn bound_metadata(&mut self) {
-        let is_long = |text: &Option<Text>, limit| text.as_ref().is_some_and(|text| text.len() > limit);
-        let metadata = self.metadata();
-        let titles = [&metadata.title, &metadata.annotations.title, &metadata.category, &metadata.deprecated];
-        let has_long = is_long(&metadata.description, MAX_DESCRIPTION_BYTES)
-            || titles.iter().any(|text| is_long(text, MAX_TITLE_BYTES));
-        if !has_long {
-            return;
-        }
-        let mut metadata = Arc::clone(self.shared_metadata());
+fn bound_metadata(tool: &mut Tool) {
+    let is_long = |text: &Option<Text>, limit| text.as_ref().is_some_and(|text| text.len() > limit);
+    let metadata = tool.metadata();
+    let titles = [&metadata.title, &metadata.annotations.title, &metadata.category, &metadata.deprecated];
+    let has_long = is_long(&metadata.description, MAX_DESCRIPTION_BYTES)
+        || titles.iter().any(|text| is_long(text, MAX_TITLE_BYTES));
+    if !has_long {
+        return;
+    }
+    let mut metadata = Arc::clone(tool.shared_metadata());
+    let changed = Arc::make_mut(&mut metadata);
+    let titles = [&mut changed.title, &mut changed.annotations.title, &mut changed.category, &mut changed.deprecated];
+    for title in titles.into_iter().flatten() {
+        cut(title.to_mut(), MAX_TITLE_BYTES);
+    }
+    if let Some(description) = &mut changed.description {
+        cut(description.to_mut(), MAX_DESCRIPTION_BYTES);
+    }
+    tool.metadata = OnceLock::from(metadata);
+}
+
+/// Removes the claims that policies depend on: the hints about effects, the tags and the timeout.
+pub(super) fn without_claims(mut tool: Tool) -> Tool {
+    let metadata = tool.metadata();
+    let claims_effects = metadata.annotations.effects().iter().any(Option::is_some);
+    if claims_effects || !metadata.tags.is_empty() || metadata.timeout.is_some() {
+        let mut metadata = Arc::clone(tool.shared_metadata());
         let changed = Arc::make_mut(&mut metadata);
-        let titles =
-            [&mut changed.title, &mut changed.annotations.title, &mut changed.category, &mut changed.deprecated];
-        for title in titles.into_iter().flatten() {
-            cut(title.to_mut(), MAX_TITLE_BYTES);
-        }
-        if let Some(description) = &mut changed.description {
-            cut(description.to_mut(), MAX_DESCRIPTION_BYTES);
-        }
-        self.metadata = OnceLock::from(metadata);
+        let hints = &mut changed.annotations;
+        (hints.read_only, hints.destructive, hints.idempotent, hints.open_world) = (None, None, None, None);
+        changed.tags.clear();
+        changed.timeout = None;
+        tool.metadata = OnceLock::from(metadata);
     }
-
-    /// Removes the claims that policies depend on: the hints about effects, the tags and the timeout.
-    pub(crate) fn without_claims(mut self) -> Self {
-        let metadata = self.metadata();
-        let claims_effects = metadata.annotations.effects().iter().any(Option::is_some);
-        if claims_effects || !metadata.tags.is_empty() || metadata.timeout.is_some() {
-            let mut metadata = Arc::clone(self.shared_metadata());
-            let changed = Arc::make_mut(&mut metadata);
-            let hints = &mut changed.annotations;
-            (hints.read_only, hints.destructive, hints.idempotent, hints.open_world) = (None, None, None, None);
-            changed.tags.clear();
-            changed.timeout = None;
-            self.metadata = OnceLock::from(metadata);
-        }
-        self
-    }
+    tool
 }
 
 fn bounded_schema(schema: &Arc<Schema>, which: &str) -> Result<Arc<Schema>, String> {

@@ -1,12 +1,16 @@
-//! Tools as JSON: the canonical form, which has all fields, and the form of MCP.
+//! Tools as JSON, written and parsed: the canonical form, which has all fields, and the form of MCP.
 
 use std::borrow::Cow;
+use std::fmt;
+use std::sync::LazyLock;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::{META_KEY, Metadata, Tool, ToolId, Unknown};
+use super::{META_KEY, Metadata, Tool, ToolId, Unknown, normalize_tags};
+use crate::arguments::Arguments;
+use toolkit_schema::{Schema, Violations, child, generate, is_too_deep};
 
 /// A JSON object.
 pub(crate) type Object = Map<String, Value>;
@@ -16,124 +20,104 @@ const MCP_FIELDS: [&str; 9] =
     ["name", "title", "description", "inputSchema", "outputSchema", "annotations", "execution", "icons", "_meta"];
 
 /// The fields without an equivalent in MCP, which are written under [`META_KEY`].
-pub(super) const EXTENSIONS: [&str; 9] =
+const EXTENSIONS: [&str; 9] =
     ["namespace", "version", "category", "tags", "aliases", "deprecated", "examples", "requirements", "timeoutMs"];
 
 /// The canonical form.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Canonical<'a> {
-    pub(super) name: Cow<'a, str>,
+struct Canonical<'a> {
+    name: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) namespace: Option<Cow<'a, str>>,
+    namespace: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) version: Option<Cow<'a, str>>,
+    version: Option<Cow<'a, str>>,
     #[serde(flatten)]
-    pub(super) metadata: Cow<'a, Metadata>,
+    metadata: Cow<'a, Metadata>,
     #[schemars(with = "Object")]
-    pub(super) input_schema: Cow<'a, Value>,
+    input_schema: Cow<'a, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Object>")]
-    pub(super) output_schema: Option<Cow<'a, Value>>,
+    output_schema: Option<Cow<'a, Value>>,
     /// Keeps the form open. Unknown fields are determined by comparison, together with other fields that would be
     /// lost.
     #[serde(flatten, skip_serializing)]
     _unknown: Unknown,
 }
 
-impl Tool {
-    /// Serializes the tool in its canonical form: the fields of MCP's `Tool` and, if present, `namespace`, `version`,
-    /// `category`, `tags`, `aliases`, `deprecated`, `examples`, `requirements` and `timeoutMs`.
-    ///
-    /// Unknown fields that were parsed are included. Schemas are unchanged, including references.
-    #[must_use]
-    pub fn to_json(&self) -> Value {
-        let mut fields = self.fields();
-        // Beside the fields of MCP, fields with the names of extensions belong to other programs, unless they are
-        // empty.
-        let unknown = self.metadata().unknown.iter();
-        add(&mut fields, unknown.filter(|(name, value)| !EXTENSIONS.contains(name) || is_empty(value)));
-        Value::Object(fields)
-    }
+/// Serializes the tool in its canonical form: the fields of MCP's `Tool` and, if present, `namespace`, `version`,
+/// `category`, `tags`, `aliases`, `deprecated`, `examples`, `requirements` and `timeoutMs`.
+pub(super) fn to_json(tool: &Tool) -> Value {
+    let mut fields = fields(tool);
+    // Beside the fields of MCP, fields with the names of extensions belong to other programs, unless they are
+    // empty.
+    let unknown = tool.metadata().unknown.iter();
+    add(&mut fields, unknown.filter(|(name, value)| !EXTENSIONS.contains(name) || is_empty(value)));
+    Value::Object(fields)
+}
 
-    /// Serializes the tool in the form of MCP, without namespace, version, tags and other extensions.
-    #[must_use]
-    pub fn to_mcp_json(&self) -> Value {
-        let mut fields = self.fields();
-        fields.retain(|name, _| MCP_FIELDS.contains(&name.as_str()));
-        add(&mut fields, self.metadata().unknown.iter());
-        Value::Object(fields)
-    }
+/// Serializes the tool in the form of MCP, without namespace, version, tags and other extensions.
+pub(super) fn to_mcp_json(tool: &Tool) -> Value {
+    let mut fields = fields(tool);
+    fields.retain(|name, _| MCP_FIELDS.contains(&name.as_str()));
+    add(&mut fields, tool.metadata().unknown.iter());
+    Value::Object(fields)
+}
 
-    /// Serializes the tool in the form of MCP, with the other fields and the id, if it is valid, under [`META_KEY`] of
-    /// `_meta`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use toolkit::Tool;
-    /// use toolkit::tool::META_KEY;
-    ///
-    /// let tool = Tool::builder("read").namespace("files").version("1.0.0").tags(["disk"]).build()?;
-    /// let json = tool.to_mcp_json_with_record();
-    /// assert_eq!(json["_meta"][META_KEY]["tags"][0], "disk");
-    /// assert_eq!(Tool::from_mcp_json(json)?.id().to_string(), "files:read:1.0.0");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn to_mcp_json_with_record(&self) -> Value {
-        Value::Object(self.with_record(self.fields()))
-    }
+/// Serializes the tool in the form of MCP, with the other fields and the id, if it is valid, under [`META_KEY`] of
+/// `_meta`.
+pub(super) fn to_mcp_json_with_record(tool: &Tool) -> Value {
+    Value::Object(with_record(tool, fields(tool)))
+}
 
-    /// Returns the fields of [`Tool::to_mcp_json_with_record`], with `null` in place of the schemas.
-    pub(crate) fn mcp_fields_without_schemas(&self) -> Object {
-        self.with_record(self.fields_without_schemas())
-    }
+/// Returns the fields of [`to_mcp_json_with_record`], with `null` in place of the schemas.
+pub(super) fn mcp_fields_without_schemas(tool: &Tool) -> Object {
+    with_record(tool, fields_without_schemas(tool))
+}
 
-    fn with_record(&self, known: Object) -> Object {
-        let (mut fields, mut record) = (Object::new(), Object::new());
-        let id = self.id().to_string();
-        // Invalid parts yield a text that is not an id, or the id of another tool. The fields identify the tool then.
-        if id.parse().is_ok_and(|read: ToolId| read.prints_as(self.id())) {
-            record.insert("id".to_owned(), id.into());
-        }
-        for (name, value) in known {
-            let form = if MCP_FIELDS.contains(&name.as_str()) { &mut fields } else { &mut record };
-            form.insert(name, value);
-        }
-        let meta = fields.entry("_meta").or_insert_with(|| json!({}));
-        if let Value::Object(meta) = meta {
-            meta.insert(META_KEY.to_owned(), record.into());
-        }
-        add(&mut fields, self.metadata().unknown.iter());
-        fields
+fn with_record(tool: &Tool, known: Object) -> Object {
+    let (mut fields, mut record) = (Object::new(), Object::new());
+    let id = tool.id().to_string();
+    // Invalid parts yield a text that is not an id, or the id of another tool. The fields identify the tool then.
+    if id.parse().is_ok_and(|read: ToolId| read.prints_as(tool.id())) {
+        record.insert("id".to_owned(), id.into());
     }
-
-    /// Returns all known fields.
-    fn fields(&self) -> Object {
-        let mut fields = self.fields_without_schemas();
-        fields.insert("inputSchema".to_owned(), self.input().as_value().clone());
-        if let Some(schema) = self.output() {
-            fields.insert("outputSchema".to_owned(), schema.as_value().clone());
-        }
-        fields
+    for (name, value) in known {
+        let form = if MCP_FIELDS.contains(&name.as_str()) { &mut fields } else { &mut record };
+        form.insert(name, value);
     }
+    let meta = fields.entry("_meta").or_insert_with(|| json!({}));
+    if let Value::Object(meta) = meta {
+        meta.insert(META_KEY.to_owned(), record.into());
+    }
+    add(&mut fields, tool.metadata().unknown.iter());
+    fields
+}
 
-    /// Returns all known fields, with `null` in place of the schemas.
-    fn fields_without_schemas(&self) -> Object {
-        let form = Canonical {
-            name: self.name().into(),
-            namespace: self.id().namespace().map(Into::into),
-            version: self.id().version().map(Into::into),
-            metadata: Cow::Borrowed(self.metadata()),
-            input_schema: Cow::Owned(Value::Null),
-            output_schema: self.output().map(|_| Cow::Owned(Value::Null)),
-            _unknown: Unknown::NONE,
-        };
-        match json!(form) {
-            Value::Object(fields) => fields,
-            _ => unreachable!("a struct is written as an object"),
-        }
+/// Returns all known fields.
+fn fields(tool: &Tool) -> Object {
+    let mut fields = fields_without_schemas(tool);
+    fields.insert("inputSchema".to_owned(), tool.input().as_value().clone());
+    if let Some(schema) = tool.output() {
+        fields.insert("outputSchema".to_owned(), schema.as_value().clone());
+    }
+    fields
+}
+
+/// Returns all known fields, with `null` in place of the schemas.
+fn fields_without_schemas(tool: &Tool) -> Object {
+    let form = Canonical {
+        name: tool.name().into(),
+        namespace: tool.id().namespace().map(Into::into),
+        version: tool.id().version().map(Into::into),
+        metadata: Cow::Borrowed(tool.metadata()),
+        input_schema: Cow::Owned(Value::Null),
+        output_schema: tool.output().map(|_| Cow::Owned(Value::Null)),
+        _unknown: Unknown::NONE,
+    };
+    match json!(form) {
+        Value::Object(fields) => fields,
+        _ => unreachable!("a struct is written as an object"),
     }
 }
 
@@ -156,5 +140,216 @@ fn is_empty(value: &Value) -> bool {
         Value::Array(items) => items.is_empty(),
         Value::Object(fields) => fields.is_empty(),
         _ => false,
+    }
+}
+
+/// Parses the fields of the canonical form. The schemas are moved out of them, unless there is an error.
+pub(super) fn from_fields(fields: &mut Object) -> Result<Tool, ParseToolError> {
+    parse_apart(fields, |fields| Ok(complete(parse(fields.clone())?, fields, to_json)))
+}
+
+/// Parses the fields of the form of MCP. The schemas are moved out of them, unless there is an error.
+pub(super) fn from_mcp_fields(fields: &mut Object) -> Result<Tool, ParseToolError> {
+    parse_apart(fields, |fields| {
+        let is_canonical = |(name, _): &(&String, &Value)| !EXTENSIONS.contains(&name.as_str());
+        let mut canonical: Object =
+            fields.iter().filter(is_canonical).map(|(name, value)| (name.clone(), value.clone())).collect();
+        let record = match canonical.get_mut("_meta").and_then(Value::as_object_mut) {
+            Some(meta) => meta.remove(META_KEY),
+            None => None,
+        };
+        let Some(record) = record else {
+            return Ok(complete(parse(canonical)?, fields, to_mcp_json));
+        };
+        // An object that contained nothing else was not attached by the author of the tool.
+        if canonical["_meta"] == json!({}) {
+            canonical.remove("_meta");
+        }
+        let Value::Object(mut record) = record else {
+            return Err(ParseToolError::carried("must be an object"));
+        };
+        let id = record.remove("id");
+        canonical.extend(record.into_iter().filter(|(name, _)| EXTENSIONS.contains(&name.as_str())));
+        // The id takes precedence for the parts that it has.
+        if let Some(id) = id {
+            name_by(&id, &mut canonical)?;
+        }
+        let tool = parse(canonical).map_err(ParseToolError::relocate_to_record)?;
+        Ok(complete(tool, fields, to_mcp_json_with_record))
+    })
+}
+
+/// Parses the fields of a tool with empty objects in place of its schemas, which are large and would be copied. If there
+/// is an error, the fields are unchanged.
+fn parse_apart(
+    fields: &mut Object,
+    parse: impl FnOnce(&Object) -> Result<(ToolId, Metadata), ParseToolError>,
+) -> Result<Tool, ParseToolError> {
+    let names = ["inputSchema", "outputSchema"];
+    let schemas = names.map(|name| {
+        let schema = fields.get_mut(name).filter(|schema| schema.is_object())?;
+        Some(std::mem::replace(schema, json!({})))
+    });
+    match parse(fields) {
+        Ok((id, metadata)) => {
+            let [input, output] = schemas;
+            Ok(Tool::given(id, metadata, input.expect("the form requires an object"), output))
+        }
+        Err(error) => {
+            for (name, schema) in names.into_iter().zip(schemas) {
+                fields.extend(schema.map(|schema| (name.to_owned(), schema)));
+            }
+            Err(error)
+        }
+    }
+}
+
+/// Parses the canonical form, without the schemas.
+fn parse(mut fields: Object) -> Result<Tool, ParseToolError> {
+    /// The schema of the canonical form, which provides the error messages.
+    static FORM: LazyLock<Schema> = LazyLock::new(|| Schema::generated(generate::input::<Canonical<'static>>()));
+
+    drop_nulls(&mut fields);
+    let fields = Value::Object(fields);
+    FORM.validate(&fields).map_err(ParseToolError::from_violations)?;
+    let read = Canonical::deserialize(fields).map_err(|error| ParseToolError::Json(error.to_string()))?;
+    let mut metadata = read.metadata.into_owned();
+    metadata.tags = normalize_tags(metadata.tags.iter()).into_iter().map(Cow::Owned).collect();
+    let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
+    let id = ToolId::unchecked(read.namespace.map(owned), owned(read.name), read.version.map(owned));
+    Ok(Tool::given(id, metadata, Value::Null, read.output_schema.map(|_| Value::Null)))
+}
+
+/// Returns the id and the metadata of a tool, with those of the `fields` that `write` does not write.
+fn complete(tool: Tool, fields: &Object, write: impl FnOnce(&Tool) -> Value) -> (ToolId, Metadata) {
+    let written = write(&tool);
+    let mut metadata = tool.metadata().clone();
+    if let (Some(read), Some(written)) = (fields.get("annotations"), written.get("annotations")) {
+        metadata.annotations.unknown.add(beyond(read, written));
+    }
+    if let (Some(read), Some(written)) = (fields.get("execution"), written.get("execution")) {
+        metadata.execution.unknown.add(beyond(read, written));
+    }
+    if let (Some(read), Some(written)) = (fields.get("icons"), written.get("icons")) {
+        for (idx, icon) in metadata.icons.iter_mut().enumerate() {
+            icon.unknown.add(beyond(&read[idx], &written[idx]));
+        }
+    }
+    let unknown = fields.iter().filter(|(name, _)| written.get(name.as_str()).is_none());
+    metadata.unknown = unknown.map(|(name, value)| (name.clone(), value.clone())).collect();
+    (tool.id, metadata)
+}
+
+/// Returns the fields that were parsed and would not be written.
+fn beyond<'a>(read: &'a Value, written: &'a Value) -> impl Iterator<Item = (String, Value)> + 'a {
+    let fields = read.as_object().into_iter().flatten().filter(|(name, _)| written.get(name.as_str()).is_none());
+    fields.map(|(name, value)| (name.clone(), value.clone()))
+}
+
+/// Deserializes the canonical form; see [`Tool::from_json`].
+impl<'de> Deserialize<'de> for Tool {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_json(Value::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
+pub(super) fn object(json: Arguments<'_>) -> Result<Object, ParseToolError> {
+    if matches!(&json, Arguments::Value(value) if is_too_deep(value)) {
+        return Err(ParseToolError::Json("it is nested deeper than 127 levels".to_owned()));
+    }
+    match json.to_value().map_err(|error| ParseToolError::Json(error.message().to_owned()))? {
+        Value::Object(fields) => Ok(fields),
+        _ => Err(ParseToolError::Json("a tool is a JSON object".to_owned())),
+    }
+}
+
+/// Moves the parts of the id in a record to their canonical fields. The name beside the record is a wire name.
+fn name_by(id: &Value, canonical: &mut Object) -> Result<(), ParseToolError> {
+    let id = ToolId::deserialize(id).map_err(|error| ParseToolError::carried(&error.to_string()))?;
+    canonical.insert("name".to_owned(), id.name().into());
+    let parts = [("namespace", id.namespace()), ("version", id.version())];
+    canonical.extend(parts.into_iter().filter_map(|(name, part)| Some((name.to_owned(), part?.into()))));
+    Ok(())
+}
+
+/// Removes fields that are `null`. Several servers write `null` for every field without a value.
+pub(crate) fn drop_nulls(fields: &mut Object) {
+    fields.retain(|_, value| !value.is_null());
+    let icons = fields.get_mut("icons").and_then(Value::as_array_mut);
+    let icons = icons.into_iter().flatten().filter_map(Value::as_object_mut);
+    icons.for_each(|icon| icon.retain(|_, value| !value.is_null()));
+    for name in ["annotations", "execution"] {
+        if let Some(Value::Object(object)) = fields.get_mut(name) {
+            object.retain(|_, value| !value.is_null());
+        }
+    }
+}
+
+/// The error of a document that is not a tool.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit::tool::ParseToolError;
+///
+/// let error = Tool::from_mcp_json(r#"{"name": "read", "inputSchema": []}"#).unwrap_err();
+/// let ParseToolError::Form(violations) = error else { panic!("{error}") };
+/// assert_eq!(violations[0].pointer, "/inputSchema");
+///
+/// let error = Tool::from_json("[]").unwrap_err();
+/// assert!(matches!(error, ParseToolError::Json(_)));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ParseToolError {
+    /// The text is not JSON, or not an object.
+    Json(String),
+    /// The violations of the form of a tool.
+    Form(Violations),
+}
+
+impl ParseToolError {
+    /// Replaces "argument" by "field" in the messages of a schema.
+    fn from_violations(violations: Violations) -> Self {
+        ParseToolError::Form(violations.reworded(|violation| {
+            if violation.keyword == "additionalProperties" {
+                violation.rule = "is not a field".to_owned();
+            }
+        }))
+    }
+
+    fn carried(rule: &str) -> Self {
+        ParseToolError::Form(Violations::from_type_error(child(&child("", "_meta"), META_KEY), rule.to_owned()))
+    }
+
+    /// Restores the locations of fields that were in the record.
+    fn relocate_to_record(self) -> Self {
+        let ParseToolError::Form(violations) = self else { return self };
+        let place = child(&child("", "_meta"), META_KEY);
+        ParseToolError::Form(violations.reworded(|violation| {
+            let field = violation.pointer.split('/').nth(1).unwrap_or_default();
+            if EXTENSIONS.contains(&field) {
+                violation.pointer.insert_str(0, &place);
+            }
+        }))
+    }
+}
+
+impl fmt::Display for ParseToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParseToolError::Json(reason) => write!(f, "not a tool: {reason}"),
+            ParseToolError::Form(violations) => write!(f, "not a tool:\n{violations}"),
+        }
+    }
+}
+
+impl std::error::Error for ParseToolError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ParseToolError::Json(_) => None,
+            ParseToolError::Form(violations) => Some(violations),
+        }
     }
 }

@@ -1,12 +1,35 @@
-//! The metadata of tools.
+//! The metadata of tools: texts, hints about effects, execution and icons.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Annotations, Execution, Icon, Literal, Requirements, Text, Unknown, limit};
+use super::{Literal, Requirements, Unknown};
+
+/// The key of `_meta` under which the record of a tool is published by every adapter that supports `_meta`.
+///
+/// MCP requires a reverse-DNS prefix (`_meta` in the General fields of both revisions).
+pub const META_KEY: &str = "rs.toolkit/tool";
+
+/// A text of a tool: a string literal of the program, or a parsed string.
+///
+/// # Examples
+///
+/// ```
+/// use std::borrow::Cow;
+///
+/// use toolkit::Tool;
+/// use toolkit::tool::Text;
+///
+/// let title: Text = Cow::Owned(format!("Read {}", "files"));
+/// let tool = Tool::builder("read").title(title).description("Reads a file.").build()?;
+/// assert_eq!(tool.title(), Some("Read files"));
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
+pub type Text = Cow<'static, str>;
 
 /// The metadata of a tool: everything except its id and its schemas.
 ///
@@ -75,7 +98,7 @@ pub struct Metadata {
     #[serde(default, skip_serializing_if = "Requirements::is_empty")]
     pub requirements: Requirements,
     /// The timeout of a call, in milliseconds.
-    #[serde(rename = "timeoutMs", default, with = "limit", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "timeoutMs", default, with = "millis", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<u64>")]
     pub timeout: Option<Duration>,
     /// Unknown fields of the tool.
@@ -101,4 +124,206 @@ impl Metadata {
         timeout: None,
         unknown: Unknown::NONE,
     };
+}
+
+/// The hints of a tool about its effects (`ToolAnnotations` of MCP). They are not guarantees.
+///
+/// `None` means unspecified, which differs from `Some(false)`.
+///
+/// ```
+/// use toolkit::{Tool, tool::Annotations};
+///
+/// let tool = Tool::builder("read").annotations(Annotations::NONE.with_title("Read a file")).read_only(true).build()?;
+/// assert_eq!(tool.annotations().read_only, Some(true));
+/// assert_eq!(tool.annotations().destructive, None);
+/// assert_eq!(tool.display_name(), "Read a file");
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Annotations {
+    /// A title for people. [`Tool::title`](crate::Tool::title) takes precedence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<Text>,
+    /// True if the tool does not modify its environment.
+    #[serde(rename = "readOnlyHint", skip_serializing_if = "Option::is_none")]
+    pub read_only: Option<bool>,
+    /// True if the tool may perform destructive updates. Meaningful only if the tool is not read-only.
+    #[serde(rename = "destructiveHint", skip_serializing_if = "Option::is_none")]
+    pub destructive: Option<bool>,
+    /// True if repeated calls with the same arguments have no additional effect.
+    #[serde(rename = "idempotentHint", skip_serializing_if = "Option::is_none")]
+    pub idempotent: Option<bool>,
+    /// True if the tool interacts with an open world of external entities, such as a web search.
+    #[serde(rename = "openWorldHint", skip_serializing_if = "Option::is_none")]
+    pub open_world: Option<bool>,
+    /// Unknown fields.
+    #[serde(flatten)]
+    pub unknown: Unknown,
+}
+
+impl Annotations {
+    /// Annotations with no field set.
+    pub const NONE: Self = Self {
+        title: None,
+        read_only: None,
+        destructive: None,
+        idempotent: None,
+        open_world: None,
+        unknown: Unknown::NONE,
+    };
+
+    /// Returns the four hints about effects, which policies use.
+    pub(crate) fn effects(&self) -> [Option<bool>; 4] {
+        [self.read_only, self.destructive, self.idempotent, self.open_world]
+    }
+
+    /// Returns true if the tool may perform destructive updates. A tool without hints may, as MCP assumes: only those with
+    /// `read_only` or `destructive = false` may not.
+    ///
+    /// ```
+    /// use toolkit::Tool;
+    ///
+    /// assert!(Tool::builder("update").build()?.annotations().may_be_destructive());
+    /// assert!(!Tool::builder("create").destructive(false).build()?.annotations().may_be_destructive());
+    /// assert!(!Tool::builder("list").read_only(true).build()?.annotations().may_be_destructive());
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
+    #[must_use]
+    pub fn may_be_destructive(&self) -> bool {
+        self.read_only != Some(true) && self.destructive != Some(false)
+    }
+
+    /// Sets the title for people.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<Text>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Returns true if no field is set.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::NONE
+    }
+}
+
+/// The properties of how a tool is executed (`ToolExecution` of MCP).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Execution {
+    /// The support of tasks. Without it, the tool does not support them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_support: Option<TaskSupport>,
+    /// Unknown fields.
+    #[serde(flatten)]
+    pub unknown: Unknown,
+}
+
+/// The support of a tool for tasks of MCP: long calls whose client receives an id at once and polls for the result.
+///
+/// # Examples
+///
+/// ```standalone_crate
+/// use toolkit::tool::TaskSupport;
+/// use toolkit::{catalog, tool};
+///
+/// /// Renders a video.
+/// #[tool(task)]
+/// async fn render(scene: String) -> String {
+///     scene
+/// }
+///
+/// assert_eq!(catalog![render]?.resolve("render")?.task_support(), TaskSupport::Optional);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum TaskSupport {
+    /// A call never becomes a task.
+    #[default]
+    Forbidden,
+    /// A call may become a task.
+    Optional,
+    /// Only clients that support tasks can call the tool.
+    Required,
+}
+
+impl Execution {
+    /// No properties.
+    pub const NONE: Self = Self { task_support: None, unknown: Unknown::NONE };
+
+    /// Returns true if no field is set.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::NONE
+    }
+}
+
+/// An icon that a client may show beside a tool (`Icon` of MCP).
+///
+/// ```
+/// use toolkit::tool::Icon;
+///
+/// let icon = Icon::new("https://example.com/icon.png".into()).with_sizes(["48x48"]);
+/// assert_eq!(icon.sizes, ["48x48"]);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Icon {
+    /// An `https:` or `data:` URI.
+    pub src: Text,
+    /// The media type, if the URI does not determine it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<Text>,
+    /// Sizes such as `48x48`, or `any`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<Text>,
+    /// The background for which the icon is designed: `light` or `dark`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub theme: Option<Text>,
+    /// Unknown fields.
+    #[serde(flatten)]
+    pub unknown: Unknown,
+}
+
+impl Icon {
+    /// Creates an icon from its URI.
+    #[must_use]
+    pub const fn new(src: Text) -> Self {
+        Self { src, mime_type: None, sizes: Vec::new(), theme: None, unknown: Unknown::NONE }
+    }
+
+    /// Sets the sizes of the icon, such as `48x48`.
+    #[must_use]
+    pub fn with_sizes<I>(mut self, sizes: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<Text>,
+    {
+        self.sizes = sizes.into_iter().map(Into::into).collect();
+        self
+    }
+}
+
+/// Serialization of timeouts in whole milliseconds.
+mod millis {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(limit: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+        match limit {
+            Some(limit) => serializer.serialize_u64(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+        Ok(Option::<u64>::deserialize(deserializer)?.map(Duration::from_millis))
+    }
 }
