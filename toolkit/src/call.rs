@@ -9,6 +9,11 @@
 //! | [`LogLevel`], [`LogMessage`] | messages for the caller that are not a part of the result |
 //! | [`ask`] | questions to the user during a call |
 //! | [`ToolError`], [`ErrorKind`], [`Stage`] | the error, with a message for the model |
+//! | [`StepId`], [`TraceContext`] | values that hosts attach to a context |
+//!
+//! Of the private modules, `decode` reads validated arguments into a Rust type (`whole` and `exact` treat its numbers),
+//! `coerce` corrects arguments, `output` validates results, `permit` and `timer` limit calls, `unwind` turns panics into
+//! errors, and `record` is the serialized form of results and errors.
 //!
 //! ```standalone_crate
 //! use toolkit::call::{Context, ErrorKind, ToolError};

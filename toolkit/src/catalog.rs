@@ -20,28 +20,36 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`WireNames`] assigns the names under which a protocol lists the tools, and [`Instances`] adds several instances of
-//! a toolset.
+//! | module | part |
+//! |---|---|
+//! | `names` | the index from every name of a tool to the tool, and the nearest name for an error |
+//! | `records` | the index from the record of a function to its tool |
+//! | `wire` | [`WireNames`]: the names under which a protocol lists the tools |
+//! | `exported` | [`ExportedNames`]: names of an export that a dispatcher accepts |
+//! | `instances` | [`Instances`]: several instances of a toolset |
 
-mod check;
-mod expect;
 mod exported;
 mod instances;
 mod names;
 mod records;
-mod versions;
 mod wire;
+
+use std::collections::BTreeSet;
+use std::path::Path;
 
 pub use self::exported::{ExportedName, ExportedNames};
 pub use self::instances::Instances;
+use self::instances::multiplied;
 pub(crate) use self::instances::namespaces_with;
 #[doc(hidden)]
 pub use self::names::Names;
 use self::records::Records;
-use self::versions::versions_of_one;
 pub use self::wire::{Naming, WireNames};
 use crate::call::{ErrorKind, ToolError};
+use crate::mcp::{Revision, expect_manifest};
+use crate::state::States;
 pub use crate::tool::Location;
+use crate::tool::check::{brief, check_meta, check_object, check_tool};
 use crate::tool::diagnostic::ids_of;
 pub use crate::tool::diagnostic::{Diagnostic, DiagnosticKind, Diagnostics};
 use crate::tool::entry::Entry;
@@ -92,11 +100,6 @@ impl Catalog {
         Self::from_entries(&entries)
     }
 
-    /// Creates the catalog of an explicit list; see [`catalog!`](crate::catalog!).
-    pub(crate) fn from_entries(entries: &[&'static Entry]) -> Result<Self, Diagnostics> {
-        Self::new(entries.iter().map(|entry| Tool::linked(entry)))
-    }
-
     /// Creates a catalog of the given tools, such as those of a [`Manifest`](crate::Manifest).
     ///
     /// # Errors
@@ -145,6 +148,16 @@ impl Catalog {
     /// Returns the errors of [`Catalog::linked`].
     pub fn with(self, tools: impl IntoIterator<Item = Tool>) -> Result<Self, Diagnostics> {
         Self::new(self.tools.into_iter().chain(tools))
+    }
+
+    /// Replaces the tools that borrow state which has instances with one tool for each instance; see [`Instances`].
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Catalog::linked`], and an error for an invalid namespace, for an instance with two
+    /// values of the same type, and for an instance that no tool uses if the catalog has functions or no tools.
+    pub fn with_instances(self, instances: Instances) -> Result<Self, Diagnostics> {
+        self.with_instances_beside(instances, &States::default())
     }
 
     /// Returns an iterator over all tools, sorted by id, with all versions of each.
@@ -284,6 +297,167 @@ impl Catalog {
         self.tools[start..].iter().take_while(move |tool| tool.id().unversioned() == *unversioned)
     }
 
+    /// Returns an error unless the catalog has exactly `n_tools` tools, counting each version.
+    ///
+    /// The linker silently drops a crate that nothing refers to; this check detects it.
+    ///
+    /// ```standalone_crate
+    /// use toolkit::{Catalog, tool};
+    ///
+    /// /// Adds two integers.
+    /// #[tool]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// let catalog = Catalog::linked()?.expect_count(1)?;
+    /// assert!(catalog.expect_count(2).unwrap_err().to_string().starts_with("expected 2 tools, found 1"));
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the number differs.
+    pub fn expect_count(self, n_tools: usize) -> Result<Self, Diagnostics> {
+        if self.len() == n_tools {
+            return Ok(self);
+        }
+        let message = format!("expected {n_tools} tools, found {}", self.len());
+        Err(Diagnostics::from(Diagnostic::new(DiagnosticKind::Unexpected, message, &self)))
+    }
+
+    /// Returns an error unless the tools have exactly these ids.
+    ///
+    /// ```standalone_crate
+    /// use toolkit::{Catalog, tool};
+    ///
+    /// /// Reads a file.
+    /// #[tool(namespace = "files")]
+    /// fn read(path: String) -> String {
+    ///     path
+    /// }
+    ///
+    /// let catalog = Catalog::linked()?.expect_ids(["files:read"])?;
+    /// let diagnostics = catalog.expect_ids(["files:read", "files:write"]).unwrap_err();
+    /// assert_eq!(
+    ///     diagnostics.to_string(),
+    ///     "`files:write` is missing; is its crate linked? see `toolkit::link!`"
+    /// );
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns every missing id and every unexpected tool.
+    pub fn expect_ids<'i>(self, ids: impl IntoIterator<Item = &'i str>) -> Result<Self, Diagnostics> {
+        let expected: BTreeSet<&str> = ids.into_iter().collect();
+        let ids_of: Vec<String> = self.iter().map(|tool| tool.id().to_string()).collect();
+        let found: BTreeSet<&str> = ids_of.iter().map(|id| &**id).collect();
+        let missing = expected.difference(&found).map(|id| {
+            let message = format!("`{id}` is missing; is its crate linked? see `toolkit::link!`");
+            Diagnostic::new(DiagnosticKind::Unexpected, message, [])
+        });
+        let is_new = |tool: &&Tool| !expected.contains(&*tool.id().to_string());
+        let new = self.iter().filter(is_new).map(|tool| {
+            let message = format!("`{}` is unexpected", tool.id());
+            Diagnostic::new(DiagnosticKind::Unexpected, message, [tool])
+        });
+        let diagnostics: Vec<Diagnostic> = missing.chain(new).collect();
+        Diagnostics::none_or(diagnostics).map(|()| self)
+    }
+
+    /// Compares the MCP manifest of the catalog with the file at `path`, and returns the catalog.
+    ///
+    /// With `TOOLKIT_BLESS=1` in the environment, it writes the file instead.
+    ///
+    /// ```standalone_crate
+    /// use toolkit::catalog::Naming;
+    /// use toolkit::mcp::{Revision, list_tools};
+    /// use toolkit::{catalog, tool};
+    ///
+    /// /// Adds two integers.
+    /// #[tool]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// let manifest = list_tools(&catalog![add]?, Revision::default(), Naming::Name)?;
+    /// let path = std::env::temp_dir().join(format!("tools-{}.json", std::process::id()));
+    /// std::fs::write(&path, format!("{manifest:#}\n").replace("integers", "numbers"))?;
+    ///
+    /// let diagnostics = catalog![add]?.expect_manifest(&path, Revision::default(), Naming::Name).unwrap_err();
+    /// assert!(diagnostics.to_string().contains(r#"`"description": "Adds two numbers.","#), "{diagnostics}");
+    /// std::fs::remove_file(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns the first line that differs, or the reason why the file cannot be read or written or the manifest cannot
+    /// be created.
+    pub fn expect_manifest(
+        self,
+        path: impl AsRef<Path>,
+        revision: Revision,
+        naming: Naming,
+    ) -> Result<Self, Diagnostics> {
+        expect_manifest(self, path.as_ref(), revision, naming)
+    }
+
+    /// Validates all tools: ids, schemas, examples, `meta` (an object without the key
+    /// [`META_KEY`](crate::tool::META_KEY)), and unique wire names.
+    ///
+    /// This builds every schema, so call it in a test:
+    ///
+    /// ```standalone_crate
+    /// #[test]
+    /// fn the_catalogue_is_sound() {
+    ///     toolkit::Catalog::linked().and_then(|catalog| catalog.check(Default::default())).unwrap();
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns every defect, with the location of its tool.
+    #[expect(clippy::test_attr_in_doctest, reason = "the example is a test, and stands where a user puts it")]
+    pub fn check(&self, naming: Naming) -> Result<(), Diagnostics> {
+        let mut diagnostics = Vec::new();
+        for tool in self {
+            check_tool(tool, &mut diagnostics);
+        }
+        WireNames::collect(self, naming, &mut diagnostics);
+        Diagnostics::none_or(diagnostics)
+    }
+
+    /// Returns the tools to publish: the latest version of every tool, under its wire name.
+    ///
+    /// # Errors
+    ///
+    /// Returns the defects that no adapter can represent, for all tools: an invalid wire name, an input schema that
+    /// does not describe an object, a `meta` that is not an object. [`Catalog::check`] validates the schemas, which
+    /// takes a validator for each.
+    #[doc(hidden)]
+    pub fn listed(&self, naming: Naming) -> Result<WireNames<'_>, Diagnostics> {
+        let mut diagnostics = Vec::new();
+        for tool in self.latest() {
+            check_object(tool, &mut diagnostics);
+            check_meta(tool, &mut diagnostics);
+        }
+        let names = WireNames::collect(self, naming, &mut diagnostics);
+        Diagnostics::none_or(diagnostics).map(|()| names)
+    }
+
+    /// Behaves like [`Catalog::with_instances`]. A tool additionally stays in its own namespace if `shared` has all
+    /// state that it borrows.
+    pub(crate) fn with_instances_beside(self, instances: Instances, shared: &States) -> Result<Self, Diagnostics> {
+        Self::new(multiplied(self.tools, instances, shared)?)
+    }
+
+    /// Creates the catalog of an explicit list; see [`catalog!`](crate::catalog!).
+    pub(crate) fn from_entries(entries: &[&'static Entry]) -> Result<Self, Diagnostics> {
+        Self::new(entries.iter().map(|entry| Tool::linked(entry)))
+    }
+
     /// Returns true if the catalog has a tool with this id in any version.
     pub(crate) fn has_any_version_of(&self, id: &ToolId) -> bool {
         self.versions_of(&id.unversioned()).next().is_some()
@@ -369,4 +543,28 @@ impl<'a> IntoIterator for &'a Catalog {
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }
+}
+
+/// Reports two tools with adjacent ids that cannot be versions of one tool, because no name would resolve to one of
+/// them.
+fn versions_of_one(a: &Tool, b: &Tool) -> Option<Diagnostic> {
+    let (one, other) = (a.id(), b.id());
+    if (one.namespace(), one.name()) != (other.namespace(), other.name()) {
+        return None;
+    }
+    let message = match (one.version(), other.version()) {
+        (None, Some(_)) => {
+            "one has no version, so its id would resolve to the highest version of the other; give both a version"
+                .to_owned()
+        }
+        (Some(written), Some(otherwise)) if one.semver().is_some() && one.semver() == other.semver() => {
+            format!(
+                "`{}` and `{}` are the same version; remove one or change its version",
+                brief(written),
+                brief(otherwise)
+            )
+        }
+        _ => return None,
+    };
+    Some(Diagnostic::new(DiagnosticKind::DuplicateId, message, [a, b]))
 }

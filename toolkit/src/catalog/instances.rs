@@ -90,48 +90,35 @@ impl fmt::Debug for Instances {
     }
 }
 
-impl Catalog {
-    /// Replaces the tools that borrow state which has instances with one tool for each instance; see [`Instances`].
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`Catalog::linked`], and an error for an invalid namespace, for an instance with two
-    /// values of the same type, and for an instance that no tool uses if the catalog has functions or no tools.
-    pub fn with_instances(self, instances: Instances) -> Result<Self, Diagnostics> {
-        self.with_instances_beside(instances, &States::default())
-    }
-
-    /// Behaves like [`Catalog::with_instances`]. A tool additionally stays in its own namespace if `shared` has all
-    /// state that it borrows.
-    pub(crate) fn with_instances_beside(self, instances: Instances, shared: &States) -> Result<Self, Diagnostics> {
-        let mut diagnostics = Vec::new();
-        let instances = checked(instances, &mut diagnostics);
-        let mut is_used = vec![false; instances.len()];
-        // Backends run these tools, and the instances are for the functions of the same program, such as a worker.
-        let is_foreign = !self.tools.is_empty() && self.tools.iter().all(|tool| tool.entry().is_none());
-        let mut tools = Vec::with_capacity(self.tools.len());
-        for tool in self.tools {
-            let own: Vec<usize> = (0..instances.len()).filter(|&idx| borrows_from(&tool, &instances[idx])).collect();
-            if own.is_empty() || state_types(&tool).all(|state| shared.has(state)) {
-                tools.push(tool.clone());
-            }
-            for idx in own {
-                is_used[idx] = true;
-                tools.push(tool.clone().for_instance(Arc::clone(&instances[idx])));
-            }
+/// Replaces the tools that borrow state which has instances with one tool for each instance; see
+/// [`Catalog::with_instances`]. A tool additionally stays in its own namespace if `shared` has all state that it borrows.
+pub(super) fn multiplied(tools: Vec<Tool>, instances: Instances, shared: &States) -> Result<Vec<Tool>, Diagnostics> {
+    let mut diagnostics = Vec::new();
+    let instances = checked(instances, &mut diagnostics);
+    let mut is_used = vec![false; instances.len()];
+    // Backends run these tools, and the instances are for the functions of the same program, such as a worker.
+    let is_foreign = !tools.is_empty() && tools.iter().all(|tool| tool.entry().is_none());
+    let mut multiplied = Vec::with_capacity(tools.len());
+    for tool in tools {
+        let own: Vec<usize> = (0..instances.len()).filter(|&idx| borrows_from(&tool, &instances[idx])).collect();
+        if own.is_empty() || state_types(&tool).all(|state| shared.has(state)) {
+            multiplied.push(tool.clone());
         }
-        let unused = instances.iter().zip(is_used).filter(|(_, is_used)| !is_used && !is_foreign);
-        diagnostics.extend(unused.map(|(instance, _)| {
-            let message = format!(
-                "the instance `{}` has no tools: no tool of the catalog borrows state of its type; if its toolset is \
-                 in another crate, link that with `toolkit::link!`",
-                instance.namespace
-            );
-            Diagnostic::new(DiagnosticKind::InvalidInstance, message, [])
-        }));
-        Diagnostics::none_or(diagnostics)?;
-        Self::new(tools)
+        for idx in own {
+            is_used[idx] = true;
+            multiplied.push(tool.clone().for_instance(Arc::clone(&instances[idx])));
+        }
     }
+    let unused = instances.iter().zip(is_used).filter(|(_, is_used)| !is_used && !is_foreign);
+    diagnostics.extend(unused.map(|(instance, _)| {
+        let message = format!(
+            "the instance `{}` has no tools: no tool of the catalog borrows state of its type; if its toolset is \
+             in another crate, link that with `toolkit::link!`",
+            instance.namespace
+        );
+        Diagnostic::new(DiagnosticKind::InvalidInstance, message, [])
+    }));
+    Diagnostics::none_or(diagnostics).map(|()| multiplied)
 }
 
 /// Returns the instances with a valid namespace and at most one value of each type.
