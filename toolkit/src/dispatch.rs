@@ -194,6 +194,7 @@ impl Dispatcher {
 
     /// Returns true if the tool calls other tools, according to its
     /// [backend](crate::backend::Backend::calls_tools). A server then prepares the contexts of these calls.
+    #[doc(hidden)]
     #[must_use]
     pub fn calls_tools(&self, tool: &Tool) -> bool {
         self.shared.routes.call_tools(tool.id())
@@ -350,6 +351,7 @@ impl Dispatcher {
     }
 
     /// Returns the tool with exactly this id, or `None` if the catalog does not have it.
+    #[doc(hidden)]
     #[must_use]
     pub fn prepared_id(&self, id: &ToolId) -> Option<Prepared<'_>> {
         Some(Prepared { dispatcher: self, tool: self.shared.catalog.with_id(id)? })
@@ -376,6 +378,7 @@ impl Dispatcher {
     /// # Panics
     ///
     /// Panics if the catalog has no tool at this position.
+    #[doc(hidden)]
     #[must_use]
     pub fn prepared_at(&self, position: usize) -> Prepared<'_> {
         Prepared { dispatcher: self, tool: self.shared.catalog.at(position) }
