@@ -5,6 +5,10 @@
 //! `TOOLKIT_SHARED`, or from `../shared` beside the project. Where they are absent and cannot be fetched, a test is
 //! skipped, and the skip is counted; with `TOOLKIT_REQUIRE_DATA=1` it is a failure.
 
+#[cfg(feature = "tls")]
+pub mod authority;
+#[cfg(feature = "mcp")]
+pub mod backends;
 #[cfg(feature = "mcp")]
 pub mod browser;
 #[cfg(feature = "mcp")]

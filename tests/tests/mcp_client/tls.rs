@@ -6,21 +6,13 @@ use std::sync::{Arc, Mutex};
 
 use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 use serde_json::json;
+use test_support::authority::Authority;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio_rustls::TlsAcceptor;
 use toolkit::backend::Backend;
 use toolkit::call::ErrorKind;
 use toolkit_mcp::client::{Endpoint, McpBackend, Program};
 
-use super::authority::Authority;
 use super::{collected, in_the_end};
-
-impl Authority {
-    /// Starts a server with one tool and a certificate for this name.
-    async fn serve(&self, name: &str, change: impl FnOnce(&mut CertificateParams)) -> Served {
-        Served::new(self.acceptor(name, change)).await
-    }
-}
 
 struct Served {
     address: SocketAddr,
@@ -31,7 +23,9 @@ struct Served {
 }
 
 impl Served {
-    async fn new(acceptor: TlsAcceptor) -> Self {
+    /// Starts a server with one tool and a certificate for this name.
+    async fn new(authority: &Authority, name: &str, change: impl FnOnce(&mut CertificateParams)) -> Self {
+        let acceptor = authority.acceptor(name, change);
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (n_connected, heard): (Arc<AtomicUsize>, Arc<Mutex<String>>) = Default::default();
@@ -99,7 +93,7 @@ async fn tools_of(backend: &McpBackend) -> Vec<String> {
 #[tokio::test]
 async fn an_added_authority_is_trusted() {
     let authority = Authority::new();
-    let served = authority.serve("localhost", |_| {}).await;
+    let served = Served::new(&authority, "localhost", |_| {}).await;
     let endpoint = served.endpoint().trust(&authority.pem()).unwrap();
     assert_eq!(tools_of(&McpBackend::http("remote", endpoint)).await, ["remote:secret"]);
     assert!(served.heard.lock().unwrap().to_lowercase().contains("authorization: bearer hunter2"));
@@ -108,17 +102,17 @@ async fn an_added_authority_is_trusted() {
 #[tokio::test]
 async fn an_untrusted_server_is_sent_nothing() {
     let (authority, other) = (Authority::new(), Authority::new());
-    let served = authority.serve("localhost", |_| {}).await;
+    let served = Served::new(&authority, "localhost", |_| {}).await;
     let unknown = "the MCP server `remote` is not trusted, so no request was sent: its certificate is not signed by a \
                    trusted authority; add your own authority with `trust`, or in the file that `SSL_CERT_FILE` names";
     assert_eq!(served.refusal(served.endpoint()).await, unknown);
     assert_eq!(served.refusal(served.endpoint().trust(&other.pem()).unwrap()).await, unknown);
 
-    let elsewhere = authority.serve("elsewhere.example", |_| {}).await;
+    let elsewhere = Served::new(&authority, "elsewhere.example", |_| {}).await;
     let trusting = |served: &Served| served.endpoint().trust(&authority.pem()).unwrap();
     let refusal = elsewhere.refusal(trusting(&elsewhere)).await;
     assert!(refusal.ends_with("its certificate is for another host name"), "{refusal}");
-    let expired = authority.serve("localhost", |params| params.not_after = date_time_ymd(2020, 1, 1)).await;
+    let expired = Served::new(&authority, "localhost", |params| params.not_after = date_time_ymd(2020, 1, 1)).await;
     let refusal = expired.refusal(trusting(&expired)).await;
     assert!(refusal.ends_with("its certificate has expired"), "{refusal}");
 }
@@ -140,7 +134,7 @@ async fn a_malformed_certificate_is_rejected_early() {
 #[tokio::test]
 async fn the_platforms_variable_names_authorities_too() {
     let authority = Authority::new();
-    let served = authority.serve("localhost", |_| {}).await;
+    let served = Served::new(&authority, "localhost", |_| {}).await;
     let folder = std::env::temp_dir().join(format!("toolkit-tls-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let (file, servers) = (folder.join("ca.pem"), folder.join("mcp.json"));

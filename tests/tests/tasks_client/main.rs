@@ -12,8 +12,8 @@ mod scripted;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolkit::backend::{Backends, Collected};
-use toolkit::{Catalog, Context, Dispatcher, ToolError};
+use test_support::backends::{collected, dispatcher, in_the_end};
+use toolkit::{Context, ToolError};
 use toolkit_mcp::client::McpBackend;
 
 use crate::scripted::{Era, Reply};
@@ -64,19 +64,6 @@ fn built() -> Value {
     json!({ "content": [], "structuredContent": "built" })
 }
 
-async fn collected(backend: &McpBackend) -> Collected {
-    let backends = Backends::new();
-    backends.register(backend.clone()).unwrap();
-    in_the_end(backends.collect(Catalog::new([]).unwrap())).await
-}
-
-/// Creates a dispatcher for the tools of a server, all of which must be valid.
-async fn dispatcher(backend: &McpBackend) -> Dispatcher {
-    let collected = collected(backend).await;
-    assert!(collected.diagnostics.is_empty() && collected.failures.is_empty(), "{collected:?}");
-    Dispatcher::builder(collected.catalog).routes(collected.routes).build().unwrap()
-}
-
 /// Calls the tool `build` of a server.
 async fn build(backend: &McpBackend) -> Result<Value, ToolError> {
     build_with(backend, &Context::new()).await
@@ -85,11 +72,6 @@ async fn build(backend: &McpBackend) -> Result<Value, ToolError> {
 async fn build_with(backend: &McpBackend, context: &Context) -> Result<Value, ToolError> {
     let dispatcher = dispatcher(backend).await;
     in_the_end(dispatcher.call_with(context, "up:build", json!({ "target": "all" }))).await.map(|result| result.value())
-}
-
-/// Awaits a future with a timeout.
-async fn in_the_end<T>(work: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(60), work).await.expect("it hangs")
 }
 
 /// Waits until a condition holds.

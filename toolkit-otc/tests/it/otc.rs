@@ -1,8 +1,6 @@
 //! Open Tool Calling over HTTP: definitions, the server and the client.
 
 mod auth;
-#[path = "../../../tests/tests/mcp_client/authority.rs"]
-mod authority;
 mod cases;
 mod client;
 mod definitions;

@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use rcgen::{CertificateParams, date_time_ymd};
+use test_support::authority::Authority;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use toolkit::backend::Backend;
 use toolkit::call::ErrorKind;
 use toolkit_otc::{Auth, OtcBackend};
 
-use super::authority::Authority;
 use super::*;
 
 struct Served {

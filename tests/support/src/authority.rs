@@ -9,21 +9,26 @@ use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::PrivatePkcs8KeyDer;
 
 /// A certificate authority that no platform trusts.
-pub(super) struct Authority(CertifiedIssuer<'static, KeyPair>);
+pub struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 impl Authority {
-    pub(super) fn new() -> Self {
+    /// Creates an authority.
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "each authority is another one")]
+    pub fn new() -> Self {
         let mut params = CertificateParams::new([]).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         Self(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
     }
 
-    pub(super) fn pem(&self) -> String {
+    /// Returns its certificate.
+    #[must_use]
+    pub fn pem(&self) -> String {
         self.0.pem()
     }
 
     /// Accepts connections with a certificate for this name.
-    pub(super) fn acceptor(&self, name: &str, change: impl FnOnce(&mut CertificateParams)) -> TlsAcceptor {
+    pub fn acceptor(&self, name: &str, change: impl FnOnce(&mut CertificateParams)) -> TlsAcceptor {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new([name.to_owned()]).unwrap();
         change(&mut params);

@@ -1,0 +1,57 @@
+//! The tools of one backend, and waiting for what must come.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use toolkit::backend::{Backend, Backends, Collected};
+use toolkit::{Catalog, Dispatcher, ToolError};
+
+/// Collects the tools of this backend only.
+///
+/// # Panics
+///
+/// Panics if the backend hangs.
+pub async fn collected(backend: &(impl Backend + Clone)) -> Collected {
+    let backends = Backends::new();
+    backends.register(backend.clone()).unwrap();
+    in_the_end(backends.collect(Catalog::new([]).unwrap())).await
+}
+
+/// Creates a dispatcher for the tools of this backend, all of which must be valid.
+///
+/// # Panics
+///
+/// Panics if a tool is invalid.
+pub async fn dispatcher(backend: &(impl Backend + Clone)) -> Dispatcher {
+    let collected = collected(backend).await;
+    assert!(collected.diagnostics.is_empty() && collected.failures.is_empty(), "{collected:?}");
+    Dispatcher::builder(collected.catalog).routes(collected.routes).build().unwrap()
+}
+
+/// Calls a tool and returns its value.
+///
+/// # Errors
+///
+/// Returns the error of the call.
+pub async fn call(dispatcher: &Dispatcher, tool: &str, arguments: Value) -> Result<Value, ToolError> {
+    in_the_end(dispatcher.call(tool, arguments)).await.map(|result| result.value())
+}
+
+/// Awaits a future with a timeout.
+///
+/// # Panics
+///
+/// Panics after the timeout.
+pub async fn in_the_end<T>(work: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(60), work).await.expect("it hangs")
+}
+
+/// Waits until a condition holds.
+pub async fn until<F: Future<Output = bool>>(mut holds: impl FnMut() -> F) {
+    in_the_end(async {
+        while !holds().await {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    })
+    .await;
+}
