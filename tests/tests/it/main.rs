@@ -5,5 +5,6 @@ mod code;
 mod durable;
 mod imports;
 mod load;
+mod mcp;
 mod nats;
 mod otc;

@@ -1,0 +1,11 @@
+//! The Model Context Protocol on the command line, `serve`, and its results in the replies of models.
+
+mod followed;
+mod limits;
+mod operated;
+mod proxied;
+mod reloaded;
+mod replies;
+mod restarts;
+mod stdio;
+mod stored;
