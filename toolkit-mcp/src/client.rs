@@ -34,51 +34,38 @@
 
 mod authorizer;
 mod backend;
-mod backoff;
 mod call;
-mod capabilities;
 mod connect;
 mod connection;
 mod endpoint;
 mod error;
 mod event_limit;
 mod exchange;
-mod handler;
 mod history;
 mod http;
-mod http_failure;
-mod limits;
-mod line_reader;
 mod lines;
 mod link;
 mod list;
 mod listener;
-mod local;
-#[cfg(feature = "oauth")]
-mod logins;
 #[cfg(feature = "oauth")]
 mod oauth;
 mod process;
 mod program;
 mod questions;
 mod remote;
-mod repair;
 mod resources;
 mod running_calls;
 mod screen;
 mod servers;
 mod status;
-mod subscriber;
 mod tasks;
-mod trace;
-mod uri;
 mod verbatim;
 mod watches;
 
 pub use self::backend::McpBackend;
-pub use self::endpoint::{Endpoint, EndpointError};
 #[cfg(feature = "oauth")]
-pub use self::logins::CredentialSource;
+pub use self::endpoint::CredentialSource;
+pub use self::endpoint::{Endpoint, EndpointError};
 #[cfg(feature = "oauth")]
 pub use self::oauth::{
     FileTokens, Login, LoginState, MemoryTokens, OAuth, OAuthError, TokenLock, TokenStore, TokenStoreError,

@@ -24,10 +24,8 @@
 //! - Above the threshold [`ServerBuilder::list_at_most`], the server lists `search_tools`, `describe_tool` and
 //!   `call_tool` instead of all tools.
 
-mod access;
 mod app;
 mod ask;
-mod batch;
 mod builder;
 mod call;
 mod filter;
@@ -38,21 +36,16 @@ mod initialize;
 mod json_text;
 mod late;
 mod listen;
-mod listing;
 mod logging;
 mod message;
 mod meta;
 mod methods;
 mod metrics;
 mod nested;
-mod page;
-mod param_headers;
 mod peer;
-mod providers;
 mod proxied;
 mod proxy;
 mod proxy_uri;
-mod reply;
 mod request;
 mod resources;
 mod running;
@@ -62,8 +55,10 @@ mod status;
 mod stdio;
 mod subscriptions;
 mod task_requests;
-mod task_updates;
 mod tasks;
+
+/// The networks of proxies in front of the server, and the error of a text that is none.
+pub use toolkit_http::{NetworkError, TrustedProxies};
 
 pub use self::app::App;
 pub use self::ask::{StateKey, UsedStates, WeakKeyError};
@@ -73,12 +68,9 @@ pub use self::find::search_tools;
 pub use self::http::{Admission, Body, Http, HttpError, Listening, Route, RouteRequest, Service, TokenError, Verify};
 #[cfg(feature = "jwt")]
 pub use self::http::{Algorithm, Jwks, JwksError, Jwt, JwtIssuer};
-pub use self::listing::{ListedTool, Listing};
 pub use self::proxy::{LeftOut, Proxy};
 pub use self::request::{Caller, MissingCapability, Request};
-pub use self::served::ServeError;
+pub use self::served::{ListedTool, Listing, ServeError};
 pub use self::state::Server;
 pub use self::status::{ServedBackend, Status};
 pub use self::tasks::{TaskDirectory, TaskStore};
-/// The networks of proxies in front of the server, and the error of a text that is none.
-pub use toolkit_http::{NetworkError, TrustedProxies};

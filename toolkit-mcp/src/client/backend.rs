@@ -12,10 +12,9 @@ use toolkit::tool::BackendKind;
 use toolkit::{Context, ToolError};
 
 use super::endpoint::Endpoint;
-use super::limits::Limits;
 use super::link::Link;
 use super::program::Program;
-use super::remote::{Remote, Target};
+use super::remote::{Limits, Remote, Target};
 use super::{call, list, resources};
 
 /// An MCP server as a [`Backend`].

@@ -14,7 +14,7 @@ use toolkit::call::ErrorKind;
 use toolkit::{Arguments, Context, ToolError};
 use toolkit_schema::repair::repaired;
 
-use super::capabilities::meta;
+use super::connection::meta;
 use super::link::Link;
 use super::list::{refresh, size, timed_out};
 use super::listener::Listener;

@@ -16,11 +16,11 @@ use toolkit::call::ErrorKind;
 
 use super::connection::Connection;
 use super::endpoint::Endpoint;
-use super::handler::Handler;
 use super::http::Http;
 use super::lines::Lines;
 use super::process::{ExitState, Process};
 use super::program::Program;
+use super::questions::Handler;
 use super::remote::{Remote, Target};
 use super::screen::Screen;
 use super::watches::Watches;

@@ -6,8 +6,9 @@ use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
 use rmcp::model::{
-    CancelledNotification, CancelledNotificationParam, ClientRequest, CustomRequest, ErrorCode, GetExtensions,
-    ListToolsRequest, PingRequest, ProtocolVersion, RequestId, RequestMetaObject, SubscriptionFilter,
+    CancelledNotification, CancelledNotificationParam, ClientCapabilities, ClientRequest, CustomRequest, ErrorCode,
+    ExtensionCapabilities, GetExtensions, JsonObject, ListToolsRequest, PingRequest, ProtocolVersion, RequestId,
+    RequestMetaObject, SubscriptionFilter, TASKS_EXTENSION_ID,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
 use serde_json::{Value, json};
@@ -15,18 +16,16 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 use toolkit::Context;
-use toolkit::call::LogLevel;
+use toolkit::call::{LogLevel, TraceContext};
 
-use super::backoff::{Backoff, STABLE_AFTER};
-use super::handler::Handler;
-use super::http_failure::{Reach, reach};
-use super::listener::{Listener, log_level};
+use super::exchange::{Reach, reach};
+use super::listener::{self, Listener, log_level};
 use super::process::ExitState;
-use super::remote::{Remote, Target};
+use super::questions::{self, Handler};
+use super::remote::{Backoff, Remote, STABLE_AFTER, Target};
 use super::running_calls::{RunningCall, RunningCalls};
-use super::subscriber;
 use super::verbatim;
-use super::watches::Watches;
+use super::watches::{self, Watches};
 
 /// A connection to a server. Dropping it closes the connection.
 pub(super) struct Connection {
@@ -75,7 +74,7 @@ impl Connection {
         let request_timeout = remote.limits.start;
         let patience = request_timeout.min(MAX_PATIENCE);
         let subscribing = has_subscriptions(&peer)
-            .then(|| tokio::spawn(subscriber::subscribe(peer.clone(), Arc::clone(watches), request_timeout)));
+            .then(|| tokio::spawn(watches::subscribe(peer.clone(), Arc::clone(watches), request_timeout)));
         Self {
             calls: running.service().calls.clone(),
             log_level: std::sync::Mutex::default(),
@@ -363,4 +362,45 @@ async fn listen(peer: Peer<RoleClient>, changes: watch::Sender<u64>, has_resourc
         pause.record_failure();
         tokio::time::sleep(pause.left().unwrap_or_default()).await;
     }
+}
+
+// The capabilities that the client declares with a call, in revision 2026-07-28.
+
+/// Returns `_meta` of a call, and of the requests about the task that runs it.
+pub(super) fn meta(remote: &Remote, connection: &Connection, context: &Context) -> Option<RequestMetaObject> {
+    let meta = trace_meta(context);
+    if connection.is_legacy() {
+        return meta;
+    }
+    let mut capabilities = ClientCapabilities::default();
+    let tasks = (TASKS_EXTENSION_ID.to_owned(), JsonObject::new());
+    capabilities.extensions = Some(ExtensionCapabilities::from([tasks]));
+    if remote.may_ask {
+        // The client of this call may be unable to ask its user.
+        let modes = questions::modes(context).and_then(|modes| serde_json::from_value(modes).ok());
+        capabilities.elicitation = modes;
+    }
+    let mut meta = meta.unwrap_or_default();
+    if let Some(level) = listener::log_level(context).and_then(|level| serde_json::from_value(level.name().into()).ok())
+    {
+        meta.set_log_level(level);
+    }
+    meta.set_client_capabilities(capabilities);
+    Some(meta)
+}
+
+// W3C Trace Context of requests.
+
+/// Returns the trace context of a call as `_meta` of a request.
+pub(super) fn trace_meta(context: &Context) -> Option<RequestMetaObject> {
+    let trace = context.get::<TraceContext>()?.clone();
+    let mut meta = RequestMetaObject::new();
+    meta.set_traceparent(trace.traceparent);
+    if let Some(tracestate) = trace.tracestate {
+        meta.set_tracestate(tracestate);
+    }
+    if let Some(baggage) = trace.baggage {
+        meta.set_baggage(baggage);
+    }
+    Some(meta)
 }

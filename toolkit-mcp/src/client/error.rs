@@ -14,7 +14,7 @@ use toolkit_http::certificate_failure;
 
 use super::authorizer::AuthorizationError;
 use super::connection::Connection;
-use super::http_failure::{HttpFailure, OverHttp, Reach, authorization_error, reach};
+use super::exchange::{HttpFailure, OverHttp, Reach, authorization_error, reach};
 use super::process::ExitState;
 use super::remote::{Remote, Target};
 use super::verbatim::UNREADABLE_RESULT;

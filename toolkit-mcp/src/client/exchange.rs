@@ -3,9 +3,20 @@
 //! A response belongs to the request that it answers, whatever id it has: many servers and gateways send errors with the
 //! id `null`, without an id, or with one of their own. `rmcp` drops such errors, and the request would never end.
 
-use rmcp::model::{ErrorCode, ErrorData, RequestId};
-use serde_json::Value;
+use std::error::Error;
+use std::fmt;
+use std::time::{Duration, SystemTime};
 
+use http::StatusCode;
+use http::header::{CONTENT_TYPE, RETRY_AFTER};
+use reqwest::Response;
+use rmcp::model::{ErrorCode, ErrorData, RequestId};
+use rmcp::transport::DynamicTransportError;
+use rmcp::transport::streamable_http_client::StreamableHttpError;
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::authorizer::AuthorizationError;
 use super::verbatim;
 
 /// Returns the JSON-RPC error in a message or a batch, also if it is incomplete.
@@ -58,6 +69,156 @@ pub(super) fn is_defined(code: ErrorCode) -> bool {
 pub(super) fn may_report_lost_session(text: &str, has_session: bool) -> bool {
     let text = text.to_ascii_lowercase();
     text.contains("initiali") || has_session && text.contains("session")
+}
+
+// Failed HTTP exchanges.
+
+/// An error of the HTTP transport.
+pub(super) type OverHttp = StreamableHttpError<reqwest::Error>;
+
+/// The maximum size of the body of an error response.
+const MAX_BYTES: usize = 64 << 10;
+
+/// The time that the body of an error response may take. The status suffices to end the request.
+const BODY_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// The upper bound of `Retry-After`.
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// An HTTP response that ends a request without a message of the protocol.
+#[derive(Debug)]
+pub(super) struct HttpFailure {
+    pub(super) status: StatusCode,
+    /// The header `Retry-After`.
+    pub(super) retry_after: Option<Duration>,
+    /// The text of the server.
+    pub(super) text: Option<String>,
+}
+
+impl HttpFailure {
+    /// Reads an error response. Also returns its body as JSON, or `null`.
+    pub(super) async fn read(mut response: Response) -> (Self, Value) {
+        let (status, is_html) = (response.status(), has_html(&response));
+        let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| duration(value.to_str().ok()?));
+        let mut body = Vec::new();
+        let reading = async {
+            while let Ok(Some(chunk)) = response.chunk().await {
+                body.extend_from_slice(&chunk[..chunk.len().min(MAX_BYTES - body.len())]);
+                if body.len() == MAX_BYTES {
+                    break;
+                }
+            }
+        };
+        let _ = timeout(BODY_TIMEOUT, reading).await;
+        let json = verbatim::message(&body).unwrap_or_default();
+        let text = match error_in(&json) {
+            Some(error) => error.message.into_owned(),
+            // The page is written for people.
+            None if is_html => String::new(),
+            None => String::from_utf8_lossy(&body).trim().to_owned(),
+        };
+        let text = (!text.is_empty()).then_some(text);
+        (Self { status, retry_after, text }, json)
+    }
+
+    /// Returns true if the server, or a gateway in front of it, is too busy or too slow, so that its text is not the
+    /// response to the request.
+    pub(super) fn is_busy(&self) -> bool {
+        self.retry_after.is_some() || matches!(self.status.as_u16(), 429 | 502 | 503 | 504)
+    }
+
+    /// Returns true if the server rejects the credentials of the request.
+    pub(super) fn is_unauthorized(&self) -> bool {
+        matches!(self.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
+    }
+
+    /// Returns the failure in an error of the transport.
+    pub(super) fn of(error: &OverHttp) -> Option<&Self> {
+        match error {
+            StreamableHttpError::Io(error) => error.get_ref()?.downcast_ref(),
+            _ => None,
+        }
+    }
+}
+
+/// Wraps the failure in the one kind of error that can hold it.
+impl From<HttpFailure> for OverHttp {
+    fn from(failure: HttpFailure) -> Self {
+        StreamableHttpError::Io(std::io::Error::other(failure))
+    }
+}
+
+/// A phrase that completes "The server …".
+impl fmt::Display for HttpFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "responded with status {}", self.status.as_u16())?;
+        if let Some(after) = self.retry_after {
+            write!(f, " (retry after {after:?})")?;
+        }
+        match &self.text {
+            Some(text) => write!(f, ": {text}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Error for HttpFailure {}
+
+/// Returns the reason why the transport had no token for a request.
+pub(super) fn authorization_error(error: &DynamicTransportError) -> Option<&AuthorizationError> {
+    match error.error.downcast_ref::<OverHttp>() {
+        Some(OverHttp::Io(error)) => error.get_ref()?.downcast_ref(),
+        _ => None,
+    }
+}
+
+/// The state of a server after an error of the transport.
+pub(super) enum Reach {
+    /// It responds, or was not sent the request.
+    Responds,
+    /// It may have rejected only this request, or something else may have responded in its place.
+    Unknown,
+    /// It cannot be reached on this connection.
+    Lost,
+}
+
+/// Returns the state of a server after an error of the HTTP transport.
+pub(super) fn reach(error: &DynamicTransportError) -> Reach {
+    let Some(over_http) = error.error.downcast_ref::<OverHttp>() else {
+        return Reach::Lost;
+    };
+    match over_http {
+        _ if authorization_error(error).is_some() => Reach::Responds,
+        OverHttp::ResponseBodyTooLarge { .. } => Reach::Responds,
+        OverHttp::AuthRequired(_)
+        | OverHttp::InsufficientScope(_)
+        | OverHttp::UnexpectedContentType(_)
+        | OverHttp::UnexpectedServerResponse(_) => Reach::Unknown,
+        _ => match HttpFailure::of(over_http).map(|failure| failure.status.as_u16()) {
+            Some(408 | 413 | 429) => Reach::Responds,
+            Some(_) => Reach::Unknown,
+            None => Reach::Lost,
+        },
+    }
+}
+
+fn has_html(response: &Response) -> bool {
+    response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"))
+}
+
+/// Parses the value of `Retry-After`: seconds, or a date.
+fn duration(value: &str) -> Option<Duration> {
+    let value = value.trim();
+    let after = match value.parse() {
+        Ok(seconds) => Duration::from_secs(seconds),
+        Err(_) => {
+            let at: SystemTime = jiff::fmt::rfc2822::parse(value).ok()?.timestamp().into();
+            // Whole seconds, rounded up, as in the other form.
+            let left = at.duration_since(SystemTime::now()).unwrap_or_default();
+            Duration::from_secs(left.as_secs_f64().ceil() as u64)
+        }
+    };
+    Some(after.min(MAX_RETRY_AFTER))
 }
 
 #[cfg(test)]

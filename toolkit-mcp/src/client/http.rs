@@ -24,10 +24,8 @@ use toolkit::call::ErrorKind;
 
 use super::authorizer::{AuthorizationError, Authorizer};
 use super::event_limit::EventLimit;
-use super::exchange::{error_in, has_id, is_defined, may_report_lost_session, response_in};
-use super::http_failure::HttpFailure;
-use super::limits::Limits;
-use super::repair;
+use super::exchange::{HttpFailure, error_in, has_id, is_defined, may_report_lost_session, response_in};
+use super::remote::Limits;
 use super::screen::{Screen, Verdict};
 use super::verbatim::{self, wrapped};
 use super::watches::Watches;
@@ -348,12 +346,12 @@ impl Drop for OpenStream {
 fn passed_on(screen: &Screen, mut data: String, request: Option<&Asked>) -> Option<String> {
     if let Some(Asked { id, .. }) = request {
         if data.trim_start().starts_with('[')
-            && let Ok(batch) = repair::parse(&data)
+            && let Ok(batch) = verbatim::parse_repaired(&data)
         {
             data = response_in(batch, id).to_string();
         }
         if data.contains("\"error\"")
-            && let Some(error) = repair::parse(&data).ok().as_ref().and_then(error_in)
+            && let Some(error) = verbatim::parse_repaired(&data).ok().as_ref().and_then(error_in)
         {
             let id = screen.close(id.clone())?;
             return serde_json::to_string(&ServerJsonRpcMessage::error(error, Some(id))).ok();
@@ -362,7 +360,7 @@ fn passed_on(screen: &Screen, mut data: String, request: Option<&Asked>) -> Opti
     let progress = request.and_then(|asked| asked.progress.as_ref());
     let verdict = match screen.received(data.as_bytes(), progress) {
         Verdict::Stray => {
-            data = repair::message(data.as_bytes()).unwrap_or(data);
+            data = verbatim::repaired_message(data.as_bytes()).unwrap_or(data);
             screen.received(data.as_bytes(), progress)
         }
         verdict => verdict,

@@ -14,9 +14,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::watch;
 
-use super::line_reader::LineReader;
-use super::process::{ExitState, Process};
-use super::repair;
+use super::process::{ExitState, LineReader, Process};
 use super::screen::{Screen, Verdict};
 use super::verbatim::{self, is_verbatim};
 
@@ -93,7 +91,7 @@ impl Lines {
             let repaired;
             let (line, verdict) = match self.screen.received(line, None) {
                 Verdict::Stray => {
-                    repaired = repair::message(line).unwrap_or_default();
+                    repaired = verbatim::repaired_message(line).unwrap_or_default();
                     (repaired.as_bytes(), self.screen.received(repaired.as_bytes(), None))
                 }
                 verdict => (line, verdict),

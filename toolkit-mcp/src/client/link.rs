@@ -12,11 +12,10 @@ use toolkit::ToolError;
 use toolkit::backend::BackendStatus;
 use toolkit::call::ErrorKind;
 
-use super::backoff::Backoff;
 use super::connect::{Era, connect};
 use super::connection::Connection;
 use super::history::History;
-use super::remote::Remote;
+use super::remote::{Backoff, Remote};
 use super::watches::Watches;
 
 /// The current connection to a server and its history.

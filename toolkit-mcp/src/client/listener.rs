@@ -13,7 +13,7 @@ use toolkit::Context;
 use toolkit::call::LogLevel;
 use toolkit::schema::invisible::escaped;
 
-use super::repair;
+use super::verbatim;
 
 /// The difference in progress between two descriptions of the status of a task, which have no progress. The protocol
 /// requires that progress increases.
@@ -82,7 +82,7 @@ impl Listener {
         let data = logged.data.get();
         let data = match data.len() > MAX_LOG_BYTES {
             true => format!("a log message of {} bytes is omitted", data.len()).into(),
-            false => repair::parse(data).unwrap_or(Value::Null),
+            false => verbatim::parse_repaired(data).unwrap_or(Value::Null),
         };
         let logger = match logged.logger.filter(|logger| !logger.is_empty()) {
             Some(logger) => {

@@ -6,7 +6,6 @@
 mod address;
 mod authorization;
 mod challenge;
-mod client_request;
 mod discovery;
 mod error;
 mod fetch;
@@ -14,11 +13,7 @@ mod file_store;
 mod grant;
 mod login;
 mod loopback;
-mod metadata;
-mod private;
-mod records;
 mod register;
-mod rejections;
 mod scopes;
 mod settings;
 mod store;
@@ -38,8 +33,7 @@ pub use self::file_store::FileTokens;
 pub use self::login::{Login, LoginState};
 pub use self::settings::OAuth;
 pub use self::store::{MemoryTokens, TokenLock, TokenStore, TokenStoreError};
-use super::authorizer::Authorizer;
-use super::local::connect_locally;
+use super::authorizer::{Authorizer, connect_locally};
 
 /// The logins at one server. Clones share them.
 #[derive(Clone)]

@@ -2,13 +2,15 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
 use toolkit::resource::ResourceChanges;
 
 use super::endpoint::Endpoint;
-use super::handler::Handler;
-use super::limits::Limits;
 use super::program::Program;
+use super::questions::Handler;
 use super::running_calls::RunningCalls;
 
 /// A server to which this client connects.
@@ -51,5 +53,86 @@ impl Target {
 impl fmt::Display for Remote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the MCP server `{}`", self.name.escape_debug())
+    }
+}
+
+/// The limits of a server.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct Limits {
+    pub(super) call: Duration,
+    /// The timeout of connecting, of each page of tools, and of each request about a task.
+    pub(super) start: Duration,
+    pub(super) message_bytes: usize,
+    pub(super) result_bytes: usize,
+    /// The number of concurrent calls.
+    pub(super) calls: usize,
+    pub(super) tools: usize,
+    /// The size of all pages together.
+    pub(super) list_bytes: usize,
+    pub(super) pages: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            call: Duration::from_secs(300),
+            start: Duration::from_secs(30),
+            message_bytes: 16 << 20,
+            result_bytes: usize::MAX,
+            calls: Semaphore::MAX_PERMITS,
+            tools: 10_000,
+            list_bytes: 64 << 20,
+            pages: 1_000,
+        }
+    }
+}
+
+// Exponential backoff between attempts to connect.
+
+/// An exponential backoff. The wait doubles with each failure.
+#[derive(Default)]
+pub(super) struct Backoff {
+    n_failures: u32,
+    not_before: Option<Instant>,
+    succeeded_at: Option<Instant>,
+}
+
+/// The lifetime from which on the end of a subscription does not count as a failure.
+pub(super) const STABLE_AFTER: Duration = Duration::from_secs(60);
+
+const FIRST: Duration = Duration::from_millis(250);
+const LONGEST: Duration = Duration::from_secs(30);
+/// The time without failures after which the wait starts over.
+const RESET_AFTER: Duration = Duration::from_secs(300);
+
+impl Backoff {
+    /// Returns the time of the next attempt, or `None` if the last attempt succeeded.
+    pub(super) fn not_before(&self) -> Option<Instant> {
+        self.not_before
+    }
+
+    /// Returns the remaining wait.
+    pub(super) fn left(&self) -> Option<Duration> {
+        let left = self.not_before?.saturating_duration_since(Instant::now());
+        (!left.is_zero()).then_some(left)
+    }
+
+    pub(super) fn record_failure(&mut self) {
+        let wait = FIRST.saturating_mul(1 << self.n_failures.min(16)).min(LONGEST);
+        self.n_failures += 1;
+        self.not_before = Some(Instant::now() + wait);
+    }
+
+    /// Records a success. The number of failures is kept for a while, so that a server that succeeds only briefly still
+    /// waits longer each time.
+    pub(super) fn record_success(&mut self) {
+        self.not_before = None;
+        if self.succeeded_at.replace(Instant::now()).is_none_or(|at| at.elapsed() > RESET_AFTER) {
+            self.n_failures = 0;
+        }
+    }
+
+    pub(super) fn reset(&mut self) {
+        *self = Self::default();
     }
 }

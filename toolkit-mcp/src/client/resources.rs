@@ -14,14 +14,12 @@ use toolkit::call::ErrorKind;
 use toolkit::resource::{Resource, ResourceContents, ResourceTemplate, ResourceWatch};
 use toolkit::{Context, ToolError};
 
-use super::connection::Connection;
+use super::connection::{Connection, trace_meta};
 use super::link::Link;
 use super::list::{in_time, size};
 use super::remote::Remote;
-use super::trace;
-use super::uri::is_uri;
 use super::verbatim::UNREADABLE;
-use super::watches::MAX_WATCHED;
+use super::watches::{MAX_WATCHED, is_uri};
 
 /// The maximum number of resources that a server may list, and of templates.
 const MAX_LISTED: usize = 10_000;
@@ -77,7 +75,7 @@ pub(super) async fn read(
         ToolError::new(ErrorKind::Overloaded, message)
     })?;
     let request = ClientRequest::ReadResourceRequest(ReadResourceRequest::new(ReadResourceRequestParams::new(uri)));
-    let mut result = match in_time(remote, limits.call, connection.ask(request, trace::meta(context), None)).await? {
+    let mut result = match in_time(remote, limits.call, connection.ask(request, trace_meta(context), None)).await? {
         Ok(Value::Object(result)) => result,
         Ok(_) => return Err(remote.invalid_response("with an invalid result")),
         // Up to 2025-11-25, servers use both codes.

@@ -14,7 +14,7 @@ use tokio::sync::{Notify, watch};
 use toolkit::resource::ResourceChanges;
 
 use super::listener::Listener;
-use super::uri::{MAX_URI_LEN, is_uri};
+use super::watches::{MAX_URI_LEN, is_uri};
 
 /// A filter of the incoming messages, in the order of their arrival. Clones share their state.
 ///

@@ -4,7 +4,6 @@ mod configured;
 #[cfg(feature = "oauth")]
 mod oauth;
 mod settings;
-mod variables;
 
 use std::fmt;
 
@@ -14,7 +13,7 @@ use toolkit::backend::Backend;
 use toolkit::tool::Namespace;
 
 pub use self::configured::{ConfiguredServers, ServerChanges};
-use self::variables::Variables;
+use self::settings::Variables;
 use super::backend::McpBackend;
 use super::endpoint::Endpoint;
 #[cfg(feature = "oauth")]

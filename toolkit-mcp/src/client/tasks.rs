@@ -7,9 +7,6 @@
 //!
 //! A task outlives the connection. If that is lost, the client reconnects and goes on polling.
 
-mod answers;
-mod cancel;
-mod create;
 mod request;
 mod requester;
 mod snapshot;
@@ -25,16 +22,15 @@ use toolkit::call::ErrorKind;
 use toolkit::tool::TaskSupport;
 use toolkit::{Tool, ToolError};
 
-use self::cancel::CancelOnDrop;
-pub(super) use self::create::{create, created_task};
-pub(super) use self::request::request_of_call;
+use self::request::CreatedTask;
+pub(super) use self::request::{create, created_task, request_of_call};
 use self::requester::{Failure, Requester};
 use self::snapshot::{MIN_INTERVAL, check_id};
 use self::waiting::Waiting;
-use super::backoff::Backoff;
 use super::connection::Connection;
 use super::link::Link;
 use super::listener::Listener;
+use super::remote::Backoff;
 use super::running_calls::RunningCall;
 
 /// The maximum number of consecutive attempts that fail since the server cannot be reached.
@@ -92,16 +88,4 @@ pub(super) async fn finish(
 /// and status notifications end them.
 pub(super) fn is_supported_by(tool: &Tool) -> bool {
     tool.task_support() != TaskSupport::Forbidden
-}
-
-/// A task that the server has created for a call. Dropping it cancels the task.
-pub(super) struct CreatedTask {
-    id: Arc<str>,
-    cancel: CancelOnDrop,
-}
-
-impl CreatedTask {
-    pub(super) fn id(&self) -> &Arc<str> {
-        &self.id
-    }
 }

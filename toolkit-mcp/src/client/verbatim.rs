@@ -7,10 +7,7 @@ use rmcp::model::{ClientRequest, ErrorCode, ErrorData, ServerResult, Tool};
 use serde::de::Error as _;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-
 use toolkit_schema::repair::repaired;
-
-use super::repair;
 
 /// The key of the complete result in the `_meta` of the result that `rmcp` parses.
 const KEY: &str = "rs.toolkit/verbatim";
@@ -39,7 +36,7 @@ pub(super) fn message(json: &[u8]) -> serde_json::Result<Value> {
     if let Ok(message) = serde_json::from_slice(json) {
         return Ok(wrapped(message));
     }
-    let text = repair::message(json).ok_or_else(|| serde_json::Error::custom("not a message"))?;
+    let text = repaired_message(json).ok_or_else(|| serde_json::Error::custom("not a message"))?;
     let fields: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_str(&text)?;
     let mut message = Map::new();
     for (name, json) in fields {
@@ -54,7 +51,7 @@ pub(super) fn message(json: &[u8]) -> serde_json::Result<Value> {
 
 /// Parses a result. An entry of its list that cannot be read is replaced by the reason.
 pub(super) fn result(json: &str) -> serde_json::Result<Value> {
-    let error = match repair::parse(json) {
+    let error = match parse_repaired(json) {
         Ok(result) => return Ok(result),
         Err(error) => error,
     };
@@ -235,4 +232,30 @@ fn without_refused(mut list: Value, accepted: &HashSet<&str>) -> Value {
 
 fn is_known(tool: &Value) -> bool {
     serde_json::from_value::<Tool>(tool.clone()).is_ok()
+}
+
+// Reading messages that need repair.
+
+/// Repairs a message, and keeps the last of fields with the same name. Returns `None` if it is not a message.
+pub(super) fn repaired_message(json: &[u8]) -> Option<String> {
+    let text = repaired(json);
+    let fields: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_str(&text).ok()?;
+    serde_json::to_string(&fields).ok()
+}
+
+/// Parses JSON, which is repaired if necessary.
+pub(super) fn parse_repaired(json: &str) -> serde_json::Result<Value> {
+    serde_json::from_str(json).or_else(|_| serde_json::from_str(&repaired(json.as_bytes())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_of_equal_fields_of_a_message_is_kept() {
+        let text = repaired_message(br#"{"id": 1, "jsonrpc": "2.0", "id": 2, "result": {"a": NaN}}"#);
+        assert_eq!(text.as_deref(), Some(r#"{"id":2,"jsonrpc":"2.0","result":{"a": "NaN"}}"#));
+        assert_eq!(repaired_message(b"Welcome to this server"), None);
+    }
 }

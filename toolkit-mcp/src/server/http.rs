@@ -1,18 +1,12 @@
 //! The Streamable HTTP transport: `POST /mcp`.
 
 mod auth;
-mod body;
-mod error;
 mod gate;
 mod listening;
-mod rate;
 mod receive;
-mod rejection;
 mod response;
 mod route;
 mod service;
-mod session;
-mod sse;
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -21,20 +15,18 @@ use std::time::Duration;
 
 use tokio::net::ToSocketAddrs;
 use toolkit::Tool;
+use toolkit_http::{HostGuard, Limits, NetworkError, TrustedProxies};
 
 #[cfg(feature = "jwt")]
 pub use self::auth::{Algorithm, Jwks, JwksError, Jwt, JwtIssuer};
 use self::auth::{Auth, Resource, Token};
 pub use self::auth::{TokenError, Verify};
-pub use self::body::Body;
-pub use self::error::HttpError;
-use self::gate::Gate;
-pub use self::listening::Listening;
-use self::rate::Rate;
+use self::gate::{Gate, Rate};
+pub use self::listening::{HttpError, Listening};
+pub use self::response::Body;
 pub use self::route::{Admission, Route, RouteRequest};
 pub use self::service::Service;
 use super::state::Server;
-use toolkit_http::{HostGuard, Limits, NetworkError, TrustedProxies};
 
 /// The settings of an HTTP server; see [`Server::http`].
 ///

@@ -1,16 +1,13 @@
 //! Incoming JSON-RPC messages, borrowed from their bytes.
 
-mod call;
-mod scan;
-
 use std::borrow::Cow;
 
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
-pub(super) use self::call::CallRequest;
-use super::json_text::{is_id, text};
-use super::reply::{Code, RpcError};
+use super::json_text::{JsonText, Scan, is_id, text};
+use super::meta::Meta;
 
 /// An incoming message.
 #[derive(Debug)]
@@ -124,4 +121,178 @@ fn not_an_object(json: &[u8]) -> Malformed<'static> {
 
 fn malformed<'m>(id: Option<&'m RawValue>, code: Code, message: &str) -> Malformed<'m> {
     Malformed { id, fault: RpcError::bad_request(code, message) }
+}
+
+// Calls in the form that clients usually send, read in one pass.
+
+/// A request for `tools/call`.
+#[derive(Debug)]
+pub(super) struct CallRequest<'m> {
+    pub(super) name: &'m str,
+    /// The text of a JSON object.
+    pub(super) arguments: Option<&'m str>,
+    pub(super) meta: Meta<'m>,
+}
+
+impl<'m> CallRequest<'m> {
+    /// Reads a call and the id of its request. Returns `None` for a message of another form, including an invalid one.
+    fn read(json: &'m [u8]) -> Option<(&'m RawValue, Self)> {
+        let text = str::from_utf8(json).ok()?;
+        let (mut version, mut id, mut method, mut params) = (None, None, None, None);
+        let mut scan = Scan::new(text);
+        scan.object(|scan, name| match name {
+            "jsonrpc" => once(&mut version, scan.string()?),
+            "id" => once(&mut id, scan.value()?),
+            "method" => once(&mut method, scan.string().filter(|method| *method == "tools/call")?),
+            "params" => once(&mut params, Self::params(scan)?),
+            _ => None,
+        })?;
+        if version != Some("2.0") || method.is_none() || !scan.is_at_end() {
+            return None;
+        }
+        let id = id.filter(|id| is_id(id))?;
+        Some((serde_json::from_str(id).ok()?, params?))
+    }
+
+    fn params(scan: &mut Scan<'m>) -> Option<Self> {
+        let (mut name, mut arguments, mut meta) = (None, None, None);
+        scan.object(|scan, field| match field {
+            "name" => once(&mut name, scan.string()?),
+            "arguments" => once(&mut arguments, scan.value().filter(|value| value.starts_with('{'))?),
+            "_meta" => once(&mut meta, Self::meta(scan)?),
+            _ => None,
+        })?;
+        Some(Self { name: name?, arguments, meta: meta.unwrap_or_default() })
+    }
+
+    fn meta(scan: &mut Scan<'m>) -> Option<Meta<'m>> {
+        let mut meta = Meta::default();
+        scan.object(|scan, field| {
+            let value = JsonText::new(scan.value()?);
+            match meta.field(field) {
+                // `null` stands for an absent field.
+                Some(_) if value.get() == "null" => None,
+                Some(place) => once(place, value),
+                None => Some(()),
+            }
+        })?;
+        Some(meta)
+    }
+}
+
+/// Stores a value, unless there is one already.
+fn once<T>(place: &mut Option<T>, value: T) -> Option<()> {
+    if place.is_some() {
+        return None;
+    }
+    *place = Some(value);
+    Some(())
+}
+
+// Outgoing JSON-RPC messages: results, errors and notifications, as bytes.
+
+/// The error codes of JSON-RPC and MCP. Those from -32022 to -32020 were added in revision 2026-07-28.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Code {
+    ParseError = -32700,
+    InvalidRequest = -32600,
+    MethodNotFound = -32601,
+    InvalidParams = -32602,
+    Internal = -32603,
+    /// Only up to revision 2025-11-25.
+    ResourceNotFound = -32002,
+    HeaderMismatch = -32020,
+    MissingClientCapability = -32021,
+    UnsupportedVersion = -32022,
+}
+
+/// A JSON-RPC error.
+#[derive(Debug)]
+pub(super) struct RpcError {
+    pub(super) code: Code,
+    /// True if the request is invalid independently of its method. HTTP then responds with an error status.
+    pub(super) is_bad_request: bool,
+    message: String,
+    data: Option<Value>,
+}
+
+impl RpcError {
+    pub(super) fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, is_bad_request: false, message: message.into(), data: None }
+    }
+
+    pub(super) fn bad_request(code: Code, message: impl Into<String>) -> Self {
+        Self { is_bad_request: true, ..Self::new(code, message) }
+    }
+
+    pub(super) fn unknown_method(method: &str) -> Self {
+        let shown: String = method.chars().take(64).collect();
+        Self::new(Code::MethodNotFound, format!("unknown method `{}`", shown.escape_debug()))
+    }
+
+    pub(super) fn with_data(self, data: Value) -> Self {
+        Self { data: Some(data), ..self }
+    }
+
+    /// Writes the error response. The id is `None` if that of the request could not be read.
+    pub(super) fn to_response(&self, id: Option<&RawValue>) -> Vec<u8> {
+        let mut error = Map::new();
+        error.insert("code".to_owned(), (self.code as i32).into());
+        error.insert("message".to_owned(), self.message.as_str().into());
+        if let Some(data) = &self.data {
+            error.insert("data".to_owned(), data.clone());
+        }
+        let mut bytes = Vec::with_capacity(128);
+        bytes.extend_from_slice(br#"{"jsonrpc":"2.0","#);
+        if let Some(id) = id {
+            bytes.extend_from_slice(br#""id":"#);
+            bytes.extend_from_slice(id.get().as_bytes());
+            bytes.push(b',');
+        }
+        bytes.extend_from_slice(br#""error":"#);
+        bytes.extend_from_slice(&json_bytes(&error));
+        bytes.push(b'}');
+        bytes
+    }
+}
+
+/// Writes the response with a result, which must be a JSON object. `meta` holds the fields to write first, such as
+/// `"_meta":{"a":1},`. If the first field of the result is `_meta` too, both are joined.
+pub(super) fn response(id: &RawValue, meta: &[u8], result: &[u8]) -> Vec<u8> {
+    let id = id.get().as_bytes();
+    let mut bytes = Vec::with_capacity(40 + id.len() + meta.len() + result.len());
+    bytes.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    bytes.extend_from_slice(id);
+    bytes.extend_from_slice(br#","result":{"#);
+    let fields = result.get(1..).unwrap_or(b"}");
+    let joined = meta.strip_suffix(b"},").zip(fields.strip_prefix(br#""_meta":{"#));
+    if let Some((first, rest)) = joined {
+        bytes.extend_from_slice(first);
+        if !rest.starts_with(b"}") {
+            bytes.push(b',');
+        }
+        bytes.extend_from_slice(rest);
+        bytes.push(b'}');
+        return bytes;
+    }
+    let is_empty = fields == b"}";
+    bytes.extend_from_slice(if is_empty { meta.strip_suffix(b",").unwrap_or(meta) } else { meta });
+    bytes.extend_from_slice(fields);
+    bytes.push(b'}');
+    bytes
+}
+
+/// Writes a notification.
+pub(super) fn notification(method: &str, params: &impl Serialize) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Notification<'n, P> {
+        jsonrpc: &'static str,
+        method: &'n str,
+        params: &'n P,
+    }
+    json_bytes(&Notification { jsonrpc: "2.0", method, params })
+}
+
+pub(super) fn json_bytes(value: &(impl Serialize + ?Sized)) -> Vec<u8> {
+    serde_json::to_vec(value).expect("the value has string keys only, and writing to memory does not fail")
 }

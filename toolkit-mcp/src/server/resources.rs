@@ -1,7 +1,6 @@
 //! The methods `resources/…`.
 
 mod answer;
-mod list;
 mod read;
 
 use serde::Deserialize;
@@ -13,11 +12,11 @@ use toolkit::{CancelToken, Context};
 use self::answer::{Action, Scope};
 pub(super) use self::answer::{ResourceRequest, watch_readable};
 use super::json_text::text;
+use super::message::{Code, RpcError};
 use super::meta::Meta;
-use super::page;
 use super::peer::Peer;
-use super::reply::{Code, RpcError};
 use super::request::Request;
+use super::served;
 use super::state::Server;
 use super::subscriptions::MAX_URI_LEN;
 
@@ -70,8 +69,8 @@ impl Server {
     ) -> Result<ResourceMethod, RpcError> {
         let is_legacy = revision == Revision::V2025_11_25;
         let action = match method {
-            "resources/list" => Action::List { after: page::cursor_text(params)? },
-            "resources/templates/list" => Action::Templates { after: page::cursor_text(params)? },
+            "resources/list" => Action::List { after: served::cursor_text(params)? },
+            "resources/templates/list" => Action::Templates { after: served::cursor_text(params)? },
             "resources/read" => Action::Read { uri: uri_of(params)? },
             "resources/subscribe" | "resources/unsubscribe" if is_legacy => {
                 let uri = uri_of(params)?;

@@ -1,10 +1,13 @@
 //! The list of served tools, with their names on the wire.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::{fmt, io};
 
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics, Naming};
 use toolkit::dispatch::Prepared;
 use toolkit::mcp::{Revision, list_tool};
@@ -14,9 +17,11 @@ use toolkit::{Dispatcher, Tool};
 use toolkit_search::Index;
 
 use super::filter::Filter;
+use super::headers::ParamHeader;
+use super::json_text::text;
+use super::message::{Code, RpcError, json_bytes};
 use super::metrics::{CallMetrics, Metrics};
-use super::param_headers::ParamHeader;
-use super::reply::json_bytes;
+use super::state::Server;
 
 /// A dispatcher and its list of served tools. It is immutable; a server replaces it as a whole.
 pub(super) struct ServedTools {
@@ -237,5 +242,180 @@ impl std::error::Error for ServeError {
 impl From<Diagnostics> for ServeError {
     fn from(diagnostics: Diagnostics) -> Self {
         ServeError::Catalog(diagnostics)
+    }
+}
+
+// Pagination of lists.
+
+/// Reads `params.cursor` of `tools/list`: the id of the last tool of the previous page, or `None` for the first page.
+pub(super) fn cursor_of(params: Option<&RawValue>) -> Result<Option<String>, RpcError> {
+    match cursor_text(params)? {
+        Some(id) if id.parse::<toolkit::ToolId>().is_err() => Err(invalid_cursor()),
+        id => Ok(id),
+    }
+}
+
+/// Reads `params.cursor`: the key of the last entry of the previous page, or `None` for the first page.
+///
+/// A cursor is a key in Base64, so that it stays valid when the list changes between two requests.
+pub(super) fn cursor_text(params: Option<&RawValue>) -> Result<Option<String>, RpcError> {
+    #[derive(Deserialize)]
+    struct Params<'m> {
+        #[serde(borrow)]
+        cursor: Option<&'m RawValue>,
+    }
+    let params: Option<Params<'_>> = match params {
+        Some(params) => Some(serde_json::from_str(params.get()).map_err(|_| invalid_cursor())?),
+        None => None,
+    };
+    let Some(cursor) = params.and_then(|params| params.cursor) else {
+        return Ok(None);
+    };
+    let cursor: Cow<'_, str> = text(cursor.get()).ok_or_else(invalid_cursor)?;
+    let key = data_encoding::BASE64URL_NOPAD.decode(cursor.as_bytes()).map_err(|_| invalid_cursor())?;
+    String::from_utf8(key).map(Some).map_err(|_| invalid_cursor())
+}
+
+fn invalid_cursor() -> RpcError {
+    RpcError::new(Code::InvalidParams, "`cursor` is invalid; expected a `nextCursor` of this server")
+}
+
+/// Writes the result with the page after a tool.
+pub(super) fn page(served: &ServedTools, revision: Revision, after: Option<&str>, size: usize, ttl_ms: u64) -> Vec<u8> {
+    // Ids are not ordered like their text.
+    let after = after.and_then(|id| id.parse::<toolkit::ToolId>().ok());
+    let start = after.map_or(0, |after| served.entries.partition_point(|entry| served.tool(entry).id() <= &after));
+    let end = served.entries.len().min(start.saturating_add(size.max(1)));
+    let next = (end < served.entries.len()).then(|| served.entries[end - 1].id.as_bytes());
+    let next = next.map(|id| data_encoding::BASE64URL_NOPAD.encode(id));
+    write("tools", &served.listed(revision)[start..end], next.as_deref(), revision, ttl_ms, SHARED)
+}
+
+/// Writes the result with all of these tools on one page.
+pub(super) fn whole(tools: &[Vec<u8>], revision: Revision, ttl_ms: u64) -> Vec<u8> {
+    write("tools", tools, None, revision, ttl_ms, SHARED)
+}
+
+/// The `cacheScope` of the tools. Their list does not depend on the caller, so caches may share it.
+const SHARED: &str = "public";
+
+/// Writes the result with a page of entries, under the name of their field.
+pub(super) fn write(
+    field: &str,
+    entries: &[Vec<u8>],
+    next: Option<&str>,
+    revision: Revision,
+    ttl_ms: u64,
+    scope: &str,
+) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(128 + entries.iter().map(|entry| entry.len() + 1).sum::<usize>());
+    bytes.push(b'{');
+    if revision == Revision::V2026_07_28 {
+        let hints = format!(r#""resultType":"complete","ttlMs":{ttl_ms},"cacheScope":"{scope}","#);
+        bytes.extend_from_slice(hints.as_bytes());
+    }
+    if let Some(next) = next {
+        bytes.extend_from_slice(br#""nextCursor":"#);
+        bytes.extend_from_slice(&json_bytes(&json!(next)));
+        bytes.push(b',');
+    }
+    bytes.extend_from_slice(format!(r#""{field}":["#).as_bytes());
+    for (idx, entry) in entries.iter().enumerate() {
+        if idx > 0 {
+            bytes.push(b',');
+        }
+        bytes.extend_from_slice(entry);
+    }
+    bytes.extend_from_slice(b"]}");
+    bytes
+}
+
+/// The tools that a server serves at one moment, including those that clients find only with `search_tools`.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::{Dispatcher, catalog, tool};
+/// use toolkit_mcp::server::Server;
+///
+/// /// Adds two integers.
+/// #[tool(namespace = "math")]
+/// fn add(a: i32, b: i32) -> i32 {
+///     a + b
+/// }
+///
+/// let server = Server::new(Dispatcher::new(catalog![add]?)?)?;
+/// let listing = server.listing();
+/// let add = listing.get("math_add").ok_or("not served")?;
+/// assert_eq!(add.tool().id().to_string(), "math:add");
+/// assert!(add.json().starts_with(b"{"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Listing(Arc<ServedTools>);
+
+/// A tool of a [`Listing`].
+#[derive(Clone, Copy)]
+pub struct ListedTool<'l> {
+    served: &'l ServedTools,
+    nth: usize,
+}
+
+impl Server {
+    /// Returns the tools that are served now.
+    #[must_use]
+    pub fn listing(&self) -> Listing {
+        Listing(self.served())
+    }
+}
+
+impl Listing {
+    /// Iterates over the tools, in the order of the catalog.
+    pub fn iter(&self) -> impl Iterator<Item = ListedTool<'_>> {
+        (0..self.0.entries.len()).map(|nth| ListedTool { served: &self.0, nth })
+    }
+
+    /// Returns the tool with a name that clients use.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<ListedTool<'_>> {
+        self.0.get(name).map(|nth| ListedTool { served: &self.0, nth })
+    }
+
+    /// Returns true if the tools were not replaced between the two listings.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl<'l> ListedTool<'l> {
+    /// Returns the name that clients use.
+    #[must_use]
+    pub fn name(&self) -> &'l str {
+        &self.served.entries[self.nth].name
+    }
+
+    /// Returns the tool.
+    #[must_use]
+    pub fn tool(&self) -> &'l Tool {
+        self.served.tool(&self.served.entries[self.nth])
+    }
+
+    /// Returns the entry of `tools/list` in revision 2026-07-28, as JSON.
+    #[must_use]
+    pub fn json(&self) -> &'l [u8] {
+        &self.served.listed(Revision::V2026_07_28)[self.nth]
+    }
+}
+
+impl fmt::Debug for Listing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl fmt::Debug for ListedTool<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ListedTool").field(&self.name()).finish()
     }
 }

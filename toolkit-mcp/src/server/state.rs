@@ -18,13 +18,13 @@ use super::ask::{OpenRequests, Sealing, WaitingCalls};
 use super::filter::Filter;
 use super::late::LateCalls;
 use super::logging::LogLevels;
+use super::message::response;
 use super::metrics::Metrics;
-use super::providers::Providers;
 use super::proxied::Proxied;
-use super::reply::response;
 use super::running::Running;
 use super::served::{ServeError, ServedTools};
 use super::status::Status;
+use super::subscriptions::Providers;
 use super::tasks::Tasks;
 
 /// An MCP server. Clones share the server.

@@ -1,11 +1,9 @@
 //! The stdio transport, with one message per line.
 
-mod lines;
 mod output;
-mod process;
 mod reader;
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
@@ -55,7 +53,7 @@ impl Server {
     /// # }
     /// ```
     pub async fn stdio(&self) -> io::Result<()> {
-        let (input, output) = process::take()?;
+        let (input, output) = take()?;
         let mut signals = ShutdownSignals::listen();
         let mut serving = std::pin::pin!(self.pipes(input, output));
         tokio::select! {
@@ -161,4 +159,57 @@ impl Drop for Ending {
         self.server.shared.log_levels.end(&self.session);
         self.output.close();
     }
+}
+
+// Framing: one message per line.
+
+/// The maximum length of a line, in bytes.
+const MAX_LINE_BYTES: usize = 20 << 20;
+
+/// The outcome of reading a line.
+enum Line {
+    Read,
+    TooLong,
+    End,
+}
+
+/// Reads a line without its line ending. Skips a line that is too long.
+fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
+    let n_read = input.by_ref().take(MAX_LINE_BYTES as u64 + 1).read_until(b'\n', line)?;
+    if n_read == 0 {
+        return Ok(Line::End);
+    }
+    if line.last() == Some(&b'\n') {
+        line.pop();
+        return Ok(Line::Read);
+    }
+    if n_read <= MAX_LINE_BYTES {
+        // The last line may lack a line ending.
+        return Ok(Line::Read);
+    }
+    line.clear();
+    line.shrink_to(64 << 10);
+    input.skip_until(b'\n')?;
+    Ok(Line::TooLong)
+}
+
+// Exclusive use of the stdin and stdout of the process.
+
+/// Returns the stdin and stdout of the process, and redirects both for the rest of the process: stdin to `/dev/null`,
+/// and stdout to stderr.
+#[cfg(unix)]
+fn take() -> io::Result<(impl Read + Send, impl Write + Send)> {
+    use std::fs::File;
+    use std::os::fd::AsFd;
+
+    let input = io::stdin().as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+    let output = io::stdout().as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stdout(io::stderr())?;
+    Ok((File::from(input), File::from(output)))
+}
+
+#[cfg(not(unix))]
+fn take() -> io::Result<(impl Read + Send, impl Write + Send)> {
+    Ok((io::stdin(), io::stdout()))
 }

@@ -1,25 +1,28 @@
 //! Requests for tasks (`tasks/…`).
 
-mod answer;
-mod offer;
-mod poll;
-mod result;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::vec::IntoIter;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use toolkit::Tool;
+use tokio::sync::watch;
+use tokio::task::{AbortHandle, JoinSet};
+use toolkit::call::ask::Question;
 use toolkit::mcp::Revision;
+use toolkit::{CancelToken, Tool};
 
-pub(super) use self::answer::{TaskRequest, detailed};
-pub(super) use self::offer::{declares_tasks, missing_extension};
-pub(super) use self::result::TaskResult;
+use super::ask::{Modes, parse_answer, request};
+use super::call::{CallEvent, CallResponse, Events, declares_tasks, missing_extension};
 use super::json_text::text;
+use super::message::{Code, RpcError, json_bytes, response};
 use super::meta::Meta;
 use super::peer::Peer;
-use super::reply::{Code, RpcError};
+use super::running::{Registered, cancelled_by};
 use super::state::Server;
-use super::tasks::{RELATED_TASK, TaskTool};
+use super::tasks::{LiveTask, Outcome, RELATED_TASK, Record, TaskTool, TaskView};
 
 /// The error of a task of an earlier process whose tool is not served.
 pub(super) struct NotServed;
@@ -148,4 +151,340 @@ fn answers(params: Option<&RawValue>) -> Result<Map<String, Value>, RpcError> {
     let invalid = || RpcError::new(Code::InvalidParams, "`inputResponses` must be an object");
     let params: Params = serde_json::from_str(params.ok_or_else(invalid)?.get()).map_err(|_| invalid())?;
     Ok(params.answers)
+}
+
+// The answers to `tasks/get`, `tasks/update` and `tasks/cancel`.
+
+/// The result of a request that the server has accepted.
+const ACCEPTED: &[u8] = br#"{"resultType":"complete"}"#;
+
+/// A request for a task.
+pub(super) struct TaskRequest {
+    server: Server,
+    id: Box<RawValue>,
+    revision: Revision,
+    task_id: String,
+    /// The identity of the caller.
+    owner: Option<String>,
+    /// The session before revision 2026-07-28, and the ways in which the client can ask its user.
+    session: Option<(Box<str>, Modes)>,
+    action: Action,
+}
+
+impl TaskRequest {
+    /// Returns the tool of the task; see [`Server::tool_of_task`].
+    pub(super) fn tool(&self) -> Option<Result<Tool, NotServed>> {
+        self.server.tool_of_task(&self.task_id, self.owner.as_deref())
+    }
+
+    /// Answers the request.
+    pub(super) async fn answer(&self) -> CallResponse {
+        let bytes = match self.result().await {
+            Ok(result) => response(&self.id, self.server.shared.meta_fields(self.revision), &result),
+            Err(error) => error.to_response(Some(&self.id)),
+        };
+        CallResponse { bytes, is_bad_request: false, is_cancelled: false }
+    }
+
+    async fn result(&self) -> Result<Vec<u8>, RpcError> {
+        let live = self.server.shared.tasks.live(&self.task_id, self.owner.as_deref());
+        match (&self.action, live) {
+            (Action::Get, Some(task)) => Ok(self.write(&task.record(), Some(&task))),
+            (Action::Get, None) => self.ended().await.map(|record| self.write(&record, None)),
+            (Action::Cancel, live) => self.cancel(live.as_deref()).await,
+            (Action::Update(answers), Some(task)) => {
+                // Other keys were answered before, or never asked.
+                for (key, _) in task.questions() {
+                    if let Some(answer) = answers.get(&key) {
+                        let answer =
+                            parse_answer(answer).map_err(|reason| RpcError::new(Code::InvalidParams, reason))?;
+                        task.answer(&key, answer);
+                    }
+                }
+                Ok(ACCEPTED.to_vec())
+            }
+            (Action::Update(_), None) => self.ended().await.map(|_| ACCEPTED.to_vec()),
+        }
+    }
+
+    async fn cancel(&self, live: Option<&LiveTask>) -> Result<Vec<u8>, RpcError> {
+        let is_legacy = self.revision == Revision::V2025_11_25;
+        let Some(task) = live else {
+            let record = self.ended().await?;
+            if is_legacy {
+                let status = record.view(self.revision, None).status();
+                let message = format!("the task has already ended with the status `{status}`");
+                return Err(RpcError::new(Code::InvalidParams, message));
+            }
+            return Ok(ACCEPTED.to_vec());
+        };
+        task.cancel();
+        if !is_legacy {
+            return Ok(ACCEPTED.to_vec());
+        }
+        task.ended().await;
+        self.ended().await.map(|record| self.write(&record, None))
+    }
+
+    /// Returns the record of a task whose call has ended.
+    async fn ended(&self) -> Result<Arc<Record>, RpcError> {
+        let record = self.server.shared.tasks.ended(&self.task_id, self.owner.as_deref()).await?;
+        record.ok_or_else(unknown_task)
+    }
+
+    /// Writes `GetTaskResult`.
+    fn write(&self, record: &Record, live: Option<&LiveTask>) -> Vec<u8> {
+        let view = view(record, live, self.revision);
+        match self.revision {
+            Revision::V2025_11_25 => json_bytes(&view),
+            _ => json_bytes(&view.result_type("complete")),
+        }
+    }
+}
+
+/// Returns a task with its outcome or its open questions (`DetailedTask`), and the `_meta` of a notification.
+pub(super) fn detailed<'r>(record: &'r Record, live: Option<&LiveTask>, meta: &'r RawValue) -> TaskView<'r> {
+    view(record, live, Revision::V2026_07_28).meta(meta)
+}
+
+fn view<'r>(record: &'r Record, live: Option<&LiveTask>, revision: Revision) -> TaskView<'r> {
+    let questions = live.map(LiveTask::questions).unwrap_or_default();
+    let requests = questions.iter().map(|(key, question)| (key.clone(), request(question))).collect();
+    record.view(revision, (!questions.is_empty()).then_some(requests))
+}
+
+// Questions to clients before revision 2026-07-28 that poll a task until its end.
+//
+// A task sends its questions while the client waits for `tasks/result`, which the specification recommends as soon as
+// the status is `input_required`. Clients of the package `ext-tasks` never do so before the end. For them, the questions
+// precede the response of the next `tasks/get`.
+
+/// The questions of a task, and then the response of the request.
+pub(super) struct TaskEvents {
+    request: TaskRequest,
+    questions: IntoIter<Vec<u8>>,
+}
+
+impl TaskRequest {
+    /// Answers the request after the questions that the client must answer.
+    pub(super) fn events(self) -> TaskEvents {
+        let questions = self.questions().into_iter();
+        TaskEvents { request: self, questions }
+    }
+
+    fn questions(&self) -> Vec<Vec<u8>> {
+        let (Action::Get, Some((session, modes))) = (&self.action, &self.session) else { return Vec::new() };
+        let shared = &self.server.shared;
+        let Some(task) = shared.tasks.live(&self.task_id, self.owner.as_deref()) else { return Vec::new() };
+        let mut messages = Vec::new();
+        for (key, question) in task.questions_of_poll(session) {
+            if !modes.includes(question.mode()) {
+                continue;
+            }
+            let Ok(mut request) = shared.requests.open(session, self.owner.clone(), &question) else { continue };
+            messages.push(request.message_with_meta(related(&self.task_id)));
+            let task: Arc<LiveTask> = Arc::clone(&task);
+            tokio::spawn(async move {
+                tokio::select! {
+                    // After an error of the client, the question stays open until its timeout.
+                    Ok(answer) = request.answer() => task.answer(&key, answer),
+                    () = task.closed(&key) => {}
+                }
+            });
+        }
+        messages
+    }
+}
+
+impl Events for TaskEvents {
+    async fn next(&mut self) -> CallEvent {
+        match self.questions.next() {
+            Some(message) => CallEvent::Message(message),
+            None => CallEvent::Response(self.request.answer().await),
+        }
+    }
+}
+
+// `tasks/result`, which up to revision 2025-11-25 waits for the end of a task. Meanwhile, it carries the questions of
+// the task to the user.
+
+/// A client that waits for the result of a task.
+pub(super) struct TaskResult {
+    server: Server,
+    id: Box<RawValue>,
+    task_id: String,
+    /// The identity of the caller.
+    owner: Option<String>,
+    /// The session to which requests are sent, and the ways in which the client can ask its user.
+    session: Option<(Box<str>, Modes)>,
+    registered: Option<Registered>,
+    /// Cancelled when the client can send no more messages.
+    end: Option<CancelToken>,
+    /// The task while its call runs.
+    live: Option<(Arc<LiveTask>, watch::Receiver<()>)>,
+    /// The questions that were sent, by their keys in the task.
+    sent: HashMap<String, Sent>,
+    waiting: JoinSet<()>,
+    messages: Vec<Vec<u8>>,
+}
+
+/// A question that was sent.
+struct Sent {
+    waiting: AbortHandle,
+    is_answered: Arc<AtomicBool>,
+    /// The notification that cancels the request.
+    cancellation: Vec<u8>,
+}
+
+impl TaskResult {
+    fn new(
+        server: &Server,
+        id: Box<RawValue>,
+        task_id: String,
+        owner: Option<String>,
+        session: Option<(Box<str>, Modes)>,
+        registered: Option<Registered>,
+        end: Option<CancelToken>,
+    ) -> Self {
+        let live = server.shared.tasks.live(&task_id, owner.as_deref()).map(|task| {
+            let mut changes = task.changes();
+            // Questions that are open already must be sent too.
+            changes.mark_changed();
+            (task, changes)
+        });
+        Self {
+            server: server.clone(),
+            id,
+            task_id,
+            owner,
+            session,
+            registered,
+            end,
+            live,
+            sent: HashMap::new(),
+            waiting: JoinSet::new(),
+            messages: Vec::new(),
+        }
+    }
+
+    /// Returns the tool of the task; see [`Server::tool_of_task`].
+    pub(super) fn tool(&self) -> Option<Result<Tool, NotServed>> {
+        self.server.tool_of_task(&self.task_id, self.owner.as_deref())
+    }
+
+    /// Waits for the response without sending messages.
+    pub(super) async fn answer(mut self) -> CallResponse {
+        self.session = None;
+        loop {
+            if let CallEvent::Response(response) = self.next().await {
+                return response;
+            }
+        }
+    }
+
+    /// Sends the questions that were opened, and cancels those that were closed.
+    fn send_questions(&mut self, task: &Arc<LiveTask>) {
+        self.cancel_all_but(&task.questions());
+        let Some((session, modes)) = &self.session else { return };
+        let open = task.questions_of_result(session);
+        for (key, question) in open {
+            if self.sent.contains_key(&key) || !modes.includes(question.mode()) {
+                continue;
+            }
+            let requests = &self.server.shared.requests;
+            let Ok(mut request) = requests.open(session, self.owner.clone(), &question) else { continue };
+            self.messages.push(request.message_with_meta(related(&self.task_id)));
+            let cancellation = request.cancellation();
+            let (task, asked, is_answered) = (Arc::clone(task), key.clone(), Arc::new(AtomicBool::new(false)));
+            let answered = Arc::clone(&is_answered);
+            let waiting = self.waiting.spawn(async move {
+                // After an error of the client, the question stays open until its timeout.
+                let answer = request.answer().await;
+                answered.store(true, Ordering::Release);
+                if let Ok(answer) = answer {
+                    task.answer(&asked, answer);
+                }
+            });
+            self.sent.insert(key, Sent { waiting, is_answered, cancellation });
+        }
+    }
+
+    /// Cancels the requests of questions that are not open any longer, since another request has answered them or the
+    /// task does not wait for them.
+    fn cancel_all_but(&mut self, open: &[(String, Question)]) {
+        let closed = self.sent.extract_if(|key, _| !open.iter().any(|(open, _)| open == key));
+        for (_, sent) in closed {
+            sent.waiting.abort();
+            if !sent.is_answered.load(Ordering::Acquire) {
+                self.messages.push(sent.cancellation);
+            }
+        }
+    }
+
+    fn interrupted(&self) -> CallEvent {
+        let message = "the server is shutting down; request the result of the task again later";
+        let bytes = RpcError::new(Code::Internal, message).to_response(Some(&self.id));
+        CallEvent::Response(CallResponse { bytes, is_bad_request: false, is_cancelled: false })
+    }
+
+    async fn response(&self) -> Vec<u8> {
+        match self.result().await {
+            Ok(response) => response,
+            Err(error) => error.to_response(Some(&self.id)),
+        }
+    }
+
+    /// Returns the response of the call, with a reference to the task.
+    async fn result(&self) -> Result<Vec<u8>, RpcError> {
+        let record = self.server.shared.tasks.ended(&self.task_id, self.owner.as_deref()).await?;
+        let record = record.ok_or_else(unknown_task)?;
+        match record.outcome() {
+            Some(Outcome::Completed { result, .. }) => {
+                let mut meta = json_bytes(&json!({ "_meta": related(&self.task_id) }));
+                // Removes the braces and adds a comma, so that the fields of the result can follow.
+                meta.remove(0);
+                meta.pop();
+                meta.push(b',');
+                Ok(response(&self.id, &meta, result.get().as_bytes()))
+            }
+            Some(Outcome::Failed(error)) => {
+                let error: Value = serde_json::from_str(error.get()).unwrap_or_default();
+                Ok(json_bytes(&json!({ "jsonrpc": "2.0", "id": self.id, "error": error })))
+            }
+            Some(Outcome::Cancelled) => Err(RpcError::new(Code::Internal, "the task was cancelled")),
+            None => Err(unknown_task()),
+        }
+    }
+}
+
+impl Events for TaskResult {
+    async fn next(&mut self) -> CallEvent {
+        loop {
+            if !self.messages.is_empty() {
+                return CallEvent::Message(self.messages.remove(0));
+            }
+            let cancelled = self.registered.as_ref().map(|registered| registered.token().clone());
+            let Some((task, changes)) = &mut self.live else { break };
+            let task = Arc::clone(task);
+            tokio::select! {
+                _ = changes.changed() => {}
+                () = cancelled_by(cancelled) => return CallEvent::Response(CallResponse {
+                    bytes: Vec::new(),
+                    is_bad_request: false,
+                    is_cancelled: true,
+                }),
+                // The client can request the result again. A task that waits for its user must not delay the shutdown.
+                () = self.server.shared.shutdown.cancelled() => return self.interrupted(),
+                () = cancelled_by(self.end.clone()) => return self.interrupted(),
+            }
+            if task.has_ended() {
+                self.live = None;
+                self.cancel_all_but(&[]);
+                continue;
+            }
+            self.send_questions(&task);
+        }
+        let bytes = self.response().await;
+        CallEvent::Response(CallResponse { bytes, is_bad_request: false, is_cancelled: false })
+    }
 }

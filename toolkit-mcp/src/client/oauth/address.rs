@@ -6,7 +6,7 @@ use reqwest::Url;
 use tokio::net::lookup_host;
 
 use super::error::shown;
-use crate::client::local::is_local;
+use crate::client::authorizer::is_local;
 
 /// The rules for addresses that a server or its metadata contains.
 ///

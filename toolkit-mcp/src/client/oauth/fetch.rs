@@ -10,7 +10,7 @@ use toolkit_http::certificate_failure;
 
 use super::address::AddressPolicy;
 use super::error::{OAuthError, shown};
-use crate::client::local::is_local;
+use crate::client::authorizer::is_local;
 
 /// The maximum size of a response in bytes.
 const MAX_BYTES: usize = 64 << 10;

@@ -1,6 +1,6 @@
 //! Tokens in files.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,7 +11,6 @@ use tokio::time::{Instant, sleep};
 use toolkit::call::SecretString;
 use toolkit::dispatch::BoxFuture;
 
-use super::private;
 use super::store::{TokenLock, TokenStore, TokenStoreError};
 
 /// The maximum size of a record in bytes.
@@ -78,7 +77,7 @@ impl FileTokens {
 impl TokenStore for FileTokens {
     fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<SecretString>, TokenStoreError>> {
         let (directory, path) = (self.directory.clone(), self.path(key, "json"));
-        Box::pin(self.blocking(move || match private::check_directory(&directory) {
+        Box::pin(self.blocking(move || match check_directory(&directory) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             checked => checked.and_then(|()| read(&path)),
         }))
@@ -87,7 +86,7 @@ impl TokenStore for FileTokens {
     fn save<'a>(&'a self, key: &'a str, record: &'a SecretString) -> BoxFuture<'a, Result<(), TokenStoreError>> {
         let (directory, stem, record) = (self.directory.clone(), stem(key), record.clone());
         Box::pin(self.blocking(move || {
-            private::create_directory(&directory)?;
+            create_directory(&directory)?;
             replace(&directory, &stem, record.expose())
         }))
     }
@@ -102,8 +101,8 @@ impl TokenStore for FileTokens {
         Box::pin(async move {
             let file = self
                 .blocking(move || {
-                    private::create_directory(&directory)?;
-                    private::open(&path, OpenOptions::new().create(true).truncate(false).write(true))
+                    create_directory(&directory)?;
+                    open(&path, OpenOptions::new().create(true).truncate(false).write(true))
                 })
                 .await?;
             let deadline = Instant::now() + LOCK_TIMEOUT;
@@ -129,12 +128,12 @@ fn stem(key: &str) -> String {
 }
 
 fn read(path: &Path) -> io::Result<Option<SecretString>> {
-    let file = match private::open(path, OpenOptions::new().read(true)) {
+    let file = match open(path, OpenOptions::new().read(true)) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    private::check_readers(&file)?;
+    check_readers(&file)?;
     let mut record = String::new();
     let n_bytes = file.take(MAX_BYTES + 1).read_to_string(&mut record)?;
     match n_bytes as u64 > MAX_BYTES {
@@ -148,7 +147,7 @@ fn replace(directory: &Path, stem: &str, text: &str) -> io::Result<()> {
     let mut random = [0; 8];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
     let temporary = directory.join(format!("{stem}-{}.tmp", HEXLOWER.encode(&random)));
-    let mut file = private::open(&temporary, OpenOptions::new().create_new(true).write(true))?;
+    let mut file = open(&temporary, OpenOptions::new().create_new(true).write(true))?;
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
     drop(file);
     let renamed = written.and_then(|()| fs::rename(&temporary, directory.join(format!("{stem}.json"))));
@@ -181,4 +180,90 @@ fn remove(directory: &Path, stem: &str) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+// Directories and files of the user.
+//
+// On other platforms than Unix, the profiles of users are private.
+
+/// The permission of others to write.
+const WRITE: u32 = 0o022;
+
+/// All permissions of others.
+const ANY: u32 = 0o077;
+
+/// Creates a directory that only the user can read, or checks the existing one.
+pub(super) fn create_directory(directory: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(directory)?;
+    check_directory(directory)
+}
+
+/// Checks that no other user can replace the files of a directory.
+pub(super) fn check_directory(directory: &Path) -> io::Result<()> {
+    let metadata = fs::metadata(directory)?;
+    if !is_own(&metadata) {
+        return Err(denied("the directory belongs to another user"));
+    }
+    match is_open_to_others(&metadata, WRITE) {
+        true => Err(denied("other users can write to the directory; remove their permission")),
+        false => Ok(()),
+    }
+}
+
+/// Opens or creates a regular file of the user. A link is an error, and a pipe does not block the thread.
+pub(super) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+
+        use rustix::fs::OFlags;
+
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+        options.mode(0o600).custom_flags(flags.bits().cast_signed());
+    }
+    let file = options.open(path)?;
+    let metadata = file.metadata()?;
+    match metadata.is_file() && is_own(&metadata) {
+        true => Ok(file),
+        false => Err(denied("a file belongs to another user, or is not a regular file; remove it")),
+    }
+}
+
+/// Checks that no other user can read a file.
+pub(super) fn check_readers(file: &File) -> io::Result<()> {
+    match is_open_to_others(&file.metadata()?, ANY) {
+        true => Err(denied("other users can read a file; remove it and log in again")),
+        false => Ok(()),
+    }
+}
+
+fn denied(message: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, message)
+}
+
+#[cfg(unix)]
+fn is_own(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+
+    metadata.uid() == rustix::process::geteuid().as_raw()
+}
+
+#[cfg(not(unix))]
+fn is_own(_: &Metadata) -> bool {
+    true
+}
+
+#[cfg(unix)]
+fn is_open_to_others(metadata: &Metadata, permissions: u32) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+
+    metadata.permissions().mode() & permissions != 0
+}
+
+#[cfg(not(unix))]
+fn is_open_to_others(_: &Metadata, _: u32) -> bool {
+    false
 }

@@ -8,16 +8,15 @@ use reqwest::{StatusCode, Url};
 use sha2::{Digest, Sha256};
 use tokio::time::timeout;
 
-use super::authorization::{Authorization, initial_scopes};
+use super::authorization::{Authorization, initial_scopes, store_error};
 use super::challenge::Challenge;
 use super::discovery::{Discovered, discover};
 use super::error::{OAuthError, shown, untrusted};
 use super::grant::{Grant, GrantKind};
 use super::loopback::Loopback;
-use super::records::store_error;
-use super::scopes::OFFLINE_ACCESS;
+use super::register;
+use super::scopes::{self, OFFLINE_ACCESS};
 use super::token::{self, ErrorResponse, Rejected, TokenError};
-use super::{register, scopes};
 
 /// The maximum length of a redirect URL that is pasted.
 const MAX_REDIRECT_LEN: usize = 16 << 10;

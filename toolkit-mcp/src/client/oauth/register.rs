@@ -3,10 +3,10 @@
 use serde::Deserialize;
 use serde_json::json;
 
+use super::discovery::ServerMetadata;
 use super::error::{OAuthError, untrusted};
 use super::fetch::Fetcher;
 use super::grant::{AuthMethod, Client, ClientOrigin};
-use super::metadata::ServerMetadata;
 use super::settings::OAuth;
 use super::token::ErrorResponse;
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::variables::Variables;
+use super::settings::Variables;
 pub(super) use crate::client::oauth::OAuth;
 
 /// The key of the object.

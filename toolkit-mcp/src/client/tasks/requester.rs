@@ -9,9 +9,8 @@ use tokio::time::timeout;
 use toolkit::call::ErrorKind;
 use toolkit::{Context, ToolError};
 
-use super::{CancelOnDrop, CreatedTask};
-use crate::client::capabilities::meta;
-use crate::client::connection::Connection;
+use super::request::{CancelOnDrop, CreatedTask};
+use crate::client::connection::{Connection, meta};
 use crate::client::link::Link;
 use crate::client::list::timed_out;
 use crate::client::remote::Remote;

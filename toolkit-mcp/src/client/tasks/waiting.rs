@@ -11,11 +11,10 @@ use tokio::time::{sleep, timeout};
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
 
-use super::answers::Answers;
 use super::request;
 use super::requester::{Failure, Requester};
-use super::snapshot::{MIN_INTERVAL, Snapshot, Status};
-use crate::client::capabilities::meta;
+use super::snapshot::{Answers, MIN_INTERVAL, Snapshot, Status};
+use crate::client::connection::meta;
 use crate::client::error::{followed, text_of};
 use crate::client::list::timed_out;
 use crate::client::listener::Listener;

@@ -11,10 +11,8 @@ use toolkit::call::ask::{Answer, Asker, Mode, Question};
 use toolkit::dispatch::BoxFuture;
 use toolkit::{Arguments, CancelToken, Tool, ToolError};
 
-use super::elicit::{self, QuestionHash};
-use super::seal::MAX_STATE;
-use super::state::{Answered, Binding, Sealing, State, text};
-use super::{MAX_QUESTIONS, Modes, too_many};
+use super::state::{Answered, Binding, MAX_STATE, Sealing, State, text};
+use super::{MAX_QUESTIONS, Modes, QuestionHash, parse_answer, request, too_many};
 use crate::server::json_text::text as json_text;
 use crate::server::request::Caller;
 
@@ -91,7 +89,7 @@ impl Rounds {
         for (key, hash) in std::mem::take(&mut state.open) {
             // A question without an answer is asked again.
             if let Some(response) = responses.get(&key) {
-                state.answered.push(Answered::new(hash, elicit::answer(response)?));
+                state.answered.push(Answered::new(hash, parse_answer(response)?));
             }
         }
         let answered = state.answered.clone();
@@ -193,7 +191,7 @@ impl Rounds {
         let state = State::new(self.0.resumed.as_ref(), round.answered.clone(), open, kept);
         let binding = Binding::new(&sealing.name, caller, tool, arguments);
         let sealed = binding.and_then(|binding| sealing.seal(state, &binding)).ok_or_else(too_long)?;
-        let requests: Map<String, Value> = std::iter::zip(keys, round.open.iter().map(elicit::request)).collect();
+        let requests: Map<String, Value> = std::iter::zip(keys, round.open.iter().map(request)).collect();
         Ok(json!({ "resultType": "input_required", "inputRequests": requests, "requestState": sealed }))
     }
 

@@ -39,7 +39,7 @@ impl PermitSlot {
     /// # Errors
     ///
     /// Returns the error of the answer, or one if no permit is free afterwards.
-    pub(in crate::server::call) async fn without<T>(
+    pub(super) async fn without<T>(
         &self,
         limiter: &CallLimiter,
         tool: &str,

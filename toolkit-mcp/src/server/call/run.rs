@@ -5,20 +5,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::sync::mpsc::Sender;
 use toolkit::call::ErrorKind;
 use toolkit::call::ask::{Mode, UnsupportedMode};
 use toolkit::dispatch::BlockingThreads;
 use toolkit::mcp::{Revision, write_error, write_result};
-use toolkit::{RunResult, ToolError};
+use toolkit::stream::Event;
+use toolkit::{Context, RunResult, ToolError};
 use toolkit_http::CallPermit;
 use tracing::Instrument;
 
-use super::chunks;
-use super::event::CallResponse;
-use super::request::{Asks, Call, invalid_state};
+use super::{Asks, Call, CallMessage, CallResponse, invalid_state};
 use crate::server::ask::{Outcome, Rounds};
+use crate::server::message::{Code, RpcError, json_bytes, response};
 use crate::server::proxy_uri::backend_name;
-use crate::server::reply::{Code, RpcError, json_bytes, response};
 use crate::server::request::{MissingCapability, Request};
 
 /// The outcome of a call, and the kind of its error.
@@ -80,7 +80,7 @@ async fn run_to_end(call: &Arc<Call<'static>>, permit: CallPermit) -> Ended {
     let context = call.context.clone().with(blocking_threads(Arc::clone(call), permit));
     let mut work = pin!(async {
         match call.chunks.receiver() {
-            Some(chunks) => Box::pin(chunks::run(call, &context, chunks)).await,
+            Some(chunks) => Box::pin(run_in_chunks(call, &context, chunks)).await,
             None => call.served.prepared(call.entry()).call_with(&context, call.arguments.borrowed()).await,
         }
     });
@@ -193,4 +193,33 @@ impl Call<'_> {
     fn is_cancelled(&self) -> bool {
         self.is_cancellable && self.cancel.is_cancelled()
     }
+}
+
+// The parts of a result as messages, for clients that want them.
+//
+// The protocol has no message for them. A client that sends `"rs.toolkit/chunks": true` in `_meta` of its call, with a progress token,
+// receives each part as JSON in `_meta` of a progress notification, under the key [`CHUNK`]. The response contains the whole
+// result as always.
+
+/// The key in `_meta` of a progress notification.
+pub(super) const CHUNK: &str = "rs.toolkit/chunk";
+
+/// Runs the tool of a call and sends the parts of its result. A slow client slows the tool down.
+pub(super) async fn run_in_chunks(
+    call: &Arc<Call<'static>>,
+    context: &Context,
+    chunks: &Sender<CallMessage>,
+) -> Result<RunResult, ToolError> {
+    let mut events = call.served.dispatcher.stream_with(context, &call.entry().id, call.arguments.borrowed());
+    while let Some(event) = events.next().await {
+        match event.event {
+            // Without a receiver, the call is about to be dropped.
+            Event::Chunk(chunk) => drop(chunks.send(CallMessage::Chunk(chunk)).await),
+            Event::Done(result) => return Ok(result),
+            Event::Error(error) => return Err(error),
+            // The listener of the context receives progress.
+            _ => {}
+        }
+    }
+    Err(ToolError::cancelled())
 }

@@ -15,14 +15,13 @@ use toolkit::call::{ErrorKind, Progress};
 use toolkit::stream::Chunk;
 use toolkit_http::{CallPermit, Overloaded, Task};
 
-use super::chunks::CHUNK;
-use super::event::{CallEvent, CallResponse};
-use super::message::CallMessage;
-use super::request::{Asks, Call};
-use super::run::{Ended, run};
-use super::watch::Watch;
-use crate::server::reply::notification;
+use super::run::{CHUNK, Ended, run};
+use super::{Asks, Call, CallEvent, CallMessage, CallResponse};
+use crate::server::message::notification;
+use crate::server::metrics::{CallMetrics, GaugeGuard};
 use crate::server::running::{Registered, cancelled_by};
+use crate::server::served::ServedTool;
+use crate::server::state::Shared;
 use crate::server::tasks::LiveTask;
 
 /// The time by which a tool's own timeout may be exceeded before the server ends the call. The dispatcher may measure
@@ -350,5 +349,38 @@ pub(super) async fn reached(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => tokio::time::sleep_until(deadline).await,
         None => pending().await,
+    }
+}
+
+/// Records the metrics of a call. A call that is dropped before its end counts as cancelled.
+pub(super) struct Watch {
+    metrics: Arc<CallMetrics>,
+    started: std::time::Instant,
+    has_ended: bool,
+    running: Option<GaugeGuard>,
+}
+
+impl Watch {
+    pub(super) fn new(entry: &ServedTool, shared: &Shared) -> Self {
+        Self {
+            metrics: Arc::clone(&entry.metrics),
+            started: std::time::Instant::now(),
+            has_ended: false,
+            running: Some(shared.metrics.running.increment()),
+        }
+    }
+
+    pub(super) fn ended(&mut self, failure: Option<ErrorKind>) {
+        self.has_ended = true;
+        self.running = None;
+        self.metrics.record(failure, self.started.elapsed());
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            self.ended(Some(ErrorKind::Cancelled));
+        }
     }
 }

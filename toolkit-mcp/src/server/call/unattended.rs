@@ -12,10 +12,9 @@ use tokio::sync::Notify;
 use toolkit::CancelToken;
 use toolkit_http::{CallPermit, ToolBatch};
 
-use super::event::{CallEvent, CallResponse};
-use super::request::Call;
 use super::run::{Ended, run};
 use super::running::RunningCall;
+use super::{Call, CallEvent, CallResponse};
 
 /// The interval at which the attendant looks for calls without a task. A call is without one for at most twice as long.
 const TICK: Duration = Duration::from_millis(5);

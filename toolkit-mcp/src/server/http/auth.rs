@@ -1,13 +1,13 @@
 //! Authentication with bearer tokens (RFC 6750), and the scopes that they need.
 
 #[cfg(feature = "jwt")]
-mod algorithm;
-mod challenge;
+mod fetch;
 #[cfg(feature = "jwt")]
 mod jwks;
 #[cfg(feature = "jwt")]
 mod jwt;
-mod resource;
+#[cfg(feature = "jwt")]
+mod key;
 mod scopes;
 
 use std::collections::HashMap;
@@ -21,17 +21,16 @@ use toolkit::dispatch::BoxFuture;
 use toolkit_http::bearer;
 
 #[cfg(feature = "jwt")]
-pub use self::algorithm::Algorithm;
-use self::challenge::Challenge;
-#[cfg(feature = "jwt")]
 pub use self::jwks::{Jwks, JwksError};
 #[cfg(feature = "jwt")]
 pub use self::jwt::{Jwt, JwtIssuer};
-pub(super) use self::resource::{Resource, WELL_KNOWN};
-use self::scopes::Scopes;
-use super::rejection::Rejection;
-use crate::server::access::Access;
+#[cfg(feature = "jwt")]
+pub use self::key::Algorithm;
+use self::scopes::{Challenge, Scopes};
+pub(super) use self::scopes::{Resource, WELL_KNOWN};
+use super::response::Rejection;
 use crate::server::headers::is_modern;
+use crate::server::peer::Access;
 use crate::server::request::Caller;
 use crate::server::state::Server;
 

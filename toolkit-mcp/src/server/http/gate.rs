@@ -1,20 +1,21 @@
 //! Admission of requests: host, origin, authentication and rate limit.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
-
-use super::auth::{Auth, WELL_KNOWN};
-use super::rate::Rate;
-use super::receive::Received;
-use super::rejection::Rejection;
-use crate::server::metrics::RejectReason;
-use crate::server::reply::Code;
-use crate::server::request::Caller;
-use crate::server::task_requests::NotServed;
 use toolkit::Tool;
 use toolkit_http::{Connection, HostGuard};
+
+use super::auth::{Auth, WELL_KNOWN};
+use super::receive::Received;
+use super::response::Rejection;
+use crate::server::message::Code;
+use crate::server::metrics::RejectReason;
+use crate::server::request::Caller;
+use crate::server::task_requests::NotServed;
 
 /// The checks that each request has to pass.
 #[derive(Debug)]
@@ -142,4 +143,54 @@ fn keep_reserved(connection: Option<&Connection>) -> Result<(), Rejection> {
     let message = "the limit of connections is reached; try again later";
     let rejection = Rejection::new(RejectReason::Overloaded, StatusCode::SERVICE_UNAVAILABLE, message);
     Err(rejection.with_code(Code::Internal).with_header(header::CONNECTION, HeaderValue::from_static("close")))
+}
+
+// The rate limit of clients, with a token bucket for each.
+
+/// The number of clients from which on full buckets are removed.
+const MAX_CLIENTS: usize = 16 << 10;
+
+/// A rate limiter.
+#[derive(Debug)]
+pub(super) struct Rate {
+    per_second: f64,
+    at_once: f64,
+    buckets: Mutex<HashMap<String, Bucket>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    left: f64,
+    at: Instant,
+}
+
+impl Rate {
+    pub(super) fn new(per_second: u32, at_once: u32) -> Self {
+        Self { per_second: f64::from(per_second.max(1)), at_once: f64::from(at_once.max(1)), buckets: Mutex::default() }
+    }
+
+    /// Takes a token from the bucket of a client. If it is empty, returns the time until there is one.
+    pub(super) fn take(&self, client: &str) -> Result<(), Duration> {
+        let now = Instant::now();
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        if buckets.len() >= MAX_CLIENTS && !buckets.contains_key(client) {
+            buckets.retain(|_, bucket| self.left(bucket, now) < self.at_once);
+            if buckets.len() >= MAX_CLIENTS {
+                return Err(Duration::from_secs(1));
+            }
+        }
+        let full = Bucket { left: self.at_once, at: now };
+        let bucket = buckets.entry(client.to_owned()).or_insert(full);
+        let left = self.left(bucket, now);
+        if left < 1.0 {
+            return Err(Duration::from_secs_f64((1.0 - left) / self.per_second));
+        }
+        *bucket = Bucket { left: left - 1.0, at: now };
+        Ok(())
+    }
+
+    fn left(&self, bucket: &Bucket, now: Instant) -> f64 {
+        let rested = now.saturating_duration_since(bucket.at).as_secs_f64();
+        (bucket.left + rested * self.per_second).min(self.at_once)
+    }
 }

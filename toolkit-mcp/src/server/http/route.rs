@@ -6,8 +6,8 @@ use http::{HeaderMap, Method, Response, Uri};
 use toolkit::Tool;
 use toolkit::dispatch::BoxFuture;
 
-use super::body::Body;
-use crate::server::access::Access;
+use super::response::Body;
+use crate::server::peer::Access;
 use crate::server::request::Caller;
 use crate::server::state::Server;
 

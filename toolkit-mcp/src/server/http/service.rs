@@ -14,19 +14,15 @@ use http::{HeaderMap, Method, Request, Response, StatusCode};
 use toolkit_http::{BodyError, BodyReader, Connection, EventStreamPermit, Limits};
 
 use super::auth::WELL_KNOWN;
-use super::body::Body;
 use super::gate::Gate;
-use super::receive::{Received, receive};
-use super::rejection::Rejection;
-use super::response::{accepted, call_response, events, json, preflight, text};
+use super::receive::{Received, Sessions, receive};
+use super::response::{self, Body, Rejection, accepted, call_response, events, json, preflight, text};
 use super::route::{Admission, Route, RouteRequest};
-use super::session::Sessions;
-use super::sse;
 use crate::server::call::{CallEvent, Events};
 use crate::server::headers::is_modern;
 use crate::server::listen::Listen;
+use crate::server::message::{Code, json_bytes};
 use crate::server::metrics::RejectReason;
-use crate::server::reply::{Code, json_bytes};
 use crate::server::request::Caller;
 use crate::server::state::Server;
 
@@ -294,20 +290,20 @@ impl Inner {
 async fn run(mut call: impl Events) -> Response<Body> {
     let first = match call.early().await {
         Some(first) => Some(first),
-        None => sse::awake(call.next()).await,
+        None => response::awake(call.next()).await,
     };
     match first {
         // A call that ends before it reports progress needs no stream.
         Some(CallEvent::Response(response)) => call_response(response),
-        Some(CallEvent::Message(first)) => events(sse::of_call(Some(first), call)),
-        None => events(sse::of_call(None, call)),
+        Some(CallEvent::Message(first)) => events(response::of_call(Some(first), call)),
+        None => events(response::of_call(None, call)),
     }
 }
 
 /// Creates an event stream of changes, within the limit of event streams.
 fn listening(listen: Listen, connection: Option<&Connection>) -> Result<Response<Body>, Rejection> {
     let permit = event_stream(connection)?;
-    Ok(events(sse::of_changes(listen, permit)))
+    Ok(events(response::of_changes(listen, permit)))
 }
 
 /// Takes a permit for an event stream. A connection of the host's own server has no limit.

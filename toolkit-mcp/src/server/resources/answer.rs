@@ -11,12 +11,12 @@ use toolkit::resource::ResourceWatch;
 use toolkit::{CancelToken, Context, ToolError};
 use toolkit_http::CallPermit;
 
-use super::{list, read};
-use crate::server::access::Access;
+use super::read;
 use crate::server::call::CallResponse;
+use crate::server::message::{Code, RpcError};
 use crate::server::metrics::ResourceMetric;
+use crate::server::peer::Access;
 use crate::server::proxy_uri::decode;
-use crate::server::reply::{Code, RpcError};
 use crate::server::running::Registered;
 use crate::server::state::{Server, Shared};
 
@@ -105,9 +105,9 @@ impl ResourceRequest {
                 }
                 let access = access.as_ref();
                 match action {
-                    Action::List { after } => list::resources(shared, &context, revision, after, scope, access).await,
+                    Action::List { after } => read::resources(shared, &context, revision, after, scope, access).await,
                     Action::Templates { after } => {
-                        list::templates(shared, &context, revision, after, scope, access).await
+                        read::templates(shared, &context, revision, after, scope, access).await
                     }
                     Action::Read { uri } => read::read(shared, &context, revision, uri, scope).await,
                     Action::Subscribe { session, uri } => read::subscribe(shared, &context, &session, uri).await,
@@ -132,7 +132,7 @@ impl ResourceRequest {
         };
         timer.end(outcome.as_ref().err().map(Failed::kind));
         let bytes = match outcome {
-            Ok(result) => crate::server::reply::response(&id, shared.meta_fields(revision), &result),
+            Ok(result) => crate::server::message::response(&id, shared.meta_fields(revision), &result),
             Err(failed) => failed.describe(revision).to_response(Some(&id)),
         };
         CallResponse { bytes, is_bad_request: false, is_cancelled: registered.is_some() && cancel.is_cancelled() }

@@ -9,16 +9,14 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use toolkit::CancelToken;
 use toolkit_http::ToolBatch;
 
-use super::lines::{Line, MAX_LINE_BYTES, read_line};
 use super::output::{Held, Output, Responder};
+use super::{Line, MAX_LINE_BYTES, read_line};
 use crate::server::ask::Modes;
-use crate::server::batch::{Batch, is_batch};
 use crate::server::call::{Attendant, Call, CallEvent, Events, Respond, Unattended};
 use crate::server::listen::Listen;
-use crate::server::message::Message;
-use crate::server::methods::Routed;
+use crate::server::message::{Code, Message, RpcError};
+use crate::server::methods::{Batch, Routed, is_batch};
 use crate::server::peer::Peer;
-use crate::server::reply::{Code, RpcError};
 use crate::server::state::Server;
 
 /// The approximate memory of a request apart from its bytes.

@@ -13,10 +13,9 @@ use toolkit_http::ToolPool;
 
 use super::index::{Index, TaskTool};
 use super::live::LiveTask;
-use super::memory::TasksInMemory;
 use super::record::{Outcome, Record};
-use super::{TaskLimits, TaskStore};
-use crate::server::reply::{Code, RpcError, json_bytes};
+use super::{TaskLimits, TaskStore, TasksInMemory};
+use crate::server::message::{Code, RpcError, json_bytes};
 
 /// The name of the work of the store in the tool pool.
 const STORE: &str = "tasks";

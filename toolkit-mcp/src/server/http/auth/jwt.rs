@@ -4,9 +4,6 @@
 //! one without these algorithms, or enable features that make its first use panic. The checks of `crit`, of duplicate
 //! members and of the purpose of a key would be here anyway.
 
-mod claims;
-mod header;
-
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -15,10 +12,8 @@ use serde_json::{Map, Value};
 use toolkit::dispatch::BoxFuture;
 use toolkit::schema::json;
 
-use self::claims::Expected;
-use self::header::Header;
-use super::algorithm::Algorithm;
 use super::jwks::{Jwks, JwksError, Unavailable};
+use super::key::Algorithm;
 use super::{TokenError, Verify};
 use crate::server::request::Caller;
 
@@ -239,5 +234,124 @@ impl fmt::Debug for Jwt {
             .field("algorithms", &self.algorithms)
             .field("keys", &self.keys)
             .finish_non_exhaustive()
+    }
+}
+
+// The header of a JWT.
+
+/// The maximum length of the id of a key in bytes.
+const MAX_KEY_ID_BYTES: usize = 1024;
+
+/// The part of a header that selects the key.
+struct Header {
+    algorithm: Algorithm,
+    key_id: Option<String>,
+}
+
+impl Header {
+    /// Reads a header. Keys and links to keys in it (`jwk`, `jku`, `x5c`, `x5u`) are ignored: the sender of the token
+    /// chooses them.
+    ///
+    /// # Errors
+    ///
+    /// Returns the rule that the header violates.
+    fn read(header: &Map<String, Value>, algorithms: &[Algorithm], at_jwt_only: bool) -> Result<Self, &'static str> {
+        let algorithm = header.get("alg").and_then(Value::as_str).and_then(Algorithm::from_name);
+        let algorithm = algorithm.filter(|algorithm| algorithms.contains(algorithm));
+        let algorithm = algorithm.ok_or("its algorithm (`alg`) is not in the list of the server")?;
+        // RFC 7515, 4.1.11: unknown critical extensions must be rejected. `b64` changes what was signed (RFC 7797).
+        if header.contains_key("crit") || header.contains_key("b64") {
+            return Err("it requires extensions (`crit`), which are not supported");
+        }
+        let typ = match header.get("typ") {
+            Some(typ) => typ.as_str().ok_or("its type (`typ`) must be a string")?.to_ascii_lowercase(),
+            None => String::new(),
+        };
+        match typ.strip_prefix("application/").unwrap_or(&typ) {
+            "at+jwt" => {}
+            "jwt" | "" if !at_jwt_only => {}
+            _ => return Err("its type (`typ`) is not that of an access token"),
+        }
+        let key_id = match header.get("kid") {
+            Some(Value::String(id)) if id.len() <= MAX_KEY_ID_BYTES => Some(id.clone()),
+            Some(_) => return Err("the id of its key (`kid`) must be a short string"),
+            None => None,
+        };
+        Ok(Self { algorithm, key_id })
+    }
+}
+
+// The claims of a JWT.
+
+/// The claims that a token must have.
+#[derive(Debug)]
+struct Expected {
+    issuer: String,
+    audiences: Vec<String>,
+    leeway: Duration,
+}
+
+impl Expected {
+    /// Checks the claims of a token at `now`, in seconds since 1970, and returns its caller.
+    ///
+    /// # Errors
+    ///
+    /// Returns the rule that the claims violate.
+    fn check(&self, claims: Map<String, Value>, now: f64) -> Result<Caller, &'static str> {
+        if claims.get("iss").and_then(Value::as_str) != Some(&self.issuer) {
+            return Err("it is from another issuer (`iss`)");
+        }
+        let audiences = claims.get("aud").and_then(one_or_several).ok_or("its audience (`aud`) is missing")?;
+        if !audiences.iter().any(|audience| self.audiences.iter().any(|own| own == audience)) {
+            return Err("it is for another audience (`aud`)");
+        }
+        self.check_times(&claims, now)?;
+        let text = |name: &str| match claims.get(name) {
+            Some(Value::String(text)) => Ok(Some(text.as_str())),
+            Some(_) => Err("`sub`, `client_id` and `azp` must be strings"),
+            None => Ok(None),
+        };
+        let subject = text("sub")?.filter(|subject| !subject.is_empty()).ok_or("its subject (`sub`) is missing")?;
+        // The name of the claim in OpenID Connect, which many servers use in access tokens too.
+        let client = text("client_id")?.or(text("azp")?);
+        let mut caller = Caller::named(subject).with_issuer(&*self.issuer);
+        if let Some(client) = client {
+            caller = caller.with_client_id(client);
+        }
+        Ok(caller.with_scopes(scopes(&claims)?).with_claims(claims))
+    }
+
+    fn check_times(&self, claims: &Map<String, Value>, now: f64) -> Result<(), &'static str> {
+        let time = |name: &str| match claims.get(name) {
+            Some(time) => time.as_f64().map(Some).ok_or("`exp`, `nbf` and `iat` must be numbers"),
+            None => Ok(None),
+        };
+        let leeway = self.leeway.as_secs_f64();
+        let expires = time("exp")?.ok_or("its expiration time (`exp`) is missing")?;
+        if expires <= now - leeway {
+            return Err("it has expired");
+        }
+        if [time("nbf")?, time("iat")?].into_iter().flatten().any(|start| start > now + leeway) {
+            return Err("it is not valid yet");
+        }
+        Ok(())
+    }
+}
+
+/// Returns the granted scopes: `scope`, or `scp` as some servers call it.
+fn scopes(claims: &Map<String, Value>) -> Result<Vec<String>, &'static str> {
+    let Some(granted) = claims.get("scope").or_else(|| claims.get("scp")) else {
+        return Ok(Vec::new());
+    };
+    let granted = one_or_several(granted).ok_or("its scopes must be a string or a list of strings")?;
+    Ok(granted.into_iter().flat_map(str::split_ascii_whitespace).map(str::to_owned).collect())
+}
+
+/// Returns the strings of a string or a list of strings.
+fn one_or_several(value: &Value) -> Option<Vec<&str>> {
+    match value {
+        Value::String(one) => Some(vec![one]),
+        Value::Array(several) => several.iter().map(Value::as_str).collect(),
+        _ => None,
     }
 }
