@@ -14,6 +14,7 @@ use toolkit::resource::Resources;
 use toolkit::{CancelToken, Catalog, Dispatcher, Tool};
 use toolkit_http::{CallLimiter, ToolPool};
 
+use super::Server;
 use super::ask::{Keys, OpenRequests, Sealing, StateKey, UsedInMemory, UsedRecord, UsedStates, WaitingCalls};
 use super::filter::Filter;
 use super::late::LateCalls;
@@ -22,7 +23,7 @@ use super::message::json_bytes;
 use super::metrics::Metrics;
 use super::running::Running;
 use super::served::{ServeError, ServedTools};
-use super::state::{CredentialsFn, Search, Server, Shared};
+use super::state::{CredentialsFn, Search, Shared};
 use super::subscriptions::Providers;
 use super::tasks::{TaskLimits, TaskStore, Tasks};
 
@@ -108,24 +109,8 @@ pub struct ServerBuilder {
     task_limits: TaskLimits,
 }
 
-impl Server {
-    /// Creates a server for all tools of a dispatcher, with default settings. See [`Server::builder`] for the settings.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the tools cannot be listed, such as two tools with the same name on the wire.
-    pub fn new(dispatcher: Dispatcher) -> Result<Self, ServeError> {
-        Self::builder(dispatcher).build()
-    }
-
-    /// Creates a builder for a server.
-    pub fn builder(dispatcher: Dispatcher) -> ServerBuilder {
-        ServerBuilder::new(dispatcher)
-    }
-}
-
 impl ServerBuilder {
-    fn new(dispatcher: Dispatcher) -> Self {
+    pub(super) fn new(dispatcher: Dispatcher) -> Self {
         Self {
             dispatcher,
             naming: Naming::default(),

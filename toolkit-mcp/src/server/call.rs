@@ -24,7 +24,7 @@ use toolkit_http::BodyCharge;
 use tracing::Span;
 
 use self::permit::PermitSlot;
-pub(super) use self::task::{declares_tasks, missing_extension};
+pub(super) use self::task::{declares_tasks, missing_extension, task_offer};
 pub(super) use self::unattended::{Attendant, Respond, Unattended};
 use super::ask::{Modes, OpenQuestions, Rounds};
 use super::message::{Code, RpcError};

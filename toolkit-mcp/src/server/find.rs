@@ -16,7 +16,7 @@ use toolkit_search::Summary;
 
 use super::message::{json_bytes, response};
 use super::served::ServedTools;
-use super::state::{Search, Server};
+use super::state::{Search, Shared};
 
 const SEARCH: &str = "search_tools";
 const DESCRIBE: &str = "describe_tool";
@@ -36,7 +36,7 @@ const DESCRIBED: [&str; 5] = ["name", "description", "inputSchema", "outputSchem
 
 /// A request for a search or a description.
 pub(super) struct Find {
-    pub(super) server: Server,
+    pub(super) shared: Arc<Shared>,
     pub(super) served: Arc<ServedTools>,
     pub(super) call: SearchToolCall<'static>,
     pub(super) id: Box<RawValue>,
@@ -46,14 +46,14 @@ pub(super) struct Find {
 impl Find {
     /// Answers the request on a thread of the tool pool and returns the response.
     pub(super) async fn answer(self) -> Vec<u8> {
-        let (shared, id, revision) = (Arc::clone(&self.server.shared), self.id.clone(), self.revision);
+        let (shared, id, revision) = (Arc::clone(&self.shared), self.id.clone(), self.revision);
         let answered = async {
             let permit = shared.calls.acquire(SEARCH).await;
             let permit = permit.map_err(|error| ToolError::new(ErrorKind::Overloaded, error.to_string()))?;
             let found = shared.pool.spawn(SEARCH, async move {
                 let _permit = permit;
-                let result = self.call.answer(&self.served, self.server.shared.search.as_deref(), self.revision);
-                self.server.response(&self.id, self.revision, &result)
+                let result = self.call.answer(&self.served, self.shared.search.as_deref(), self.revision);
+                self.shared.response(&self.id, self.revision, &result)
             });
             found.await.map_err(ToolError::internal)
         };

@@ -26,7 +26,7 @@ pub use self::listening::{HttpError, Listening};
 pub use self::response::Body;
 pub use self::route::{Admission, Route, RouteRequest};
 pub use self::service::Service;
-use super::state::Server;
+use super::Server;
 
 /// The settings of an HTTP server; see [`Server::http`].
 ///

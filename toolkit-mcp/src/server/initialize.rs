@@ -8,66 +8,64 @@ use toolkit::mcp::{LIST_TTL_MS, Revision};
 use super::ask::Modes;
 use super::json_text::text;
 use super::meta::{LEGACY, supported};
-use super::state::Server;
+use super::state::Shared;
 use super::tasks::EXTENSION;
 
-impl Server {
-    /// Returns the result of `initialize`, the first request of clients before 2026-07-28.
-    pub(super) fn initialize(&self, params: Option<&RawValue>) -> Value {
-        #[derive(Default, Deserialize)]
-        struct Params<'m> {
-            #[serde(borrow, rename = "protocolVersion")]
-            version: Option<&'m RawValue>,
-        }
-        let params: Params<'_> = params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default();
-        let wanted = params.version.and_then(|version| text(version.get()));
-        // Negotiation: the version of the client if it is supported, else the newest one, which the client may reject.
-        let version = LEGACY.into_iter().find(|known| wanted.as_deref() == Some(known)).unwrap_or(LEGACY[0]);
-        let mut result = json!({
-            "protocolVersion": version,
-            "capabilities": self.capabilities(Revision::V2025_11_25),
-            "serverInfo": self.shared.info,
-        });
-        if let Some(instructions) = &self.shared.instructions {
-            result["instructions"] = instructions.as_str().into();
-        }
-        result
+/// Returns the result of `initialize`, the first request of clients before 2026-07-28.
+pub(super) fn initialize(shared: &Shared, params: Option<&RawValue>) -> Value {
+    #[derive(Default, Deserialize)]
+    struct Params<'m> {
+        #[serde(borrow, rename = "protocolVersion")]
+        version: Option<&'m RawValue>,
     }
-
-    /// Returns the result of `server/discover` (2026-07-28).
-    pub(super) fn discover(&self) -> Value {
-        let mut result = json!({
-            "resultType": "complete",
-            "supportedVersions": supported(),
-            "capabilities": self.capabilities(Revision::V2026_07_28),
-            "ttlMs": LIST_TTL_MS,
-            "cacheScope": "public",
-        });
-        if let Some(instructions) = &self.shared.instructions {
-            result["instructions"] = instructions.as_str().into();
-        }
-        result
+    let params: Params<'_> = params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default();
+    let wanted = params.version.and_then(|version| text(version.get()));
+    // Negotiation: the version of the client if it is supported, else the newest one, which the client may reject.
+    let version = LEGACY.into_iter().find(|known| wanted.as_deref() == Some(known)).unwrap_or(LEGACY[0]);
+    let mut result = json!({
+        "protocolVersion": version,
+        "capabilities": capabilities(shared, Revision::V2025_11_25),
+        "serverInfo": shared.info,
+    });
+    if let Some(instructions) = &shared.instructions {
+        result["instructions"] = instructions.as_str().into();
     }
+    result
+}
 
-    fn capabilities(&self, revision: Revision) -> Value {
-        let mut capabilities = json!({ "tools": { "listChanged": true }, "logging": {} });
-        if self.shared.has_empty_prompts_and_resources {
-            capabilities["prompts"] = json!({});
-            capabilities["resources"] = json!({});
-        }
-        if self.shared.resources.is_offered() {
-            capabilities["resources"] = json!({ "subscribe": true, "listChanged": true });
-        }
-        if self.served().has_tasks() {
-            match revision {
-                Revision::V2025_11_25 => {
-                    capabilities["tasks"] = json!({ "cancel": {}, "requests": { "tools": { "call": {} } } });
-                }
-                _ => capabilities["extensions"] = json!({ EXTENSION: {} }),
+/// Returns the result of `server/discover` (2026-07-28).
+pub(super) fn discover(shared: &Shared) -> Value {
+    let mut result = json!({
+        "resultType": "complete",
+        "supportedVersions": supported(),
+        "capabilities": capabilities(shared, Revision::V2026_07_28),
+        "ttlMs": LIST_TTL_MS,
+        "cacheScope": "public",
+    });
+    if let Some(instructions) = &shared.instructions {
+        result["instructions"] = instructions.as_str().into();
+    }
+    result
+}
+
+fn capabilities(shared: &Shared, revision: Revision) -> Value {
+    let mut capabilities = json!({ "tools": { "listChanged": true }, "logging": {} });
+    if shared.has_empty_prompts_and_resources {
+        capabilities["prompts"] = json!({});
+        capabilities["resources"] = json!({});
+    }
+    if shared.resources.is_offered() {
+        capabilities["resources"] = json!({ "subscribe": true, "listChanged": true });
+    }
+    if shared.served().has_tasks() {
+        match revision {
+            Revision::V2025_11_25 => {
+                capabilities["tasks"] = json!({ "cancel": {}, "requests": { "tools": { "call": {} } } });
             }
+            _ => capabilities["extensions"] = json!({ EXTENSION: {} }),
         }
-        capabilities
     }
+    capabilities
 }
 
 /// Returns the ways in which a client before 2026-07-28 can ask its user, in the negotiated version.

@@ -20,8 +20,9 @@ use super::message::{Code, RpcError, json_bytes, notification, response};
 use super::peer::Peer;
 use super::resources::watch_readable;
 use super::running::{Registered, cancelled_by};
-use super::state::Server;
+use super::state::Shared;
 use super::subscriptions::{self, Inbox};
+use super::task_requests::tool_of_task;
 use super::task_requests::{NotServed, detailed};
 use super::tasks::{LiveTask, Record, TaskView};
 
@@ -43,7 +44,7 @@ pub(super) struct Listen {
     watched: Option<BoxFuture<'static, Vec<(String, ResourceWatch)>>>,
     /// The tasks that the client has subscribed to.
     tasks: Option<TaskUpdates>,
-    server: Server,
+    shared: Arc<Shared>,
     shutdown: CancelToken,
     state: State,
 }
@@ -58,7 +59,7 @@ enum State {
 impl Listen {
     /// Creates the subscription that a request asks for.
     pub(super) fn new(
-        server: &Server,
+        shared: &Arc<Shared>,
         id: &RawValue,
         params: Option<&RawValue>,
         context: Context,
@@ -83,7 +84,7 @@ impl Listen {
         let invalid = || RpcError::new(Code::InvalidParams, "`params` must have an object `notifications`");
         let params = params.ok_or_else(invalid)?;
         let Params { notifications: mut wanted } = serde_json::from_str(params.get()).map_err(|_| invalid())?;
-        let resources = &server.shared.resources;
+        let resources = &shared.resources;
         if !resources.is_offered() {
             wanted.uris.clear();
         }
@@ -96,10 +97,10 @@ impl Listen {
             return Err(missing_extension());
         }
         let owner = peer.caller.and_then(|caller| caller.identity());
-        let tasks = wanted.tasks.map(|ids| TaskUpdates::new(server, owner, ids)).transpose()?;
+        let tasks = wanted.tasks.map(|ids| TaskUpdates::new(shared, owner, ids)).transpose()?;
         let watched = (!wanted.uris.is_empty())
-            .then(|| -> BoxFuture<'static, _> { Box::pin(watch_readable(server.clone(), context, wanted.uris)) });
-        let registered = peer.session.map(|session| server.shared.running.register(session, id.get()));
+            .then(|| -> BoxFuture<'static, _> { Box::pin(watch_readable(Arc::clone(shared), context, wanted.uris)) });
+        let registered = peer.session.map(|session| shared.running.register(session, id.get()));
         if let Some(None) = registered {
             return Err(RpcError::new(Code::InvalidRequest, "a request with this `id` is already running"));
         }
@@ -110,7 +111,7 @@ impl Listen {
             uris: Vec::new(),
             registered: registered.flatten(),
         };
-        Ok(Self { subscription: Some(subscription), tasks, watched, ..Self::to_changes(server, None) })
+        Ok(Self { subscription: Some(subscription), tasks, watched, ..Self::to_changes(shared, None) })
     }
 
     /// Returns the tools of the tasks that the client subscribes to.
@@ -119,17 +120,17 @@ impl Listen {
     }
 
     /// Creates a stream of all changes of the lists, and of the resources that a session has subscribed to.
-    pub(super) fn to_changes(server: &Server, session: Option<&str>) -> Self {
-        let subscriptions = &server.shared.resources.subscriptions;
+    pub(super) fn to_changes(shared: &Arc<Shared>, session: Option<&str>) -> Self {
+        let subscriptions = &shared.resources.subscriptions;
         Self {
             subscription: None,
-            tools: server.shared.changes.subscribe(),
+            tools: shared.changes.subscribe(),
             resources: subscriptions.list_changes(),
             inbox: session.map(|session| subscriptions.of_session(session)),
             watched: None,
             tasks: None,
-            server: server.clone(),
-            shutdown: server.shared.draining.clone(),
+            shared: Arc::clone(shared),
+            shutdown: shared.draining.clone(),
             state: State::Begun,
         }
     }
@@ -186,7 +187,7 @@ impl Listen {
         tokio::select! {
             watched = watching => {
                 subscription.uris = watched.iter().map(|(uri, _)| uri.clone()).collect();
-                self.inbox = Some(self.server.shared.resources.subscriptions.of_stream(watched));
+                self.inbox = Some(self.shared.resources.subscriptions.of_stream(watched));
             }
             () = self.shutdown.cancelled() => {}
             () = cancelled_by(cancelled) => {}
@@ -301,7 +302,7 @@ const RETRY: Duration = Duration::from_secs(1);
 
 /// The tasks that a client has subscribed to.
 pub(super) struct TaskUpdates {
-    server: Server,
+    shared: Arc<Shared>,
     /// The identity of the caller.
     owner: Option<String>,
     watched: Vec<Watched>,
@@ -333,14 +334,14 @@ impl TaskUpdates {
     /// # Errors
     ///
     /// Returns an error if there are too many.
-    pub(super) fn new(server: &Server, owner: Option<String>, mut ids: Vec<String>) -> Result<Self, RpcError> {
+    pub(super) fn new(shared: &Arc<Shared>, owner: Option<String>, mut ids: Vec<String>) -> Result<Self, RpcError> {
         if ids.len() > MAX_TASKS {
             let message = format!("`taskIds` has {} ids, more than the limit of {MAX_TASKS}", ids.len());
             return Err(RpcError::new(Code::InvalidParams, message));
         }
         ids.sort();
         ids.dedup();
-        let tasks = &server.shared.tasks;
+        let tasks = &shared.tasks;
         ids.retain(|id| tasks.contains(id, owner.as_deref()));
         let watched = ids.into_iter().map(|id| {
             let live = tasks.live(&id, owner.as_deref());
@@ -353,13 +354,13 @@ impl TaskUpdates {
             Watched { id, live }
         });
         let watched = watched.collect();
-        Ok(Self { server: server.clone(), owner, watched })
+        Ok(Self { shared: Arc::clone(shared), owner, watched })
     }
 
     /// Returns the tools of the tasks; see [`Server::tool_of_task`].
     pub(super) fn tools(&self) -> Vec<Result<Tool, NotServed>> {
         let owner = self.owner.as_deref();
-        self.watched.iter().filter_map(|watched| self.server.tool_of_task(&watched.id, owner)).collect()
+        self.watched.iter().filter_map(|watched| tool_of_task(&self.shared, &watched.id, owner)).collect()
     }
 
     /// Returns the ids of the tasks.
@@ -393,7 +394,7 @@ impl TaskUpdates {
             }
             // The task stays in the list until its last state is read, since the future may be dropped before.
             watched.live = None;
-            let Ok(ended) = self.server.shared.tasks.ended(&watched.id, self.owner.as_deref()).await else {
+            let Ok(ended) = self.shared.tasks.ended(&watched.id, self.owner.as_deref()).await else {
                 sleep(RETRY).await;
                 continue;
             };

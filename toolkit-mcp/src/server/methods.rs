@@ -13,6 +13,7 @@ use toolkit::tool::TaskSupport;
 use toolkit::{Arguments, CancelToken, Tool};
 
 use super::ask::{Modes, Rounds};
+use super::call::task_offer;
 use super::call::{Asks, Call, ChunkSettings, StreamAsks, declares_tasks, invalid_state};
 use super::find::{self, Find};
 use super::headers;
@@ -21,11 +22,13 @@ use super::listen::Listen;
 use super::logging::requested_level;
 use super::message::{CallRequest, Code, Malformed, Message, RpcError, json_bytes};
 use super::meta::{BATCHES, Meta, missing};
+use super::nested::nested;
 use super::peer::Peer;
 use super::request::Request;
 use super::resources::{self, ResourceMethod, ResourceRequest};
 use super::served::{self, ServedTools};
-use super::state::Server;
+use super::state::Shared;
+use super::task_requests::task_method;
 use super::task_requests::{TaskMethod, TaskRequest, TaskResult};
 
 /// The action that a message requires.
@@ -53,264 +56,264 @@ pub(super) enum Routed<'m> {
     Nothing,
 }
 
-impl Server {
-    /// Determines the action that a message requires.
-    pub(super) fn route<'m>(&self, message: Result<Message<'m>, Malformed<'m>>, peer: Peer<'_>) -> Routed<'m> {
-        match message {
-            Ok(Message::Request { id, method, params }) => {
-                let routed = self.request(id, &method, params, peer);
-                routed.unwrap_or_else(|fault| Routed::RpcError(Some(id), fault))
+/// Determines the action that a message requires.
+pub(super) fn route<'m>(
+    shared: &Arc<Shared>,
+    message: Result<Message<'m>, Malformed<'m>>,
+    peer: Peer<'_>,
+) -> Routed<'m> {
+    match message {
+        Ok(Message::Request { id, method, params }) => {
+            let routed = request(shared, id, &method, params, peer);
+            routed.unwrap_or_else(|fault| Routed::RpcError(Some(id), fault))
+        }
+        Ok(Message::Call { id, call }) => {
+            let routed = call_request(shared, id, call, peer);
+            routed.unwrap_or_else(|fault| Routed::RpcError(Some(id), fault))
+        }
+        Ok(Message::Notification { method, params }) => {
+            if let ("notifications/cancelled", Some(session)) = (&*method, peer.session) {
+                cancel(shared, session, params);
             }
-            Ok(Message::Call { id, call }) => {
-                let routed = self.call_request(id, call, peer);
-                routed.unwrap_or_else(|fault| Routed::RpcError(Some(id), fault))
+            Routed::Nothing
+        }
+        Ok(Message::Response { id, result, error }) => {
+            if let (Some(id), Some(session)) = (id, peer.session) {
+                let identity = peer.caller.and_then(|caller| caller.identity());
+                shared.requests.respond(session, identity, id, result, error);
             }
-            Ok(Message::Notification { method, params }) => {
-                if let ("notifications/cancelled", Some(session)) = (&*method, peer.session) {
-                    self.cancel(session, params);
-                }
-                Routed::Nothing
+            Routed::Nothing
+        }
+        Err(Malformed { id, fault }) => Routed::RpcError(id, fault),
+    }
+}
+
+fn call_request<'m>(
+    shared: &Arc<Shared>,
+    id: &'m RawValue,
+    request: CallRequest<'m>,
+    peer: Peer<'_>,
+) -> Result<Routed<'m>, RpcError> {
+    let CallRequest { name, arguments, meta } = request;
+    let revision = match peer.headers {
+        Some(headers) => headers::check(headers, "tools/call", headers::Params::Call(name), &meta)?,
+        None => meta.revision(None)?,
+    };
+    let arguments = arguments.map_or(Arguments::NONE, Arguments::from);
+    call(shared, id, name.into(), arguments, &meta, revision, peer)
+}
+
+fn request<'m>(
+    shared: &Arc<Shared>,
+    id: &'m RawValue,
+    method: &str,
+    params: Option<&'m RawValue>,
+    peer: Peer<'_>,
+) -> Result<Routed<'m>, RpcError> {
+    let meta = Meta::parse(params)?;
+    let revision = match peer.headers {
+        Some(headers) => headers::check(headers, method, headers::Params::Unread(params), &meta)?,
+        None => meta.revision(None)?,
+    };
+    let reply = |result: &Value| Routed::Reply(shared.response(id, revision, &json_bytes(result)));
+    let is_legacy = revision == Revision::V2025_11_25;
+    Ok(match method {
+        "tools/call" => {
+            let invalid = || {
+                let message = "`params` must be an object with the `name` of a tool";
+                RpcError::new(Code::InvalidParams, message)
+            };
+            let params = params.ok_or_else(invalid)?.get().as_bytes();
+            let params = CallParams::parse(params).map_err(|_| invalid())?;
+            call(shared, id, params.name().to_owned().into(), params.arguments(), &meta, revision, peer)?
+        }
+        "tools/list" => Routed::Reply(shared.response(id, revision, &list(shared, params, revision)?)),
+        "initialize" if is_legacy => {
+            let result = initialize::initialize(shared, params);
+            let takes_batches = result["protocolVersion"] == BATCHES;
+            let modes = initialize::modes(params, result["protocolVersion"].as_str().unwrap_or_default());
+            Routed::Initialized { bytes: shared.response(id, revision, &json_bytes(&result)), takes_batches, modes }
+        }
+        "ping" if is_legacy => reply(&json!({})),
+        "logging/setLevel" if is_legacy => {
+            let level = requested_level(params)?;
+            if let Some(session) = peer.session {
+                let identity = peer.caller.and_then(|caller| caller.identity());
+                shared.log_levels.set(identity.as_deref(), session, level);
             }
-            Ok(Message::Response { id, result, error }) => {
-                if let (Some(id), Some(session)) = (id, peer.session) {
-                    let identity = peer.caller.and_then(|caller| caller.identity());
-                    self.shared.requests.respond(session, identity, id, result, error);
-                }
-                Routed::Nothing
+            reply(&json!({}))
+        }
+        "server/discover" if is_legacy => return Err(missing("protocolVersion")),
+        "server/discover" => reply(&initialize::discover(shared)),
+        "subscriptions/listen" if !is_legacy => {
+            let context = resources::context(&meta, revision, peer);
+            Routed::Listen(Listen::new(shared, id, params, context, peer, declares_tasks(&meta))?)
+        }
+        _ if method.starts_with("resources/") && shared.resources.is_offered() => {
+            match resources::resource_method(shared, id, method, params, &meta, revision, peer)? {
+                ResourceMethod::Result(result) => reply(&result),
+                ResourceMethod::Request(request) => Routed::Resources(request),
             }
-            Err(Malformed { id, fault }) => Routed::RpcError(id, fault),
+        }
+        _ if method.starts_with("tasks/") => match task_method(shared, id, method, params, &meta, revision, peer)? {
+            TaskMethod::Request(request) => Routed::Task(request),
+            TaskMethod::Result(result) => Routed::TaskResult(result),
+        },
+        "prompts/list" | "resources/list" | "resources/templates/list" if shared.has_empty_prompts_and_resources => {
+            reply(&empty_list(method, revision))
+        }
+        _ => return Err(RpcError::unknown_method(method)),
+    })
+}
+
+fn list(shared: &Arc<Shared>, params: Option<&RawValue>, revision: Revision) -> Result<Vec<u8>, RpcError> {
+    let served = shared.served();
+    let after = served::cursor_of(params)?;
+    if shared.lists_search_tools(&served) {
+        return Ok(served::whole(find::listed(), revision, shared.list_ttl()));
+    }
+    Ok(served::page(&served, revision, after.as_deref(), shared.page_size, shared.list_ttl()))
+}
+
+fn call<'m>(
+    shared: &Arc<Shared>,
+    id: &'m RawValue,
+    mut name: Cow<'m, str>,
+    mut arguments: Arguments<'m>,
+    meta: &Meta<'m>,
+    revision: Revision,
+    peer: Peer<'_>,
+) -> Result<Routed<'m>, RpcError> {
+    let served = shared.served();
+    if served.get(&name).is_none() && shared.lists_search_tools(&served) {
+        match find::SearchToolCall::parse(&name, &arguments) {
+            Some(Ok(find::SearchToolCall::Call { name: target, arguments: given })) => {
+                (name, arguments) = (target, given)
+            }
+            Some(Ok(call)) => {
+                let id = id.to_owned();
+                return Ok(Routed::Find(Find {
+                    shared: Arc::clone(shared),
+                    served,
+                    call: call.into_owned(),
+                    id,
+                    revision,
+                }));
+            }
+            Some(Err(error)) => {
+                let result = toolkit::mcp::write_error(&error, revision);
+                return Ok(Routed::Reply(shared.response(id, revision, &result)));
+            }
+            None => {}
         }
     }
+    let Some(nth) = served.get(&name) else {
+        shared.metrics.unknown_tool().reject();
+        return Err(unknown_tool(&name, served.nearest(&name)));
+    };
+    let entry = &served.entries[nth];
+    if let (Some(headers), Revision::V2026_07_28) = (peer.headers, revision) {
+        headers::check_param_headers(headers, &entry.param_headers, &arguments)?;
+    }
+    let log_level = match revision {
+        Revision::V2025_11_25 => peer.session.and_then(|session| shared.log_levels.get(session)),
+        _ => meta.log_level()?,
+    };
+    let task = match (entry.task_support, meta.task) {
+        (TaskSupport::Forbidden, None) => None,
+        (support, _) => task_offer(shared, support, meta, revision, peer)?,
+    };
+    let asks = asks(shared, served.tool(entry), &arguments, meta, revision, peer)?;
+    let mut context = Request::context(revision, meta, peer.caller);
+    if entry.has_requirements {
+        let tool = served.tool(entry);
+        let held = peer.caller.map(|caller| caller.credentials().clone());
+        let held = held.or_else(|| shared.credentials.as_ref().map(|credentials| credentials(tool)));
+        context = context.with_credentials(held.unwrap_or_default());
+    }
+    if entry.calls_tools {
+        context = nested(shared, context, peer);
+    }
+    let mut registered = None;
+    if let Some(session) = peer.session {
+        let call = shared.running.register(session, id.get());
+        let call =
+            call.ok_or_else(|| RpcError::new(Code::InvalidRequest, "a request with this `id` is already running"))?;
+        registered = Some(call);
+    }
+    let cancel = registered.as_ref().map_or_else(CancelToken::new, |call| call.token().clone());
+    context = context.with_cancel(cancel.clone());
+    let [traceparent, ..] = meta.trace();
+    let span = tracing::info_span!(
+        "tools/call",
+        "gen_ai.tool.name" = entry.id,
+        "mcp.method.name" = "tools/call",
+        "mcp.protocol.version" = revision.as_str(),
+        traceparent = traceparent.as_deref(),
+    );
+    let shared = Arc::clone(shared);
+    let progress_token = meta.progress_token().and_then(|token| serde_json::from_str(token.get()).ok());
+    let id = id.to_owned();
+    Ok(Routed::Call(Call {
+        shared,
+        served,
+        nth,
+        arguments,
+        id,
+        revision,
+        context,
+        cancel,
+        registered,
+        is_cancellable: false,
+        progress_token,
+        chunks: ChunkSettings::new(meta.wants_chunks()),
+        log_level,
+        asks,
+        task,
+        span,
+        permit: None,
+        charge: Mutex::default(),
+    }))
+}
 
-    fn call_request<'m>(
-        &self,
+/// Returns how a call asks the user of its client.
+fn asks(
+    shared: &Arc<Shared>,
+    tool: &Tool,
+    arguments: &Arguments<'_>,
+    meta: &Meta<'_>,
+    revision: Revision,
+    peer: Peer<'_>,
+) -> Result<Asks, RpcError> {
+    if revision == Revision::V2025_11_25 {
+        return Ok(match peer.session {
+            Some(session) if !peer.modes.is_empty() => Asks::Stream(StreamAsks {
+                session: session.into(),
+                modes: peer.modes,
+                questions: shared.waiting.of_call(&peer.name(session)),
+                end: peer.end.cloned(),
+            }),
+            _ => Asks::Never,
+        });
+    }
+    let modes = meta.client_capabilities.map_or_else(Modes::default, |declared| Modes::declared(declared.get()));
+    let Some(state) = meta.input.state else {
+        return Ok(if modes.is_empty() { Asks::Never } else { Asks::Rounds(Rounds::first(modes)) });
+    };
+    let caller = peer.caller.map(|caller| &**caller);
+    let rounds = Rounds::next(modes, &shared.sealing, tool, arguments, caller, state, meta.input.responses);
+    let rounds = rounds.map_err(|reason| RpcError::new(Code::InvalidParams, reason))?;
+    rounds.map(Asks::Rounds).ok_or_else(invalid_state)
+}
+
+fn cancel(shared: &Arc<Shared>, session: &str, params: Option<&RawValue>) {
+    #[derive(Deserialize)]
+    struct Params<'m> {
+        #[serde(borrow, rename = "requestId")]
         id: &'m RawValue,
-        request: CallRequest<'m>,
-        peer: Peer<'_>,
-    ) -> Result<Routed<'m>, RpcError> {
-        let CallRequest { name, arguments, meta } = request;
-        let revision = match peer.headers {
-            Some(headers) => headers::check(headers, "tools/call", headers::Params::Call(name), &meta)?,
-            None => meta.revision(None)?,
-        };
-        let arguments = arguments.map_or(Arguments::NONE, Arguments::from);
-        self.call(id, name.into(), arguments, &meta, revision, peer)
     }
-
-    fn request<'m>(
-        &self,
-        id: &'m RawValue,
-        method: &str,
-        params: Option<&'m RawValue>,
-        peer: Peer<'_>,
-    ) -> Result<Routed<'m>, RpcError> {
-        let meta = Meta::parse(params)?;
-        let revision = match peer.headers {
-            Some(headers) => headers::check(headers, method, headers::Params::Unread(params), &meta)?,
-            None => meta.revision(None)?,
-        };
-        let reply = |result: &Value| Routed::Reply(self.response(id, revision, &json_bytes(result)));
-        let is_legacy = revision == Revision::V2025_11_25;
-        Ok(match method {
-            "tools/call" => {
-                let invalid = || {
-                    let message = "`params` must be an object with the `name` of a tool";
-                    RpcError::new(Code::InvalidParams, message)
-                };
-                let params = params.ok_or_else(invalid)?.get().as_bytes();
-                let params = CallParams::parse(params).map_err(|_| invalid())?;
-                self.call(id, params.name().to_owned().into(), params.arguments(), &meta, revision, peer)?
-            }
-            "tools/list" => Routed::Reply(self.response(id, revision, &self.list(params, revision)?)),
-            "initialize" if is_legacy => {
-                let result = self.initialize(params);
-                let takes_batches = result["protocolVersion"] == BATCHES;
-                let modes = initialize::modes(params, result["protocolVersion"].as_str().unwrap_or_default());
-                Routed::Initialized { bytes: self.response(id, revision, &json_bytes(&result)), takes_batches, modes }
-            }
-            "ping" if is_legacy => reply(&json!({})),
-            "logging/setLevel" if is_legacy => {
-                let level = requested_level(params)?;
-                if let Some(session) = peer.session {
-                    let identity = peer.caller.and_then(|caller| caller.identity());
-                    self.shared.log_levels.set(identity.as_deref(), session, level);
-                }
-                reply(&json!({}))
-            }
-            "server/discover" if is_legacy => return Err(missing("protocolVersion")),
-            "server/discover" => reply(&self.discover()),
-            "subscriptions/listen" if !is_legacy => {
-                let context = resources::context(&meta, revision, peer);
-                Routed::Listen(Listen::new(self, id, params, context, peer, declares_tasks(&meta))?)
-            }
-            _ if method.starts_with("resources/") && self.shared.resources.is_offered() => {
-                match self.resource_method(id, method, params, &meta, revision, peer)? {
-                    ResourceMethod::Result(result) => reply(&result),
-                    ResourceMethod::Request(request) => Routed::Resources(request),
-                }
-            }
-            _ if method.starts_with("tasks/") => match self.task_method(id, method, params, &meta, revision, peer)? {
-                TaskMethod::Request(request) => Routed::Task(request),
-                TaskMethod::Result(result) => Routed::TaskResult(result),
-            },
-            "prompts/list" | "resources/list" | "resources/templates/list"
-                if self.shared.has_empty_prompts_and_resources =>
-            {
-                reply(&empty_list(method, revision))
-            }
-            _ => return Err(RpcError::unknown_method(method)),
-        })
-    }
-
-    fn list(&self, params: Option<&RawValue>, revision: Revision) -> Result<Vec<u8>, RpcError> {
-        let served = self.served();
-        let after = served::cursor_of(params)?;
-        if self.lists_search_tools(&served) {
-            return Ok(served::whole(find::listed(), revision, self.shared.list_ttl()));
-        }
-        Ok(served::page(&served, revision, after.as_deref(), self.shared.page_size, self.shared.list_ttl()))
-    }
-
-    fn call<'m>(
-        &self,
-        id: &'m RawValue,
-        mut name: Cow<'m, str>,
-        mut arguments: Arguments<'m>,
-        meta: &Meta<'m>,
-        revision: Revision,
-        peer: Peer<'_>,
-    ) -> Result<Routed<'m>, RpcError> {
-        let served = self.served();
-        if served.get(&name).is_none() && self.lists_search_tools(&served) {
-            match find::SearchToolCall::parse(&name, &arguments) {
-                Some(Ok(find::SearchToolCall::Call { name: target, arguments: given })) => {
-                    (name, arguments) = (target, given)
-                }
-                Some(Ok(call)) => {
-                    let id = id.to_owned();
-                    return Ok(Routed::Find(Find {
-                        server: self.clone(),
-                        served,
-                        call: call.into_owned(),
-                        id,
-                        revision,
-                    }));
-                }
-                Some(Err(error)) => {
-                    let result = toolkit::mcp::write_error(&error, revision);
-                    return Ok(Routed::Reply(self.response(id, revision, &result)));
-                }
-                None => {}
-            }
-        }
-        let Some(nth) = served.get(&name) else {
-            self.shared.metrics.unknown_tool().reject();
-            return Err(unknown_tool(&name, served.nearest(&name)));
-        };
-        let entry = &served.entries[nth];
-        if let (Some(headers), Revision::V2026_07_28) = (peer.headers, revision) {
-            headers::check_param_headers(headers, &entry.param_headers, &arguments)?;
-        }
-        let log_level = match revision {
-            Revision::V2025_11_25 => peer.session.and_then(|session| self.shared.log_levels.get(session)),
-            _ => meta.log_level()?,
-        };
-        let task = match (entry.task_support, meta.task) {
-            (TaskSupport::Forbidden, None) => None,
-            (support, _) => self.task_offer(support, meta, revision, peer)?,
-        };
-        let asks = self.asks(served.tool(entry), &arguments, meta, revision, peer)?;
-        let mut context = Request::context(revision, meta, peer.caller);
-        if entry.has_requirements {
-            let tool = served.tool(entry);
-            let held = peer.caller.map(|caller| caller.credentials().clone());
-            let held = held.or_else(|| self.shared.credentials.as_ref().map(|credentials| credentials(tool)));
-            context = context.with_credentials(held.unwrap_or_default());
-        }
-        if entry.calls_tools {
-            context = self.nested(context, peer);
-        }
-        let mut registered = None;
-        if let Some(session) = peer.session {
-            let call = self.shared.running.register(session, id.get());
-            let call =
-                call.ok_or_else(|| RpcError::new(Code::InvalidRequest, "a request with this `id` is already running"))?;
-            registered = Some(call);
-        }
-        let cancel = registered.as_ref().map_or_else(CancelToken::new, |call| call.token().clone());
-        context = context.with_cancel(cancel.clone());
-        let [traceparent, ..] = meta.trace();
-        let span = tracing::info_span!(
-            "tools/call",
-            "gen_ai.tool.name" = entry.id,
-            "mcp.method.name" = "tools/call",
-            "mcp.protocol.version" = revision.as_str(),
-            traceparent = traceparent.as_deref(),
-        );
-        let shared = Arc::clone(&self.shared);
-        let progress_token = meta.progress_token().and_then(|token| serde_json::from_str(token.get()).ok());
-        let id = id.to_owned();
-        Ok(Routed::Call(Call {
-            shared,
-            served,
-            nth,
-            arguments,
-            id,
-            revision,
-            context,
-            cancel,
-            registered,
-            is_cancellable: false,
-            progress_token,
-            chunks: ChunkSettings::new(meta.wants_chunks()),
-            log_level,
-            asks,
-            task,
-            span,
-            permit: None,
-            charge: Mutex::default(),
-        }))
-    }
-
-    /// Returns how a call asks the user of its client.
-    fn asks(
-        &self,
-        tool: &Tool,
-        arguments: &Arguments<'_>,
-        meta: &Meta<'_>,
-        revision: Revision,
-        peer: Peer<'_>,
-    ) -> Result<Asks, RpcError> {
-        if revision == Revision::V2025_11_25 {
-            return Ok(match peer.session {
-                Some(session) if !peer.modes.is_empty() => Asks::Stream(StreamAsks {
-                    session: session.into(),
-                    modes: peer.modes,
-                    questions: self.shared.waiting.of_call(&peer.name(session)),
-                    end: peer.end.cloned(),
-                }),
-                _ => Asks::Never,
-            });
-        }
-        let modes = meta.client_capabilities.map_or_else(Modes::default, |declared| Modes::declared(declared.get()));
-        let Some(state) = meta.input.state else {
-            return Ok(if modes.is_empty() { Asks::Never } else { Asks::Rounds(Rounds::first(modes)) });
-        };
-        let caller = peer.caller.map(|caller| &**caller);
-        let rounds = Rounds::next(modes, &self.shared.sealing, tool, arguments, caller, state, meta.input.responses);
-        let rounds = rounds.map_err(|reason| RpcError::new(Code::InvalidParams, reason))?;
-        rounds.map(Asks::Rounds).ok_or_else(invalid_state)
-    }
-
-    fn cancel(&self, session: &str, params: Option<&RawValue>) {
-        #[derive(Deserialize)]
-        struct Params<'m> {
-            #[serde(borrow, rename = "requestId")]
-            id: &'m RawValue,
-        }
-        if let Some(params) = params.and_then(|params| serde_json::from_str::<Params<'_>>(params.get()).ok()) {
-            self.shared.running.cancel(session, params.id.get());
-        }
+    if let Some(params) = params.and_then(|params| serde_json::from_str::<Params<'_>>(params.get()).ok()) {
+        shared.running.cancel(session, params.id.get());
     }
 }
 
@@ -350,7 +353,7 @@ pub(super) fn is_batch(json: &[u8]) -> bool {
 
 impl Batch {
     /// Parses a batch.
-    pub(super) fn read(server: &Server, json: &[u8], peer: Peer<'_>) -> Result<Self, RpcError> {
+    pub(super) fn read(shared: &Arc<Shared>, json: &[u8], peer: Peer<'_>) -> Result<Self, RpcError> {
         let messages: Vec<&RawValue> = serde_json::from_slice(json)
             .map_err(|_| RpcError::bad_request(Code::ParseError, "the message is not JSON"))?;
         if messages.is_empty() || messages.len() > MAX_MESSAGES {
@@ -359,8 +362,8 @@ impl Batch {
         }
         let mut called = Vec::new();
         let pending =
-            messages.into_iter().map(|message| pending(server, message.get().as_bytes(), peer, &mut called)).collect();
-        Ok(Self { called, pending, max_bytes: server.shared.max_result_bytes })
+            messages.into_iter().map(|message| pending(shared, message.get().as_bytes(), peer, &mut called)).collect();
+        Ok(Self { called, pending, max_bytes: shared.max_result_bytes })
     }
 
     /// Returns the tools that the messages call.
@@ -389,8 +392,8 @@ impl Batch {
     }
 }
 
-fn pending(server: &Server, json: &[u8], peer: Peer<'_>, called: &mut Vec<(Arc<ServedTools>, usize)>) -> Pending {
-    match server.route(Message::parse(json), peer) {
+fn pending(shared: &Arc<Shared>, json: &[u8], peer: Peer<'_>, called: &mut Vec<(Arc<ServedTools>, usize)>) -> Pending {
+    match route(shared, Message::parse(json), peer) {
         Routed::Reply(bytes) => Box::pin(async { Some(bytes) }),
         Routed::RpcError(id, fault) => {
             let response = fault.to_response(id);

@@ -18,11 +18,11 @@ use toolkit::tool::{ToolBackend, ToolId};
 use toolkit::{Catalog, Tool};
 
 use self::resources::ProxiedResources;
+use super::Server;
 use super::filter::Filter;
 use super::find::search_tools;
 use super::proxied::{Outcome, Proxied};
 use super::served::ServeError;
-use super::state::Server;
 use super::status::Status;
 
 /// Serves the tools of backends, such as other MCP servers, next to those of this program, and follows their changes.
@@ -151,7 +151,7 @@ impl Proxy {
     ///
     /// Only one proxy can follow the same backends; see [`Backends::changed`].
     pub fn new(server: Server, backends: impl Into<Arc<Backends>>) -> Self {
-        let own = server.served().dispatcher.catalog().iter().cloned().collect();
+        let own = server.shared.served().dispatcher.catalog().iter().cloned().collect();
         server.shared.is_incomplete.store(true, Ordering::Release);
         let backends = backends.into();
         let proxied = Arc::new(Proxied::new(Arc::clone(&backends)));
@@ -279,7 +279,7 @@ impl Proxy {
                 }
             }
         }
-        let served = self.server.served();
+        let served = self.server.shared.served();
         Outcome::count(&mut outcomes, &served, |id| routes.owner(id));
         let mut by_backend: HashMap<&str, Vec<Tool>> = HashMap::new();
         for tool in served.entries.iter().map(|entry| served.tool(entry)) {
@@ -340,7 +340,7 @@ impl Proxy {
 
     fn try_to_serve(&self, tools: &[Tool], routes: &Routes) -> Result<(), ServeError> {
         let catalog = Catalog::new(tools.iter().cloned())?;
-        let dispatcher = self.server.served().dispatcher.with_catalog(catalog, routes.clone())?;
+        let dispatcher = self.server.shared.served().dispatcher.with_catalog(catalog, routes.clone())?;
         self.server.replace(dispatcher)
     }
 

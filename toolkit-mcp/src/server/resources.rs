@@ -3,6 +3,8 @@
 mod answer;
 mod read;
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -17,7 +19,7 @@ use super::meta::Meta;
 use super::peer::Peer;
 use super::request::Request;
 use super::served;
-use super::state::Server;
+use super::state::Shared;
 use super::subscriptions::MAX_URI_LEN;
 
 /// The outcome of reading a request.
@@ -28,85 +30,55 @@ pub(super) enum ResourceMethod {
     Request(Box<ResourceRequest>),
 }
 
-impl Server {
-    /// Notifies the clients that have subscribed to a resource that its contents have changed. Providers that report
-    /// changes themselves do not need it.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use toolkit::resource::{ResourceTemplate, TemplateResources};
-    /// use toolkit::{Catalog, Dispatcher};
-    /// use toolkit_mcp::server::Server;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let notes = TemplateResources::new(ResourceTemplate::new("notes://{id}", "note"), |params, _| async move {
-    ///     Ok(Some(format!("The text of note {}", &params["id"])))
-    /// })?;
-    /// let server = Server::builder(Dispatcher::new(Catalog::new([])?)?).resources(notes).build()?;
-    /// server.resource_changed("notes://7");
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn resource_changed(&self, uri: &str) {
-        self.shared.resources.subscriptions.updated(uri);
-    }
-
-    /// Notifies the subscribed clients that the list of resources or templates has changed.
-    pub fn resources_changed(&self) {
-        self.shared.resources.subscriptions.list_changed();
-    }
-
-    /// Reads a request of a method `resources/…`.
-    pub(super) fn resource_method(
-        &self,
-        id: &RawValue,
-        method: &str,
-        params: Option<&RawValue>,
-        meta: &Meta<'_>,
-        revision: Revision,
-        peer: Peer<'_>,
-    ) -> Result<ResourceMethod, RpcError> {
-        let is_legacy = revision == Revision::V2025_11_25;
-        let action = match method {
-            "resources/list" => Action::List { after: served::cursor_text(params)? },
-            "resources/templates/list" => Action::Templates { after: served::cursor_text(params)? },
-            "resources/read" => Action::Read { uri: uri_of(params)? },
-            "resources/subscribe" | "resources/unsubscribe" if is_legacy => {
-                let uri = uri_of(params)?;
-                let no_session = || RpcError::new(Code::InvalidRequest, "a subscription requires a session");
-                let session = peer.session.ok_or_else(no_session)?;
-                if method == "resources/unsubscribe" {
-                    self.shared.resources.subscriptions.unsubscribe(session, &uri);
-                    return Ok(ResourceMethod::Result(json!({})));
-                }
-                Action::Subscribe { session: session.to_owned(), uri }
+/// Reads a request of a method `resources/…`.
+pub(super) fn resource_method(
+    shared: &Arc<Shared>,
+    id: &RawValue,
+    method: &str,
+    params: Option<&RawValue>,
+    meta: &Meta<'_>,
+    revision: Revision,
+    peer: Peer<'_>,
+) -> Result<ResourceMethod, RpcError> {
+    let is_legacy = revision == Revision::V2025_11_25;
+    let action = match method {
+        "resources/list" => Action::List { after: served::cursor_text(params)? },
+        "resources/templates/list" => Action::Templates { after: served::cursor_text(params)? },
+        "resources/read" => Action::Read { uri: uri_of(params)? },
+        "resources/subscribe" | "resources/unsubscribe" if is_legacy => {
+            let uri = uri_of(params)?;
+            let no_session = || RpcError::new(Code::InvalidRequest, "a subscription requires a session");
+            let session = peer.session.ok_or_else(no_session)?;
+            if method == "resources/unsubscribe" {
+                shared.resources.subscriptions.unsubscribe(session, &uri);
+                return Ok(ResourceMethod::Result(json!({})));
             }
-            _ => return Err(RpcError::unknown_method(method)),
-        };
-        let context = context(meta, revision, peer);
-        let registered = peer.session.map(|session| {
-            let registered = self.shared.running.register(session, id.get());
-            registered.ok_or_else(|| RpcError::new(Code::InvalidRequest, "a request with this `id` is already running"))
-        });
-        let registered = registered.transpose()?;
-        let cancel = registered.as_ref().map_or_else(CancelToken::new, |registered| registered.token().clone());
-        Ok(ResourceMethod::Request(Box::new(ResourceRequest {
-            server: self.clone(),
-            id: id.to_owned(),
-            revision,
-            action,
-            context: context.with_cancel(cancel.clone()),
-            cancel,
-            registered,
-            access: peer.access.cloned(),
-            // The servers behind a proxy answer for the proxy, and their answers may not be for everyone.
-            scope: match peer.caller.is_some() || self.shared.is_proxy() {
-                true => Scope::Private,
-                false => Scope::Public,
-            },
-        })))
-    }
+            Action::Subscribe { session: session.to_owned(), uri }
+        }
+        _ => return Err(RpcError::unknown_method(method)),
+    };
+    let context = context(meta, revision, peer);
+    let registered = peer.session.map(|session| {
+        let registered = shared.running.register(session, id.get());
+        registered.ok_or_else(|| RpcError::new(Code::InvalidRequest, "a request with this `id` is already running"))
+    });
+    let registered = registered.transpose()?;
+    let cancel = registered.as_ref().map_or_else(CancelToken::new, |registered| registered.token().clone());
+    Ok(ResourceMethod::Request(Box::new(ResourceRequest {
+        shared: Arc::clone(shared),
+        id: id.to_owned(),
+        revision,
+        action,
+        context: context.with_cancel(cancel.clone()),
+        cancel,
+        registered,
+        access: peer.access.cloned(),
+        // The servers behind a proxy answer for the proxy, and their answers may not be for everyone.
+        scope: match peer.caller.is_some() || shared.is_proxy() {
+            true => Scope::Private,
+            false => Scope::Public,
+        },
+    })))
 }
 
 /// Returns the context of a request to providers.

@@ -21,7 +21,6 @@ use super::headers::ParamHeader;
 use super::json_text::text;
 use super::message::{Code, RpcError, json_bytes};
 use super::metrics::{CallMetrics, Metrics};
-use super::state::Server;
 
 /// A dispatcher and its list of served tools. It is immutable; a server replaces it as a whole.
 pub(super) struct ServedTools {
@@ -361,15 +360,11 @@ pub struct ListedTool<'l> {
     nth: usize,
 }
 
-impl Server {
-    /// Returns the tools that are served now.
-    #[must_use]
-    pub fn listing(&self) -> Listing {
-        Listing(self.served())
-    }
-}
-
 impl Listing {
+    pub(super) fn new(served: Arc<ServedTools>) -> Self {
+        Self(served)
+    }
+
     /// Iterates over the tools, in the order of the catalog.
     pub fn iter(&self) -> impl Iterator<Item = ListedTool<'_>> {
         (0..self.0.entries.len()).map(|nth| ListedTool { served: &self.0, nth })

@@ -1,7 +1,6 @@
-//! A server and the state that its clones share.
+//! The state that all clones of a server share.
 
-use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use tokio::sync::watch;
 use toolkit::call::Credentials;
 use toolkit::catalog::Naming;
 use toolkit::mcp::Revision;
-use toolkit::{CancelToken, Catalog, Dispatcher, Tool};
+use toolkit::{CancelToken, Catalog, Tool};
 use toolkit_http::{CallLimiter, ToolPool};
 
 use super::ask::{OpenRequests, Sealing, WaitingCalls};
@@ -22,29 +21,9 @@ use super::message::response;
 use super::metrics::Metrics;
 use super::proxied::Proxied;
 use super::running::Running;
-use super::served::{ServeError, ServedTools};
-use super::status::Status;
+use super::served::ServedTools;
 use super::subscriptions::Providers;
 use super::tasks::Tasks;
-
-/// An MCP server. Clones share the server.
-///
-/// # Examples
-///
-/// ```no_run,standalone_crate
-/// use toolkit::{Catalog, Dispatcher};
-/// use toolkit_mcp::server::Server;
-///
-/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
-/// let server = Server::new(Dispatcher::new(Catalog::linked()?)?)?;
-/// server.stdio().await?;
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Clone)]
-pub struct Server {
-    pub(super) shared: Arc<Shared>,
-}
 
 /// Returns the credentials of a caller that the server has not authenticated.
 pub(super) type CredentialsFn = dyn Fn(&Tool) -> Credentials + Send + Sync;
@@ -95,112 +74,32 @@ pub(super) struct Shared {
     pub(super) shutdown: CancelToken,
 }
 
-impl Server {
-    /// Replaces the tools. If the list changes for clients, notifies the subscribed ones. Running calls finish with the
-    /// old tools.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`Server::new`]. The tools then stay as they were.
-    ///
-    /// # Examples
-    ///
-    /// ```standalone_crate
-    /// use toolkit::{Catalog, Dispatcher};
-    /// use toolkit_mcp::server::Server;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let server = Server::new(Dispatcher::new(Catalog::linked()?)?)?;
-    /// server.replace(Dispatcher::new(Catalog::new([])?)?)?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn replace(&self, dispatcher: Dispatcher) -> Result<(), ServeError> {
-        let shared = &self.shared;
-        let filters = [&shared.filter, &shared.direct];
-        let served = Arc::new(ServedTools::new(dispatcher, shared.naming, filters, &shared.metrics)?);
-        let before = {
-            let mut current = shared.served.write().unwrap_or_else(PoisonError::into_inner);
-            std::mem::replace(&mut *current, Arc::clone(&served))
-        };
-        shared.metrics.forget_all_but(served.entries.iter().map(|entry| &*entry.id));
-        if !served.looks_like(&before) {
-            self.announce();
-        }
-        Ok(())
-    }
-
-    /// Returns the dispatcher of the tools that are served now, which [`Server::replace`] and a
-    /// [`Proxy`](super::Proxy) change.
-    #[must_use]
-    pub fn dispatcher(&self) -> Dispatcher {
-        self.served().dispatcher.clone()
-    }
-
-    /// Returns the filter of the tools.
-    #[must_use]
-    pub fn filter(&self) -> &Filter {
-        &self.shared.filter
-    }
-
-    /// Notifies the subscribed clients that the list of tools has changed.
-    pub fn announce(&self) {
-        self.shared.changes.send_modify(|n_changes| *n_changes = n_changes.wrapping_add(1));
-    }
-
-    /// Announces the end of the server: health checks fail, subscriptions end, and calls are still accepted.
-    pub(super) fn drain(&self) {
-        self.shared.draining.cancel();
-    }
-
-    /// Starts a graceful shutdown: running calls finish, and new requests are rejected.
-    pub fn shut_down(&self) {
-        self.drain();
-        self.shared.shutdown.cancel();
-    }
-
-    /// Returns the metrics in the Prometheus text format.
-    #[must_use]
-    pub fn metrics(&self) -> String {
-        let backends = self.shared.proxied().map(|proxied| proxied.backends()).unwrap_or_default();
-        self.shared.metrics.render(self.shared.tasks.len(), &backends)
-    }
-
-    /// Adds the number of lines that the log of the process has dropped to the metrics.
-    #[doc(hidden)]
-    pub fn count_dropped_log_lines(&self, n_dropped: &'static AtomicU64) {
-        let _ = self.shared.metrics.dropped_log_lines.set(n_dropped);
-    }
-
-    /// Returns the status of the server and of the backends of its [`Proxy`](super::Proxy).
-    #[must_use]
-    pub fn status(&self) -> Status {
-        let proxied = self.shared.proxied();
-        Status {
-            n_tools: self.served().entries.len(),
-            n_running: self.shared.metrics.running.value(),
-            n_tasks: self.shared.tasks.len(),
-            configuration_errors: proxied.as_ref().map(|proxied| proxied.configuration_errors()).unwrap_or_default(),
-            backends: proxied.map(|proxied| proxied.backends()).unwrap_or_default(),
-        }
-    }
-
+impl Shared {
     pub(super) fn served(&self) -> Arc<ServedTools> {
-        Arc::clone(&self.shared.served.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.served.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Writes the response to a request, with the first fields of each result of the revision.
     pub(super) fn response(&self, id: &RawValue, revision: Revision, result: &[u8]) -> Vec<u8> {
-        response(id, self.shared.meta_fields(revision), result)
+        response(id, self.meta_fields(revision), result)
     }
 
     /// Returns true if clients see the search tools in place of all tools.
     pub(super) fn lists_search_tools(&self, served: &ServedTools) -> bool {
-        served.entries.len() > self.shared.list_at_most
+        served.entries.len() > self.list_at_most
     }
-}
 
-impl Shared {
+    /// Announces the end of the server: health checks fail, subscriptions end, and calls are still accepted.
+    pub(super) fn drain(&self) {
+        self.draining.cancel();
+    }
+
+    /// Starts a graceful shutdown: running calls finish, and new requests are rejected.
+    pub(super) fn shut_down(&self) {
+        self.drain();
+        self.shutdown.cancel();
+    }
+
     /// Returns the time for which clients may cache the list of tools, in milliseconds.
     pub(super) fn list_ttl(&self) -> u64 {
         match self.is_incomplete.load(Ordering::Acquire) {
@@ -236,14 +135,5 @@ impl Shared {
             Revision::V2025_11_25 => b"",
             _ => &self.meta,
         }
-    }
-}
-
-impl fmt::Debug for Server {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Server")
-            .field("info", &self.shared.info)
-            .field("tools", &self.served().entries.len())
-            .finish_non_exhaustive()
     }
 }

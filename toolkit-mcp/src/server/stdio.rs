@@ -15,138 +15,82 @@ use toolkit_http::{ShutdownSignals, ToolBatch};
 use self::output::Output;
 use self::reader::Reader;
 use super::call::Attendant;
-use super::state::Server;
+use super::state::Shared;
 
 /// The total size of pending requests, in bytes. Reading pauses beyond it.
 const MAX_PENDING_BYTES: usize = 64 << 20;
 
-impl Server {
-    /// Serves the process's stdin and stdout until stdin ends, or the process receives SIGTERM or Ctrl-C. Running calls
-    /// may then finish within [`ServerBuilder::shutdown_timeout`](super::ServerBuilder::shutdown_timeout). A second
-    /// signal returns at once.
-    ///
-    /// On Unix, the protocol gets exclusive use of both pipes: from then on, tools and their child processes read from
-    /// `/dev/null` and write to stderr instead. Otherwise a tool that reads stdin would consume messages, and a tool
-    /// that prints would corrupt them.
-    ///
-    /// The pipes of the standard library block, so each has a thread of its own. The thread of stdin ends with the
-    /// process.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if stdin cannot be read or stdout cannot be written.
-    ///
-    /// # Panics
-    ///
-    /// Panics outside of a tokio runtime.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run,standalone_crate
-    /// use toolkit::{Catalog, Dispatcher};
-    /// use toolkit_mcp::server::Server;
-    ///
-    /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
-    /// let server = Server::new(Dispatcher::new(Catalog::linked()?)?)?;
-    /// server.stdio().await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub async fn stdio(&self) -> io::Result<()> {
-        let (input, output) = take()?;
-        let mut signals = ShutdownSignals::listen();
-        let mut serving = std::pin::pin!(self.pipes(input, output));
-        tokio::select! {
-            outcome = &mut serving => return outcome,
-            () = signals.next() => self.shut_down(),
-        }
-        tokio::select! {
-            outcome = serving => outcome,
-            () = signals.next() => Ok(()),
-        }
+/// Serves the stdin and stdout of the process until stdin ends, or the process receives a signal.
+pub(super) async fn serve_process(shared: &Arc<Shared>) -> io::Result<()> {
+    let (input, output) = take()?;
+    let mut signals = ShutdownSignals::listen();
+    let mut serving = std::pin::pin!(serve(shared, input, output));
+    tokio::select! {
+        outcome = &mut serving => return outcome,
+        () = signals.next() => shared.shut_down(),
     }
+    tokio::select! {
+        outcome = serving => outcome,
+        () = signals.next() => Ok(()),
+    }
+}
 
-    /// Serves two pipes until `input` ends or [`Server::shut_down`] is called; see [`Server::stdio`].
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if `input` cannot be read or `output` cannot be written.
-    ///
-    /// # Panics
-    ///
-    /// Panics outside of a tokio runtime.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use toolkit::{Catalog, Dispatcher};
-    /// # use toolkit_mcp::server::Server;
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let server = Server::new(Dispatcher::new(Catalog::new([])?)?)?;
-    /// let (responses, output) = std::io::pipe()?;
-    /// let input = r#"{"jsonrpc": "2.0", "id": 1, "method": "ping"}"#.as_bytes();
-    /// server.pipes(input, output).await?;
-    /// assert_eq!(std::io::read_to_string(responses)?.trim_end(), r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub async fn pipes(
-        &self,
-        input: impl Read + Send + 'static,
-        output: impl Write + Send + 'static,
-    ) -> io::Result<()> {
-        static N_PIPES: AtomicU64 = AtomicU64::new(0);
-        let session: Arc<str> = format!("pipe {}", N_PIPES.fetch_add(1, Ordering::Relaxed)).into();
-        let pipe = output;
-        let output = Output::new();
-        let (written, all_written) = oneshot::channel();
-        let writing = Arc::clone(&output);
-        std::thread::Builder::new().name("mcp stdout".to_owned()).spawn(move || {
-            let _ = written.send(writing.run(pipe));
-        })?;
-        let (runtime, end) = (Handle::current(), CancelToken::new());
-        let mut reader = Reader {
-            server: self.clone(),
-            session: Arc::clone(&session),
-            output: Arc::clone(&output),
-            pending: Arc::new(Semaphore::new(MAX_PENDING_BYTES)),
-            batch: ToolBatch::new(self.shared.pool.clone(), runtime.clone()),
-            started: Vec::new(),
-            attendant: Attendant::start(&runtime, end.clone()),
-            runtime,
-            end: end.clone(),
-            is_notifying: AtomicBool::new(false),
-            takes_batches: AtomicBool::new(false),
-            modes: AtomicU8::new(0),
-        };
-        let ending = Ending { end, server: self.clone(), session, output };
-        let pending = Arc::clone(&reader.pending);
-        let (ended, read) = oneshot::channel();
-        std::thread::Builder::new().name("mcp stdin".to_owned()).spawn(move || {
-            let _ = ended.send(reader.read(input));
-        })?;
-        let outcome = tokio::select! {
-            outcome = read => outcome.unwrap_or(Ok(())),
-            () = self.shared.shutdown.cancelled() => Ok(()),
-            outcome = all_written => return outcome.unwrap_or(Ok(())),
-        };
-        ending.end.cancel();
-        // All requests are answered when the whole semaphore is free.
-        let all = u32::try_from(MAX_PENDING_BYTES).unwrap_or(u32::MAX);
-        let drained = async {
-            let _ = pending.acquire_many(all).await;
-            self.shared.tasks.settled().await;
-        };
-        let _ = tokio::time::timeout(self.shared.shutdown_timeout, drained).await;
-        outcome
-    }
+/// Serves two pipes until `input` ends or the server shuts down.
+pub(super) async fn serve(
+    shared: &Arc<Shared>,
+    input: impl Read + Send + 'static,
+    output: impl Write + Send + 'static,
+) -> io::Result<()> {
+    static N_PIPES: AtomicU64 = AtomicU64::new(0);
+    let session: Arc<str> = format!("pipe {}", N_PIPES.fetch_add(1, Ordering::Relaxed)).into();
+    let pipe = output;
+    let output = Output::new();
+    let (written, all_written) = oneshot::channel();
+    let writing = Arc::clone(&output);
+    std::thread::Builder::new().name("mcp stdout".to_owned()).spawn(move || {
+        let _ = written.send(writing.run(pipe));
+    })?;
+    let (runtime, end) = (Handle::current(), CancelToken::new());
+    let mut reader = Reader {
+        shared: Arc::clone(shared),
+        session: Arc::clone(&session),
+        output: Arc::clone(&output),
+        pending: Arc::new(Semaphore::new(MAX_PENDING_BYTES)),
+        batch: ToolBatch::new(shared.pool.clone(), runtime.clone()),
+        started: Vec::new(),
+        attendant: Attendant::start(&runtime, end.clone()),
+        runtime,
+        end: end.clone(),
+        is_notifying: AtomicBool::new(false),
+        takes_batches: AtomicBool::new(false),
+        modes: AtomicU8::new(0),
+    };
+    let ending = Ending { end, shared: Arc::clone(shared), session, output };
+    let pending = Arc::clone(&reader.pending);
+    let (ended, read) = oneshot::channel();
+    std::thread::Builder::new().name("mcp stdin".to_owned()).spawn(move || {
+        let _ = ended.send(reader.read(input));
+    })?;
+    let outcome = tokio::select! {
+        outcome = read => outcome.unwrap_or(Ok(())),
+        () = shared.shutdown.cancelled() => Ok(()),
+        outcome = all_written => return outcome.unwrap_or(Ok(())),
+    };
+    ending.end.cancel();
+    // All requests are answered when the whole semaphore is free.
+    let all = u32::try_from(MAX_PENDING_BYTES).unwrap_or(u32::MAX);
+    let drained = async {
+        let _ = pending.acquire_many(all).await;
+        shared.tasks.settled().await;
+    };
+    let _ = tokio::time::timeout(shared.shutdown_timeout, drained).await;
+    outcome
 }
 
 /// A guard that cancels the calls of a client whose responses are no longer written.
 struct Ending {
     end: CancelToken,
-    server: Server,
+    shared: Arc<Shared>,
     session: Arc<str>,
     output: Arc<Output>,
 }
@@ -154,9 +98,9 @@ struct Ending {
 impl Drop for Ending {
     fn drop(&mut self) {
         self.end.cancel();
-        self.server.shared.running.cancel_all_of(&self.session);
-        self.server.shared.resources.subscriptions.end(&self.session);
-        self.server.shared.log_levels.end(&self.session);
+        self.shared.running.cancel_all_of(&self.session);
+        self.shared.resources.subscriptions.end(&self.session);
+        self.shared.log_levels.end(&self.session);
         self.output.close();
     }
 }

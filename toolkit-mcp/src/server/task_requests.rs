@@ -21,7 +21,7 @@ use super::message::{Code, RpcError, json_bytes, response};
 use super::meta::Meta;
 use super::peer::Peer;
 use super::running::{Registered, cancelled_by};
-use super::state::Server;
+use super::state::Shared;
 use super::tasks::{LiveTask, Outcome, RELATED_TASK, Record, TaskTool, TaskView};
 
 /// The error of a task of an earlier process whose tool is not served.
@@ -43,82 +43,79 @@ pub(super) enum Action {
     Update(Map<String, Value>),
 }
 
-impl Server {
-    /// Reads a request for a task.
-    pub(super) fn task_method(
-        &self,
-        id: &RawValue,
-        method: &str,
-        params: Option<&RawValue>,
-        meta: &Meta<'_>,
-        revision: Revision,
-        peer: Peer<'_>,
-    ) -> Result<TaskMethod, RpcError> {
-        let is_legacy = revision == Revision::V2025_11_25;
-        let is_known = match method {
-            "tasks/get" | "tasks/cancel" => true,
-            "tasks/result" => is_legacy,
-            "tasks/update" => !is_legacy,
-            _ => false,
-        };
-        if !is_known {
-            return Err(RpcError::unknown_method(method));
-        }
-        if !is_legacy && !declares_tasks(meta) {
-            return Err(missing_extension());
-        }
-        let task_id = task_id(params)?;
-        let owner = peer.caller.and_then(|caller| caller.identity());
-        let id = id.to_owned();
-        let session = peer.session.map(|session| (session.into(), peer.modes));
-        let action = match method {
-            "tasks/result" => {
-                let registered = match peer.session {
-                    Some(session) => {
-                        let registered = self.shared.running.register(session, id.get());
-                        let taken =
-                            || RpcError::new(Code::InvalidRequest, "a request with this `id` is already running");
-                        Some(registered.ok_or_else(taken)?)
-                    }
-                    None => None,
-                };
-                return Ok(TaskMethod::Result(Box::new(TaskResult::new(
-                    self,
-                    id,
-                    task_id,
-                    owner,
-                    session,
-                    registered,
-                    peer.end.cloned(),
-                ))));
-            }
-            "tasks/get" => Action::Get,
-            "tasks/cancel" => Action::Cancel,
-            _ => Action::Update(answers(params)?),
-        };
-        Ok(TaskMethod::Request(Box::new(TaskRequest {
-            server: self.clone(),
-            id,
-            revision,
-            task_id,
-            owner,
-            session: session.filter(|_| is_legacy),
-            action,
-        })))
+/// Reads a request for a task.
+pub(super) fn task_method(
+    shared: &Arc<Shared>,
+    id: &RawValue,
+    method: &str,
+    params: Option<&RawValue>,
+    meta: &Meta<'_>,
+    revision: Revision,
+    peer: Peer<'_>,
+) -> Result<TaskMethod, RpcError> {
+    let is_legacy = revision == Revision::V2025_11_25;
+    let is_known = match method {
+        "tasks/get" | "tasks/cancel" => true,
+        "tasks/result" => is_legacy,
+        "tasks/update" => !is_legacy,
+        _ => false,
+    };
+    if !is_known {
+        return Err(RpcError::unknown_method(method));
     }
+    if !is_legacy && !declares_tasks(meta) {
+        return Err(missing_extension());
+    }
+    let task_id = task_id(params)?;
+    let owner = peer.caller.and_then(|caller| caller.identity());
+    let id = id.to_owned();
+    let session = peer.session.map(|session| (session.into(), peer.modes));
+    let action = match method {
+        "tasks/result" => {
+            let registered = match peer.session {
+                Some(session) => {
+                    let registered = shared.running.register(session, id.get());
+                    let taken = || RpcError::new(Code::InvalidRequest, "a request with this `id` is already running");
+                    Some(registered.ok_or_else(taken)?)
+                }
+                None => None,
+            };
+            return Ok(TaskMethod::Result(Box::new(TaskResult::new(
+                shared,
+                id,
+                task_id,
+                owner,
+                session,
+                registered,
+                peer.end.cloned(),
+            ))));
+        }
+        "tasks/get" => Action::Get,
+        "tasks/cancel" => Action::Cancel,
+        _ => Action::Update(answers(params)?),
+    };
+    Ok(TaskMethod::Request(Box::new(TaskRequest {
+        shared: Arc::clone(shared),
+        id,
+        revision,
+        task_id,
+        owner,
+        session: session.filter(|_| is_legacy),
+        action,
+    })))
+}
 
-    /// Returns the tool of a task. Returns `None` if the caller does not have the task, and an error if its tool cannot
-    /// be determined, since it is not served at the moment.
-    pub(super) fn tool_of_task(&self, id: &str, owner: Option<&str>) -> Option<Result<Tool, NotServed>> {
-        Some(match self.shared.tasks.tool(id, owner)? {
-            TaskTool::Known(tool) => Ok(tool),
-            TaskTool::Id(id) => {
-                let served = self.served();
-                let entry = served.entries.iter().find(|entry| entry.id == id);
-                entry.map(|entry| served.tool(entry).clone()).ok_or(NotServed)
-            }
-        })
-    }
+/// Returns the tool of a task. Returns `None` if the caller does not have the task, and an error if its tool cannot
+/// be determined, since it is not served at the moment.
+pub(super) fn tool_of_task(shared: &Arc<Shared>, id: &str, owner: Option<&str>) -> Option<Result<Tool, NotServed>> {
+    Some(match shared.tasks.tool(id, owner)? {
+        TaskTool::Known(tool) => Ok(tool),
+        TaskTool::Id(id) => {
+            let served = shared.served();
+            let entry = served.entries.iter().find(|entry| entry.id == id);
+            entry.map(|entry| served.tool(entry).clone()).ok_or(NotServed)
+        }
+    })
 }
 
 /// Creates the error for an id that no task of the caller has.
@@ -160,7 +157,7 @@ const ACCEPTED: &[u8] = br#"{"resultType":"complete"}"#;
 
 /// A request for a task.
 pub(super) struct TaskRequest {
-    server: Server,
+    shared: Arc<Shared>,
     id: Box<RawValue>,
     revision: Revision,
     task_id: String,
@@ -174,20 +171,20 @@ pub(super) struct TaskRequest {
 impl TaskRequest {
     /// Returns the tool of the task; see [`Server::tool_of_task`].
     pub(super) fn tool(&self) -> Option<Result<Tool, NotServed>> {
-        self.server.tool_of_task(&self.task_id, self.owner.as_deref())
+        tool_of_task(&self.shared, &self.task_id, self.owner.as_deref())
     }
 
     /// Answers the request.
     pub(super) async fn answer(&self) -> CallResponse {
         let bytes = match self.result().await {
-            Ok(result) => response(&self.id, self.server.shared.meta_fields(self.revision), &result),
+            Ok(result) => response(&self.id, self.shared.meta_fields(self.revision), &result),
             Err(error) => error.to_response(Some(&self.id)),
         };
         CallResponse { bytes, is_bad_request: false, is_cancelled: false }
     }
 
     async fn result(&self) -> Result<Vec<u8>, RpcError> {
-        let live = self.server.shared.tasks.live(&self.task_id, self.owner.as_deref());
+        let live = self.shared.tasks.live(&self.task_id, self.owner.as_deref());
         match (&self.action, live) {
             (Action::Get, Some(task)) => Ok(self.write(&task.record(), Some(&task))),
             (Action::Get, None) => self.ended().await.map(|record| self.write(&record, None)),
@@ -228,7 +225,7 @@ impl TaskRequest {
 
     /// Returns the record of a task whose call has ended.
     async fn ended(&self) -> Result<Arc<Record>, RpcError> {
-        let record = self.server.shared.tasks.ended(&self.task_id, self.owner.as_deref()).await?;
+        let record = self.shared.tasks.ended(&self.task_id, self.owner.as_deref()).await?;
         record.ok_or_else(unknown_task)
     }
 
@@ -274,7 +271,7 @@ impl TaskRequest {
 
     fn questions(&self) -> Vec<Vec<u8>> {
         let (Action::Get, Some((session, modes))) = (&self.action, &self.session) else { return Vec::new() };
-        let shared = &self.server.shared;
+        let shared = &self.shared;
         let Some(task) = shared.tasks.live(&self.task_id, self.owner.as_deref()) else { return Vec::new() };
         let mut messages = Vec::new();
         for (key, question) in task.questions_of_poll(session) {
@@ -310,7 +307,7 @@ impl Events for TaskEvents {
 
 /// A client that waits for the result of a task.
 pub(super) struct TaskResult {
-    server: Server,
+    shared: Arc<Shared>,
     id: Box<RawValue>,
     task_id: String,
     /// The identity of the caller.
@@ -338,7 +335,7 @@ struct Sent {
 
 impl TaskResult {
     fn new(
-        server: &Server,
+        shared: &Arc<Shared>,
         id: Box<RawValue>,
         task_id: String,
         owner: Option<String>,
@@ -346,14 +343,14 @@ impl TaskResult {
         registered: Option<Registered>,
         end: Option<CancelToken>,
     ) -> Self {
-        let live = server.shared.tasks.live(&task_id, owner.as_deref()).map(|task| {
+        let live = shared.tasks.live(&task_id, owner.as_deref()).map(|task| {
             let mut changes = task.changes();
             // Questions that are open already must be sent too.
             changes.mark_changed();
             (task, changes)
         });
         Self {
-            server: server.clone(),
+            shared: Arc::clone(shared),
             id,
             task_id,
             owner,
@@ -369,7 +366,7 @@ impl TaskResult {
 
     /// Returns the tool of the task; see [`Server::tool_of_task`].
     pub(super) fn tool(&self) -> Option<Result<Tool, NotServed>> {
-        self.server.tool_of_task(&self.task_id, self.owner.as_deref())
+        tool_of_task(&self.shared, &self.task_id, self.owner.as_deref())
     }
 
     /// Waits for the response without sending messages.
@@ -391,7 +388,7 @@ impl TaskResult {
             if self.sent.contains_key(&key) || !modes.includes(question.mode()) {
                 continue;
             }
-            let requests = &self.server.shared.requests;
+            let requests = &self.shared.requests;
             let Ok(mut request) = requests.open(session, self.owner.clone(), &question) else { continue };
             self.messages.push(request.message_with_meta(related(&self.task_id)));
             let cancellation = request.cancellation();
@@ -436,7 +433,7 @@ impl TaskResult {
 
     /// Returns the response of the call, with a reference to the task.
     async fn result(&self) -> Result<Vec<u8>, RpcError> {
-        let record = self.server.shared.tasks.ended(&self.task_id, self.owner.as_deref()).await?;
+        let record = self.shared.tasks.ended(&self.task_id, self.owner.as_deref()).await?;
         let record = record.ok_or_else(unknown_task)?;
         match record.outcome() {
             Some(Outcome::Completed { result, .. }) => {
@@ -474,7 +471,7 @@ impl Events for TaskResult {
                     is_cancelled: true,
                 }),
                 // The client can request the result again. A task that waits for its user must not delay the shutdown.
-                () = self.server.shared.shutdown.cancelled() => return self.interrupted(),
+                () = self.shared.shutdown.cancelled() => return self.interrupted(),
                 () = cancelled_by(self.end.clone()) => return self.interrupted(),
             }
             if task.has_ended() {

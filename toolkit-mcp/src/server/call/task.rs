@@ -18,7 +18,7 @@ use crate::server::ask::Modes;
 use crate::server::message::{Code, RpcError, json_bytes, response};
 use crate::server::meta::Meta;
 use crate::server::peer::Peer;
-use crate::server::state::Server;
+use crate::server::state::Shared;
 use crate::server::tasks::{CreateError, Created, EXTENSION, LiveTask, Outcome};
 
 /// A task that is created when its time has come.
@@ -142,45 +142,43 @@ fn outcome(response: &[u8]) -> Option<Outcome> {
 /// The least time to live of a task that its client requests, so that the call can run.
 const MIN_TTL: Duration = Duration::from_secs(60);
 
-impl Server {
-    /// Returns the terms on which a call may become a task.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the client and the tool have no common way of calling.
-    pub(in crate::server) fn task_offer(
-        &self,
-        support: TaskSupport,
-        meta: &Meta<'_>,
-        revision: Revision,
-        peer: Peer<'_>,
-    ) -> Result<Option<TaskOffer>, RpcError> {
-        let ttl = self.shared.tasks.limits().ttl;
-        if revision == Revision::V2025_11_25 {
-            return match (support, meta.task) {
-                (TaskSupport::Required, None) => Err(RpcError::new(
-                    Code::MethodNotFound,
-                    "the tool can only be called as a task; add `task` to `params`",
-                )),
-                (TaskSupport::Forbidden, Some(_)) => {
-                    Err(RpcError::new(Code::MethodNotFound, "the tool cannot be called as a task"))
-                }
-                (_, None) => Ok(None),
-                (_, Some(task)) => {
-                    let ttl = requested_ttl(task)?.map_or(ttl, |requested| requested.max(MIN_TTL).min(ttl));
-                    Ok(Some(TaskOffer::new(peer, ttl, true, peer.modes)))
-                }
-            };
-        }
-        if support == TaskSupport::Forbidden {
-            return Ok(None);
-        }
-        if !declares_tasks(meta) {
-            return if support == TaskSupport::Required { Err(missing_extension()) } else { Ok(None) };
-        }
-        let modes = meta.client_capabilities.map_or_else(Modes::default, |declared| Modes::declared(declared.get()));
-        Ok(Some(TaskOffer::new(peer, ttl, false, modes)))
+/// Returns the terms on which a call may become a task.
+///
+/// # Errors
+///
+/// Returns an error if the client and the tool have no common way of calling.
+pub(in crate::server) fn task_offer(
+    shared: &Arc<Shared>,
+    support: TaskSupport,
+    meta: &Meta<'_>,
+    revision: Revision,
+    peer: Peer<'_>,
+) -> Result<Option<TaskOffer>, RpcError> {
+    let ttl = shared.tasks.limits().ttl;
+    if revision == Revision::V2025_11_25 {
+        return match (support, meta.task) {
+            (TaskSupport::Required, None) => Err(RpcError::new(
+                Code::MethodNotFound,
+                "the tool can only be called as a task; add `task` to `params`",
+            )),
+            (TaskSupport::Forbidden, Some(_)) => {
+                Err(RpcError::new(Code::MethodNotFound, "the tool cannot be called as a task"))
+            }
+            (_, None) => Ok(None),
+            (_, Some(task)) => {
+                let ttl = requested_ttl(task)?.map_or(ttl, |requested| requested.max(MIN_TTL).min(ttl));
+                Ok(Some(TaskOffer::new(peer, ttl, true, peer.modes)))
+            }
+        };
     }
+    if support == TaskSupport::Forbidden {
+        return Ok(None);
+    }
+    if !declares_tasks(meta) {
+        return if support == TaskSupport::Required { Err(missing_extension()) } else { Ok(None) };
+    }
+    let modes = meta.client_capabilities.map_or_else(Modes::default, |declared| Modes::declared(declared.get()));
+    Ok(Some(TaskOffer::new(peer, ttl, false, modes)))
 }
 
 /// Returns true if the client declares the extension for tasks.

@@ -32,7 +32,7 @@ use super::response::Rejection;
 use crate::server::headers::is_modern;
 use crate::server::peer::Access;
 use crate::server::request::Caller;
-use crate::server::state::Server;
+use crate::server::state::Shared;
 
 /// Authenticates callers by their token.
 ///
@@ -173,20 +173,20 @@ impl Auth {
 
     /// Returns what the token of a caller grants, or `None` if it grants everything, or if the server offers nothing that
     /// is checked later than the request.
-    pub(super) fn access(&self, server: &Server, caller: &Arc<Caller>) -> Option<Access> {
-        let is_checked_later = || server.shared.resources.is_offered() || server.served().calls_tools;
+    pub(super) fn access(&self, shared: &Arc<Shared>, caller: &Arc<Caller>) -> Option<Access> {
+        let is_checked_later = || shared.resources.is_offered() || shared.served().calls_tools;
         if !is_checked_later() {
             return None;
         }
-        self.tool_access(server, caller)
+        self.tool_access(shared, caller)
     }
 
     /// Returns what the token of a caller grants, or `None` if it grants everything.
-    pub(super) fn tool_access(&self, server: &Server, caller: &Arc<Caller>) -> Option<Access> {
+    pub(super) fn tool_access(&self, shared: &Arc<Shared>, caller: &Arc<Caller>) -> Option<Access> {
         if caller.has_all_scopes() {
             return None;
         }
-        let (scopes, server, caller) = (self.scopes.clone(), server.clone(), Arc::clone(caller));
+        let (scopes, shared, caller) = (self.scopes.clone(), Arc::clone(shared), Arc::clone(caller));
         let of_tools = (scopes.clone(), Arc::clone(&caller));
         let grants_tool = move |tool: &Tool| {
             let (scopes, caller) = &of_tools;
@@ -196,8 +196,8 @@ impl Auth {
         let known: Mutex<HashMap<String, bool>> = Mutex::default();
         Some(Access::new(grants_tool, move |uri| {
             let is_granted =
-                || scopes.of_resource(uri, &server).iter().any(|needed| scopes.are_granted(needed, &caller));
-            let Some(backend) = scopes.backend_of(uri, &server) else { return is_granted() };
+                || scopes.of_resource(uri, &shared).iter().any(|needed| scopes.are_granted(needed, &caller));
+            let Some(backend) = scopes.backend_of(uri, &shared) else { return is_granted() };
             let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
             match known.get(backend) {
                 Some(is_granted) => *is_granted,
@@ -211,10 +211,10 @@ impl Auth {
         &self,
         caller: &Caller,
         headers: &HeaderMap,
-        server: &Server,
+        shared: &Arc<Shared>,
         uri: &str,
     ) -> Rejection {
-        let needed = self.scopes.of_resource(uri, server).into_iter().min_by_key(Vec::len).unwrap_or_default();
+        let needed = self.scopes.of_resource(uri, shared).into_iter().min_by_key(Vec::len).unwrap_or_default();
         self.insufficient(caller, headers, needed, "the token does not grant the scopes that the resource requires")
     }
 

@@ -102,7 +102,7 @@ impl Gate {
             (Some(caller), Received::TaskResult(result)) => self.check_tasks(caller, headers, result.tool()),
             (Some(caller), Received::Listen(listen)) => self.check_tasks(caller, headers, listen.tools_of_tasks()),
             (Some(caller), Received::Resources(request)) => match request.denied_uri() {
-                Some(uri) => Err(self.auth.reject_resource(caller, headers, request.server(), uri)),
+                Some(uri) => Err(self.auth.reject_resource(caller, headers, request.shared(), uri)),
                 None => Ok(()),
             },
             (Some(caller), Received::Batch(batch)) => self.auth.check_scopes(caller, headers, batch.tools()),

@@ -99,7 +99,7 @@ impl Listening {
                 () = end => {}
                 () = server.shared.shutdown.cancelled() => {}
             }
-            server.drain();
+            server.shared.drain();
             tokio::select! {
                 () = tokio::time::sleep(drain_delay) => {}
                 () = hurry => {}

@@ -14,12 +14,13 @@ use crate::server::find::Find;
 use crate::server::headers::{is_modern, takes_batches};
 use crate::server::listen::Listen;
 use crate::server::message::{Code, Message};
+use crate::server::methods::route;
 use crate::server::methods::{Batch, Routed, is_batch};
 use crate::server::metrics::RejectReason;
 use crate::server::peer::{Access, Peer};
 use crate::server::request::Caller;
 use crate::server::resources::ResourceRequest;
-use crate::server::state::Server;
+use crate::server::state::Shared;
 use crate::server::task_requests::{TaskRequest, TaskResult};
 
 /// The size in bytes above which bodies are parsed on a thread of the tool pool.
@@ -43,7 +44,7 @@ pub(super) enum Received {
 
 /// Parses a body and determines the action that it requires.
 pub(super) async fn receive(
-    server: &Server,
+    shared: &Arc<Shared>,
     body: Bytes,
     caller: Option<Arc<Caller>>,
     session: Option<&str>,
@@ -52,19 +53,19 @@ pub(super) async fn receive(
     access: Option<Access>,
 ) -> Received {
     if body.len() <= SMALL_BODY {
-        return read(server, &body, caller.as_ref(), session, headers, address, access.as_ref());
+        return read(shared, &body, caller.as_ref(), session, headers, address, access.as_ref());
     }
     // Parsing a large body would block this I/O thread.
-    let (at, session, headers) = (server.clone(), session.map(str::to_owned), headers.clone());
+    let (at, session, headers) = (Arc::clone(shared), session.map(str::to_owned), headers.clone());
     let read = async move { read(&at, &body, caller.as_ref(), session.as_deref(), &headers, address, access.as_ref()) };
-    server.shared.pool.spawn(READ, read).await.unwrap_or_else(|panicked| {
+    shared.pool.spawn(READ, read).await.unwrap_or_else(|panicked| {
         tracing::error!(%panicked, "parsing a message has panicked");
         Received::Response(text(StatusCode::INTERNAL_SERVER_ERROR, String::new()))
     })
 }
 
 fn read(
-    server: &Server,
+    shared: &Arc<Shared>,
     body: &[u8],
     caller: Option<&Arc<Caller>>,
     session: Option<&str>,
@@ -75,12 +76,12 @@ fn read(
     let modes = session.map_or_else(Modes::default, modes_of);
     let peer = Peer { caller, session, modes, headers: Some(headers), address, access, end: None };
     if is_batch(body) && takes_batches(headers) {
-        return match Batch::read(server, body, peer) {
+        return match Batch::read(shared, body, peer) {
             Ok(batch) => Received::Batch(batch),
             Err(fault) => Received::Response(json(StatusCode::BAD_REQUEST, fault.to_response(None))),
         };
     }
-    Received::Response(match server.route(Message::parse(body), peer) {
+    Received::Response(match route(shared, Message::parse(body), peer) {
         Routed::Find(find) => return Received::Find(find),
         Routed::Listen(listen) => return Received::Listen(listen),
         Routed::Resources(request) => return Received::Resources(request),
@@ -102,7 +103,7 @@ fn read(
                 _ => StatusCode::OK,
             };
             if fault.is_bad_request {
-                server.shared.metrics.reject(RejectReason::Malformed);
+                shared.metrics.reject(RejectReason::Malformed);
             }
             json(status, fault.to_response(id))
         }

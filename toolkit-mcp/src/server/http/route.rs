@@ -7,9 +7,9 @@ use toolkit::Tool;
 use toolkit::dispatch::BoxFuture;
 
 use super::response::Body;
+use crate::server::Server;
 use crate::server::peer::Access;
 use crate::server::request::Caller;
-use crate::server::state::Server;
 
 /// A part of the HTTP server beside the MCP endpoint; see [`Http::route`](super::Http::route).
 ///

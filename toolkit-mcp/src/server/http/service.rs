@@ -18,13 +18,13 @@ use super::gate::Gate;
 use super::receive::{Received, Sessions, receive};
 use super::response::{self, Body, Rejection, accepted, call_response, events, json, preflight, text};
 use super::route::{Admission, Route, RouteRequest};
+use crate::server::Server;
 use crate::server::call::{CallEvent, Events};
 use crate::server::headers::is_modern;
 use crate::server::listen::Listen;
 use crate::server::message::{Code, json_bytes};
 use crate::server::metrics::RejectReason;
 use crate::server::request::Caller;
-use crate::server::state::Server;
 
 /// The path of the MCP endpoint.
 const PATH: &str = "/mcp";
@@ -161,7 +161,7 @@ impl Inner {
             }
             Admission::Authenticated => self.gate.admit(&head.headers, connection).await?,
         };
-        let access = caller.as_ref().and_then(|caller| self.gate.auth.tool_access(&self.server, caller));
+        let access = caller.as_ref().and_then(|caller| self.gate.auth.tool_access(&self.server.shared, caller));
         let (method, uri, headers) = (&head.method, &head.uri, &head.headers);
         let caller = caller.as_deref();
         let response = route.respond(RouteRequest { server: &self.server, method, uri, headers, caller, access }).await;
@@ -214,8 +214,8 @@ impl Inner {
         })?;
         let (body, charge) = self.bodies.read(headers, body, connection).await.map_err(unread)?.into_parts();
         let address = connection.map(|connection| connection.client(headers));
-        let access = caller.as_ref().and_then(|caller| self.gate.auth.access(&self.server, caller));
-        let received = receive(&self.server, body, caller.clone(), session, headers, address, access).await;
+        let access = caller.as_ref().and_then(|caller| self.gate.auth.access(&self.server.shared, caller));
+        let received = receive(&self.server.shared, body, caller.clone(), session, headers, address, access).await;
         self.gate.check_scopes(caller.as_deref(), headers, &received)?;
         match received {
             Received::Response(response) => Ok(response),
@@ -264,7 +264,7 @@ impl Inner {
             return Ok(response);
         }
         match self.sessions.of(headers) {
-            Ok(session) => listening(Listen::to_changes(&self.server, session), connection),
+            Ok(session) => listening(Listen::to_changes(&self.server.shared, session), connection),
             Err(()) => Ok(text(StatusCode::NOT_FOUND, "unknown session\n".to_owned())),
         }
     }

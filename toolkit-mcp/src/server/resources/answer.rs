@@ -18,7 +18,7 @@ use crate::server::metrics::ResourceMetric;
 use crate::server::peer::Access;
 use crate::server::proxy_uri::decode;
 use crate::server::running::Registered;
-use crate::server::state::{Server, Shared};
+use crate::server::state::Shared;
 
 /// The name of requests for resources in the tool pool, and the start of their names in the call limiter. Without a `/`,
 /// it could be the id of a tool.
@@ -26,7 +26,7 @@ const RESOURCES: &str = "resources/";
 
 /// A request for resources.
 pub(in crate::server) struct ResourceRequest {
-    pub(super) server: Server,
+    pub(super) shared: Arc<Shared>,
     pub(super) id: Box<RawValue>,
     pub(super) revision: Revision,
     pub(super) action: Action,
@@ -84,22 +84,22 @@ impl ResourceRequest {
         self.access.as_ref().is_some_and(|access| !access.grants_resource(uri)).then_some(uri)
     }
 
-    pub(in crate::server) fn server(&self) -> &Server {
-        &self.server
+    pub(in crate::server) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
     }
 
     /// Answers the request. Dropping the future cancels it.
     pub(in crate::server) async fn answer(self) -> CallResponse {
         let denied = self.denied_uri().map(str::to_owned);
-        let Self { server, id, revision, action, context, cancel, registered, scope, access } = self;
-        let shared = Arc::clone(&server.shared);
+        let Self { shared, id, revision, action, context, cancel, registered, scope, access } = self;
         let timer = shared.metrics.resources.start(action.metric());
         // A provider that observes the token can stop early.
         let _cancel_on_drop = CancelOnDrop(cancel.clone());
         let deadline = shared.call_timeout.map(|limit| Instant::now() + limit);
+        let state = Arc::clone(&shared);
         let work = async {
             let task = shared.pool.spawn(RESOURCES, async move {
-                let shared = &server.shared;
+                let shared = &*state;
                 if let Some(uri) = denied {
                     return Err(Failed::Unknown(uri));
                 }
@@ -141,12 +141,12 @@ impl ResourceRequest {
 
 /// Watches those resources that the caller can read, on a thread of the tool pool.
 pub(in crate::server) async fn watch_readable(
-    server: Server,
+    shared: Arc<Shared>,
     context: Context,
     uris: Vec<String>,
 ) -> Vec<(String, ResourceWatch)> {
-    let pool = server.shared.pool.clone();
-    let watching = pool.spawn(RESOURCES, async move { read::watch_readable(&server.shared, &context, uris).await });
+    let pool = shared.pool.clone();
+    let watching = pool.spawn(RESOURCES, async move { read::watch_readable(&shared, &context, uris).await });
     watching.await.unwrap_or_default()
 }
 

@@ -15,9 +15,10 @@ use crate::server::ask::Modes;
 use crate::server::call::{Attendant, Call, CallEvent, Events, Respond, Unattended};
 use crate::server::listen::Listen;
 use crate::server::message::{Code, Message, RpcError};
+use crate::server::methods::route;
 use crate::server::methods::{Batch, Routed, is_batch};
 use crate::server::peer::Peer;
-use crate::server::state::Server;
+use crate::server::state::Shared;
 
 /// The approximate memory of a request apart from its bytes.
 const REQUEST_BYTES: usize = 4 << 10;
@@ -27,7 +28,7 @@ const MAX_BATCH: usize = 64;
 
 /// The reader of incoming messages.
 pub(super) struct Reader {
-    pub(super) server: Server,
+    pub(super) shared: Arc<Shared>,
     pub(super) runtime: Handle,
     pub(super) session: Arc<str>,
     pub(super) output: Arc<Output>,
@@ -81,14 +82,14 @@ impl Reader {
 
     fn take(&mut self, line: &[u8]) {
         // Checked before the message takes memory, since shutdown waits until all memory is released.
-        if self.server.shared.shutdown.is_cancelled() {
+        if self.shared.shutdown.is_cancelled() {
             return self.reject(line);
         }
         // These need no memory, and calls that wait for a user hold theirs until an answer arrives.
         let message = Message::parse(line);
         if let Ok(Message::Response { .. } | Message::Notification { .. }) = message {
             let modes = Modes::from_bits(self.modes.load(Ordering::Relaxed));
-            self.server.route(message, Peer { session: Some(&self.session), modes, ..Peer::default() });
+            route(&self.shared, message, Peer { session: Some(&self.session), modes, ..Peer::default() });
             return;
         }
         let n_bytes = u32::try_from(line.len() + REQUEST_BYTES).unwrap_or(u32::MAX);
@@ -103,7 +104,7 @@ impl Reader {
         let modes = Modes::from_bits(self.modes.load(Ordering::Relaxed));
         let peer = Peer { session: Some(&self.session), modes, end: Some(&self.end), ..Peer::default() };
         if is_batch(line) && self.takes_batches.load(Ordering::Relaxed) {
-            match Batch::read(&self.server, line, peer) {
+            match Batch::read(&self.shared, line, peer) {
                 Ok(batch) => {
                     let output = Arc::clone(&self.output);
                     self.runtime.spawn(async move {
@@ -116,7 +117,7 @@ impl Reader {
             }
             return;
         }
-        match self.server.route(message, peer) {
+        match route(&self.shared, message, peer) {
             Routed::Reply(bytes) => self.send(&bytes, Some(held)),
             Routed::Initialized { bytes, takes_batches, modes } => {
                 self.takes_batches.store(takes_batches, Ordering::Relaxed);
@@ -125,7 +126,7 @@ impl Reader {
                 self.send(&bytes, Some(Held::Shared(Arc::clone(&held))));
                 // Before 2026-07-28 clients are notified of changes without a subscription.
                 if !self.is_notifying.swap(true, Ordering::Relaxed) {
-                    let listen = Listen::to_changes(&self.server, Some(&self.session));
+                    let listen = Listen::to_changes(&self.shared, Some(&self.session));
                     self.runtime.spawn(notify(listen, Arc::clone(&self.output), Held::Shared(held), self.end.clone()));
                 }
             }
@@ -178,7 +179,7 @@ impl Reader {
         self.runtime.block_on(async {
             tokio::select! {
                 biased;
-                () = self.server.shared.shutdown.cancelled() => None,
+                () = self.shared.shutdown.cancelled() => None,
                 held = released => held.ok(),
             }
         })

@@ -13,7 +13,7 @@ use crate::server::message::{Code, json_bytes};
 use crate::server::metrics::RejectReason;
 use crate::server::proxy_uri::decode;
 use crate::server::request::Caller;
-use crate::server::state::Server;
+use crate::server::state::Shared;
 
 /// Returns the scopes that a call of a tool needs.
 type OfTool = dyn Fn(&Tool) -> Vec<String> + Send + Sync;
@@ -71,12 +71,12 @@ impl Scopes {
     /// Returns the scopes that reading a resource needs. A token has to grant those of one of the alternatives: by
     /// default, a caller of a tool of a backend may read the resources of the backend. There is no alternative if the tools
     /// of the backend have never been known.
-    pub(super) fn of_resource(&self, uri: &str, server: &Server) -> Vec<Vec<String>> {
+    pub(super) fn of_resource(&self, uri: &str, shared: &Arc<Shared>) -> Vec<Vec<String>> {
         if let Some(of_resource) = &self.of_resource {
             return vec![self.with_base(of_resource(uri).into_iter())];
         }
-        let Some(backend) = self.backend_of(uri, server) else { return vec![self.base.clone()] };
-        match server.shared.tools_of(backend) {
+        let Some(backend) = self.backend_of(uri, shared) else { return vec![self.base.clone()] };
+        match shared.tools_of(backend) {
             Some(tools) if tools.is_empty() => vec![self.base.clone()],
             Some(tools) => tools.iter().map(|tool| self.of_calls(std::iter::once(tool))).collect(),
             None => Vec::new(),
@@ -84,9 +84,9 @@ impl Scopes {
     }
 
     /// Returns the backend whose tools decide about a resource.
-    pub(super) fn backend_of<'u>(&self, uri: &'u str, server: &Server) -> Option<&'u str> {
+    pub(super) fn backend_of<'u>(&self, uri: &'u str, shared: &Arc<Shared>) -> Option<&'u str> {
         let (backend, _) = decode(uri).filter(|_| self.of_resource.is_none())?;
-        server.shared.has_backend(backend).then_some(backend)
+        shared.has_backend(backend).then_some(backend)
     }
 
     fn with_base(&self, own: impl Iterator<Item = String>) -> Vec<String> {
