@@ -69,8 +69,7 @@ fn the_tests_that_a_chapter_names_exist() {
     assert!(names.len() > 15, "{names:?}");
     for (file, test) in names {
         let file = file.replace("::", "/");
-        let tests =
-            fs::read_to_string(project().join(format!("toolkit-providers/tests/it/replies/{file}.rs"))).unwrap();
+        let tests = fs::read_to_string(project().join(format!("crates/providers/tests/it/replies/{file}.rs"))).unwrap();
         assert!(tests.contains(&format!("fn {test}(")), "`{file}::{test}` does not exist");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-#[path = "../../../toolkit-mcp/tests/programs/fixture_mcp/main.rs"]
+#[path = "../../../crates/mcp/tests/programs/fixture_mcp/main.rs"]
 mod server;
 
 fn main() -> ExitCode {

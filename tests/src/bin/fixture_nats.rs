@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-#[path = "../../../toolkit-nats/tests/programs/fixture_nats.rs"]
+#[path = "../../../crates/nats/tests/programs/fixture_nats.rs"]
 mod worker;
 
 fn main() -> ExitCode {

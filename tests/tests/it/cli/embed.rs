@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-#[path = "../../../../toolkit-search/tests/it/embed/tiny.rs"]
+#[path = "../../../../crates/search/tests/it/embed/tiny.rs"]
 mod tiny;
 
 fn search(model: &Path) -> Output {

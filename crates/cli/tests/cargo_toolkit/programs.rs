@@ -1,0 +1,107 @@
+//! A copy of the package `only_a_library`, which `cargo toolkit` builds with a command line.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Copies the fixture to a separate directory, with the lock file of this workspace, so that nothing is downloaded.
+fn fixture() -> PathBuf {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let source = project.join("tests/fixtures/only_a_library");
+    let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("only_a_library");
+    fs::create_dir_all(copy.join("src")).unwrap();
+    fs::create_dir_all(copy.join("patch/src")).unwrap();
+    let manifest = fs::read_to_string(source.join("Cargo.toml")).unwrap();
+    let toolkit = project.canonicalize().unwrap().join("toolkit");
+    let manifest = manifest.replace("../../../toolkit", toolkit.to_str().unwrap());
+    fs::write(copy.join("Cargo.toml"), manifest).unwrap();
+    for file in ["src/lib.rs", "patch/Cargo.toml", "patch/src/lib.rs"] {
+        fs::copy(source.join(file), copy.join(file)).unwrap();
+    }
+    fs::copy(project.join("Cargo.lock"), copy.join("Cargo.lock")).unwrap();
+    copy
+}
+
+/// The target directory of all programs that tests build: they share the built dependencies, and the second run builds
+/// nothing.
+fn target() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixtures")
+}
+
+fn cargo_toolkit(folder: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-toolkit"));
+    // cargo passes the name of the subcommand as the first argument.
+    command.arg("toolkit").arg("--offline").args(args);
+    command.current_dir(folder);
+    for variable in ["RUSTFLAGS", "RUST_BACKTRACE"] {
+        command.env_remove(variable);
+    }
+    command.env("CARGO_TARGET_DIR", target());
+    command.output().unwrap()
+}
+
+#[track_caller]
+fn assert_ran(output: &Output, code: i32, out: &str) {
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), &*printed), (Some(code), out), "{complaints}");
+}
+
+#[test]
+fn a_library_gets_a_command_line() {
+    let library = fixture();
+    let listed = "text:built:1.0.0\tread-only\tSays how it was built.\ntext:refuse:1.0.0\tread-only\tAlways fails.\ntext:reverse:1.0.0\tread-only\tTurns a text around.\n";
+    assert_ran(&cargo_toolkit(&library, &["list"]), 0, listed);
+
+    // The program handles flags, exit codes and streams of its commands.
+    let reversed = cargo_toolkit(&library, &["call", "reverse", "--text", "stressed"]);
+    assert_ran(&reversed, 0, "\"desserts\"\n");
+    let refused = cargo_toolkit(&library, &["call", "refuse"]);
+    assert_ran(&refused, 1, "");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("not today"));
+    assert_ran(&cargo_toolkit(&library, &["no-such-command"]), 2, "");
+
+    // From a subdirectory, and for a package on the command line.
+    let manifest = library.join("Cargo.toml");
+    let manifest = ["--manifest-path", manifest.to_str().unwrap(), "-p", "only-a-library"];
+    let checked = cargo_toolkit(&library.join("src"), &[&manifest[..], &["check"]].concat());
+    assert_ran(&checked, 0, "3 tools, no problems\n");
+
+    let extra = cargo_toolkit(&library, &["--features", "extra", "call", "extra"]);
+    assert_ran(&extra, 0, "true\n");
+
+    // With the patches and profiles of the workspace.
+    let built = cargo_toolkit(&library, &["call", "built"]);
+    assert_ran(&built, 0, "\"from the patch, debug assertions false\"\n");
+
+    // Without the server, the error of its command contains the missing feature.
+    assert_ran(&cargo_toolkit(&library, &["call", "reverse", "--text", "no"]), 0, "\"on\"\n");
+    let program = target().join("debug/cargo-toolkit-only-a-library");
+    for (args, feature) in [(&["serve", "--http", "0"][..], "mcp"), (&["export", "--format", "html"], "html")] {
+        let output = Command::new(&program).args(args).output().unwrap();
+        assert_ran(&output, 2, "");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert!(printed.contains(&format!("without the feature `{feature}` of `toolkit-cli`")), "{printed}");
+    }
+
+    // `serve` links the server, which ends at once without stdin.
+    assert_ran(&cargo_toolkit(&library, &["serve"]), 0, "");
+    let version = Command::new(&program).arg("--version").output().unwrap();
+    assert_ran(&version, 0, "only-a-library 0.1.0\n");
+    let manifest = fs::read_to_string(target().join("cargo-toolkit/only-a-library/Cargo.toml")).unwrap();
+    assert!(manifest.contains(r#"features = ["mcp"]"#), "{manifest}");
+
+    assert!(target().join("cargo-toolkit/only-a-library/src/main.rs").exists());
+    let unchanged = fs::read_to_string(library.join("Cargo.lock")).unwrap();
+    assert!(!unchanged.contains("cargo-toolkit-only-a-library"));
+}
+
+#[test]
+fn a_package_that_is_not_there_is_a_usage_error() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let output = cargo_toolkit(folder, &["-p", "no-such-package", "list"]);
+    assert_ran(&output, 2, "");
+    let output = cargo_toolkit(folder, &["-p", "toolkit-derive", "list"]);
+    assert_ran(&output, 2, "");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("has no library"));
+}

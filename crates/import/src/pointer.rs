@@ -1,0 +1,1 @@
+../../schema/src/pointer.rs

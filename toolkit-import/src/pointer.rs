@@ -1,1 +1,0 @@
-../../toolkit-schema/src/pointer.rs
