@@ -23,6 +23,21 @@
 //! - [`ServerBuilder::resources`] adds resources that clients read by URI, such as those that results link to.
 //! - Above the threshold [`ServerBuilder::list_at_most`], the server lists `search_tools`, `describe_tool` and
 //!   `call_tool` instead of all tools.
+//!
+//! | module | contains |
+//! | --- | --- |
+//! | `state` | what the clones of a server share |
+//! | `message`, `json_text`, `meta`, `headers` | JSON-RPC messages and what they declare beside the parameters |
+//! | `methods`, `initialize` | dispatch of messages to methods, and the description of the server |
+//! | `served`, `find`, `filter` | the list of tools, and the search tools that replace a long list |
+//! | `call`, `running`, `late` | `tools/call`, with a table of its stages |
+//! | `request`, `peer` | the request and its caller, for tools and for the server |
+//! | `ask`, `logging` | questions to the user of the client, and log messages |
+//! | `tasks`, `task_requests` | calls whose clients poll for the result, and requests for them |
+//! | `resources`, `subscriptions`, `listen`, `app` | resources of providers, and notifications of changes |
+//! | `proxy`, `proxied`, `proxy_uri` | tools and resources of backends |
+//! | `metrics`, `status` | reports for operators |
+//! | `stdio`, `http` | transports |
 
 mod app;
 mod ask;
@@ -41,7 +56,6 @@ mod message;
 mod meta;
 mod methods;
 mod metrics;
-mod nested;
 mod peer;
 mod proxied;
 mod proxy;

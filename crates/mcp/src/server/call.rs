@@ -2,8 +2,18 @@
 //!
 //! The tool runs on a thread of the tool pool, where it may block. Everything else runs on the threads that do I/O:
 //! waiting for a permit, timeouts, cancellation and progress notifications.
+//!
+//! | stage | job |
+//! | --- | --- |
+//! | `begin` | reads what the request declares, registers it for cancellation, and builds the context of the tool |
+//! | `running` | waits for a permit, starts the tool, sends its messages, measures the deadlines and observes cancellation; dropping it cancels the call and ends its registration |
+//! | `run` | the part on a thread of the tool pool: the tool, and its result as a response |
+//! | `ask`, `permit` | questions of the tool to the user of the client, during which the call gives its permit back |
+//! | `task` | runs a call to its response (`answer`, `events`), or turns it into a task |
+//! | `unattended` | passes on the response of a short call over stdio without a task of the runtime |
 
 mod ask;
+mod begin;
 mod permit;
 mod run;
 mod running;
@@ -23,9 +33,10 @@ use toolkit::{Arguments, CancelToken, Context, Tool};
 use toolkit_http::BodyCharge;
 use tracing::Span;
 
+pub(super) use self::begin::{Target, begin, declares_tasks, missing_extension};
 use self::permit::PermitSlot;
-pub(super) use self::task::{declares_tasks, missing_extension, task_offer};
-pub(super) use self::unattended::{Attendant, Respond, Unattended};
+pub(super) use self::task::{answer, events};
+pub(super) use self::unattended::{Respond, Unattended};
 use super::ask::{Modes, OpenQuestions, Rounds};
 use super::message::{Code, RpcError};
 use super::peer::Peer;
@@ -148,7 +159,7 @@ pub(super) struct TaskOffer {
 
 impl TaskOffer {
     pub(super) fn new(peer: Peer<'_>, ttl: Duration, is_requested: bool, modes: Modes) -> Self {
-        let owner = peer.caller.and_then(|caller| caller.identity());
+        let owner = peer.identity();
         let caller = peer.name(peer.session.unwrap_or_default());
         Self { owner, caller, ttl, is_requested, modes, slot: TaskSlot::default() }
     }
@@ -189,6 +200,17 @@ pub(super) trait Events: Send + 'static {
 
     /// Waits for the next event. Do not call it again after the response. Dropping the future loses no event.
     fn next(&mut self) -> impl Future<Output = CallEvent> + Send;
+
+    /// Waits for the response without sending messages.
+    fn response(&mut self) -> impl Future<Output = CallResponse> + Send {
+        async {
+            loop {
+                if let CallEvent::Response(response) = self.next().await {
+                    return response;
+                }
+            }
+        }
+    }
 }
 
 /// The outcome of a call.
@@ -199,6 +221,13 @@ pub(super) struct CallResponse {
     pub(super) is_bad_request: bool,
     /// True if the client has cancelled the call and expects no response.
     pub(super) is_cancelled: bool,
+}
+
+impl CallResponse {
+    /// Returns the response to send. A cancelled request must not be answered, except over HTTP.
+    pub(super) fn into_answer(self) -> Option<Vec<u8>> {
+        (!self.is_cancelled).then_some(self.bytes)
+    }
 }
 
 /// The way in which a client receives the parts of a result.

@@ -9,38 +9,46 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use tokio::runtime::Handle;
+
 /// The interval at which late calls are found. A call is late after one or two of them.
 const TICK: Duration = Duration::from_millis(5);
 
 /// The number of ticks without calls after which the task that finds late calls ends.
 const IDLE_TICKS: u32 = 4;
 
+/// A call that is not late yet.
+pub(super) trait MayBeLate: Send + Sync {
+    /// Gives the call its timers and its cancellation, unless it has ended.
+    fn is_late(&self);
+}
+
 /// The calls of a server that are not late yet.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct LateCalls(Arc<Mutex<Calls>>);
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Calls {
     /// The calls since the last tick.
-    young: Vec<Arc<Call>>,
+    young: Vec<Arc<dyn MayBeLate>>,
     /// The calls before the last tick.
-    old: Vec<Arc<Call>>,
+    old: Vec<Arc<dyn MayBeLate>>,
     /// True while a task finds late calls.
     is_watched: bool,
 }
 
+/// The task that polls a call.
 #[derive(Debug)]
-struct Call {
+struct Polled {
     waker: Waker,
     is_late: AtomicBool,
     has_ended: AtomicBool,
 }
 
 /// A future that completes when the call that polls it is late.
-#[derive(Debug)]
 pub(super) struct Late<'l> {
     calls: &'l LateCalls,
-    call: Option<Arc<Call>>,
+    call: Option<Arc<Polled>>,
 }
 
 impl LateCalls {
@@ -49,23 +57,24 @@ impl LateCalls {
         Late { calls: self, call: None }
     }
 
-    fn add(&self, call: Arc<Call>) {
+    /// Adds calls, which are late within two ticks. `runtime` is asked for a runtime if there were no calls.
+    pub(super) fn add(&self, added: impl IntoIterator<Item = Arc<dyn MayBeLate>>, runtime: impl FnOnce() -> Handle) {
         let mut calls = self.calls();
-        calls.young.push(call);
+        calls.young.extend(added);
         if !std::mem::replace(&mut calls.is_watched, true) {
             drop(calls);
-            tokio::spawn(Watching { calls: Self(Arc::clone(&self.0)), has_ended: false }.run());
+            runtime().spawn(Watching { calls: Self(Arc::clone(&self.0)), has_ended: false }.run());
         }
     }
 
-    /// Wakes the calls that are late now. Returns false if there were no calls.
+    /// Finds the calls that are late now. Returns false if there were no calls.
     fn tick(&self) -> bool {
         let mut calls = self.calls();
         let young = std::mem::take(&mut calls.young);
         let late = std::mem::replace(&mut calls.old, young);
         let had_calls = !calls.old.is_empty() || !late.is_empty();
         drop(calls);
-        late.into_iter().for_each(|call| call.wake());
+        late.into_iter().for_each(|call| call.is_late());
         had_calls
     }
 
@@ -82,8 +91,8 @@ impl LateCalls {
     }
 }
 
-impl Call {
-    fn wake(&self) {
+impl MayBeLate for Polled {
+    fn is_late(&self) {
         self.is_late.store(true, Ordering::Release);
         if !self.has_ended.load(Ordering::Acquire) {
             self.waker.wake_by_ref();
@@ -102,8 +111,8 @@ impl Future for Late<'_> {
             Some(_) => Poll::Pending,
             None => {
                 let (waker, flag) = (cx.waker().clone(), AtomicBool::default);
-                let call = Arc::new(Call { waker, is_late: flag(), has_ended: flag() });
-                self.calls.add(Arc::clone(&call));
+                let call = Arc::new(Polled { waker, is_late: flag(), has_ended: flag() });
+                self.calls.add([Arc::clone(&call) as Arc<dyn MayBeLate>], Handle::current);
                 self.call = Some(call);
                 Poll::Pending
             }

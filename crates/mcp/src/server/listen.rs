@@ -19,6 +19,7 @@ use super::call::missing_extension;
 use super::message::{Code, RpcError, json_bytes, notification, response};
 use super::peer::Peer;
 use super::resources::watch_readable;
+use super::running::register;
 use super::running::{Registered, cancelled_by};
 use super::state::Shared;
 use super::subscriptions::{self, Inbox};
@@ -96,20 +97,17 @@ impl Listen {
         if wanted.tasks.is_some() && !declares_tasks {
             return Err(missing_extension());
         }
-        let owner = peer.caller.and_then(|caller| caller.identity());
+        let owner = peer.identity();
         let tasks = wanted.tasks.map(|ids| TaskUpdates::new(shared, owner, ids)).transpose()?;
         let watched = (!wanted.uris.is_empty())
             .then(|| -> BoxFuture<'static, _> { Box::pin(watch_readable(Arc::clone(shared), context, wanted.uris)) });
-        let registered = peer.session.map(|session| shared.running.register(session, id.get()));
-        if let Some(None) = registered {
-            return Err(RpcError::new(Code::InvalidRequest, "a request with this `id` is already running"));
-        }
+        let registered = register(&shared.running, peer, id)?;
         let subscription = Subscription {
             id: id.to_owned(),
             wants_tools: wanted.tools,
             wants_resources: wanted.resources && resources.is_offered(),
             uris: Vec::new(),
-            registered: registered.flatten(),
+            registered,
         };
         Ok(Self { subscription: Some(subscription), tasks, watched, ..Self::to_changes(shared, None) })
     }

@@ -1,7 +1,7 @@
-//! Dispatch of messages to methods, independent of the transport.
+//! Dispatch of messages and batches to methods, independent of the transport.
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use futures_util::stream::{self, StreamExt};
 use serde::Deserialize;
@@ -9,12 +9,10 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolkit::dispatch::BoxFuture;
 use toolkit::mcp::{CallParams, Revision};
-use toolkit::tool::TaskSupport;
-use toolkit::{Arguments, CancelToken, Tool};
+use toolkit::{Arguments, Tool};
 
-use super::ask::{Modes, Rounds};
-use super::call::task_offer;
-use super::call::{Asks, Call, ChunkSettings, StreamAsks, declares_tasks, invalid_state};
+use super::ask::Modes;
+use super::call::{Call, Target, answer, begin, declares_tasks};
 use super::find::{self, Find};
 use super::headers;
 use super::initialize::{self, empty_list};
@@ -22,9 +20,7 @@ use super::listen::Listen;
 use super::logging::requested_level;
 use super::message::{CallRequest, Code, Malformed, Message, RpcError, json_bytes};
 use super::meta::{BATCHES, Meta, missing};
-use super::nested::nested;
 use super::peer::Peer;
-use super::request::Request;
 use super::resources::{self, ResourceMethod, ResourceRequest};
 use super::served::{self, ServedTools};
 use super::state::Shared;
@@ -79,7 +75,7 @@ pub(super) fn route<'m>(
         }
         Ok(Message::Response { id, result, error }) => {
             if let (Some(id), Some(session)) = (id, peer.session) {
-                let identity = peer.caller.and_then(|caller| caller.identity());
+                let identity = peer.identity();
                 shared.requests.respond(session, identity, id, result, error);
             }
             Routed::Nothing
@@ -138,7 +134,7 @@ fn request<'m>(
         "logging/setLevel" if is_legacy => {
             let level = requested_level(params)?;
             if let Some(session) = peer.session {
-                let identity = peer.caller.and_then(|caller| caller.identity());
+                let identity = peer.identity();
                 shared.log_levels.set(identity.as_deref(), session, level);
             }
             reply(&json!({}))
@@ -211,99 +207,7 @@ fn call<'m>(
         shared.metrics.unknown_tool().reject();
         return Err(unknown_tool(&name, served.nearest(&name)));
     };
-    let entry = &served.entries[nth];
-    if let (Some(headers), Revision::V2026_07_28) = (peer.headers, revision) {
-        headers::check_param_headers(headers, &entry.param_headers, &arguments)?;
-    }
-    let log_level = match revision {
-        Revision::V2025_11_25 => peer.session.and_then(|session| shared.log_levels.get(session)),
-        _ => meta.log_level()?,
-    };
-    let task = match (entry.task_support, meta.task) {
-        (TaskSupport::Forbidden, None) => None,
-        (support, _) => task_offer(shared, support, meta, revision, peer)?,
-    };
-    let asks = asks(shared, served.tool(entry), &arguments, meta, revision, peer)?;
-    let mut context = Request::context(revision, meta, peer.caller);
-    if entry.has_requirements {
-        let tool = served.tool(entry);
-        let held = peer.caller.map(|caller| caller.credentials().clone());
-        let held = held.or_else(|| shared.credentials.as_ref().map(|credentials| credentials(tool)));
-        context = context.with_credentials(held.unwrap_or_default());
-    }
-    if entry.calls_tools {
-        context = nested(shared, context, peer);
-    }
-    let mut registered = None;
-    if let Some(session) = peer.session {
-        let call = shared.running.register(session, id.get());
-        let call =
-            call.ok_or_else(|| RpcError::new(Code::InvalidRequest, "a request with this `id` is already running"))?;
-        registered = Some(call);
-    }
-    let cancel = registered.as_ref().map_or_else(CancelToken::new, |call| call.token().clone());
-    context = context.with_cancel(cancel.clone());
-    let [traceparent, ..] = meta.trace();
-    let span = tracing::info_span!(
-        "tools/call",
-        "gen_ai.tool.name" = entry.id,
-        "mcp.method.name" = "tools/call",
-        "mcp.protocol.version" = revision.as_str(),
-        traceparent = traceparent.as_deref(),
-    );
-    let shared = Arc::clone(shared);
-    let progress_token = meta.progress_token().and_then(|token| serde_json::from_str(token.get()).ok());
-    let id = id.to_owned();
-    Ok(Routed::Call(Call {
-        shared,
-        served,
-        nth,
-        arguments,
-        id,
-        revision,
-        context,
-        cancel,
-        registered,
-        is_cancellable: false,
-        progress_token,
-        chunks: ChunkSettings::new(meta.wants_chunks()),
-        log_level,
-        asks,
-        task,
-        span,
-        permit: None,
-        charge: Mutex::default(),
-    }))
-}
-
-/// Returns how a call asks the user of its client.
-fn asks(
-    shared: &Arc<Shared>,
-    tool: &Tool,
-    arguments: &Arguments<'_>,
-    meta: &Meta<'_>,
-    revision: Revision,
-    peer: Peer<'_>,
-) -> Result<Asks, RpcError> {
-    if revision == Revision::V2025_11_25 {
-        return Ok(match peer.session {
-            Some(session) if !peer.modes.is_empty() => Asks::Stream(StreamAsks {
-                session: session.into(),
-                modes: peer.modes,
-                questions: shared.waiting.of_call(&peer.name(session)),
-                end: peer.end.cloned(),
-            }),
-            _ => Asks::Never,
-        });
-    }
-    let modes = meta.client_capabilities.map_or_else(Modes::default, |declared| Modes::declared(declared.get()));
-    let Some(state) = meta.input.state else {
-        return Ok(if modes.is_empty() { Asks::Never } else { Asks::Rounds(Rounds::first(modes)) });
-    };
-    let caller = peer.caller.map(|caller| &**caller);
-    let rounds = Rounds::next(modes, &shared.sealing, tool, arguments, caller, state, meta.input.responses);
-    let rounds = rounds.map_err(|reason| RpcError::new(Code::InvalidParams, reason))?;
-    rounds.map(Asks::Rounds).ok_or_else(invalid_state)
+    Ok(Routed::Call(begin(shared, Target { served, nth }, id, arguments, meta, revision, peer)?))
 }
 
 fn cancel(shared: &Arc<Shared>, session: &str, params: Option<&RawValue>) {
@@ -402,16 +306,10 @@ fn pending(shared: &Arc<Shared>, json: &[u8], peer: Peer<'_>, called: &mut Vec<(
         Routed::Call(call) => {
             let call = call.into_owned();
             called.push((Arc::clone(&call.served), call.nth));
-            Box::pin(async {
-                let answer = call.answer().await;
-                (!answer.is_cancelled).then_some(answer.bytes)
-            })
+            Box::pin(async { answer(call).await.into_answer() })
         }
         Routed::Find(find) => Box::pin(async { Some(find.answer().await) }),
-        Routed::Resources(request) => Box::pin(async {
-            let answer = request.answer().await;
-            (!answer.is_cancelled).then_some(answer.bytes)
-        }),
+        Routed::Resources(request) => Box::pin(async { request.answer().await.into_answer() }),
         Routed::Nothing => Box::pin(async { None }),
         // The revision with batches has no tasks.
         Routed::Initialized { .. } | Routed::Listen(_) | Routed::Task(_) | Routed::TaskResult(_) => {

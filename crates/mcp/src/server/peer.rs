@@ -29,9 +29,14 @@ pub(super) struct Peer<'p> {
 }
 
 impl Peer<'_> {
+    /// Returns the identity of the caller, if the server has authenticated it.
+    pub(super) fn identity(self) -> Option<String> {
+        self.caller.and_then(|caller| caller.identity())
+    }
+
     /// Returns a name for limits per client: its subject, or else its address, or else its session.
     pub(super) fn name(self, session: &str) -> String {
-        match (self.caller.and_then(|caller| caller.identity()), self.address) {
+        match (self.identity(), self.address) {
             (Some(identity), _) => format!("subject {identity}"),
             (None, Some(address)) => format!("address {address}"),
             (None, None) => format!("session {session}"),

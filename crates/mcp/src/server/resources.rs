@@ -1,4 +1,9 @@
 //! The methods `resources/…`.
+//!
+//! | module | contains |
+//! | --- | --- |
+//! | `answer` | one request, on a thread of the tool pool |
+//! | `read` | `resources/read`, `resources/list` and subscriptions, over all providers |
 
 mod answer;
 mod read;
@@ -18,6 +23,7 @@ use super::message::{Code, RpcError};
 use super::meta::Meta;
 use super::peer::Peer;
 use super::request::Request;
+use super::running::register;
 use super::served;
 use super::state::Shared;
 use super::subscriptions::MAX_URI_LEN;
@@ -58,11 +64,7 @@ pub(super) fn resource_method(
         _ => return Err(RpcError::unknown_method(method)),
     };
     let context = context(meta, revision, peer);
-    let registered = peer.session.map(|session| {
-        let registered = shared.running.register(session, id.get());
-        registered.ok_or_else(|| RpcError::new(Code::InvalidRequest, "a request with this `id` is already running"))
-    });
-    let registered = registered.transpose()?;
+    let registered = register(&shared.running, peer, id)?;
     let cancel = registered.as_ref().map_or_else(CancelToken::new, |registered| registered.token().clone());
     Ok(ResourceMethod::Request(Box::new(ResourceRequest {
         shared: Arc::clone(shared),

@@ -4,7 +4,11 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use serde_json::value::RawValue;
 use toolkit::CancelToken;
+
+use super::message::{Code, RpcError};
+use super::peer::Peer;
 
 /// The running calls, by session and request id.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +33,7 @@ pub(super) struct Registered {
 
 impl Running {
     /// Registers a call. Returns `None` if the session has a running call with the same id.
-    pub(super) fn register(&self, peer: &str, id: &str) -> Option<Registered> {
+    fn register(&self, peer: &str, id: &str) -> Option<Registered> {
         let key = key(peer, id);
         let token = CancelToken::new();
         match self.calls().entry(Arc::clone(&key)) {
@@ -56,6 +60,17 @@ impl Running {
     fn calls(&self) -> MutexGuard<'_, Calls> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Registers a request of a peer, so that it can be cancelled by its id. A peer without a session has no such requests.
+///
+/// # Errors
+///
+/// Returns an error if the session has a running request with the same id.
+pub(super) fn register(running: &Running, peer: Peer<'_>, id: &RawValue) -> Result<Option<Registered>, RpcError> {
+    let Some(session) = peer.session else { return Ok(None) };
+    let taken = || RpcError::new(Code::InvalidRequest, "a request with this `id` is already running");
+    running.register(session, id.get()).map(Some).ok_or_else(taken)
 }
 
 impl Registered {

@@ -1,4 +1,9 @@
 //! The stdio transport, with one message per line.
+//!
+//! | module | contains |
+//! | --- | --- |
+//! | `reader` | the thread that reads stdin and starts requests |
+//! | `output` | the messages that wait, and the thread that writes them |
 
 mod output;
 mod reader;
@@ -14,7 +19,6 @@ use toolkit_http::{ShutdownSignals, ToolBatch};
 
 use self::output::Output;
 use self::reader::Reader;
-use super::call::Attendant;
 use super::state::Shared;
 
 /// The total size of pending requests, in bytes. Reading pauses beyond it.
@@ -58,7 +62,6 @@ pub(super) async fn serve(
         pending: Arc::new(Semaphore::new(MAX_PENDING_BYTES)),
         batch: ToolBatch::new(shared.pool.clone(), runtime.clone()),
         started: Vec::new(),
-        attendant: Attendant::start(&runtime, end.clone()),
         runtime,
         end: end.clone(),
         is_notifying: AtomicBool::new(false),

@@ -20,6 +20,7 @@ use super::json_text::text;
 use super::message::{Code, RpcError, json_bytes, response};
 use super::meta::Meta;
 use super::peer::Peer;
+use super::running::register;
 use super::running::{Registered, cancelled_by};
 use super::state::Shared;
 use super::tasks::{LiveTask, Outcome, RELATED_TASK, Record, TaskTool, TaskView};
@@ -67,19 +68,12 @@ pub(super) fn task_method(
         return Err(missing_extension());
     }
     let task_id = task_id(params)?;
-    let owner = peer.caller.and_then(|caller| caller.identity());
+    let owner = peer.identity();
     let id = id.to_owned();
     let session = peer.session.map(|session| (session.into(), peer.modes));
     let action = match method {
         "tasks/result" => {
-            let registered = match peer.session {
-                Some(session) => {
-                    let registered = shared.running.register(session, id.get());
-                    let taken = || RpcError::new(Code::InvalidRequest, "a request with this `id` is already running");
-                    Some(registered.ok_or_else(taken)?)
-                }
-                None => None,
-            };
+            let registered = register(&shared.running, peer, &id)?;
             return Ok(TaskMethod::Result(Box::new(TaskResult::new(
                 shared,
                 id,
@@ -369,14 +363,10 @@ impl TaskResult {
         tool_of_task(&self.shared, &self.task_id, self.owner.as_deref())
     }
 
-    /// Waits for the response without sending messages.
+    /// Waits for the response without sending questions.
     pub(super) async fn answer(mut self) -> CallResponse {
         self.session = None;
-        loop {
-            if let CallEvent::Response(response) = self.next().await {
-                return response;
-            }
-        }
+        self.response().await
     }
 
     /// Sends the questions that were opened, and cancels those that were closed.
@@ -424,7 +414,7 @@ impl TaskResult {
         CallEvent::Response(CallResponse { bytes, is_bad_request: false, is_cancelled: false })
     }
 
-    async fn response(&self) -> Vec<u8> {
+    async fn ended(&self) -> Vec<u8> {
         match self.result().await {
             Ok(response) => response,
             Err(error) => error.to_response(Some(&self.id)),
@@ -481,7 +471,7 @@ impl Events for TaskResult {
             }
             self.send_questions(&task);
         }
-        let bytes = self.response().await;
+        let bytes = self.ended().await;
         CallEvent::Response(CallResponse { bytes, is_bad_request: false, is_cancelled: false })
     }
 }

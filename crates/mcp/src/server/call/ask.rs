@@ -1,4 +1,4 @@
-//! Questions of a running call to its user: in the event stream of the call (`stream`), or through its task (`task`).
+//! Questions of a running call to its user: in the event stream of the call, or through its task.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -197,50 +197,48 @@ impl Asker for TaskAsker {
 /// The number of messages in the queue of a slow client. Further progress reports and log messages are dropped.
 const MAX_MESSAGES: usize = 64;
 
-impl Call<'static> {
-    /// Returns the receiver of the messages that the tool sends through its context.
-    pub(super) fn listen(&mut self) -> Receiver<CallMessage> {
-        let (sender, receiver) = channel(MAX_MESSAGES);
-        let mut context = std::mem::take(&mut self.context);
-        if let Some(offer) = &self.task {
-            let rounds = match &self.asks {
-                Asks::Rounds(rounds) => Some(rounds.clone()),
-                _ => None,
-            };
-            let permit = PermitSlot::default();
-            self.permit = Some(permit.clone());
-            context = context.with_asker(TaskAsker::new(offer, rounds, &self.shared, &self.entry().id, permit));
-        } else if let Some(asks) = self.asks.take_stream() {
-            let permit = PermitSlot::default();
-            self.permit = Some(permit.clone());
-            let caller = context.get::<Request>().and_then(Request::caller);
-            let identity = caller.and_then(Caller::identity);
-            context = context.with_asker(StreamAsker {
-                shared: Arc::clone(&self.shared),
-                tool: self.entry().id.clone(),
-                asks,
-                identity,
-                messages: sender.clone(),
-                permit,
-                n_asked: AtomicUsize::new(0),
-            });
-        }
-        if self.progress_token.is_some() {
-            self.chunks.send_to(&sender);
-        }
-        if let Some(level) = self.log_level {
-            let (sender, log) = (sender.clone(), CallLog::new(&self.entry().id));
-            context = context.on_log(level, move |message| {
-                if let Some(bytes) = log.notification(&message) {
-                    drop(sender.try_send(CallMessage::Log(bytes)));
-                }
-            });
-        }
-        // A task shows the message of the last progress.
-        if self.progress_token.is_some() || self.task.is_some() {
-            context = context.on_progress(move |progress| drop(sender.try_send(CallMessage::Progress(progress))));
-        }
-        self.context = context;
-        receiver
+/// Returns the receiver of the messages that the tool sends through its context.
+pub(super) fn listen(call: &mut Call<'static>) -> Receiver<CallMessage> {
+    let (sender, receiver) = channel(MAX_MESSAGES);
+    let mut context = std::mem::take(&mut call.context);
+    if let Some(offer) = &call.task {
+        let rounds = match &call.asks {
+            Asks::Rounds(rounds) => Some(rounds.clone()),
+            _ => None,
+        };
+        let permit = PermitSlot::default();
+        call.permit = Some(permit.clone());
+        context = context.with_asker(TaskAsker::new(offer, rounds, &call.shared, &call.entry().id, permit));
+    } else if let Some(asks) = call.asks.take_stream() {
+        let permit = PermitSlot::default();
+        call.permit = Some(permit.clone());
+        let caller = context.get::<Request>().and_then(Request::caller);
+        let identity = caller.and_then(Caller::identity);
+        context = context.with_asker(StreamAsker {
+            shared: Arc::clone(&call.shared),
+            tool: call.entry().id.clone(),
+            asks,
+            identity,
+            messages: sender.clone(),
+            permit,
+            n_asked: AtomicUsize::new(0),
+        });
     }
+    if call.progress_token.is_some() {
+        call.chunks.send_to(&sender);
+    }
+    if let Some(level) = call.log_level {
+        let (sender, log) = (sender.clone(), CallLog::new(&call.entry().id));
+        context = context.on_log(level, move |message| {
+            if let Some(bytes) = log.notification(&message) {
+                drop(sender.try_send(CallMessage::Log(bytes)));
+            }
+        });
+    }
+    // A task shows the message of the last progress.
+    if call.progress_token.is_some() || call.task.is_some() {
+        context = context.on_progress(move |progress| drop(sender.try_send(CallMessage::Progress(progress))));
+    }
+    call.context = context;
+    receiver
 }

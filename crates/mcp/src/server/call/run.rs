@@ -68,11 +68,11 @@ pub(super) async fn run(call: Arc<Call<'static>>, permit: CallPermit) -> Ended {
 async fn run_round(call: &Arc<Call<'static>>, rounds: &Rounds, permit: CallPermit) -> Ended {
     let caller = call.context.get::<Request>().and_then(Request::caller);
     if !rounds.may_run(&call.shared.sealing, call.tool(), caller).await {
-        return call.rejected(&invalid_state());
+        return rejected(call, &invalid_state());
     }
     match rounds.run(run_to_end(call, permit)).await {
         Outcome::Completed(ended) => ended,
-        Outcome::Asked => call.asked(rounds),
+        Outcome::Asked => asked(call, rounds),
     }
 }
 
@@ -89,110 +89,107 @@ async fn run_to_end(call: &Arc<Call<'static>>, permit: CallPermit) -> Ended {
         true => work.as_mut().await,
         false => work.as_mut().instrument(call.span.clone()).await,
     };
-    match call.with_proxied_uris(outcome) {
-        Ok(result) => call.succeeded(result),
-        Err(error) => call.failed(error),
+    match with_proxied_uris(call, outcome) {
+        Ok(result) => succeeded(call, result),
+        Err(error) => failed(call, error),
     }
 }
 
-impl Call<'_> {
-    /// Returns the timeout of the tool.
-    pub(super) fn own_timeout(&self) -> Option<Duration> {
-        self.served.prepared(self.entry()).timeout()
-    }
+/// Returns the timeout of the tool.
+pub(super) fn own_timeout(call: &Call<'_>) -> Option<Duration> {
+    call.served.prepared(call.entry()).timeout()
+}
 
-    /// Ends the call with its questions. The client repeats it with the answers.
-    fn asked(&self, rounds: &Rounds) -> Ended {
-        let caller = self.context.get::<Request>().and_then(Request::caller);
-        match rounds.input_required(&self.shared.sealing, self.tool(), &self.arguments, caller) {
-            Ok(result) => Ended { response: self.to_response(&json_bytes(&result)), failure: None },
-            Err(error) => self.failed(error),
+/// Ends the call with its questions. The client repeats it with the answers.
+fn asked(call: &Call<'_>, rounds: &Rounds) -> Ended {
+    let caller = call.context.get::<Request>().and_then(Request::caller);
+    match rounds.input_required(&call.shared.sealing, call.tool(), &call.arguments, caller) {
+        Ok(result) => Ended { response: to_response(call, &json_bytes(&result)), failure: None },
+        Err(error) => failed(call, error),
+    }
+}
+
+fn succeeded(call: &Call<'_>, run: RunResult) -> Ended {
+    // Checked before the result is written, which contains the data twice.
+    let n_bytes = run.json().map_or(0, |json| json.len());
+    if n_bytes > call.shared.max_result_bytes {
+        return failed(call, too_large(call, n_bytes));
+    }
+    let result = write_result(call.tool(), &run, call.revision);
+    // The written result has a copy of the data.
+    drop(run);
+    // Halved, since the result has the data and its text.
+    if result.len() / 2 > call.shared.max_result_bytes {
+        return failed(call, too_large(call, result.len()));
+    }
+    Ended { response: to_response(call, &result), failure: None }
+}
+
+/// Replaces the URIs in the content of a backend with those under which the proxy serves its resources.
+fn with_proxied_uris(call: &Call<'_>, outcome: Result<RunResult, ToolError>) -> Result<RunResult, ToolError> {
+    let Some(proxied) = call.shared.proxied() else { return outcome };
+    match outcome {
+        Ok(result) if result.own_content().is_empty() => Ok(result),
+        Ok(result) => {
+            let backend = result.backend();
+            let Some(name) = backend_name(&backend) else { return Ok(result) };
+            let origin = proxied.origin(name);
+            Ok(result.map_content(|block| origin.encode_content(block)))
+        }
+        Err(error) => {
+            let backend = error.backend().cloned();
+            let Some(name) = backend.as_ref().and_then(backend_name) else { return Err(error) };
+            let origin = proxied.origin(name);
+            Err(error.map_content(|block| origin.encode_content(block)))
         }
     }
+}
 
-    fn succeeded(&self, run: RunResult) -> Ended {
-        // Checked before the result is written, which contains the data twice.
-        let n_bytes = run.json().map_or(0, |json| json.len());
-        if n_bytes > self.shared.max_result_bytes {
-            return self.failed(self.too_large(n_bytes));
-        }
-        let result = write_result(self.tool(), &run, self.revision);
-        // The written result has a copy of the data.
-        drop(run);
-        // Halved, since the result has the data and its text.
-        if result.len() / 2 > self.shared.max_result_bytes {
-            return self.failed(self.too_large(result.len()));
-        }
-        Ended { response: self.to_response(&result), failure: None }
-    }
+fn too_large(call: &Call<'_>, n_bytes: usize) -> ToolError {
+    let (id, max) = (&call.entry().id, call.shared.max_result_bytes);
+    let message = format!("{id}: the result has {n_bytes} bytes, more than the limit of {max} (`max_result_bytes`)");
+    ToolError::new(ErrorKind::ResultTooLarge, message)
+}
 
-    /// Replaces the URIs in the content of a backend with those under which the proxy serves its resources.
-    fn with_proxied_uris(&self, outcome: Result<RunResult, ToolError>) -> Result<RunResult, ToolError> {
-        let Some(proxied) = self.shared.proxied() else { return outcome };
-        match outcome {
-            Ok(result) if result.own_content().is_empty() => Ok(result),
-            Ok(result) => {
-                let backend = result.backend();
-                let Some(name) = backend_name(&backend) else { return Ok(result) };
-                let origin = proxied.origin(name);
-                Ok(result.map_content(|block| origin.encode_content(block)))
-            }
-            Err(error) => {
-                let backend = error.backend().cloned();
-                let Some(name) = backend.as_ref().and_then(backend_name) else { return Err(error) };
-                let origin = proxied.origin(name);
-                Err(error.map_content(|block| origin.encode_content(block)))
-            }
-        }
+pub(super) fn failed(call: &Call<'_>, error: ToolError) -> Ended {
+    if let Some(required) = missing_capability(call, &error) {
+        let fault = RpcError::bad_request(Code::MissingClientCapability, error.to_string());
+        let fault = fault.with_data(json!({ "requiredCapabilities": required }));
+        return Ended { failure: Some(error.kind()), ..rejected(call, &fault) };
     }
+    Ended { response: to_response(call, &write_error(&error, call.revision)), failure: Some(error.kind()) }
+}
 
-    fn too_large(&self, n_bytes: usize) -> ToolError {
-        let (id, max) = (&self.entry().id, self.shared.max_result_bytes);
-        let message =
-            format!("{id}: the result has {n_bytes} bytes, more than the limit of {max} (`max_result_bytes`)");
-        ToolError::new(ErrorKind::ResultTooLarge, message)
-    }
+fn rejected(call: &Call<'_>, fault: &RpcError) -> Ended {
+    let bytes = fault.to_response(Some(&call.id));
+    // Clients before revision 2026-07-28 do not read the body of a response with an error status.
+    let is_bad_request = fault.is_bad_request && call.revision != Revision::V2025_11_25;
+    let response = CallResponse { bytes, is_bad_request, is_cancelled: is_cancelled(call) };
+    Ended { response, failure: Some(ErrorKind::InvalidArguments) }
+}
 
-    pub(super) fn failed(&self, error: ToolError) -> Ended {
-        if let Some(required) = self.missing_capability(&error) {
-            let fault = RpcError::bad_request(Code::MissingClientCapability, error.to_string());
-            let fault = fault.with_data(json!({ "requiredCapabilities": required }));
-            return Ended { failure: Some(error.kind()), ..self.rejected(&fault) };
-        }
-        Ended { response: self.to_response(&write_error(&error, self.revision)), failure: Some(error.kind()) }
+/// Returns the `ClientCapabilities` that the tool requires and the client has not declared.
+fn missing_capability(call: &Call<'_>, error: &ToolError) -> Option<Value> {
+    let source = std::error::Error::source(error)?;
+    if let Some(missing) = source.downcast_ref::<MissingCapability>() {
+        return Some(missing.required());
     }
+    let mode = match source.downcast_ref::<UnsupportedMode>()?.mode() {
+        Mode::Url => "url",
+        _ => "form",
+    };
+    // Earlier revisions have no code for it, and the model reads the error.
+    (call.revision != Revision::V2025_11_25).then(|| json!({ "elicitation": { mode: {} } }))
+}
 
-    fn rejected(&self, fault: &RpcError) -> Ended {
-        let bytes = fault.to_response(Some(&self.id));
-        // Clients before revision 2026-07-28 do not read the body of a response with an error status.
-        let is_bad_request = fault.is_bad_request && self.revision != Revision::V2025_11_25;
-        let response = CallResponse { bytes, is_bad_request, is_cancelled: self.is_cancelled() };
-        Ended { response, failure: Some(ErrorKind::InvalidArguments) }
-    }
+fn to_response(call: &Call<'_>, result: &[u8]) -> CallResponse {
+    let bytes = response(&call.id, call.shared.meta_fields(call.revision), result);
+    CallResponse { bytes, is_bad_request: false, is_cancelled: is_cancelled(call) }
+}
 
-    /// Returns the `ClientCapabilities` that the tool requires and the client has not declared.
-    fn missing_capability(&self, error: &ToolError) -> Option<Value> {
-        let source = std::error::Error::source(error)?;
-        if let Some(missing) = source.downcast_ref::<MissingCapability>() {
-            return Some(missing.required());
-        }
-        let mode = match source.downcast_ref::<UnsupportedMode>()?.mode() {
-            Mode::Url => "url",
-            _ => "form",
-        };
-        // Earlier revisions have no code for it, and the model reads the error.
-        (self.revision != Revision::V2025_11_25).then(|| json!({ "elicitation": { mode: {} } }))
-    }
-
-    fn to_response(&self, result: &[u8]) -> CallResponse {
-        let bytes = response(&self.id, self.shared.meta_fields(self.revision), result);
-        CallResponse { bytes, is_bad_request: false, is_cancelled: self.is_cancelled() }
-    }
-
-    /// Returns true if the client has cancelled the call.
-    fn is_cancelled(&self) -> bool {
-        self.is_cancellable && self.cancel.is_cancelled()
-    }
+/// Returns true if the client has cancelled the call.
+fn is_cancelled(call: &Call<'_>) -> bool {
+    call.is_cancellable && call.cancel.is_cancelled()
 }
 
 // The parts of a result as messages, for clients that want them.

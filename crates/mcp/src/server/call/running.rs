@@ -15,8 +15,9 @@ use toolkit::call::{ErrorKind, Progress};
 use toolkit::stream::Chunk;
 use toolkit_http::{CallPermit, Overloaded, Task};
 
-use super::run::{CHUNK, Ended, run};
-use super::{Asks, Call, CallEvent, CallMessage, CallResponse};
+use super::ask::listen;
+use super::run::{CHUNK, Ended, failed, own_timeout, run};
+use super::{Asks, Call, CallEvent, CallMessage, CallResponse, Events};
 use crate::server::message::notification;
 use crate::server::metrics::{CallMetrics, GaugeGuard};
 use crate::server::running::{Registered, cancelled_by};
@@ -36,32 +37,6 @@ const MIN_WAITING: Duration = Duration::from_secs(10);
 
 /// The increase of the progress of a call that waits, relative to the progress.
 const WAITING_STEP: f64 = 1e-6;
-
-impl Call<'static> {
-    pub(super) fn start(mut self, sends_messages: bool) -> RunningCall {
-        let messages = (sends_messages || self.task.is_some()).then(|| self.listen());
-        if let (Asks::Rounds(rounds), None) = (&self.asks, &self.task) {
-            self.context = std::mem::take(&mut self.context).with_asker(rounds.asker());
-        }
-        let registered = self.registered.take();
-        self.is_cancellable = registered.is_some();
-        let watch = Watch::new(self.entry(), &self.shared);
-        let deadline = self.shared.call_timeout.map(|limit| Instant::now() + limit);
-        RunningCall {
-            call: Arc::new(self),
-            registered,
-            watch,
-            deadline,
-            own_deadline: None,
-            step: Step::New,
-            messages,
-            done: f64::NEG_INFINITY,
-            total: None,
-            reported_at: None,
-            last_message: String::new(),
-        }
-    }
-}
 
 /// A running call. Dropping it cancels the call.
 pub(super) struct RunningCall {
@@ -93,6 +68,31 @@ enum Step {
 }
 
 impl RunningCall {
+    /// Starts a call.
+    pub(super) fn start(mut call: Call<'static>, sends_messages: bool) -> Self {
+        let messages = (sends_messages || call.task.is_some()).then(|| listen(&mut call));
+        if let (Asks::Rounds(rounds), None) = (&call.asks, &call.task) {
+            call.context = std::mem::take(&mut call.context).with_asker(rounds.asker());
+        }
+        let registered = call.registered.take();
+        call.is_cancellable = registered.is_some();
+        let watch = Watch::new(call.entry(), &call.shared);
+        let deadline = call.shared.call_timeout.map(|limit| Instant::now() + limit);
+        Self {
+            call: Arc::new(call),
+            registered,
+            watch,
+            deadline,
+            own_deadline: None,
+            step: Step::New,
+            messages,
+            done: f64::NEG_INFINITY,
+            total: None,
+            reported_at: None,
+            last_message: String::new(),
+        }
+    }
+
     pub(super) fn call(&self) -> &Arc<Call<'static>> {
         &self.call
     }
@@ -121,48 +121,6 @@ impl RunningCall {
         true
     }
 
-    /// Waits for an event until the call is late. Until then, it has no timers and cannot be cancelled.
-    pub(super) async fn early(&mut self) -> Option<CallEvent> {
-        let call = Arc::clone(&self.call);
-        let mut late = pin!(call.shared.late.late());
-        loop {
-            tokio::select! {
-                biased;
-                event = self.step() => if event.is_some() { return event },
-                () = &mut late => return None,
-            }
-        }
-    }
-
-    /// Waits for the next event. Do not call it again after the response. Dropping the future loses no event.
-    pub(super) async fn next(&mut self) -> CallEvent {
-        loop {
-            // The time that the user takes to answer does not count.
-            let asking = self.call.context.time_asking();
-            let own = self.own_deadline.map(|(deadline, _)| deadline + asking);
-            let cancel = self.registered.as_ref().map(|_| self.call.cancel.clone());
-            let deadline = self.deadline.map(|deadline| deadline + asking);
-            let error = tokio::select! {
-                biased;
-                event = self.step() => match event {
-                    Some(event) => return event,
-                    // The tool runs now and has a deadline of its own.
-                    None => continue,
-                },
-                () = cancelled_by(cancel) => ToolError::cancelled(),
-                () = reached(own) => match has_asked_since(Arc::clone(&self.call), asking).await {
-                    true => continue,
-                    false => self.tool_timed_out(),
-                },
-                () = reached(deadline) => match has_asked_since(Arc::clone(&self.call), asking).await {
-                    true => continue,
-                    false => self.timed_out(),
-                },
-            };
-            return self.end(self.call.failed(error));
-        }
-    }
-
     /// Advances the call. Returns `None` when the tool has started.
     async fn step(&mut self) -> Option<CallEvent> {
         loop {
@@ -179,7 +137,7 @@ impl RunningCall {
                     Ok(permit) => return self.run(permit),
                     Err(error) => {
                         let error = ToolError::new(ErrorKind::Overloaded, error.to_string());
-                        return Some(self.end(self.call.failed(error)));
+                        return Some(self.end(failed(&self.call, error)));
                     }
                 },
                 Step::Runs(task) => {
@@ -197,7 +155,7 @@ impl RunningCall {
                             }
                         }
                         ended = task => {
-                            let ended = ended.unwrap_or_else(|panicked| self.call.failed(ToolError::internal(panicked)));
+                            let ended = ended.unwrap_or_else(|panicked| failed(&self.call, ToolError::internal(panicked)));
                             self.step = Step::Ended(Box::new(ended));
                         }
                     }
@@ -226,7 +184,7 @@ impl RunningCall {
 
     /// Starts the tool, whose id `spawn` receives.
     pub(super) fn runs(&mut self, spawn: impl FnOnce(&str) -> Task<Ended>) {
-        let limit = self.call.own_timeout();
+        let limit = own_timeout(&self.call);
         self.own_deadline = limit.map(|limit| (Instant::now() + limit + SLACK, limit));
         self.step = Step::Runs(spawn(&self.call.entry().id));
     }
@@ -325,6 +283,49 @@ impl RunningCall {
         self.total = progress.total;
         self.reported_at = Some(Instant::now());
         Some(CallEvent::Message(notification("notifications/progress", &Params { token, progress })))
+    }
+}
+
+impl Events for RunningCall {
+    /// Waits for an event until the call is late. Until then, it has no timers and cannot be cancelled.
+    async fn early(&mut self) -> Option<CallEvent> {
+        let call = Arc::clone(&self.call);
+        let mut late = pin!(call.shared.late.late());
+        loop {
+            tokio::select! {
+                biased;
+                event = self.step() => if event.is_some() { return event },
+                () = &mut late => return None,
+            }
+        }
+    }
+
+    async fn next(&mut self) -> CallEvent {
+        loop {
+            // The time that the user takes to answer does not count.
+            let asking = self.call.context.time_asking();
+            let own = self.own_deadline.map(|(deadline, _)| deadline + asking);
+            let cancel = self.registered.as_ref().map(|_| self.call.cancel.clone());
+            let deadline = self.deadline.map(|deadline| deadline + asking);
+            let error = tokio::select! {
+                biased;
+                event = self.step() => match event {
+                    Some(event) => return event,
+                    // The tool runs now and has a deadline of its own.
+                    None => continue,
+                },
+                () = cancelled_by(cancel) => ToolError::cancelled(),
+                () = reached(own) => match has_asked_since(Arc::clone(&self.call), asking).await {
+                    true => continue,
+                    false => self.tool_timed_out(),
+                },
+                () = reached(deadline) => match has_asked_since(Arc::clone(&self.call), asking).await {
+                    true => continue,
+                    false => self.timed_out(),
+                },
+            };
+            return self.end(failed(&self.call, error));
+        }
     }
 }
 

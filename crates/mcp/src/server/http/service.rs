@@ -19,7 +19,7 @@ use super::receive::{Received, Sessions, receive};
 use super::response::{self, Body, Rejection, accepted, call_response, events, json, preflight, text};
 use super::route::{Admission, Route, RouteRequest};
 use crate::server::Server;
-use crate::server::call::{CallEvent, Events};
+use crate::server::call::{CallEvent, Events, answer, events as events_of};
 use crate::server::headers::is_modern;
 use crate::server::listen::Listen;
 use crate::server::message::{Code, json_bytes};
@@ -250,8 +250,8 @@ impl Inner {
             Received::Call(mut call) => {
                 call.charge = Mutex::new(Some(charge));
                 Ok(match accepts_events(headers) {
-                    true => run(call.events()).await,
-                    false => call_response(call.answer().await),
+                    true => run(events_of(call)).await,
+                    false => call_response(answer(call).await),
                 })
             }
         }

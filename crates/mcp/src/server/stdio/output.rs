@@ -75,9 +75,8 @@ pub(super) struct Responder {
 
 impl Respond for Responder {
     fn respond(self, response: CallResponse) {
-        // A canceled request must not be answered.
-        if !response.is_cancelled {
-            self.output.respond(&response.bytes, self.held);
+        if let Some(answer) = response.into_answer() {
+            self.output.respond(&answer, self.held);
         }
     }
 }

@@ -12,7 +12,8 @@ use toolkit_http::ToolBatch;
 use super::output::{Held, Output, Responder};
 use super::{Line, MAX_LINE_BYTES, read_line};
 use crate::server::ask::Modes;
-use crate::server::call::{Attendant, Call, CallEvent, Events, Respond, Unattended};
+use crate::server::call::{Call, CallEvent, Events, Respond, Unattended, answer, events};
+use crate::server::late::MayBeLate;
 use crate::server::listen::Listen;
 use crate::server::message::{Code, Message, RpcError};
 use crate::server::methods::route;
@@ -35,8 +36,7 @@ pub(super) struct Reader {
     pub(super) pending: Arc<Semaphore>,
     /// The calls that were read and start together, once nothing more can be read without waiting.
     pub(super) batch: ToolBatch,
-    pub(super) started: Vec<Arc<Unattended<Responder>>>,
-    pub(super) attendant: Arc<Attendant<Responder>>,
+    pub(super) started: Vec<Arc<dyn MayBeLate>>,
     /// Canceled when reading ends, which ends all subscriptions.
     pub(super) end: CancelToken,
     /// True if the client receives notifications of changes without a subscription.
@@ -76,7 +76,7 @@ impl Reader {
     fn start_batch(&mut self) {
         if !self.started.is_empty() {
             self.batch.start();
-            self.attendant.add(&mut self.started);
+            self.shared.late.add(self.started.drain(..), || self.runtime.clone());
         }
     }
 
@@ -133,10 +133,11 @@ impl Reader {
             Routed::RpcError(id, fault) => self.send(&fault.to_response(id), Some(held)),
             Routed::Call(call) => {
                 let (call, output) = (call.into_owned(), Arc::clone(&self.output));
-                match call.unattended_permit() {
+                match Unattended::<Responder>::permit(&call) {
                     Some(permit) => {
                         let responder = Responder { output, held };
-                        self.started.push(call.start_unattended(permit, &mut self.batch, responder));
+                        let runtime = self.runtime.clone();
+                        self.started.push(Unattended::start(call, permit, &mut self.batch, responder, runtime));
                     }
                     // A task, so that the call does not delay others and can send messages.
                     None => drop(self.runtime.spawn(run(call, output, held))),
@@ -151,9 +152,8 @@ impl Reader {
             Routed::Resources(request) => {
                 let output = Arc::clone(&self.output);
                 self.runtime.spawn(async move {
-                    let answer = request.answer().await;
-                    if !answer.is_cancelled {
-                        let _ = output.send(&answer.bytes, Some(held)).await;
+                    if let Some(answer) = request.answer().await.into_answer() {
+                        let _ = output.send(&answer, Some(held)).await;
                     }
                 });
             }
@@ -203,9 +203,9 @@ impl Reader {
 /// Runs a call to its end.
 async fn run(call: Call<'static>, output: Arc<Output>, held: Held) {
     if call.sends_messages() {
-        return respond(call.events(), output, held).await;
+        return respond(events(call), output, held).await;
     }
-    Responder { output, held }.respond(call.answer().await);
+    Responder { output, held }.respond(answer(call).await);
 }
 
 /// Sends the messages and the response of a call.
@@ -218,9 +218,8 @@ async fn respond(mut events: impl Events, output: Arc<Output>, held: Held) {
             CallEvent::Response(answer) => break answer,
         }
     };
-    // A canceled request must not be answered.
-    if !answer.is_cancelled {
-        let _ = output.send(&answer.bytes, Some(held)).await;
+    if let Some(answer) = answer.into_answer() {
+        let _ = output.send(&answer, Some(held)).await;
     }
 }
 
