@@ -31,6 +31,22 @@
 //! diagnostic. All messages have limits of time and size. Annotations of effects count only if the server is
 //! [trusted](McpBackend::trusted) or a [lock file](toolkit::backend::Backends::with_lock) contains exactly this
 //! contract. A child process starts without a shell and inherits only a few environment variables.
+//!
+//! | module | contains |
+//! | --- | --- |
+//! | `backend` | the public type, a server as a backend |
+//! | `remote`, `endpoint`, `program` | the name, the limits, the address and the command line of a server |
+//! | `link`, `connect`, `connection`, `history` | the current connection, its negotiation, its requests, and its past |
+//! | `lines`, `process` | the stdio transport and the child process |
+//! | `http`, `exchange`, `event_limit`, `authorizer` | the HTTP transport, its failures, its limits, and the source of its tokens |
+//! | `screen`, `verbatim` | incoming messages before `rmcp` handles them, and fields that it does not know |
+//! | `list`, `call`, `tasks`, `resources`, `listener` | requests for tools and resources |
+//! | `questions`, `running_calls` | what servers ask the users of calls |
+//! | `watches` | subscriptions to resources |
+//! | `error` | connection and protocol errors as tool errors |
+//! | `servers` | configuration files |
+//! | `oauth` | logins |
+//! | `status` | the status of another server of this crate |
 
 mod authorizer;
 mod backend;

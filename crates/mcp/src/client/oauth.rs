@@ -2,6 +2,16 @@
 //!
 //! `authorization` provides the tokens of requests, and `login` gets them from a user. Both use `discovery` and
 //! `register` to find the authorization server and a client id, and `token` for the requests to it.
+//!
+//! | module | contains |
+//! | --- | --- |
+//! | `settings` | the settings of logins |
+//! | `authorization`, `login` | tokens for requests, and the login of a user |
+//! | `discovery`, `register`, `token` | requests to the servers of a login |
+//! | `challenge`, `scopes` | what a server requires |
+//! | `grant`, `store`, `file_store` | the record of a login, and where it is kept |
+//! | `address`, `fetch`, `loopback` | the limits of connections, and the listener for the redirect |
+//! | `error` | the error of all of them |
 
 mod address;
 mod authorization;

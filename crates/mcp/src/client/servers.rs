@@ -1,4 +1,9 @@
 //! Configuration files of MCP hosts.
+//!
+//! | module | contains |
+//! | --- | --- |
+//! | `settings`, `oauth` | the objects `toolkit` and `oauth` of a server, and variables |
+//! | `configured` | applying a changed configuration |
 
 mod configured;
 #[cfg(feature = "oauth")]

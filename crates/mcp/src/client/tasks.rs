@@ -6,6 +6,13 @@
 //! and `tasks/update` sends the answers.
 //!
 //! A task outlives the connection. If that is lost, the client reconnects and goes on polling.
+//!
+//! | module | contains |
+//! | --- | --- |
+//! | `request` | creation and cancellation |
+//! | `requester` | requests over the current connection |
+//! | `snapshot` | the reported state, and answers to its questions |
+//! | `waiting` | polling |
 
 mod request;
 mod requester;

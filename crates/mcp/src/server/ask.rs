@@ -4,6 +4,13 @@
 //! 2026-07-28 has no requests of servers: the call ends with `input_required`, and the client repeats it with the
 //! answers (`rounds`). What the server has to remember in between is sealed into `requestState` (`state`), so that any
 //! server with the same key continues the call.
+//!
+//! | module | contains |
+//! | --- | --- |
+//! | this file | questions and answers in the format of MCP, and what a client can show |
+//! | `requests` | requests of the server, and the limits of calls that wait |
+//! | `rounds` | calls that end with questions and are repeated |
+//! | `state` | sealed states, their keys, and those that were used |
 
 mod requests;
 mod rounds;

@@ -1,4 +1,4 @@
-//! HTTP headers that must match the message (2026-07-28, Streamable HTTP, Request Metadata).
+//! HTTP headers that must match the message: its metadata, and arguments of tools (2026-07-28, Streamable HTTP).
 
 use std::borrow::Cow;
 

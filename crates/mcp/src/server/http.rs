@@ -1,4 +1,15 @@
 //! The Streamable HTTP transport: `POST /mcp`.
+//!
+//! | module | contains |
+//! | --- | --- |
+//! | this file | settings |
+//! | `listening` | a server that is bound to an address, and its errors |
+//! | `service` | from a request to its response |
+//! | `gate` | host, origin, authentication and rate limit |
+//! | `auth` | tokens and scopes |
+//! | `receive` | from a body to an action, and sessions |
+//! | `response` | bodies, event streams and rejections |
+//! | `route` | further routes of the host |
 
 mod auth;
 mod gate;

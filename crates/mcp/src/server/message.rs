@@ -1,4 +1,4 @@
-//! Incoming JSON-RPC messages, borrowed from their bytes.
+//! JSON-RPC messages: incoming ones, borrowed from their bytes, and outgoing ones, as bytes.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,9 @@
 //! A server for the tools of backends, which follows their changes.
+//!
+//! | module | contains |
+//! | --- | --- |
+//! | `resources` | the resources of backends |
+//! | `lists` | their lists, which requests share |
 
 mod lists;
 mod resources;

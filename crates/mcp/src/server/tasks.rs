@@ -2,6 +2,14 @@
 //!
 //! A task whose call runs is in memory ([`LiveTask`]). Its [`Record`] is stored before the client receives the id, and
 //! again when the call has ended. After a restart, the stored tasks without an end have failed.
+//!
+//! | module | contains |
+//! | --- | --- |
+//! | this file | the interface of stores, and a store in memory |
+//! | `directory` | a store in a directory |
+//! | `registry`, `index` | the tasks of a server, and what it remembers without loading a record |
+//! | `live` | tasks whose calls run, and their questions |
+//! | `record` | the stored form, and the forms on the wire |
 
 mod directory;
 mod index;

@@ -1,4 +1,11 @@
 //! Authentication with bearer tokens (RFC 6750), and the scopes that they need.
+//!
+//! | module | contains |
+//! | --- | --- |
+//! | this file | the token of a request, its caller, and what it may do |
+//! | `scopes` | the scopes of operations, challenges for more, and the metadata of the resource |
+//! | `jwt` | JWT access tokens |
+//! | `jwks`, `fetch`, `key` | the keys of the issuer |
 
 #[cfg(feature = "jwt")]
 mod fetch;
