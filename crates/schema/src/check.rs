@@ -1,19 +1,15 @@
 //! Checks of a schema, before any value is validated.
 
 mod compiled;
-#[cfg(feature = "jsonschema")]
-mod library;
 mod meta;
 #[cfg(feature = "jsonschema")]
 mod plain;
-mod size;
 #[cfg(all(test, feature = "jsonschema"))]
 mod tests;
 
 use serde_json::Value;
 
 pub(super) use self::compiled::Compiled;
-use self::size::Size;
 use super::cost::Cost;
 use super::dialect::Dialect;
 use super::error::{SchemaDiagnostic, SchemaError, SchemaErrorKind};
@@ -22,6 +18,7 @@ use super::patterns::Patterns;
 #[cfg(not(feature = "jsonschema"))]
 use super::plan::Pattern;
 use super::reference::References;
+use crate::graph::MAX_DEPTH;
 
 /// A valid schema, with its validator and the limits of the values that it accepts.
 pub(super) struct Checked {
@@ -144,4 +141,48 @@ fn meta_schema_violations(schema: &Value, dialect: Dialect, place: &str) -> Vec<
         SchemaDiagnostic::new(SchemaErrorKind::InvalidSchema, pointer, message)
     });
     diagnostics.collect()
+}
+
+/// The maximum depth at which the validator is built on the caller's stack. Schemas written by people are below it.
+const MAX_SHALLOW: usize = 24;
+
+/// The size of a document, measured without descending deeper than the limit.
+struct Size {
+    depth: usize,
+    /// True if the document may name a schema by `$id` or an anchor.
+    has_names: bool,
+}
+
+impl Size {
+    /// Returns true if the validator may be built on the caller's stack.
+    fn is_shallow(&self) -> bool {
+        self.depth <= MAX_SHALLOW
+    }
+
+    /// Measures a document.
+    ///
+    /// # Errors
+    ///
+    /// Returns the defect of a document that is too deep.
+    fn measure(schema: &Value) -> Result<Self, SchemaDiagnostic> {
+        let mut size = Self { depth: 0, has_names: false };
+        let mut pending = vec![(schema, 0)];
+        while let Some((value, depth)) = pending.pop() {
+            size.depth = size.depth.max(depth);
+            if depth > MAX_DEPTH {
+                let message = format!("the schema is nested deeper than {} levels", MAX_DEPTH);
+                return Err(SchemaDiagnostic::new(SchemaErrorKind::TooComplex, "", message));
+            }
+            match value {
+                Value::Array(items) => pending.extend(items.iter().map(|item| (item, depth + 1))),
+                Value::Object(object) => {
+                    let is_name = |name: &&str| object.get(*name).is_some_and(Value::is_string);
+                    size.has_names |= ["$id", "$anchor", "$dynamicAnchor"].iter().any(is_name);
+                    pending.extend(object.values().map(|value| (value, depth + 1)));
+                }
+                _ => {}
+            }
+        }
+        Ok(size)
+    }
 }

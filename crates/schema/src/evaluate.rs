@@ -4,22 +4,18 @@
 //! not the first property. This module decides about these values and gives the reasons. It supports the keywords that a
 //! plan supports.
 
-mod choice;
-mod compare;
-mod object;
-mod rule;
-mod single;
-
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::cmp::Ordering;
+use std::collections::{HashMap, HashSet};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
-use self::object::Undeclared;
-use self::rule::{Rule, Rules};
 use super::failure::{Failure, Kind, Location, Token};
 use super::plan::{Pattern, Place, Plan};
 use super::walk;
+use crate::failure::TYPE_NAMES;
+use crate::types::Types;
+use crate::{equality, tagged};
 
 /// The compiled patterns of a schema that has a plan.
 pub(super) struct Evaluator {
@@ -163,7 +159,7 @@ impl<'v> Evaluation<'v> {
                 }
             }
             (rule, value) => {
-                if let Some(kind) = single::failed(rule, value, instance, self.patterns) {
+                if let Some(kind) = failed(rule, value, instance, self.patterns) {
                     self.fail(kind, instance, failures);
                 }
             }
@@ -216,5 +212,356 @@ impl<'v> Evaluation<'v> {
         let all = [&*self.pointer, &*self.path].concat().into_boxed_slice();
         let location = Location::Tokens { all, n_in_pointer: self.pointer.len() };
         failures.push(Failure { kind, instance: Cow::Borrowed(instance), location });
+    }
+}
+
+impl<'v> Evaluation<'v> {
+    /// Evaluates every branch, or only that of the tag if the evaluation is brief.
+    fn choice(&mut self, branches: &'v [Value], is_one_of: bool, instance: &'v Value, failures: &mut Failures<'v>) {
+        let tag = if self.is_brief { tagged::tag(branches) } else { None };
+        let sent = tag.as_ref().map(|(key, _)| instance.get(*key));
+        let most = std::mem::replace(&mut self.most, usize::MAX);
+        let place = self.place.take();
+        let mut failed = Vec::with_capacity(branches.len());
+        let mut n_valid = 0;
+        for (idx, branch) in branches.iter().enumerate() {
+            let mut inner = Vec::new();
+            match (&tag, sent) {
+                (Some((key, texts)), Some(sent)) if sent.and_then(Value::as_str) != Some(texts[idx]) => {
+                    self.untagged(idx, key, branch, instance, &mut inner);
+                }
+                _ => self.branch(idx, branch, instance, &mut inner),
+            }
+            if inner.is_empty() {
+                n_valid += 1;
+                if !is_one_of {
+                    break;
+                }
+            }
+            failed.push(inner);
+        }
+        self.most = most;
+        self.place = place;
+        match n_valid {
+            0 if is_one_of => self.fail(Kind::OneOf(failed), instance, failures),
+            0 => self.fail(Kind::AnyOf(failed), instance, failures),
+            1 => {}
+            _ => self.fail(Kind::OneOfSeveral, instance, failures),
+        }
+    }
+
+    /// Adds the failure of a branch whose tag the value does not have.
+    fn untagged(
+        &mut self,
+        idx: usize,
+        key: &'v str,
+        branch: &'v Value,
+        instance: &'v Value,
+        failures: &mut Failures<'v>,
+    ) {
+        let depth = self.path.len();
+        self.path.push(Token::Index(idx));
+        match (instance, instance.get(key), branch.get("properties").and_then(|properties| properties.get(key))) {
+            (Value::Object(_), None, _) => {
+                self.path.push(Token::Name("required"));
+                self.fail(Kind::Required(key.into()), instance, failures);
+            }
+            (_, Some(sent), Some(schema)) => {
+                self.path.extend([Token::Name("properties"), Token::Name(key)]);
+                self.part(Token::Name(key), schema, sent, failures);
+            }
+            _ => self.schema(branch, instance, failures),
+        }
+        self.path.truncate(depth);
+    }
+}
+
+/// Properties that `properties` does not declare, for `additionalProperties`, which is evaluated next.
+type Undeclared<'v> = Vec<(&'v str, &'v Value)>;
+
+impl<'v> Evaluation<'v> {
+    /// Evaluates `properties`, and collects the other properties if they are wanted.
+    fn properties(
+        &mut self,
+        schemas: &'v Map<String, Value>,
+        instance: &'v Value,
+        undeclared: &mut Option<Undeclared<'v>>,
+        failures: &mut Failures<'v>,
+    ) {
+        for (key, item) in instance.as_object().into_iter().flatten() {
+            let place = self.inside(Token::Name(key));
+            // What the plan accepts also satisfies `additionalProperties`.
+            if place.is_some_and(|place| place.admits(item)) {
+                continue;
+            }
+            if let Some(schema) = schemas.get(key) {
+                self.path.push(Token::Name(key));
+                self.enter(Token::Name(key), place, schema, item, failures);
+                self.path.pop();
+            } else if let Some(undeclared) = undeclared {
+                undeclared.push((key, item));
+            }
+        }
+    }
+
+    /// Evaluates `additionalProperties`. `undeclared` is `None` if the schema has no `properties`.
+    fn additional(
+        &mut self,
+        schema: &'v Value,
+        undeclared: Option<Undeclared<'v>>,
+        instance: &'v Value,
+        failures: &mut Failures<'v>,
+    ) {
+        let all = || instance.as_object().into_iter().flatten().map(|(key, item)| (&**key, item)).collect();
+        let undeclared = undeclared.unwrap_or_else(all);
+        if *schema != Value::Bool(false) {
+            undeclared.into_iter().for_each(|(key, item)| self.part(Token::Name(key), schema, item, failures));
+        } else if !undeclared.is_empty() {
+            let keys = undeclared.into_iter().map(|(key, _)| Cow::Borrowed(key)).collect();
+            self.fail(Kind::AdditionalProperties(keys), instance, failures);
+        }
+    }
+}
+
+// The keywords that are evaluated, in the order in which their failures are reported.
+
+macro_rules! rules {
+    ($($rule:ident $keyword:literal)*) => {
+        /// A keyword that restricts a value.
+        #[derive(Clone, Copy, PartialEq, Eq)]
+        enum Rule {
+            $($rule,)*
+        }
+
+        impl Rule {
+            const ALL: &[Self] = &[$(Self::$rule,)*];
+
+            fn named(keyword: &str) -> Option<Self> {
+                match keyword {
+                    $($keyword => Some(Self::$rule),)*
+                    _ => None,
+                }
+            }
+
+            fn keyword(self) -> &'static str {
+                match self {
+                    $(Self::$rule => $keyword,)*
+                }
+            }
+        }
+    };
+}
+
+// The order of `jsonschema`: first what is cheap, last what leads to other schemas.
+rules! {
+    Type "type"
+    Const "const"
+    Enum "enum"
+    Minimum "minimum"
+    Maximum "maximum"
+    ExclusiveMinimum "exclusiveMinimum"
+    ExclusiveMaximum "exclusiveMaximum"
+    MultipleOf "multipleOf"
+    MinLength "minLength"
+    MaxLength "maxLength"
+    MinItems "minItems"
+    MaxItems "maxItems"
+    MinProperties "minProperties"
+    MaxProperties "maxProperties"
+    Required "required"
+    Pattern "pattern"
+    UniqueItems "uniqueItems"
+    Properties "properties"
+    AdditionalProperties "additionalProperties"
+    Items "items"
+    PrefixItems "prefixItems"
+    AllOf "allOf"
+    AnyOf "anyOf"
+    OneOf "oneOf"
+    Ref "$ref"
+}
+
+/// The keywords of a schema in order, with their values.
+struct Rules<'v> {
+    values: [Option<&'v Value>; Rule::ALL.len()],
+    /// A bit for each keyword that is left.
+    left: u32,
+}
+
+impl<'v> Rules<'v> {
+    #[inline]
+    fn new(keywords: &'v Map<String, Value>) -> Self {
+        let mut rules = Self { values: [None; Rule::ALL.len()], left: 0 };
+        for (keyword, value) in keywords {
+            if let Some(rule) = Rule::named(keyword) {
+                rules.values[rule as usize] = Some(value);
+                rules.left |= 1 << rule as u32;
+            }
+        }
+        rules
+    }
+
+    /// Returns true if a keyword is left.
+    fn has(&self, rule: Rule) -> bool {
+        self.left & (1 << rule as u32) != 0
+    }
+
+    /// Returns the next keyword.
+    #[inline]
+    fn next(&mut self) -> Option<(Rule, &'v Value)> {
+        let idx = self.left.trailing_zeros() as usize;
+        self.left &= self.left.wrapping_sub(1);
+        Some((*Rule::ALL.get(idx)?, (*self.values.get(idx)?)?))
+    }
+}
+
+// The keywords that look at a value alone, without other schemas.
+
+/// Returns the keyword as a failure if the value does not satisfy it.
+fn failed<'v>(rule: Rule, value: &'v Value, instance: &Value, patterns: &HashMap<String, Pattern>) -> Option<Kind<'v>> {
+    match (rule, value, instance) {
+        (Rule::Type, names, _) => {
+            let is_allowed = Types::named(names).meets(Types::from_value(instance));
+            (!is_allowed).then(|| Kind::Type(listed_types(names)))
+        }
+        (Rule::Const, constant, _) => {
+            (!equality::equal(constant, instance)).then_some(Kind::Const(Cow::Borrowed(constant)))
+        }
+        (Rule::Enum, Value::Array(options), _) => {
+            let is_listed = options.iter().any(|option| equality::equal(option, instance));
+            (!is_listed).then_some(Kind::Enum(Cow::Borrowed(options)))
+        }
+        (Rule::Minimum, Value::Number(limit), Value::Number(number)) => {
+            order(number, limit)?.is_lt().then_some(Kind::Minimum(Cow::Borrowed(value)))
+        }
+        (Rule::Maximum, Value::Number(limit), Value::Number(number)) => {
+            order(number, limit)?.is_gt().then_some(Kind::Maximum(Cow::Borrowed(value)))
+        }
+        (Rule::ExclusiveMinimum, Value::Number(limit), Value::Number(number)) => {
+            order(number, limit)?.is_le().then_some(Kind::ExclusiveMinimum(Cow::Borrowed(value)))
+        }
+        (Rule::ExclusiveMaximum, Value::Number(limit), Value::Number(number)) => {
+            order(number, limit)?.is_ge().then_some(Kind::ExclusiveMaximum(Cow::Borrowed(value)))
+        }
+        (Rule::MultipleOf, Value::Number(divisor), Value::Number(number)) => {
+            (!is_multiple(number, divisor)).then(|| Kind::MultipleOf(divisor.as_f64().unwrap_or_default()))
+        }
+        (Rule::MinLength, limit, Value::String(text)) => below(text.chars().count(), limit).map(Kind::MinLength),
+        (Rule::MaxLength, limit, Value::String(text)) => above(text.chars().count(), limit).map(Kind::MaxLength),
+        (Rule::Pattern, Value::String(pattern), Value::String(text)) => {
+            let is_match = patterns.get(pattern).is_some_and(|compiled| compiled.is_match(text));
+            (!is_match).then_some(Kind::Pattern(Cow::Borrowed(pattern)))
+        }
+        (Rule::MinItems, limit, Value::Array(items)) => below(items.len(), limit).map(Kind::MinItems),
+        (Rule::MaxItems, limit, Value::Array(items)) => above(items.len(), limit).map(Kind::MaxItems),
+        (Rule::UniqueItems, Value::Bool(true), Value::Array(items)) => {
+            (!are_unique(items)).then_some(Kind::UniqueItems)
+        }
+        (Rule::MinProperties, limit, Value::Object(object)) => below(object.len(), limit).map(Kind::MinProperties),
+        (Rule::MaxProperties, limit, Value::Object(object)) => above(object.len(), limit).map(Kind::MaxProperties),
+        _ => None,
+    }
+}
+
+fn listed_types(names: &Value) -> Vec<&'static str> {
+    let is_listed = |name: &&str| match names {
+        Value::Array(names) => names.iter().any(|other| other == name),
+        only => only == name,
+    };
+    TYPE_NAMES.into_iter().filter(is_listed).collect()
+}
+
+/// Returns the limit if `n` is below it.
+fn below(n: usize, limit: &Value) -> Option<u64> {
+    limit.as_u64().filter(|limit| (n as u64) < *limit)
+}
+
+/// Returns the limit if `n` is above it.
+fn above(n: usize, limit: &Value) -> Option<u64> {
+    limit.as_u64().filter(|limit| (n as u64) > *limit)
+}
+
+fn are_unique(items: &[Value]) -> bool {
+    let mut seen = HashSet::with_capacity(items.len());
+    items.iter().all(|item| {
+        let mut text = String::new();
+        equality::write_canonical(item, &mut text);
+        seen.insert(text)
+    })
+}
+
+/// Compares two numbers. Returns `None` if one of them is not finite.
+fn order(a: &Number, b: &Number) -> Option<Ordering> {
+    match (integer(a), integer(b)) {
+        (Some(a), Some(b)) => Some(a.cmp(&b)),
+        (Some(a), None) => with_integer(b.as_f64()?, a).map(Ordering::reverse),
+        (None, Some(b)) => with_integer(a.as_f64()?, b),
+        (None, None) => a.as_f64()?.partial_cmp(&b.as_f64()?),
+    }
+}
+
+/// Returns true if `number` is a multiple of an integer.
+fn is_multiple(number: &Number, divisor: &Number) -> bool {
+    match (integer(number), integer(divisor), number.as_f64(), divisor.as_f64()) {
+        (Some(number), Some(divisor), _, _) if divisor > 0 => number % divisor == 0,
+        (_, _, Some(number), Some(divisor)) => number.fract() == 0.0 && number % divisor == 0.0,
+        _ => false,
+    }
+}
+
+fn integer(number: &Number) -> Option<i128> {
+    number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from))
+}
+
+/// Compares a float with a 64-bit integer.
+fn with_integer(float: f64, integer: i128) -> Option<Ordering> {
+    // The cast is exact, or saturates beyond every 64-bit integer.
+    match (float.trunc() as i128).cmp(&integer) {
+        Ordering::Equal => float.fract().partial_cmp(&0.0),
+        unequal => Some(unequal),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Number;
+
+    use super::{Ordering, is_multiple, order};
+
+    fn number(text: &str) -> Number {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn integers_and_floats_are_ordered_by_value() {
+        let ascending = [
+            "-1e300",
+            "-9223372036854775808",
+            "-1.5",
+            "-1",
+            "-0.5",
+            "0",
+            "0.5",
+            "1",
+            "1.5",
+            "9007199254740992",
+            "9007199254740993",
+            "18446744073709551615",
+            "1e20",
+        ];
+        for (i, a) in ascending.iter().enumerate() {
+            for (j, b) in ascending.iter().enumerate() {
+                assert_eq!(order(&number(a), &number(b)), Some(i.cmp(&j)), "{a} {b}");
+            }
+        }
+        assert_eq!(order(&number("1.0"), &number("1")), Some(Ordering::Equal));
+    }
+
+    #[test]
+    fn a_whole_float_is_a_multiple_as_the_integer_is() {
+        for (text, divisor, expected) in [("6", "3", true), ("6.0", "3", true), ("7", "3", false), ("6.5", "3", false)]
+        {
+            assert_eq!(is_multiple(&number(text), &number(divisor)), expected, "{text} {divisor}");
+        }
     }
 }

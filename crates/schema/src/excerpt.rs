@@ -1,6 +1,8 @@
-//! Foreign text in messages: quoted, shortened, and without characters that forge or hide a line.
+//! Foreign text in messages: quoted, shortened, and without characters that forge or hide a line; and the JSON
+//! Pointers of the parts of a value.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
+use std::fmt::Write as _;
 
 /// The maximum number of characters that a message repeats of a foreign text.
 const MAX_SHOWN: usize = 120;
@@ -40,4 +42,22 @@ fn shown(text: &str, max: usize) -> String {
         }
     }
     out
+}
+
+/// Returns the pointer of the part `token` of the value at `pointer`. The token is escaped.
+#[doc(hidden)]
+pub fn child(pointer: &str, token: &str) -> String {
+    let mut child = String::with_capacity(pointer.len() + token.len() + 1);
+    child.push_str(pointer);
+    push_child(&mut child, token);
+    child
+}
+
+/// Appends an escaped token to a pointer.
+pub(crate) fn push_child(pointer: &mut String, token: &str) {
+    pointer.push('/');
+    match token.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
+        true => pointer.push_str(&token.replace('~', "~0").replace('/', "~1")),
+        false => pointer.push_str(token),
+    }
 }

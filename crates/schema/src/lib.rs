@@ -37,7 +37,6 @@
 struct Readme;
 
 mod check;
-mod child;
 pub mod close;
 pub mod compare;
 mod cost;
@@ -48,7 +47,6 @@ mod failure;
 pub mod generate;
 mod graph;
 pub mod inline;
-mod limits;
 mod pointer;
 mod reference;
 mod schema;
@@ -96,14 +94,15 @@ pub mod walk;
 
 // Hidden at their definitions, since an inlined re-export of this crate ignores an attribute here.
 #[doc(hidden)]
-pub use self::{
-    child::child,
-    dialect::Dialect,
-    excerpt::{quoted, shown_id, shown_pointer},
-    json::is_too_deep,
-    patterns::Matcher,
-    violation::{Repairs, declared_pointer},
-};
+pub use self::dialect::Dialect;
+#[doc(hidden)]
+pub use self::excerpt::{child, quoted, shown_id, shown_pointer};
+#[doc(hidden)]
+pub use self::json::is_too_deep;
+#[doc(hidden)]
+pub use self::patterns::Matcher;
+#[doc(hidden)]
+pub use self::violation::{Repairs, declared_pointer};
 
 pub use self::error::{SchemaDiagnostic, SchemaError, SchemaErrorKind, ValidationError};
 pub use self::plan::{CheckPath, PlanObstacle};

@@ -1,18 +1,19 @@
 //! The limits for compiling and matching the patterns of a schema.
 
-#[cfg(feature = "jsonschema")]
-mod library;
-mod matcher;
-
 use std::collections::HashMap;
 
 #[cfg(feature = "jsonschema")]
-pub(super) use self::library::has_much_text;
-pub use self::matcher::Matcher;
-use super::child::child;
+use jsonschema::{Keyword, PatternOptions, ValidationError, ValidationOptions};
+#[cfg(feature = "jsonschema")]
+use serde_json::{Map, Value};
+
 use super::error::{MAX_DIAGNOSTICS, SchemaDiagnostic, SchemaErrorKind};
-use super::excerpt::quoted;
+use super::excerpt::{child, quoted};
 use super::graph::{Graph, Pattern};
+#[cfg(feature = "jsonschema")]
+use crate::dialect::Dialect;
+#[cfg(not(feature = "jsonschema"))]
+use crate::plan;
 
 /// The patterns of a schema.
 #[derive(Default)]
@@ -112,8 +113,152 @@ fn needs_backtracking(pattern: &str) -> bool {
     })
 }
 
+/// A compiled pattern that matches as validation does.
+#[doc(hidden)]
+pub struct Matcher {
+    #[cfg(feature = "jsonschema")]
+    compiled: jsonschema::Validator,
+    #[cfg(not(feature = "jsonschema"))]
+    compiled: plan::Pattern,
+    needs_backtracking: bool,
+}
+
+impl Matcher {
+    /// The memory limit of a pattern, in bytes.
+    #[cfg(feature = "jsonschema")]
+    const MAX_BYTES: usize = 1 << 20;
+
+    /// Compiles a pattern. Returns `None` if it is invalid or exceeds the memory limit.
+    pub fn compile(pattern: &str) -> Option<Self> {
+        #[cfg(feature = "jsonschema")]
+        let compiled = validator(pattern, Self::MAX_BYTES)?;
+        #[cfg(not(feature = "jsonschema"))]
+        let compiled = plan::Pattern::compile(pattern)?;
+        Some(Self { compiled, needs_backtracking: needs_backtracking(pattern) })
+    }
+
+    pub fn is_match(&self, text: &str) -> bool {
+        #[cfg(feature = "jsonschema")]
+        return self.compiled.is_valid(&serde_json::Value::from(text));
+        #[cfg(not(feature = "jsonschema"))]
+        return self.compiled.is_match(text);
+    }
+
+    /// Returns true if matching may scan a text several times.
+    pub fn needs_backtracking(&self) -> bool {
+        self.needs_backtracking
+    }
+}
+
+// The options with which `jsonschema` compiles patterns.
+
+/// The memory limit for all compiled patterns, in bytes.
+#[cfg(feature = "jsonschema")]
+const ALL_BYTES: usize = 128 << 20;
+/// The memory limits for one compiled pattern and for the tables built while matching, in bytes.
+#[cfg(feature = "jsonschema")]
+const MAX_BYTES: usize = 10 << 20;
+#[cfg(feature = "jsonschema")]
+const MAX_TABLE_BYTES: usize = 2 << 20;
+/// The backtrack limit of a pattern with look-around or a back reference. Each step may scan the whole text again. The
+/// second limit applies to values with much text.
+#[cfg(feature = "jsonschema")]
+const BACKTRACK_LIMIT: usize = 20_000;
+#[cfg(feature = "jsonschema")]
+const LOW_BACKTRACK_LIMIT: usize = 500;
+/// The amount of text in a value, in bytes, above which the low backtrack limit applies.
+#[cfg(feature = "jsonschema")]
+const MUCH_TEXT: usize = 8 << 10;
+
+#[cfg(feature = "jsonschema")]
+impl Patterns<'_> {
+    /// Returns true if a pattern may need the backtracking engine.
+    pub(crate) fn need_backtracking(&self) -> bool {
+        self.all.iter().any(|pattern| needs_backtracking(pattern.text))
+    }
+
+    /// Returns the options of a validator with these patterns.
+    pub(crate) fn options(&self, dialect: Dialect) -> ValidationOptions<'static> {
+        self.options_with_limit(dialect, BACKTRACK_LIMIT)
+    }
+
+    /// Returns the options of a validator for values with much text.
+    pub(crate) fn low_backtrack_limit(&self, dialect: Dialect) -> ValidationOptions<'static> {
+        self.options_with_limit(dialect, LOW_BACKTRACK_LIMIT)
+    }
+
+    fn options_with_limit(&self, dialect: Dialect, backtrack_limit: usize) -> ValidationOptions<'static> {
+        let bytes = (ALL_BYTES / self.different.max(1)).min(MAX_BYTES);
+        let engine = PatternOptions::fancy_regex().backtrack_limit(backtrack_limit).size_limit(bytes);
+        let engine = engine.dfa_size_limit(bytes.min(MAX_TABLE_BYTES));
+        let options = jsonschema::options().with_draft(dialect.draft()).should_validate_formats(false);
+        let options = options.offline().with_pattern_options(engine);
+        match dialect {
+            Dialect::Draft202012 => options,
+            Dialect::Draft7 => options
+                .with_keyword("contentEncoding", |_, _, _| Ok(Box::new(Annotation)))
+                .with_keyword("contentMediaType", |_, _, _| Ok(Box::new(Annotation))),
+        }
+    }
+
+    /// Returns true if a pattern compiles within the limits.
+    pub(crate) fn compiles(&self, dialect: Dialect, text: &str) -> bool {
+        let keys = Map::from_iter([(text.to_owned(), Value::Bool(true))]);
+        self.options(dialect).build(&Map::from_iter([("patternProperties".to_owned(), keys.into())]).into()).is_ok()
+    }
+}
+
+#[cfg(feature = "jsonschema")]
+/// A keyword that accepts every value. `jsonschema` asserts the content keywords in draft-07 and treats them as
+/// annotations in draft 2020-12. The contract of a tool must not depend on the dialect of its author's schema library.
+struct Annotation;
+
+#[cfg(feature = "jsonschema")]
+impl<'i> Keyword<'i> for Annotation {
+    fn validate(&self, _: &'i Value) -> Result<(), ValidationError<'i>> {
+        Ok(())
+    }
+
+    fn is_valid(&self, _: &'i Value) -> bool {
+        true
+    }
+}
+
+#[cfg(feature = "jsonschema")]
+/// Returns the validator of a single pattern with a memory limit.
+fn validator(pattern: &str, max_bytes: usize) -> Option<jsonschema::Validator> {
+    let engine = PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT).size_limit(max_bytes);
+    let options = jsonschema::options().offline().with_pattern_options(engine.dfa_size_limit(max_bytes));
+    options.build(&serde_json::json!({ "pattern": pattern })).ok()
+}
+
+#[cfg(feature = "jsonschema")]
+/// Returns true if the text of a value is so long that it needs the low backtrack limit.
+pub(crate) fn has_much_text(instance: &Value) -> bool {
+    fn exceeds(value: &Value, left: &mut Option<usize>) -> bool {
+        let mut spend = |text: &str| {
+            *left = left.and_then(|left| left.checked_sub(text.len()));
+            left.is_none()
+        };
+        match value {
+            Value::String(text) => spend(text),
+            Value::Array(items) => items.iter().any(|item| exceeds(item, left)),
+            Value::Object(object) => {
+                object.keys().any(|key| spend(key)) || object.values().any(|value| exceeds(value, left))
+            }
+            _ => false,
+        }
+    }
+    exceeds(instance, &mut Some(MUCH_TEXT))
+}
+
 #[cfg(test)]
 mod tests {
+    #[cfg(feature = "jsonschema")]
+    use serde_json::json;
+
+    #[cfg(feature = "jsonschema")]
+    use super::{MUCH_TEXT, has_much_text};
     use super::{is_portable, needs_backtracking};
 
     #[test]
@@ -144,5 +289,15 @@ mod tests {
         for pattern in ["", "^[a-z]+$", "(?:a|b)*", r"\d{2,}", "(a)(b)", "a+?", r"\w\s\."] {
             assert!(!needs_backtracking(pattern), "{pattern}");
         }
+    }
+
+    #[cfg(feature = "jsonschema")]
+    #[test]
+    fn keys_and_strings_of_a_value_count_as_text() {
+        let text = "x".repeat(MUCH_TEXT / 2);
+        assert!(!has_much_text(&json!([text, 1, null])));
+        assert!(!has_much_text(&json!([text, text])));
+        assert!(has_much_text(&json!([text, text, "x"])));
+        assert!(has_much_text(&json!({ text.clone(): { text: "x" } })));
     }
 }

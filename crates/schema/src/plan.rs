@@ -8,40 +8,31 @@
 //! swallow an error or request a map where the text has an array. A value counts as valid only once its text has been
 //! read to the end.
 
-mod arena;
-mod array;
 mod compile;
 mod de;
 mod error;
-mod explain;
-mod id;
-mod limited;
 mod node;
 mod number;
 mod object;
 mod pattern;
-mod place;
 mod property;
-mod reason;
-mod reserved;
 mod ser;
 pub mod special;
-mod string;
 
 use std::marker::PhantomData;
 use std::sync::LazyLock;
 
-pub use arena::Plan;
+pub use self::compile::{CheckPath, PlanObstacle};
+pub use self::error::TypeError;
+pub(crate) use self::node::Place;
+pub use self::node::Plan;
+pub use self::ser::output::Limited;
 pub use de::decimal::{Held, Whole};
 pub use de::request::{ProbeOutcome, Request};
 pub use de::sole::SoleProperty;
 pub(crate) use de::tree::{read_located, read_tree};
 pub use error::{EncodeError, PlanError};
-pub use explain::TypeError;
-pub use limited::Limited;
 pub(crate) use pattern::Pattern;
-pub(crate) use place::Place;
-pub use reason::{CheckPath, PlanObstacle};
 pub use ser::Notes;
 
 impl Plan {

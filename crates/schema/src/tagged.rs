@@ -4,15 +4,14 @@
 //! enum the latter is exponential in the depth of the value. Therefore only the branch of the tag is visited if a value
 //! is large.
 
-#[cfg(feature = "jsonschema")]
-mod rewrite;
-
 use std::collections::HashSet;
 
 use serde_json::Value;
+#[cfg(feature = "jsonschema")]
+use serde_json::{Map, json};
 
 #[cfg(feature = "jsonschema")]
-pub(super) use self::rewrite::by_discriminator;
+use crate::walk;
 
 /// Returns the key whose constant string distinguishes all branches of a choice, and these strings.
 ///
@@ -35,4 +34,46 @@ fn constant<'s>(branch: &'s Value, key: &str) -> Option<&'s str> {
         _ => None,
     })?;
     required.iter().any(|required| required == key).then(|| only.as_str())?
+}
+
+#[cfg(feature = "jsonschema")]
+/// Returns the schema with choices rewritten by their tags, or `None` if a reference points into one of them.
+pub(crate) fn by_discriminator(schema: &Value) -> Option<Value> {
+    let mut schema = schema.clone();
+    rewrite(&mut schema)?;
+    Some(schema)
+}
+
+#[cfg(feature = "jsonschema")]
+fn rewrite(schema: &mut Value) -> Option<()> {
+    let Value::Object(keywords) = schema else {
+        return Some(());
+    };
+    let mut is_sound = true;
+    walk::each_mut(keywords, |_, sub| is_sound &= rewrite(sub).is_some());
+    if !is_sound || keywords.get("$ref").and_then(Value::as_str).is_some_and(walk::leads_into_a_choice) {
+        return None;
+    }
+    for keyword in ["oneOf", "anyOf"] {
+        if let Some(Value::Array(branches)) = keywords.get(keyword)
+            && let Some(conditions) = conditions_on_tag(branches)
+            && let Value::Array(parts) = keywords.entry("allOf").or_insert_with(|| json!([]))
+        {
+            parts.extend(conditions);
+            keywords.remove(keyword);
+        }
+    }
+    Some(())
+}
+
+#[cfg(feature = "jsonschema")]
+fn conditions_on_tag(branches: &[Value]) -> Option<Vec<Value>> {
+    let (key, texts) = tag(branches)?;
+    // A value that is not an object may match several branches.
+    branches.iter().all(|branch| branch.get("type").is_some_and(|ty| ty == "object")).then_some(())?;
+    let has = |rule: Value| json!({ "type": "object", "required": [key], "properties": Map::from_iter([(key.to_owned(), rule)]) });
+    let any = has(json!({ "enum": texts }));
+    let each =
+        texts.iter().zip(branches).map(|(text, branch)| json!({ "if": has(json!({ "const": text })), "then": branch }));
+    Some(std::iter::once(any).chain(each).collect())
 }

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Number, Value};
 
-use super::child::child;
+use super::excerpt::child;
 use super::json;
 use super::plan::{Held, Whole, read_located, read_tree};
 

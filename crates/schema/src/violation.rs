@@ -1,13 +1,9 @@
 //! Violations of a schema, described so that a model can correct the value.
 
-mod choice;
 mod explanation;
-mod keys;
 mod locate;
-mod rule;
 mod secret;
 mod single;
-mod text;
 mod trim;
 
 use std::fmt;
@@ -18,7 +14,7 @@ use self::explanation::{Explanation, MAX_VIOLATIONS};
 pub(super) use self::locate::holds_secret;
 pub(super) use self::secret::masked;
 pub use self::single::Violation;
-use self::text::shorten_pointer;
+use self::single::shorten_pointer;
 pub use self::trim::declared_pointer;
 pub(crate) use self::trim::is_large;
 use crate::failure::Failure;

@@ -2,11 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::super::walk;
-use super::mode::{Mode, is_in_place};
-use super::objects::{allows_objects, is_explicit};
+use crate::walk;
 
 /// Allocates names for copies at their first reference, and queues the copies.
 pub(super) struct Copies<'a> {
@@ -92,4 +90,110 @@ fn is_inert(schema: &Value) -> bool {
     let mut inert = !may_describe_objects;
     walk::each(map, |_, sub| inert = inert && is_inert(sub));
     inert
+}
+
+/// The mode in which a schema is copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Mode {
+    /// The schema and everything in it is closed.
+    Closed,
+    /// The schema stays open because others describe the same object. The values inside are closed.
+    Open,
+    /// The same as [`Mode::Open`], without the schema's own `additionalProperties: false`.
+    Loose,
+    /// Unchanged, but without the schema's own `additionalProperties: false`.
+    LooseOnly,
+    /// Unchanged, including the values inside.
+    Original,
+}
+
+impl Mode {
+    /// Returns the mode for the values inside a schema that is copied in this mode.
+    pub(super) fn below(self) -> Self {
+        match self {
+            Self::Closed | Self::Open | Self::Loose => Self::Closed,
+            Self::LooseOnly | Self::Original => Self::Original,
+        }
+    }
+
+    pub(super) fn drops_refusals(self) -> bool {
+        matches!(self, Self::Loose | Self::LooseOnly)
+    }
+
+    /// Returns the suffix that distinguishes the name of a copy from that of the definition.
+    pub(super) fn suffix(self) -> &'static str {
+        match self {
+            Self::Closed => "",
+            Self::Open => "_open",
+            Self::Loose | Self::LooseOnly => "_part",
+            Self::Original => "_as_is",
+        }
+    }
+}
+
+/// Returns the mode for the subschemas of `keyword`.
+pub(super) fn for_keyword(keyword: &str, here: Mode, below: Mode) -> Mode {
+    match keyword {
+        _ if is_in_place(keyword) => here,
+        // Rejecting more in these keywords does not make the whole schema reject more.
+        "not" | "if" | "contains" | "propertyNames" => Mode::Original,
+        _ => below,
+    }
+}
+
+/// Returns true if the subschemas of `keyword` apply to the same value.
+pub(super) fn is_in_place(keyword: &str) -> bool {
+    matches!(keyword, "$ref" | "allOf" | "anyOf" | "oneOf" | "then" | "else" | "dependentSchemas" | "dependencies")
+}
+
+/// Returns true if `keyword` determines which objects are accepted, and so must be known where the object is closed.
+pub(super) fn is_about_objects(keyword: &str) -> bool {
+    matches!(
+        keyword,
+        "type" | "properties" | "patternProperties" | "required" | "additionalProperties" | "unevaluatedProperties"
+    )
+}
+
+/// Returns true if the keywords of a schema describe objects, as opposed to any value.
+pub(super) fn allows_objects(map: &Map<String, Value>) -> bool {
+    match map.get("type") {
+        Some(Value::String(one)) => one == "object",
+        Some(Value::Array(several)) => several.iter().any(|one| one == "object"),
+        _ => map.contains_key("properties") || map.contains_key("patternProperties"),
+    }
+}
+
+/// Returns true if a schema states itself which undeclared properties it accepts.
+pub(super) fn is_explicit(map: &Map<String, Value>) -> bool {
+    map.contains_key("additionalProperties") || map.contains_key("unevaluatedProperties")
+}
+
+/// Returns true if a keyword rejects every undeclared property.
+pub(super) fn refuses_the_rest(keyword: &str, value: &Value) -> bool {
+    matches!(keyword, "additionalProperties" | "unevaluatedProperties") && *value == false
+}
+
+/// Adds `additionalProperties: false` to a schema that describes an object by its properties.
+pub(super) fn seal(map: &mut Map<String, Value>) {
+    let by_value = map.contains_key("const") || map.contains_key("enum");
+    if by_value || is_explicit(map) || !allows_objects(map) {
+        return;
+    }
+    let named = |keyword: &str| map.get(keyword).and_then(Value::as_object).map_or(0, Map::len);
+    let by_pattern = named("patternProperties") > 0;
+    // Rules for keys or their number, without declared keys, describe a map.
+    let rules = ["propertyNames", "minProperties", "maxProperties"];
+    if named("properties") == 0 && !by_pattern && rules.iter().any(|k| map.contains_key(*k)) {
+        return;
+    }
+    // A required property is declared, even without a schema of its own.
+    if let (Some(Value::Array(required)), false) = (map.get("required").cloned(), by_pattern) {
+        let properties = map.entry("properties").or_insert_with(|| Map::new().into()).as_object_mut();
+        if let Some(properties) = properties {
+            for name in required.iter().filter_map(Value::as_str) {
+                properties.entry(name).or_insert_with(|| Map::new().into());
+            }
+        }
+    }
+    map.insert("additionalProperties".to_owned(), false.into());
 }

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use super::super::walk;
-use super::mode;
-use super::objects::allows_objects;
+use super::copies;
+use super::copies::allows_objects;
 
 /// The subschemas for values inside, by keyword and property name.
 type Subschemas<'a> = BTreeMap<(&'a str, &'a str), Vec<&'a Value>>;
@@ -33,7 +33,7 @@ impl<'a> Overlap<'a> {
 
     /// Returns true if two parts of `map` describe the same inner value differently, or if this cannot be determined.
     pub(super) fn exists_in(&self, map: &'a Map<String, Value>) -> bool {
-        let joined = map.keys().any(|k| mode::is_in_place(k));
+        let joined = map.keys().any(|k| copies::is_in_place(k));
         joined && self.subschemas(map, &mut 0).is_none()
     }
 
@@ -131,7 +131,7 @@ impl<'a> Overlap<'a> {
                 }
             }
             walk::each(map, |keyword, sub| {
-                if mode::is_in_place(keyword) {
+                if copies::is_in_place(keyword) {
                     pending.extend(sub.as_object());
                 }
             });

@@ -3,18 +3,12 @@
 //! It behaves like `serde_json` where it succeeds. Unusual input is refused, and read again from a tree. Nothing is
 //! scanned twice: the scan that finds a string also finds its end.
 
-mod access;
 mod approved;
 mod cursor;
 pub(crate) mod decimal;
-mod enums;
-mod escapes;
 mod map;
-mod names;
 mod number;
 pub(crate) mod request;
-mod seq;
-mod skip;
 pub(crate) mod sole;
 mod text;
 pub(crate) mod tree;
@@ -26,19 +20,19 @@ use std::iter;
 use serde::de::value::MapDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, Expected, IgnoredAny, Visitor};
 
+use self::map::Elements;
 pub(super) use approved::Approved;
 pub(super) use cursor::Cursor;
 use cursor::END;
 use map::Entries;
 use request::Request;
-use seq::Elements;
 pub(super) use sole::{read_absent, read_root};
 use text::{StringValue, Text};
 use value::Value;
 
 use super::error::PlanError;
 use super::node::Node;
-use super::reserved::is_reserved;
+use super::property::is_reserved;
 
 /// Reads one value with a seed and checks that it was consumed. The absence of an error is not sufficient, since a
 /// `Deserialize` may ignore the value.
@@ -132,7 +126,7 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
             let value = visitor.visit_map(&mut entries);
             return entries.close(value);
         }
-        if name != enums::VARIANT && self.cursor.is_approved_array() {
+        if name != value::VARIANT && self.cursor.is_approved_array() {
             return self.array(visitor);
         }
         Err(self.requests(Request::Struct(fields), &visitor))
@@ -212,7 +206,7 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
     ) -> Result<V::Value, PlanError> {
         if self.cursor.peek() == b'{' {
             let mut entries = Entries::open(self.cursor, self.node)?;
-            let value = visitor.visit_enum(enums::Variant(&mut entries));
+            let value = visitor.visit_enum(value::Variant(&mut entries));
             return entries.close(value);
         }
         if let Some(text) = self.plain_string() {

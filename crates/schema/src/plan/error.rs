@@ -1,10 +1,11 @@
-//! The errors of a plan. They contain no details, so that they cost nothing.
+//! The errors of a plan, which contain no details, and the reason why a type rejects a value.
 
+use std::cell::RefCell;
 use std::fmt;
+use std::fmt::Display;
 
 use serde::de::{Expected, Unexpected};
-
-use super::explain;
+use serde_json::Number;
 
 /// The error of a plan: the value is not certainly valid. Validation of the whole value decides and explains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub enum EncodeError {
 
 impl fmt::Display for PlanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        explain::fmt_message(f)
+        fmt_message(f)
     }
 }
 
@@ -30,17 +31,17 @@ impl std::error::Error for PlanError {}
 // serde's message quotes the value. It is not part of the error, so that the value does not reach any log.
 impl serde::de::Error for PlanError {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        explain::record_message(&message);
+        record_message(&message);
         PlanError
     }
 
     fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        explain::record_unexpected("invalid type", unexpected, expected);
+        record_unexpected("invalid type", unexpected, expected);
         PlanError
     }
 
     fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        explain::record_unexpected("invalid value", unexpected, expected);
+        record_unexpected("invalid value", unexpected, expected);
         PlanError
     }
 }
@@ -54,4 +55,109 @@ impl serde::ser::Error for PlanError {
 #[inline]
 pub(super) fn ok(holds: bool) -> Result<(), PlanError> {
     if holds { Ok(()) } else { Err(PlanError) }
+}
+
+// The reason why a type rejects a value.
+//
+// [`PlanError`](PlanError) contains nothing, so that it costs nothing. Where a reason is wanted,
+// it is recorded beside the error, in a thread-local. Recording happens only on error paths.
+
+/// The reason why a type rejects a value that matches its schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypeError {
+    /// The offset of the innermost value that was rejected.
+    pub(super) offset: Option<usize>,
+    /// The message of serde, which may quote the value.
+    pub message: String,
+}
+
+impl TypeError {
+    pub(super) fn new(Reason { offset, message }: Reason) -> Self {
+        Self { offset, message: message.unwrap_or_else(|| "the type rejects the value".to_owned()) }
+    }
+}
+
+impl Display for TypeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// The parts of a reason, as they become known.
+#[derive(Default)]
+pub(super) struct Reason {
+    /// The message of the last error, which is the one that serde returns.
+    pub(super) message: Option<String>,
+    /// The offset of the innermost value of the first error.
+    pub(super) offset: Option<usize>,
+}
+
+thread_local! {
+    static REASON: RefCell<Option<Reason>> = const { RefCell::new(None) };
+}
+
+/// Records the reasons of errors until dropped.
+pub(super) struct Recording {
+    outer: Option<Reason>,
+}
+
+impl Recording {
+    pub(super) fn start() -> Self {
+        Self { outer: REASON.replace(Some(Reason::default())) }
+    }
+
+    pub(super) fn into_reason(self) -> Reason {
+        REASON.take().unwrap_or_default()
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        REASON.set(self.outer.take());
+    }
+}
+
+/// Records the message of an error, unless nothing is recorded.
+#[cold]
+pub(super) fn record_message(message: &dyn Display) {
+    // Rendered first, because it may contain the last message.
+    if REASON.with_borrow(Option::is_some) {
+        let text = message.to_string();
+        REASON.with_borrow_mut(|reason| {
+            if let Some(reason) = reason {
+                reason.message = Some(text);
+            }
+        });
+    }
+}
+
+/// Records the offset of a value that was rejected.
+#[cold]
+pub(super) fn record_offset(offset: usize) {
+    REASON.with_borrow_mut(|reason| {
+        if let Some(reason) = reason {
+            reason.offset.get_or_insert(offset);
+        }
+    });
+}
+
+/// Records that a type expects something else than this value. `what` is the start of serde's message.
+#[cold]
+pub(super) fn record_unexpected(what: &str, unexpected: Unexpected<'_>, expected: &dyn Expected) {
+    match unexpected {
+        Unexpected::Unit => record_message(&format_args!("{what}: null, expected {expected}")),
+        // In JSON's notation, which is short for large numbers.
+        Unexpected::Float(value) if let Some(number) = Number::from_f64(value) => {
+            record_message(&format_args!("{what}: floating point `{number}`, expected {expected}"));
+        }
+        _ => record_message(&format_args!("{what}: {unexpected}, expected {expected}")),
+    }
+}
+
+/// Formats the last message.
+pub(super) fn fmt_message(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    REASON.with_borrow(|reason| match reason.as_ref().and_then(|reason| reason.message.as_deref()) {
+        Some(message) => f.write_str(message),
+        None => f.write_str("the value is not certainly valid"),
+    })
 }

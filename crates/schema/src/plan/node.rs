@@ -1,12 +1,16 @@
-//! The rules of a schema, by the type of the JSON value.
+//! The compiled form of a schema: its nodes, with the rules for strings, arrays and locations.
 
+use std::fmt;
 use std::sync::Arc;
 
-use super::array::{Array, Items};
+use serde_json::Value;
+
 use super::error::{PlanError, ok};
 use super::number::Number;
-use super::object::{Members, Object};
-use super::string::Text;
+use super::object::{Branch, Member, Members, Object, Tag};
+use super::pattern::Pattern;
+use super::property::{ANY, NEVER, NodeId};
+use super::special::head;
 
 /// The rules for a value, by its type. A missing rule restricts only the type.
 pub(super) struct Node {
@@ -131,5 +135,210 @@ impl Kinds {
     /// Iterates over the kinds of the set.
     pub(super) fn each(self) -> impl Iterator<Item = Kinds> {
         (0..8).map(|bit| Kinds(1 << bit)).filter(move |kind| self.meets(*kind))
+    }
+}
+
+/// A schema compiled to a form that is checked while serde walks a value.
+pub struct Plan {
+    nodes: Box<[Node]>,
+    root: NodeId,
+}
+
+impl Plan {
+    pub(super) fn new(nodes: Box<[Node]>, root: NodeId) -> Self {
+        Self { nodes, root }
+    }
+
+    #[inline]
+    pub(super) fn root(&self) -> &Node {
+        self.node(self.root)
+    }
+
+    #[inline]
+    pub(super) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id as usize]
+    }
+
+    /// Returns the state of walking an object by the branch of its tag that `is_selected` accepts. The tag itself has
+    /// been entered.
+    pub(super) fn choose(&self, tag: &Tag, is_selected: impl Fn(&Branch) -> bool) -> Result<Members<'_>, PlanError> {
+        let branch = tag.branches.iter().find(|branch| is_selected(branch)).ok_or(PlanError)?;
+        let mut members = self.node(branch.node).object()?;
+        // The value is the constant that the property requires, and the property has no other rules.
+        match members.enter(tag.name.as_bytes())? {
+            Member::Known(_) => Ok(members),
+            Member::Other(_) | Member::Tag(_) => Err(PlanError),
+        }
+    }
+}
+
+impl fmt::Debug for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Plan").field("nodes", &self.nodes.len()).finish_non_exhaustive()
+    }
+}
+
+/// The rules of `prefixItems`, `items`, `minItems`, `maxItems` and `uniqueItems`.
+pub(super) struct Array {
+    pub(super) prefix: Box<[NodeId]>,
+    pub(super) items: NodeId,
+    pub(super) least: usize,
+    pub(super) most: usize,
+    pub(super) unique: bool,
+}
+
+/// The state of walking an array.
+pub(super) struct Items<'p> {
+    rule: Option<&'p Array>,
+    count: usize,
+}
+
+impl<'p> Items<'p> {
+    #[inline]
+    pub(super) fn new(rule: Option<&'p Array>) -> Self {
+        Items { rule, count: 0 }
+    }
+
+    #[inline]
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Returns the node of the next item. Beyond `maxItems`, nothing is allowed.
+    #[inline]
+    pub(super) fn next(&mut self) -> NodeId {
+        let id = match self.rule {
+            None => ANY,
+            Some(rule) if self.count >= rule.most => NEVER,
+            Some(rule) => rule.prefix.get(self.count).copied().unwrap_or(rule.items),
+        };
+        self.count += 1;
+        id
+    }
+
+    /// Checks the number of items and their uniqueness. `json` returns the text of the whole array.
+    #[inline]
+    pub(super) fn finish<'j>(&self, json: impl FnOnce() -> &'j [u8]) -> Result<(), PlanError> {
+        ok(self.rule.is_none_or(|rule| {
+            rule.least <= self.count && (!rule.unique || self.count < 2 || certainly_differ(json()))
+        }))
+    }
+}
+
+/// Returns true if the items of an array certainly differ. Only strings and integers are compared; for others a tree is
+/// needed, where `1` equals `1.0`.
+#[inline(never)]
+fn certainly_differ(json: &[u8]) -> bool {
+    fn differ<T: Ord>(mut items: Vec<T>) -> bool {
+        items.sort_unstable();
+        items.windows(2).all(|two| two[0] != two[1])
+    }
+    if let Ok(texts) = serde_json::from_slice::<Vec<String>>(json) {
+        return differ(texts);
+    }
+    serde_json::from_slice::<Vec<i64>>(json).is_ok_and(differ)
+}
+
+/// The rules of `minLength`, `maxLength`, `pattern`, and the strings of `enum` or `const`.
+pub(super) struct Text {
+    pub(super) least: usize,
+    pub(super) most: usize,
+    pub(super) pattern: Option<Pattern>,
+    pub(super) one_of: Option<Box<[Box<str>]>>,
+}
+
+impl Text {
+    pub(super) fn unbounded() -> Text {
+        Text { least: 0, most: usize::MAX, pattern: None, one_of: None }
+    }
+
+    #[inline]
+    pub(super) fn admits(&self, value: &str) -> bool {
+        self.admits_length(value)
+            && self.one_of.as_ref().is_none_or(|all| all.iter().any(|one| **one == *value))
+            && self.pattern.as_ref().is_none_or(|p| p.is_match(value))
+    }
+
+    #[inline]
+    fn admits_length(&self, value: &str) -> bool {
+        // A character has one to four bytes, so the number of bytes is often sufficient.
+        let bytes = value.len();
+        let surely_enough = bytes.div_ceil(4) >= self.least;
+        let surely_few = bytes <= self.most;
+        if surely_enough && surely_few {
+            return true;
+        }
+        if bytes < self.least || bytes.div_ceil(4) > self.most {
+            return false;
+        }
+        let chars = value.chars().count();
+        self.least <= chars && chars <= self.most
+    }
+}
+
+// The rules of a plan for one location of a tree.
+//
+// The evaluator looks for the failures of a value that a plan has refused. Most parts of such a value are valid, and the
+// plan decides about them much faster.
+
+/// The rules for the value at one location: those of all schemas that apply to it, except the branches of choices.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'p> {
+    plan: &'p Plan,
+    node: &'p Node,
+}
+
+impl<'p> Place<'p> {
+    pub(crate) fn root(plan: &'p Plan) -> Self {
+        Self { plan, node: plan.root() }
+    }
+
+    /// Returns the rules for a property. Returns `None` if they depend on other properties, or if the plan refuses
+    /// objects and therefore ignores their rules.
+    pub(crate) fn property(self, key: &str) -> Option<Self> {
+        let rules = match self.node.kinds.meets(Kinds::OBJECT) {
+            true => &self.node.object,
+            false => return None,
+        };
+        match rules.as_deref() {
+            None => self.at(ANY),
+            Some(rules) if rules.tag.is_some() => None,
+            Some(rules) => {
+                let property = rules.properties.find(key.as_bytes(), head(key.as_bytes()));
+                self.at(property.map_or(rules.rest, |property| property.node))
+            }
+        }
+    }
+
+    /// Returns the rules for an item. Returns `None` if the plan refuses arrays.
+    pub(crate) fn item(self, idx: usize) -> Option<Self> {
+        let rules = match self.node.kinds.meets(Kinds::ARRAY) {
+            true => &self.node.array,
+            false => return None,
+        };
+        self.at(rules.as_ref().map_or(ANY, |rules| rules.prefix.get(idx).copied().unwrap_or(rules.items)))
+    }
+
+    fn at(self, id: NodeId) -> Option<Self> {
+        Some(Self { node: self.plan.node(id), ..self })
+    }
+
+    /// Returns true if the value is certainly valid. Never true for arrays and objects, so that no part of a value is
+    /// visited more than once.
+    pub(crate) fn admits(self, value: &Value) -> bool {
+        let node = self.node;
+        let admitted = match value {
+            Value::Null => node.null(),
+            Value::Bool(value) => node.boolean(*value),
+            Value::String(text) => node.string(text),
+            Value::Number(number) => match (number.as_u64(), number.as_i64(), number.as_f64()) {
+                (Some(value), ..) => node.unsigned(value),
+                (None, Some(value), _) => node.negative(value),
+                (None, None, Some(value)) => node.float(value),
+                (None, None, None) => return false,
+            },
+            Value::Array(_) | Value::Object(_) => return false,
+        };
+        admitted.is_ok()
     }
 }

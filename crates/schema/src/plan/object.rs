@@ -1,9 +1,9 @@
 //! The rules for objects, and their state while one is walked.
 
 use super::error::{PlanError, ok};
-use super::id::{ANY, NEVER, NodeId};
+use super::property::is_reserved;
+use super::property::{ANY, NEVER, NodeId};
 use super::property::{Properties, Property};
-use super::reserved::is_reserved;
 use super::special::head;
 
 /// The rules of `properties`, `required`, `additionalProperties`, `minProperties` and `maxProperties`, or those of a

@@ -2,8 +2,6 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use super::id::NodeId;
-use super::reserved::is_reserved;
 use super::special::head;
 
 /// The properties of an object, at most 64 so that a set of them fits in one word.
@@ -151,6 +149,23 @@ impl Likely {
     fn unknown() -> Self {
         Likely(AtomicU8::new(UNKNOWN))
     }
+}
+
+/// The index of a node.
+pub(super) type NodeId = u32;
+
+/// The node of the schema `true`.
+pub(super) const ANY: NodeId = 0;
+/// The node of the schema `false`.
+pub(super) const NEVER: NodeId = 1;
+
+/// The prefix of the names of structs and keys by which `serde_json` transfers numbers and raw JSON.
+const PREFIX: &[u8] = b"$serde_json::private::";
+
+/// Returns true if `serde_json` reserves a name. What it transfers under such a name would not be validated.
+#[inline]
+pub(super) fn is_reserved(name: &[u8]) -> bool {
+    name.starts_with(PREFIX)
 }
 
 #[cfg(test)]

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::walk as schema_walk;
+use crate::walk;
 
 /// Returns the schema nodes along an evaluation path, starting with the root. Follows `$ref`.
 pub(super) fn nodes<'s>(root: &'s Value, evaluation_path: &str) -> Vec<&'s Value> {
     let mut passed = vec![root];
-    walk(root, evaluation_path, |_, node| passed.extend(node));
+    follow_path(root, evaluation_path, |_, node| passed.extend(node));
     passed
 }
 
@@ -17,12 +17,12 @@ pub(super) fn nodes<'s>(root: &'s Value, evaluation_path: &str) -> Vec<&'s Value
 pub(super) fn holder<'s>(root: &'s Value, evaluation_path: &str) -> Option<&'s Value> {
     let (path, _) = evaluation_path.rsplit_once('/')?;
     let mut holder = Some(root);
-    walk(root, path, |_, node| holder = node);
+    follow_path(root, path, |_, node| holder = node);
     holder
 }
 
 /// Calls `visit` with each token of an evaluation path and its schema node, or `None` where the path does not resolve.
-fn walk<'s>(root: &'s Value, evaluation_path: &str, mut visit: impl FnMut(&str, Option<&'s Value>)) {
+fn follow_path<'s>(root: &'s Value, evaluation_path: &str, mut visit: impl FnMut(&str, Option<&'s Value>)) {
     let mut node = Some(root);
     for token in tokens(evaluation_path) {
         node = match (node, &*token) {
@@ -39,7 +39,7 @@ fn walk<'s>(root: &'s Value, evaluation_path: &str, mut visit: impl FnMut(&str, 
 
 /// Returns the schema that a reference within the document points to.
 pub(super) fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
-    schema_walk::resolve(root, reference).or_else(|| schema_walk::anchored(root, reference.strip_prefix('#')?))
+    walk::resolve(root, reference).or_else(|| walk::anchored(root, reference.strip_prefix('#')?))
 }
 
 /// Splits a JSON Pointer into its unescaped tokens.
@@ -72,7 +72,7 @@ pub(super) fn is_optional(root: &Value, evaluation_path: &str, pointer: &str) ->
     let mut declared: Option<&Value> = None;
     let mut declares: Option<&Value> = None;
     let mut stays = true;
-    walk(root, evaluation_path, |token, node| {
+    follow_path(root, evaluation_path, |token, node| {
         // The last token is the keyword that rejects; none of the tokens below is such a keyword.
         if !stays {
             declared = None;
@@ -96,7 +96,7 @@ pub(super) fn is_optional(root: &Value, evaluation_path: &str, pointer: &str) ->
 pub(super) fn is_secret(root: &Value, evaluation_path: &str) -> bool {
     let mut last_object = root;
     let mut is_secret = is_write_only(root);
-    walk(root, evaluation_path, |_, node| {
+    follow_path(root, evaluation_path, |_, node| {
         if let Some(node) = node.filter(|node| node.is_object()) {
             is_secret |= is_write_only(node);
             last_object = node;
@@ -139,4 +139,63 @@ pub(crate) fn holds_secret(root: &Value, node: &Value) -> bool {
         }
     }
     search(root, node, &mut Vec::new(), 0)
+}
+
+/// The maximum number of schemas that are read for the keys of one object, since a schema may be hostile.
+const MAX_SCHEMAS: usize = 256;
+
+/// The keys that an object may have.
+#[derive(Debug, Default)]
+pub(super) struct Keys<'s> {
+    pub(super) names: Vec<&'s str>,
+    pub(super) patterns: Vec<&'s str>,
+}
+
+impl<'s> Keys<'s> {
+    /// Returns the keys that `holder` declares. If `sees_all` is set, includes those of every schema that applies to
+    /// the same value.
+    ///
+    /// `additionalProperties` considers only adjacent keywords, `unevaluatedProperties` considers all of these schemas.
+    pub(super) fn declared_in(root: &'s Value, holder: &'s Value, sees_all: bool) -> Self {
+        let mut keys = Self::default();
+        let mut seen: Vec<*const Value> = Vec::new();
+        let mut pending = vec![holder];
+        while let Some(schema) = pending.pop() {
+            let Value::Object(keywords) = schema else {
+                continue;
+            };
+            if seen.len() == MAX_SCHEMAS || seen.contains(&std::ptr::from_ref(schema)) {
+                continue;
+            }
+            seen.push(schema);
+            add(&mut keys.names, keywords.get("properties"));
+            add(&mut keys.patterns, keywords.get("patternProperties"));
+            if !sees_all {
+                break;
+            }
+            let reference = keywords.get("$ref").and_then(Value::as_str);
+            pending.extend(reference.and_then(|reference| target(root, reference)));
+            let before = pending.len();
+            walk::each(keywords, |keyword, sub| {
+                if matches!(keyword, "allOf" | "anyOf" | "oneOf" | "if" | "then" | "else" | "dependentSchemas") {
+                    pending.push(sub);
+                }
+            });
+            // Reversed, so that the first subschema is popped first.
+            pending[before..].reverse();
+        }
+        keys
+    }
+}
+
+fn add<'s>(to: &mut Vec<&'s str>, named: Option<&'s Value>) {
+    let Some(Value::Object(named)) = named else { return };
+    to.reserve(named.len());
+    // The names of one schema differ.
+    let before = to.len();
+    for name in named.keys() {
+        if !to[..before].contains(&name.as_str()) {
+            to.push(name);
+        }
+    }
 }

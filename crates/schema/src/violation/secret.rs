@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::super::walk;
 use super::locate::tokens;
 use super::single::Violation;
-use crate::child::child;
+use crate::excerpt::child;
 
 /// The replacement of a secret, and of an undeclared key inside one.
 const MASK: &str = "…";

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::locate::tokens;
 use super::single::Violation;
-use crate::child::child;
+use crate::excerpt::child;
 
 /// The maximum number of values that are searched for violations.
 const MAX_VALUES: usize = 20_000;

@@ -2,9 +2,10 @@
 
 use serde::de::{Expected, Unexpected};
 
-use super::super::arena::Plan;
+use super::super::error;
 use super::super::error::PlanError;
-use super::super::explain::{self, Reason, Recording, TypeError};
+use super::super::error::{Reason, Recording, TypeError};
+use super::super::node::Plan;
 use super::cursor::Cursor;
 use super::number::{self, Number};
 use super::{request, tree};
@@ -59,7 +60,7 @@ impl<'de> Cursor<'_, 'de> {
             request::record_missing_value();
         }
         if self.is_approved() {
-            explain::record_offset(start);
+            error::record_offset(start);
             // Arrays and objects were left by what opened them.
             if self.position() == start {
                 self.skip_value();
@@ -90,7 +91,7 @@ impl<'de> Cursor<'_, 'de> {
                     Err(PlanError) => Unexpected::Other("number"),
                 },
             };
-            explain::record_unexpected("invalid type", unexpected, expected);
+            error::record_unexpected("invalid type", unexpected, expected);
             self.seek(start);
         }
         self.fail()
@@ -100,7 +101,7 @@ impl<'de> Cursor<'_, 'de> {
     #[cold]
     pub(super) fn skip_rejected(&mut self) {
         self.peek();
-        explain::record_offset(self.position());
+        error::record_offset(self.position());
         self.skip_value();
     }
 
@@ -127,7 +128,7 @@ impl<'de> Cursor<'_, 'de> {
     /// Fails because a type has not read all of an array or object.
     #[cold]
     pub(super) fn fail_unread(&mut self) -> PlanError {
-        explain::record_message(&"the value has more parts than expected");
+        error::record_message(&"the value has more parts than expected");
         self.fail_within()
     }
 

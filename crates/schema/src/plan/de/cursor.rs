@@ -1,11 +1,10 @@
-//! A position in JSON text.
+//! A position in JSON text, with escapes in strings and the skipping of values.
 
 use std::borrow::Cow;
 
-use super::super::arena::Plan;
 use super::super::error::PlanError;
+use super::super::node::Plan;
 use super::super::special;
-use super::escapes;
 
 /// A position in JSON text. It moves past a value only after the value was read and accepted, and it moves into arrays
 /// and objects.
@@ -197,7 +196,7 @@ impl<'p, 'de> Cursor<'p, 'de> {
         let mut resolved = std::mem::take(&mut self.scratch);
         resolved.clear();
         let text = self.rest().strip_prefix(b"\"");
-        match text.and_then(|text| escapes::resolve(text, &mut resolved)) {
+        match text.and_then(|text| resolve(text, &mut resolved)) {
             Some(length) => {
                 self.position += 1 + length;
                 Ok(Cow::Owned(resolved))
@@ -233,3 +232,102 @@ impl<'p, 'de> Cursor<'p, 'de> {
 
 /// The byte that represents the end. JSON has no such byte outside of strings, and escapes it inside.
 pub(super) const END: u8 = 0;
+
+/// Appends the string at the start of `text`, up to its closing quote, to `out`. Returns its length in bytes, including
+/// the quote, or `None` if the string is not terminated or has an invalid escape.
+pub(super) fn resolve(text: &[u8], out: &mut String) -> Option<usize> {
+    let mut rest = text;
+    loop {
+        let (plain, special) = rest.split_at(special::position(rest));
+        out.push_str(str::from_utf8(plain).ok()?);
+        match special {
+            [b'"', ..] => return Some(text.len() - special.len() + 1),
+            [b'\\', b'u', digits @ ..] => {
+                let (c, more) = character(digits)?;
+                out.push(c);
+                rest = more;
+            }
+            [b'\\', escaped, more @ ..] => {
+                out.push(match escaped {
+                    b'"' => '"',
+                    b'\\' => '\\',
+                    b'/' => '/',
+                    b'b' => '\u{8}',
+                    b'f' => '\u{c}',
+                    b'n' => '\n',
+                    b'r' => '\r',
+                    b't' => '\t',
+                    _ => return None,
+                });
+                rest = more;
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// Parses the character of a `\u` escape, or of a surrogate pair, and returns the rest of the text.
+fn character(text: &[u8]) -> Option<(char, &[u8])> {
+    let (unit, rest) = self::unit(text)?;
+    if !(0xD800..=0xDBFF).contains(&unit) {
+        return Some((char::from_u32(unit)?, rest));
+    }
+    let (low, rest) = self::unit(rest.strip_prefix(b"\\u")?)?;
+    let low = low.checked_sub(0xDC00).filter(|low| *low < 0x400)?;
+    Some((char::from_u32(0x10000 + ((unit - 0xD800) << 10 | low))?, rest))
+}
+
+/// Parses four hexadecimal digits and returns the rest of the text.
+fn unit(text: &[u8]) -> Option<(u32, &[u8])> {
+    let (digits, rest) = text.split_first_chunk::<4>()?;
+    let unit = digits.iter().try_fold(0, |unit, digit| Some(unit << 4 | char::from(*digit).to_digit(16)?))?;
+    Some((unit, rest))
+}
+
+impl Cursor<'_, '_> {
+    /// Moves past the next value.
+    #[cold]
+    pub(super) fn skip_value(&mut self) {
+        if matches!(self.peek(), b'[' | b'{') {
+            self.skip(1);
+            self.skip_to_bracket();
+        } else {
+            self.skip_scalar();
+        }
+    }
+
+    /// Moves past the end of the array or object that the cursor is in.
+    #[cold]
+    pub(super) fn leave(&mut self) {
+        self.skip_to_bracket();
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    /// Moves past the first bracket that closes what was open before.
+    fn skip_to_bracket(&mut self) {
+        let mut n_open = 1_usize;
+        while n_open > 0 && !self.is_at_end() {
+            match self.peek() {
+                b'[' | b'{' => n_open += 1,
+                b']' | b'}' => n_open -= 1,
+                b',' | b':' => {}
+                _ => {
+                    self.skip_scalar();
+                    continue;
+                }
+            }
+            self.skip(1);
+        }
+    }
+
+    fn skip_scalar(&mut self) {
+        if self.peek() == b'"' && self.any_string().is_ok() {
+            return;
+        }
+        let belongs = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+        let rest = self.rest();
+        let length = rest.iter().position(|byte| !belongs(byte)).unwrap_or(rest.len());
+        // At least one byte, so that a text that is not valid is read to its end.
+        self.skip(length.max(1).min(rest.len()));
+    }
+}

@@ -35,7 +35,7 @@ impl Whole {
         if point < n_digits as i64 {
             return Self::Fraction;
         }
-        if point - first as i64 > MAX_DIGITS {
+        if point - first as i64 > MAX_EXACT_DIGITS {
             return Self::Wider;
         }
         let significant = digits().take(n_digits).skip(first).try_fold(0_u128, append);
@@ -58,7 +58,7 @@ impl Whole {
 }
 
 /// The number of digits of the largest 128-bit integer.
-const MAX_DIGITS: i64 = 39;
+const MAX_EXACT_DIGITS: i64 = 39;
 
 fn append(value: u128, digit: u8) -> Option<u128> {
     value.checked_mul(10)?.checked_add(digit.into())

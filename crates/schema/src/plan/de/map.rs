@@ -1,15 +1,15 @@
-//! The keys of an object, and the rules for their values.
+//! The keys of an object and the items of an array, and the rules for them.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::mem;
 
-use super::super::error::PlanError;
-use super::super::node::Node;
+use super::super::error::{PlanError, ok};
+use super::super::node::{Items, Node};
 use super::super::object::{Member, Members, Tag};
 use super::super::property::Property;
 use super::super::special;
 use super::cursor::Cursor;
-use super::names::Names;
 
 /// An object that is being read.
 pub(super) struct Entries<'c, 'p, 'de> {
@@ -189,5 +189,84 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
         let chosen = self.cursor.plan.choose(tag, |branch| *branch.value == *value);
         self.members = self.cursor.poison_on_err(chosen)?;
         Ok(value)
+    }
+}
+
+/// The number of keys that are compared linearly, without allocation.
+const FEW: usize = 8;
+
+/// The keys that have occurred.
+#[derive(Default)]
+pub(super) struct Names<'de> {
+    few: Option<[&'de str; FEW]>,
+    count: usize,
+    /// Keys beyond the first few, and keys with escapes, which are not contained in the input verbatim.
+    more: Option<HashSet<Cow<'de, str>>>,
+}
+
+impl<'de> Names<'de> {
+    /// Adds a key. Returns an error if it is a duplicate.
+    #[expect(clippy::ptr_arg, reason = "only what is borrowed from the input can be kept without a copy")]
+    pub(super) fn add(&mut self, key: &Cow<'de, str>) -> Result<(), PlanError> {
+        let few = self.few.get_or_insert([""; FEW]);
+        ok(!few[..self.count].contains(&&**key))?;
+        if let Cow::Borrowed(name) = key
+            && self.count < FEW
+            && self.more.is_none()
+        {
+            few[self.count] = name;
+            self.count += 1;
+            return Ok(());
+        }
+        ok(self.more.get_or_insert_default().insert(key.clone()))
+    }
+}
+
+/// An array that is being read.
+pub(super) struct Elements<'c, 'p, 'de> {
+    pub(super) cursor: &'c mut Cursor<'p, 'de>,
+    items: Items<'p>,
+    start: usize,
+}
+
+impl<'c, 'p, 'de> Elements<'c, 'p, 'de> {
+    pub(super) fn open(cursor: &'c mut Cursor<'p, 'de>, node: &'p Node) -> Result<Self, PlanError> {
+        cursor.open(b'[')?;
+        let start = cursor.position() - 1;
+        let items = cursor.poison_on_err(node.array())?;
+        Ok(Elements { cursor, items, start })
+    }
+
+    /// Returns `value` if the array ends here and had no error.
+    #[inline]
+    pub(super) fn close<T>(&mut self, value: Result<T, PlanError>) -> Result<T, PlanError> {
+        if let Err(PlanError) = value {
+            return Err(self.cursor.fail_within());
+        }
+        match self.end() {
+            Ok(()) => value,
+            Err(PlanError) => Err(PlanError),
+        }
+    }
+
+    #[inline]
+    fn end(&mut self) -> Result<(), PlanError> {
+        if self.cursor.close(b']').is_err() {
+            return Err(self.cursor.fail_unread());
+        }
+        let complete = self.items.finish(|| self.cursor.read_since(self.start));
+        self.cursor.poison_on_err(complete)
+    }
+
+    /// Returns the rules for the next item, or `None` at the end.
+    pub(super) fn next(&mut self) -> Result<Option<&'p Node>, PlanError> {
+        let is_first = self.items.count() == 0;
+        match self.cursor.peek() {
+            b']' => return Ok(None),
+            b',' if !is_first => self.cursor.skip(1),
+            _ if is_first => {}
+            _ => return Err(self.cursor.fail()),
+        }
+        Ok(Some(self.cursor.plan.node(self.items.next())))
     }
 }

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::de::{Deserializer, Visitor};
 
-use super::super::arena::Plan;
 use super::super::error::PlanError;
+use super::super::node::Plan;
 use super::cursor::Cursor;
 use super::decimal::Whole;
 

@@ -4,7 +4,7 @@ use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, Expected, Unex
 use serde::forward_to_deserialize_any;
 
 use super::super::error::PlanError;
-use super::super::reserved::is_reserved;
+use super::super::property::is_reserved;
 use super::decimal::Whole;
 use super::number::{self, Number};
 use super::request;

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
-use super::super::arena::Plan;
 use super::super::error::PlanError;
+use super::super::node::Plan;
 use super::cursor::Cursor;
 use super::decimal::Held;
-use crate::child::push_child;
+use crate::excerpt::push_child;
 
 /// A number in JSON text.
 pub(crate) struct Spelled<'a> {
