@@ -37,7 +37,7 @@ use serde_json::{Map, Value};
 use self::budget::{Budget, TOTAL_STEPS, Undecided};
 use self::prove::{Document, Prover, STACK, Stack, accepts_all};
 use self::witness::witness;
-use super::child::child;
+use super::excerpt::child;
 use super::dialect::Dialect;
 use super::schema::Schema;
 use super::{equality, inline, walk};
