@@ -208,9 +208,9 @@ impl Patterns<'_> {
     }
 }
 
-#[cfg(feature = "jsonschema")]
 /// A keyword that accepts every value. `jsonschema` asserts the content keywords in draft-07 and treats them as
 /// annotations in draft 2020-12. The contract of a tool must not depend on the dialect of its author's schema library.
+#[cfg(feature = "jsonschema")]
 struct Annotation;
 
 #[cfg(feature = "jsonschema")]
@@ -224,16 +224,16 @@ impl<'i> Keyword<'i> for Annotation {
     }
 }
 
-#[cfg(feature = "jsonschema")]
 /// Returns the validator of a single pattern with a memory limit.
+#[cfg(feature = "jsonschema")]
 fn validator(pattern: &str, max_bytes: usize) -> Option<jsonschema::Validator> {
     let engine = PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT).size_limit(max_bytes);
     let options = jsonschema::options().offline().with_pattern_options(engine.dfa_size_limit(max_bytes));
     options.build(&serde_json::json!({ "pattern": pattern })).ok()
 }
 
-#[cfg(feature = "jsonschema")]
 /// Returns true if the text of a value is so long that it needs the low backtrack limit.
+#[cfg(feature = "jsonschema")]
 pub(crate) fn has_much_text(instance: &Value) -> bool {
     fn exceeds(value: &Value, left: &mut Option<usize>) -> bool {
         let mut spend = |text: &str| {

@@ -36,8 +36,8 @@ fn constant<'s>(branch: &'s Value, key: &str) -> Option<&'s str> {
     required.iter().any(|required| required == key).then(|| only.as_str())?
 }
 
-#[cfg(feature = "jsonschema")]
 /// Returns the schema with choices rewritten by their tags, or `None` if a reference points into one of them.
+#[cfg(feature = "jsonschema")]
 pub(crate) fn by_discriminator(schema: &Value) -> Option<Value> {
     let mut schema = schema.clone();
     rewrite(&mut schema)?;

@@ -135,8 +135,8 @@ impl FindFailures for Evaluated<'_> {
     }
 }
 
-#[cfg(feature = "jsonschema")]
 /// The validators of a schema.
+#[cfg(feature = "jsonschema")]
 pub(crate) struct Library {
     validator: Validator,
     /// The same validator with a low backtrack limit, for values with much text. Present if a pattern needs
