@@ -402,13 +402,19 @@ impl<'s> Inside<'s> {
     }
 
     fn join(&mut self, more: &Self, with: fn(u64, u64) -> u64) {
-        for (label, visits) in &mut self.named {
-            *visits = with(*visits, more.named.get(label).copied().unwrap_or_else(|| more.rest(*label)));
-        }
         let (keys, items) = (self.other_keys, self.other_items);
-        for (label, visits) in &more.named {
-            let rest = if matches!(label, Label::Key(_)) { keys } else { items };
-            self.named.entry(*label).or_insert_with(|| with(rest, *visits));
+        let rest = |label: &Label<'_>| if matches!(label, Label::Key(_)) { keys } else { items };
+        if self.named.is_empty() {
+            // Copies the table, in which each label has its place already.
+            self.named.clone_from(&more.named);
+            self.named.iter_mut().for_each(|(label, visits)| *visits = with(rest(label), *visits));
+        } else {
+            for (label, visits) in &mut self.named {
+                *visits = with(*visits, more.named.get(label).copied().unwrap_or_else(|| more.rest(*label)));
+            }
+            for (label, visits) in &more.named {
+                self.named.entry(*label).or_insert_with(|| with(rest(label), *visits));
+            }
         }
         self.other_keys = with(keys, more.other_keys);
         self.other_items = with(items, more.other_items);

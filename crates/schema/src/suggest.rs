@@ -333,12 +333,24 @@ impl Similar {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use proptest::prelude::*;
 
     use super::{NameIndex, Typo, nearest};
 
+    static MANY: LazyLock<(Vec<String>, NameIndex)> = LazyLock::new(|| {
+        let name = |nth: usize| {
+            let letters = (0..12_u32).map(|place| nth.wrapping_mul(0x9E37_79B9).wrapping_shr(2 * place) % 26);
+            letters.map(|letter| char::from(b'a' + u8::try_from(letter).unwrap())).collect::<String>()
+        };
+        let names: Vec<String> = (0..20_000).map(name).collect();
+        let index = NameIndex::new(names.iter());
+        (names, index)
+    });
+
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 4096, ..ProptestConfig::default() })]
+        #![proptest_config(test_support::random(40_960))]
 
         #[test]
         fn the_distance_is_that_of_optimal_string_alignment(a in "[abcAé_]{1,12}", b in "[abcAé_]{0,12}") {
@@ -360,7 +372,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 64, ..ProptestConfig::default() })]
+        #![proptest_config(test_support::random(1280))]
 
         #[test]
         fn few_names_are_all_compared(
@@ -373,12 +385,7 @@ mod tests {
 
         #[test]
         fn one_typo_is_found_among_many_names(nth in 0_usize..20_000, place in 0_usize..11, c in "[a-z]") {
-            let name = |nth: usize| {
-                let letters = (0..12_u32).map(|place| nth.wrapping_mul(0x9E37_79B9).wrapping_shr(2 * place) % 26);
-                letters.map(|letter| char::from(b'a' + u8::try_from(letter).unwrap())).collect::<String>()
-            };
-            let names: Vec<String> = (0..20_000).map(name).collect();
-            let index = NameIndex::new(names.iter());
+            let (names, index) = &*MANY;
             let meant = &names[nth];
             let swapped = {
                 let mut letters: Vec<char> = meant.chars().collect();

@@ -125,7 +125,7 @@ fn schema() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
+    #![proptest_config(test_support::random(4_000))]
 
     #[test]
     fn the_violations_are_those_of_jsonschema(schema in schema(), values in proptest::collection::vec(value(), 8)) {

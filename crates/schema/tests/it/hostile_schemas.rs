@@ -360,12 +360,12 @@ fn a_pattern_that_is_too_expensive_to_compile_is_rejected() {
 
 #[test]
 fn a_large_schema_is_accepted_and_a_larger_one_rejected() {
-    let enumeration: Vec<String> = (0..100_000).map(|i| format!("value {i}")).collect();
+    let enumeration: Vec<String> = (0..20_000).map(|i| format!("{}{i}", "value ".repeat(10))).collect();
     let schema = json!({ "enum": enumeration });
     assert!(schema.to_string().len() > 1 << 20);
     rewrite(schema.clone());
     let schema = Schema::from_value(schema).unwrap();
-    assert!(verdict(&schema, &json!("value 77777")) && !verdict(&schema, &json!("value")));
+    assert!(verdict(&schema, &json!(enumeration[7777])) && !verdict(&schema, &json!("value")));
 
     let properties = |n: usize| -> Value {
         let properties: Map<String, Value> = (0..n).map(|i| (format!("p{i}"), json!({ "type": "string" }))).collect();
@@ -373,10 +373,13 @@ fn a_large_schema_is_accepted_and_a_larger_one_rejected() {
     };
     let schema = Schema::from_value(properties(60_000)).unwrap();
     assert!(verdict(&schema, &json!({ "p7": "" })) && !verdict(&schema, &json!({ "p7": 7 })));
-    rewrite(properties(100_000));
-    assert_refused(properties(100_000), SchemaErrorKind::TooComplex, "more than 65536 subschemas");
+    rewrite(properties(66_000));
+    assert_refused(properties(66_000), SchemaErrorKind::TooComplex, "more than 65536 subschemas");
     // If it is combined many times, its keys would be merged as often.
-    let joined = (0..60).fold(properties(50_000), |inner, _| json!({ "allOf": [inner, {}] }));
+    let joined = (0..60).fold(properties(50_000), |inner, _| {
+        // Not a part of `json!`, which would copy it.
+        Value::Object(Map::from_iter([("allOf".to_owned(), Value::Array(vec![inner, json!({})]))]))
+    });
     assert_refused(joined, SchemaErrorKind::TooComplex, "too many properties");
 
     let constants: Vec<Value> = (0..50_000).map(|i| json!({ "const": i })).collect();
@@ -406,7 +409,7 @@ fn names_with_all_kinds_of_references_are_resolved() {
 #[test]
 fn countless_mistakes_are_reported_in_a_few_lines() {
     let all = |schema: Value| -> Value {
-        let properties: Map<String, Value> = (0..20_000).map(|i| (format!("p{i}"), schema.clone())).collect();
+        let properties: Map<String, Value> = (0..5_000).map(|i| (format!("p{i}"), schema.clone())).collect();
         json!({ "properties": properties })
     };
     for (schema, kind) in [
@@ -420,7 +423,7 @@ fn countless_mistakes_are_reported_in_a_few_lines() {
         assert!(error.diagnostics().len() <= 16);
     }
     // Each of many diagnostics is deep inside, below long names, and has many candidates for a suggestion.
-    let names: Map<String, Value> = (0..20_000).map(|i| (format!("name{i}"), json!({}))).collect();
+    let names: Map<String, Value> = (0..5_000).map(|i| (format!("name{i}"), json!({}))).collect();
     let inside = under("properties", 1, under(&"k".repeat(1 << 16), 1, all(json!({ "$ref": "#/$defs/nam" }))));
     let mut schema = inside;
     schema["$defs"] = Value::Object(names);
@@ -429,7 +432,7 @@ fn countless_mistakes_are_reported_in_a_few_lines() {
     assert!(error.to_string().len() < 16 << 10);
     refused(all(json!({ "pattern": "(" })));
 
-    let long = "\u{202e}\n".repeat(100_000);
+    let long = "\u{202e}\n".repeat(20_000);
     for schema in [
         json!({ "$ref": long }),
         json!({ "$schema": long }),
@@ -441,16 +444,16 @@ fn countless_mistakes_are_reported_in_a_few_lines() {
     ] {
         refused(schema);
     }
-    let text = format!("{{\"{}", "a\u{7f}".repeat(100_000));
+    let text = format!("{{\"{}", "a\u{7f}".repeat(20_000));
     assert!(text.parse::<Schema>().unwrap_err().to_string().len() < 1000);
 }
 
 #[test]
 fn long_lists_and_huge_numbers_are_compared() {
     let unique = Schema::from_value(json!({ "uniqueItems": true })).unwrap();
-    let numbers: Vec<u32> = (0..200_000).collect();
+    let numbers: Vec<u32> = (0..50_000).collect();
     assert!(verdict(&unique, &json!(numbers)));
-    let objects: Vec<Value> = (0..100_000).map(|i| json!({ "a": [i] })).collect();
+    let objects: Vec<Value> = (0..25_000).map(|i| json!({ "a": [i] })).collect();
     assert!(verdict(&unique, &json!(objects)));
     assert!(!verdict(&unique, &json!(vec![lists(100); 100])));
 
