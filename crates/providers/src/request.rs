@@ -55,7 +55,7 @@ impl RequestLimits {
     };
 
     /// The limits of OpenAI: 128 tools (reference of `tools`; the error is `array_above_max_length`) and names of 64
-    /// characters (`FunctionDefinition`). The limits of strict mode apply to single schemas: [`Limits`](super::Limits).
+    /// characters (`FunctionDefinition`). The limits of strict mode apply to single schemas: [`Limits`].
     pub const OPENAI: Self = Self { name: "OpenAI", tools: Some(128), name_characters: Some(64), ..Self::NONE };
 
     /// The limits of Anthropic: 20 strict tools, with 24 optional parameters and 16 parameters with several types

@@ -354,7 +354,7 @@ impl fmt::Debug for Docs {
 
 // Errors of the documentation.
 
-/// An error of [`Docs`](Docs).
+/// An error of [`Docs`].
 ///
 /// ```
 /// use std::sync::Arc;
@@ -388,7 +388,7 @@ pub enum DocError {
         /// The requested id.
         id: String,
     },
-    /// There is documentation, but no tool, so that only [`Detail::Summary`](Detail::Summary) is available.
+    /// There is documentation, but no tool, so that only [`Detail::Summary`] is available.
     #[non_exhaustive]
     NoTool {
         /// The requested id.

@@ -233,7 +233,7 @@ impl From<&Value> for ReplyBody<'_> {
 
 /// A part of a reply that arrived, for display.
 ///
-/// Events are not complete calls: these are in the [`Reply`](super::Reply) that
+/// Events are not complete calls: these are in the [`Reply`] that
 /// [`ReplyStream::finish`](super::ReplyStream::finish) returns.
 ///
 /// ```

@@ -128,7 +128,7 @@ impl<E> fmt::Debug for Cached<E> {
 
 // The error of a vector cache.
 
-/// An error of a [`Cached`](super::Cached) embedder's file.
+/// An error of a [`Cached`] embedder's file.
 ///
 /// ```
 /// use toolkit_search::embed::{CacheError, Cached};

@@ -222,7 +222,7 @@ impl fmt::Debug for RemoteModel {
 ///
 /// # Examples
 ///
-/// An [`Embedder`](crate::Embedder) returns boxed errors; `downcast_ref` distinguishes those of the endpoint:
+/// An [`Embedder`] returns boxed errors; `downcast_ref` distinguishes those of the endpoint:
 ///
 /// ```
 /// use std::time::Duration;
