@@ -113,10 +113,10 @@ fn attacks() -> Vec<(&'static str, Value, Value)> {
             "many properties",
             (
                 argument(
-                    json!({ "type": "object", "properties": (0..5000).map(|i| (key(i), json!({ "minimum": i }))).collect::<serde_json::Map<_, _>>() }),
+                    json!({ "type": "object", "properties": (0..2000).map(|i| (key(i), json!({ "minimum": i }))).collect::<serde_json::Map<_, _>>() }),
                 ),
                 argument(
-                    json!({ "type": "object", "properties": (0..5000).map(|i| (key(i), json!({ "minimum": i + 1 }))).collect::<serde_json::Map<_, _>>() }),
+                    json!({ "type": "object", "properties": (0..2000).map(|i| (key(i), json!({ "minimum": i + 1 }))).collect::<serde_json::Map<_, _>>() }),
                 ),
             ),
         ),
