@@ -37,8 +37,8 @@ use serde_json::{Map, Value};
 use self::budget::{Budget, TOTAL_STEPS, Undecided};
 use self::prove::{Document, Prover, STACK, Stack, accepts_all};
 use self::witness::witness;
-use super::excerpt::child;
 use super::dialect::Dialect;
+use super::excerpt::child;
 use super::schema::Schema;
 use super::{equality, inline, walk};
 

@@ -8,6 +8,7 @@ mod rooms;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use circles::circles;
 use imports::{Imports, imports};
@@ -31,10 +32,10 @@ fn folders() -> BTreeMap<String, PathBuf> {
     folders.map(|folder| (name(&folder), folder)).collect()
 }
 
-/// The imports of every library of the workspace.
-fn libraries() -> BTreeMap<String, Imports> {
+/// The imports of every library of the workspace, which all tests read: parsing the files takes most of their time.
+static LIBRARIES: LazyLock<BTreeMap<String, Imports>> = LazyLock::new(|| {
     folders().into_iter().map(|(name, folder)| (name, imports(&modules::read(&folder.join("src"))))).collect()
-}
+});
 
 /// The top-level module of a file; `lib` for the root of the crate.
 fn module(file: &Path) -> String {
@@ -45,8 +46,8 @@ fn module(file: &Path) -> String {
 fn every_module_imports_only_from_the_layers_below_it() {
     let stated = layers(&std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap());
     let mut wrong = Vec::new();
-    for (name, imports) in libraries() {
-        let Some(stated) = stated.get(&name) else {
+    for (name, imports) in &*LIBRARIES {
+        let Some(stated) = stated.get(name) else {
             wrong.push(format!("{name}: ARCHITECTURE.md does not state its layers"));
             continue;
         };
@@ -54,7 +55,7 @@ fn every_module_imports_only_from_the_layers_below_it() {
             module if module == "lib" => Ok(0),
             module => stated.get(&module).copied().ok_or(format!("{name}: `{module}` is in no layer")),
         };
-        for (from, to) in &imports {
+        for (from, to) in imports {
             for (to, names) in to {
                 match (layer(from), layer(to)) {
                     _ if module(from) == module(to) => {}
@@ -102,8 +103,8 @@ fn every_crate_depends_only_on_the_layers_below_it() {
 #[test]
 fn no_folder_and_at_most_three_files_are_part_of_a_circle_of_imports() {
     let mut wrong = Vec::new();
-    for (name, imports) in libraries() {
-        for (folder, graph) in rooms::rooms(&imports) {
+    for (name, imports) in &*LIBRARIES {
+        for (folder, graph) in rooms::rooms(imports) {
             for circle in circles(&graph) {
                 if circle.len() > 3 || circle.iter().any(|room| room.extension().is_none()) {
                     wrong.push(format!("{name}, in `{}`: {circle:?}", folder.display()));
@@ -117,8 +118,8 @@ fn no_folder_and_at_most_three_files_are_part_of_a_circle_of_imports() {
 #[test]
 fn the_largest_crate_has_at_most_35_percent_of_the_source() {
     let folders = folders();
-    let sizes = libraries().into_iter().map(|(name, imports)| {
-        let src = folders[&name].join("src");
+    let sizes = LIBRARIES.iter().map(|(name, imports)| {
+        let src = folders[name].join("src");
         let lines = |file| std::fs::read_to_string(src.join(file)).unwrap().lines().count();
         (imports.keys().map(lines).sum::<usize>(), name)
     });
