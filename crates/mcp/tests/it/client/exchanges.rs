@@ -533,7 +533,7 @@ async fn an_argument_beyond_the_limit_of_our_server_ends_with_the_reason() {
     tokio::spawn(listening.run(std::future::pending()));
     let backend = McpBackend::http("remote", endpoint);
     let dispatcher = dispatcher(&backend).await;
-    let numbers = vec![0.5; 5 << 18];
+    let numbers = vec![0.123_456_789_012_345_6; 5 << 16];
     let error = call(&dispatcher, "remote:math_sum", json!({ "numbers": numbers })).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TooLarge, "{error:?}");
     assert!(error.message().ends_with("413: the request body exceeds the limit of 4194304 bytes"), "{error}");
@@ -542,7 +542,7 @@ async fn an_argument_beyond_the_limit_of_our_server_ends_with_the_reason() {
     // Over stdio, a message may be longer.
     let proxy = Server::new(dispatcher).unwrap();
     let mut client = Client::connect(&proxy, (Era::Legacy, Way::Pipes), json!({})).await;
-    let numbers = vec![0.5; 5 << 18];
+    let numbers = vec![0.123_456_789_012_345_6; 5 << 16];
     let none = |_: &Value| unreachable!("no question");
     let response = in_the_end(client.call("remote_math_sum", json!({ "numbers": numbers }), none)).await;
     let text = response["result"]["content"][0]["text"].as_str().unwrap();

@@ -225,7 +225,7 @@ impl Resources for Hostile {
 
 #[tokio::test]
 async fn a_server_that_lists_too_much_does_not_hide_the_others() {
-    let hostile = Hostile { n_listed: 100_000, uri: |idx| format!("x://{idx}"), contents: Vec::new() };
+    let hostile = Hostile { n_listed: 20_000, uri: |idx| format!("x://{idx}"), contents: Vec::new() };
     let hostile = served("hostile", &empty().resources(hostile).build().unwrap()).await;
     let error = in_the_end(Resources::list(&hostile, &Context::new())).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidResponse);
