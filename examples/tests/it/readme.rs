@@ -16,8 +16,13 @@ fn rust_blocks(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
+fn pages(folder: &str) -> Vec<PathBuf> {
+    let files = fs::read_dir(project().join(folder)).unwrap().map(|file| file.unwrap().path());
+    files.filter(|file| file.extension().is_some_and(|extension| extension == "md")).collect()
+}
+
 fn chapters() -> Vec<PathBuf> {
-    fs::read_dir(project().join("docs")).unwrap().map(|chapter| chapter.unwrap().path()).collect()
+    pages("docs")
 }
 
 #[test]
@@ -77,7 +82,7 @@ fn the_tests_that_a_chapter_names_exist() {
 #[test]
 fn relative_links_lead_to_files() {
     let mut n_links = 0;
-    for path in chapters().into_iter().chain([project().join("README.md")]) {
+    for path in [".", "benches", "benches/results", "docs", "docs/decisions"].into_iter().flat_map(pages) {
         let text = fs::read_to_string(&path).unwrap();
         for link in text.split("](").skip(1) {
             let link = link.split([')', '#']).next().unwrap();
