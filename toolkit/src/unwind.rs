@@ -36,13 +36,27 @@ pub(crate) fn catch<T>(work: impl FnOnce() -> T) -> Result<T, Panic> {
 }
 
 /// Polls the future of foreign code to completion and catches a panic.
-pub(crate) async fn catch_future<F: Future>(start: impl FnOnce() -> F) -> Result<F::Output, Panic> {
-    let started = catch(start)?;
+pub(crate) fn catch_future<F: Future>(start: impl FnOnce() -> F) -> impl Future<Output = Result<F::Output, Panic>> {
+    catch_future_within(|| (), start)
+}
+
+/// Does the same as [`catch_future`], and holds what `enter` returns while foreign code runs.
+pub(crate) async fn catch_future_within<F: Future, G>(
+    enter: impl Fn() -> G,
+    start: impl FnOnce() -> F,
+) -> Result<F::Output, Panic> {
+    let started = {
+        let _entered = enter();
+        catch(start)?
+    };
     let mut slot = pin!(Some(started));
     let mut work = DroppedQuietly(slot.as_mut());
-    std::future::poll_fn(|cx| match catch(|| work.poll(cx)) {
-        Ok(polled) => polled.map(Ok),
-        Err(panic) => Poll::Ready(Err(panic)),
+    std::future::poll_fn(|cx| {
+        let _entered = enter();
+        match catch(|| work.poll(cx)) {
+            Ok(polled) => polled.map(Ok),
+            Err(panic) => Poll::Ready(Err(panic)),
+        }
     })
     .await
 }

@@ -22,7 +22,7 @@ use super::credentials::{Credentials, SecretString};
 use super::error::ToolError;
 use super::kind::ErrorKind;
 use super::log::{LogLevel, LogListener, LogMessage};
-use super::permit::{Chain, Permit};
+use super::permit::Chain;
 use crate::tool::{Requirements, Tool};
 
 /// The context of a call: cancellation, progress, credentials, and values that the host attaches.
@@ -152,18 +152,10 @@ impl Context {
         self.permits.as_ref()
     }
 
-    /// Returns the context for a tool that runs under a permit: it carries the permit along.
-    #[inline]
-    pub(crate) fn under(&self, permit: &Permit) -> Cow<'_, Self> {
-        match permit.chain() {
-            Some(chain) => Cow::Owned(self.with_permits(chain)),
-            None => Cow::Borrowed(self),
-        }
-    }
-
-    /// Not inlined, so that a call without a limit does not prepare to clone the context.
+    /// Returns the context for a tool that runs under permits, which carries them along. Not inlined, so that a call
+    /// without a limit does not prepare to clone the context.
     #[inline(never)]
-    fn with_permits(&self, permits: &Arc<Chain>) -> Self {
+    pub(crate) fn under(&self, permits: &Arc<Chain>) -> Self {
         Self { permits: Some(Arc::clone(permits)), ..self.clone() }
     }
 

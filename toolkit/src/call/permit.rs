@@ -8,8 +8,6 @@
 //! context, waits for a permit like a call from outside, at most for the acquire timeout.
 
 use std::cell::RefCell;
-use std::future::{Future, poll_fn};
-use std::pin::pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -43,6 +41,12 @@ pub(crate) struct Chain {
 impl Limiter {
     pub(crate) fn new(n_calls: usize) -> Self {
         Self(Some(Arc::new(Slots::new(n_calls))))
+    }
+
+    /// Returns true if there is no limit.
+    #[inline]
+    pub(crate) fn is_unlimited(&self) -> bool {
+        self.0.is_none()
     }
 
     /// Returns true if the limit is zero, so that no call can ever run.
@@ -97,17 +101,10 @@ impl Permit {
         self.chain.as_ref()
     }
 
-    /// Runs `work` under the permit.
+    /// Marks the code of this thread as running under the permit until the value is dropped.
     #[inline]
-    pub(crate) fn run<T>(&self, work: impl FnOnce() -> T) -> T {
-        let _noted = self.chain.as_ref().map(Noted::new);
-        work()
-    }
-
-    /// Polls `work` under the permit.
-    pub(crate) async fn poll<T>(&self, work: impl Future<Output = T>) -> T {
-        let mut work = pin!(work);
-        poll_fn(|cx| self.run(|| work.as_mut().poll(cx))).await
+    pub(crate) fn enter(&self) -> Option<Noted> {
+        self.chain.as_ref().map(Noted::new)
     }
 }
 
@@ -161,7 +158,7 @@ thread_local! {
 }
 
 /// Stores the permits of the running code in the thread-local until dropped.
-struct Noted(Option<Arc<Chain>>);
+pub(crate) struct Noted(Option<Arc<Chain>>);
 
 impl Noted {
     fn new(chain: &Arc<Chain>) -> Self {

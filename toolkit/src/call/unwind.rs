@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use super::{ErrorKind, ToolError};
-pub(crate) use crate::unwind::{Panic, catch, catch_future, shielded, text_of};
+pub(crate) use crate::unwind::{Panic, catch, catch_future, catch_future_within, shielded, text_of};
 
 impl Panic {
     /// Returns the error of a call whose tool panicked.
@@ -31,4 +31,15 @@ where
     F: Future<Output = Result<T, ToolError>>,
 {
     catch_future(start).await.unwrap_or_else(|panic| Err(panic.into_tool_error()))
+}
+
+/// Does the same as [`caught_future`], and holds what `enter` returns while the tool runs.
+pub(crate) async fn caught_future_within<T, F, G>(
+    enter: impl Fn() -> G,
+    start: impl FnOnce() -> F,
+) -> Result<T, ToolError>
+where
+    F: Future<Output = Result<T, ToolError>>,
+{
+    catch_future_within(enter, start).await.unwrap_or_else(|panic| Err(panic.into_tool_error()))
 }

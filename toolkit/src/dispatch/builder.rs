@@ -157,7 +157,7 @@ impl DispatcherBuilder {
     ///
     /// If there are only instances, the tools are no longer available in the namespace of the toolset; with
     /// [`DispatcherBuilder::state`] for the same type, they are. [`Dispatcher::catalog`](crate::Dispatcher::catalog)
-    /// lists the tools under their new ids. [`Instances`](crate::catalog::Instances) does the same for a catalog
+    /// lists the tools under their new ids. [`Instances`] does the same for a catalog
     /// without a dispatcher.
     ///
     /// ```standalone_crate

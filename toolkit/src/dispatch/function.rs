@@ -44,6 +44,27 @@ impl Run {
     pub(crate) fn from_entry(entry: &Entry) -> Self {
         *entry.code.get().expect("generated code stores a `Run`")
     }
+
+    /// Returns the way to execute the code.
+    #[inline]
+    pub(super) fn mode(self) -> Mode {
+        match self {
+            Run::Sync(_) => Mode::Sync,
+            Run::Blocking(_) => Mode::Blocking,
+            Run::Async(_) => Mode::Async,
+        }
+    }
+}
+
+/// The way to execute the code of a function.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Mode {
+    /// On the caller's thread.
+    Sync,
+    /// On a thread that may block.
+    Blocking,
+    /// As a future.
+    Async,
 }
 
 /// The types of a linked function.

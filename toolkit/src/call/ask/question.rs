@@ -43,7 +43,7 @@ pub enum Mode {
     Url,
 }
 
-/// The cause of an error of kind [`ErrorKind::CannotAsk`](crate::call::ErrorKind::CannotAsk): the client cannot ask its
+/// The cause of an error of kind [`ErrorKind::CannotAsk`]: the client cannot ask its
 /// user in a mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnsupportedMode {
