@@ -18,24 +18,24 @@ const LIMITS: [Limits; 12] = [
         floor: "floor-add",
         n_calls: 2_000,
         rows: &[
-            ("prepared-add", 1.47),
-            ("add", 1.62),
-            ("add_async", 2.85),
-            ("handle-add", 0.71),
-            ("handle-add_async", 1.12),
-            ("mcp-add", 4.35),
+            ("prepared-add", 1.28),
+            ("add", 1.44),
+            ("add_async", 1.95),
+            ("handle-add", 0.36),
+            ("handle-add_async", 0.70),
+            ("mcp-add", 3.46),
         ],
     },
     Limits {
         floor: "floor-search",
         n_calls: 500,
         rows: &[
-            ("prepared-search", 1.09),
-            ("search", 1.10),
-            ("search_async", 1.18),
-            ("mcp-search", 1.53),
+            ("prepared-search", 1.05),
+            ("search", 1.06),
+            ("search_async", 1.12),
+            ("mcp-search", 1.44),
             // With arguments that match after five changes.
-            ("coerced", 6.10),
+            ("coerced", 5.95),
         ],
     },
     Limits {
@@ -49,7 +49,7 @@ const LIMITS: [Limits; 12] = [
     Limits { floor: "floor-rejected-1", n_calls: 200, rows: &[("rejected-1", 1.65)] },
     // A comparison with each of ten thousand names, and as many calls as a chain has steps.
     Limits { floor: "floor-unknown-name", n_calls: 20, rows: &[("unknown-name", 14.0)] },
-    Limits { floor: "floor-chain", n_calls: 200, rows: &[("chain", 7.4)] },
+    Limits { floor: "floor-chain", n_calls: 200, rows: &[("chain", 7.1)] },
     // With a hundred tools, relative to parsing their list as a tree.
     Limits { floor: "floor-manifest", n_calls: 10, rows: &[("manifest", 2.00), ("check", 0.31), ("tool-list", 1.60)] },
     // A search among 100,000 tools, in relation to a selection from as many scores.
