@@ -217,6 +217,8 @@ impl tracing::field::Visit for Causes {
 fn the_log_has_a_masked_error_with_its_sources() {
     let dispatcher = Dispatcher::new(all()).unwrap();
     let causes = Causes::default();
+    // Other tests reach the same event first, from threads without a subscriber, which would disable it for all threads.
+    let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry());
     tracing::subscriber::with_default(tracing_subscriber::registry().with(causes.clone()), || {
         for name in ["anyhow_masked", "masked_type", "anyhow_marked"] {
             dispatcher.call_sync(name, "{}").unwrap_err();
