@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// The parameters of the ranking: Okapi BM25 over all fields of a tool, with a bonus for matches of its name.
 ///
-/// The default is a single setting for all catalogs. `benches/results/search-quality.md` documents how it was chosen, and its quality.
+/// The default is a single setting for all catalogs. `benches/tables/search-quality.md` documents how it was chosen, and its quality.
 ///
 /// The score of a tool *d* is a sum over the words *w* of a query, both as they are written and as stems:
 ///

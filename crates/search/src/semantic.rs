@@ -450,7 +450,7 @@ fn normalize(vector: &mut [f32]) {
 
 /// The method that fuses the search by words and the semantic search.
 ///
-/// The default is [`Fusion::additive`] with the weight 32. `benches/results/semantic-search.md` documents how it was chosen, and its
+/// The default is [`Fusion::additive`] with the weight 32. `benches/tables/semantic-search.md` documents how it was chosen, and its
 /// quality.
 ///
 /// ```

@@ -82,7 +82,7 @@ fn the_tests_that_a_chapter_names_exist() {
 #[test]
 fn relative_links_lead_to_files() {
     let mut n_links = 0;
-    for path in [".", "benches", "benches/results", "docs", "docs/decisions"].into_iter().flat_map(pages) {
+    for path in [".", "benches", "benches/tables", "docs", "docs/decisions"].into_iter().flat_map(pages) {
         let text = fs::read_to_string(&path).unwrap();
         for link in text.split("](").skip(1) {
             let link = link.split([')', '#']).next().unwrap();

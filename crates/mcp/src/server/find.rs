@@ -196,7 +196,7 @@ fn described(served: &ServedTools, name: &str, revision: Revision) -> Result<Val
 
 /// Estimates the number of tokens of a text. Tokenizers differ, and running one would cost more than the search.
 fn estimated_tokens(text: &str) -> usize {
-    /// The average size of a token of JSON about tools. `benches/results/tokens.md` reports the error.
+    /// The average size of a token of JSON about tools. `benches/tables/tokens.md` reports the error.
     const BYTES: usize = 4;
     text.len().div_ceil(BYTES)
 }
