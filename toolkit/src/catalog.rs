@@ -35,7 +35,6 @@ mod records;
 mod wire;
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 pub use self::exported::{ExportedName, ExportedNames};
 pub use self::instances::Instances;
@@ -46,7 +45,6 @@ pub use self::names::Names;
 use self::records::Records;
 pub use self::wire::{Naming, WireNames};
 use crate::call::{ErrorKind, ToolError};
-use crate::mcp::{Revision, expect_manifest};
 use crate::state::States;
 pub use crate::tool::Location;
 use crate::tool::check::{brief, check_meta, check_object, check_tool};
@@ -364,44 +362,6 @@ impl Catalog {
         });
         let diagnostics: Vec<Diagnostic> = missing.chain(new).collect();
         Diagnostics::none_or(diagnostics).map(|()| self)
-    }
-
-    /// Compares the MCP manifest of the catalog with the file at `path`, and returns the catalog.
-    ///
-    /// With `TOOLKIT_BLESS=1` in the environment, it writes the file instead.
-    ///
-    /// ```standalone_crate
-    /// use toolkit::catalog::Naming;
-    /// use toolkit::mcp::{Revision, list_tools};
-    /// use toolkit::{catalog, tool};
-    ///
-    /// /// Adds two integers.
-    /// #[tool]
-    /// fn add(a: i64, b: i64) -> i64 {
-    ///     a + b
-    /// }
-    ///
-    /// let manifest = list_tools(&catalog![add]?, Revision::default(), Naming::Name)?;
-    /// let path = std::env::temp_dir().join(format!("tools-{}.json", std::process::id()));
-    /// std::fs::write(&path, format!("{manifest:#}\n").replace("integers", "numbers"))?;
-    ///
-    /// let diagnostics = catalog![add]?.expect_manifest(&path, Revision::default(), Naming::Name).unwrap_err();
-    /// assert!(diagnostics.to_string().contains(r#"`"description": "Adds two numbers.","#), "{diagnostics}");
-    /// std::fs::remove_file(path)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Returns the first line that differs, or the reason why the file cannot be read or written or the manifest cannot
-    /// be created.
-    pub fn expect_manifest(
-        self,
-        path: impl AsRef<Path>,
-        revision: Revision,
-        naming: Naming,
-    ) -> Result<Self, Diagnostics> {
-        expect_manifest(self, path.as_ref(), revision, naming)
     }
 
     /// Validates all tools: ids, schemas, examples, `meta` (an object without the key

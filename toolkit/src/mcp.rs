@@ -43,7 +43,6 @@ mod span;
 pub use self::call::{write_error, write_result};
 pub use self::error::ERROR_KEY;
 pub(crate) use self::error::read_error;
-pub(crate) use self::expect::expect_manifest;
 pub use self::list::{LIST_TTL_MS, ToolList, list_tool, list_tools};
 pub use self::params::CallParams;
 pub use self::result::wrap_result;
