@@ -132,10 +132,13 @@ fn toolkit_cli_source(toolkit: &PackageMetadata) -> Result<String, String> {
     match toolkit.source.as_deref() {
         None => {
             let directory = toolkit.manifest_path.parent().and_then(|directory| directory.parent());
-            let directory = directory.map(|directory| directory.join("toolkit-cli"));
+            let directory = directory.map(|directory| directory.join("crates/cli"));
             match directory.filter(|directory| directory.join("Cargo.toml").exists()) {
                 Some(directory) => Ok(format!("path = {}", quoted(&directory.to_string_lossy()))),
-                None => Err(format!("there is no `toolkit-cli` next to {}", toolkit.manifest_path.display())),
+                None => Err(format!(
+                    "there is no `crates/cli` beside the directory of {}; `cargo toolkit` needs the whole repository",
+                    toolkit.manifest_path.display()
+                )),
             }
         }
         Some(source) => match source.strip_prefix("git+") {
