@@ -48,6 +48,7 @@
 //! | `backend_call` | the same stages for a tool that a backend runs |
 //! | `blocking` | the threads of `blocking` functions |
 //! | `builder`, `check` | the configuration, and the check that the tools of the catalog can run with it |
+//! | `shared` | the fields of a dispatcher, which all of these read |
 
 mod backend_call;
 #[cfg(feature = "async")]
@@ -61,8 +62,8 @@ mod layer;
 mod pipeline;
 mod policy;
 mod prepared;
+mod shared;
 
-use std::fmt;
 use std::sync::Arc;
 
 #[cfg(feature = "async")]
@@ -73,56 +74,17 @@ use self::check::check;
 pub use self::layer::{Call, ToolService};
 pub(crate) use self::pipeline::{Typed, TypedCall};
 use self::pipeline::{report, run_layered, run_typed};
-use self::policy::Policy;
 pub use self::prepared::Prepared;
-use crate::backend::{Routes, Selector};
+pub use self::shared::Dispatcher;
+use self::shared::Shared;
+use crate::backend::Routes;
 pub use crate::call::BoxFuture;
-use crate::call::permit::Limiter;
 #[cfg(feature = "async")]
 pub use crate::call::timer::sleep;
 use crate::call::{Arguments, Coercion, Context, RunResult, ToolError, unwind};
 use crate::catalog::{Catalog, Diagnostics, ExportedNames};
-use crate::state::States;
 use crate::stream::{CallStream, Queue, reporting_to};
 use crate::tool::{Tool, ToolId};
-
-/// The dispatcher, which runs the tools of a catalog.
-///
-/// Each call passes the same stages: the name is resolved, the arguments are validated against the input schema, the
-/// function or backend runs, and its result is validated against the output schema. Clones share all state.
-///
-/// ```standalone_crate
-/// use toolkit::{Dispatcher, catalog, tool};
-///
-/// /// Adds two numbers.
-/// #[tool]
-/// fn add(a: i64, b: i64) -> i64 {
-///     a + b
-/// }
-///
-/// let dispatcher = Dispatcher::new(catalog![add]?)?;
-/// assert_eq!(dispatcher.call_sync("add", r#"{"a": 1, "b": 2}"#)?.value(), 3);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug)]
-pub struct Dispatcher {
-    shared: Arc<Shared>,
-    /// The names of an export, if only these are accepted.
-    names: Option<ExportedNames>,
-    /// The layers, if there are any.
-    #[cfg(feature = "tower")]
-    layered: Option<ToolService>,
-}
-
-/// The parts of a dispatcher that its clones share.
-struct Shared {
-    catalog: Catalog,
-    routes: Routes,
-    selector: Option<Arc<Selector>>,
-    states: Arc<States>,
-    policy: Policy,
-    limiter: Limiter,
-}
 
 impl Dispatcher {
     /// Creates a dispatcher for tools without injected state.
@@ -464,17 +426,5 @@ impl Dispatcher {
     fn resolve_exported(&self, names: &ExportedNames, name: &str) -> Result<&Tool, ToolError> {
         let id = names.resolve(name)?.id();
         self.shared.catalog.with_id(id).ok_or_else(|| names.unknown(name))
-    }
-}
-
-// A selector is a function, and states have arbitrary types.
-impl fmt::Debug for Shared {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared")
-            .field("catalog", &self.catalog)
-            .field("routes", &self.routes)
-            .field("states", &self.states)
-            .field("policy", &self.policy)
-            .finish_non_exhaustive()
     }
 }

@@ -26,7 +26,7 @@ use serde_json::Value;
 
 use crate::call::Arguments;
 use crate::catalog::{Diagnostic, DiagnosticKind};
-use crate::tool::check::validate_tool;
+use crate::tool::diagnostic::validate_tool;
 use crate::tool::{Namespace, Object, ParseToolError, Text, Tool, Unknown};
 use toolkit_schema::is_too_deep;
 

@@ -34,14 +34,13 @@
 //! | `json` | the canonical form and the form of MCP, written and parsed |
 //! | `builder` | tools that are not written in Rust |
 //! | `entry`, `sole` | the static record of a function, and its only argument |
-//! | `check`, `diagnostic` | the defects of one tool |
+//! | `diagnostic` | the defects of tools, and the checks that find those of one tool |
 //! | `contract` | the hash that an approval is tied to |
 //! | `foreign` | the limits of tools of other programs, and the removal of their claims |
 //! | `backend` | references to what runs a tool |
 
 mod backend;
 mod builder;
-pub(crate) mod check;
 mod contract;
 pub(crate) mod diagnostic;
 pub(crate) mod entry;
@@ -60,6 +59,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 pub use self::backend::{BackendKind, ToolBackend, ToolBackendError};
@@ -74,6 +74,7 @@ pub use self::foreign::{
 pub use self::id::{NameError, Namespace, ToolId, ToolIdError, ToolName};
 pub use self::json::ParseToolError;
 pub(crate) use self::json::{Object, drop_nulls};
+use self::json::{Parsed, Record};
 pub use self::literal::Literal;
 pub use self::metadata::{Annotations, Execution, Icon, META_KEY, Metadata, TaskSupport, Text};
 pub(crate) use self::name::check_alias;
@@ -152,7 +153,7 @@ impl Tool {
     /// # Ok::<(), toolkit::tool::ParseToolError>(())
     /// ```
     pub fn from_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, ParseToolError> {
-        json::from_fields(&mut json::object(json.into())?)
+        Self::from_fields(&mut json::object(json.into())?)
     }
 
     /// Parses the form of MCP from text or a value, including the record under [`META_KEY`].
@@ -176,7 +177,7 @@ impl Tool {
     /// # Ok::<(), toolkit::tool::ParseToolError>(())
     /// ```
     pub fn from_mcp_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, ParseToolError> {
-        json::from_mcp_fields(&mut json::object(json.into())?)
+        Self::from_mcp_fields(&mut json::object(json.into())?)
     }
 
     /// Serializes the tool in its canonical form: the fields of MCP's `Tool` and, if present, `namespace`, `version`,
@@ -185,13 +186,13 @@ impl Tool {
     /// Unknown fields that were parsed are included. Schemas are unchanged, including references.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        json::to_json(self)
+        json::to_json(self.record())
     }
 
     /// Serializes the tool in the form of MCP, without namespace, version, tags and other extensions.
     #[must_use]
     pub fn to_mcp_json(&self) -> Value {
-        json::to_mcp_json(self)
+        json::to_mcp_json(self.record())
     }
 
     /// Serializes the tool in the form of MCP, with the other fields and the id, if it is valid, under [`META_KEY`] of
@@ -211,7 +212,7 @@ impl Tool {
     /// ```
     #[must_use]
     pub fn to_mcp_json_with_record(&self) -> Value {
-        json::to_mcp_json_with_record(self)
+        json::to_mcp_json_with_record(self.record())
     }
 
     /// Moves the tool into a namespace, so that the tools of several servers can be in one catalog.
@@ -499,7 +500,7 @@ impl Tool {
     /// ```
     #[must_use]
     pub fn contract_hash(&self) -> ContractHash {
-        ContractHash::from_tool(self)
+        ContractHash::new(self.metadata(), self.input(), self.output())
     }
 
     /// Returns the entry, if the tool is a function of this program.
@@ -519,6 +520,15 @@ impl Tool {
             output: OnceLock::new(),
             sample: OnceLock::new(),
         }
+    }
+
+    fn parsed(tool: Parsed) -> Self {
+        Self::given(tool.id, tool.metadata, tool.input, tool.output)
+    }
+
+    fn record(&self) -> Record<'_> {
+        let (input, output) = (self.input().as_value(), self.output().map(Schema::as_value));
+        Record { id: &self.id, metadata: self.metadata(), input, output }
     }
 
     fn given(id: ToolId, metadata: Metadata, input: Value, output: Option<Value>) -> Self {
@@ -648,17 +658,19 @@ impl Tool {
 
     /// Parses the fields of the canonical form. The schemas are moved out of them, unless there is an error.
     pub(crate) fn from_fields(fields: &mut Object) -> Result<Self, ParseToolError> {
-        json::from_fields(fields)
+        json::from_fields(fields).map(Self::parsed)
     }
 
     /// Parses the fields of the form of MCP. The schemas are moved out of them, unless there is an error.
     pub(crate) fn from_mcp_fields(fields: &mut Object) -> Result<Self, ParseToolError> {
-        json::from_mcp_fields(fields)
+        json::from_mcp_fields(fields).map(Self::parsed)
     }
 
     /// Returns the fields of [`Tool::to_mcp_json_with_record`], with `null` in place of the schemas.
     pub(crate) fn mcp_fields_without_schemas(&self) -> Object {
-        json::mcp_fields_without_schemas(self)
+        const ABSENT: &Value = &Value::Null;
+        let output = self.output().map(|_| ABSENT);
+        json::mcp_fields(Record { id: &self.id, metadata: self.metadata(), input: ABSENT, output })
     }
 
     /// Cuts the texts of the tool to the limits of tools of other programs.
@@ -666,13 +678,24 @@ impl Tool {
     /// # Errors
     ///
     /// Returns a description of the part that is too long and cannot be cut.
-    pub(crate) fn bounded(self) -> Result<Self, String> {
-        foreign::bounded(self)
+    pub(crate) fn bounded(&self) -> Result<Self, String> {
+        let mut metadata = Arc::clone(self.shared_metadata());
+        foreign::bound_metadata(&mut metadata)?;
+        let input = foreign::bounded_schema(self.shared_input(), "input")?;
+        let output = self.shared_output().map(|output| foreign::bounded_schema(output, "output")).transpose()?;
+        Ok(Self {
+            metadata: OnceLock::from(metadata),
+            input: OnceLock::from(input),
+            output: OnceLock::from(output),
+            ..self.clone()
+        })
     }
 
     /// Removes the claims that policies depend on: the hints about effects, the tags and the timeout.
-    pub(crate) fn without_claims(self) -> Self {
-        foreign::without_claims(self)
+    pub(crate) fn without_claims(&self) -> Self {
+        let mut metadata = Arc::clone(self.shared_metadata());
+        foreign::remove_claims(&mut metadata);
+        Self { metadata: OnceLock::from(metadata), ..self.clone() }
     }
 
     /// Returns the number of aliases, without building the metadata.
@@ -721,6 +744,19 @@ fn alias_within(instance: &str, namespace: Option<&str>, alias: &str) -> Option<
 }
 
 /// Tools are equal if their ids, metadata and schemas are equal, regardless of their origin.
+/// Serializes the canonical form.
+impl Serialize for Tool {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_json().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Tool {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_json(Value::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
 impl PartialEq for Tool {
     fn eq(&self, other: &Self) -> bool {
         self.id == other.id

@@ -4,9 +4,9 @@ use std::pin::pin;
 
 use serde::de::IgnoredAny;
 
-use super::Dispatcher;
 use super::pipeline::admit;
 use super::policy::Policy;
+use super::shared::Dispatcher;
 use crate::backend::{BackendCall, Normal, Parts, Route, normalize, without_tool_id};
 use crate::call::{
     Arguments, Change, Context, ErrorKind, RunResult, ToolError, check_output_tree, validated_arguments,

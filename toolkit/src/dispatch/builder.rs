@@ -12,9 +12,11 @@ use tower_service::Service;
 
 use super::check::{check, duplicate_states};
 #[cfg(feature = "tower")]
-use super::layer::{BoxError, Call, ToolService, Wrap, layered};
+use super::layer::{BoxError, Call, ToolService, Wrap};
+#[cfg(feature = "tower")]
+use super::pipeline::layered;
 use super::policy::Policy;
-use super::{Dispatcher, Shared};
+use super::shared::{Dispatcher, Shared};
 use crate::backend::{Routes, Selector};
 use crate::call::Coercion;
 #[cfg(feature = "tower")]

@@ -10,9 +10,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::Dispatcher;
 use super::encode::Encode;
 use super::policy::Policy;
+use super::shared::Dispatcher;
 use crate::call::{
     Arguments, BoxFuture, Change, Content, Context, RunResult, ToolError, check_value, decode_tree, not_json,
     validated_arguments,

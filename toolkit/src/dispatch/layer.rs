@@ -9,8 +9,7 @@ use serde_json::Value;
 use tower_layer::Layer;
 use tower_service::Service;
 
-use super::Dispatcher;
-use super::pipeline::{self, admit};
+use super::shared::Dispatcher;
 use crate::call::unwind::{self, Panic};
 use crate::call::{Arguments, BoxFuture, Context, RunResult, ToolError, validated_arguments};
 use crate::stream::Queue;
@@ -37,12 +36,12 @@ pub(super) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// ```
 #[derive(Clone)]
 pub struct Call {
-    dispatcher: Dispatcher,
+    pub(super) dispatcher: Dispatcher,
     /// The index of the tool in the catalog: a clone of the tool might build its schemas again.
-    place: usize,
-    context: Context,
-    arguments: Arguments<'static>,
-    parts: Option<Arc<Queue>>,
+    pub(super) place: usize,
+    pub(super) context: Context,
+    pub(super) arguments: Arguments<'static>,
+    pub(super) parts: Option<Arc<Queue>>,
 }
 
 impl Call {
@@ -99,8 +98,8 @@ impl Call {
     pub fn checked_arguments(&self) -> Result<Value, ToolError> {
         let (tool, shared) = (self.tool(), &self.dispatcher.shared);
         shared.select(tool)?;
-        admit(&self.dispatcher, &self.context, tool, Some(&self.arguments))?;
         let policy = &shared.policy;
+        policy.admit(&self.context, tool, Some(&self.arguments))?;
         if !policy.validate_input {
             return self.arguments.to_value();
         }
@@ -168,14 +167,15 @@ impl Call {
 #[derive(Clone)]
 pub struct ToolService(Arc<dyn Run>);
 
-trait Run: Send + Sync {
+/// A service of calls, with its type erased.
+pub(super) trait Run: Send + Sync {
     fn run(&self, call: Call) -> BoxFuture<'static, Result<RunResult, ToolError>>;
 }
 
 impl ToolService {
     /// Returns the innermost service.
-    fn bottom() -> Self {
-        Self(Arc::new(Bottom))
+    pub(super) fn new(bottom: impl Run + 'static) -> Self {
+        Self(Arc::new(bottom))
     }
 
     pub(super) fn wrapped_by<L>(self, layer: L) -> Self
@@ -207,19 +207,6 @@ impl Service<Call> for ToolService {
     }
 }
 
-/// The innermost service: the dispatcher of the call without layers. Several dispatchers may share their layers.
-struct Bottom;
-
-impl Run for Bottom {
-    fn run(&self, call: Call) -> BoxFuture<'static, Result<RunResult, ToolError>> {
-        Box::pin(async move {
-            let Call { dispatcher, place, context, arguments, parts } = call;
-            let tool = dispatcher.catalog().at(place);
-            pipeline::run(&dispatcher, &context, tool, arguments, parts.as_deref()).await
-        })
-    }
-}
-
 struct Wrapped<S>(S);
 
 impl<S> Run for Wrapped<S>
@@ -244,14 +231,6 @@ where
 
 /// A function that wraps a service in a layer.
 pub(super) type Wrap = Box<dyn FnOnce(ToolService) -> ToolService + Send>;
-
-/// Wraps a dispatcher in layers, the outermost first.
-pub(super) fn layered(layers: Vec<Wrap>) -> Option<ToolService> {
-    if layers.is_empty() {
-        return None;
-    }
-    Some(layers.into_iter().rfold(ToolService::bottom(), |inner, wrap| wrap(inner)))
-}
 
 impl fmt::Debug for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

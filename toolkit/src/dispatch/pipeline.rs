@@ -23,10 +23,9 @@ use super::backend_call::run_on_backend;
 use super::blocking;
 use super::function::{Host, Invocation, Mode, Run, shown};
 #[cfg(feature = "tower")]
-use super::layer::Call;
-use super::policy::check_cancelled;
-use super::{Dispatcher, Shared};
-use crate::backend::Route;
+use super::layer::{self, Call, ToolService};
+use super::policy::{check_cancelled, sees_all};
+use super::shared::{Dispatcher, Executor, Shared};
 use crate::call::permit::Permit;
 #[cfg(feature = "async")]
 use crate::call::timer;
@@ -50,6 +49,30 @@ pub(super) async fn run_layered(
         return layered.run(Call::new(dispatcher, tool, context, arguments, parts)).await;
     }
     run(dispatcher, context, tool, arguments, parts.map(|parts| &**parts)).await
+}
+
+/// The innermost service: the dispatcher of the call without layers. Several dispatchers may share their layers.
+#[cfg(feature = "tower")]
+struct Bottom;
+
+#[cfg(feature = "tower")]
+impl layer::Run for Bottom {
+    fn run(&self, call: Call) -> BoxFuture<'static, Result<RunResult, ToolError>> {
+        Box::pin(async move {
+            let Call { dispatcher, place, context, arguments, parts } = call;
+            let tool = dispatcher.catalog().at(place);
+            run(&dispatcher, &context, tool, arguments, parts.as_deref()).await
+        })
+    }
+}
+
+/// Wraps the dispatcher in layers, the outermost first.
+#[cfg(feature = "tower")]
+pub(super) fn layered(layers: Vec<layer::Wrap>) -> Option<ToolService> {
+    if layers.is_empty() {
+        return None;
+    }
+    Some(layers.into_iter().rfold(ToolService::new(Bottom), |inner, wrap| wrap(inner)))
 }
 
 /// Runs a call behind the layers.
@@ -208,38 +231,6 @@ impl<I, R> Clone for TypedCall<I, R> {
 
 impl<I, R> Copy for TypedCall<I, R> {}
 
-/// The executor of a tool.
-#[derive(Clone, Copy)]
-pub(super) enum Executor<'s> {
-    Function(&'static Entry),
-    Backend(&'s Route),
-}
-
-impl Shared {
-    /// Selects the executor of a tool.
-    #[inline]
-    pub(super) fn select<'s>(&'s self, tool: &'s Tool) -> Result<Executor<'s>, ToolError> {
-        match tool.entry() {
-            Some(entry) if self.selector.is_none() => Ok(Executor::Function(entry)),
-            entry => self.select_of_several(tool, entry),
-        }
-    }
-
-    #[cold]
-    fn select_of_several<'s>(
-        &'s self,
-        tool: &'s Tool,
-        entry: Option<&'static Entry>,
-    ) -> Result<Executor<'s>, ToolError> {
-        let selected = unwind::catch(|| self.routes.select(tool, self.selector.as_deref()));
-        match (selected.map_err(unwind::Panic::into_host_error)??, entry) {
-            (Some(route), _) => Ok(Executor::Backend(route)),
-            (None, Some(entry)) => Ok(Executor::Function(entry)),
-            (None, None) => Err(ToolError::new(ErrorKind::NoBackend, "no backend runs this tool")),
-        }
-    }
-}
-
 /// A call that has passed the checks before its tool runs, and that needs a permit to run.
 pub(super) struct Admission<'a> {
     dispatcher: &'a Dispatcher,
@@ -264,8 +255,7 @@ fn is_unconditional(dispatcher: &Dispatcher, context: &Context, tool: &Tool, mod
     !is_interrupted && limiter.is_unlimited() && sees_all(context, tool) && tool.timeout().or(policy.timeout).is_none()
 }
 
-/// Admits a call: reduces the credentials to those that the tool requires, and rejects a call that lacks some of them,
-/// that is too large, or that is cancelled.
+/// Admits a call; see [`Policy::admit`](super::policy::Policy::admit).
 #[inline(always)]
 pub(super) fn admit<'a>(
     dispatcher: &'a Dispatcher,
@@ -273,12 +263,8 @@ pub(super) fn admit<'a>(
     tool: &'a Tool,
     arguments: Option<&Arguments<'_>>,
 ) -> Result<Admission<'a>, ToolError> {
-    let scoped = scoped(context, tool)?;
     let policy = &dispatcher.shared.policy;
-    match arguments {
-        Some(arguments) => policy.check_limits(context, arguments)?,
-        None => check_cancelled(context)?,
-    }
+    let scoped = policy.admit(context, tool, arguments)?;
     Ok(Admission { dispatcher, tool, context, scoped, timeout: tool.timeout().or(policy.timeout) })
 }
 
@@ -389,30 +375,6 @@ impl Permitted<'_> {
     fn host(&self) -> Host<'_> {
         Host::new(self.context(), self.dispatcher, self.tool)
     }
-}
-
-/// Returns the context with only the credentials that the tool requires. `None` means the same context.
-///
-/// # Errors
-///
-/// Returns an error if the caller lacks some of them.
-#[inline]
-fn scoped(context: &Context, tool: &Tool) -> Result<Option<Box<Context>>, ToolError> {
-    if sees_all(context, tool) {
-        return Ok(None);
-    }
-    narrowed(context, tool).map(Some)
-}
-
-/// Returns true if the context has no credentials and the tool requires none, which is the common case.
-#[inline]
-fn sees_all(context: &Context, tool: &Tool) -> bool {
-    !context.has_credentials() && !tool.requires()
-}
-
-#[cold]
-fn narrowed(context: &Context, tool: &Tool) -> Result<Box<Context>, ToolError> {
-    context.scoped_to(tool.requirements()).map(Box::new).map_err(ToolError::missing_requirements)
 }
 
 /// Returns true if the call can be cancelled between two polls.

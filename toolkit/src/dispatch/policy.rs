@@ -1,10 +1,11 @@
-//! Settings of a dispatcher for all calls, and the size limits of arguments and results.
+//! Settings of a dispatcher for all calls: the limits that a call, its arguments and its result must keep.
 
 use std::time::Duration;
 
 use serde::Serialize;
 
 use crate::call::{Arguments, Coercion, Content, Context, ErrorKind, ToolError};
+use crate::tool::Tool;
 use toolkit_schema::is_too_deep;
 use toolkit_schema::plan::{EncodeError, Limited, Plan};
 
@@ -44,6 +45,23 @@ impl Default for Policy {
 }
 
 impl Policy {
+    /// Admits a call: reduces the credentials of its context to those that the tool requires, and rejects a call that
+    /// lacks some of them, that is too large, or that is cancelled. `None` stands for the same context.
+    #[inline(always)]
+    pub(super) fn admit(
+        &self,
+        context: &Context,
+        tool: &Tool,
+        arguments: Option<&Arguments<'_>>,
+    ) -> Result<Option<Box<Context>>, ToolError> {
+        let scoped = if sees_all(context, tool) { None } else { Some(narrowed(context, tool)?) };
+        match arguments {
+            Some(arguments) => self.check_limits(context, arguments)?,
+            None => check_cancelled(context)?,
+        }
+        Ok(scoped)
+    }
+
     /// Rejects a call that is too large, nested too deeply, or cancelled, before its arguments are parsed.
     #[inline]
     pub(super) fn check_limits(&self, context: &Context, arguments: &Arguments<'_>) -> Result<(), ToolError> {
@@ -121,4 +139,15 @@ fn size(content: &Content) -> usize {
             resource.values().filter_map(|value| value.as_str()).map(str::len).sum()
         }
     }
+}
+
+/// Returns true if the context has no credentials and the tool requires none, which is the common case.
+#[inline]
+pub(super) fn sees_all(context: &Context, tool: &Tool) -> bool {
+    !context.has_credentials() && !tool.requires()
+}
+
+#[cold]
+fn narrowed(context: &Context, tool: &Tool) -> Result<Box<Context>, ToolError> {
+    context.scoped_to(tool.requirements()).map(Box::new).map_err(ToolError::missing_requirements)
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::Dispatcher;
 use super::pipeline::{report, run_layered, run_sync};
+use super::shared::Dispatcher;
 use crate::call::{Arguments, Context, RunResult, ToolError};
 use crate::tool::Tool;
 

@@ -5,8 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
-use super::check::validate_tool;
-use super::diagnostic::Diagnostics;
+use super::diagnostic::{Diagnostics, validate_tool};
 use super::{Annotations, Icon, Literal, Metadata, Requirements, TaskSupport, Text, Tool, ToolId, normalize_tags};
 use toolkit_schema::generate;
 

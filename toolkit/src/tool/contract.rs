@@ -6,7 +6,8 @@ use data_encoding::HEXLOWER;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::Tool;
+use super::Metadata;
+use toolkit_schema::Schema;
 use toolkit_schema::equality::write_canonical;
 
 /// The SHA-256 of a tool's contract; see [`Tool::contract_hash`].
@@ -33,13 +34,13 @@ use toolkit_schema::equality::write_canonical;
 pub struct ContractHash([u8; 32]);
 
 impl ContractHash {
-    pub(super) fn from_tool(tool: &Tool) -> Self {
+    pub(super) fn new(metadata: &Metadata, input: &Schema, output: Option<&Schema>) -> Self {
         let contract = json!({
-            "annotations": tool.annotations(),
-            "description": tool.description(),
-            "inputSchema": tool.input().as_value(),
-            "outputSchema": tool.output().map(toolkit_schema::Schema::as_value),
-            "requirements": tool.requirements(),
+            "annotations": metadata.annotations,
+            "description": metadata.description.as_deref().unwrap_or_default(),
+            "inputSchema": input.as_value(),
+            "outputSchema": output.map(Schema::as_value),
+            "requirements": metadata.requirements,
         });
         let mut text = String::new();
         write_canonical(&contract, &mut text);
@@ -70,7 +71,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::tool::{Requirements, Secret, ToolBuilder};
+    use crate::tool::{Requirements, Secret, Tool, ToolBuilder};
 
     fn lots() -> ToolBuilder {
         Tool::builder("draw").description("Draws lots.")

@@ -1,11 +1,11 @@
 //! Limits on the tools of other programs, and removal of their unverified claims.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Text, Tool};
+use super::{Metadata, Text};
 use toolkit_schema::Schema;
 
 /// The maximum length of the description of a foreign tool in bytes. Longer descriptions are cut.
@@ -94,63 +94,44 @@ fn bound_record(n_bytes: usize) -> Result<(), String> {
     }
 }
 
-/// Cuts the texts of the tool to the limits of this module.
+/// Cuts long texts of the metadata, without a copy if there are none.
 ///
 /// # Errors
 ///
-/// Returns a description of the part that is too long and cannot be cut.
-pub(super) fn bounded(mut tool: Tool) -> Result<Tool, String> {
-    bound_metadata(&mut tool);
-    tool.input = OnceLock::from(bounded_schema(tool.shared_input(), "input")?);
-    tool.output = OnceLock::from(match tool.shared_output() {
-        Some(output) => Some(bounded_schema(output, "output")?),
-        None => None,
-    });
-    let metadata = tool.metadata();
-    let n_bytes =
-        json_len(metadata).saturating_sub(json_len(&metadata.description)).saturating_add(json_len(&metadata.unknown));
-    bound_record(n_bytes)?;
-    Ok(tool)
-}
-
-fn bound_metadata(tool: &mut Tool) {
+/// Returns the reason if the other fields have more than [`MAX_RECORD_BYTES`].
+pub(super) fn bound_metadata(metadata: &mut Arc<Metadata>) -> Result<(), String> {
     let is_long = |text: &Option<Text>, limit| text.as_ref().is_some_and(|text| text.len() > limit);
-    let metadata = tool.metadata();
     let titles = [&metadata.title, &metadata.annotations.title, &metadata.category, &metadata.deprecated];
     let has_long = is_long(&metadata.description, MAX_DESCRIPTION_BYTES)
         || titles.iter().any(|text| is_long(text, MAX_TITLE_BYTES));
-    if !has_long {
-        return;
+    if has_long {
+        let changed = Arc::make_mut(metadata);
+        let titles =
+            [&mut changed.title, &mut changed.annotations.title, &mut changed.category, &mut changed.deprecated];
+        for title in titles.into_iter().flatten() {
+            cut(title.to_mut(), MAX_TITLE_BYTES);
+        }
+        if let Some(description) = &mut changed.description {
+            cut(description.to_mut(), MAX_DESCRIPTION_BYTES);
+        }
     }
-    let mut metadata = Arc::clone(tool.shared_metadata());
-    let changed = Arc::make_mut(&mut metadata);
-    let titles = [&mut changed.title, &mut changed.annotations.title, &mut changed.category, &mut changed.deprecated];
-    for title in titles.into_iter().flatten() {
-        cut(title.to_mut(), MAX_TITLE_BYTES);
-    }
-    if let Some(description) = &mut changed.description {
-        cut(description.to_mut(), MAX_DESCRIPTION_BYTES);
-    }
-    tool.metadata = OnceLock::from(metadata);
+    let described = json_len(&metadata.description);
+    bound_record(json_len(&**metadata).saturating_sub(described).saturating_add(json_len(&metadata.unknown)))
 }
 
-/// Removes the claims that policies depend on: the hints about effects, the tags and the timeout.
-pub(super) fn without_claims(mut tool: Tool) -> Tool {
-    let metadata = tool.metadata();
+/// Removes the hints of effects, the tags and the timeout, without a copy if there are none.
+pub(super) fn remove_claims(metadata: &mut Arc<Metadata>) {
     let claims_effects = metadata.annotations.effects().iter().any(Option::is_some);
     if claims_effects || !metadata.tags.is_empty() || metadata.timeout.is_some() {
-        let mut metadata = Arc::clone(tool.shared_metadata());
-        let changed = Arc::make_mut(&mut metadata);
+        let changed = Arc::make_mut(metadata);
         let hints = &mut changed.annotations;
         (hints.read_only, hints.destructive, hints.idempotent, hints.open_world) = (None, None, None, None);
         changed.tags.clear();
         changed.timeout = None;
-        tool.metadata = OnceLock::from(metadata);
     }
-    tool
 }
 
-fn bounded_schema(schema: &Arc<Schema>, which: &str) -> Result<Arc<Schema>, String> {
+pub(super) fn bounded_schema(schema: &Arc<Schema>, which: &str) -> Result<Arc<Schema>, String> {
     let schema = match has_long_text(schema.as_value()) {
         true => {
             let mut value = schema.as_value().clone();

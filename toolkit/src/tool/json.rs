@@ -5,10 +5,10 @@ use std::fmt;
 use std::sync::LazyLock;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{META_KEY, Metadata, Tool, ToolId, Unknown, normalize_tags};
+use super::{META_KEY, Metadata, ToolId, Unknown, normalize_tags};
 use crate::arguments::Arguments;
 use toolkit_schema::{Schema, Violations, child, generate, is_too_deep};
 
@@ -22,6 +22,29 @@ const MCP_FIELDS: [&str; 9] =
 /// The fields without an equivalent in MCP, which are written under [`META_KEY`].
 const EXTENSIONS: [&str; 9] =
     ["namespace", "version", "category", "tags", "aliases", "deprecated", "examples", "requirements", "timeoutMs"];
+
+/// The parts of a tool that its JSON has.
+#[derive(Clone, Copy)]
+pub(super) struct Record<'t> {
+    pub(super) id: &'t ToolId,
+    pub(super) metadata: &'t Metadata,
+    pub(super) input: &'t Value,
+    pub(super) output: Option<&'t Value>,
+}
+
+/// The parts of a tool that were parsed.
+pub(super) struct Parsed {
+    pub(super) id: ToolId,
+    pub(super) metadata: Metadata,
+    pub(super) input: Value,
+    pub(super) output: Option<Value>,
+}
+
+impl Parsed {
+    fn record(&self) -> Record<'_> {
+        Record { id: &self.id, metadata: &self.metadata, input: &self.input, output: self.output.as_ref() }
+    }
+}
 
 /// The canonical form.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -47,42 +70,38 @@ struct Canonical<'a> {
 
 /// Serializes the tool in its canonical form: the fields of MCP's `Tool` and, if present, `namespace`, `version`,
 /// `category`, `tags`, `aliases`, `deprecated`, `examples`, `requirements` and `timeoutMs`.
-pub(super) fn to_json(tool: &Tool) -> Value {
-    let mut fields = fields(tool);
+pub(super) fn to_json(record: Record<'_>) -> Value {
+    let mut fields = fields(record);
     // Beside the fields of MCP, fields with the names of extensions belong to other programs, unless they are
     // empty.
-    let unknown = tool.metadata().unknown.iter();
+    let unknown = record.metadata.unknown.iter();
     add(&mut fields, unknown.filter(|(name, value)| !EXTENSIONS.contains(name) || is_empty(value)));
     Value::Object(fields)
 }
 
 /// Serializes the tool in the form of MCP, without namespace, version, tags and other extensions.
-pub(super) fn to_mcp_json(tool: &Tool) -> Value {
-    let mut fields = fields(tool);
+pub(super) fn to_mcp_json(record: Record<'_>) -> Value {
+    let mut fields = fields(record);
     fields.retain(|name, _| MCP_FIELDS.contains(&name.as_str()));
-    add(&mut fields, tool.metadata().unknown.iter());
+    add(&mut fields, record.metadata.unknown.iter());
     Value::Object(fields)
 }
 
 /// Serializes the tool in the form of MCP, with the other fields and the id, if it is valid, under [`META_KEY`] of
 /// `_meta`.
-pub(super) fn to_mcp_json_with_record(tool: &Tool) -> Value {
-    Value::Object(with_record(tool, fields(tool)))
+pub(super) fn to_mcp_json_with_record(record: Record<'_>) -> Value {
+    Value::Object(mcp_fields(record))
 }
 
-/// Returns the fields of [`to_mcp_json_with_record`], with `null` in place of the schemas.
-pub(super) fn mcp_fields_without_schemas(tool: &Tool) -> Object {
-    with_record(tool, fields_without_schemas(tool))
-}
-
-fn with_record(tool: &Tool, known: Object) -> Object {
+/// Returns the fields of [`to_mcp_json_with_record`].
+pub(super) fn mcp_fields(tool: Record<'_>) -> Object {
     let (mut fields, mut record) = (Object::new(), Object::new());
-    let id = tool.id().to_string();
+    let id = tool.id.to_string();
     // Invalid parts yield a text that is not an id, or the id of another tool. The fields identify the tool then.
-    if id.parse().is_ok_and(|read: ToolId| read.prints_as(tool.id())) {
+    if id.parse().is_ok_and(|read: ToolId| read.prints_as(tool.id)) {
         record.insert("id".to_owned(), id.into());
     }
-    for (name, value) in known {
+    for (name, value) in self::fields(tool) {
         let form = if MCP_FIELDS.contains(&name.as_str()) { &mut fields } else { &mut record };
         form.insert(name, value);
     }
@@ -90,42 +109,27 @@ fn with_record(tool: &Tool, known: Object) -> Object {
     if let Value::Object(meta) = meta {
         meta.insert(META_KEY.to_owned(), record.into());
     }
-    add(&mut fields, tool.metadata().unknown.iter());
+    add(&mut fields, tool.metadata.unknown.iter());
     fields
 }
 
 /// Returns all known fields.
-fn fields(tool: &Tool) -> Object {
-    let mut fields = fields_without_schemas(tool);
-    fields.insert("inputSchema".to_owned(), tool.input().as_value().clone());
-    if let Some(schema) = tool.output() {
-        fields.insert("outputSchema".to_owned(), schema.as_value().clone());
-    }
-    fields
-}
-
-/// Returns all known fields, with `null` in place of the schemas.
-fn fields_without_schemas(tool: &Tool) -> Object {
+fn fields(record: Record<'_>) -> Object {
+    let Record { id, metadata, input, output } = record;
     let form = Canonical {
-        name: tool.name().into(),
-        namespace: tool.id().namespace().map(Into::into),
-        version: tool.id().version().map(Into::into),
-        metadata: Cow::Borrowed(tool.metadata()),
+        name: id.name().into(),
+        namespace: id.namespace().map(Into::into),
+        version: id.version().map(Into::into),
+        metadata: Cow::Borrowed(metadata),
         input_schema: Cow::Owned(Value::Null),
-        output_schema: tool.output().map(|_| Cow::Owned(Value::Null)),
+        output_schema: None,
         _unknown: Unknown::NONE,
     };
-    match json!(form) {
-        Value::Object(fields) => fields,
-        _ => unreachable!("a struct is written as an object"),
-    }
-}
-
-/// Serializes the canonical form.
-impl Serialize for Tool {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.to_json().serialize(serializer)
-    }
+    let Value::Object(mut fields) = json!(form) else { unreachable!("a struct is written as an object") };
+    // A clone takes less time than a serializer.
+    fields.insert("inputSchema".to_owned(), input.clone());
+    fields.extend(output.map(|schema| ("outputSchema".to_owned(), schema.clone())));
+    fields
 }
 
 fn add<'a>(fields: &mut Object, unknown: impl Iterator<Item = (&'a str, &'a Value)>) {
@@ -144,12 +148,12 @@ fn is_empty(value: &Value) -> bool {
 }
 
 /// Parses the fields of the canonical form. The schemas are moved out of them, unless there is an error.
-pub(super) fn from_fields(fields: &mut Object) -> Result<Tool, ParseToolError> {
+pub(super) fn from_fields(fields: &mut Object) -> Result<Parsed, ParseToolError> {
     parse_apart(fields, |fields| Ok(complete(parse(fields.clone())?, fields, to_json)))
 }
 
 /// Parses the fields of the form of MCP. The schemas are moved out of them, unless there is an error.
-pub(super) fn from_mcp_fields(fields: &mut Object) -> Result<Tool, ParseToolError> {
+pub(super) fn from_mcp_fields(fields: &mut Object) -> Result<Parsed, ParseToolError> {
     parse_apart(fields, |fields| {
         let is_canonical = |(name, _): &(&String, &Value)| !EXTENSIONS.contains(&name.as_str());
         let mut canonical: Object =
@@ -183,17 +187,17 @@ pub(super) fn from_mcp_fields(fields: &mut Object) -> Result<Tool, ParseToolErro
 /// is an error, the fields are unchanged.
 fn parse_apart(
     fields: &mut Object,
-    parse: impl FnOnce(&Object) -> Result<(ToolId, Metadata), ParseToolError>,
-) -> Result<Tool, ParseToolError> {
+    parse: impl FnOnce(&Object) -> Result<Parsed, ParseToolError>,
+) -> Result<Parsed, ParseToolError> {
     let names = ["inputSchema", "outputSchema"];
     let schemas = names.map(|name| {
         let schema = fields.get_mut(name).filter(|schema| schema.is_object())?;
         Some(std::mem::replace(schema, json!({})))
     });
     match parse(fields) {
-        Ok((id, metadata)) => {
+        Ok(tool) => {
             let [input, output] = schemas;
-            Ok(Tool::given(id, metadata, input.expect("the form requires an object"), output))
+            Ok(Parsed { input: input.expect("the form requires an object"), output, ..tool })
         }
         Err(error) => {
             for (name, schema) in names.into_iter().zip(schemas) {
@@ -205,7 +209,7 @@ fn parse_apart(
 }
 
 /// Parses the canonical form, without the schemas.
-fn parse(mut fields: Object) -> Result<Tool, ParseToolError> {
+fn parse(mut fields: Object) -> Result<Parsed, ParseToolError> {
     /// The schema of the canonical form, which provides the error messages.
     static FORM: LazyLock<Schema> = LazyLock::new(|| Schema::generated(generate::input::<Canonical<'static>>()));
 
@@ -217,13 +221,13 @@ fn parse(mut fields: Object) -> Result<Tool, ParseToolError> {
     metadata.tags = normalize_tags(metadata.tags.iter()).into_iter().map(Cow::Owned).collect();
     let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
     let id = ToolId::unchecked(read.namespace.map(owned), owned(read.name), read.version.map(owned));
-    Ok(Tool::given(id, metadata, Value::Null, read.output_schema.map(|_| Value::Null)))
+    Ok(Parsed { id, metadata, input: Value::Null, output: read.output_schema.map(|_| Value::Null) })
 }
 
-/// Returns the id and the metadata of a tool, with those of the `fields` that `write` does not write.
-fn complete(tool: Tool, fields: &Object, write: impl FnOnce(&Tool) -> Value) -> (ToolId, Metadata) {
-    let written = write(&tool);
-    let mut metadata = tool.metadata().clone();
+/// Adds to a tool those of the `fields` that `write` does not write.
+fn complete(mut tool: Parsed, fields: &Object, write: impl FnOnce(Record<'_>) -> Value) -> Parsed {
+    let written = write(tool.record());
+    let metadata = &mut tool.metadata;
     if let (Some(read), Some(written)) = (fields.get("annotations"), written.get("annotations")) {
         metadata.annotations.unknown.add(beyond(read, written));
     }
@@ -237,7 +241,7 @@ fn complete(tool: Tool, fields: &Object, write: impl FnOnce(&Tool) -> Value) -> 
     }
     let unknown = fields.iter().filter(|(name, _)| written.get(name.as_str()).is_none());
     metadata.unknown = unknown.map(|(name, value)| (name.clone(), value.clone())).collect();
-    (tool.id, metadata)
+    tool
 }
 
 /// Returns the fields that were parsed and would not be written.
@@ -247,12 +251,6 @@ fn beyond<'a>(read: &'a Value, written: &'a Value) -> impl Iterator<Item = (Stri
 }
 
 /// Deserializes the canonical form; see [`Tool::from_json`].
-impl<'de> Deserialize<'de> for Tool {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::from_json(Value::deserialize(deserializer)?).map_err(serde::de::Error::custom)
-    }
-}
-
 pub(super) fn object(json: Arguments<'_>) -> Result<Object, ParseToolError> {
     if matches!(&json, Arguments::Value(value) if is_too_deep(value)) {
         return Err(ParseToolError::Json("it is nested deeper than 127 levels".to_owned()));
