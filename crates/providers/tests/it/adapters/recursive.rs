@@ -8,7 +8,6 @@ mod losses;
 mod values;
 
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 use serde_json::Map;
 use toolkit_providers::restore;
 
@@ -150,7 +149,7 @@ fn check_complete(original: Value, seed: u64) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(config(250))]
+    #![proptest_config(test_support::random(2500))]
 
     #[test]
     fn a_lowered_recursive_schema_is_not_wider_without_a_loss(original in document(), seed in any::<u64>()) {
@@ -165,14 +164,5 @@ proptest! {
     #[test]
     fn a_lowered_recursive_schema_is_valid_under_its_meta_schema(original in document()) {
         check_meta_schema(&original)?;
-    }
-}
-
-/// The same cases in each run, so that failures are due to changes. `PROPTEST_CASES` sets the number of random ones.
-fn config(n_cases: u32) -> ProptestConfig {
-    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
-    match std::env::var_os("PROPTEST_CASES") {
-        Some(_) => config,
-        None => ProptestConfig { cases: n_cases, rng_seed: RngSeed::Fixed(1), ..config },
     }
 }
