@@ -1,4 +1,11 @@
 //! `bundle`: this program for distribution, as an MCPB file, and its metadata for the MCP registry and for images.
+//!
+//! | module | part |
+//! |---|---|
+//! | `mcpb`, `manifest`, `executable`, `archive` | the MCPB file |
+//! | `server_json`, `registry_name`, `labels` | metadata for registries and images |
+//! | `user_config` | the variables that a client asks for |
+//! | `metadata`, `output` | what is known about the program, and where it is written |
 
 #[cfg(feature = "install")]
 mod archive;

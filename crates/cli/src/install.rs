@@ -1,4 +1,12 @@
 //! `install CLIENT` and `uninstall CLIENT`: the entry of this program in the configuration of an MCP client.
+//!
+//! | module | part |
+//! |---|---|
+//! | `client`, `location` | the clients, and the places of their files |
+//! | `launch`, `entry` | the server, and what a client reads about it |
+//! | `document`, `syntax`, `file` | changes the text after it was checked, and replaces the file |
+//! | `preview`, `change` | the difference without secrets, and the order of all this |
+//! | `claude_code` | commands of a client that changes its file itself |
 
 #[cfg(feature = "install")]
 mod change;

@@ -29,6 +29,17 @@
 //! Results go to stdout, everything else to stderr. With `--json`, stdout contains exactly one JSON document, also for an
 //! error: `{"error": {"kind", "message", …}}`. The cause of an internal error is printed to stderr and never part of the
 //! JSON, which may be passed to a model.
+//!
+//! # Source
+//!
+//! | module | part |
+//! |---|---|
+//! | `run`, `program` | assembles the commands; what a host configures |
+//! | `list`, `call`, `serve` and other names of commands | one command each, with its options |
+//! | `options`, `flags`, `limits`, `logins` | options that several commands have; flags for the arguments of a tool |
+//! | `report`, `table`, `shape`, `style` | what is printed |
+//! | `error`, `exit`, `missing`, `stderr` | errors, exit codes, disabled features, and the log, which never waits |
+//! | `bin/cargo-toolkit/` | `cargo toolkit` |
 #![forbid(unsafe_code)]
 
 mod bundle;

@@ -1,4 +1,10 @@
 //! Runs of programs: the exchange between a program and its tools.
+//!
+//! | module | part |
+//! |---|---|
+//! | `answer`, `trace` | answers requests, and records them |
+//! | `budget` | the memory of what runs keep |
+//! | `pauses`, `replay` | questions to the user, and the answers of an earlier run of the same program |
 
 mod answer;
 mod budget;

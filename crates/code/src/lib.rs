@@ -1,4 +1,15 @@
 //! Code mode: programs of language models that call the tools of a catalog.
+//!
+//! | module | part |
+//! |---|---|
+//! | `code_mode`, `run_code` | the interface of a host, and the tool for models |
+//! | `engine` | runs a program without I/O, and returns what it wants as data |
+//! | `sandbox` | puts an engine on a thread, into a process, or on another machine |
+//! | `worker`, `wire` | the other side of a process, and the protocol of both |
+//! | `server` | the other side of a sandbox on another machine |
+//! | `gateway`, `drive`, `execution` | the tools of a program, and the run that answers its calls |
+//! | `journal`, `record` | a paused program, as text that only this host can write |
+//! | `limits`, `profile`, `guarantee` | what a program may use, and what a sandbox enforces |
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,12 @@
 //! Sandboxes, in which programs run.
+//!
+//! | module | part |
+//! |---|---|
+//! | `inline` | an engine on a thread |
+//! | `process` | an engine in a worker, which is `start`ed by a `command_line` (`local`, or a `container`) or taken from the `pool`; `session` is the exchange with one `child`, `exit` reads its status |
+//! | `remote` | a sandbox on another machine |
+//! | `exchange`, `check` | the order of messages, and the bounds of what they contain |
+//! | `info`, `review` | what a sandbox enforces, compared with a profile |
 
 mod check;
 mod exchange;

@@ -4,6 +4,12 @@
 //! container. It speaks the [protocol](crate::wire) on its standard streams. Before it reads a byte of the program, it
 //! gives up what it does not need: on Linux, all files, connections, processes, threads and system calls other than those
 //! for reading its input, writing its output and managing its memory.
+//!
+//! | module | part |
+//! |---|---|
+//! | `serve`, `lines` | takes turns with the host, by lines |
+//! | `confine` | gives up everything else: on Linux inherited descriptors, files by Landlock, resources by limits, and system calls by seccomp; `report` says what was given up |
+//! | `needs` | the resources that a worker needs |
 
 mod confine;
 mod lines;

@@ -21,6 +21,14 @@
 //! as breaking, and the change names the budget.
 //!
 //! [`lint`](mod@lint) finds tools that are hard to choose, hard to call, or deceptive.
+//!
+//! # Source
+//!
+//! | module | part |
+//! |---|---|
+//! | `lock` | a catalog as a file, and the test that compares both |
+//! | `compare`, `change` | the changes between two catalogs, by name |
+//! | `lint` | `quality` of valid tools; deceptive text, by what it hides (`poison`) and what it demands (`orders`) |
 #![forbid(unsafe_code)]
 
 pub mod lint;

@@ -46,6 +46,14 @@
 //! # Versions
 //!
 //! A run is continued only by workers whose tools have the same definitions as those of the worker that has started it.
+//!
+//! # Source
+//!
+//! | module | part |
+//! |---|---|
+//! | `worker`, `client`, `backend` | runs the steps; starts runs and decides about them; makes single calls durable |
+//! | `record`, `layout` | what is recorded, and the places of its entries |
+//! | `version`, `lock` | the digest of the tools, and the locks of Postgres |
 #![forbid(unsafe_code)]
 
 mod backend;

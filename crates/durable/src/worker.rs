@@ -1,4 +1,11 @@
 //! Workers, which run the steps.
+//!
+//! | module | part |
+//! |---|---|
+//! | `run`, `lane`, `attempt` | a chain as a workflow of the engine, one step with its entries, one call of its tool |
+//! | `asking` | answers to the questions of a tool |
+//! | `steps`, `settings`, `shared` | what runs, and what all runs share |
+//! | `lease`, `owned` | shows that the worker lives, and recovers the runs of dead ones; ends runs that were cancelled or taken over |
 
 mod asking;
 mod attempt;

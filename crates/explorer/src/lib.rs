@@ -29,6 +29,16 @@
 //!   (trusted types), no other origin. The page writes texts of tools only as text.
 //! - Requests that other web pages cause are rejected by `Sec-Fetch-Site`, and no response has CORS headers.
 //! - An authenticated caller sees only its own calls, and arguments without the properties that a schema marks as secret.
+//!
+//! # Source
+//!
+//! | module | part |
+//! |---|---|
+//! | `explorer`, `headers` | the route, and the content security policy |
+//! | `page`, `assets` | the document without data, and the files of `web/` |
+//! | `catalog` | the tools as data |
+//! | `recent` | a layer that records calls, and streams them to the page |
+//! | `web/` | the page as ES modules that are served as they are: `main` shows a `tool` or `recent` calls beside the `catalog`; `mcp` is the client of the endpoint, with `session` and `sse`; a `form` has a `slot` for each place of the arguments; `result`, `tree`, `prose` and `violations` render what the server returns, all with `dom`, which writes texts as text only |
 #![forbid(unsafe_code)]
 
 mod assets;

@@ -1,4 +1,11 @@
 //! The tools of workers as a backend.
+//!
+//! | module | part |
+//! |---|---|
+//! | `link`, `inbox` | the connection, and one inbox for all replies |
+//! | `fleet`, `member`, `membership` | the known workers, and how they come and go |
+//! | `tools`, `definitions` | the definitions, fetched and listed |
+//! | `call`, `attempt`, `retry` | a call, its attempts with the same `arguments` and `headers`, and the `events` that it passes on |
 
 mod arguments;
 mod attempt;

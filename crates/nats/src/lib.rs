@@ -44,6 +44,16 @@
 //!
 //! The subject of a call contains the digest of the tools of its workers. A call therefore reaches a worker whose tool has
 //! exactly the contract that the caller knows, whatever versions of a program run at the same time.
+//!
+//! # Source
+//!
+//! | module | part |
+//! |---|---|
+//! | `subject`, `wire`, `bodies` | the subjects, the messages, and bodies that do not fit into one |
+//! | `connect`, `credentials`, `buckets` | the connection, the credentials of a caller, what the server stores |
+//! | `toolset` | the definitions of a worker, with their digest |
+//! | `worker` | the side that runs tools |
+//! | `backend` | the side that calls them |
 #![forbid(unsafe_code)]
 
 mod backend;

@@ -1,4 +1,13 @@
 //! Workers, which serve tools.
+//!
+//! | module | part |
+//! |---|---|
+//! | `incoming` | the subscription of calls, which the worker leaves while it is full and at its end |
+//! | `request`, `call`, `reply`, `answer` | reads a call, runs it, sends its events, the last of which is an answer |
+//! | `claims`, `record` | calls that run once among all workers, each with a record in a bucket |
+//! | `running`, `running_call` | the calls that run |
+//! | `control`, `supervise` | messages that cancel a call or give it credit; signs of life and timeouts |
+//! | `discovery`, `stats` | answers to requests about the worker |
 
 mod answer;
 mod call;

@@ -60,6 +60,16 @@
 //!
 //! `client` enables [`OtcBackend`] and `server` enables [`Server`]; both are on by default. Definitions need neither.
 //! Without both, the crate opens no connections.
+//!
+//! # Source
+//!
+//! | module | part |
+//! |---|---|
+//! | `definition`, `id`, `absent` | a tool in the format, written and read |
+//! | `published` | a catalog as it is listed |
+//! | `wire`, `trace`, `auth` | the messages, the trace of a request, the authentication of a caller |
+//! | `server` | `shared` is the state of all requests, `dedup` runs each call id once |
+//! | `client` | a backend that calls the tools of a server |
 #![forbid(unsafe_code)]
 // With one feature only, some shared items are not used.
 #![cfg_attr(not(all(feature = "client", feature = "server")), allow(dead_code))]

@@ -1,4 +1,9 @@
 //! Export of a catalog as a self-contained HTML page.
+//!
+//! | module | part |
+//! |---|---|
+//! | `fields` | the parameters of a tool |
+//! | `escape` | text of tools as text of the page |
 
 mod escape;
 mod fields;

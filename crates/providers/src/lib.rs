@@ -20,6 +20,16 @@
 //! Each feature of a tool that a format does not support is reported as a [`Loss`] beside the JSON. [`lower`] rewrites
 //! a schema for a [`Dialect`], and [`restore`] converts the arguments that a model sends for it to arguments of the
 //! tool.
+//!
+//! # Source
+//!
+//! | module | part |
+//! |---|---|
+//! | `dialect`, `loss` | the subset of JSON Schema that a provider accepts, as data; what a format cannot express |
+//! | `lower` | a schema rewritten for a dialect |
+//! | `tool_export`, `export`, `request`, `cost` | one tool and a catalog in a format, the limits of a request, the tokens of tools |
+//! | `reply` | what a model answers; each provider implements its `Api` |
+//! | `reader` | tools read from the formats of providers |
 
 pub mod a2a;
 pub mod anthropic;

@@ -3,6 +3,13 @@
 //! Each step preserves the meaning of a schema, narrows it, or reports a [`Loss`]. Therefore the original accepts
 //! whatever the lowered schema accepts, after [`restore`] has removed the nulls that represent absent arguments, unless
 //! a loss reports otherwise.
+//!
+//! | module | part |
+//! |---|---|
+//! | `normal` | the schema in draft 2020-12, whose references are to definitions only |
+//! | `lowering` | the state of a rewriting, and its report |
+//! | `schema` | the passes over one schema, in order: `choice` and `containers` recurse, `rules` and `reference` do not |
+//! | `merge`, `keywords` | joins two schemas; what a keyword is about |
 
 mod choice;
 mod containers;

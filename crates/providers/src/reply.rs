@@ -52,6 +52,12 @@
 //! - Calls run only after a reason to stop that is known to end a complete reply: not if it was truncated, refused or
 //!   filtered.
 //! - Tools that the provider runs itself are listed in [`Reply::provider_calls`] and otherwise left alone.
+//!
+//! | module | part |
+//! |---|---|
+//! | `api`, `stream` | what a provider has to implement, and the events from which a reply is assembled |
+//! | `call`, `stop` | the calls of a reply, and the reason for its end |
+//! | `run`, `results`, `truncate` | runs the calls, and writes their results, cut to a size |
 
 mod api;
 mod call;

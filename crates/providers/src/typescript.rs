@@ -13,6 +13,12 @@
 //! ```sh
 //! cargo test -p toolkit-tests --test typescript -- --nocapture tokens
 //! ```
+//!
+//! | module | part |
+//! |---|---|
+//! | `convert` | a schema as a type |
+//! | `ty`, `notes`, `named` | a type, what it does not express, and the types that are shared |
+//! | `print` | the text, with names and comments that cannot end early |
 
 mod convert;
 mod named;

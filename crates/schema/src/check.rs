@@ -1,4 +1,12 @@
 //! Checks of a schema, before any value is validated.
+//!
+//! | module | part |
+//! |---|---|
+//! | `plain` | accepts at once a schema that has only common keywords |
+//! | `meta` | the meta-schemas, which every schema must match |
+//! | `compiled` | the validator of a schema: `evaluate` if it has a plan, otherwise `jsonschema` |
+//! | `dialect`, `graph`, `reference` | the dialects, the subschemas and the references, in the modules beside this one |
+//! | `patterns`, `cost` | bounds of the regular expressions, and of the work to validate a value |
 
 mod compiled;
 mod meta;

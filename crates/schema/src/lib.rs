@@ -30,6 +30,19 @@
 //! | [`inline`] | references replaced by what they refer to |
 //!
 //! `toolkit` exports this crate as `toolkit::schema`.
+//!
+//! # Source
+//!
+//! | module | part |
+//! |---|---|
+//! | `schema` | a checked schema, which validates values |
+//! | `check`, `patterns`, `cost`, `graph`, `reference`, `dialect` | the checks of a schema, and its validator; see `check` |
+//! | `plan` | validation while JSON is read or written, for the keywords that look at one value at a time |
+//! | `evaluate` | validation of a tree, for schemas that have a plan |
+//! | `violation`, `error`, `failure` | what is wrong with a value, and with a schema |
+//! | `generate`, `portable`, `close`, `explore` | a schema from a Rust type: generated, rewritten in portable keywords, closed, and completed with what the type reads |
+//! | `json`, `repair`, `tree`, `equality` | JSON text without duplicate keys, text that other programs send, trees that keep the digits of numbers, equality by value |
+//! | `compare` | two schemas, compared by the values that they accept |
 
 /// The README, so that its example runs.
 #[cfg(doctest)]

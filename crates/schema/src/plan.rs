@@ -7,6 +7,14 @@
 //! While reading, the checks follow the JSON text and not the type. A `Deserialize` may ignore a value, stop early,
 //! swallow an error or request a map where the text has an array. A value counts as valid only once its text has been
 //! read to the end.
+//!
+//! | module | part |
+//! |---|---|
+//! | `node`, `number`, `object`, `pattern`, `property` | the rules of one schema, and those of one type |
+//! | `compile` | a plan from a schema, or nothing if a keyword looks at more than one value |
+//! | `de` | reads: `cursor` is the position in the text, `value` and `map` follow the calls of `Deserialize`, `approved` reads a value that was validated by other means, `sole` an object beside the type of its only property, `request` records what a type asks for |
+//! | `ser` | writes: `output` is the text, `compound` the lists and maps |
+//! | `special` | finds the characters of a string that need attention |
 
 mod compile;
 mod de;

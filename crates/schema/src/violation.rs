@@ -1,4 +1,12 @@
 //! Violations of a schema, described so that a model can correct the value.
+//!
+//! | module | part |
+//! |---|---|
+//! | `single` | one violation: its place, its rule and the value |
+//! | `explanation` | the failures that the validator finds, as violations; of a union, those of the branch that was meant |
+//! | `secret` | masks values that a schema marks as secret |
+//! | `locate` | the schemas through which an evaluation passed |
+//! | `trim` | shortens values that are too large to explain in full |
 
 mod explanation;
 mod locate;

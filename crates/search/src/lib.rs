@@ -31,6 +31,19 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Source
+//!
+//! | module | part |
+//! |---|---|
+//! | `index`, `events` | an index, its changes, and the listeners |
+//! | `snapshot`, `state` | what a search reads, whatever changes meanwhile |
+//! | `segment`, `part`, `fields`, `record` | the tools with each word, and what is stored about a tool |
+//! | `query`, `parsed_query`, `words` | text split into words, and a query |
+//! | `search`, `ranking`, `page`, `explain`, `hit`, `summary` | the ranked tools, in pages, with the reasons |
+//! | `saved`, `bytes`, `fingerprint` | the file of an index |
+//! | `docs` | the documentation of a tool at three levels |
+//! | `semantic`, `embed` | the search by embeddings, and the models |
 
 mod bytes;
 mod docs;

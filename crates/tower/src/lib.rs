@@ -65,6 +65,13 @@
 //!
 //! [`DispatcherBuilder::timeout`]: toolkit::dispatch::DispatcherBuilder::timeout
 //! [`DispatcherBuilder::concurrency`]: toolkit::dispatch::DispatcherBuilder::concurrency
+//!
+//! # Source
+//!
+//! | module | part |
+//! |---|---|
+//! | `middleware` | the implementation that the layers share |
+//! | `per_tool` | a value for each tool of a catalog |
 #![forbid(unsafe_code)]
 
 mod approval;

@@ -1,4 +1,12 @@
 //! JavaScript, run by QuickJS.
+//!
+//! | module | part |
+//! |---|---|
+//! | `machine` | runs a program, whose text is a `source` of one of three forms |
+//! | `prelude.js` | what a program finds beside the language; it captures every function before the program can replace it |
+//! | `host` | what the prelude reaches: the `names` of tools, `request`s, `output`, `random` numbers, the `time_zone` |
+//! | `fuel` | counts steps and time |
+//! | `outcome` | the end of a program: its `value` as JSON, or one of its `errors`, with a `place` and a hint (`hints`) |
 
 mod errors;
 mod fuel;
