@@ -7,8 +7,10 @@ use dbos::sysdb::SystemDatabase;
 use dbos::sysdb::postgres::{self, PostgresSystemDatabase};
 use dbos::{ClientConfig, Config};
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use sqlx::{ConnectOptions, Connection};
 
 use crate::error::DurableError;
+use crate::lock;
 
 /// The address of the Postgres database that records the runs.
 ///
@@ -37,8 +39,11 @@ pub(crate) const POLL: Duration = Duration::from_millis(100);
 /// The number of connections of a worker for its runs. It needs three more.
 const MAX_CONNECTIONS: u32 = 10;
 
-/// The number of attempts to create the database and its tables.
+/// The number of attempts to create the tables.
 const MIGRATION_ATTEMPTS: u32 = 5;
+
+/// The time that a worker waits for another one that creates the tables, which takes seconds.
+const MIGRATION_WAIT: Duration = Duration::from_secs(60);
 
 impl Connect {
     /// Creates the address from a URL, `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. Workers create the database and its
@@ -93,7 +98,48 @@ impl Connect {
     }
 
     /// Creates the database and its tables, if they do not exist.
+    ///
+    /// One worker at a time: the engine records each step without a look at the version, so that a slower worker beside
+    /// a faster one would set it back, and others would take the tables for outdated ones.
     pub(crate) async fn migrate(&self) -> Result<(), DurableError> {
+        self.create_database().await?;
+        let pool = self.pool(1).await?;
+        let mut session = pool.acquire().await.map_err(DurableError::engine)?;
+        // Statements that wait for a lock would make the creation of an index wait for them.
+        let wait = async {
+            while !lock::try_hold_session(&mut session, "tables").await? {
+                tokio::time::sleep(POLL).await;
+            }
+            Ok::<(), sqlx::Error>(())
+        };
+        // A worker that lost its power may hold the lock for as long as the server believes in its connection.
+        if let Ok(held) = tokio::time::timeout(MIGRATION_WAIT, wait).await {
+            held.map_err(DurableError::engine)?;
+        }
+        let migrated = self.create_tables().await;
+        session.close().await.map_err(DurableError::engine)?;
+        migrated
+    }
+
+    async fn create_database(&self) -> Result<(), DurableError> {
+        let options: PgConnectOptions = self.url.parse().map_err(|_| DurableError::Url)?;
+        let error = match options.connect().await {
+            Ok(connection) => return connection.close().await.map_err(DurableError::engine),
+            Err(error) => error,
+        };
+        let (true, Some(name)) = (has_code(&error, "3D000"), options.get_database()) else {
+            return Err(DurableError::engine(error));
+        };
+        let create = format!("CREATE DATABASE \"{}\"", name.replace('"', "\"\""));
+        let mut connection = options.clone().database("postgres").connect().await.map_err(DurableError::engine)?;
+        match sqlx::raw_sql(sqlx::AssertSqlSafe(create)).execute(&mut connection).await {
+            // Another worker may create it at the same time, which is one of two errors.
+            Err(error) if !has_code(&error, "42P04") && !has_code(&error, "23505") => Err(DurableError::engine(error)),
+            _ => connection.close().await.map_err(DurableError::engine),
+        }
+    }
+
+    async fn create_tables(&self) -> Result<(), DurableError> {
         let config = postgres::Config { max_connections: 1, ..postgres::Config::new(&self.url) };
         let mut attempt = 1;
         loop {
@@ -102,7 +148,7 @@ impl Connect {
                     database.close().await;
                     return Ok(());
                 }
-                // Another worker may create the database at the same time.
+                // A worker of an earlier version may create them at the same time.
                 Err(_) if attempt < MIGRATION_ATTEMPTS => tokio::time::sleep(POLL).await,
                 Err(error) => return Err(DurableError::engine(error)),
             }
@@ -125,6 +171,11 @@ impl Connect {
         let separator = if self.url.contains('?') { '&' } else { '?' };
         format!("{}{separator}application_name={session}", self.url)
     }
+}
+
+/// Returns true for an error of the server with this code.
+fn has_code(error: &sqlx::Error, code: &str) -> bool {
+    error.as_database_error().and_then(|error| error.code()).as_deref() == Some(code)
 }
 
 async fn open(max_connections: u32, url: &str) -> Result<PgPool, DurableError> {

@@ -8,6 +8,11 @@ pub(crate) async fn hold(session: &mut PgConnection, name: &str) -> Result<(), s
     sqlx::query("SELECT pg_advisory_lock($1)").bind(key(name)).execute(session).await.map(drop)
 }
 
+/// Takes the lock of a name until the session ends, unless another session holds or shares it.
+pub(crate) async fn try_hold_session(session: &mut PgConnection, name: &str) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar("SELECT pg_try_advisory_lock($1)").bind(key(name)).fetch_one(session).await
+}
+
 /// Shares the lock of a name until the session ends.
 pub(crate) async fn share(session: &mut PgConnection, name: &str) -> Result<(), sqlx::Error> {
     sqlx::query("SELECT pg_advisory_lock_shared($1)").bind(key(name)).execute(session).await.map(drop)

@@ -21,6 +21,24 @@ async fn a_run_ends_although_its_worker_is_killed_and_never_comes_back() {
     assert_eq!(starts(&server, "repeatable"), expected.map(|(key, n)| (key.to_owned(), n)).into());
 }
 
+#[tokio::test]
+#[ignore = "needs a Postgres server"]
+async fn workers_that_start_together_create_the_tables_once() {
+    let server = Server::start();
+    let mut workers: Vec<Process> = (0..6).map(|_| Process::start(&server, "")).collect();
+
+    // From the first connection on, no slower worker sets the tables back.
+    drop(client(&server).await);
+    let connect = Connect::new(&server.url()).unwrap().application("fixture");
+    for _ in 0..60 {
+        if let Err(error) = Client::connect(&connect).await {
+            panic!("{error}");
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert!(!workers.iter_mut().any(Process::has_ended));
+}
+
 /// Kills the worker in the middle of a step, and starts another one.
 async fn interrupted(server: &Server, name: &str, options: &str) -> (Run, Process) {
     let mut first = Process::start(server, options);
