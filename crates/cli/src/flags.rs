@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use clap::{Arg, ArgAction, Command};
 use serde_json::Value;
 use toolkit::Tool;
+use toolkit::schema::child;
 
 use crate::options::{duration, json_switch, program_name, switch};
 use crate::shape::{Kind, Property, Shape, constraints};
@@ -141,8 +142,7 @@ impl Flag<'_> {
     /// Returns the id of the argument in clap, which differs from the options of `call`.
     pub(crate) fn id(&self) -> String {
         // A JSON Pointer, since it is unique for each path.
-        let keys = self.path.iter().map(|key| key.replace('~', "~0").replace('/', "~1"));
-        keys.map(|key| format!("/{key}")).collect()
+        self.path.iter().fold(String::new(), |pointer, key| child(&pointer, key))
     }
 
     /// Returns true if the property has a flag.

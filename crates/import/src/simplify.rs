@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::keywords::{Object, add, distinct, is_unconstrained, list, required, shown, stand_alone, texts, types};
 use crate::name;
-use crate::pointer::pointer;
+use crate::pointer::{child, pointer};
 
 /// Reduces a schema, whose type will be named `root`, to the keywords that `typify` supports well. Returns `None` if the
 /// schema is too large, and an error if it is invalid.
@@ -137,7 +137,7 @@ impl Simplifier<'_> {
             Some(Value::Object(given)) => {
                 // Sorted by name, since the order of `serde_json::Map` depends on its features.
                 for (name, property) in BTreeMap::from_iter(given) {
-                    let at = format!("{place}/properties/{}", name.replace('~', "~0").replace('/', "~1"));
+                    let at = child(&format!("{place}/properties"), name);
                     properties.insert(name.clone(), self.schema(property, &at)?);
                 }
             }

@@ -38,7 +38,7 @@ use self::budget::{Budget, TOTAL_STEPS, Undecided};
 use self::prove::{Document, Prover, STACK, Stack, accepts_all};
 use self::witness::witness;
 use super::dialect::Dialect;
-use super::excerpt::child;
+use super::pointer::child;
 use super::schema::Schema;
 use super::{equality, inline, walk};
 

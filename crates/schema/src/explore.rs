@@ -13,8 +13,8 @@ use std::ptr;
 
 use serde_json::{Map, Value};
 
-use super::excerpt::child;
 use super::plan::{ProbeOutcome, Request};
+use super::pointer::child;
 use super::{alias, example, walk};
 
 /// Reads the start of a text as a type, and returns what the type requests.

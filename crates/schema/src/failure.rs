@@ -8,7 +8,7 @@ use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use serde_json::Value;
 
-use super::excerpt::push_child;
+use super::pointer::push_child;
 
 /// A keyword that a part of a value does not satisfy.
 pub(super) struct Failure<'v> {

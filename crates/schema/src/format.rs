@@ -3,12 +3,12 @@
 
 use serde_json::Value;
 
+use super::pointer::tokens;
 use super::{example, walk};
 
 /// Describes the format that the schema gives the value at `pointer`, with an example.
 pub fn expected_at(schema: &Value, pointer: &str) -> Option<String> {
-    let mut tokens = pointer.split('/').skip(1).map(|token| token.replace("~1", "/").replace("~0", "~"));
-    let place = tokens.try_fold(schema, |place, token| inner(schema, place, &token, 0))?;
+    let place = tokens(pointer).try_fold(schema, |place, token| inner(schema, place, &token, 0))?;
     let format = format_of(schema, place, 0)?;
     let name = match format {
         "date" => "a date",

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::dialect::Dialect;
 use super::error::{MAX_DIAGNOSTICS, SchemaDiagnostic, SchemaErrorKind};
-use super::excerpt::child;
+use super::pointer::child;
 use super::reference::{Base, References, Target};
 use super::walk::Token;
 use super::{tagged, walk};

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
+use super::pointer::child;
 use super::walk;
 use super::walk::CONTAINERS;
 
@@ -175,8 +176,8 @@ impl<'a> Definitions<'a> {
             .iter()
             .filter_map(|container| Some((container, document.get(container)?.as_object()?)))
             .flat_map(|(container, named)| {
-                let pointer = move |name: &str| format!("/{container}/{}", name.replace('~', "~0").replace('/', "~1"));
-                named.iter().map(move |(name, schema)| (pointer(name), schema))
+                let container = child("", container);
+                named.iter().map(move |(name, schema)| (child(&container, name), schema))
             })
             .collect();
         let uses: BTreeMap<&str, BTreeSet<String>> = all

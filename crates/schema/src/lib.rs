@@ -60,7 +60,6 @@ mod failure;
 pub mod generate;
 mod graph;
 pub mod inline;
-mod pointer;
 mod reference;
 mod schema;
 mod tagged;
@@ -89,6 +88,8 @@ pub mod patterns;
 #[doc(hidden)]
 pub mod plan;
 #[doc(hidden)]
+pub mod pointer;
+#[doc(hidden)]
 pub mod portable;
 #[doc(hidden)]
 pub mod repair;
@@ -109,11 +110,13 @@ pub mod walk;
 #[doc(hidden)]
 pub use self::dialect::Dialect;
 #[doc(hidden)]
-pub use self::excerpt::{child, quoted, shown_id, shown_pointer};
+pub use self::excerpt::{quoted, shown_id, shown_pointer};
 #[doc(hidden)]
 pub use self::json::is_too_deep;
 #[doc(hidden)]
 pub use self::patterns::Matcher;
+#[doc(hidden)]
+pub use self::pointer::child;
 #[doc(hidden)]
 pub use self::violation::{Repairs, declared_pointer};
 

@@ -8,8 +8,9 @@ use jsonschema::{Keyword, PatternOptions, ValidationError, ValidationOptions};
 use serde_json::{Map, Value};
 
 use super::error::{MAX_DIAGNOSTICS, SchemaDiagnostic, SchemaErrorKind};
-use super::excerpt::{child, quoted};
+use super::excerpt::quoted;
 use super::graph::{Graph, Pattern};
+use super::pointer::child;
 #[cfg(feature = "jsonschema")]
 use crate::dialect::Dialect;
 #[cfg(not(feature = "jsonschema"))]

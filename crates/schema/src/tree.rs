@@ -10,9 +10,9 @@ use std::sync::LazyLock;
 
 use serde_json::{Number, Value};
 
-use super::excerpt::child;
 use super::json;
 use super::plan::{Held, Whole, read_located, read_tree};
+use super::pointer::child;
 
 #[derive(Debug)]
 pub struct Tree {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
+use super::pointer::child;
 pub use super::pointer::pointer;
 
 /// The keywords that contain definitions, in current and older drafts.
@@ -196,7 +197,7 @@ pub fn anchored<'a>(document: &'a Value, name: &str) -> Option<&'a Value> {
 /// Returns the reference to the definition `name` of `container`, which is `$defs` or `definitions`.
 pub fn reference(container: &str, name: &str) -> String {
     let mut reference = format!("#/{container}/");
-    for byte in name.replace('~', "~0").replace('/', "~1").bytes() {
+    for byte in child("", name)[1..].bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~$".contains(&byte) {
             reference.push(char::from(byte));
         } else {
@@ -290,10 +291,7 @@ pub(crate) fn remove_unused(document: &mut Value) {
         let Some(Value::Object(named)) = document.get_mut(container) else {
             continue;
         };
-        named.retain(|name, _| {
-            let name = name.replace('~', "~0").replace('/', "~1");
-            used.contains(&format!("/{container}/{name}"))
-        });
+        named.retain(|name, _| used.contains(&child(&child("", container), name)));
         if named.is_empty()
             && let Some(root) = document.as_object_mut()
         {

@@ -6,7 +6,7 @@ use http::StatusCode;
 use serde_json::Number;
 use toolkit::backend::BackendResponse;
 use toolkit::call::ErrorKind;
-use toolkit::schema::Violation;
+use toolkit::schema::{Violation, child};
 use toolkit::{Content, ToolError};
 
 use super::http::{Endpoint, Loss};
@@ -118,7 +118,7 @@ pub(super) fn rejection(
 fn violation(name: &str, rule: &str) -> Violation {
     let pointer = match name {
         "" => String::new(),
-        name => format!("/{}", cut(name).replace('~', "~0").replace('/', "~1")),
+        name => child("", &cut(name)),
     };
     // Messages of our own server begin with the pointer.
     let rule = cut(rule);

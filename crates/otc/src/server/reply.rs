@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use serde_json::json;
 use toolkit::call::ErrorKind;
+use toolkit::schema::pointer::tokens;
 use toolkit::{Content, RunResult, ToolError};
 
 use super::rejection::Rejection;
@@ -109,8 +110,7 @@ fn rejection(name: &str, error: &ToolError) -> Option<Rejection> {
         ErrorKind::InvalidArguments | ErrorKind::MalformedJson | ErrorKind::TooLarge => {
             let mut parameter_errors = BTreeMap::new();
             for violation in error.violations() {
-                let name = violation.pointer.split('/').nth(1).unwrap_or_default();
-                let name = name.replace("~1", "/").replace("~0", "~");
+                let name = tokens(&violation.pointer).next().unwrap_or_default().into_owned();
                 let text: &mut String = parameter_errors.entry(name).or_default();
                 let separator = if text.is_empty() { "" } else { "; " };
                 text.push_str(separator);

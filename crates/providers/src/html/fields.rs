@@ -1,11 +1,13 @@
 //! Schemas as tables: one row for each field, with nested fields collapsed below it, and a short description of its
 //! values.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde_json::Value;
 
 use super::escape::{prose, text};
+use toolkit_schema::pointer::last_token;
 use toolkit_schema::walk;
 
 /// The maximum depth of the tables. The JSON is easier to read below that.
@@ -243,8 +245,7 @@ pub(super) fn kind(schema: &Value) -> String {
 /// Returns the last segment of a reference, decoded: `Search Filter` for `#/$defs/Search%20Filter`.
 fn last_name(reference: &str) -> Option<String> {
     let pointer = walk::pointer(reference)?;
-    let last = pointer.rsplit('/').next().filter(|name| !name.is_empty())?;
-    Some(last.replace("~1", "/").replace("~0", "~"))
+    last_token(&pointer).map(Cow::into_owned)
 }
 
 /// Returns the values of a schema that accepts only listed values.

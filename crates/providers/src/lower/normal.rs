@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::keywords::Keywords;
+use toolkit_schema::pointer::last_token;
 use toolkit_schema::{child, walk};
 
 /// The maximum number of consecutive references that are followed from the root.
@@ -214,8 +215,7 @@ impl Hoist<'_> {
         if pointer.is_empty() && self.keeps_root {
             return "#".to_owned();
         }
-        let last = pointer.rsplit('/').next().filter(|last| !last.is_empty()).unwrap_or("root");
-        let base = last.replace("~1", "/").replace("~0", "~");
+        let base = last_token(&pointer).unwrap_or("root".into()).into_owned();
         walk::reference("$defs", &self.name_definition(pointer, &base))
     }
 }

@@ -10,6 +10,7 @@ use super::print::literal;
 use super::ty::{Comment, Detail, Node, Property, Type, remove_cycles};
 use crate::loss::{Effect, Loss, Side};
 use crate::lower::{are_disjoint, normalize_references};
+use toolkit_schema::pointer::last_token;
 use toolkit_schema::{child, walk};
 
 /// The maximum depth of a type. Schemas written by people are well below it.
@@ -68,8 +69,7 @@ pub(super) fn convert(schema: &Value, kinds: Kinds, side: Side, detail: Detail) 
 /// Returns the last segment of a reference.
 fn name(reference: &str) -> String {
     let pointer = walk::pointer(reference).unwrap_or_default();
-    let last = pointer.rsplit('/').next().filter(|last| !last.is_empty()).unwrap_or("root");
-    last.replace("~1", "/").replace("~0", "~")
+    last_token(&pointer).unwrap_or("root".into()).into_owned()
 }
 
 pub(super) struct Converter<'s> {

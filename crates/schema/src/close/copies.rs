@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::{Map, Value};
 
+use crate::pointer::{last_token, unescaped};
 use crate::walk;
 
 /// Allocates names for copies at their first reference, and queues the copies.
@@ -65,12 +66,9 @@ impl<'a> Copies<'a> {
             && let Some(own) = pointer.strip_prefix("/$defs/")
             && !own.contains('/')
         {
-            return own.replace("~1", "/").replace("~0", "~");
+            return unescaped(own).into_owned();
         }
-        let base = match pointer.rsplit('/').next() {
-            Some(last) if !last.is_empty() => last.replace("~1", "/").replace("~0", "~"),
-            _ => "root".to_owned(),
-        };
+        let base = last_token(pointer).unwrap_or("root".into());
         let mut name = format!("{base}{}", mode.suffix());
         let mut n = 1;
         while !self.names.insert(name.clone()) {

@@ -13,7 +13,7 @@ use super::number::{Number, integer};
 use super::object::{Branch, Object, Tag};
 use super::pattern::Pattern;
 use super::property::{ANY, NEVER, NodeId, Properties, Property};
-use crate::excerpt::child;
+use crate::pointer::child;
 use crate::walk;
 
 /// Compiles a schema to nodes and the id of its root, or returns the keyword that prevents a plan.

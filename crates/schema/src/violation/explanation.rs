@@ -14,8 +14,8 @@ use super::single::{
     MAX_LISTED, Violation, begun, not_one_of, outlined, push_json, push_list, push_quoted, repeatable, shorten_pointer,
     type_name, with_rule, wrong_type,
 };
-use crate::excerpt::child;
 use crate::failure::{Failure, Kind};
+use crate::pointer::child;
 use crate::suggest::suggest;
 
 /// The maximum number of violations. A value with a million invalid items must not take memory for as many violations.

@@ -1,9 +1,8 @@
 //! Resolution of an evaluation path to the schemas that it passes through.
 
-use std::borrow::Cow;
-
 use serde_json::Value;
 
+use crate::pointer::tokens;
 use crate::walk;
 
 /// Returns the schema nodes along an evaluation path, starting with the root. Follows `$ref`.
@@ -40,16 +39,6 @@ fn follow_path<'s>(root: &'s Value, evaluation_path: &str, mut visit: impl FnMut
 /// Returns the schema that a reference within the document points to.
 pub(super) fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
     walk::resolve(root, reference).or_else(|| walk::anchored(root, reference.strip_prefix('#')?))
-}
-
-/// Splits a JSON Pointer into its unescaped tokens.
-pub(super) fn tokens(pointer: &str) -> impl DoubleEndedIterator<Item = Cow<'_, str>> + Clone {
-    let escaped = pointer.contains('~');
-    let pointer = pointer.strip_prefix('/');
-    pointer.into_iter().flat_map(|tokens| tokens.split('/')).map(move |token| match escaped {
-        true => Cow::Owned(token.replace("~1", "/").replace("~0", "~")),
-        false => Cow::Borrowed(token),
-    })
 }
 
 /// Follows `$ref` to the schema it refers to.

@@ -8,9 +8,8 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::super::walk;
-use super::locate::tokens;
 use super::single::Violation;
-use crate::excerpt::child;
+use crate::pointer::{child, tokens};
 
 /// The replacement of a secret, and of an undeclared key inside one.
 const MASK: &str = "…";

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::excerpt::child;
 use crate::failure::{Failure, Kind};
+use crate::pointer::child;
 use crate::suggest::suggest;
 
 /// A single reason why a value does not match a schema.

@@ -7,9 +7,8 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::locate::tokens;
 use super::single::Violation;
-use crate::excerpt::child;
+use crate::pointer::{child, tokens};
 
 /// The maximum number of values that are searched for violations.
 const MAX_VALUES: usize = 20_000;

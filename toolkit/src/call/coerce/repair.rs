@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::{Change, Coercion};
 use toolkit_schema::plan::Whole;
+use toolkit_schema::pointer::unescaped;
 use toolkit_schema::tree::Tree;
 use toolkit_schema::{Violation, child};
 
@@ -71,9 +72,8 @@ fn remove(value: &mut Value, pointer: &str) -> bool {
     let Some((parent, key)) = pointer.rsplit_once('/') else {
         return false;
     };
-    let key = key.replace("~1", "/").replace("~0", "~");
     let parent = value.pointer_mut(parent).and_then(Value::as_object_mut);
-    parent.is_some_and(|object| object.remove(&key).is_some())
+    parent.is_some_and(|object| object.remove(&*unescaped(key)).is_some())
 }
 
 /// Converts `sent` to the JSON type `wanted`. `exact` is the text of a number that was rounded.

@@ -9,7 +9,7 @@ use super::super::error::PlanError;
 use super::super::node::Plan;
 use super::cursor::Cursor;
 use super::decimal::Held;
-use crate::excerpt::push_child;
+use crate::pointer::push_child;
 
 /// A number in JSON text.
 pub(crate) struct Spelled<'a> {
