@@ -39,6 +39,7 @@ fn each_rule_finds_its_defect() {
     for (rule, tools, place) in [
         (Rule::MissingDescription, vec![sound("search").description(" ")], "description"),
         (Rule::VagueDescription, vec![sound("search_notes").description("Search the notes.")], "description"),
+        (Rule::VagueDescription, vec![sound("search_notes").description("Retrieval.")], "description"),
         (Rule::UndescribedParameter, vec![described(json!({ "type": "string" }))], "inputSchema/properties/x"),
         (Rule::UntypedParameter, vec![described(json!({ "description": "Anything." }))], "inputSchema/properties/x"),
         (Rule::LongName, vec![sound(long)], "name"),
