@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 use toolkit::{Content, Dispatcher, Structured, catalog, tool};
-use toolkit_mcp::server::{App, Server};
+use toolkit_mcp_server::{App, Server};
 
 /// The revenue of a quarter.
 #[derive(Clone, Serialize, JsonSchema)]

@@ -4,7 +4,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use toolkit::{Dispatcher, catalog, tool};
 use toolkit_explorer::{Explorer, RecentCalls};
-use toolkit_mcp::server::Server;
+use toolkit_mcp_server::Server;
 
 /// Counts the words of a text.
 #[tool(namespace = "text", version = "1.0.0", read_only)]

@@ -4,8 +4,8 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use toolkit::backend::Backends;
 use toolkit::{Catalog, Dispatcher, catalog, tool};
-use toolkit_mcp::client::{Endpoint, McpBackend};
-use toolkit_mcp::server::Server;
+use toolkit_mcp_client::{Endpoint, McpBackend};
+use toolkit_mcp_server::Server;
 
 /// Counts the words of a text.
 #[tool(namespace = "text", version = "1.0.0", read_only)]

@@ -14,7 +14,7 @@ use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 use toolkit::Dispatcher;
-use toolkit_mcp::server::{Body, Server, Service};
+use toolkit_mcp_server::{Body, Server, Service};
 use tower_service::Service as _;
 
 static RUNTIME: LazyLock<Runtime> =

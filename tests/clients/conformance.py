@@ -13,7 +13,7 @@ from pathlib import Path
 #   tools-call-sampling: they need sampling or roots, which are deprecated. A tool asks the user only.
 # - input-required-result-non-tool-request: it needs a prompt.
 # - input-required-result-ignore-extra-params: it answers without the `requestState` that it received, which clients must
-#   return. `crates/mcp/tests/it/asking/rounds.rs` covers unknown keys.
+#   return. `crates/mcp-server/tests/it/asking/rounds.rs` covers unknown keys.
 BOTH = [
     "tools-list",
     "tools-call-simple-text",

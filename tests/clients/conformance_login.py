@@ -9,7 +9,7 @@ from pathlib import Path
 
 # The scenarios that are not here are not scored, with these reasons:
 # - client-credentials-basic: its context has no issuer, without which the client sends its secret nowhere.
-#   `crates/mcp/tests/it/oauth/client_credentials.rs` covers the grant.
+#   `crates/mcp-client/tests/it/oauth/client_credentials.rs` covers the grant.
 # - client-credentials-jwt, enterprise-managed-authorization, dpop, dpop-nonce, wif-jwt-bearer: extensions that the client
 #   does not have.
 # - 2025-03-26-oauth-endpoint-fallback: without any metadata, PKCE cannot be verified.

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use scraper::{ElementRef, Html, Selector};
 
-const CRATES: [&str; 14] = [
+const CRATES: [&str; 15] = [
     "toolkit",
     "toolkit_cli",
     "toolkit_code",
@@ -23,7 +23,8 @@ const CRATES: [&str; 14] = [
     "toolkit_durable",
     "toolkit_explorer",
     "toolkit_http",
-    "toolkit_mcp",
+    "toolkit_mcp_client",
+    "toolkit_mcp_server",
     "toolkit_nats",
     "toolkit_otc",
     "toolkit_providers",

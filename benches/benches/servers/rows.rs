@@ -36,7 +36,7 @@ pub(crate) fn http(revision: Revision) -> Vec<Row> {
         row("a handler of axum", "nothing", Program::This, "axum"),
         row("a socket of tokio, HTTP read by hand", "nothing", Program::This, "socket"),
         row("a handler of axum with `Dispatcher::call`", "in and out", Program::This, "axum-dispatcher"),
-        row("`toolkit-mcp`", "in and out", Program::This, "toolkit"),
+        row("`toolkit-mcp-server`", "in and out", Program::This, "toolkit"),
         row("rmcp 3.9.0, no macros, no router", "nothing", Program::This, "rmcp-bare"),
         row("rmcp 3.9.0, macros, one handler cloned", "nothing", Program::This, "rmcp-cloned"),
         row("rmcp 3.9.0, macros, as in its examples", "nothing", Program::This, "rmcp"),
@@ -57,7 +57,7 @@ pub(crate) fn pipe() -> Vec<Row> {
     let mut rows = vec![
         row("a loop over lines", "nothing", Program::This, "loop"),
         row("a loop over lines with `Dispatcher::call_sync`", "in and out", Program::This, "loop-dispatcher"),
-        row("`toolkit-mcp`", "in and out", Program::This, "toolkit"),
+        row("`toolkit-mcp-server`", "in and out", Program::This, "toolkit"),
         row("rmcp 3.9.0, no macros, no router", "nothing", Program::This, "rmcp-bare"),
         row("rmcp 3.9.0, macros", "nothing", Program::This, "rmcp"),
     ];

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use toolkit::{Dispatcher, tool};
-use toolkit_mcp::server::Server;
+use toolkit_mcp_server::Server;
 
 use crate::tools;
 

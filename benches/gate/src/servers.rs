@@ -6,7 +6,7 @@ mod http;
 mod pipe;
 
 use toolkit::{Catalog, Dispatcher};
-use toolkit_mcp::server::Server;
+use toolkit_mcp_server::Server;
 
 use self::http::Revision;
 use crate::limits::Limits;

@@ -94,7 +94,7 @@ fn servers(results: &Results) -> io::Result<String> {
     let table = results.table("HTTP, 2026-07-28")?;
     let bars = table.rows.iter().filter_map(|row| {
         let name = row.name.replace('`', "");
-        bar(table, row, &name, name == "toolkit-mcp", "ratio")
+        bar(table, row, &name, name == "toolkit-mcp-server", "ratio")
     });
     let bars = Bars {
         title: "A tool call at an MCP server over HTTP".to_owned(),

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tiktoken_rs::{CoreBPE, o200k_base};
 use toolkit::tool::{META_KEY, Namespace};
 use toolkit::{Catalog, Dispatcher, Manifest, Tool};
-use toolkit_mcp::server::Server;
+use toolkit_mcp_server::Server;
 
 /// Every n-th tool is searched.
 const EACH: usize = 8;

@@ -52,7 +52,7 @@ impl FormatCost {
         let tools = match name {
             #[cfg(feature = "mcp")]
             "search-tools" => {
-                let tools = toolkit_mcp::server::search_tools();
+                let tools = toolkit_mcp_server::search_tools();
                 costs(tools.iter().map(toolkit::Tool::to_mcp_json).collect(), &|idx, _| tools[idx].id().to_string())
             }
             #[cfg(feature = "otc")]

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use toolkit_mcp::client::{FileTokens, McpServers, OAuth};
+use toolkit_mcp_client::{FileTokens, McpServers, OAuth};
 
 use crate::options::program_name;
 

@@ -5,7 +5,7 @@ use toolkit::Catalog;
 use toolkit::backend::Backends;
 use toolkit::dispatch::DispatcherBuilder;
 #[cfg(feature = "mcp")]
-use toolkit_mcp::server::{Http, ServerBuilder};
+use toolkit_mcp_server::{Http, ServerBuilder};
 
 use crate::error::SetupError;
 use crate::package::{Package, given};

@@ -61,7 +61,7 @@ pub(crate) fn run(_: &ArgMatches) -> Result<Exit, CommandError> {
 pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, CommandError> {
     use std::time::Duration;
 
-    use toolkit_mcp::client::{Endpoint, fetch_status};
+    use toolkit_mcp_client::{Endpoint, fetch_status};
 
     use self::report::Report;
     use crate::{runtime, style, token};

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use toolkit::{Catalog, Tool};
-use toolkit_mcp::server::{ListedTool, Listing, RouteRequest};
+use toolkit_mcp_server::{ListedTool, Listing, RouteRequest};
 use toolkit_providers::cost::{Cost, Estimate};
 use toolkit_providers::html::{Page, document};
 

@@ -7,7 +7,7 @@ use http::header::{self, HeaderName, HeaderValue};
 use http::{Method, Response, StatusCode};
 use serde_json::json;
 use toolkit::dispatch::BoxFuture;
-use toolkit_mcp::server::{Admission, Body, Route, RouteRequest};
+use toolkit_mcp_server::{Admission, Body, Route, RouteRequest};
 
 use crate::assets::{self, Version};
 use crate::catalog::{Entries, details, export};
@@ -36,7 +36,7 @@ const HTML: &str = "text/html; charset=utf-8";
 /// use toolkit_explorer::Explorer;
 /// use tower_service::Service as _;
 /// # use toolkit::{Catalog, Dispatcher};
-/// # use toolkit_mcp::server::Server;
+/// # use toolkit_mcp_server::Server;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, Response, StatusCode};
-use toolkit_mcp::server::Body;
+use toolkit_mcp_server::Body;
 
 /// The content security policy of the page. Its scripts and styles are files of this server, and no string becomes markup
 /// or code. Images and audio in results are data.

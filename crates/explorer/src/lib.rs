@@ -1,6 +1,6 @@
 //! A page beside an MCP server, on which a person reads, searches and tries its tools and watches the calls of others.
 //!
-//! [`Explorer`] is a [`Route`](toolkit_mcp::server::Route) of the server: it is served at `/explorer` of the same port,
+//! [`Explorer`] is a [`Route`](toolkit_mcp_server::Route) of the server: it is served at `/explorer` of the same port,
 //! behind the same checks of host, origin, rate and token as the endpoint. The page itself is an MCP client of that
 //! endpoint, so that filters, limits, scopes and approvals apply to it. [`RecentCalls`] is a layer of the dispatcher, which
 //! records the calls that the page shows.
@@ -8,7 +8,7 @@
 //! ```no_run,standalone_crate
 //! use toolkit::{Catalog, Dispatcher};
 //! use toolkit_explorer::{Explorer, RecentCalls};
-//! use toolkit_mcp::server::Server;
+//! use toolkit_mcp_server::Server;
 //!
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 //! let calls = RecentCalls::new();
@@ -23,7 +23,7 @@
 //! # Security
 //!
 //! - At an address that other machines can reach, the server does not start without a token, even with
-//!   [`Http::allow_unauthenticated`](toolkit_mcp::server::Http::allow_unauthenticated).
+//!   [`Http::allow_unauthenticated`](toolkit_mcp_server::Http::allow_unauthenticated).
 //! - The files of the page are public; all data needs the token. The page keeps it in memory.
 //! - A content security policy allows the scripts of the page and nothing else: no inline script, no markup from strings
 //!   (trusted types), no other origin. The page writes texts of tools only as text.

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::broadcast;
-use toolkit_mcp::server::Caller;
+use toolkit_mcp_server::Caller;
 
 use self::record::Record;
 

@@ -1,7 +1,8 @@
-//! The base of the servers and clients of `toolkit-mcp`, `toolkit-otc`, `toolkit-code` and `toolkit-nats`.
+//! The base of the servers and clients of `toolkit-mcp-server`, `toolkit-mcp-client`, `toolkit-otc`, `toolkit-code` and
+//! `toolkit-nats`.
 //!
-//! This crate is an implementation detail of the four and has no stable API. Programs with tools use those crates, and meet
-//! only [`Limits`] and [`TrustedProxies`] of this one.
+//! This crate is an implementation detail of the five and has no stable API. Programs with tools use those crates, and
+//! meet only [`Limits`] and [`TrustedProxies`] of this one.
 //!
 //! With the feature `server`:
 //!

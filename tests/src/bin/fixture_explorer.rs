@@ -25,7 +25,7 @@ use toolkit::dispatch::Call;
 use toolkit::resource::{Resource, ResourceSet};
 use toolkit::{Arguments, Catalog, Chunks, Content, Context, Dispatcher, RunResult, Tool, ToolError, tool};
 use toolkit_explorer::{Explorer, RecentCalls};
-use toolkit_mcp::server::{Caller, Server, TokenError, Verify};
+use toolkit_mcp_server::{Caller, Server, TokenError, Verify};
 use tower::{Service, ServiceExt as _};
 
 #[tokio::main]

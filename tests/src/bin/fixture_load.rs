@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use toolkit::{Catalog, Context, Dispatcher, tool};
 use toolkit_http::ShutdownSignals;
-use toolkit_mcp::server::Server;
+use toolkit_mcp_server::Server;
 use toolkit_otc::Auth;
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;

@@ -1,8 +1,9 @@
-//! The server that `toolkit-mcp` is tested with. `serve` and `call` are the commands of the command line of these names.
+//! The server that `toolkit-mcp-server` is tested with. `serve` and `call` are the commands of the command line of these
+//! names.
 
 use std::process::ExitCode;
 
-#[path = "../../../crates/mcp/tests/programs/fixture_mcp/main.rs"]
+#[path = "../../../crates/mcp-server/tests/programs/fixture_mcp/main.rs"]
 mod server;
 
 fn main() -> ExitCode {

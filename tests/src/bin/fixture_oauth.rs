@@ -4,7 +4,7 @@ use std::error::Error;
 use std::sync::Mutex;
 
 use toolkit::{Catalog, Context, Dispatcher, tool};
-use toolkit_mcp::server::{Caller, Jwt, Request, Server};
+use toolkit_mcp_server::{Caller, Jwt, Request, Server};
 
 /// The lines of all callers.
 type Notes = Mutex<Vec<String>>;

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write};
 use http::{Request, Response};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
-use toolkit_mcp::server::{Body, Server, Service};
+use toolkit_mcp_server::{Body, Server, Service};
 use tower::ServiceExt;
 
 use crate::official::assert_official;

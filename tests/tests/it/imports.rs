@@ -6,7 +6,7 @@ use serde_json::json;
 use toolkit::backend::Backends;
 use toolkit::call::{CancelToken, ErrorKind};
 use toolkit::{Catalog, Context, Dispatcher};
-use toolkit_mcp::client::McpBackend;
+use toolkit_mcp_client::McpBackend;
 
 toolkit::import!(mod fixture = "manifests/fixture.json");
 

@@ -14,7 +14,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
-use toolkit_mcp::server::Server;
+use toolkit_mcp_server::Server;
 
 use super::IN_FLIGHT;
 use super::answer::answered;

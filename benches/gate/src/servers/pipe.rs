@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::sync::{Arc, Condvar, Mutex};
 
 use tokio::runtime::Builder;
-use toolkit_mcp::server::Server;
+use toolkit_mcp_server::Server;
 
 use super::IN_FLIGHT;
 use super::answer::answered;

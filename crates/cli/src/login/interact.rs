@@ -4,7 +4,7 @@ use std::io::{BufRead, Read, Write};
 use std::time::Duration;
 
 use tokio::time::timeout;
-use toolkit_mcp::client::{Endpoint, OAuthError};
+use toolkit_mcp_client::{Endpoint, OAuthError};
 
 use super::server::failed;
 use crate::error::CommandError;

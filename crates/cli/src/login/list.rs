@@ -6,7 +6,7 @@ use std::time::UNIX_EPOCH;
 use clap::ArgMatches;
 use serde_json::{Value, json};
 use toolkit::backend::Backend as _;
-use toolkit_mcp::client::{CredentialSource, Endpoint, LoginState, OAuthError};
+use toolkit_mcp_client::{CredentialSource, Endpoint, LoginState, OAuthError};
 
 use super::server::configured;
 use crate::error::CommandError;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::ArgMatches;
 use toolkit::backend::Backend as _;
-use toolkit_mcp::client::{CredentialSource, Endpoint, McpBackend, McpServers};
+use toolkit_mcp_client::{CredentialSource, Endpoint, McpBackend, McpServers};
 
 use crate::error::CommandError;
 use crate::exit::Exit;

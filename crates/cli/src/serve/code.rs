@@ -9,7 +9,7 @@ use toolkit::Tool;
 use toolkit::backend::Backends;
 use toolkit_code::gateway::Direct;
 use toolkit_code::{CodeMode, RunCode};
-use toolkit_mcp::server::{Filter, Proxy, Rule, Server};
+use toolkit_mcp_server::{Filter, Proxy, Rule, Server};
 #[cfg(feature = "proxy")]
 use toolkit_search::Fingerprint;
 

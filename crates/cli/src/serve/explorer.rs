@@ -3,7 +3,7 @@
 use clap::ArgMatches;
 use toolkit::dispatch::DispatcherBuilder;
 use toolkit_explorer::{Explorer, RecentCalls};
-use toolkit_mcp::server::Http;
+use toolkit_mcp_server::Http;
 
 use crate::options::program_name;
 

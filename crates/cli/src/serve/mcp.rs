@@ -8,7 +8,7 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 use toolkit::backend::Routes;
 use toolkit::{Catalog, Dispatcher};
-use toolkit_mcp::server::{Filter, Http, HttpError, Rule, ServeError, Server, ServerBuilder, StateKey, TaskDirectory};
+use toolkit_mcp_server::{Filter, Http, HttpError, Rule, ServeError, Server, ServerBuilder, StateKey, TaskDirectory};
 
 #[cfg(feature = "code")]
 use super::code;

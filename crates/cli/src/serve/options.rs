@@ -55,7 +55,7 @@ fn mcp() -> Vec<Arg> {
     let rule = |name: &'static str| {
         let rule = Arg::new(name).long(name).value_name("RULE").action(ArgAction::Append);
         #[cfg(feature = "mcp")]
-        let rule = rule.value_parser(value_parser!(toolkit_mcp::server::Rule));
+        let rule = rule.value_parser(value_parser!(toolkit_mcp_server::Rule));
         rule
     };
     #[cfg(feature = "proxy")]

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::Serialize;
 use toolkit::Arguments;
 use toolkit::dispatch::Call;
-use toolkit_mcp::server::{Caller, Request};
+use toolkit_mcp_server::{Caller, Request};
 
 /// The size of recorded arguments, in bytes.
 const MAX_ARGUMENTS: usize = 4 << 10;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use toolkit::call::BoxFuture;
 use toolkit::{Dispatcher, ToolError, catalog, tool};
 use toolkit_explorer::{Explorer, RecentCalls};
-use toolkit_mcp::server::{Body, Caller, Http, Server, Service, TokenError, Verify};
+use toolkit_mcp_server::{Body, Caller, Http, Server, Service, TokenError, Verify};
 use tower::ServiceExt as _;
 
 /// Adds two integers.

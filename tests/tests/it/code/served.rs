@@ -10,7 +10,7 @@ use toolkit::dispatch::BoxFuture;
 use toolkit::{Context, Dispatcher, ToolError, catalog, tool};
 use toolkit_code::sandbox::Inline;
 use toolkit_code::{CodeMode, RunCode};
-use toolkit_mcp::server::{Caller, Filter, Proxy, Rule, Server, ServerBuilder, StateKey, TokenError, Verify};
+use toolkit_mcp_server::{Caller, Filter, Proxy, Rule, Server, ServerBuilder, StateKey, TokenError, Verify};
 
 #[derive(Clone, Default)]
 pub struct Log(Arc<Mutex<Vec<String>>>);

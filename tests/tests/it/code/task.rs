@@ -10,7 +10,7 @@ use toolkit::backend::{Backends, Collected, LocalBackend};
 use toolkit::{Catalog, Dispatcher, Manifest, ToolError};
 use toolkit_code::sandbox::Inline;
 use toolkit_code::{CodeMode, RunCode};
-use toolkit_mcp::server::{Filter, Proxy, Rule, Server};
+use toolkit_mcp_server::{Filter, Proxy, Rule, Server};
 
 /// The comments that were written to the page.
 type Written = Arc<Mutex<Vec<String>>>;

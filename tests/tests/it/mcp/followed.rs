@@ -12,7 +12,7 @@ use tokio::process::{Child, Command};
 use toolkit::Dispatcher;
 use toolkit::backend::Backend;
 use toolkit::call::ErrorKind;
-use toolkit_mcp::client::{McpBackend, Program};
+use toolkit_mcp_client::{McpBackend, Program};
 
 /// A proxy for a peer whose list is a file, with this process as its client.
 struct Proxied {

@@ -7,7 +7,7 @@ use serde_json::json;
 use test_support::backends::{call, dispatcher, in_the_end, until};
 use toolkit::backend::Backend;
 use toolkit::call::ErrorKind;
-use toolkit_mcp::client::{McpBackend, Program};
+use toolkit_mcp_client::{McpBackend, Program};
 
 /// A program of tools, with the servers of this configuration behind it.
 fn proxy(name: &str, servers: &serde_json::Value) -> (McpBackend, PathBuf) {

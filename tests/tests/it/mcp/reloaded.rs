@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use test_support::backends::{collected, in_the_end};
 use toolkit::backend::Backend;
-use toolkit_mcp::client::{Endpoint, McpBackend};
+use toolkit_mcp_client::{Endpoint, McpBackend};
 
 use super::operated::{Operated, peer, until};
 

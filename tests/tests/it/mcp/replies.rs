@@ -5,7 +5,7 @@ use toolkit::backend::Backends;
 use toolkit::catalog::Naming;
 use toolkit::mcp::Revision;
 use toolkit::{Dispatcher, catalog, tool};
-use toolkit_mcp::client::{McpBackend, Program};
+use toolkit_mcp_client::{McpBackend, Program};
 use toolkit_providers::anthropic::{MESSAGES, Options, tools};
 
 /// Adds two numbers.

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
 use serde_json::json;
-use toolkit_mcp::client::{Endpoint, McpBackend, Program};
+use toolkit_mcp_client::{Endpoint, McpBackend, Program};
 
 use super::*;
 

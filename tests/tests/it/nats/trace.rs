@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use serde_json::json;
 use toolkit::Context;
 use toolkit::call::TraceContext;
-use toolkit_mcp::client::{Endpoint, McpBackend};
+use toolkit_mcp_client::{Endpoint, McpBackend};
 
 use super::*;
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolkit::backend::Backends;
-use toolkit_mcp::client::{ConfiguredServers, McpServers};
-use toolkit_mcp::server::{LeftOut, Proxy};
+use toolkit_mcp_client::{ConfiguredServers, McpServers};
+use toolkit_mcp_server::{LeftOut, Proxy};
 
 use super::reporter;
 use crate::logins::Logins;
@@ -108,7 +108,7 @@ impl Configured {
         }
     }
 
-    fn apply(&mut self, servers: McpServers) -> toolkit_mcp::client::ServerChanges {
+    fn apply(&mut self, servers: McpServers) -> toolkit_mcp_client::ServerChanges {
         reporter::report_configuration(&servers);
         self.errors = servers.rejected().map(ToString::to_string).collect();
         let changes = self.servers.apply(servers);

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::error::Error as _;
 use std::io::Write;
 
-use toolkit_mcp::client::{McpServers, ServerChanges};
-use toolkit_mcp::server::LeftOut;
+use toolkit_mcp_client::{McpServers, ServerChanges};
+use toolkit_mcp_server::LeftOut;
 
 use crate::style::{self, printable};
 

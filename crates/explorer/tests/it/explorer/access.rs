@@ -1,7 +1,7 @@
 //! Who may request the page and its data.
 
 use toolkit_explorer::Explorer;
-use toolkit_mcp::server::{HttpError, Service};
+use toolkit_mcp_server::{HttpError, Service};
 
 use crate::explorer::{Users, get, http, send, server, service};
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolkit::{Chunks, Context, Dispatcher, catalog, tool};
-use toolkit_mcp::server::Server;
+use toolkit_mcp_server::Server;
 
 use crate::explorer::send;
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use toolkit::{Catalog, Dispatcher, Tool};
 use toolkit_explorer::Explorer;
-use toolkit_mcp::server::Server;
+use toolkit_mcp_server::Server;
 
 use crate::explorer::{get, service};
 

@@ -3,7 +3,7 @@
 use serde_json::json;
 use toolkit::{Dispatcher, catalog};
 use toolkit_explorer::{Explorer, RecentCalls};
-use toolkit_mcp::server::Server;
+use toolkit_mcp_server::Server;
 
 use crate::explorer::{Users, call, events_of, get, http, service};
 

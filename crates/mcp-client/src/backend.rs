@@ -1,0 +1,299 @@
+//! A server as a backend.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+use toolkit::backend::{Backend, BackendCall, BackendResponse, BackendStatus, OfferedTools};
+use toolkit::dispatch::BoxFuture;
+use toolkit::resource::{Resource, ResourceChanges, ResourceContents, ResourceTemplate, ResourceWatch, Resources};
+use toolkit::tool::BackendKind;
+use toolkit::{Context, ToolError};
+
+use super::endpoint::Endpoint;
+use super::link::Link;
+use super::program::Program;
+use super::remote::{Limits, Remote, Target};
+use super::{call, list, resources};
+
+/// An MCP server as a [`Backend`].
+///
+/// It connects on the first use, or with [`Backend::start`]. If the connection is lost, running calls fail with
+/// [`ErrorKind::OutcomeUnknown`](toolkit::call::ErrorKind::OutcomeUnknown) and the next call reconnects, with exponential
+/// backoff. A call waits at most five seconds for a server that is being restarted, and then fails with
+/// [`ErrorKind::Unavailable`](toolkit::call::ErrorKind::Unavailable). Meanwhile the tools stay in the catalog, for the time set with
+/// [`Backends::with_grace`](toolkit::backend::Backends::with_grace).
+///
+/// Over HTTP, any response ends its request; the error has the status, `Retry-After` and the text of the server. Requests
+/// that an HTTP server refuses because it has lost the session are sent again in a new one. After a request without a
+/// response, the client checks that the server still responds, and otherwise reconnects.
+///
+/// A call that runs as a task outlives the connection: if that is lost, the client reconnects and waits for the result. In
+/// revision 2025-11-25 the client requests a task for each tool that supports them, and later the server decides.
+///
+/// Clones share the server, so a host can keep one and register another. Dropping the last clone closes the connection
+/// and ends the process, as [`Backend::stop`] does.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use toolkit_mcp_client::{Endpoint, McpBackend, Program};
+///
+/// # fn main() -> Result<(), toolkit_mcp_client::EndpointError> {
+/// let files = McpBackend::stdio("files", Program::new("npx").args(["-y", "@acme/files"]))
+///     .start_timeout(Duration::from_secs(60))
+///     .trusted();
+/// let search = McpBackend::http("search", Endpoint::new("https://example.com/mcp")?)
+///     .timeout(Duration::from_secs(20))
+///     .max_message_bytes(1 << 20)
+///     .max_concurrent_calls(4)
+///     .max_tools(100);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct McpBackend {
+    link: Arc<Link>,
+    is_trusted: bool,
+}
+
+impl McpBackend {
+    /// Creates a backend for a program, which is started on demand and reached over its stdin and stdout.
+    #[must_use]
+    pub fn stdio(name: &str, program: impl Into<Program>) -> Self {
+        Self::new(name, Target::Stdio(program.into()))
+    }
+
+    /// Creates a backend for a server that is reached over Streamable HTTP.
+    #[must_use]
+    pub fn http(name: &str, endpoint: Endpoint) -> Self {
+        Self::new(name, Target::Http(endpoint))
+    }
+
+    fn new(name: &str, target: Target) -> Self {
+        let remote = Remote {
+            name: name.into(),
+            target: Arc::new(target),
+            limits: Limits::default(),
+            may_ask: false,
+            resources: ResourceChanges::new(),
+        };
+        Self { link: Arc::new(Link::new(remote)), is_trusted: false }
+    }
+
+    /// Trusts the annotations, tags and timeouts of the server's tools, such as `readOnlyHint`; see
+    /// [`Backend::is_trusted`]. Use it only for servers whose code you have reviewed.
+    #[must_use]
+    pub fn trusted(self) -> Self {
+        Self { is_trusted: true, ..self }
+    }
+
+    /// Allows the server to ask the users of calls, by forms and URLs ([`Context::ask_question`]). A user reads the name
+    /// of the server before each question.
+    ///
+    /// A server of a revision before 2026-07-28 does not state which call a question belongs to, unless the call runs as a
+    /// task. So that it cannot reach the user of another call, the question is rejected if several calls are running on
+    /// the connection, or one has ended without a response in the last five minutes. By default, the client declares that
+    /// it cannot ask.
+    ///
+    /// [`Context::ask_question`]: toolkit::Context::ask_question
+    #[must_use]
+    pub fn may_ask(self) -> Self {
+        self.with_may_ask(true)
+    }
+
+    pub(super) fn with_may_ask(self, may_ask: bool) -> Self {
+        let remote = Remote { may_ask, ..self.link.remote().clone() };
+        Self { link: Arc::new(Link::new(remote)), ..self }
+    }
+
+    /// Sets the timeout of a call, also of one that runs as a task. The limits of the dispatcher apply too. Default: 5
+    /// minutes.
+    #[must_use]
+    pub fn timeout(self, limit: Duration) -> Self {
+        self.limited(|limits| limits.call = limit)
+    }
+
+    /// Sets the timeout of connecting, of listing a page of tools, and of a request about a task. Default: 30 s.
+    #[must_use]
+    pub fn start_timeout(self, limit: Duration) -> Self {
+        self.limited(|limits| limits.start = limit)
+    }
+
+    /// Sets the maximum size of a message of the server, in bytes. Over HTTP it cannot exceed the default. Default: 16
+    /// MiB.
+    #[must_use]
+    pub fn max_message_bytes(self, n_bytes: usize) -> Self {
+        self.limited(|limits| limits.message_bytes = n_bytes)
+    }
+
+    /// Sets the maximum size of a result, in bytes of JSON. A larger result becomes an error of kind
+    /// [`ErrorKind::ResultTooLarge`](toolkit::call::ErrorKind::ResultTooLarge). Default: the maximum size of a message.
+    #[must_use]
+    pub fn max_result_bytes(self, n_bytes: usize) -> Self {
+        self.limited(|limits| limits.result_bytes = n_bytes)
+    }
+
+    /// Sets the maximum number of concurrent calls. Further calls wait, at most for the timeout of a call, and
+    /// then fail with [`ErrorKind::Overloaded`](toolkit::call::ErrorKind::Overloaded). Default: no limit.
+    #[must_use]
+    pub fn max_concurrent_calls(self, n_calls: usize) -> Self {
+        self.limited(|limits| limits.calls = n_calls.clamp(1, Semaphore::MAX_PERMITS))
+    }
+
+    /// Sets the maximum number of tools that the server may list. Default: 10,000.
+    #[must_use]
+    pub fn max_tools(self, n_tools: usize) -> Self {
+        self.limited(|limits| limits.tools = n_tools)
+    }
+
+    /// Returns the address of the server, or `None` for a program.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit_mcp_client::{Endpoint, McpBackend};
+    ///
+    /// # fn main() -> Result<(), toolkit_mcp_client::EndpointError> {
+    /// assert!(McpBackend::http("search", Endpoint::new("https://example.com/mcp")?).endpoint().is_some());
+    /// assert!(McpBackend::stdio("time", "uvx").endpoint().is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn endpoint(&self) -> Option<&Endpoint> {
+        match &*self.link.remote().target {
+            Target::Http(endpoint) => Some(endpoint),
+            Target::Stdio(_) => None,
+        }
+    }
+
+    /// Changes the address of the server and uses a new connection.
+    #[cfg(feature = "oauth")]
+    pub(super) fn with_endpoint(self, change: impl FnOnce(Endpoint) -> Endpoint) -> Self {
+        let Some(endpoint) = self.endpoint().cloned() else {
+            return self;
+        };
+        let remote = Remote { target: Arc::new(Target::Http(change(endpoint))), ..self.link.remote().clone() };
+        Self { link: Arc::new(Link::new(remote)), ..self }
+    }
+
+    /// Returns true if the server would be started or reached in the same way, with the same limits and trust.
+    pub(super) fn is_configured_like(&self, other: &Self) -> bool {
+        let (ours, theirs) = (self.link.remote(), other.link.remote());
+        self.is_trusted == other.is_trusted
+            && ours.may_ask == theirs.may_ask
+            && ours.limits == theirs.limits
+            && ours.target.is_same(&theirs.target)
+    }
+
+    /// Changes the limits and uses a new connection, since existing clones may have other limits.
+    fn limited(self, change: impl FnOnce(&mut Limits)) -> Self {
+        let mut remote = self.link.remote().clone();
+        change(&mut remote.limits);
+        Self { link: Arc::new(Link::new(remote)), ..self }
+    }
+}
+
+impl Backend for McpBackend {
+    fn name(&self) -> &str {
+        &self.link.remote().name
+    }
+
+    fn kind(&self) -> BackendKind {
+        BackendKind::Mcp
+    }
+
+    fn is_trusted(&self) -> bool {
+        self.is_trusted
+    }
+
+    fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {
+        Box::pin(self.link.listing(list::offers(&self.link)))
+    }
+
+    /// Waits until the tools may have changed since they were last listed: the server has announced it, or the
+    /// connection was lost or restored. While the server cannot be listed, it reconnects with exponential backoff.
+    fn changed(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.link.changed())
+    }
+
+    fn call<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>> {
+        Box::pin(call::run(&self.link, call))
+    }
+
+    fn resources(&self) -> Option<&dyn Resources> {
+        Some(self)
+    }
+
+    fn start(&self) -> BoxFuture<'_, Result<(), ToolError>> {
+        Box::pin(self.link.start())
+    }
+
+    fn stop(&self) -> BoxFuture<'_, Result<(), ToolError>> {
+        Box::pin(async {
+            self.link.stop().await;
+            Ok(())
+        })
+    }
+
+    fn health(&self) -> BoxFuture<'_, Result<(), ToolError>> {
+        Box::pin(list::probe(&self.link))
+    }
+
+    /// Returns the state of the connection as of the last message. The loss of an HTTP connection is noticed by the
+    /// next request. A server that does not respond is not ready.
+    fn status(&self) -> BackendStatus {
+        self.link.status()
+    }
+}
+
+/// The resources of the server, if it has declared some. What it reports about them is untrusted: at most 10,000
+/// resources are listed, and the size of a message bounds that of their contents.
+impl Resources for McpBackend {
+    fn list<'a>(&'a self, _: &'a Context) -> BoxFuture<'a, Result<Vec<Resource>, ToolError>> {
+        Box::pin(resources::list(&self.link))
+    }
+
+    fn templates<'a>(&'a self, _: &'a Context) -> BoxFuture<'a, Result<Vec<ResourceTemplate>, ToolError>> {
+        Box::pin(resources::templates(&self.link))
+    }
+
+    fn read<'a>(
+        &'a self,
+        uri: &'a str,
+        context: &'a Context,
+    ) -> BoxFuture<'a, Result<Option<Vec<ResourceContents>>, ToolError>> {
+        Box::pin(resources::read(&self.link, uri, context))
+    }
+
+    /// Subscribes at the server, once for all watches of the resource and on each new connection. At most 1,000 resources
+    /// of a server are watched.
+    fn watch<'a>(&'a self, uri: &'a str, _: &'a Context) -> BoxFuture<'a, Result<ResourceWatch, ToolError>> {
+        Box::pin(resources::watch(&self.link, uri))
+    }
+
+    fn changes(&self) -> Option<&ResourceChanges> {
+        Some(&self.link.remote().resources)
+    }
+}
+
+/// The name of the server for error messages. Models read these, so they do not contain its address.
+impl fmt::Display for McpBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.link.remote().fmt(f)
+    }
+}
+
+impl fmt::Debug for McpBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let remote = self.link.remote();
+        let target: &dyn fmt::Debug = match &*remote.target {
+            Target::Stdio(program) => program,
+            Target::Http(endpoint) => endpoint,
+        };
+        f.debug_struct("McpBackend").field("name", &remote.name).field("target", target).finish_non_exhaustive()
+    }
+}

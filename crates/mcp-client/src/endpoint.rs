@@ -1,0 +1,322 @@
+//! The address of a server that is reached over HTTP, and its credentials.
+
+use std::fmt;
+use std::sync::Arc;
+
+#[cfg(feature = "oauth")]
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Url};
+use toolkit::call::SecretString;
+use toolkit_http::Authorities;
+
+use super::authorizer::{Authorizer, connect_locally, is_local};
+#[cfg(feature = "oauth")]
+use super::oauth::{Login, LoginState, Logins, OAuth, OAuthError};
+
+/// The address of a server that is reached over HTTP, and its credentials.
+///
+/// TLS certificates are verified with the platform's certificate store; on Linux, the environment variable
+/// `SSL_CERT_FILE` selects another file. [`Endpoint::trust`] adds certificate authorities. Redirects are followed only
+/// within the same origin, so that credentials are not sent elsewhere.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_mcp_client::{Endpoint, McpBackend};
+///
+/// # fn main() -> Result<(), toolkit_mcp_client::EndpointError> {
+/// let endpoint = Endpoint::new("https://example.com/mcp")?
+///     .header("x-region", "eu")?
+///     .bearer("s3cr3t".to_owned().into());
+/// let backend = McpBackend::http("search", endpoint);
+/// assert!(Endpoint::new("ftp://example.com").is_err());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Endpoint {
+    pub(super) url: Url,
+    pub(super) headers: HeaderMap,
+    pub(super) token: Option<SecretString>,
+    pub(super) authorities: Authorities,
+    #[cfg(feature = "oauth")]
+    pub(super) logins: Option<Logins>,
+}
+
+/// The headers that the transport sets.
+const RESERVED: &[&str] = &["accept", "content-type", "content-length", "host", "last-event-id", "transfer-encoding"];
+
+const MAX_REDIRECTS: usize = 5;
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+impl Endpoint {
+    /// Creates an endpoint for the server at `url`, such as `https://example.com/mcp`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if `url` is not a URL with the scheme `https` or `http`, or contains a password.
+    pub fn new(url: &str) -> Result<Self, EndpointError> {
+        let url = Url::parse(url).map_err(|error| EndpointError(format!("`url` is not a URL: {error}")))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(EndpointError("`url` must begin with `https://` or `http://`".to_owned()));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(EndpointError("`url` must not contain a password; use a header or a token".to_owned()));
+        }
+        Ok(Self {
+            url,
+            headers: HeaderMap::new(),
+            token: None,
+            authorities: Authorities::platform(),
+            #[cfg(feature = "oauth")]
+            logins: None,
+        })
+    }
+
+    /// Sets a header that is sent with each request.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the name or the value is not valid in a header, or the protocol reserves the name.
+    pub fn header(mut self, name: &str, value: &str) -> Result<Self, EndpointError> {
+        let invalid = |reason: &str| EndpointError(format!("the header `{}` {reason}", name.escape_debug()));
+        let header = HeaderName::try_from(name).map_err(|_| invalid("has an invalid name"))?;
+        if RESERVED.contains(&header.as_str()) || header.as_str().starts_with("mcp-") {
+            return Err(invalid("is reserved by the protocol"));
+        }
+        // The error must not contain the value, which may be a secret.
+        let mut value = HeaderValue::try_from(value).map_err(|_| invalid("has a value with invalid characters"))?;
+        value.set_sensitive(true);
+        self.headers.insert(header, value);
+        Ok(self)
+    }
+
+    /// Sets a bearer token that is sent with each request: `Authorization: Bearer …`.
+    #[must_use]
+    pub fn bearer(mut self, token: SecretString) -> Self {
+        self.token = Some(token);
+        self
+    }
+
+    /// Trusts the certificate authorities in a PEM file, given as text, in addition to those of the platform.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the text has no certificate, or a malformed one.
+    pub fn trust(mut self, pem: &str) -> Result<Self, EndpointError> {
+        self.authorities.add_pem(pem).map_err(|invalid| EndpointError(invalid.to_string()))?;
+        Ok(self)
+    }
+
+    /// Compares addresses and credentials. Endpoints of configuration files, which are compared, have no certificate
+    /// authorities of their own.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let token = |endpoint: &Self| endpoint.token.as_ref().map(|token| token.expose().to_owned());
+        let is_same = self.url == other.url && self.headers == other.headers && token(self) == token(other);
+        #[cfg(feature = "oauth")]
+        let is_same = is_same && self.logs_in_like(other);
+        is_same
+    }
+
+    /// Returns the source of access tokens, if the server requires a login.
+    pub(super) fn authorizer(&self) -> Result<Option<Arc<dyn Authorizer>>, BoxError> {
+        #[cfg(feature = "oauth")]
+        if let Some(logins) = &self.logins {
+            return Ok(Some(logins.authorizer(&self.url, &self.authorities)?));
+        }
+        Ok(None)
+    }
+
+    pub(super) fn client(&self) -> Result<Client, BoxError> {
+        let tls = match self.url.scheme() {
+            "https" => self.authorities.tls()?,
+            _ => Authorities::no_tls()?,
+        };
+        let same_host = Policy::custom(|attempt| {
+            let is_same = attempt.previous().first().is_some_and(|first| first.origin() == attempt.url().origin());
+            match is_same && attempt.previous().len() <= MAX_REDIRECTS {
+                true => attempt.follow(),
+                false => attempt.stop(),
+            }
+        });
+        let client = Client::builder().tls_backend_preconfigured(tls).redirect(same_host);
+        let client = if is_local(&self.url) { connect_locally(client) } else { client };
+        Ok(client.build()?)
+    }
+}
+
+/// Omits the query, which often contains keys, and the values of headers.
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut url = self.url.clone();
+        url.set_query(None);
+        f.debug_struct("Endpoint")
+            .field("url", &url.as_str())
+            .field("headers", &self.headers.keys())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The error for an invalid address, header or certificate.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_mcp_client::Endpoint;
+///
+/// let error = Endpoint::new("https://user:password@example.com/mcp").unwrap_err();
+/// assert_eq!(error.to_string(), "`url` must not contain a password; use a header or a token");
+/// let error = Endpoint::new("https://example.com/mcp")?.header("mcp-session-id", "1").unwrap_err();
+/// assert_eq!(error.to_string(), "the header `mcp-session-id` is reserved by the protocol");
+/// # Ok::<(), toolkit_mcp_client::EndpointError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndpointError(String);
+
+impl fmt::Display for EndpointError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for EndpointError {}
+
+// Logins at the server of an endpoint.
+
+/// The source of the credentials of an [`Endpoint`].
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_mcp_client::{CredentialSource, Endpoint, OAuth};
+///
+/// # fn main() -> Result<(), toolkit_mcp_client::EndpointError> {
+/// let endpoint = Endpoint::new("https://example.com/mcp")?;
+/// assert_eq!(endpoint.credential_source(), CredentialSource::None);
+/// assert_eq!(endpoint.clone().bearer("s3cr3t".into()).credential_source(), CredentialSource::Fixed);
+/// assert_eq!(endpoint.oauth(OAuth::new()).credential_source(), CredentialSource::Login);
+/// # Ok(())
+/// # }
+/// ```
+#[cfg(feature = "oauth")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CredentialSource {
+    /// No credentials.
+    None,
+    /// A token or a header `Authorization` in the endpoint.
+    Fixed,
+    /// The login of a user.
+    Login,
+    /// The client itself, with the client credentials grant.
+    Client,
+}
+
+/// Logins with OAuth, with the feature `oauth`.
+#[cfg(feature = "oauth")]
+impl Endpoint {
+    /// Sends access tokens of a login with each request, instead of a fixed token. Clones share the login.
+    ///
+    /// Nothing here opens a browser. Without a login, requests are sent without a token, and a server that rejects them
+    /// causes an error of kind [`ErrorKind::Unauthorized`](toolkit::call::ErrorKind::Unauthorized). A token is renewed
+    /// before it expires, and when the server rejects it. If a call requires more scopes, the error contains them, and
+    /// the next login requests them in addition to those of the last one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit_mcp_client::{Endpoint, McpBackend, OAuth};
+    ///
+    /// # fn main() -> Result<(), toolkit_mcp_client::EndpointError> {
+    /// let endpoint = Endpoint::new("https://example.com/mcp")?.oauth(OAuth::new().client_name("my-tools"));
+    /// let backend = McpBackend::http("search", endpoint.clone()); // and `endpoint.login()`
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn oauth(self, settings: OAuth) -> Self {
+        Self { logins: Some(Logins::new(settings)), token: None, ..self }
+    }
+
+    /// Starts a login: finds the authorization server, gets a client id, and listens for the redirect of the browser.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if [`Endpoint::oauth`] was not called, the settings contain client credentials, a server cannot be
+    /// reached, or its metadata is missing or not valid.
+    pub async fn login(&self) -> Result<Login, OAuthError> {
+        self.logins()?.login(&self.url, &self.authorities).await
+    }
+
+    /// Removes the login from the store. Returns true if there was one.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if [`Endpoint::oauth`] was not called, or the store cannot be changed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit_mcp_client::{Endpoint, OAuth};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let endpoint = Endpoint::new("https://example.com/mcp")?.oauth(OAuth::new());
+    /// assert!(!endpoint.logout().await?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn logout(&self) -> Result<bool, OAuthError> {
+        self.logins()?.logout(&self.url, &self.authorities).await
+    }
+
+    /// Returns the state of the stored login, or `None` without a login. No request is sent.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if [`Endpoint::oauth`] was not called, or the store cannot be read.
+    pub async fn login_state(&self) -> Result<Option<LoginState>, OAuthError> {
+        self.logins()?.state(&self.url, &self.authorities).await
+    }
+
+    /// Returns the source of the credentials in requests.
+    #[must_use]
+    pub fn credential_source(&self) -> CredentialSource {
+        match &self.logins {
+            Some(logins) if logins.settings().is_client() => CredentialSource::Client,
+            Some(_) => CredentialSource::Login,
+            None if self.has_credentials() => CredentialSource::Fixed,
+            None => CredentialSource::None,
+        }
+    }
+
+    /// Completes the settings of logins with defaults.
+    pub(super) fn with_defaults(self, defaults: OAuth) -> Self {
+        let settings = match &self.logins {
+            Some(logins) => logins.settings().clone().with_defaults(defaults),
+            None => defaults,
+        };
+        self.oauth(settings)
+    }
+
+    /// Returns true if the requests have credentials already.
+    pub(super) fn has_credentials(&self) -> bool {
+        self.token.is_some() || self.headers.contains_key(AUTHORIZATION)
+    }
+
+    /// Returns true if both log in in the same way.
+    pub(super) fn logs_in_like(&self, other: &Self) -> bool {
+        match (&self.logins, &other.logins) {
+            (Some(ours), Some(theirs)) => ours.settings().is_same(theirs.settings()),
+            (None, None) => true,
+            _ => false,
+        }
+    }
+
+    fn logins(&self) -> Result<&Logins, OAuthError> {
+        self.logins.as_ref().ok_or_else(|| OAuthError::new("the endpoint has no settings for logins"))
+    }
+}

@@ -1,0 +1,99 @@
+//! An MCP client that adds the tools of other servers to a catalog.
+//!
+//! An [`McpBackend`] is a server that runs as a child process or is reached over HTTP. [`McpServers`] reads the
+//! configuration files of other MCP hosts. The tools join a catalog like those of any
+//! [`Backend`](toolkit::backend::Backend): each is validated when it is listed, has the name of the server as its
+//! namespace, and is called within the limits of the dispatcher.
+//!
+//! ```no_run,standalone_crate
+//! use serde_json::json;
+//! use toolkit::backend::Backends;
+//! use toolkit::{Catalog, Dispatcher};
+//! use toolkit_mcp_client::{McpBackend, Program};
+//!
+//! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+//! let backends = Backends::new();
+//! backends.register(McpBackend::stdio("time", Program::new("uvx").arg("mcp-server-time")))?;
+//!
+//! let collected = backends.collect(Catalog::linked()?).await;
+//! for diagnostic in &collected.diagnostics {
+//!     eprintln!("left out: {diagnostic}");
+//! }
+//! let dispatcher = Dispatcher::builder(collected.catalog).routes(collected.routes).build()?;
+//! dispatcher.call("time:get_current_time", json!({ "timezone": "Europe/Vienna" })).await?;
+//! # Ok(()) }
+//! ```
+//!
+//! With the feature `oauth`, the client logs in at servers that require it.
+//!
+//! # Trust
+//!
+//! The client does not trust the server. The tools of a server are always in the namespace of the server, whatever
+//! their metadata contains. A malformed tool, or one whose texts hide characters, is left out and reported as a
+//! diagnostic. All messages have limits of time and size. Annotations of effects count only if the server is
+//! [trusted](McpBackend::trusted) or a [lock file](toolkit::backend::Backends::with_lock) contains exactly this
+//! contract. A child process starts without a shell and inherits only a few environment variables.
+//!
+//! | module | contains |
+//! | --- | --- |
+//! | `backend` | the public type, a server as a backend |
+//! | `remote`, `endpoint`, `program` | the name, the limits, the address and the command line of a server |
+//! | `link`, `connect`, `connection`, `history` | the current connection, its negotiation, its requests, and its past |
+//! | `lines`, `process` | the stdio transport and the child process |
+//! | `http`, `exchange`, `event_limit`, `authorizer` | the HTTP transport, its failures, its limits, and the source of its tokens |
+//! | `screen`, `verbatim` | incoming messages before `rmcp` handles them, and fields that it does not know |
+//! | `list`, `call`, `tasks`, `resources`, `listener` | requests for tools and resources |
+//! | `questions`, `running_calls` | what servers ask the users of calls |
+//! | `watches` | subscriptions to resources |
+//! | `error` | connection and protocol errors as tool errors |
+//! | `servers` | configuration files |
+//! | `oauth` | logins |
+//! | `status` | the status of a server of `toolkit-mcp-server` |
+//!
+//! # Why the client uses an MCP library
+//!
+//! A client has to work with servers of all revisions, with sessions and with streams that break off, and it waits for
+//! the server anyway. The client therefore uses the `rmcp` crate. No type of `rmcp` is part of a public signature.
+#![forbid(unsafe_code)]
+
+mod authorizer;
+mod backend;
+mod call;
+mod connect;
+mod connection;
+mod endpoint;
+mod error;
+mod event_limit;
+mod exchange;
+mod history;
+mod http;
+mod lines;
+mod link;
+mod list;
+mod listener;
+#[cfg(feature = "oauth")]
+mod oauth;
+mod process;
+mod program;
+mod questions;
+mod remote;
+mod resources;
+mod running_calls;
+mod screen;
+mod servers;
+mod status;
+mod tasks;
+mod verbatim;
+mod watches;
+
+pub use self::backend::McpBackend;
+#[cfg(feature = "oauth")]
+pub use self::endpoint::CredentialSource;
+pub use self::endpoint::{Endpoint, EndpointError};
+#[cfg(feature = "oauth")]
+pub use self::oauth::{
+    FileTokens, Login, LoginState, MemoryTokens, OAuth, OAuthError, TokenLock, TokenStore, TokenStoreError,
+};
+pub use self::program::Program;
+pub use self::servers::{ConfiguredServers, McpServers, RejectedServer, ServerChanges, ServersError};
+pub use self::status::fetch_status;

@@ -1,0 +1,222 @@
+//! The child process of a server: start, log output and end.
+
+use std::collections::VecDeque;
+use std::process::Stdio;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use std::{fmt, io};
+
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+use tokio::process::{Child, ChildStdin, ChildStdout};
+use tokio::sync::SetOnce;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use super::program::Program;
+
+/// The child process of a server. Dropping it kills the process and its children.
+pub(super) struct Process {
+    child: Child,
+    /// The task that logs stderr. It ends when all processes have closed stderr.
+    log: Option<JoinHandle<()>>,
+    exit_state: Arc<ExitState>,
+}
+
+/// The time that the process has to exit after its stdin is closed, and again after SIGTERM.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
+/// The time that a process which has closed its output has to exit, so that its status can be reported. A killed process
+/// may be slow to exit on a busy machine.
+const STATUS_TIMEOUT: Duration = Duration::from_secs(2);
+/// The time that stderr has to be closed after that. Other processes may hold it open.
+const LOG_TIMEOUT: Duration = Duration::from_millis(500);
+/// The length in bytes after which a line of stderr is split.
+const MAX_LOG_LINE: usize = 4096;
+/// The number of lines of stderr that are kept for error messages.
+const N_LAST_LINES: usize = 5;
+
+impl Process {
+    /// Starts the process. Its stderr is logged under the name of the server.
+    pub(super) fn start(
+        program: &Program,
+        server: &Arc<str>,
+        exit_state: &Arc<ExitState>,
+    ) -> io::Result<(Self, ChildStdin, ChildStdout)> {
+        let mut command = program.command();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        // The process must not receive signals of the terminal, such as Ctrl-C.
+        #[cfg(unix)]
+        command.process_group(0);
+        let mut child = command.spawn()?;
+        let gone = || io::Error::other("the standard streams of the process are missing");
+        let stdin = child.stdin.take().ok_or_else(gone)?;
+        let stdout = child.stdout.take().ok_or_else(gone)?;
+        let stderr = child.stderr.take();
+        let log = stderr.map(|stderr| tokio::spawn(log(stderr, Arc::clone(server), Arc::clone(exit_state))));
+        Ok((Self { child, log, exit_state: Arc::clone(exit_state) }, stdin, stdout))
+    }
+
+    /// Records how the process has ended, after its output was closed and its log was read.
+    pub(super) async fn record_end(&mut self) {
+        let end = match timeout(STATUS_TIMEOUT, self.child.wait()).await {
+            Ok(Ok(status)) => format!("it ended ({status})"),
+            _ => "it closed its output".to_owned(),
+        };
+        if let Some(log) = &mut self.log
+            && timeout(LOG_TIMEOUT, log).await.is_ok()
+        {
+            self.log = None;
+        }
+        self.exit_state.record(end);
+    }
+
+    /// Waits until the process exits after its stdin was closed. After timeouts, sends SIGTERM and then SIGKILL.
+    pub(super) async fn end(&mut self) {
+        if timeout(EXIT_TIMEOUT, self.child.wait()).await.is_ok() {
+            return;
+        }
+        self.signal(Signal::End);
+        if timeout(EXIT_TIMEOUT, self.child.wait()).await.is_ok() {
+            return;
+        }
+        self.signal(Signal::Kill);
+        let _ = self.child.kill().await;
+    }
+
+    /// Signals the process group. Its id is not reused while the process itself exists.
+    #[cfg(unix)]
+    fn signal(&self, signal: Signal) {
+        use rustix::process::{Pid, Signal as Unix, kill_process_group};
+
+        let group = self.child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+        if let Some(group) = group {
+            let _ = kill_process_group(group, if signal == Signal::End { Unix::TERM } else { Unix::KILL });
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn signal(&self, _: Signal) {}
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Signal {
+    End,
+    Kill,
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        match self.child.try_wait() {
+            Ok(Some(status)) => self.exit_state.record(format!("it ended ({status})")),
+            _ => self.signal(Signal::Kill),
+        }
+    }
+}
+
+/// The end of a connection, for error messages.
+#[derive(Default)]
+pub(super) struct ExitState {
+    end: SetOnce<String>,
+    n_strays: AtomicUsize,
+    last_lines: Mutex<VecDeque<String>>,
+}
+
+impl ExitState {
+    /// Records why the connection has ended. Only the first reason is kept.
+    pub(super) fn record(&self, reason: String) {
+        let _ = self.end.set(reason);
+    }
+
+    /// Returns why the connection has ended.
+    pub(super) fn end(&self) -> Option<&str> {
+        self.end.get().map(String::as_str)
+    }
+
+    /// Waits a moment for the reason, which is not available at once after a failed write.
+    pub(super) async fn wait(&self) -> Option<&str> {
+        timeout(STATUS_TIMEOUT + 2 * LOG_TIMEOUT, self.end.wait()).await.ok().map(String::as_str)
+    }
+
+    /// Counts a line that is not a message. Returns the number of such lines.
+    pub(super) fn count_stray(&self) -> usize {
+        self.n_strays.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    fn push_line(&self, line: &str) {
+        let mut lines = self.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() == N_LAST_LINES {
+            lines.pop_front();
+        }
+        lines.push_back(line.to_owned());
+    }
+}
+
+/// Formats the reason, the number of invalid lines and the last lines of stderr for the host.
+impl fmt::Display for ExitState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.end().unwrap_or("the reason is unknown"))?;
+        match self.n_strays.load(Ordering::Relaxed) {
+            0 => {}
+            1 => write!(f, "; it wrote a line that is not an MCP message")?,
+            n => write!(f, "; it wrote {n} lines that are not MCP messages")?,
+        }
+        let lines = self.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.iter().try_for_each(|line| write!(f, "\n  {line}"))
+    }
+}
+
+async fn log(stderr: impl AsyncRead + Unpin, server: Arc<str>, exit_state: Arc<ExitState>) {
+    let mut lines = LineReader::new(stderr, MAX_LOG_LINE);
+    while let Ok(Some(line)) = lines.next().await {
+        let line = String::from_utf8_lossy(line);
+        let line = line.trim_end();
+        if !line.is_empty() {
+            tracing::info!(target: "toolkit_mcp_client::stderr", server = &*server, "{}", line.escape_debug());
+            exit_state.push_line(line);
+        }
+    }
+}
+
+// Reading lines with a size limit.
+
+/// A reader of lines with a size limit.
+pub(super) struct LineReader<R> {
+    reader: BufReader<R>,
+    line: Vec<u8>,
+    max_bytes: usize,
+    /// True if the line was returned and is to be cleared.
+    was_returned: bool,
+}
+
+/// The capacity in bytes that is kept for the next line.
+const KEPT_BYTES: usize = 64 << 10;
+
+impl<R: AsyncRead + Unpin> LineReader<R> {
+    pub(super) fn new(reader: R, max_bytes: usize) -> Self {
+        Self { reader: BufReader::new(reader), line: Vec::new(), max_bytes, was_returned: false }
+    }
+
+    /// Returns the next line with its line ending, or its first `max_bytes` bytes, or `None` at the end.
+    ///
+    /// Dropping the future loses no data.
+    pub(super) async fn next(&mut self) -> io::Result<Option<&[u8]>> {
+        if std::mem::take(&mut self.was_returned) {
+            self.line.clear();
+            self.line.shrink_to(KEPT_BYTES);
+        }
+        loop {
+            let available = self.reader.fill_buf().await?;
+            let room = self.max_bytes - self.line.len();
+            let available = &available[..available.len().min(room)];
+            let end = available.iter().position(|&byte| byte == b'\n');
+            let n_taken = end.map_or(available.len(), |end| end + 1);
+            let is_last = n_taken == 0;
+            self.line.extend_from_slice(&available[..n_taken]);
+            self.reader.consume(n_taken);
+            if end.is_some() || self.line.len() == self.max_bytes || is_last {
+                self.was_returned = !self.line.is_empty();
+                return Ok(self.was_returned.then_some(&self.line));
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The requests about tasks.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{CallToolRequestParams, ClientRequest, CustomRequest, InputResponses, RequestMetaObject};
+use rmcp::service::ServiceError;
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+use tokio::time::{sleep, timeout};
+
+use super::request;
+use crate::connection::Connection;
+use crate::listener::Listener;
+
+/// The time for which a server should keep a task beyond the timeout of its call. The questions of a call extend the
+/// timeout.
+const EXTRA_TTL: Duration = Duration::from_secs(600);
+
+/// The maximum time for which a server should keep a task.
+const MAX_TTL: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Returns the request to call a tool as a task, which ends within `limit`.
+///
+/// `rmcp` has the requests of the extension only, and the same name for other fields.
+pub(crate) fn request_of_call(params: &CallToolRequestParams, limit: Duration) -> ClientRequest {
+    let ttl = limit.saturating_add(EXTRA_TTL).min(MAX_TTL).as_millis();
+    let ttl = u64::try_from(ttl).unwrap_or(u64::MAX);
+    custom("tools/call", json!({ "name": params.name, "arguments": params.arguments, "task": { "ttl": ttl } }))
+}
+
+/// Returns the request for the state of a task.
+pub(super) fn get(id: &str) -> ClientRequest {
+    custom("tasks/get", json!({ "taskId": id }))
+}
+
+/// Returns the request for the result of a task, in revision 2025-11-25.
+pub(super) fn result(id: &str) -> ClientRequest {
+    custom("tasks/result", json!({ "taskId": id }))
+}
+
+/// Returns the request with answers to the questions of a task, in the extension.
+pub(super) fn update(id: &str, responses: &InputResponses) -> ClientRequest {
+    custom("tasks/update", json!({ "taskId": id, "inputResponses": responses }))
+}
+
+/// Returns the request to cancel a task.
+pub(super) fn cancel(id: &str) -> ClientRequest {
+    custom("tasks/cancel", json!({ "taskId": id }))
+}
+
+fn custom(method: &str, params: Value) -> ClientRequest {
+    ClientRequest::CustomRequest(CustomRequest::new(method, Some(params)))
+}
+
+// Creation of tasks.
+
+/// Returns the task that a server has created instead of responding to a call, or `None` if it has responded.
+pub(crate) fn created_task(
+    connection: &Arc<Connection>,
+    response: &Value,
+    meta: Option<&RequestMetaObject>,
+) -> Option<CreatedTask> {
+    let task = match connection.is_legacy() {
+        true if response.get("content").is_none() => response.get("task")?,
+        false if response["resultType"] == "task" => response,
+        _ => return None,
+    };
+    // An id of another type is rejected like an empty one.
+    let id: Arc<str> = task["taskId"].as_str().unwrap_or_default().into();
+    let mut cancel = CancelOnDrop::new(Arc::clone(connection), Arc::clone(&id), meta.cloned());
+    if super::check_id(&id).is_err() {
+        cancel.disarm();
+    }
+    Some(CreatedTask { id, cancel })
+}
+
+/// Calls a tool as a task. If the call is dropped before the server has responded, the task is canceled as soon as its
+/// id is known.
+pub(crate) async fn create(
+    connection: &Arc<Connection>,
+    request: ClientRequest,
+    meta: Option<RequestMetaObject>,
+    listener: Arc<Listener>,
+) -> (Result<Value, ServiceError>, Option<CreatedTask>) {
+    let (mut sender, receiver) = oneshot::channel();
+    let connection = Arc::clone(connection);
+    tokio::spawn(async move {
+        let answer = tokio::select! {
+            answer = connection.ask(request, meta.clone(), Some(&listener)) => answer,
+            () = async {
+                sender.closed().await;
+                sleep(CANCEL_TIMEOUT).await;
+            } => return,
+        };
+        let task = answer.as_ref().ok().and_then(|response| created_task(&connection, response, meta.as_ref()));
+        // Dropping the task cancels it.
+        drop(sender.send((answer, task)));
+    });
+    receiver.await.unwrap_or((Err(ServiceError::TransportClosed), None))
+}
+
+// Cancellation of tasks.
+
+/// The timeout of the request to cancel a task.
+pub(super) const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A guard that cancels a task on drop.
+pub(super) struct CancelOnDrop {
+    /// The connection that was last used for the task, or `None` if the task need not be canceled.
+    connection: Option<Arc<Connection>>,
+    id: Arc<str>,
+    meta: Option<RequestMetaObject>,
+}
+
+impl CancelOnDrop {
+    pub(super) fn new(connection: Arc<Connection>, id: Arc<str>, meta: Option<RequestMetaObject>) -> Self {
+        Self { connection: Some(connection), id, meta }
+    }
+
+    /// Sets the connection for the request to cancel the task.
+    pub(super) fn use_connection(&mut self, connection: &Arc<Connection>) {
+        if let Some(used) = &mut self.connection {
+            *used = Arc::clone(connection);
+        }
+    }
+
+    /// Records that the task has ended.
+    pub(super) fn disarm(&mut self) {
+        self.connection = None;
+    }
+}
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        let connection = self.connection.take().filter(|connection| !connection.is_closed());
+        let (Some(connection), Ok(runtime)) = (connection, tokio::runtime::Handle::try_current()) else {
+            return;
+        };
+        let (request, meta) = (request::cancel(&self.id), self.meta.take());
+        runtime.spawn(async move {
+            // The task may have ended in the meantime, which is an error of the server.
+            let _ = timeout(CANCEL_TIMEOUT, connection.ask(request, meta, None)).await;
+        });
+    }
+}
+
+/// A task that the server has created for a call. Dropping it cancels the task.
+pub(crate) struct CreatedTask {
+    pub(super) id: Arc<str>,
+    pub(super) cancel: CancelOnDrop,
+}
+
+impl CreatedTask {
+    pub(crate) fn id(&self) -> &Arc<str> {
+        &self.id
+    }
+}

@@ -1,0 +1,32 @@
+//! The MCP client: with the server of `toolkit-mcp-server` over stdio and HTTP, and with a faulty server.
+
+mod calls;
+mod configured;
+mod damaged;
+mod exchanges;
+mod faults;
+mod fields;
+mod forwarded;
+mod http_faults;
+mod limits;
+mod listing;
+mod logged;
+mod official;
+mod official_tasks;
+mod ours;
+mod questions;
+mod raw;
+mod refused;
+mod resources;
+mod subscriptions;
+mod tls;
+mod trust;
+
+use test_support::backends::{call, collected, dispatcher, in_the_end, until};
+use test_support::program;
+use toolkit_mcp_client::{McpBackend, Program};
+
+/// The faulty server.
+fn peer(arguments: &[&str]) -> McpBackend {
+    McpBackend::stdio("peer", Program::new(program("fixture_peer")).args(arguments))
+}

@@ -1,0 +1,221 @@
+//! Rules that select the tools to serve.
+
+use std::fmt;
+use std::str::FromStr;
+
+use toolkit::Tool;
+
+/// A filter of tools: those that an `allow` rule matches, or all tools without such rules, except for those that a
+/// `deny` rule matches.
+///
+/// A tool that does not pass is not listed, and calling it is an error like a call of an unknown tool.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_mcp_server::Filter;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let filter = Filter::all().allow("namespace=math".parse()?).deny("hint=destructive".parse()?);
+/// let tool = toolkit::Tool::builder("add").namespace("math").description("Adds.").read_only(true).build()?;
+/// assert!(filter.admits(&tool));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    allowed: Vec<Rule>,
+    rejection: Vec<Rule>,
+    is_read_only: bool,
+}
+
+impl Filter {
+    /// Creates a filter that all tools pass.
+    #[must_use]
+    pub fn all() -> Self {
+        Self::default()
+    }
+
+    /// Adds a rule to allow tools.
+    #[must_use]
+    pub fn allow(mut self, rule: Rule) -> Self {
+        self.allowed.push(rule);
+        self
+    }
+
+    /// Adds a rule to deny tools, even if an `allow` rule matches them.
+    #[must_use]
+    pub fn deny(mut self, rule: Rule) -> Self {
+        self.rejection.push(rule);
+        self
+    }
+
+    /// Denies all tools that are not annotated as read-only.
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        self.is_read_only = true;
+        self
+    }
+
+    /// Returns true if the resources of a backend with these tools pass the filter: if one of its tools does, or, for a
+    /// backend without tools, if no rule excludes its namespace.
+    pub(super) fn admits_resources_of<'t>(&self, backend: &str, tools: impl Iterator<Item = &'t Tool>) -> bool {
+        let mut tools = tools.peekable();
+        if tools.peek().is_some() {
+            return tools.any(|tool| self.admits(tool));
+        }
+        let is_of_backend = |rule: &Rule| matches!(rule, Rule::Namespace(namespace) if namespace == backend);
+        let is_allowed = self.allowed.is_empty() || self.allowed.iter().any(is_of_backend);
+        is_allowed && !self.rejection.iter().any(is_of_backend)
+    }
+
+    /// Returns true if the tool passes the filter.
+    #[must_use]
+    pub fn admits(&self, tool: &Tool) -> bool {
+        let is_allowed = self.allowed.is_empty() || self.allowed.iter().any(|rule| rule.matches(tool));
+        let is_denied = self.rejection.iter().any(|rule| rule.matches(tool));
+        is_allowed && !is_denied && (!self.is_read_only || Hint::ReadOnly.is_of(tool))
+    }
+}
+
+/// A rule that matches tools: `namespace=math`, `tag=arithmetic`, `hint=read-only`, or an id such as `math:add`.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_mcp_server::Rule;
+///
+/// let rule: Rule = "tag=arithmetic".parse().unwrap();
+/// assert_eq!(rule, Rule::Tag("arithmetic".to_owned()));
+/// assert!("color=red".parse::<Rule>().is_err());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Rule {
+    /// Matches all tools of a namespace.
+    Namespace(String),
+    /// Matches all tools with a tag.
+    Tag(String),
+    /// Matches all tools with an effect.
+    Hint(Hint),
+    /// Matches tools by their id, with or without the version, or by the name alone.
+    Tool(String),
+}
+
+/// An effect of a tool, according to its annotations. Missing annotations have the defaults of the protocol, which assume
+/// the largest effects.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit_mcp_server::{Filter, Hint, Rule};
+///
+/// let filter = Filter::all().deny(Rule::Hint(Hint::Destructive));
+/// // Without annotations, a tool counts as destructive.
+/// assert!(!filter.admits(&Tool::builder("move_file").build()?));
+/// assert!(filter.admits(&Tool::builder("append_file").destructive(false).build()?));
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Hint {
+    /// The tool is annotated as read-only.
+    ReadOnly,
+    /// The tool may perform destructive updates: it is annotated neither as read-only nor as not destructive.
+    Destructive,
+    /// The tool is annotated as idempotent: repeating a call has no further effect.
+    Idempotent,
+    /// The tool may interact with an open world: it is not annotated otherwise.
+    OpenWorld,
+}
+
+impl Rule {
+    fn matches(&self, tool: &Tool) -> bool {
+        match self {
+            Rule::Namespace(namespace) => tool.id().namespace() == Some(namespace),
+            Rule::Tag(tag) => tool.tags().iter().any(|other| other == tag),
+            Rule::Hint(hint) => hint.is_of(tool),
+            Rule::Tool(name) => {
+                let id = tool.id();
+                tool.name() == name || id.to_string() == *name || id.unversioned().to_string() == *name
+            }
+        }
+    }
+}
+
+impl Hint {
+    /// The names of the effects in a [`Rule`].
+    pub const NAMES: [(&'static str, Self); 4] = [
+        ("read-only", Hint::ReadOnly),
+        ("destructive", Hint::Destructive),
+        ("idempotent", Hint::Idempotent),
+        ("open-world", Hint::OpenWorld),
+    ];
+
+    fn is_of(self, tool: &Tool) -> bool {
+        let annotations = tool.annotations();
+        match self {
+            Hint::ReadOnly => annotations.read_only == Some(true),
+            Hint::Destructive => annotations.may_be_destructive(),
+            Hint::Idempotent => annotations.idempotent == Some(true),
+            Hint::OpenWorld => annotations.open_world != Some(false),
+        }
+    }
+}
+
+/// The error for a text that is not a [`Rule`].
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_mcp_server::Rule;
+///
+/// let error = "hint=harmless".parse::<Rule>().unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "unknown hint; expected `read-only`, `destructive`, `idempotent` or `open-world`"
+/// );
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleError(String);
+
+impl FromStr for Rule {
+    type Err = RuleError;
+
+    fn from_str(text: &str) -> Result<Self, RuleError> {
+        let Some((kind, value)) = text.split_once('=') else {
+            return match text.parse::<toolkit::ToolId>() {
+                Ok(_) => Ok(Rule::Tool(text.to_owned())),
+                Err(invalid) => Err(RuleError(invalid.to_string())),
+            };
+        };
+        if value.is_empty() {
+            return Err(RuleError(format!("the value of `{kind}=` is empty")));
+        }
+        match kind {
+            "namespace" => Ok(Rule::Namespace(value.to_owned())),
+            "tag" => Ok(Rule::Tag(value.to_owned())),
+            "hint" => Hint::NAMES
+                .iter()
+                .find(|(name, _)| *name == value)
+                .map(|(_, hint)| Rule::Hint(*hint))
+                .ok_or_else(|| {
+                    RuleError(
+                        "unknown hint; expected `read-only`, `destructive`, `idempotent` or `open-world`".to_owned(),
+                    )
+                }),
+            _ => {
+                Err(RuleError("unknown rule; expected `namespace=…`, `tag=…`, `hint=…` or the id of a tool".to_owned()))
+            }
+        }
+    }
+}
+
+impl fmt::Display for RuleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for RuleError {}

@@ -1,0 +1,272 @@
+//! Authentication with bearer tokens (RFC 6750), and the scopes that they need.
+//!
+//! | module | contains |
+//! | --- | --- |
+//! | this file | the token of a request, its caller, and what it may do |
+//! | `scopes` | the scopes of operations, challenges for more, and the metadata of the resource |
+//! | `jwt` | JWT access tokens |
+//! | `jwks`, `fetch`, `key` | the keys of the issuer |
+
+#[cfg(feature = "jwt")]
+mod fetch;
+#[cfg(feature = "jwt")]
+mod jwks;
+#[cfg(feature = "jwt")]
+mod jwt;
+#[cfg(feature = "jwt")]
+mod key;
+mod scopes;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::future::ready;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use http::HeaderMap;
+use toolkit::Tool;
+use toolkit::dispatch::BoxFuture;
+use toolkit_http::bearer;
+
+#[cfg(feature = "jwt")]
+pub use self::jwks::{Jwks, JwksError};
+#[cfg(feature = "jwt")]
+pub use self::jwt::{Jwt, JwtIssuer};
+#[cfg(feature = "jwt")]
+pub use self::key::Algorithm;
+use self::scopes::{Challenge, Scopes};
+pub(super) use self::scopes::{Resource, WELL_KNOWN};
+use super::response::Rejection;
+use crate::headers::is_modern;
+use crate::peer::Access;
+use crate::request::Caller;
+use crate::state::Shared;
+
+/// Authenticates callers by their token.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::dispatch::BoxFuture;
+/// use toolkit_mcp_server::{Caller, TokenError, Verify};
+///
+/// struct Guests;
+///
+/// impl Verify for Guests {
+///     fn verify<'v>(&'v self, token: &'v str) -> BoxFuture<'v, Result<Caller, TokenError>> {
+///         Box::pin(async move {
+///             let name = token.strip_prefix("guest-").ok_or(TokenError::Invalid)?;
+///             Ok(Caller::named(name))
+///         })
+///     }
+/// }
+/// ```
+pub trait Verify: Send + Sync + 'static {
+    /// Returns the caller that the token belongs to.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the token is invalid or does not grant access.
+    fn verify<'v>(&'v self, token: &'v str) -> BoxFuture<'v, Result<Caller, TokenError>>;
+}
+
+/// The reason why a token was rejected.
+///
+/// # Examples
+///
+/// ```
+/// # use toolkit::{Catalog, Dispatcher};
+/// # use toolkit_mcp_server::Server;
+/// use http::Request;
+/// use toolkit::dispatch::BoxFuture;
+/// use toolkit_mcp_server::{Caller, TokenError, Verify};
+/// use tower_service::Service as _;
+///
+/// struct ReadOnlyTokens;
+///
+/// impl Verify for ReadOnlyTokens {
+///     fn verify<'v>(&'v self, _token: &'v str) -> BoxFuture<'v, Result<Caller, TokenError>> {
+///         Box::pin(async { Err(TokenError::InsufficientScope) })
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = Server::new(Dispatcher::new(Catalog::new([])?)?)?;
+/// let mut service = server.http().verify(ReadOnlyTokens).scopes(["tools:call"]).into_service();
+/// let request = Request::post("/mcp").header("host", "localhost").header("authorization", "Bearer abc");
+/// let response = service.call(request.body(String::new())?).await?;
+/// assert_eq!(response.status(), 403);
+/// assert_eq!(response.headers()["www-authenticate"], r#"Bearer error="insufficient_scope", scope="tools:call""#);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TokenError {
+    /// The token is unknown or expired: `401`.
+    Invalid,
+    /// The token does not grant the required scopes: `403`.
+    InsufficientScope,
+    /// The token cannot be verified at the moment, such as when its issuer is not reachable: `503`.
+    Unavailable,
+}
+
+/// The authentication settings of a server.
+#[derive(Clone, Default)]
+pub(super) struct Auth {
+    pub(super) verify: Option<Arc<dyn Verify>>,
+    pub(super) resource: Option<Resource>,
+    pub(super) scopes: Scopes,
+}
+
+impl Auth {
+    /// Authenticates the caller of a request. Returns `None` if the server requires no token.
+    pub(super) async fn caller(&self, headers: &HeaderMap) -> Result<Option<Arc<Caller>>, Rejection> {
+        let Some(verify) = &self.verify else {
+            return Ok(None);
+        };
+        let challenge = self.challenge(self.scopes.base());
+        let Some(token) = bearer(headers) else {
+            return Err(challenge.reject(TokenError::Invalid));
+        };
+        let caller = verify.verify(token).await.and_then(|caller| {
+            let is_granted = self.scopes.are_granted(self.scopes.base(), &caller);
+            if is_granted { Ok(caller) } else { Err(TokenError::InsufficientScope) }
+        });
+        caller.map(|caller| Some(Arc::new(caller))).map_err(|error| {
+            let code = match error {
+                TokenError::Invalid => Some("invalid_token"),
+                TokenError::InsufficientScope => Some("insufficient_scope"),
+                TokenError::Unavailable => None,
+            };
+            Challenge { error: code, ..challenge }.reject(error)
+        })
+    }
+
+    /// Checks that the token of an authenticated caller grants the scopes of these tools.
+    pub(super) fn check_scopes<'t>(
+        &self,
+        caller: &Caller,
+        headers: &HeaderMap,
+        tools: impl Iterator<Item = &'t Tool> + Clone,
+    ) -> Result<(), Rejection> {
+        let needed = self.scopes.of_calls(tools.clone());
+        if self.scopes.are_granted(&needed, caller) {
+            return Ok(());
+        }
+        let names: Vec<&str> = tools.map(Tool::name).collect();
+        let description = format!("the token does not grant the scopes that `{}` requires", names.join("`, `"));
+        Err(self.insufficient(caller, headers, needed, &description))
+    }
+
+    /// Rejects a request whose token does not grant the needed scopes.
+    fn insufficient(
+        &self,
+        caller: &Caller,
+        headers: &HeaderMap,
+        mut needed: Vec<String>,
+        description: &str,
+    ) -> Rejection {
+        // Clients of earlier revisions replace their scopes by those of the challenge, so that without the granted
+        // scopes they would alternate between the scopes of two tools.
+        if !is_modern(headers) {
+            let granted = caller.scopes().iter().filter(|scope| !needed.contains(scope));
+            needed.extend(granted.cloned().collect::<Vec<_>>());
+        }
+        let challenge = self.challenge(&needed);
+        let challenge = Challenge { error: Some("insufficient_scope"), description: Some(description), ..challenge };
+        challenge.reject(TokenError::InsufficientScope)
+    }
+
+    /// Returns what the token of a caller grants, or `None` if it grants everything, or if the server offers nothing that
+    /// is checked later than the request.
+    pub(super) fn access(&self, shared: &Arc<Shared>, caller: &Arc<Caller>) -> Option<Access> {
+        let is_checked_later = || shared.resources.is_offered() || shared.served().calls_tools;
+        if !is_checked_later() {
+            return None;
+        }
+        self.tool_access(shared, caller)
+    }
+
+    /// Returns what the token of a caller grants, or `None` if it grants everything.
+    pub(super) fn tool_access(&self, shared: &Arc<Shared>, caller: &Arc<Caller>) -> Option<Access> {
+        if caller.has_all_scopes() {
+            return None;
+        }
+        let (scopes, shared, caller) = (self.scopes.clone(), Arc::clone(shared), Arc::clone(caller));
+        let of_tools = (scopes.clone(), Arc::clone(&caller));
+        let grants_tool = move |tool: &Tool| {
+            let (scopes, caller) = &of_tools;
+            scopes.are_granted(&scopes.of_calls(std::iter::once(tool)), caller)
+        };
+        // A list has many resources of a few backends.
+        let known: Mutex<HashMap<String, bool>> = Mutex::default();
+        Some(Access::new(grants_tool, move |uri| {
+            let is_granted =
+                || scopes.of_resource(uri, &shared).iter().any(|needed| scopes.are_granted(needed, &caller));
+            let Some(backend) = scopes.backend_of(uri, &shared) else { return is_granted() };
+            let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+            match known.get(backend) {
+                Some(is_granted) => *is_granted,
+                None => *known.entry(backend.to_owned()).or_insert(is_granted()),
+            }
+        }))
+    }
+
+    /// Rejects a request for a resource that the token of the caller does not grant.
+    pub(super) fn reject_resource(
+        &self,
+        caller: &Caller,
+        headers: &HeaderMap,
+        shared: &Arc<Shared>,
+        uri: &str,
+    ) -> Rejection {
+        let needed = self.scopes.of_resource(uri, shared).into_iter().min_by_key(Vec::len).unwrap_or_default();
+        self.insufficient(caller, headers, needed, "the token does not grant the scopes that the resource requires")
+    }
+
+    /// Returns the metadata of the resource, if the host has declared one.
+    pub(super) fn metadata(&self) -> Option<Vec<u8>> {
+        Some(self.resource.as_ref()?.metadata(self.scopes.base()))
+    }
+
+    fn challenge<'c>(&'c self, scopes: &'c [String]) -> Challenge<'c> {
+        Challenge { scopes, metadata_url: self.resource.as_ref().map(Resource::metadata_url), ..Challenge::default() }
+    }
+}
+
+/// A token that all callers share.
+pub(super) struct Token(String);
+
+impl Token {
+    pub(super) fn new(token: String) -> Self {
+        Self(token)
+    }
+
+    /// Compares tokens in constant time.
+    fn is(&self, token: &str) -> bool {
+        let (mine, theirs) = (self.0.as_bytes(), token.as_bytes());
+        let differs = std::iter::zip(mine, theirs).fold(0, |differs, (a, b)| std::hint::black_box(differs | (a ^ b)));
+        !mine.is_empty() && mine.len() == theirs.len() && differs == 0
+    }
+}
+
+impl Verify for Token {
+    fn verify<'v>(&'v self, token: &'v str) -> BoxFuture<'v, Result<Caller, TokenError>> {
+        Box::pin(ready(match self.is(token) {
+            true => Ok(Caller::anonymous().with_all_scopes()),
+            false => Err(TokenError::Invalid),
+        }))
+    }
+}
+
+// Tokens are secrets, and a verifier may hold some.
+impl fmt::Debug for Auth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Auth")
+            .field("requires_token", &self.verify.is_some())
+            .field("resource", &self.resource)
+            .field("scopes", &self.scopes)
+            .finish()
+    }
+}

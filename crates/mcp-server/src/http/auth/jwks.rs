@@ -1,0 +1,347 @@
+//! The public keys of an authorization server (RFC 7517).
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::fetch::Source;
+use super::key::{Algorithm, Key, read_keys};
+
+/// The public keys of an authorization server.
+///
+/// Keys from a URL are fetched when the first token arrives, and again
+///
+/// - when a token has an unknown key id, so that a new key is accepted at once, but at most every 30 s;
+/// - after [`Jwks::max_age`], so that a removed key is rejected. Tokens are verified with the old keys meanwhile, without
+///   waiting: up to twice that age, or up to [`Jwks::max_stale`] if the issuer does not respond.
+///
+/// Concurrent requests share one fetch, which may take 5 s and read documents of 64 KiB. URLs must begin with
+/// `https://`, or with `http://` for a loopback address. Redirects are not followed.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_mcp_server::{Jwks, Jwt};
+///
+/// # fn main() -> Result<(), toolkit_mcp_server::JwksError> {
+/// let keys = Jwks::from_url("https://as.example/keys")?;
+/// let jwt = Jwt::with_keys("https://as.example", keys).audience("https://mcp.example.com/mcp");
+/// assert!(Jwks::from_url("http://as.example/keys").is_err());
+/// # Ok(())
+/// # }
+/// ```
+#[must_use]
+pub struct Jwks(Keys);
+
+enum Keys {
+    Fixed(Arc<[Key]>),
+    Fetched(Arc<Cache>),
+}
+
+const MAX_AGE: Duration = Duration::from_secs(10 * 60);
+const MAX_STALE: Duration = Duration::from_secs(60 * 60);
+
+impl Jwks {
+    /// Reads a key set, `{"keys": […]}`. Keys that cannot verify signatures are ignored, such as encryption keys and
+    /// symmetric ones.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the text is not a key set, or no key can be used.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit_mcp_server::Jwks;
+    ///
+    /// let error = Jwks::from_json(r#"{"keys": [{"kty": "oct", "k": "c2VjcmV0"}]}"#).unwrap_err();
+    /// assert_eq!(error.to_string(), "no key can be used: the key type (`kty`) is not supported");
+    /// ```
+    pub fn from_json(text: &str) -> Result<Self, JwksError> {
+        Ok(Self(Keys::Fixed(read_keys(text.as_bytes()).map_err(JwksError)?)))
+    }
+
+    /// Fetches the keys from a URL.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the URL is invalid or not encrypted.
+    pub fn from_url(url: &str) -> Result<Self, JwksError> {
+        Ok(Self::fetched(Source::keys(url).map_err(JwksError)?))
+    }
+
+    /// Fetches the keys from the URL in the metadata of an issuer (`jwks_uri`): OAuth 2.0 Authorization Server Metadata
+    /// (RFC 8414) or OpenID Connect Discovery. The metadata must have the same issuer.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the issuer is not a URL, or is not encrypted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit_mcp_server::Jwks;
+    ///
+    /// assert!(Jwks::discover("https://as.example/tenant").is_ok());
+    /// let error = Jwks::discover("http://as.example").unwrap_err();
+    /// assert_eq!(error.to_string(), "`http://as.example` must begin with `https://`, since its host is not loopback");
+    /// ```
+    pub fn discover(issuer: &str) -> Result<Self, JwksError> {
+        Ok(Self::fetched(Source::issuer(issuer).map_err(JwksError)?))
+    }
+
+    /// Trusts the certificate authorities in a PEM file, given as text, in addition to those of the platform. Has no
+    /// effect on [`Jwks::from_json`].
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the text has no certificate, or a malformed one.
+    pub fn trust(self, pem: &str) -> Result<Self, JwksError> {
+        self.change(|cache| cache.source.trust(pem)).map_err(|error| JwksError(error.to_string()))
+    }
+
+    /// Sets the time after which keys are fetched again. Default: 10 minutes. Has no effect on [`Jwks::from_json`].
+    pub fn max_age(self, time: Duration) -> Self {
+        self.changed(|cache| cache.max_age = time)
+    }
+
+    /// Sets the age up to which keys are used while the issuer does not respond. Default: 1 hour. Has no effect on
+    /// [`Jwks::from_json`].
+    pub fn max_stale(self, time: Duration) -> Self {
+        self.changed(|cache| cache.max_stale = time)
+    }
+
+    fn fetched(source: Source) -> Self {
+        Self(Keys::Fetched(Arc::new(Cache::new(source, MAX_AGE, MAX_STALE))))
+    }
+
+    fn changed(self, change: impl FnOnce(&mut Cache)) -> Self {
+        let changed = self.change(|cache| {
+            change(cache);
+            Ok::<(), std::convert::Infallible>(())
+        });
+        match changed {
+            Ok(changed) => changed,
+            Err(never) => match never {},
+        }
+    }
+
+    fn change<E>(mut self, change: impl FnOnce(&mut Cache) -> Result<(), E>) -> Result<Self, E> {
+        // The cache is shared with fetches only, and none has started yet.
+        if let Keys::Fetched(cache) = &mut self.0
+            && let Some(cache) = Arc::get_mut(cache)
+        {
+            change(cache)?;
+        }
+        Ok(self)
+    }
+
+    /// Returns the keys that may have signed a token. Without a key id, these are all keys for the algorithm.
+    pub(super) async fn find(&self, id: Option<&str>, algorithm: Algorithm) -> Result<Vec<Key>, Unavailable> {
+        let matching =
+            |keys: &[Key]| -> Vec<Key> { keys.iter().filter(|key| key.may_sign(id, algorithm)).cloned().collect() };
+        match &self.0 {
+            Keys::Fixed(keys) => Ok(matching(keys)),
+            Keys::Fetched(cache) => {
+                let arrived = Instant::now();
+                let found = matching(&cache.keys().await?);
+                if !found.is_empty() {
+                    return Ok(found);
+                }
+                Ok(matching(&cache.newer_keys(arrived).await?))
+            }
+        }
+    }
+}
+
+/// Does not contain the keys, which are public but long.
+impl fmt::Debug for Jwks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Keys::Fixed(keys) => f.debug_struct("Jwks").field("keys", &keys.len()).finish(),
+            Keys::Fetched(cache) => f.debug_struct("Jwks").field("source", &cache.source).finish_non_exhaustive(),
+        }
+    }
+}
+
+/// The error for keys that cannot be read, or that cannot be fetched in a secure way.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_mcp_server::Jwks;
+///
+/// let error = Jwks::from_url("keys.json").unwrap_err();
+/// assert_eq!(error.to_string(), "`keys.json` is not a URL");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JwksError(String);
+
+impl fmt::Display for JwksError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for JwksError {}
+
+// Fetched keys: their age, and when they are fetched again.
+
+/// The minimum time between two fetches because of unknown key ids. Anyone can send such tokens, and they must not cause
+/// more requests to the issuer.
+const SEARCH_INTERVAL: Duration = Duration::from_secs(30);
+
+/// The minimum time between two fetches because of the age of the keys.
+const RETRY_INTERVAL: Duration = Duration::from_secs(5);
+
+/// The keys of an issuer.
+struct Cache {
+    source: Source,
+    max_age: Duration,
+    max_stale: Duration,
+    state: Mutex<State>,
+    /// Held by the fetch in progress.
+    turn: tokio::sync::Mutex<()>,
+}
+
+#[derive(Clone, Default)]
+struct State {
+    keys: Option<(Arc<[Key]>, Instant)>,
+    last: Option<Fetch>,
+    /// The start of the last fetch because of an unknown key id.
+    last_search: Option<Instant>,
+}
+
+/// A finished fetch.
+#[derive(Clone, Copy)]
+struct Fetch {
+    started: Instant,
+    ended: Instant,
+    succeeded: bool,
+}
+
+/// The reason for a fetch.
+#[derive(Clone, Copy)]
+enum Cause {
+    /// The keys are too old, or there are none.
+    Age,
+    /// A token, which arrived at this time, has an unknown key id.
+    UnknownKey(Instant),
+}
+
+/// The error for keys that cannot be fetched.
+#[derive(Debug)]
+pub(super) struct Unavailable;
+
+impl Cache {
+    fn new(source: Source, max_age: Duration, max_stale: Duration) -> Self {
+        Self { source, max_age, max_stale, state: Mutex::default(), turn: tokio::sync::Mutex::default() }
+    }
+
+    /// Returns the keys. Starts to fetch them again if they are old, and waits for that if they are too old to be used.
+    async fn keys(self: &Arc<Self>) -> Result<Arc<[Key]>, Unavailable> {
+        if let Some(keys) = self.keys_of_age(self.max_age) {
+            return Ok(keys);
+        }
+        if let Some(keys) = self.keys_of_age(self.max_unrefreshed()) {
+            self.refresh();
+            return Ok(keys);
+        }
+        self.fetch(Cause::Age).await;
+        self.keys_or_stale()
+    }
+
+    /// Returns the age up to which keys are used without waiting for newer ones. If there was no attempt to fetch them,
+    /// the issuer may have removed a key long ago.
+    fn max_unrefreshed(&self) -> Duration {
+        let max_stale = self.max_stale.max(self.max_age);
+        match self.state().last {
+            Some(Fetch { succeeded: false, .. }) => max_stale,
+            _ => self.max_age.saturating_mul(2).min(max_stale),
+        }
+    }
+
+    /// Fetches old keys in the background, unless a fetch is in progress or not due.
+    fn refresh(self: &Arc<Self>) {
+        if !self.is_due(Cause::Age) || self.turn.try_lock().is_err() {
+            return;
+        }
+        let cache = Arc::clone(self);
+        tokio::spawn(async move {
+            if let Ok(_turn) = cache.turn.try_lock()
+                && cache.is_due(Cause::Age)
+            {
+                cache.fetch_now(Cause::Age).await;
+            }
+        });
+    }
+
+    /// Returns the keys after an attempt to find a key that was unknown when a token arrived.
+    async fn newer_keys(self: &Arc<Self>, arrived: Instant) -> Result<Arc<[Key]>, Unavailable> {
+        self.fetch(Cause::UnknownKey(arrived)).await;
+        // If the last attempt failed, the issuer may have a key that is unknown here.
+        match self.state().last {
+            Some(Fetch { succeeded: true, .. }) => self.keys_or_stale(),
+            _ => Err(Unavailable),
+        }
+    }
+
+    fn keys_or_stale(&self) -> Result<Arc<[Key]>, Unavailable> {
+        self.keys_of_age(self.max_stale.max(self.max_age)).ok_or(Unavailable)
+    }
+
+    fn keys_of_age(&self, limit: Duration) -> Option<Arc<[Key]>> {
+        let (keys, fetched) = self.state().keys?;
+        (fetched.elapsed() < limit).then_some(keys)
+    }
+
+    /// Fetches the keys if a fetch is due. Concurrent calls wait for the same fetch.
+    async fn fetch(self: &Arc<Self>, cause: Cause) {
+        if !self.is_due(cause) && self.turn.try_lock().is_ok() {
+            return;
+        }
+        let cache = Arc::clone(self);
+        // A task of its own: a client that disconnects must not cancel the fetch that others wait for.
+        let task = tokio::spawn(async move {
+            let _turn = cache.turn.lock().await;
+            if cache.is_due(cause) {
+                cache.fetch_now(cause).await;
+            }
+        });
+        let _ = task.await;
+    }
+
+    fn is_due(&self, cause: Cause) -> bool {
+        let State { last, last_search, .. } = self.state();
+        let rests = |last: Option<Instant>, interval| last.is_some_and(|last| last.elapsed() < interval);
+        match cause {
+            // From the end on, so that requests that waited for a fetch that timed out do not repeat it one by one.
+            Cause::Age => {
+                !rests(last.map(|last| last.ended), RETRY_INTERVAL) && self.keys_of_age(self.max_age).is_none()
+            }
+            Cause::UnknownKey(arrived) => {
+                !rests(last_search, SEARCH_INTERVAL) && last.is_none_or(|last| last.started < arrived)
+            }
+        }
+    }
+
+    async fn fetch_now(&self, cause: Cause) {
+        let started = Instant::now();
+        let fetched = self.source.fetch().await;
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.last = Some(Fetch { started, ended: Instant::now(), succeeded: fetched.is_ok() });
+        if let Cause::UnknownKey(_) = cause {
+            state.last_search = Some(started);
+        }
+        match fetched {
+            Ok(keys) => state.keys = Some((keys, started)),
+            Err(error) => tracing::warn!(source = ?self.source, %error, "the keys of an issuer cannot be fetched"),
+        }
+    }
+
+    fn state(&self) -> State {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}

@@ -1,0 +1,357 @@
+//! JWT access tokens (RFC 9068).
+//!
+//! The crate `jsonwebtoken` selects its cryptography for the whole process: another crate of the same program may install
+//! one without these algorithms, or enable features that make its first use panic. The checks of `crit`, of duplicate
+//! members and of the purpose of a key would be here anyway.
+
+use std::fmt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use data_encoding::BASE64URL_NOPAD;
+use serde_json::{Map, Value};
+use toolkit::dispatch::BoxFuture;
+use toolkit::schema::json;
+
+use super::jwks::{Jwks, JwksError, Unavailable};
+use super::key::Algorithm;
+use super::{TokenError, Verify};
+use crate::request::Caller;
+
+/// The maximum size of a token in bytes: the size of all headers that common proxies accept.
+const MAX_BYTES: usize = 16 << 10;
+
+const LEEWAY: Duration = Duration::from_secs(60);
+
+/// Verifies JWT access tokens of one authorization server (RFC 9068).
+///
+/// | part | check |
+/// |---|---|
+/// | signature | by a key of the issuer, with an algorithm of the list; never HMAC, and never a key of the token itself |
+/// | `typ` | `at+jwt`, `JWT` or absent; see [`Jwt::at_jwt_only`] |
+/// | `crit` | absent, since no extension is supported |
+/// | `iss` | equal to the issuer |
+/// | `aud` | contains an audience of this server |
+/// | `exp` | required, in the future |
+/// | `nbf`, `iat` | not in the future |
+/// | `sub` | required |
+/// | `scope` or `scp` | a list of scopes, or a string of scopes separated by spaces |
+///
+/// Members must not be repeated and must have the types that the standard defines. Times have a [leeway](Jwt::leeway)
+/// of 60 s by default.
+///
+/// The [`Caller`] has the subject, issuer, client, scopes and all claims of the token. The subject is unique within the
+/// issuer only; a host that accepts several issuers must use both.
+///
+/// # Examples
+///
+/// ```
+/// # use toolkit_mcp_server::{JwksError, Server};
+/// use toolkit_mcp_server::Jwt;
+///
+/// # fn http(server: Server) -> Result<(), JwksError> {
+/// let (issuer, resource) = ("https://as.example", "https://mcp.example.com/mcp");
+/// let http = server
+///     .http()
+///     .resource(resource, [issuer])
+///     .scopes(["tools:read"])
+///     .verify(Jwt::issuer(issuer)?.audience(resource));
+/// # Ok(())
+/// # }
+/// ```
+pub struct Jwt {
+    keys: Jwks,
+    algorithms: Vec<Algorithm>,
+    expected: Expected,
+    at_jwt_only: bool,
+}
+
+/// The issuer of a [`Jwt`], to which the audience must be added.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_mcp_server::{Jwks, Jwt};
+///
+/// let keys = r#"{"keys": [{"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}"#;
+/// let issuer = Jwt::with_keys("https://as.example", Jwks::from_json(keys)?);
+/// let jwt = issuer.audience("https://mcp.example.com/mcp");
+/// # Ok::<(), toolkit_mcp_server::JwksError>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "tokens are verified after `audience` is set"]
+pub struct JwtIssuer {
+    issuer: String,
+    keys: Jwks,
+}
+
+impl Jwt {
+    /// Accepts tokens of an issuer, such as `https://as.example`, whose keys are found through its metadata; see
+    /// [`Jwks::discover`].
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Jwks::discover`].
+    pub fn issuer(issuer: &str) -> Result<JwtIssuer, JwksError> {
+        Ok(Self::with_keys(issuer, Jwks::discover(issuer)?))
+    }
+
+    /// Accepts tokens of an issuer with these keys.
+    pub fn with_keys(issuer: impl Into<String>, keys: Jwks) -> JwtIssuer {
+        JwtIssuer { issuer: issuer.into(), keys }
+    }
+
+    /// Adds another audience. Use it while a server moves from one URL to another.
+    #[must_use]
+    pub fn audience(mut self, audience: impl Into<String>) -> Self {
+        self.expected.audiences.push(audience.into());
+        self
+    }
+
+    /// Sets the accepted algorithms. Default: RS256, ES256 and EdDSA.
+    ///
+    /// ```
+    /// # use toolkit_mcp_server::{JwksError, Jwt};
+    /// use toolkit_mcp_server::Algorithm;
+    ///
+    /// # fn main() -> Result<(), JwksError> {
+    /// let jwt = Jwt::issuer("https://as.example")?.audience("https://mcp.example.com/mcp");
+    /// let jwt = jwt.algorithms([Algorithm::PS256]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn algorithms(mut self, algorithms: impl IntoIterator<Item = Algorithm>) -> Self {
+        self.algorithms = algorithms.into_iter().collect();
+        self
+    }
+
+    /// Sets the tolerated clock skew between the issuer and this server. Default: 60 s.
+    #[must_use]
+    pub fn leeway(mut self, leeway: Duration) -> Self {
+        self.expected.leeway = leeway;
+        self
+    }
+
+    /// Rejects tokens that do not declare the type of access tokens, `at+jwt`. RFC 9068 requires it, but not all
+    /// authorization servers set it.
+    #[must_use]
+    pub fn at_jwt_only(mut self) -> Self {
+        self.at_jwt_only = true;
+        self
+    }
+
+    async fn caller(&self, token: &str) -> Result<Caller, Invalid> {
+        const MALFORMED: Invalid = Invalid::Token("it is not a signed JWT");
+
+        if token.len() > MAX_BYTES {
+            return Err(Invalid::Token("it is too long"));
+        }
+        let (signed, signature) = token.rsplit_once('.').ok_or(MALFORMED)?;
+        let (header, claims) = signed.split_once('.').ok_or(MALFORMED)?;
+        let header = Header::read(&object(header).ok_or(MALFORMED)?, &self.algorithms, self.at_jwt_only)?;
+        let signature = BASE64URL_NOPAD.decode(signature.as_bytes()).map_err(|_| MALFORMED)?;
+        let keys = self.keys.find(header.key_id.as_deref(), header.algorithm).await?;
+        if !keys.iter().any(|key| key.verify(header.algorithm, signed.as_bytes(), &signature)) {
+            return Err(Invalid::Token("its signature is wrong, or its key is unknown"));
+        }
+        // Claims are read only after the signature was verified.
+        let claims = object(claims).ok_or(MALFORMED)?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Ok(self.expected.check(claims, now.as_secs_f64())?)
+    }
+}
+
+impl JwtIssuer {
+    /// Sets the audience: the URL of this server as a protected resource, as in
+    /// [`Http::resource`](crate::Http::resource).
+    #[must_use]
+    pub fn audience(self, audience: impl Into<String>) -> Jwt {
+        Jwt {
+            keys: self.keys,
+            algorithms: Algorithm::DEFAULT.to_vec(),
+            expected: Expected { issuer: self.issuer, audiences: vec![audience.into()], leeway: LEEWAY },
+            at_jwt_only: false,
+        }
+    }
+}
+
+impl Verify for Jwt {
+    fn verify<'v>(&'v self, token: &'v str) -> BoxFuture<'v, Result<Caller, TokenError>> {
+        Box::pin(async move {
+            self.caller(token).await.map_err(|invalid| {
+                // The response does not contain the reason, which would help to forge tokens.
+                tracing::debug!(issuer = self.expected.issuer, reason = %invalid, "an access token was rejected");
+                match invalid {
+                    Invalid::Token(_) => TokenError::Invalid,
+                    Invalid::Keys => TokenError::Unavailable,
+                }
+            })
+        })
+    }
+}
+
+/// The reason why a token was not accepted.
+enum Invalid {
+    Token(&'static str),
+    /// The keys of the issuer are not available.
+    Keys,
+}
+
+impl From<&'static str> for Invalid {
+    fn from(reason: &'static str) -> Self {
+        Self::Token(reason)
+    }
+}
+
+impl From<Unavailable> for Invalid {
+    fn from(_: Unavailable) -> Self {
+        Self::Keys
+    }
+}
+
+impl fmt::Display for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Token(reason) => reason,
+            Self::Keys => "the keys of the issuer are not available",
+        })
+    }
+}
+
+/// Decodes a part of a token. Returns `None` for anything but an object without duplicate members.
+fn object(part: &str) -> Option<Map<String, Value>> {
+    let text = BASE64URL_NOPAD.decode(part.as_bytes()).ok()?;
+    match json::parse(&text).ok()? {
+        Value::Object(object) => Some(object),
+        _ => None,
+    }
+}
+
+impl fmt::Debug for Jwt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Jwt")
+            .field("expected", &self.expected)
+            .field("algorithms", &self.algorithms)
+            .field("keys", &self.keys)
+            .finish_non_exhaustive()
+    }
+}
+
+// The header of a JWT.
+
+/// The maximum length of the id of a key in bytes.
+const MAX_KEY_ID_BYTES: usize = 1024;
+
+/// The part of a header that selects the key.
+struct Header {
+    algorithm: Algorithm,
+    key_id: Option<String>,
+}
+
+impl Header {
+    /// Reads a header. Keys and links to keys in it (`jwk`, `jku`, `x5c`, `x5u`) are ignored: the sender of the token
+    /// chooses them.
+    ///
+    /// # Errors
+    ///
+    /// Returns the rule that the header violates.
+    fn read(header: &Map<String, Value>, algorithms: &[Algorithm], at_jwt_only: bool) -> Result<Self, &'static str> {
+        let algorithm = header.get("alg").and_then(Value::as_str).and_then(Algorithm::from_name);
+        let algorithm = algorithm.filter(|algorithm| algorithms.contains(algorithm));
+        let algorithm = algorithm.ok_or("its algorithm (`alg`) is not in the list of the server")?;
+        // RFC 7515, 4.1.11: unknown critical extensions must be rejected. `b64` changes what was signed (RFC 7797).
+        if header.contains_key("crit") || header.contains_key("b64") {
+            return Err("it requires extensions (`crit`), which are not supported");
+        }
+        let typ = match header.get("typ") {
+            Some(typ) => typ.as_str().ok_or("its type (`typ`) must be a string")?.to_ascii_lowercase(),
+            None => String::new(),
+        };
+        match typ.strip_prefix("application/").unwrap_or(&typ) {
+            "at+jwt" => {}
+            "jwt" | "" if !at_jwt_only => {}
+            _ => return Err("its type (`typ`) is not that of an access token"),
+        }
+        let key_id = match header.get("kid") {
+            Some(Value::String(id)) if id.len() <= MAX_KEY_ID_BYTES => Some(id.clone()),
+            Some(_) => return Err("the id of its key (`kid`) must be a short string"),
+            None => None,
+        };
+        Ok(Self { algorithm, key_id })
+    }
+}
+
+// The claims of a JWT.
+
+/// The claims that a token must have.
+#[derive(Debug)]
+struct Expected {
+    issuer: String,
+    audiences: Vec<String>,
+    leeway: Duration,
+}
+
+impl Expected {
+    /// Checks the claims of a token at `now`, in seconds since 1970, and returns its caller.
+    ///
+    /// # Errors
+    ///
+    /// Returns the rule that the claims violate.
+    fn check(&self, claims: Map<String, Value>, now: f64) -> Result<Caller, &'static str> {
+        if claims.get("iss").and_then(Value::as_str) != Some(&self.issuer) {
+            return Err("it is from another issuer (`iss`)");
+        }
+        let audiences = claims.get("aud").and_then(one_or_several).ok_or("its audience (`aud`) is missing")?;
+        if !audiences.iter().any(|audience| self.audiences.iter().any(|own| own == audience)) {
+            return Err("it is for another audience (`aud`)");
+        }
+        self.check_times(&claims, now)?;
+        let text = |name: &str| match claims.get(name) {
+            Some(Value::String(text)) => Ok(Some(text.as_str())),
+            Some(_) => Err("`sub`, `client_id` and `azp` must be strings"),
+            None => Ok(None),
+        };
+        let subject = text("sub")?.filter(|subject| !subject.is_empty()).ok_or("its subject (`sub`) is missing")?;
+        // The name of the claim in OpenID Connect, which many servers use in access tokens too.
+        let client = text("client_id")?.or(text("azp")?);
+        let mut caller = Caller::named(subject).with_issuer(&*self.issuer);
+        if let Some(client) = client {
+            caller = caller.with_client_id(client);
+        }
+        Ok(caller.with_scopes(scopes(&claims)?).with_claims(claims))
+    }
+
+    fn check_times(&self, claims: &Map<String, Value>, now: f64) -> Result<(), &'static str> {
+        let time = |name: &str| match claims.get(name) {
+            Some(time) => time.as_f64().map(Some).ok_or("`exp`, `nbf` and `iat` must be numbers"),
+            None => Ok(None),
+        };
+        let leeway = self.leeway.as_secs_f64();
+        let expires = time("exp")?.ok_or("its expiration time (`exp`) is missing")?;
+        if expires <= now - leeway {
+            return Err("it has expired");
+        }
+        if [time("nbf")?, time("iat")?].into_iter().flatten().any(|start| start > now + leeway) {
+            return Err("it is not valid yet");
+        }
+        Ok(())
+    }
+}
+
+/// Returns the granted scopes: `scope`, or `scp` as some servers call it.
+fn scopes(claims: &Map<String, Value>) -> Result<Vec<String>, &'static str> {
+    let Some(granted) = claims.get("scope").or_else(|| claims.get("scp")) else {
+        return Ok(Vec::new());
+    };
+    let granted = one_or_several(granted).ok_or("its scopes must be a string or a list of strings")?;
+    Ok(granted.into_iter().flat_map(str::split_ascii_whitespace).map(str::to_owned).collect())
+}
+
+/// Returns the strings of a string or a list of strings.
+fn one_or_several(value: &Value) -> Option<Vec<&str>> {
+    match value {
+        Value::String(one) => Some(vec![one]),
+        Value::Array(several) => several.iter().map(Value::as_str).collect(),
+        _ => None,
+    }
+}

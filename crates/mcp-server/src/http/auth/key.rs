@@ -1,0 +1,228 @@
+//! One public key (RFC 7517, RFC 7518, RFC 8037).
+
+use std::sync::Arc;
+
+use data_encoding::BASE64URL_NOPAD;
+use ring::signature::{self, RsaParameters, RsaPublicKeyComponents, UnparsedPublicKey, VerificationAlgorithm};
+use serde_json::{Map, Value};
+use toolkit::schema::json;
+
+/// The maximum number of keys of a set. It bounds the work for a token without a key id.
+const MAX_KEYS: usize = 64;
+
+/// A public key that verifies signatures.
+#[derive(Clone)]
+pub(super) struct Key {
+    id: Option<Arc<str>>,
+    /// The only algorithm of the key, if it declares one.
+    algorithm: Option<Algorithm>,
+    public: Public,
+}
+
+#[derive(Clone)]
+enum Public {
+    Rsa(Arc<RsaPublicKeyComponents<Vec<u8>>>),
+    /// A point on a curve, in the encoding of `ring`.
+    Point(KeyKind, Arc<[u8]>),
+}
+
+/// Reads a key set.
+///
+/// # Errors
+///
+/// Returns a message if the text is not a key set, or no key can be used.
+pub(super) fn read_keys(text: &[u8]) -> Result<Arc<[Key]>, String> {
+    let set = json::parse(text)?;
+    let listed =
+        set.get("keys").and_then(Value::as_array).ok_or("a key set must be an object with a list of `keys`")?;
+    if listed.len() > MAX_KEYS {
+        return Err(format!("the set has {} keys, more than the limit of {MAX_KEYS}", listed.len()));
+    }
+    let (mut keys, mut ignored) = (Vec::new(), "the list is empty");
+    for key in listed {
+        match key.as_object().ok_or("it is not an object").and_then(Key::read) {
+            Ok(key) => keys.push(key),
+            Err(reason) => ignored = reason,
+        }
+    }
+    match keys.is_empty() {
+        true => Err(format!("no key can be used: {ignored}")),
+        false => Ok(keys.into()),
+    }
+}
+
+impl Key {
+    /// Reads a key.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason why the key cannot be used.
+    fn read(key: &Map<String, Value>) -> Result<Self, &'static str> {
+        let text = |name: &str| key.get(name).and_then(Value::as_str);
+        let bytes = |name: &str| {
+            let text = text(name).ok_or("a parameter is missing")?;
+            BASE64URL_NOPAD.decode(text.as_bytes()).map_err(|_| "a parameter is not encoded as Base64url")
+        };
+        if text("use").is_some_and(|purpose| purpose != "sig") {
+            return Err("it is not for signatures (`use`)");
+        }
+        let operations = key.get("key_ops").and_then(Value::as_array);
+        if operations.is_some_and(|operations| !operations.iter().any(|operation| operation == "verify")) {
+            return Err("it does not verify signatures (`key_ops`)");
+        }
+        if key.contains_key("d") {
+            return Err("it is private (`d`); publish the public part only");
+        }
+        let point = |kind: KeyKind, names: &[&str], prefix: &[u8], n_bytes: usize| {
+            let mut point = prefix.to_vec();
+            for name in names {
+                let coordinate = bytes(name)?;
+                if coordinate.len() != n_bytes {
+                    return Err("a coordinate has the wrong length");
+                }
+                point.extend(coordinate);
+            }
+            Ok(Public::Point(kind, point.into()))
+        };
+        /// The prefix of an uncompressed point (SEC 1, 2.3.3).
+        const UNCOMPRESSED: &[u8] = &[4];
+        let public = match (text("kty"), text("crv")) {
+            (Some("RSA"), _) => Public::Rsa(Arc::new(RsaPublicKeyComponents { n: bytes("n")?, e: bytes("e")? })),
+            (Some("EC"), Some("P-256")) => point(KeyKind::P256, &["x", "y"], UNCOMPRESSED, 32)?,
+            (Some("EC"), Some("P-384")) => point(KeyKind::P384, &["x", "y"], UNCOMPRESSED, 48)?,
+            (Some("OKP"), Some("Ed25519")) => point(KeyKind::Ed25519, &["x"], &[], 32)?,
+            _ => return Err("the key type (`kty`) is not supported"),
+        };
+        let algorithm = match key.get("alg") {
+            Some(name) => Some(name.as_str().and_then(Algorithm::from_name).ok_or("its algorithm is not supported")?),
+            None => None,
+        };
+        let key = Self { id: text("kid").map(Into::into), algorithm, public };
+        match key.algorithm.is_none_or(|algorithm| algorithm.key_kind() == key.kind()) {
+            true => Ok(key),
+            false => Err("its algorithm (`alg`) is for another type of key"),
+        }
+    }
+
+    fn kind(&self) -> KeyKind {
+        match &self.public {
+            Public::Rsa(_) => KeyKind::Rsa,
+            Public::Point(kind, _) => *kind,
+        }
+    }
+
+    /// Returns true if a token with this key id and algorithm may be signed with the key.
+    pub(super) fn may_sign(&self, id: Option<&str>, algorithm: Algorithm) -> bool {
+        id.is_none_or(|id| self.id.as_deref() == Some(id))
+            && self.algorithm.is_none_or(|own| own == algorithm)
+            && self.kind() == algorithm.key_kind()
+    }
+
+    /// Verifies a signature. The type of the key must be that of the algorithm.
+    pub(super) fn verify(&self, algorithm: Algorithm, message: &[u8], signature: &[u8]) -> bool {
+        match &self.public {
+            Public::Rsa(key) => {
+                algorithm.rsa().is_some_and(|parameters| key.verify(parameters, message, signature).is_ok())
+            }
+            Public::Point(kind, point) => algorithm.curve().is_some_and(|curve| {
+                *kind == algorithm.key_kind() && UnparsedPublicKey::new(curve, point).verify(message, signature).is_ok()
+            }),
+        }
+    }
+}
+
+// Signature algorithms (RFC 7518, RFC 8037).
+
+/// A signature algorithm with a public key.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_mcp_server::Algorithm;
+///
+/// assert_eq!(Algorithm::DEFAULT, [Algorithm::RS256, Algorithm::ES256, Algorithm::EdDSA]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Algorithm {
+    /// RSASSA-PKCS1-v1_5 with SHA-256 and a key of 2048 bits or more.
+    RS256,
+    /// RSASSA-PKCS1-v1_5 with SHA-384 and a key of 2048 bits or more.
+    RS384,
+    /// RSASSA-PKCS1-v1_5 with SHA-512 and a key of 2048 bits or more.
+    RS512,
+    /// RSASSA-PSS with SHA-256 and a key of 2048 bits or more.
+    PS256,
+    /// RSASSA-PSS with SHA-384 and a key of 2048 bits or more.
+    PS384,
+    /// RSASSA-PSS with SHA-512 and a key of 2048 bits or more.
+    PS512,
+    /// ECDSA over P-256 with SHA-256.
+    ES256,
+    /// ECDSA over P-384 with SHA-384.
+    ES384,
+    /// EdDSA over Ed25519, which RFC 9864 also calls `Ed25519`.
+    EdDSA,
+}
+
+/// The kind of public key that an algorithm needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum KeyKind {
+    Rsa,
+    P256,
+    P384,
+    Ed25519,
+}
+
+impl Algorithm {
+    /// The algorithms that a [`Jwt`](crate::Jwt) accepts by default.
+    pub const DEFAULT: [Self; 3] = [Self::RS256, Self::ES256, Self::EdDSA];
+
+    /// Returns the algorithm with this name in a header (`alg`).
+    pub(super) fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "RS256" => Self::RS256,
+            "RS384" => Self::RS384,
+            "RS512" => Self::RS512,
+            "PS256" => Self::PS256,
+            "PS384" => Self::PS384,
+            "PS512" => Self::PS512,
+            "ES256" => Self::ES256,
+            "ES384" => Self::ES384,
+            "EdDSA" | "Ed25519" => Self::EdDSA,
+            _ => return None,
+        })
+    }
+
+    pub(super) fn key_kind(self) -> KeyKind {
+        match self {
+            Self::RS256 | Self::RS384 | Self::RS512 | Self::PS256 | Self::PS384 | Self::PS512 => KeyKind::Rsa,
+            Self::ES256 => KeyKind::P256,
+            Self::ES384 => KeyKind::P384,
+            Self::EdDSA => KeyKind::Ed25519,
+        }
+    }
+
+    /// Returns the parameters of an RSA algorithm.
+    pub(super) fn rsa(self) -> Option<&'static RsaParameters> {
+        Some(match self {
+            Self::RS256 => &signature::RSA_PKCS1_2048_8192_SHA256,
+            Self::RS384 => &signature::RSA_PKCS1_2048_8192_SHA384,
+            Self::RS512 => &signature::RSA_PKCS1_2048_8192_SHA512,
+            Self::PS256 => &signature::RSA_PSS_2048_8192_SHA256,
+            Self::PS384 => &signature::RSA_PSS_2048_8192_SHA384,
+            Self::PS512 => &signature::RSA_PSS_2048_8192_SHA512,
+            Self::ES256 | Self::ES384 | Self::EdDSA => return None,
+        })
+    }
+
+    /// Returns the algorithm of a key on a curve.
+    pub(super) fn curve(self) -> Option<&'static dyn VerificationAlgorithm> {
+        match self {
+            Self::ES256 => Some(&signature::ECDSA_P256_SHA256_FIXED),
+            Self::ES384 => Some(&signature::ECDSA_P384_SHA384_FIXED),
+            Self::EdDSA => Some(&signature::ED25519),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Admission of requests: host, origin, authentication and rate limit.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use toolkit::Tool;
+use toolkit_http::{Connection, HostGuard};
+
+use super::auth::{Auth, WELL_KNOWN};
+use super::receive::Received;
+use super::response::Rejection;
+use crate::message::Code;
+use crate::metrics::RejectReason;
+use crate::request::Caller;
+use crate::task_requests::NotServed;
+
+/// The checks that each request has to pass.
+#[derive(Debug)]
+pub(super) struct Gate {
+    pub(super) guard: HostGuard,
+    pub(super) auth: Auth,
+    pub(super) rate: Option<Rate>,
+}
+
+impl Gate {
+    /// Checks that the request is for this server and from an accepted origin.
+    pub(super) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Rejection> {
+        self.guard
+            .check(uri, headers)
+            .map_err(|why| Rejection::new(RejectReason::Origin, StatusCode::FORBIDDEN, why.to_string()))
+    }
+
+    /// Returns the protected resource metadata if the path requests it. It requires no token.
+    pub(super) fn metadata(&self, path: &str) -> Option<Vec<u8>> {
+        path.contains(WELL_KNOWN).then(|| self.auth.metadata())?
+    }
+
+    /// Authenticates the caller, and applies the rate limit.
+    pub(super) async fn admit(
+        &self,
+        headers: &HeaderMap,
+        connection: Option<&Connection>,
+    ) -> Result<Option<Arc<Caller>>, Rejection> {
+        let caller = self.auth.caller(headers).await;
+        if !matches!(caller, Ok(Some(_))) {
+            keep_reserved(connection)?;
+        }
+        // Rejected requests count too, which slows down guessing of tokens.
+        self.throttle(&caller, headers, connection)?;
+        caller
+    }
+
+    /// Applies the rate limit to a request that needs no token.
+    pub(super) fn admit_everyone(&self, headers: &HeaderMap, connection: Option<&Connection>) -> Result<(), Rejection> {
+        keep_reserved(connection)?;
+        self.throttle(&Ok(None), headers, connection)
+    }
+
+    fn throttle(
+        &self,
+        caller: &Result<Option<Arc<Caller>>, Rejection>,
+        headers: &HeaderMap,
+        connection: Option<&Connection>,
+    ) -> Result<(), Rejection> {
+        let Some(rate) = &self.rate else {
+            return Ok(());
+        };
+        let subject = caller.as_ref().ok().and_then(|caller| caller.as_ref()?.identity());
+        let address: Option<IpAddr> = connection.map(|connection| connection.client(headers));
+        let client = match (subject, address) {
+            (Some(subject), _) => format!("subject {subject}"),
+            (None, Some(address)) => format!("address {address}"),
+            // Rejected clients do not share a bucket with authenticated ones.
+            (None, None) if caller.is_err() => "unauthenticated".to_owned(),
+            (None, None) => String::new(),
+        };
+        rate.take(&client).map_err(|wait| {
+            let seconds = wait.as_secs_f64().ceil().max(1.0);
+            let message = "rate limit reached; try again later";
+            let rejection =
+                Rejection::new(RejectReason::Rate, StatusCode::TOO_MANY_REQUESTS, message).with_code(Code::Internal);
+            rejection.with_header(header::RETRY_AFTER, HeaderValue::from(seconds as u64))
+        })
+    }
+
+    /// Checks that the token of the caller grants the scopes of the tools that a message calls, or of whose calls it
+    /// receives the results.
+    pub(super) fn check_scopes(
+        &self,
+        caller: Option<&Caller>,
+        headers: &HeaderMap,
+        received: &Received,
+    ) -> Result<(), Rejection> {
+        match (caller, received) {
+            (Some(caller), Received::Call(call)) => {
+                self.auth.check_scopes(caller, headers, std::iter::once(call.tool()))
+            }
+            (Some(caller), Received::Task(request)) => self.check_tasks(caller, headers, request.tool()),
+            (Some(caller), Received::TaskResult(result)) => self.check_tasks(caller, headers, result.tool()),
+            (Some(caller), Received::Listen(listen)) => self.check_tasks(caller, headers, listen.tools_of_tasks()),
+            (Some(caller), Received::Resources(request)) => match request.denied_uri() {
+                Some(uri) => Err(self.auth.reject_resource(caller, headers, request.shared(), uri)),
+                None => Ok(()),
+            },
+            (Some(caller), Received::Batch(batch)) => self.auth.check_scopes(caller, headers, batch.tools()),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_tasks(
+        &self,
+        caller: &Caller,
+        headers: &HeaderMap,
+        tools: impl IntoIterator<Item = Result<Tool, NotServed>>,
+    ) -> Result<(), Rejection> {
+        let tools: Result<Vec<_>, NotServed> = tools.into_iter().collect();
+        match tools {
+            Ok(tools) if tools.is_empty() => Ok(()),
+            Ok(tools) => self.auth.check_scopes(caller, headers, tools.iter()),
+            // Without the tool, the scopes that it requires are unknown.
+            Err(NotServed) => {
+                let message = "the tool of the task is not served at the moment; try again later";
+                let status = StatusCode::SERVICE_UNAVAILABLE;
+                Err(Rejection::new(RejectReason::Overloaded, status, message).with_code(Code::Internal))
+            }
+        }
+    }
+
+    /// Returns true if pages of an origin may read responses.
+    pub(super) fn is_read_by(&self, origin: &HeaderValue) -> bool {
+        origin.to_str().is_ok_and(|origin| self.guard.accepts_origin(origin))
+    }
+}
+
+/// Rejects a request of an unknown caller on a connection that is reserved for known ones.
+fn keep_reserved(connection: Option<&Connection>) -> Result<(), Rejection> {
+    if !connection.is_some_and(Connection::is_reserved) {
+        return Ok(());
+    }
+    let message = "the limit of connections is reached; try again later";
+    let rejection = Rejection::new(RejectReason::Overloaded, StatusCode::SERVICE_UNAVAILABLE, message);
+    Err(rejection.with_code(Code::Internal).with_header(header::CONNECTION, HeaderValue::from_static("close")))
+}
+
+// The rate limit of clients, with a token bucket for each.
+
+/// The number of clients from which on full buckets are removed.
+const MAX_CLIENTS: usize = 16 << 10;
+
+/// A rate limiter.
+#[derive(Debug)]
+pub(super) struct Rate {
+    per_second: f64,
+    at_once: f64,
+    buckets: Mutex<HashMap<String, Bucket>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    left: f64,
+    at: Instant,
+}
+
+impl Rate {
+    pub(super) fn new(per_second: u32, at_once: u32) -> Self {
+        Self { per_second: f64::from(per_second.max(1)), at_once: f64::from(at_once.max(1)), buckets: Mutex::default() }
+    }
+
+    /// Takes a token from the bucket of a client. If it is empty, returns the time until there is one.
+    pub(super) fn take(&self, client: &str) -> Result<(), Duration> {
+        let now = Instant::now();
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        if buckets.len() >= MAX_CLIENTS && !buckets.contains_key(client) {
+            buckets.retain(|_, bucket| self.left(bucket, now) < self.at_once);
+            if buckets.len() >= MAX_CLIENTS {
+                return Err(Duration::from_secs(1));
+            }
+        }
+        let full = Bucket { left: self.at_once, at: now };
+        let bucket = buckets.entry(client.to_owned()).or_insert(full);
+        let left = self.left(bucket, now);
+        if left < 1.0 {
+            return Err(Duration::from_secs_f64((1.0 - left) / self.per_second));
+        }
+        *bucket = Bucket { left: left - 1.0, at: now };
+        Ok(())
+    }
+
+    fn left(&self, bucket: &Bucket, now: Instant) -> f64 {
+        let rested = now.saturating_duration_since(bucket.at).as_secs_f64();
+        (bucket.left + rested * self.per_second).min(self.at_once)
+    }
+}

@@ -1,0 +1,275 @@
+//! The kinds of HTTP responses.
+
+use std::borrow::Cow;
+use std::convert::Infallible;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream::{Stream, unfold};
+use http::header::{self, HeaderName, HeaderValue};
+use http::{HeaderMap, Response, StatusCode};
+use http_body::{Frame, SizeHint};
+use toolkit_http::EventStreamPermit;
+
+use crate::call::{CallEvent, CallResponse, Events};
+use crate::listen::Listen;
+use crate::message::{Code, RpcError};
+use crate::metrics::RejectReason;
+
+/// Creates the response to a call.
+pub(super) fn call_response(response: CallResponse) -> Response<Body> {
+    // HTTP requires a response even to a canceled request.
+    if response.is_cancelled {
+        return accepted();
+    }
+    let status = if response.is_bad_request { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    json(status, response.bytes)
+}
+
+pub(super) fn json(status: StatusCode, bytes: Vec<u8>) -> Response<Body> {
+    respond(status, "application/json", Body::whole(bytes))
+}
+
+pub(super) fn text(status: StatusCode, text: String) -> Response<Body> {
+    respond(status, "text/plain; charset=utf-8", Body::whole(text))
+}
+
+pub(super) fn events(events: impl futures_util::Stream<Item = Bytes> + Send + 'static) -> Response<Body> {
+    let mut response = respond(StatusCode::OK, "text/event-stream", Body::events(events));
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+    response
+}
+
+fn respond(status: StatusCode, kind: &'static str, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}
+
+pub(super) fn accepted() -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::ACCEPTED;
+    response
+}
+
+/// Creates the response to a CORS preflight request.
+pub(super) fn preflight(request_headers: &HeaderMap) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    let headers = response.headers_mut();
+    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("POST, GET, DELETE"));
+    // Arguments of tools may have headers of any name.
+    if let Some(names) = request_headers.get(header::ACCESS_CONTROL_REQUEST_HEADERS) {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, names.clone());
+    }
+    headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from(Duration::from_secs(600).as_secs()));
+    response
+}
+
+// Response bodies: complete ones and event streams.
+
+type EventStream = Pin<Box<dyn Stream<Item = Bytes> + Send>>;
+
+/// The body of a response: complete, or an event stream.
+///
+/// # Examples
+///
+/// ```
+/// # use toolkit::{Catalog, Dispatcher};
+/// # use toolkit_mcp_server::Server;
+/// use http::Request;
+/// use http_body_util::BodyExt as _;
+/// use tower_service::Service as _;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = Server::new(Dispatcher::new(Catalog::new([])?)?)?;
+/// let request = Request::post("/mcp")
+///     .header("host", "localhost")
+///     .header("content-type", "application/json")
+///     .header("accept", "application/json, text/event-stream")
+///     .body(r#"{"jsonrpc": "2.0", "id": 1, "method": "ping"}"#.to_owned())?;
+/// let response = server.http().into_service().call(request).await?;
+/// let bytes = response.into_body().collect().await?.to_bytes();
+/// assert_eq!(bytes, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Body(Kind);
+
+enum Kind {
+    Whole(Bytes),
+    Events {
+        events: EventStream,
+        /// Held until the stream ends.
+        _permit: Option<EventStreamPermit>,
+    },
+}
+
+impl Body {
+    pub(super) fn empty() -> Self {
+        Self::whole(Bytes::new())
+    }
+
+    pub(super) fn whole(bytes: impl Into<Bytes>) -> Self {
+        Self(Kind::Whole(bytes.into()))
+    }
+
+    pub(super) fn events(events: impl Stream<Item = Bytes> + Send + 'static) -> Self {
+        Self(Kind::Events { events: Box::pin(events), _permit: None })
+    }
+
+    /// Creates a body whose parts are sent as soon as the stream has them, such as an event stream of a
+    /// [`Route`](super::Route).
+    #[must_use]
+    pub fn from_stream(parts: impl Stream<Item = Bytes> + Send + 'static) -> Self {
+        Self::events(parts)
+    }
+
+    pub(super) fn is_stream(&self) -> bool {
+        matches!(self.0, Kind::Events { .. })
+    }
+
+    /// Holds a permit until the stream ends.
+    pub(super) fn holding(self, permit: Option<EventStreamPermit>) -> Self {
+        match self.0 {
+            Kind::Events { events, .. } => Self(Kind::Events { events, _permit: permit }),
+            whole => Self(whole),
+        }
+    }
+}
+
+impl<T: Into<Bytes>> From<T> for Body {
+    fn from(bytes: T) -> Self {
+        Self::whole(bytes)
+    }
+}
+
+impl http_body::Body for Body {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match &mut self.0 {
+            Kind::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Kind::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            Kind::Events { events, .. } => {
+                events.as_mut().poll_next(cx).map(|event| event.map(|event| Ok(Frame::data(event))))
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(&self.0, Kind::Whole(bytes) if bytes.is_empty())
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.0 {
+            Kind::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Kind::Events { .. } => SizeHint::default(),
+        }
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::Whole(bytes) => write!(f, "{} bytes", bytes.len()),
+            Kind::Events { .. } => f.write_str("events"),
+        }
+    }
+}
+
+// Event streams (`text/event-stream`).
+
+/// The time without events after which a comment is sent, so that proxies keep the connection open.
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
+
+/// Returns the events of a call, beginning with `first`, or with a comment if it is `None`.
+pub(super) fn of_call(first: Option<Vec<u8>>, events: impl Events) -> impl Stream<Item = Bytes> + Send {
+    let first = first.map_or_else(comment, |first| event(&first));
+    unfold((Some(first), Some(events)), async |(first, mut events)| {
+        if let Some(first) = first {
+            return Some((first, (None, events)));
+        }
+        let next = match awake(events.as_mut()?.next()).await {
+            None => return Some((comment(), (None, events))),
+            Some(next) => next,
+        };
+        match next {
+            CallEvent::Message(bytes) => Some((event(&bytes), (None, events))),
+            CallEvent::Response(response) if response.is_cancelled => None,
+            CallEvent::Response(response) => Some((event(&response.bytes), (None, None))),
+        }
+    })
+}
+
+/// Returns the notifications of changes. The stream holds the permit.
+pub(super) fn of_changes(listen: Listen, permit: Option<EventStreamPermit>) -> impl Stream<Item = Bytes> + Send {
+    unfold((false, listen, permit), async |(has_begun, mut listen, permit)| {
+        // Flushes the response head, so that the client sees that it is connected.
+        if !has_begun {
+            return Some((comment(), (true, listen, permit)));
+        }
+        match awake(listen.next()).await {
+            None => Some((comment(), (true, listen, permit))),
+            Some(next) => next.map(|bytes| (event(&bytes), (true, listen, permit))),
+        }
+    })
+}
+
+/// Waits for the next event. Returns `None` when a comment is due, and drops `next`, which must not lose an event then.
+pub(super) async fn awake<T>(next: impl Future<Output = T>) -> Option<T> {
+    tokio::time::timeout(KEEP_ALIVE, next).await.ok()
+}
+
+fn event(message: &[u8]) -> Bytes {
+    [b"event: message\ndata: ", message, b"\n\n"].concat().into()
+}
+
+fn comment() -> Bytes {
+    Bytes::from_static(b":\n\n")
+}
+
+// Rejected requests and their responses.
+
+/// A rejected request.
+#[derive(Debug)]
+pub(super) struct Rejection {
+    pub(super) why: RejectReason,
+    status: StatusCode,
+    code: Code,
+    message: Cow<'static, str>,
+    header: Option<(HeaderName, HeaderValue)>,
+}
+
+impl Rejection {
+    pub(super) fn new(why: RejectReason, status: StatusCode, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { why, status, code: Code::InvalidRequest, message: message.into(), header: None }
+    }
+
+    /// Sets the code, for an error that is not the fault of the request.
+    pub(super) fn with_code(self, code: Code) -> Self {
+        Self { code, ..self }
+    }
+
+    pub(super) fn with_header(self, name: HeaderName, value: HeaderValue) -> Self {
+        Self { header: Some((name, value)), ..self }
+    }
+
+    pub(super) fn into_response(self) -> Response<Body> {
+        let fault = RpcError::bad_request(self.code, self.message);
+        let mut response = json(self.status, fault.to_response(None));
+        if let Some((name, value)) = self.header {
+            response.headers_mut().insert(name, value);
+        }
+        response
+    }
+}

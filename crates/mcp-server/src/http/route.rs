@@ -1,0 +1,124 @@
+//! Further routes of the server, such as a page for people.
+
+use std::fmt;
+
+use http::{HeaderMap, Method, Response, Uri};
+use toolkit::Tool;
+use toolkit::dispatch::BoxFuture;
+
+use super::response::Body;
+use crate::Server;
+use crate::peer::Access;
+use crate::request::Caller;
+
+/// A part of the HTTP server beside the MCP endpoint; see [`Http::route`](super::Http::route).
+///
+/// The server checks the host, the origin, the rate and, for [`Admission::Authenticated`], the token of a request before the
+/// route receives it. Unlike those of the endpoint, responses of a route have no CORS headers.
+///
+/// # Examples
+///
+/// ```
+/// use http::{Request, Response};
+/// use toolkit::dispatch::BoxFuture;
+/// # use toolkit::{Catalog, Dispatcher};
+/// # use toolkit_mcp_server::Server;
+/// use toolkit_mcp_server::{Admission, Body, Route, RouteRequest};
+/// use tower_service::Service as _;
+///
+/// /// Serves the number of tools at `/count`.
+/// struct Count;
+///
+/// impl Route for Count {
+///     fn admission(&self, path: &str) -> Option<Admission> {
+///         (path == "/count").then_some(Admission::Public)
+///     }
+///
+///     fn respond<'r>(&'r self, request: RouteRequest<'r>) -> BoxFuture<'r, Response<Body>> {
+///         let n_tools = request.server.listing().iter().count();
+///         Box::pin(async move { Response::new(Body::from(n_tools.to_string())) })
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = Server::new(Dispatcher::new(Catalog::new([])?)?)?;
+/// let mut service = server.http().route(Count).into_service();
+/// let request = Request::get("/count").header("host", "localhost").body(String::new())?;
+/// assert_eq!(service.call(request).await?.status(), 200);
+/// # Ok(())
+/// # }
+/// ```
+pub trait Route: Send + Sync + 'static {
+    /// Returns who may request a path, or `None` if the route does not serve it.
+    fn admission(&self, path: &str) -> Option<Admission>;
+
+    /// Responds to a request for one of these paths. An event stream counts towards the limit of
+    /// [`Limits::max_event_streams`](toolkit_http::Limits::max_event_streams).
+    fn respond<'r>(&'r self, request: RouteRequest<'r>) -> BoxFuture<'r, Response<Body>>;
+
+    /// Returns false if the server must require tokens at an address that other machines can reach, even with
+    /// [`Http::allow_unauthenticated`](super::Http::allow_unauthenticated). Default: true.
+    fn allows_unauthenticated(&self) -> bool {
+        true
+    }
+}
+
+/// The callers that may request a path of a [`Route`].
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_mcp_server::Admission;
+///
+/// // The files of a page are the same for all, and its data is not.
+/// let admission = |path: &str| match path {
+///     "/page" => Some(Admission::Public),
+///     "/page/data" => Some(Admission::Authenticated),
+///     _ => None,
+/// };
+/// assert_eq!(admission("/mcp"), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Admission {
+    /// Everyone.
+    Public,
+    /// Callers whose token the server accepts. Everyone, if the server requires no token.
+    Authenticated,
+}
+
+/// An admitted request for a path of a [`Route`]. Its body is not read.
+#[non_exhaustive]
+pub struct RouteRequest<'r> {
+    /// The server.
+    pub server: &'r Server,
+    /// The method.
+    pub method: &'r Method,
+    /// The request target.
+    pub uri: &'r Uri,
+    /// The headers, which contain the token of the caller.
+    pub headers: &'r HeaderMap,
+    /// The caller, if the path requires authentication and the server requires tokens.
+    pub caller: Option<&'r Caller>,
+    pub(super) access: Option<Access>,
+}
+
+impl RouteRequest<'_> {
+    /// Returns true if the token of the caller grants the scopes that the tool requires.
+    #[must_use]
+    pub fn grants(&self, tool: &Tool) -> bool {
+        self.access.as_ref().is_none_or(|access| access.grants_tool(tool))
+    }
+}
+
+impl fmt::Debug for RouteRequest<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Headers contain tokens.
+        f.debug_struct("RouteRequest")
+            .field("method", self.method)
+            .field("path", &self.uri.path())
+            .field("caller", &self.caller)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,367 @@
+//! The HTTP service: from a request to its response.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+
+use bytes::Buf;
+use http::header::{self, HeaderValue};
+use http::request::Parts;
+use http::{HeaderMap, Method, Request, Response, StatusCode};
+use toolkit_http::{BodyError, BodyReader, Connection, EventStreamPermit, Limits};
+
+use super::auth::WELL_KNOWN;
+use super::gate::Gate;
+use super::receive::{Received, Sessions, receive};
+use super::response::{self, Body, Rejection, accepted, call_response, events, json, preflight, text};
+use super::route::{Admission, Route, RouteRequest};
+use crate::Server;
+use crate::call::{CallEvent, Events, answer, events as events_of};
+use crate::headers::is_modern;
+use crate::listen::Listen;
+use crate::message::{Code, json_bytes};
+use crate::metrics::RejectReason;
+use crate::request::Caller;
+
+/// The path of the MCP endpoint.
+const PATH: &str = "/mcp";
+
+/// An MCP server as a tower service; see [`Http::into_service`](super::Http::into_service).
+///
+/// # Examples
+///
+/// ```
+/// use http::Request;
+/// use tower_service::Service as _;
+/// # use toolkit::{Catalog, Dispatcher};
+/// # use toolkit_mcp_server::Server;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = Server::new(Dispatcher::new(Catalog::new([])?)?)?;
+/// let mut service = server.http().into_service();
+/// let request = Request::get("/healthz").body(String::new())?;
+/// assert_eq!(service.call(request).await?.status(), 200);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Service {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    server: Server,
+    gate: Gate,
+    bodies: BodyReader,
+    sessions: Sessions,
+    routes: Vec<Arc<dyn Route>>,
+    /// True if a router of the host selects the paths.
+    is_mounted: bool,
+}
+
+impl Service {
+    pub(super) fn new(
+        server: Server,
+        gate: Gate,
+        routes: Vec<Arc<dyn Route>>,
+        limits: &Limits,
+        is_mounted: bool,
+    ) -> Self {
+        let bodies = BodyReader::new(limits);
+        Self { inner: Arc::new(Inner { server, gate, bodies, sessions: Sessions::default(), routes, is_mounted }) }
+    }
+
+    pub(super) fn server(&self) -> &Server {
+        &self.inner.server
+    }
+
+    /// Responds to a request.
+    pub(super) async fn answer<B>(&self, request: Request<B>, connection: Option<&Connection>) -> Response<Body>
+    where
+        B: http_body::Body<Data: Buf>,
+    {
+        let origin = request.headers().get(header::ORIGIN).cloned();
+        // Pages of other origins never read what a route serves.
+        let origin = origin.filter(|_| self.inner.route(request.uri().path()).is_none());
+        let mut response = self.inner.answer(request, connection).await.unwrap_or_else(|rejection| {
+            self.server().shared.metrics.reject(rejection.why);
+            rejection.into_response()
+        });
+        // CORS: an accepted page may read its response.
+        if let Some(origin) = origin.filter(|origin| self.inner.gate.is_read_by(origin)) {
+            let headers = response.headers_mut();
+            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+            headers.insert(
+                header::ACCESS_CONTROL_EXPOSE_HEADERS,
+                HeaderValue::from_static("mcp-session-id, www-authenticate"),
+            );
+            headers.insert(header::VARY, HeaderValue::from_static("origin"));
+        }
+        response
+    }
+}
+
+impl Inner {
+    async fn answer<B>(&self, request: Request<B>, connection: Option<&Connection>) -> Result<Response<Body>, Rejection>
+    where
+        B: http_body::Body<Data: Buf>,
+    {
+        let (head, body) = request.into_parts();
+        let headers = &head.headers;
+        let path = self.local_path(head.uri.path());
+        if path == "/healthz" {
+            return Ok(self.health());
+        }
+        self.gate.check(&head.uri, headers)?;
+        if let Some((route, admission)) = self.route(head.uri.path()) {
+            return self.routed(&**route, admission, &head, connection).await;
+        }
+        if head.method == Method::OPTIONS {
+            return Ok(preflight(headers));
+        }
+        if let Some(metadata) = self.gate.metadata(path) {
+            return Ok(json(StatusCode::OK, metadata));
+        }
+        let caller = self.gate.admit(headers, connection).await?;
+        match (&head.method, path) {
+            (&Method::GET, "/metrics") => Ok(text(StatusCode::OK, self.server.metrics())),
+            (&Method::GET, "/status") => Ok(json(StatusCode::OK, json_bytes(&self.server.status()))),
+            (&Method::POST, PATH) => self.message(headers, body, caller, connection).await,
+            (&Method::GET, PATH) => self.changes(headers, connection),
+            (&Method::DELETE, PATH) => Ok(self.end_session(headers)),
+            (_, PATH) => {
+                let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "send messages with POST\n".to_owned());
+                response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST, GET, DELETE"));
+                Ok(response)
+            }
+            _ => Ok(text(StatusCode::NOT_FOUND, "not found; the MCP endpoint is /mcp\n".to_owned())),
+        }
+    }
+
+    /// Returns the route that serves a path.
+    fn route(&self, path: &str) -> Option<(&Arc<dyn Route>, Admission)> {
+        self.routes.iter().find_map(|route| Some((route, route.admission(path)?)))
+    }
+
+    async fn routed(
+        &self,
+        route: &dyn Route,
+        admission: Admission,
+        head: &Parts,
+        connection: Option<&Connection>,
+    ) -> Result<Response<Body>, Rejection> {
+        let caller = match admission {
+            Admission::Public => {
+                self.gate.admit_everyone(&head.headers, connection)?;
+                None
+            }
+            Admission::Authenticated => self.gate.admit(&head.headers, connection).await?,
+        };
+        let access = caller.as_ref().and_then(|caller| self.gate.auth.tool_access(&self.server.shared, caller));
+        let (method, uri, headers) = (&head.method, &head.uri, &head.headers);
+        let caller = caller.as_deref();
+        let response = route.respond(RouteRequest { server: &self.server, method, uri, headers, caller, access }).await;
+        match response.body().is_stream() {
+            true => {
+                let permit = event_stream(connection)?;
+                Ok(response.map(|body| body.holding(permit)))
+            }
+            false => Ok(response),
+        }
+    }
+
+    /// Maps a path of a mounted service to the route of a standalone server.
+    fn local_path<'p>(&self, path: &'p str) -> &'p str {
+        if !self.is_mounted || path.contains(WELL_KNOWN) {
+            return path;
+        }
+        ["/healthz", "/metrics", "/status"].into_iter().find(|own| path.ends_with(own)).unwrap_or(PATH)
+    }
+
+    fn health(&self) -> Response<Body> {
+        match self.server.shared.draining.is_cancelled() {
+            true => text(StatusCode::SERVICE_UNAVAILABLE, "shutting down\n".to_owned()),
+            false => text(StatusCode::OK, "ok\n".to_owned()),
+        }
+    }
+
+    async fn message<B>(
+        &self,
+        headers: &HeaderMap,
+        body: B,
+        caller: Option<Arc<Caller>>,
+        connection: Option<&Connection>,
+    ) -> Result<Response<Body>, Rejection>
+    where
+        B: http_body::Body<Data: Buf>,
+    {
+        if !is_json(headers) {
+            let message = "the `Content-Type` of a message must be `application/json`";
+            return Err(Rejection::new(RejectReason::Malformed, StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+        }
+        // Revision 2026-07-28 has no sessions and ignores the header.
+        let session = if is_modern(headers) { Ok(None) } else { self.sessions.of(headers) };
+        let session = session.map_err(|()| {
+            Rejection::new(
+                RejectReason::Malformed,
+                StatusCode::NOT_FOUND,
+                "unknown session; send `initialize` to start a new one",
+            )
+        })?;
+        let (body, charge) = self.bodies.read(headers, body, connection).await.map_err(unread)?.into_parts();
+        let address = connection.map(|connection| connection.client(headers));
+        let access = caller.as_ref().and_then(|caller| self.gate.auth.access(&self.server.shared, caller));
+        let received = receive(&self.server.shared, body, caller.clone(), session, headers, address, access).await;
+        self.gate.check_scopes(caller.as_deref(), headers, &received)?;
+        match received {
+            Received::Response(response) => Ok(response),
+            Received::Batch(batch) => {
+                let answered = batch.answer().await;
+                drop(charge);
+                Ok(answered.map_or_else(accepted, |bytes| json(StatusCode::OK, bytes)))
+            }
+            Received::Find(find) => {
+                drop(charge);
+                Ok(json(StatusCode::OK, find.answer().await))
+            }
+            Received::Resources(request) => {
+                drop(charge);
+                Ok(call_response(request.answer().await))
+            }
+            Received::Task(request) => {
+                drop(charge);
+                Ok(match accepts_events(headers) {
+                    true => run(request.events()).await,
+                    false => call_response(request.answer().await),
+                })
+            }
+            Received::TaskResult(result) => {
+                drop(charge);
+                Ok(match accepts_events(headers) {
+                    true => run(*result).await,
+                    false => call_response(result.answer().await),
+                })
+            }
+            Received::Listen(listen) => listening(listen, connection),
+            Received::Call(mut call) => {
+                call.charge = Mutex::new(Some(charge));
+                Ok(match accepts_events(headers) {
+                    true => run(events_of(call)).await,
+                    false => call_response(answer(call).await),
+                })
+            }
+        }
+    }
+
+    fn changes(&self, headers: &HeaderMap, connection: Option<&Connection>) -> Result<Response<Body>, Rejection> {
+        if is_modern(headers) || !accepts_events(headers) {
+            let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "send messages with POST\n".to_owned());
+            response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
+            return Ok(response);
+        }
+        match self.sessions.of(headers) {
+            Ok(session) => listening(Listen::to_changes(&self.server.shared, session), connection),
+            Err(()) => Ok(text(StatusCode::NOT_FOUND, "unknown session\n".to_owned())),
+        }
+    }
+
+    fn end_session(&self, headers: &HeaderMap) -> Response<Body> {
+        match self.sessions.of(headers) {
+            Ok(Some(name)) => {
+                self.sessions.end(name);
+                self.server.shared.running.cancel_all_of(name);
+                self.server.shared.resources.subscriptions.end(name);
+                self.server.shared.log_levels.end(name);
+                let mut response = Response::new(Body::empty());
+                *response.status_mut() = StatusCode::NO_CONTENT;
+                response
+            }
+            Ok(None) => text(StatusCode::METHOD_NOT_ALLOWED, "the header `Mcp-Session-Id` is missing\n".to_owned()),
+            Err(()) => text(StatusCode::NOT_FOUND, "unknown session\n".to_owned()),
+        }
+    }
+}
+
+/// Responds with the events of a call. Sends a comment from time to time, so that proxies keep the connection open.
+async fn run(mut call: impl Events) -> Response<Body> {
+    let first = match call.early().await {
+        Some(first) => Some(first),
+        None => response::awake(call.next()).await,
+    };
+    match first {
+        // A call that ends before it reports progress needs no stream.
+        Some(CallEvent::Response(response)) => call_response(response),
+        Some(CallEvent::Message(first)) => events(response::of_call(Some(first), call)),
+        None => events(response::of_call(None, call)),
+    }
+}
+
+/// Creates an event stream of changes, within the limit of event streams.
+fn listening(listen: Listen, connection: Option<&Connection>) -> Result<Response<Body>, Rejection> {
+    let permit = event_stream(connection)?;
+    Ok(events(response::of_changes(listen, permit)))
+}
+
+/// Takes a permit for an event stream. A connection of the host's own server has no limit.
+fn event_stream(connection: Option<&Connection>) -> Result<Option<EventStreamPermit>, Rejection> {
+    connection.map(|connection| connection.event_stream().ok_or(())).transpose().map_err(|()| {
+        let message = "the limit of event streams is reached; try again later";
+        Rejection::new(RejectReason::Overloaded, StatusCode::SERVICE_UNAVAILABLE, message).with_code(Code::Internal)
+    })
+}
+
+fn unread(error: BodyError) -> Rejection {
+    let (why, status) = match error {
+        BodyError::TooLarge(_) => (RejectReason::TooLarge, StatusCode::PAYLOAD_TOO_LARGE),
+        BodyError::TimedOut(_) => (RejectReason::TooSlow, StatusCode::REQUEST_TIMEOUT),
+        BodyError::Overloaded => (RejectReason::Overloaded, StatusCode::SERVICE_UNAVAILABLE),
+        _ => (RejectReason::Malformed, StatusCode::BAD_REQUEST),
+    };
+    Rejection::new(why, status, error.to_string())
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json")
+}
+
+fn accepts_events(headers: &HeaderMap) -> bool {
+    let mut accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    accepted.any(|value| value.contains("text/event-stream"))
+}
+
+impl fmt::Debug for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { server, gate, routes, is_mounted, .. } = &*self.inner;
+        f.debug_struct("Service")
+            .field("server", server)
+            .field("gate", gate)
+            .field("n_routes", &routes.len())
+            .field("is_mounted", is_mounted)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<B> tower_service::Service<Request<B>> for Service
+where
+    B: http_body::Body<Data: Send> + Send + 'static,
+    B::Error: Send,
+{
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let service = self.clone();
+        let connection = request.extensions().get::<Connection>().cloned();
+        Box::pin(async move { Ok(service.answer(request, connection.as_ref()).await) })
+    }
+}

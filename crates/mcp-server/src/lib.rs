@@ -1,0 +1,101 @@
+//! An MCP server for the tools of a dispatcher.
+//!
+//! ```no_run,standalone_crate
+//! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+//! use toolkit::{Catalog, Dispatcher};
+//! use toolkit_mcp_server::Server;
+//!
+//! let dispatcher = Dispatcher::new(Catalog::linked()?)?;
+//! Server::new(dispatcher)?.http().serve("127.0.0.1:8000").await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A [`Server`] supports revision 2026-07-28, whose requests are self-contained, and the revisions with an `initialize`
+//! request, back to 2024-11-05. It keeps no state per client except for running calls.
+//!
+//! - Invalid arguments and errors of a tool are results with `isError`, which the model reads. An unknown tool is a
+//!   JSON-RPC error (-32602). The text of an unexpected error is logged and not sent.
+//! - A client cancels a call with `notifications/cancelled` or by closing its connection. The server cancels a call
+//!   that exceeds [`ServerBuilder::call_timeout`].
+//! - [`Server::replace`] swaps the tools while the server runs and notifies subscribed clients. A [`Proxy`] does so
+//!   with the tools of backends, such as other MCP servers, whenever they change.
+//! - [`ServerBuilder::resources`] adds resources that clients read by URI, such as those that results link to.
+//! - Above the threshold [`ServerBuilder::list_at_most`], the server lists `search_tools`, `describe_tool` and
+//!   `call_tool` instead of all tools.
+//!
+//! With the feature `jwt`, the server verifies JWT access tokens of an authorization server.
+//!
+//! | module | contains |
+//! | --- | --- |
+//! | `server`, `builder`, `state` | the server, its settings, and what its clones share |
+//! | `message`, `json_text`, `meta`, `headers` | JSON-RPC messages and what they declare beside the parameters |
+//! | `methods`, `initialize` | dispatch of messages to methods, and the description of the server |
+//! | `served`, `find`, `filter` | the list of tools, and the search tools that replace a long list |
+//! | `call`, `running`, `late` | `tools/call`, with a table of its stages |
+//! | `request`, `peer` | the request and its caller, for tools and for the server |
+//! | `ask`, `logging` | questions to the user of the client, and log messages |
+//! | `tasks`, `task_requests` | calls whose clients poll for the result, and requests for them |
+//! | `resources`, `subscriptions`, `listen`, `app` | resources of providers, and notifications of changes |
+//! | `proxy`, `proxied`, `proxy_uri` | tools and resources of backends |
+//! | `metrics`, `status` | reports for operators |
+//! | `stdio`, `http` | transports |
+//!
+//! # Why the server does not use an MCP library
+//!
+//! A server of tools implements six methods in two revisions. `toolkit` reads the arguments of a call and writes its
+//! result as bytes, so that the arguments are parsed once, by the code that validates them. The available libraries
+//! parse each message into a tree first and write each result from one, which costs more than the call. The server
+//! therefore needs only a loop over lines for stdio, hyper for HTTP, and JSON-RPC for both.
+#![forbid(unsafe_code)]
+
+mod app;
+mod ask;
+mod builder;
+mod call;
+mod filter;
+mod find;
+mod headers;
+mod http;
+mod initialize;
+mod json_text;
+mod late;
+mod listen;
+mod logging;
+mod message;
+mod meta;
+mod methods;
+mod metrics;
+mod peer;
+mod proxied;
+mod proxy;
+mod proxy_uri;
+mod request;
+mod resources;
+mod running;
+mod served;
+mod server;
+mod state;
+mod status;
+mod stdio;
+mod subscriptions;
+mod task_requests;
+mod tasks;
+
+/// The networks of proxies in front of the server, and the error of a text that is none.
+pub use toolkit_http::{NetworkError, TrustedProxies};
+
+pub use self::app::App;
+pub use self::ask::{StateKey, UsedStates, WeakKeyError};
+pub use self::builder::ServerBuilder;
+pub use self::filter::{Filter, Hint, Rule, RuleError};
+pub use self::find::search_tools;
+pub use self::http::{Admission, Body, Http, HttpError, Listening, Route, RouteRequest, Service, TokenError, Verify};
+#[cfg(feature = "jwt")]
+pub use self::http::{Algorithm, Jwks, JwksError, Jwt, JwtIssuer};
+pub use self::proxy::{LeftOut, Proxy};
+pub use self::request::{Caller, MissingCapability, Request};
+pub use self::served::{ListedTool, Listing, ServeError};
+pub use self::server::Server;
+pub use self::status::{ServedBackend, Status};
+pub use self::tasks::{TaskDirectory, TaskStore};

@@ -1,0 +1,304 @@
+//! The resources of backends.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+
+use futures_util::future::join_all;
+use tokio::sync::Notify;
+use toolkit::backend::Backends;
+use toolkit::call::BoxFuture;
+use toolkit::resource::{
+    Resource, ResourceChange, ResourceChanges, ResourceContents, ResourceTemplate, ResourceWatch, Resources,
+    WeakResourceChanges,
+};
+use toolkit::{Context, ToolError};
+
+use super::lists::{Lists, locked};
+use crate::message::json_bytes;
+use crate::proxy_uri::{decode, encode, is_too_deep};
+
+/// The number of subscriptions that are renewed at the same time.
+const MAX_CONCURRENT: usize = 64;
+
+/// The resources of all backends of a proxy.
+pub(super) struct ProxiedResources {
+    backends: Arc<Backends>,
+    changes: ResourceChanges,
+    lists: Lists<Resource>,
+    templates: Lists<ResourceTemplate>,
+    followed: Mutex<Followed>,
+    /// The backends whose resources pass the filter of the server, or `None` without a filter.
+    admitted: Mutex<Option<HashSet<String>>>,
+    watched: Mutex<Vec<Weak<Watched>>>,
+    /// The names of backends that have taken the place of others, and do not watch the same resources yet.
+    replaced: Mutex<HashSet<String>>,
+    /// Notified when a backend reports a change of its list.
+    reported: Arc<Notify>,
+    /// The hash of the lists at the last comparison, or `None` if the backends have changed since.
+    compared: Mutex<Option<u64>>,
+    hasher: RandomState,
+}
+
+/// A resource of a backend that a client is subscribed to.
+struct Watched {
+    backend: String,
+    uri: String,
+    watch: Mutex<ResourceWatch>,
+}
+
+/// The backends at the last collection, and the reports that the proxy follows.
+#[derive(Default)]
+struct Followed {
+    /// The names of the backends with resources.
+    names: HashSet<String>,
+    reports: HashMap<String, Following>,
+}
+
+/// A listener to the reports of a backend. It ends when this is dropped, with the next report.
+struct Following {
+    reports: WeakResourceChanges,
+    /// False while the backend is disabled.
+    is_current: Arc<AtomicBool>,
+}
+
+impl ProxiedResources {
+    pub(super) fn new(backends: Arc<Backends>, admitted: Option<HashSet<String>>) -> Self {
+        Self {
+            backends,
+            changes: ResourceChanges::new(),
+            lists: Lists::default(),
+            templates: Lists::default(),
+            followed: Mutex::default(),
+            admitted: Mutex::new(admitted),
+            watched: Mutex::default(),
+            replaced: Mutex::default(),
+            reported: Arc::default(),
+            compared: Mutex::default(),
+            hasher: RandomState::new(),
+        }
+    }
+
+    /// Returns the backends whose resources pass the filter of the server, or `None` without a filter.
+    pub(super) fn admitted(&self) -> Option<HashSet<String>> {
+        locked(&self.admitted).clone()
+    }
+
+    pub(super) fn admit(&self, backends: HashSet<String>) {
+        *locked(&self.admitted) = Some(backends);
+    }
+
+    /// Returns the resources of the backends that pass the filter.
+    fn of_backends(&self) -> Vec<(String, Arc<dyn Resources>)> {
+        let mut backends = self.backends.resources();
+        if let Some(admitted) = &*locked(&self.admitted) {
+            backends.retain(|(name, _)| admitted.contains(name));
+        }
+        backends
+    }
+
+    /// Follows the reports of all current backends.
+    pub(super) fn follow(&self) {
+        let backends = self.of_backends();
+        let names: HashSet<String> = backends.iter().map(|(name, _)| name.clone()).collect();
+        let mut followed = locked(&self.followed);
+        let mut has_changed = followed.names != names;
+        // A disabled backend keeps its listener, so that switching it does not add listeners.
+        followed.reports.retain(|name, following| {
+            following.is_current.store(names.contains(name), Ordering::Release);
+            following.reports.upgrade().is_some()
+        });
+        followed.names = names;
+        for (name, resources) in backends {
+            let Some(reports) = resources.changes() else { continue };
+            let known = followed.reports.get(&name).and_then(|known| known.reports.upgrade());
+            if known.is_some_and(|known| known.is_same(reports)) {
+                continue;
+            }
+            has_changed = true;
+            let is_watched = |watched: &Weak<Watched>| watched.upgrade().is_some_and(|it| it.backend == name);
+            if locked(&self.watched).iter().any(is_watched) {
+                locked(&self.replaced).insert(name.clone());
+            }
+            self.lists.forget(&name);
+            self.templates.forget(&name);
+            let is_current = Arc::new(AtomicBool::new(true));
+            let (changes, reported) = (self.changes.downgrade(), Arc::clone(&self.reported));
+            let (of, is_followed) = (name.clone(), Arc::downgrade(&is_current));
+            reports.listen(move |change| {
+                let (Some(changes), Some(is_current)) = (changes.upgrade(), is_followed.upgrade()) else {
+                    return ControlFlow::Break(());
+                };
+                match change {
+                    _ if !is_current.load(Ordering::Acquire) => {}
+                    ResourceChange::Updated(uri) => changes.updated(&encode(&of, uri)),
+                    _ => reported.notify_one(),
+                }
+                ControlFlow::Continue(())
+            });
+            followed.reports.insert(name, Following { reports: reports.downgrade(), is_current });
+        }
+        drop(followed);
+        if !locked(&self.replaced).is_empty() {
+            self.reported.notify_one();
+        }
+        if has_changed {
+            *locked(&self.compared) = None;
+            self.changes.list_changed();
+        }
+    }
+
+    /// Watches the resources of replaced backends that clients are subscribed to.
+    pub(super) async fn renew(&self) {
+        let replaced = std::mem::take(&mut *locked(&self.replaced));
+        if replaced.is_empty() {
+            return;
+        }
+        let backends = self.of_backends();
+        let watched: Vec<Arc<Watched>> = locked(&self.watched).iter().filter_map(Weak::upgrade).collect();
+        let watched: Vec<_> = watched.into_iter().filter(|watched| replaced.contains(&watched.backend)).collect();
+        for watched in watched.chunks(MAX_CONCURRENT) {
+            join_all(watched.iter().map(|watched| self.renew_one(watched, &backends))).await;
+        }
+    }
+
+    async fn renew_one(&self, watched: &Watched, backends: &[(String, Arc<dyn Resources>)]) {
+        let Some((name, resources)) = backends.iter().find(|(name, _)| *name == watched.backend) else { return };
+        match resources.watch(&watched.uri, &Context::new()).await {
+            Ok(watch) => {
+                let before = std::mem::replace(&mut *locked(&watched.watch), watch);
+                drop(before);
+                // Updates may have been missed.
+                self.changes.updated(&encode(name, &watched.uri));
+            }
+            // Tried again after the next collection.
+            Err(error) if error.is_retryable() => drop(locked(&self.replaced).insert(name.clone())),
+            Err(error) => {
+                let reason = error.to_string();
+                let reason = reason.escape_debug();
+                tracing::warn!(backend = name, %reason, "a backend does not renew a subscription to a resource");
+            }
+        }
+    }
+
+    /// Waits until a backend reports a change of its list, or is replaced.
+    pub(super) async fn reported(&self) {
+        self.reported.notified().await;
+    }
+
+    /// Lists the resources of all backends, and reports a change if they differ from those at the last comparison.
+    /// Otherwise, reports of two proxies that serve each other would cause each other without end.
+    pub(super) async fn compare(&self) {
+        self.lists.expire();
+        self.templates.expire();
+        let context = Context::new();
+        let (resources, templates) = (self.list(&context).await, self.templates(&context).await);
+        let hash = self.hasher.hash_one(json_bytes(&(resources.ok(), templates.ok())));
+        if locked(&self.compared).replace(hash) != Some(hash) {
+            self.changes.list_changed();
+        }
+    }
+
+    /// Returns the lists of all backends. A backend that fails is left out.
+    async fn all<T: Clone + Send + Sync>(
+        &self,
+        lists: &Lists<T>,
+        list: impl for<'a> Fn(&'a dyn Resources) -> BoxFuture<'a, Result<Vec<T>, ToolError>> + Sync,
+    ) -> Vec<(String, Arc<Vec<T>>)> {
+        let backends = self.of_backends();
+        lists.retain(|name| backends.iter().any(|(other, _)| other == name));
+        let each = backends.into_iter().map(|(name, resources)| {
+            let list = &list;
+            async move {
+                let entries = lists.of(&name).get(&name, || list(&*resources)).await;
+                (name, entries)
+            }
+        });
+        join_all(each).await
+    }
+}
+
+impl Resources for ProxiedResources {
+    /// All callers share the lists, so a backend receives the context of none.
+    fn list<'a>(&'a self, _: &'a Context) -> BoxFuture<'a, Result<Vec<Resource>, ToolError>> {
+        Box::pin(async move {
+            let of_backends =
+                self.all(&self.lists, |resources| Box::pin(async move { resources.list(&Context::new()).await }));
+            let mut all = Vec::new();
+            for (name, listed) in of_backends.await {
+                all.extend(listed.iter().filter(|resource| !is_too_deep(&resource.uri)).map(|resource| {
+                    let mut resource = resource.clone();
+                    resource.uri = encode(&name, &resource.uri);
+                    resource
+                }));
+            }
+            Ok(all)
+        })
+    }
+
+    fn templates<'a>(&'a self, _: &'a Context) -> BoxFuture<'a, Result<Vec<ResourceTemplate>, ToolError>> {
+        Box::pin(async move {
+            let of_backends = self
+                .all(&self.templates, |resources| Box::pin(async move { resources.templates(&Context::new()).await }));
+            let mut all = Vec::new();
+            for (name, listed) in of_backends.await {
+                all.extend(listed.iter().filter(|template| !is_too_deep(&template.uri_template)).map(|template| {
+                    let mut template = template.clone();
+                    template.uri_template = encode(&name, &template.uri_template);
+                    template
+                }));
+            }
+            Ok(all)
+        })
+    }
+
+    fn read<'a>(
+        &'a self,
+        uri: &'a str,
+        context: &'a Context,
+    ) -> BoxFuture<'a, Result<Option<Vec<ResourceContents>>, ToolError>> {
+        Box::pin(async move {
+            let Some((name, own)) = decode(uri).filter(|_| !is_too_deep(uri)) else {
+                return Ok(None);
+            };
+            let Some((_, resources)) = self.of_backends().into_iter().find(|(other, _)| other == name) else {
+                return Ok(None);
+            };
+            let mut contents = resources.read(&own, context).await?;
+            for contents in contents.iter_mut().flatten() {
+                contents.uri = encode(name, &contents.uri);
+            }
+            Ok(contents)
+        })
+    }
+
+    fn watch<'a>(&'a self, uri: &'a str, context: &'a Context) -> BoxFuture<'a, Result<ResourceWatch, ToolError>> {
+        Box::pin(async move {
+            let unknown = || ToolError::failed("no server has this resource");
+            let (name, own) = decode(uri).filter(|_| !is_too_deep(uri)).ok_or_else(unknown)?;
+            let backend = self.of_backends().into_iter().find(|(other, _)| other == name);
+            let (_, resources) = backend.ok_or_else(unknown)?;
+            let watch = Mutex::new(resources.watch(&own, context).await?);
+            let watched = Arc::new(Watched { backend: name.to_owned(), uri: own, watch });
+            let mut all = locked(&self.watched);
+            if all.len() == all.capacity() {
+                all.retain(|watched| watched.strong_count() > 0);
+            }
+            all.push(Arc::downgrade(&watched));
+            Ok(ResourceWatch::new(watched))
+        })
+    }
+
+    fn changes(&self) -> Option<&ResourceChanges> {
+        Some(&self.changes)
+    }
+}
+
+impl fmt::Debug for ProxiedResources {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProxiedResources").field("backends", &self.backends).finish_non_exhaustive()
+    }
+}

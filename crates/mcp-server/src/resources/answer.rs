@@ -1,0 +1,222 @@
+//! One request for resources, which runs on a thread of the tool pool.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use serde_json::value::RawValue;
+use tokio::time::{Instant, sleep_until};
+use toolkit::call::ErrorKind;
+use toolkit::mcp::Revision;
+use toolkit::resource::ResourceWatch;
+use toolkit::{CancelToken, Context, ToolError};
+use toolkit_http::CallPermit;
+
+use super::read;
+use crate::call::CallResponse;
+use crate::message::{Code, RpcError};
+use crate::metrics::ResourceMetric;
+use crate::peer::Access;
+use crate::proxy_uri::decode;
+use crate::running::Registered;
+use crate::state::Shared;
+
+/// The name of requests for resources in the tool pool, and the start of their names in the call limiter. Without a `/`,
+/// it could be the id of a tool.
+const RESOURCES: &str = "resources/";
+
+/// A request for resources.
+pub(crate) struct ResourceRequest {
+    pub(super) shared: Arc<Shared>,
+    pub(super) id: Box<RawValue>,
+    pub(super) revision: Revision,
+    pub(super) action: Action,
+    pub(super) context: Context,
+    /// Cancels the request; the context holds the same token.
+    pub(super) cancel: CancelToken,
+    pub(super) registered: Option<Registered>,
+    pub(super) scope: Scope,
+    /// The resources that the token of the caller grants, or `None` for all.
+    pub(super) access: Option<Access>,
+}
+
+#[derive(Clone)]
+pub(super) enum Action {
+    List { after: Option<String> },
+    Templates { after: Option<String> },
+    Read { uri: String },
+    Subscribe { session: String, uri: String },
+}
+
+/// The clients for which a cache may store a result (`cacheScope`).
+#[derive(Clone, Copy)]
+pub(super) enum Scope {
+    /// All clients, since the server has not authenticated the caller.
+    Public,
+    /// The caller, since a provider may consider its identity, or that of a proxy.
+    Private,
+}
+
+impl Scope {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Scope::Public => "public",
+            Scope::Private => "private",
+        }
+    }
+}
+
+/// The reason why a request has no result.
+pub(super) enum Failed {
+    /// The error of a provider.
+    Provider(ToolError),
+    /// No provider has a resource with this URI.
+    Unknown(String),
+    /// No provider reports changes of the resource.
+    Unwatched(ToolError),
+    /// The request exceeds a limit.
+    Rejected(RpcError),
+}
+
+impl ResourceRequest {
+    /// Returns the resource of the request if the token of the caller does not grant it.
+    pub(crate) fn denied_uri(&self) -> Option<&str> {
+        let (Action::Read { uri } | Action::Subscribe { uri, .. }) = &self.action else { return None };
+        self.access.as_ref().is_some_and(|access| !access.grants_resource(uri)).then_some(uri)
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// Answers the request. Dropping the future cancels it.
+    pub(crate) async fn answer(self) -> CallResponse {
+        let denied = self.denied_uri().map(str::to_owned);
+        let Self { shared, id, revision, action, context, cancel, registered, scope, access } = self;
+        let timer = shared.metrics.resources.start(action.metric());
+        // A provider that observes the token can stop early.
+        let _cancel_on_drop = CancelOnDrop(cancel.clone());
+        let deadline = shared.call_timeout.map(|limit| Instant::now() + limit);
+        let state = Arc::clone(&shared);
+        let work = async {
+            let task = shared.pool.spawn(RESOURCES, async move {
+                let shared = &*state;
+                if let Some(uri) = denied {
+                    return Err(Failed::Unknown(uri));
+                }
+                let access = access.as_ref();
+                match action {
+                    Action::List { after } => read::resources(shared, &context, revision, after, scope, access).await,
+                    Action::Templates { after } => {
+                        read::templates(shared, &context, revision, after, scope, access).await
+                    }
+                    Action::Read { uri } => read::read(shared, &context, revision, uri, scope).await,
+                    Action::Subscribe { session, uri } => read::subscribe(shared, &context, &session, uri).await,
+                }
+            });
+            task.await.unwrap_or_else(|panicked| Err(ToolError::internal(panicked).into()))
+        };
+        let outcome = tokio::select! {
+            biased;
+            () = cancel.cancelled() => Err(ToolError::cancelled().into()),
+            outcome = work => outcome,
+            () = async {
+                match deadline {
+                    Some(deadline) => sleep_until(deadline).await,
+                    None => std::future::pending().await,
+                }
+            } => {
+                let limit = shared.call_timeout.unwrap_or_default();
+                let message = format!("the request took longer than {limit:?}, the timeout of the server");
+                Err(ToolError::new(ErrorKind::TimedOut, message).into())
+            }
+        };
+        timer.end(outcome.as_ref().err().map(Failed::kind));
+        let bytes = match outcome {
+            Ok(result) => crate::message::response(&id, shared.meta_fields(revision), &result),
+            Err(failed) => failed.describe(revision).to_response(Some(&id)),
+        };
+        CallResponse { bytes, is_bad_request: false, is_cancelled: registered.is_some() && cancel.is_cancelled() }
+    }
+}
+
+/// Watches those resources that the caller can read, on a thread of the tool pool.
+pub(crate) async fn watch_readable(
+    shared: Arc<Shared>,
+    context: Context,
+    uris: Vec<String>,
+) -> Vec<(String, ResourceWatch)> {
+    let pool = shared.pool.clone();
+    let watching = pool.spawn(RESOURCES, async move { read::watch_readable(&shared, &context, uris).await });
+    watching.await.unwrap_or_default()
+}
+
+/// Waits for a permit for a request to a provider. Each provider, and each backend of a proxy, has its own share of the
+/// permits, so that requests to one that hangs do not delay those to others.
+pub(super) async fn acquire(shared: &Shared, provider: usize, uri: Option<&str>) -> Result<CallPermit, ToolError> {
+    let mut name = format!("{RESOURCES}{provider}");
+    if let Some((backend, _)) = uri.and_then(decode).filter(|(backend, _)| shared.has_backend(backend)) {
+        name = format!("{name}/{backend}");
+    }
+    let permit = shared.calls.acquire(&name).await;
+    permit.map_err(|error| ToolError::new(ErrorKind::Overloaded, error.to_string()))
+}
+
+impl Action {
+    fn metric(&self) -> ResourceMetric {
+        match self {
+            Action::List { .. } => ResourceMetric::List,
+            Action::Templates { .. } => ResourceMetric::Templates,
+            Action::Read { .. } => ResourceMetric::Read,
+            Action::Subscribe { .. } => ResourceMetric::Subscribe,
+        }
+    }
+}
+
+impl Failed {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Failed::Provider(error) | Failed::Unwatched(error) => error.kind(),
+            Failed::Unknown(_) | Failed::Rejected(_) => ErrorKind::InvalidArguments,
+        }
+    }
+
+    fn describe(self, revision: Revision) -> RpcError {
+        match self {
+            Failed::Unknown(uri) => {
+                let code = match revision {
+                    Revision::V2025_11_25 => Code::ResourceNotFound,
+                    _ => Code::InvalidParams,
+                };
+                let shown: String = uri.chars().take(120).collect();
+                let message = format!("no resource has the URI `{}`", shown.escape_debug());
+                RpcError::new(code, message).with_data(json!({ "uri": uri }))
+            }
+            Failed::Rejected(error) => error,
+            Failed::Unwatched(error) if error.kind() == ErrorKind::Failed => {
+                RpcError::new(Code::InvalidParams, error.message())
+            }
+            Failed::Provider(error) | Failed::Unwatched(error) => {
+                if matches!(error.kind(), ErrorKind::Internal | ErrorKind::Panicked) {
+                    let source = std::error::Error::source(&error).map(ToString::to_string);
+                    tracing::error!(source, "a provider of resources has failed");
+                    return RpcError::new(Code::Internal, "the resource cannot be read: internal error");
+                }
+                RpcError::new(Code::Internal, error.message())
+            }
+        }
+    }
+}
+
+impl From<ToolError> for Failed {
+    fn from(error: ToolError) -> Self {
+        Failed::Provider(error)
+    }
+}
+
+struct CancelOnDrop(CancelToken);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}

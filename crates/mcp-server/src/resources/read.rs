@@ -1,0 +1,234 @@
+//! `resources/read`, and subscriptions to resources that the caller can read.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use serde::Serialize;
+use tokio::time::{Instant, timeout_at};
+use toolkit::call::ErrorKind;
+use toolkit::mcp::Revision;
+use toolkit::resource::{ResourceContents, ResourceWatch, Resources};
+use toolkit::{Context, ToolError};
+use toolkit_http::CallPermit;
+
+use super::answer::{Failed, Scope, acquire};
+use crate::message::json_bytes;
+use crate::peer::Access;
+use crate::proxy_uri::decode;
+use crate::served;
+use crate::state::Shared;
+
+/// The timeout of checking all resources that a client subscribes to with one request.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The number of resources that are checked at the same time for one request.
+const MAX_CONCURRENT: usize = 8;
+
+/// A result (`ReadResourceResult`). Caches must not store it, since the server does not know when the contents change.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ReadResult {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result_type: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ttl_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_scope: Option<&'static str>,
+    contents: Vec<ResourceContents>,
+}
+
+/// Reads a resource.
+pub(super) async fn read(
+    shared: &Shared,
+    context: &Context,
+    revision: Revision,
+    uri: String,
+    scope: Scope,
+) -> Result<Vec<u8>, Failed> {
+    let Found { contents, _permit, .. } = find(shared, context, uri).await?;
+    let is_modern = revision != Revision::V2025_11_25;
+    let result = json_bytes(&ReadResult {
+        result_type: is_modern.then_some("complete"),
+        ttl_ms: is_modern.then_some(0),
+        cache_scope: is_modern.then(|| scope.as_str()),
+        contents,
+    });
+    let (n_bytes, max) = (result.len(), shared.max_result_bytes);
+    if n_bytes > max {
+        let message =
+            format!("the resource has {n_bytes} bytes as JSON, more than the limit of {max} (`max_result_bytes`)");
+        return Err(ToolError::new(ErrorKind::ResultTooLarge, message).into());
+    }
+    Ok(result)
+}
+
+/// Subscribes a session to a resource that its caller can read and a provider watches.
+pub(super) async fn subscribe(
+    shared: &Shared,
+    context: &Context,
+    session: &str,
+    uri: String,
+) -> Result<Vec<u8>, Failed> {
+    let subscriptions = &shared.resources.subscriptions;
+    if !subscriptions.is_subscribed(session, &uri).map_err(Failed::Rejected)? {
+        let watch = watch(shared, context, &uri, session).await?;
+        subscriptions.subscribe(session, &uri, watch).map_err(Failed::Rejected)?;
+    }
+    Ok(b"{}".to_vec())
+}
+
+/// Watches those resources that the caller can read.
+pub(super) async fn watch_readable(
+    shared: &Shared,
+    context: &Context,
+    uris: Vec<String>,
+) -> Vec<(String, ResourceWatch)> {
+    let deadline = Instant::now() + CHECK_TIMEOUT;
+    let mut watching: Vec<_> = Vec::new();
+    for uris in uris.chunks(MAX_CONCURRENT) {
+        let each = uris.iter().map(|uri| timeout_at(deadline, watch(shared, context, uri, "")));
+        let watched = join_all(each).await;
+        let is_late = watched.iter().any(Result::is_err);
+        let watched = std::iter::zip(uris, watched).filter_map(|(uri, watch)| Some((uri.clone(), watch.ok()?.ok()?)));
+        watching.extend(watched);
+        if is_late {
+            break;
+        }
+    }
+    watching
+}
+
+/// Watches a resource that the caller can read. Otherwise, it would learn when a resource of another caller changes.
+async fn watch(shared: &Shared, context: &Context, uri: &str, session: &str) -> Result<ResourceWatch, Failed> {
+    let Found { provider, _permit, .. } = find(shared, context, uri.to_owned()).await?;
+    let mut watched = provider.watch(uri, context).await;
+    // Clients may leave sessions without notice, which must not keep others from subscribing.
+    while watched.as_ref().is_err_and(|error| error.kind() == ErrorKind::Overloaded)
+        && let Some((backend, _)) = decode(uri)
+        && shared.resources.subscriptions.forget_idle_subscriber(backend, session)
+    {
+        watched = provider.watch(uri, context).await;
+    }
+    watched.map_err(Failed::Unwatched)
+}
+
+/// A resource that the caller can read.
+struct Found {
+    contents: Vec<ResourceContents>,
+    provider: Arc<dyn Resources>,
+    /// The permit under which the contents exist.
+    _permit: CallPermit,
+}
+
+/// Reads a resource from the first provider that has it. The error of a provider does not hide those after it.
+async fn find(shared: &Shared, context: &Context, uri: String) -> Result<Found, Failed> {
+    let mut first_error = None;
+    for (idx, provider) in shared.resources.all().into_iter().enumerate() {
+        let permit = acquire(shared, idx, Some(&uri)).await?;
+        match provider.read(&uri, context).await {
+            // A result has at least one block of contents.
+            Ok(Some(contents)) if !contents.is_empty() => return Ok(Found { contents, provider, _permit: permit }),
+            Ok(_) => {}
+            Err(error) => {
+                first_error.get_or_insert(error);
+            }
+        }
+    }
+    Err(first_error.map_or(Failed::Unknown(uri), Failed::Provider))
+}
+
+// `resources/list` and `resources/templates/list`.
+
+/// Writes a page of the resources of all providers, sorted by URI.
+pub(super) async fn resources(
+    shared: &Shared,
+    context: &Context,
+    revision: Revision,
+    after: Option<String>,
+    scope: Scope,
+    access: Option<&Access>,
+) -> Result<Vec<u8>, Failed> {
+    let mut listing = Listing::default();
+    for (idx, provider) in shared.resources.all().iter().enumerate() {
+        let _permit = acquire(shared, idx, None).await?;
+        listing.add(provider.list(context).await, |resource| &resource.uri, access);
+    }
+    listing.page("resources", shared, revision, after, scope)
+}
+
+/// Writes a page of the templates of all providers, sorted by their text.
+pub(super) async fn templates(
+    shared: &Shared,
+    context: &Context,
+    revision: Revision,
+    after: Option<String>,
+    scope: Scope,
+    access: Option<&Access>,
+) -> Result<Vec<u8>, Failed> {
+    let mut listing = Listing::default();
+    for (idx, provider) in shared.resources.all().iter().enumerate() {
+        let _permit = acquire(shared, idx, None).await?;
+        listing.add(provider.templates(context).await, |template| &template.uri_template, access);
+    }
+    listing.page("resourceTemplates", shared, revision, after, scope)
+}
+
+/// The entries of all providers by their URI, and the errors of providers.
+struct Listing<T> {
+    entries: BTreeMap<String, T>,
+    n_answered: usize,
+    error: Option<ToolError>,
+}
+
+impl<T> Default for Listing<T> {
+    fn default() -> Self {
+        Self { entries: BTreeMap::new(), n_answered: 0, error: None }
+    }
+}
+
+impl<T: Serialize> Listing<T> {
+    /// Adds the entries of a provider that the caller may read. Those of earlier providers take precedence, as for reading.
+    fn add(&mut self, listed: Result<Vec<T>, ToolError>, uri: impl Fn(&T) -> &String, access: Option<&Access>) {
+        match listed {
+            Ok(entries) => {
+                self.n_answered += 1;
+                let is_granted = |entry: &T| access.is_none_or(|access| access.grants_resource(uri(entry)));
+                for entry in entries.into_iter().filter(is_granted) {
+                    self.entries.entry(uri(&entry).clone()).or_insert(entry);
+                }
+            }
+            Err(error) => self.error = Some(error),
+        }
+    }
+
+    fn page(
+        self,
+        field: &str,
+        shared: &Shared,
+        revision: Revision,
+        after: Option<String>,
+        scope: Scope,
+    ) -> Result<Vec<u8>, Failed> {
+        // One provider that fails must not hide the others.
+        let ttl_ms = match self.error {
+            Some(error) if self.n_answered == 0 => return Err(error.into()),
+            Some(_) => 0,
+            // The servers behind a proxy may change their lists without notice.
+            None if shared.is_proxy() => 0,
+            None => shared.list_ttl(),
+        };
+        let mut rest = match &after {
+            Some(after) => {
+                self.entries.range::<String, _>((std::ops::Bound::Excluded(after), std::ops::Bound::Unbounded))
+            }
+            None => self.entries.range::<String, _>(..),
+        };
+        let page: Vec<(&String, &T)> = rest.by_ref().take(shared.page_size.max(1)).collect();
+        let last = page.last().map(|(uri, _)| uri.as_bytes());
+        let next = last.filter(|_| rest.next().is_some()).map(|uri| data_encoding::BASE64URL_NOPAD.encode(uri));
+        let entries: Vec<Vec<u8>> = page.iter().map(|(_, entry)| json_bytes(entry)).collect();
+        Ok(served::write(field, &entries, next.as_deref(), revision, ttl_ms, scope.as_str()))
+    }
+}

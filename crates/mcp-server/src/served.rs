@@ -1,0 +1,416 @@
+//! The list of served tools, with their names on the wire.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+use std::{fmt, io};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics, Naming};
+use toolkit::dispatch::Prepared;
+use toolkit::mcp::{Revision, list_tool};
+use toolkit::schema::suggest::NameIndex;
+use toolkit::tool::TaskSupport;
+use toolkit::{Dispatcher, Tool};
+use toolkit_search::Index;
+
+use super::filter::Filter;
+use super::headers::ParamHeader;
+use super::json_text::text;
+use super::message::{Code, RpcError, json_bytes};
+use super::metrics::{CallMetrics, Metrics};
+
+/// A dispatcher and its list of served tools. It is immutable; a server replaces it as a whole.
+pub(super) struct ServedTools {
+    pub(super) dispatcher: Dispatcher,
+    /// The served tools, in the order of the catalog.
+    pub(super) entries: Vec<ServedTool>,
+    by_name: HashMap<String, usize>,
+    /// True if one of them calls other tools.
+    pub(super) calls_tools: bool,
+    /// The entries of `tools/list`, by revision.
+    listed: [OnceLock<Vec<Vec<u8>>>; 2],
+    /// The index behind `search_tools`, built on the first search.
+    index: OnceLock<Index>,
+    /// The names of the tools, on the wire and without a namespace, since the first call of an unknown tool.
+    spellings: OnceLock<NameIndex>,
+}
+
+/// A served tool.
+pub(super) struct ServedTool {
+    pub(super) name: String,
+    /// The position in the catalog, so that a call resolves its name once.
+    position: usize,
+    /// The id including the version.
+    pub(super) id: String,
+    pub(super) param_headers: Vec<ParamHeader>,
+    pub(super) has_requirements: bool,
+    /// True if the tool calls other tools.
+    pub(super) calls_tools: bool,
+    pub(super) task_support: TaskSupport,
+    pub(super) metrics: Arc<CallMetrics>,
+}
+
+impl ServedTools {
+    pub(super) fn new(
+        dispatcher: Dispatcher,
+        naming: Naming,
+        filters: [&Filter; 2],
+        metrics: &Metrics,
+    ) -> Result<Self, ServeError> {
+        let catalog = dispatcher.catalog();
+        let names = catalog.listed(naming).map_err(ServeError::Catalog)?;
+        let (mut entries, mut listed, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
+        for (name, tool) in names.iter() {
+            if !filters.iter().all(|filter| filter.admits(tool)) {
+                continue;
+            }
+            let shown = list_tool(name, tool, Revision::V2026_07_28);
+            let id = tool.id().to_string();
+            let param_headers = ParamHeader::collect_from(&shown["inputSchema"]).unwrap_or_else(|reason| {
+                wrong.push(Diagnostic::new(DiagnosticKind::InvalidSchema, format!("`{id}`: {reason}"), [tool]));
+                Vec::new()
+            });
+            entries.push(ServedTool {
+                name: name.to_owned(),
+                position: catalog.iter().as_slice().partition_point(|other| other.id() < tool.id()),
+                param_headers,
+                has_requirements: !tool.requirements().is_empty(),
+                calls_tools: dispatcher.calls_tools(tool),
+                task_support: tool.task_support(),
+                metrics: metrics.tool(&id),
+                id,
+            });
+            listed.push(json_bytes(&shown));
+        }
+        if !wrong.is_empty() {
+            return Err(ServeError::Headers(wrong));
+        }
+        let by_name = entries.iter().enumerate().map(|(idx, entry)| (entry.name.clone(), idx)).collect();
+        Ok(Self {
+            dispatcher,
+            calls_tools: entries.iter().any(|entry| entry.calls_tools),
+            entries,
+            by_name,
+            listed: [OnceLock::new(), OnceLock::from(listed)],
+            index: OnceLock::new(),
+            spellings: OnceLock::new(),
+        })
+    }
+
+    /// Returns the position of the tool with this name on the wire.
+    pub(super) fn get(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).copied()
+    }
+
+    pub(super) fn tool(&self, entry: &ServedTool) -> &Tool {
+        self.prepared(entry).tool()
+    }
+
+    pub(super) fn prepared(&self, entry: &ServedTool) -> Prepared<'_> {
+        self.dispatcher.prepared_at(entry.position)
+    }
+
+    pub(super) fn index(&self) -> &Index {
+        self.index.get_or_init(|| Index::from_tools(self.entries.iter().map(|entry| self.tool(entry))))
+    }
+
+    /// Checks that each user interface of a tool is a resource of the server.
+    pub(super) fn check_apps(&self, is_served: impl Fn(&str) -> bool) -> Result<(), ServeError> {
+        let mut diagnostics = Vec::new();
+        for entry in &self.entries {
+            let tool = self.tool(entry);
+            let meta = tool.meta().unwrap_or_default();
+            let Some(uri) = meta.pointer("/ui/resourceUri").and_then(Value::as_str) else { continue };
+            if !is_served(uri) {
+                let message = format!(
+                    "`{}`: the user interface `{}` is not a resource of the server",
+                    entry.id,
+                    uri.escape_debug()
+                );
+                diagnostics.push(Diagnostic::new(DiagnosticKind::InvalidMeta, message, [tool]));
+            }
+        }
+        if diagnostics.is_empty() { Ok(()) } else { Err(ServeError::Apps(diagnostics)) }
+    }
+
+    /// Returns true if both lists are equal for clients.
+    pub(super) fn looks_like(&self, other: &Self) -> bool {
+        self.listed(Revision::V2026_07_28) == other.listed(Revision::V2026_07_28)
+    }
+
+    /// Returns true if calls of a tool may become tasks.
+    pub(super) fn has_tasks(&self) -> bool {
+        self.entries.iter().any(|entry| entry.task_support != TaskSupport::Forbidden)
+    }
+
+    /// Returns the entries of `tools/list` for a revision, as JSON, in the order of `entries`.
+    pub(super) fn listed(&self, revision: Revision) -> &[Vec<u8>] {
+        let nth = usize::from(revision != Revision::V2025_11_25);
+        self.listed[nth].get_or_init(|| {
+            let entries = self.entries.iter();
+            entries.map(|entry| json_bytes(&with_flat_ui(list_tool(&entry.name, self.tool(entry), revision)))).collect()
+        })
+    }
+
+    /// Returns the name most similar to `typed` for a "did you mean" hint, if it is similar enough. Compares the names
+    /// with and without the namespace.
+    pub(super) fn nearest(&self, typed: &str) -> Option<&str> {
+        let spelling = |nth: usize| {
+            let entry = &self.entries[nth / 2];
+            if nth.is_multiple_of(2) { &*entry.name } else { self.tool(entry).name() }
+        };
+        let index = self.spellings.get_or_init(|| NameIndex::new((0..2 * self.entries.len()).map(spelling)));
+        Some(&self.entries[index.nearest(typed, spelling)? / 2].name)
+    }
+}
+
+/// Returns a listed tool with its user interface in the form that hosts of earlier revisions read too.
+fn with_flat_ui(mut tool: Value) -> Value {
+    let uri = tool.pointer("/_meta/ui/resourceUri").filter(|uri| uri.is_string()).cloned();
+    if let (Some(uri), Some(meta)) = (uri, tool["_meta"].as_object_mut()) {
+        meta.entry("ui/resourceUri").or_insert(uri);
+    }
+    tool
+}
+
+/// The error of a dispatcher that cannot be served.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::catalog::Naming;
+/// use toolkit::{Catalog, Dispatcher, Tool};
+/// use toolkit_mcp_server::{ServeError, Server};
+///
+/// let list = |namespace| Tool::builder("list").namespace(namespace).build();
+/// let dispatcher = Dispatcher::new(Catalog::new([list("files")?, list("mail")?])?)?;
+/// let error = Server::builder(dispatcher).naming(Naming::Name).build().unwrap_err();
+/// assert!(matches!(error, ServeError::Catalog(_)));
+/// assert_eq!(error.diagnostics().count(), 1);
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The catalog cannot be listed; see [`list_tools`](toolkit::mcp::list_tools).
+    Catalog(Diagnostics),
+    /// Tools have an invalid `x-mcp-header`. Clients must reject such tools.
+    Headers(Vec<Diagnostic>),
+    /// Tools have a user interface (`_meta.ui.resourceUri`) that no provider of resources serves.
+    Apps(Vec<Diagnostic>),
+    /// The stored tasks cannot be loaded.
+    Tasks(io::Error),
+}
+
+impl ServeError {
+    /// Returns the diagnostics, each with the tools that it concerns.
+    pub fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
+        match self {
+            ServeError::Catalog(diagnostics) => diagnostics.iter(),
+            ServeError::Headers(diagnostics) | ServeError::Apps(diagnostics) => diagnostics.iter(),
+            ServeError::Tasks(_) => [].iter(),
+        }
+    }
+}
+
+impl fmt::Display for ServeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ServeError::Catalog(diagnostics) => diagnostics.fmt(f),
+            ServeError::Headers(diagnostics) | ServeError::Apps(diagnostics) => {
+                let messages: Vec<&str> = diagnostics.iter().map(Diagnostic::message).collect();
+                f.write_str(&messages.join("\n"))
+            }
+            ServeError::Tasks(error) => write!(f, "the stored tasks cannot be loaded: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for ServeError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ServeError::Tasks(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<Diagnostics> for ServeError {
+    fn from(diagnostics: Diagnostics) -> Self {
+        ServeError::Catalog(diagnostics)
+    }
+}
+
+// Pagination of lists.
+
+/// Reads `params.cursor` of `tools/list`: the id of the last tool of the previous page, or `None` for the first page.
+pub(super) fn cursor_of(params: Option<&RawValue>) -> Result<Option<String>, RpcError> {
+    match cursor_text(params)? {
+        Some(id) if id.parse::<toolkit::ToolId>().is_err() => Err(invalid_cursor()),
+        id => Ok(id),
+    }
+}
+
+/// Reads `params.cursor`: the key of the last entry of the previous page, or `None` for the first page.
+///
+/// A cursor is a key in Base64, so that it stays valid when the list changes between two requests.
+pub(super) fn cursor_text(params: Option<&RawValue>) -> Result<Option<String>, RpcError> {
+    #[derive(Deserialize)]
+    struct Params<'m> {
+        #[serde(borrow)]
+        cursor: Option<&'m RawValue>,
+    }
+    let params: Option<Params<'_>> = match params {
+        Some(params) => Some(serde_json::from_str(params.get()).map_err(|_| invalid_cursor())?),
+        None => None,
+    };
+    let Some(cursor) = params.and_then(|params| params.cursor) else {
+        return Ok(None);
+    };
+    let cursor: Cow<'_, str> = text(cursor.get()).ok_or_else(invalid_cursor)?;
+    let key = data_encoding::BASE64URL_NOPAD.decode(cursor.as_bytes()).map_err(|_| invalid_cursor())?;
+    String::from_utf8(key).map(Some).map_err(|_| invalid_cursor())
+}
+
+fn invalid_cursor() -> RpcError {
+    RpcError::new(Code::InvalidParams, "`cursor` is invalid; expected a `nextCursor` of this server")
+}
+
+/// Writes the result with the page after a tool.
+pub(super) fn page(served: &ServedTools, revision: Revision, after: Option<&str>, size: usize, ttl_ms: u64) -> Vec<u8> {
+    // Ids are not ordered like their text.
+    let after = after.and_then(|id| id.parse::<toolkit::ToolId>().ok());
+    let start = after.map_or(0, |after| served.entries.partition_point(|entry| served.tool(entry).id() <= &after));
+    let end = served.entries.len().min(start.saturating_add(size.max(1)));
+    let next = (end < served.entries.len()).then(|| served.entries[end - 1].id.as_bytes());
+    let next = next.map(|id| data_encoding::BASE64URL_NOPAD.encode(id));
+    write("tools", &served.listed(revision)[start..end], next.as_deref(), revision, ttl_ms, SHARED)
+}
+
+/// Writes the result with all of these tools on one page.
+pub(super) fn whole(tools: &[Vec<u8>], revision: Revision, ttl_ms: u64) -> Vec<u8> {
+    write("tools", tools, None, revision, ttl_ms, SHARED)
+}
+
+/// The `cacheScope` of the tools. Their list does not depend on the caller, so caches may share it.
+const SHARED: &str = "public";
+
+/// Writes the result with a page of entries, under the name of their field.
+pub(super) fn write(
+    field: &str,
+    entries: &[Vec<u8>],
+    next: Option<&str>,
+    revision: Revision,
+    ttl_ms: u64,
+    scope: &str,
+) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(128 + entries.iter().map(|entry| entry.len() + 1).sum::<usize>());
+    bytes.push(b'{');
+    if revision == Revision::V2026_07_28 {
+        let hints = format!(r#""resultType":"complete","ttlMs":{ttl_ms},"cacheScope":"{scope}","#);
+        bytes.extend_from_slice(hints.as_bytes());
+    }
+    if let Some(next) = next {
+        bytes.extend_from_slice(br#""nextCursor":"#);
+        bytes.extend_from_slice(&json_bytes(&json!(next)));
+        bytes.push(b',');
+    }
+    bytes.extend_from_slice(format!(r#""{field}":["#).as_bytes());
+    for (idx, entry) in entries.iter().enumerate() {
+        if idx > 0 {
+            bytes.push(b',');
+        }
+        bytes.extend_from_slice(entry);
+    }
+    bytes.extend_from_slice(b"]}");
+    bytes
+}
+
+/// The tools that a server serves at one moment, including those that clients find only with `search_tools`.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::{Dispatcher, catalog, tool};
+/// use toolkit_mcp_server::Server;
+///
+/// /// Adds two integers.
+/// #[tool(namespace = "math")]
+/// fn add(a: i32, b: i32) -> i32 {
+///     a + b
+/// }
+///
+/// let server = Server::new(Dispatcher::new(catalog![add]?)?)?;
+/// let listing = server.listing();
+/// let add = listing.get("math_add").ok_or("not served")?;
+/// assert_eq!(add.tool().id().to_string(), "math:add");
+/// assert!(add.json().starts_with(b"{"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Listing(Arc<ServedTools>);
+
+/// A tool of a [`Listing`].
+#[derive(Clone, Copy)]
+pub struct ListedTool<'l> {
+    served: &'l ServedTools,
+    nth: usize,
+}
+
+impl Listing {
+    pub(super) fn new(served: Arc<ServedTools>) -> Self {
+        Self(served)
+    }
+
+    /// Iterates over the tools, in the order of the catalog.
+    pub fn iter(&self) -> impl Iterator<Item = ListedTool<'_>> {
+        (0..self.0.entries.len()).map(|nth| ListedTool { served: &self.0, nth })
+    }
+
+    /// Returns the tool with a name that clients use.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<ListedTool<'_>> {
+        self.0.get(name).map(|nth| ListedTool { served: &self.0, nth })
+    }
+
+    /// Returns true if the tools were not replaced between the two listings.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl<'l> ListedTool<'l> {
+    /// Returns the name that clients use.
+    #[must_use]
+    pub fn name(&self) -> &'l str {
+        &self.served.entries[self.nth].name
+    }
+
+    /// Returns the tool.
+    #[must_use]
+    pub fn tool(&self) -> &'l Tool {
+        self.served.tool(&self.served.entries[self.nth])
+    }
+
+    /// Returns the entry of `tools/list` in revision 2026-07-28, as JSON.
+    #[must_use]
+    pub fn json(&self) -> &'l [u8] {
+        &self.served.listed(Revision::V2026_07_28)[self.nth]
+    }
+}
+
+impl fmt::Debug for Listing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl fmt::Debug for ListedTool<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ListedTool").field(&self.name()).finish()
+    }
+}

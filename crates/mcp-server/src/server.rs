@@ -1,0 +1,229 @@
+//! The server.
+
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, PoisonError};
+
+use toolkit::Dispatcher;
+
+use super::filter::Filter;
+use super::served::{Listing, ServeError, ServedTools};
+use super::state::Shared;
+use super::status::Status;
+use super::stdio;
+
+/// An MCP server. Clones share the server.
+///
+/// # Examples
+///
+/// ```no_run,standalone_crate
+/// use toolkit::{Catalog, Dispatcher};
+/// use toolkit_mcp_server::Server;
+///
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = Server::new(Dispatcher::new(Catalog::linked()?)?)?;
+/// server.stdio().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Server {
+    pub(super) shared: Arc<Shared>,
+}
+
+impl Server {
+    /// Replaces the tools. If the list changes for clients, notifies the subscribed ones. Running calls finish with the
+    /// old tools.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Server::new`]. The tools then stay as they were.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use toolkit::{Catalog, Dispatcher};
+    /// use toolkit_mcp_server::Server;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = Server::new(Dispatcher::new(Catalog::linked()?)?)?;
+    /// server.replace(Dispatcher::new(Catalog::new([])?)?)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn replace(&self, dispatcher: Dispatcher) -> Result<(), ServeError> {
+        let shared = &self.shared;
+        let filters = [&shared.filter, &shared.direct];
+        let served = Arc::new(ServedTools::new(dispatcher, shared.naming, filters, &shared.metrics)?);
+        let before = {
+            let mut current = shared.served.write().unwrap_or_else(PoisonError::into_inner);
+            std::mem::replace(&mut *current, Arc::clone(&served))
+        };
+        shared.metrics.forget_all_but(served.entries.iter().map(|entry| &*entry.id));
+        if !served.looks_like(&before) {
+            self.announce();
+        }
+        Ok(())
+    }
+
+    /// Returns the dispatcher of the tools that are served now, which [`Server::replace`] and a
+    /// [`Proxy`] change.
+    #[must_use]
+    pub fn dispatcher(&self) -> Dispatcher {
+        self.shared.served().dispatcher.clone()
+    }
+
+    /// Returns the tools that are served now.
+    #[must_use]
+    pub fn listing(&self) -> Listing {
+        Listing::new(self.shared.served())
+    }
+
+    /// Returns the filter of the tools.
+    #[must_use]
+    pub fn filter(&self) -> &Filter {
+        &self.shared.filter
+    }
+
+    /// Serves the process's stdin and stdout until stdin ends, or the process receives SIGTERM or Ctrl-C. Running calls
+    /// may then finish within [`ServerBuilder::shutdown_timeout`]. A second
+    /// signal returns at once.
+    ///
+    /// On Unix, the protocol gets exclusive use of both pipes: from then on, tools and their child processes read from
+    /// `/dev/null` and write to stderr instead. Otherwise a tool that reads stdin would consume messages, and a tool
+    /// that prints would corrupt them.
+    ///
+    /// The pipes of the standard library block, so each has a thread of its own. The thread of stdin ends with the
+    /// process.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if stdin cannot be read or stdout cannot be written.
+    ///
+    /// # Panics
+    ///
+    /// Panics outside of a tokio runtime.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run,standalone_crate
+    /// use toolkit::{Catalog, Dispatcher};
+    /// use toolkit_mcp_server::Server;
+    ///
+    /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = Server::new(Dispatcher::new(Catalog::linked()?)?)?;
+    /// server.stdio().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn stdio(&self) -> io::Result<()> {
+        stdio::serve_process(&self.shared).await
+    }
+
+    /// Serves two pipes until `input` ends or [`Server::shut_down`] is called; see [`Server::stdio`].
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if `input` cannot be read or `output` cannot be written.
+    ///
+    /// # Panics
+    ///
+    /// Panics outside of a tokio runtime.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use toolkit::{Catalog, Dispatcher};
+    /// # use toolkit_mcp_server::Server;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let server = Server::new(Dispatcher::new(Catalog::new([])?)?)?;
+    /// let (responses, output) = std::io::pipe()?;
+    /// let input = r#"{"jsonrpc": "2.0", "id": 1, "method": "ping"}"#.as_bytes();
+    /// server.pipes(input, output).await?;
+    /// assert_eq!(std::io::read_to_string(responses)?.trim_end(), r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn pipes(
+        &self,
+        input: impl Read + Send + 'static,
+        output: impl Write + Send + 'static,
+    ) -> io::Result<()> {
+        stdio::serve(&self.shared, input, output).await
+    }
+
+    /// Notifies the subscribed clients that the list of tools has changed.
+    pub fn announce(&self) {
+        self.shared.changes.send_modify(|n_changes| *n_changes = n_changes.wrapping_add(1));
+    }
+
+    /// Notifies the clients that have subscribed to a resource that its contents have changed. Providers that report
+    /// changes themselves do not need it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::resource::{ResourceTemplate, TemplateResources};
+    /// use toolkit::{Catalog, Dispatcher};
+    /// use toolkit_mcp_server::Server;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let notes = TemplateResources::new(ResourceTemplate::new("notes://{id}", "note"), |params, _| async move {
+    ///     Ok(Some(format!("The text of note {}", &params["id"])))
+    /// })?;
+    /// let server = Server::builder(Dispatcher::new(Catalog::new([])?)?).resources(notes).build()?;
+    /// server.resource_changed("notes://7");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn resource_changed(&self, uri: &str) {
+        self.shared.resources.subscriptions.updated(uri);
+    }
+
+    /// Notifies the subscribed clients that the list of resources or templates has changed.
+    pub fn resources_changed(&self) {
+        self.shared.resources.subscriptions.list_changed();
+    }
+
+    /// Starts a graceful shutdown: running calls finish, and new requests are rejected.
+    pub fn shut_down(&self) {
+        self.shared.shut_down();
+    }
+
+    /// Returns the metrics in the Prometheus text format.
+    #[must_use]
+    pub fn metrics(&self) -> String {
+        let backends = self.shared.proxied().map(|proxied| proxied.backends()).unwrap_or_default();
+        self.shared.metrics.render(self.shared.tasks.len(), &backends)
+    }
+
+    /// Adds the number of lines that the log of the process has dropped to the metrics.
+    #[doc(hidden)]
+    pub fn count_dropped_log_lines(&self, n_dropped: &'static AtomicU64) {
+        let _ = self.shared.metrics.dropped_log_lines.set(n_dropped);
+    }
+
+    /// Returns the status of the server and of the backends of its [`Proxy`].
+    #[must_use]
+    pub fn status(&self) -> Status {
+        let proxied = self.shared.proxied();
+        Status {
+            n_tools: self.shared.served().entries.len(),
+            n_running: self.shared.metrics.running.value(),
+            n_tasks: self.shared.tasks.len(),
+            configuration_errors: proxied.as_ref().map(|proxied| proxied.configuration_errors()).unwrap_or_default(),
+            backends: proxied.map(|proxied| proxied.backends()).unwrap_or_default(),
+        }
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server")
+            .field("info", &self.shared.info)
+            .field("tools", &self.shared.served().entries.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,239 @@
+//! The thread that reads stdin and starts requests.
+
+use std::io::{self, BufReader, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use toolkit::CancelToken;
+use toolkit_http::ToolBatch;
+
+use super::output::{Held, Output, Responder};
+use super::{Line, MAX_LINE_BYTES, read_line};
+use crate::ask::Modes;
+use crate::call::{Call, CallEvent, Events, Respond, Unattended, answer, events};
+use crate::late::MayBeLate;
+use crate::listen::Listen;
+use crate::message::{Code, Message, RpcError};
+use crate::methods::route;
+use crate::methods::{Batch, Routed, is_batch};
+use crate::peer::Peer;
+use crate::state::Shared;
+
+/// The approximate memory of a request apart from its bytes.
+const REQUEST_BYTES: usize = 4 << 10;
+
+/// The number of calls that start together.
+const MAX_BATCH: usize = 64;
+
+/// The reader of incoming messages.
+pub(super) struct Reader {
+    pub(super) shared: Arc<Shared>,
+    pub(super) runtime: Handle,
+    pub(super) session: Arc<str>,
+    pub(super) output: Arc<Output>,
+    pub(super) pending: Arc<Semaphore>,
+    /// The calls that were read and start together, once nothing more can be read without waiting.
+    pub(super) batch: ToolBatch,
+    pub(super) started: Vec<Arc<dyn MayBeLate>>,
+    /// Canceled when reading ends, which ends all subscriptions.
+    pub(super) end: CancelToken,
+    /// True if the client receives notifications of changes without a subscription.
+    pub(super) is_notifying: AtomicBool,
+    /// True if the revision of the client has batches.
+    pub(super) takes_batches: AtomicBool,
+    /// The ways in which the client can ask its user, as bits.
+    pub(super) modes: AtomicU8,
+}
+
+impl Reader {
+    pub(super) fn read(&mut self, input: impl Read) -> io::Result<()> {
+        let mut input = BufReader::with_capacity(64 << 10, input);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            match read_line(&mut input, &mut line)? {
+                Line::End => return Ok(()),
+                Line::TooLong => {
+                    let message = format!("the message exceeds the limit of {MAX_LINE_BYTES} bytes");
+                    let fault = RpcError::bad_request(Code::InvalidRequest, message);
+                    self.send(&fault.to_response(None), None);
+                }
+                Line::Read if line.trim_ascii().is_empty() => {}
+                Line::Read => self.take(&line),
+            }
+            if self.started.len() >= MAX_BATCH || !input.buffer().contains(&b'\n') {
+                self.start_batch();
+                if self.output.is_closed() {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Starts the calls that were read.
+    fn start_batch(&mut self) {
+        if !self.started.is_empty() {
+            self.batch.start();
+            self.shared.late.add(self.started.drain(..), || self.runtime.clone());
+        }
+    }
+
+    fn take(&mut self, line: &[u8]) {
+        // Checked before the message takes memory, since shutdown waits until all memory is released.
+        if self.shared.shutdown.is_cancelled() {
+            return self.reject(line);
+        }
+        // These need no memory, and calls that wait for a user hold theirs until an answer arrives.
+        let message = Message::parse(line);
+        if let Ok(Message::Response { .. } | Message::Notification { .. }) = message {
+            let modes = Modes::from_bits(self.modes.load(Ordering::Relaxed));
+            route(&self.shared, message, Peer { session: Some(&self.session), modes, ..Peer::default() });
+            return;
+        }
+        let n_bytes = u32::try_from(line.len() + REQUEST_BYTES).unwrap_or(u32::MAX);
+        let held = match Arc::clone(&self.pending).try_acquire_many_owned(n_bytes) {
+            Ok(held) => held,
+            Err(_) => match self.wait_for_memory(n_bytes) {
+                Some(held) => held,
+                None => return self.reject(line),
+            },
+        };
+        let held = Held::Whole(held);
+        let modes = Modes::from_bits(self.modes.load(Ordering::Relaxed));
+        let peer = Peer { session: Some(&self.session), modes, end: Some(&self.end), ..Peer::default() };
+        if is_batch(line) && self.takes_batches.load(Ordering::Relaxed) {
+            match Batch::read(&self.shared, line, peer) {
+                Ok(batch) => {
+                    let output = Arc::clone(&self.output);
+                    self.runtime.spawn(async move {
+                        if let Some(bytes) = batch.answer().await {
+                            let _ = output.send(&bytes, Some(held)).await;
+                        }
+                    });
+                }
+                Err(fault) => self.send(&fault.to_response(None), Some(held)),
+            }
+            return;
+        }
+        match route(&self.shared, message, peer) {
+            Routed::Reply(bytes) => self.send(&bytes, Some(held)),
+            Routed::Initialized { bytes, takes_batches, modes } => {
+                self.takes_batches.store(takes_batches, Ordering::Relaxed);
+                self.modes.store(modes.bits(), Ordering::Relaxed);
+                let held = held.shared();
+                self.send(&bytes, Some(Held::Shared(Arc::clone(&held))));
+                // Before 2026-07-28 clients are notified of changes without a subscription.
+                if !self.is_notifying.swap(true, Ordering::Relaxed) {
+                    let listen = Listen::to_changes(&self.shared, Some(&self.session));
+                    self.runtime.spawn(notify(listen, Arc::clone(&self.output), Held::Shared(held), self.end.clone()));
+                }
+            }
+            Routed::RpcError(id, fault) => self.send(&fault.to_response(id), Some(held)),
+            Routed::Call(call) => {
+                let (call, output) = (call.into_owned(), Arc::clone(&self.output));
+                match Unattended::<Responder>::permit(&call) {
+                    Some(permit) => {
+                        let responder = Responder { output, held };
+                        let runtime = self.runtime.clone();
+                        self.started.push(Unattended::start(call, permit, &mut self.batch, responder, runtime));
+                    }
+                    // A task, so that the call does not delay others and can send messages.
+                    None => drop(self.runtime.spawn(run(call, output, held))),
+                }
+            }
+            Routed::Find(find) => {
+                let output = Arc::clone(&self.output);
+                self.runtime.spawn(async move {
+                    let _ = output.send(&find.answer().await, Some(held)).await;
+                });
+            }
+            Routed::Resources(request) => {
+                let output = Arc::clone(&self.output);
+                self.runtime.spawn(async move {
+                    if let Some(answer) = request.answer().await.into_answer() {
+                        let _ = output.send(&answer, Some(held)).await;
+                    }
+                });
+            }
+            Routed::Task(request) => {
+                let output = Arc::clone(&self.output);
+                self.runtime.spawn(async move { respond(request.events(), output, held).await });
+            }
+            Routed::TaskResult(result) => {
+                self.runtime.spawn(respond(*result, Arc::clone(&self.output), held));
+            }
+            Routed::Listen(listen) => {
+                let end = self.end.clone();
+                self.runtime.spawn(notify(listen, Arc::clone(&self.output), held, end));
+            }
+            Routed::Nothing => {}
+        }
+    }
+
+    /// Waits for the memory of a request. Returns `None` if the server shuts down, which itself waits for all memory.
+    fn wait_for_memory(&mut self, n_bytes: u32) -> Option<OwnedSemaphorePermit> {
+        self.start_batch();
+        let released = Arc::clone(&self.pending).acquire_many_owned(n_bytes);
+        self.runtime.block_on(async {
+            tokio::select! {
+                biased;
+                () = self.shared.shutdown.cancelled() => None,
+                held = released => held.ok(),
+            }
+        })
+    }
+
+    /// Rejects a request, since the server is shutting down.
+    fn reject(&mut self, line: &[u8]) {
+        if let Some(id) = Message::parse(line).ok().and_then(|message| message.id()) {
+            let fault = RpcError::new(Code::Internal, "the server is shutting down and accepts no new requests");
+            self.send(&fault.to_response(Some(id)), None);
+        }
+    }
+
+    fn send(&mut self, bytes: &[u8], held: Option<Held>) {
+        // A call that is read before the message must not wait for room.
+        self.start_batch();
+        self.output.send_blocking(bytes, held);
+    }
+}
+
+/// Runs a call to its end.
+async fn run(call: Call<'static>, output: Arc<Output>, held: Held) {
+    if call.sends_messages() {
+        return respond(events(call), output, held).await;
+    }
+    Responder { output, held }.respond(answer(call).await);
+}
+
+/// Sends the messages and the response of a call.
+async fn respond(mut events: impl Events, output: Arc<Output>, held: Held) {
+    let answer = loop {
+        match events.next().await {
+            CallEvent::Message(bytes) => {
+                let _ = output.send(&bytes, None).await;
+            }
+            CallEvent::Response(answer) => break answer,
+        }
+    };
+    if let Some(answer) = answer.into_answer() {
+        let _ = output.send(&answer, Some(held)).await;
+    }
+}
+
+async fn notify(mut listen: Listen, output: Arc<Output>, held: Held, end: CancelToken) {
+    let held = held.shared();
+    loop {
+        let next = tokio::select! {
+            biased;
+            next = listen.next() => next,
+            () = end.cancelled() => None,
+        };
+        let Some(bytes) = next else { return };
+        if output.send(&bytes, Some(Held::Shared(Arc::clone(&held)))).await.is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Tasks in a directory.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::TaskStore;
+
+/// The file that a server locks, so that no other one uses the directory.
+const LOCK: &str = ".lock";
+
+/// The end of the name of a record.
+const RECORD: &str = ".json";
+
+/// The end of the name of a record that is being written.
+const UNFINISHED: &str = ".json.new";
+
+/// A store of tasks in a directory, with one file for each task.
+///
+/// Files are replaced atomically and written to disk before the server answers. On Unix, only the owner can read them.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::{Catalog, Dispatcher};
+/// use toolkit_mcp_server::{Server, TaskDirectory};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = std::env::temp_dir().join(format!("toolkit-mcp-tasks-{}", std::process::id()));
+/// let tasks = TaskDirectory::open(&directory)?;
+/// assert!(TaskDirectory::open(&directory).is_err());
+/// let server = Server::builder(Dispatcher::new(Catalog::linked()?)?).task_store(tasks).build()?;
+/// # std::fs::remove_dir_all(&directory)?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct TaskDirectory {
+    path: PathBuf,
+    /// Locked as long as it is open.
+    _lock: File,
+}
+
+impl TaskDirectory {
+    /// Opens a directory, and creates it if it does not exist.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the directory cannot be created or written, another server uses it, or, on Unix, other users
+    /// can write to it.
+    pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
+        let path = path.as_ref().to_path_buf();
+        create_directory(&path)?;
+        check_access(&path)?;
+        let mut options = OpenOptions::new();
+        let lock = private(options.create(true).truncate(false).write(true)).open(path.join(LOCK))?;
+        lock.try_lock().map_err(|error| match error {
+            fs::TryLockError::WouldBlock => {
+                let message = format!("another server stores its tasks in {}", path.display());
+                io::Error::new(io::ErrorKind::WouldBlock, message)
+            }
+            fs::TryLockError::Error(error) => error,
+        })?;
+        let directory = Self { path, _lock: lock };
+        for name in directory.names()? {
+            // Left by a crash. Its earlier record is intact.
+            if name.strip_suffix(UNFINISHED).is_some_and(is_id) {
+                fs::remove_file(directory.path.join(name))?;
+            }
+        }
+        Ok(directory)
+    }
+
+    fn file(&self, id: &str) -> PathBuf {
+        self.path.join(format!("{id}{RECORD}"))
+    }
+
+    fn names(&self) -> io::Result<Vec<String>> {
+        let entries = fs::read_dir(&self.path)?;
+        entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
+    }
+
+    /// Writes the names of the directory to disk.
+    fn sync(&self) -> io::Result<()> {
+        // Other systems cannot open a directory as a file.
+        if cfg!(unix) { File::open(&self.path)?.sync_all() } else { Ok(()) }
+    }
+}
+
+impl TaskStore for TaskDirectory {
+    fn save(&self, id: &str, record: &[u8]) -> io::Result<()> {
+        let unfinished = self.path.join(format!("{id}{UNFINISHED}"));
+        let mut options = OpenOptions::new();
+        let mut file = private(options.create(true).truncate(true).write(true)).open(&unfinished)?;
+        let written = file.write_all(record).and_then(|()| file.sync_all());
+        let renamed = written.and_then(|()| fs::rename(&unfinished, self.file(id)));
+        if let Err(error) = renamed {
+            // It would keep a full disk full.
+            drop(fs::remove_file(&unfinished));
+            return Err(error);
+        }
+        self.sync()
+    }
+
+    fn load(&self, id: &str) -> io::Result<Option<Vec<u8>>> {
+        let path = self.file(id);
+        match fs::symlink_metadata(&path) {
+            Ok(metadata) if metadata.is_file() => fs::read(&path).map(Some),
+            Ok(_) => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn remove(&self, id: &str) -> io::Result<()> {
+        match fs::remove_file(self.file(id)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            outcome => outcome,
+        }
+    }
+
+    fn ids(&self) -> io::Result<Vec<String>> {
+        let names = self.names()?;
+        let ids = names.iter().filter_map(|name| name.strip_suffix(RECORD)).filter(|id| is_id(id));
+        Ok(ids.map(str::to_owned).collect())
+    }
+}
+
+/// Returns true for the id of a task, so that other files of the directory stay as they are.
+fn is_id(text: &str) -> bool {
+    text.len() == 40 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+#[cfg(unix)]
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600)
+}
+
+#[cfg(not(unix))]
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}
+
+#[cfg(unix)]
+fn create_directory(path: &Path) -> io::Result<()> {
+    std::os::unix::fs::DirBuilderExt::mode(fs::DirBuilder::new().recursive(true), 0o700).create(path)
+}
+
+/// Checks that other users cannot add or replace records.
+#[cfg(unix)]
+fn check_access(path: &Path) -> io::Result<()> {
+    let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(path)?.permissions());
+    if mode & 0o022 == 0 {
+        return Ok(());
+    }
+    let message = format!("other users can write to {}; remove their permission with `chmod go-w`", path.display());
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
+}
+
+#[cfg(not(unix))]
+fn check_access(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn create_directory(path: &Path) -> io::Result<()> {
+    fs::create_dir_all(path)
+}

@@ -1,0 +1,224 @@
+//! The tasks of a server, without their results.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use toolkit::Tool;
+
+use super::TaskLimits;
+use super::live::LiveTask;
+use super::record::Record;
+
+/// The size of all records and of the arguments of running calls above which no task is created, in bytes.
+const MAX_BYTES: usize = 256 << 20;
+
+/// The same, for the tasks of one caller.
+const MAX_BYTES_PER_CALLER: usize = 64 << 20;
+
+/// The factor by which results may exceed these sizes, since calls that have run should not be in vain.
+const TOLERANCE: usize = 2;
+
+/// The tasks of a server.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    tasks: HashMap<String, Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    owner: Option<String>,
+    tool: TaskTool,
+    expires_at: Timestamp,
+    n_bytes: usize,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    /// The call runs.
+    Live(Arc<LiveTask>),
+    /// The record is stored. True if a client has read it.
+    Stored { is_read: bool },
+    /// The record could not be stored.
+    Unstored(Arc<Record>),
+}
+
+/// The tool of a task.
+#[derive(Clone, Debug)]
+pub(crate) enum TaskTool {
+    Known(Tool),
+    /// The id of the tool of a task that was created by an earlier process.
+    Id(String),
+}
+
+/// The use of a store.
+#[derive(Clone, Copy, Debug)]
+struct Usage {
+    n_tasks: usize,
+    n_live: usize,
+    n_bytes: usize,
+}
+
+impl Index {
+    /// Makes room for a task with arguments of this size, by removing tasks whose results were read. Returns the ids of
+    /// those, and true if there is room.
+    pub(super) fn make_room(
+        &mut self,
+        owner: Option<&str>,
+        n_bytes: usize,
+        limits: &TaskLimits,
+    ) -> (Vec<String>, bool) {
+        let mut removed = Vec::new();
+        loop {
+            let of_caller = self.usage(|entry| entry.owner.as_deref() == owner);
+            let is_caller_full = of_caller.n_tasks >= limits.max_per_caller
+                || of_caller.n_live >= (limits.max_live / 2).max(1)
+                || of_caller.n_bytes + n_bytes > MAX_BYTES_PER_CALLER;
+            let all = self.usage(|_| true);
+            let is_full =
+                all.n_tasks >= limits.max || all.n_live >= limits.max_live || all.n_bytes + n_bytes > MAX_BYTES;
+            if !is_caller_full && !is_full {
+                return (removed, true);
+            }
+            let is_candidate = |entry: &Entry| !is_caller_full || entry.owner.as_deref() == owner;
+            match self.remove_read(is_candidate) {
+                Some(id) => removed.push(id),
+                None => return (removed, false),
+            }
+        }
+    }
+
+    /// Makes room for a result, by removing tasks whose results were read. Returns the ids of those, and true if there
+    /// is room.
+    pub(super) fn make_room_for_result(&mut self, n_bytes: usize) -> (Vec<String>, bool) {
+        let mut removed = Vec::new();
+        while self.usage(|_| true).n_bytes + n_bytes > TOLERANCE * MAX_BYTES {
+            match self.remove_read(|_| true) {
+                Some(id) => removed.push(id),
+                None => return (removed, false),
+            }
+        }
+        (removed, true)
+    }
+
+    pub(super) fn insert_live(&mut self, task: &Arc<LiveTask>, n_bytes: usize) {
+        let entry = Entry {
+            owner: task.owner().map(str::to_owned),
+            tool: TaskTool::Known(task.tool().clone()),
+            expires_at: task.record().expires_at(),
+            n_bytes,
+            state: State::Live(Arc::clone(task)),
+        };
+        self.tasks.insert(task.id().to_owned(), entry);
+    }
+
+    /// Inserts a task of an earlier process.
+    pub(super) fn insert_stored(&mut self, record: &Record, n_bytes: usize) {
+        let entry = Entry {
+            owner: record.owner.clone(),
+            tool: TaskTool::Id(record.tool.clone()),
+            expires_at: record.expires_at(),
+            n_bytes,
+            state: State::Stored { is_read: false },
+        };
+        self.tasks.insert(record.task_id.clone(), entry);
+    }
+
+    /// Replaces a live task by its record, which is stored.
+    pub(super) fn end(&mut self, record: &Record, n_bytes: usize) {
+        if let Some(entry) = self.tasks.get_mut(&record.task_id) {
+            entry.expires_at = record.expires_at();
+            entry.n_bytes = n_bytes;
+            entry.state = State::Stored { is_read: false };
+        }
+    }
+
+    /// Replaces a live task by its record, which could not be stored.
+    pub(super) fn end_unstored(&mut self, record: Record) {
+        if let Some(entry) = self.tasks.get_mut(&record.task_id) {
+            entry.expires_at = record.expires_at();
+            entry.n_bytes = 0;
+            entry.state = State::Unstored(Arc::new(record));
+        }
+    }
+
+    pub(super) fn remove(&mut self, id: &str) {
+        self.tasks.remove(id);
+    }
+
+    /// Returns true if the caller has this task.
+    pub(super) fn contains(&self, id: &str, owner: Option<&str>) -> bool {
+        self.of_caller(id, owner).is_some()
+    }
+
+    /// Returns the tool of a task of the caller.
+    pub(super) fn tool(&self, id: &str, owner: Option<&str>) -> Option<TaskTool> {
+        Some(self.of_caller(id, owner)?.tool.clone())
+    }
+
+    /// Returns the task of the caller if its call runs.
+    pub(super) fn live(&self, id: &str, owner: Option<&str>) -> Option<Arc<LiveTask>> {
+        match &self.of_caller(id, owner)?.state {
+            State::Live(task) => Some(Arc::clone(task)),
+            _ => None,
+        }
+    }
+
+    /// Returns the record of a task that could not be stored.
+    pub(super) fn unstored(&self, id: &str) -> Option<Arc<Record>> {
+        match &self.tasks.get(id)?.state {
+            State::Unstored(record) => Some(Arc::clone(record)),
+            _ => None,
+        }
+    }
+
+    /// Marks a task whose result a client has read. It may be removed before it expires.
+    pub(super) fn mark_read(&mut self, id: &str) {
+        if let Some(State::Stored { is_read }) = self.tasks.get_mut(id).map(|entry| &mut entry.state) {
+            *is_read = true;
+        }
+    }
+
+    /// Removes the ended tasks that have expired, and returns their ids.
+    pub(super) fn remove_expired(&mut self, now: Timestamp) -> Vec<String> {
+        let is_expired = |entry: &Entry| !matches!(entry.state, State::Live(_)) && entry.expires_at <= now;
+        let expired = self.tasks.extract_if(|_, entry| is_expired(entry));
+        expired.map(|(id, _)| id).collect()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// Returns the live tasks.
+    pub(super) fn live_tasks(&self) -> impl Iterator<Item = &Arc<LiveTask>> {
+        self.tasks.values().filter_map(|entry| match &entry.state {
+            State::Live(task) => Some(task),
+            _ => None,
+        })
+    }
+
+    fn of_caller(&self, id: &str, owner: Option<&str>) -> Option<&Entry> {
+        self.tasks.get(id).filter(|entry| entry.owner.as_deref() == owner)
+    }
+
+    fn usage(&self, is_counted: impl Fn(&Entry) -> bool) -> Usage {
+        let mut usage = Usage { n_tasks: 0, n_live: 0, n_bytes: 0 };
+        for entry in self.tasks.values().filter(|entry| is_counted(entry)) {
+            usage.n_tasks += 1;
+            usage.n_live += usize::from(matches!(entry.state, State::Live(_)));
+            usage.n_bytes += entry.n_bytes;
+        }
+        usage
+    }
+
+    /// Removes the task that expires first of those whose results were read.
+    fn remove_read(&mut self, is_candidate: impl Fn(&Entry) -> bool) -> Option<String> {
+        let is_read = |entry: &&Entry| matches!(entry.state, State::Stored { is_read: true }) && is_candidate(entry);
+        let read = self.tasks.iter().filter(|(_, entry)| is_read(entry));
+        let id = read.min_by_key(|(_, entry)| entry.expires_at).map(|(id, _)| id.clone())?;
+        self.tasks.remove(&id);
+        Some(id)
+    }
+}
