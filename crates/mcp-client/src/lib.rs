@@ -45,7 +45,7 @@
 //! | `list`, `call`, `tasks`, `resources`, `listener` | requests for tools and resources |
 //! | `questions`, `running_calls` | what servers ask the users of calls |
 //! | `watches` | subscriptions to resources |
-//! | `error` | connection and protocol errors as tool errors |
+//! | `error`, `texts` | connection and protocol errors as tool errors |
 //! | `servers` | configuration files |
 //! | `oauth` | logins |
 //! | `status` | the status of a server of `toolkit-mcp-server` |
@@ -83,6 +83,7 @@ mod screen;
 mod servers;
 mod status;
 mod tasks;
+mod texts;
 mod verbatim;
 mod watches;
 

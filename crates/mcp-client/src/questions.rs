@@ -177,6 +177,13 @@ pub(super) struct Handler {
     pub(super) calls: Option<RunningCalls>,
 }
 
+impl Remote {
+    /// Returns a handler for a new connection.
+    pub(super) fn handler(&self) -> Handler {
+        Handler { server: Arc::clone(&self.name), calls: self.may_ask.then(RunningCalls::default) }
+    }
+}
+
 impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
         let this_program = Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));

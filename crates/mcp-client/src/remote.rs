@@ -10,8 +10,6 @@ use toolkit::resource::ResourceChanges;
 
 use super::endpoint::Endpoint;
 use super::program::Program;
-use super::questions::Handler;
-use super::running_calls::RunningCalls;
 
 /// A server to which this client connects.
 #[derive(Clone)]
@@ -23,13 +21,6 @@ pub(super) struct Remote {
     pub(super) may_ask: bool,
     /// Reports the changes of the server's resources.
     pub(super) resources: ResourceChanges,
-}
-
-impl Remote {
-    /// Returns a handler for a new connection.
-    pub(super) fn handler(&self) -> Handler {
-        Handler { server: Arc::clone(&self.name), calls: self.may_ask.then(RunningCalls::default) }
-    }
 }
 
 /// The way to reach a server.

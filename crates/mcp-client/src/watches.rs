@@ -15,8 +15,8 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 use toolkit::resource::ResourceChanges;
 
-use super::error::shortened;
 use super::remote::{Backoff, STABLE_AFTER};
+use super::texts::shortened;
 
 /// The maximum number of resources of a server that are watched at the same time.
 pub(super) const MAX_WATCHED: usize = 1_000;

@@ -18,8 +18,8 @@ use super::ask::{Keys, OpenRequests, Sealing, StateKey, UsedInMemory, UsedRecord
 use super::filter::Filter;
 use super::late::LateCalls;
 use super::logging::LogLevels;
-use super::message::json_bytes;
 use super::metrics::Metrics;
+use super::rpc::json_bytes;
 use super::running::Running;
 use super::served::{ServeError, ServedTools};
 use super::server::Server;

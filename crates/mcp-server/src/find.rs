@@ -14,7 +14,7 @@ use toolkit::mcp::{Revision, list_tools, write_error};
 use toolkit::{Arguments, Catalog, Tool, ToolError};
 use toolkit_search::Summary;
 
-use super::message::{json_bytes, response};
+use super::rpc::{json_bytes, response};
 use super::served::ServedTools;
 use super::state::{Search, Shared};
 

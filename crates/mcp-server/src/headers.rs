@@ -10,8 +10,8 @@ use toolkit::Arguments;
 use toolkit::mcp::Revision;
 
 use super::json_text::{JsonText, text};
-use super::message::{Code, RpcError};
 use super::meta::{BATCHES, MODERN, Meta};
+use super::rpc::{Code, RpcError};
 
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");

@@ -29,7 +29,7 @@
 //! | module | contains |
 //! | --- | --- |
 //! | `server`, `builder`, `state` | the server, its settings, and what its clones share |
-//! | `message`, `json_text`, `meta`, `headers` | JSON-RPC messages and what they declare beside the parameters |
+//! | `message`, `rpc`, `json_text`, `meta`, `headers` | JSON-RPC messages and what they declare beside the parameters |
 //! | `methods`, `initialize` | dispatch of messages to methods, and the description of the server |
 //! | `served`, `find`, `filter` | the list of tools, and the search tools that replace a long list |
 //! | `call`, `running`, `late` | `tools/call`, with a table of its stages |
@@ -72,6 +72,7 @@ mod proxy;
 mod proxy_uri;
 mod request;
 mod resources;
+mod rpc;
 mod running;
 mod served;
 mod server;

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use toolkit::call::{LogLevel, LogMessage};
 
 use super::json_text::text;
-use super::message::{Code, RpcError, json_bytes, notification};
+use super::rpc::{Code, RpcError, json_bytes, notification};
 
 /// The number of sessions whose levels are remembered.
 const MAX_SESSIONS: usize = 4096;

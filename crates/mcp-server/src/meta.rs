@@ -10,7 +10,7 @@ use toolkit::mcp::Revision;
 
 use super::json_text::{JsonText, is_id, text};
 use super::logging::parse_level;
-use super::message::{Code, RpcError};
+use super::rpc::{Code, RpcError};
 
 /// The supported revisions with an `initialize` request, newest first.
 pub(super) const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::value::RawValue;
 use toolkit::CancelToken;
 
-use super::message::{Code, RpcError};
 use super::peer::Peer;
+use super::rpc::{Code, RpcError};
 
 /// The running calls, by session and request id.
 #[derive(Clone, Debug, Default)]

@@ -19,8 +19,8 @@ use toolkit_search::Index;
 use super::filter::Filter;
 use super::headers::ParamHeader;
 use super::json_text::text;
-use super::message::{Code, RpcError, json_bytes};
 use super::metrics::{CallMetrics, Metrics};
+use super::rpc::{Code, RpcError, json_bytes};
 
 /// A dispatcher and its list of served tools. It is immutable; a server replaces it as a whole.
 pub(super) struct ServedTools {

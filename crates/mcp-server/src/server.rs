@@ -68,7 +68,7 @@ impl Server {
     }
 
     /// Returns the dispatcher of the tools that are served now, which [`Server::replace`] and a
-    /// [`Proxy`] change.
+    /// [`Proxy`](super::Proxy) change.
     #[must_use]
     pub fn dispatcher(&self) -> Dispatcher {
         self.shared.served().dispatcher.clone()
@@ -87,7 +87,7 @@ impl Server {
     }
 
     /// Serves the process's stdin and stdout until stdin ends, or the process receives SIGTERM or Ctrl-C. Running calls
-    /// may then finish within [`ServerBuilder::shutdown_timeout`]. A second
+    /// may then finish within [`ServerBuilder::shutdown_timeout`](super::ServerBuilder::shutdown_timeout). A second
     /// signal returns at once.
     ///
     /// On Unix, the protocol gets exclusive use of both pipes: from then on, tools and their child processes read from
@@ -205,7 +205,7 @@ impl Server {
         let _ = self.shared.metrics.dropped_log_lines.set(n_dropped);
     }
 
-    /// Returns the status of the server and of the backends of its [`Proxy`].
+    /// Returns the status of the server and of the backends of its [`Proxy`](super::Proxy).
     #[must_use]
     pub fn status(&self) -> Status {
         let proxied = self.shared.proxied();

@@ -7,9 +7,9 @@ use rmcp::model::InputResponses;
 use serde_json::{Map, Value};
 use toolkit::{Context, ToolError};
 
-use crate::error::shortened;
 use crate::questions::{self, MAX_ROUNDS};
 use crate::remote::Remote;
+use crate::texts::shortened;
 
 /// The bounds of the time between two requests for the state of a task.
 pub(super) const MIN_INTERVAL: Duration = Duration::from_millis(100);

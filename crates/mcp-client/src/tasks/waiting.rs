@@ -15,11 +15,11 @@ use super::request;
 use super::requester::{Failure, Requester};
 use super::snapshot::{Answers, MIN_INTERVAL, Snapshot, Status};
 use crate::connection::meta;
-use crate::error::{followed, text_of};
 use crate::list::timed_out;
 use crate::listener::Listener;
 use crate::remote::Remote;
 use crate::screen::TaskWatch;
+use crate::texts::{followed, text_of};
 use crate::verbatim;
 
 /// The maximum number of responses to `tasks/result` before the end of the task.

@@ -12,7 +12,7 @@ use toolkit::call::ErrorKind;
 use toolkit::call::ask::{Answer, Question};
 
 use super::{elicitation, parse_answer};
-use crate::message::{json_bytes, notification};
+use crate::rpc::{json_bytes, notification};
 
 /// The open requests of a server, by session and id. [`WaitingCalls`](super::WaitingCalls) bounds them.
 #[derive(Clone, Debug, Default)]

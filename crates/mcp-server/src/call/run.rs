@@ -17,9 +17,9 @@ use tracing::Instrument;
 
 use super::{Asks, Call, CallMessage, CallResponse, invalid_state};
 use crate::ask::{Outcome, Rounds};
-use crate::message::{Code, RpcError, json_bytes, response};
 use crate::proxy_uri::backend_name;
 use crate::request::{MissingCapability, Request};
+use crate::rpc::{Code, RpcError, json_bytes, response};
 
 /// The outcome of a call, and the kind of its error.
 pub(super) struct Ended {

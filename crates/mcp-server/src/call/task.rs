@@ -13,7 +13,7 @@ use toolkit::mcp::Revision;
 
 use super::running::{RunningCall, reached};
 use super::{Call, CallEvent, CallResponse, Events, TaskOffer};
-use crate::message::{Code, RpcError, json_bytes, response};
+use crate::rpc::{Code, RpcError, json_bytes, response};
 use crate::tasks::{CreateError, Created, LiveTask, Outcome};
 
 /// A task that is created when its time has come.

@@ -12,9 +12,9 @@ use toolkit_http::{Connection, HostGuard};
 use super::auth::{Auth, WELL_KNOWN};
 use super::receive::Received;
 use super::response::Rejection;
-use crate::message::Code;
 use crate::metrics::RejectReason;
 use crate::request::Caller;
+use crate::rpc::Code;
 use crate::task_requests::NotServed;
 
 /// The checks that each request has to pass.

@@ -13,13 +13,14 @@ use crate::call::Call;
 use crate::find::Find;
 use crate::headers::{is_modern, takes_batches};
 use crate::listen::Listen;
-use crate::message::{Code, Message};
+use crate::message::Message;
 use crate::methods::route;
 use crate::methods::{Batch, Routed, is_batch};
 use crate::metrics::RejectReason;
 use crate::peer::{Access, Peer};
 use crate::request::Caller;
 use crate::resources::ResourceRequest;
+use crate::rpc::Code;
 use crate::state::Shared;
 use crate::task_requests::{TaskRequest, TaskResult};
 

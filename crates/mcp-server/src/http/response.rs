@@ -17,8 +17,8 @@ use toolkit_http::EventStreamPermit;
 
 use crate::call::{CallEvent, CallResponse, Events};
 use crate::listen::Listen;
-use crate::message::{Code, RpcError};
 use crate::metrics::RejectReason;
+use crate::rpc::{Code, RpcError};
 
 /// Creates the response to a call.
 pub(super) fn call_response(response: CallResponse) -> Response<Body> {

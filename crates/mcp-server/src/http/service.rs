@@ -22,9 +22,9 @@ use crate::Server;
 use crate::call::{CallEvent, Events, answer, events as events_of};
 use crate::headers::is_modern;
 use crate::listen::Listen;
-use crate::message::{Code, json_bytes};
 use crate::metrics::RejectReason;
 use crate::request::Caller;
+use crate::rpc::{Code, json_bytes};
 
 /// The path of the MCP endpoint.
 const PATH: &str = "/mcp";

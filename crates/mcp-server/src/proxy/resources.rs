@@ -18,8 +18,8 @@ use toolkit::resource::{
 use toolkit::{Context, ToolError};
 
 use super::lists::{Lists, locked};
-use crate::message::json_bytes;
 use crate::proxy_uri::{decode, encode, is_too_deep};
+use crate::rpc::json_bytes;
 
 /// The number of subscriptions that are renewed at the same time.
 const MAX_CONCURRENT: usize = 64;

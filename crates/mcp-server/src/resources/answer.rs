@@ -13,10 +13,10 @@ use toolkit_http::CallPermit;
 
 use super::read;
 use crate::call::CallResponse;
-use crate::message::{Code, RpcError};
 use crate::metrics::ResourceMetric;
 use crate::peer::Access;
 use crate::proxy_uri::decode;
+use crate::rpc::{Code, RpcError, response};
 use crate::running::Registered;
 use crate::state::Shared;
 
@@ -132,7 +132,7 @@ impl ResourceRequest {
         };
         timer.end(outcome.as_ref().err().map(Failed::kind));
         let bytes = match outcome {
-            Ok(result) => crate::message::response(&id, shared.meta_fields(revision), &result),
+            Ok(result) => response(&id, shared.meta_fields(revision), &result),
             Err(failed) => failed.describe(revision).to_response(Some(&id)),
         };
         CallResponse { bytes, is_bad_request: false, is_cancelled: registered.is_some() && cancel.is_cancelled() }

@@ -14,9 +14,9 @@ use toolkit::{Context, ToolError};
 use toolkit_http::CallPermit;
 
 use super::answer::{Failed, Scope, acquire};
-use crate::message::json_bytes;
 use crate::peer::Access;
 use crate::proxy_uri::decode;
+use crate::rpc::json_bytes;
 use crate::served;
 use crate::state::Shared;
 

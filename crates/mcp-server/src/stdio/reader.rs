@@ -15,10 +15,11 @@ use crate::ask::Modes;
 use crate::call::{Call, CallEvent, Events, Respond, Unattended, answer, events};
 use crate::late::MayBeLate;
 use crate::listen::Listen;
-use crate::message::{Code, Message, RpcError};
+use crate::message::Message;
 use crate::methods::route;
 use crate::methods::{Batch, Routed, is_batch};
 use crate::peer::Peer;
+use crate::rpc::{Code, RpcError};
 use crate::state::Shared;
 
 /// The approximate memory of a request apart from its bytes.

@@ -15,7 +15,7 @@ use super::index::{Index, TaskTool};
 use super::live::LiveTask;
 use super::record::{Outcome, Record};
 use super::{TaskLimits, TaskStore, TasksInMemory};
-use crate::message::{Code, RpcError, json_bytes};
+use crate::rpc::{Code, RpcError, json_bytes};
 
 /// The name of the work of the store in the tool pool.
 const STORE: &str = "tasks";

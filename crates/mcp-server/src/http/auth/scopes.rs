@@ -9,10 +9,10 @@ use toolkit::Tool;
 
 use super::TokenError;
 use crate::http::response::Rejection;
-use crate::message::{Code, json_bytes};
 use crate::metrics::RejectReason;
 use crate::proxy_uri::decode;
 use crate::request::Caller;
+use crate::rpc::{Code, json_bytes};
 use crate::state::Shared;
 
 /// Returns the scopes that a call of a tool needs.

@@ -1,0 +1,111 @@
+//! Outgoing JSON-RPC messages: results, errors and notifications, as bytes.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+/// The error codes of JSON-RPC and MCP. Those from -32022 to -32020 were added in revision 2026-07-28.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Code {
+    ParseError = -32700,
+    InvalidRequest = -32600,
+    MethodNotFound = -32601,
+    InvalidParams = -32602,
+    Internal = -32603,
+    /// Only up to revision 2025-11-25.
+    ResourceNotFound = -32002,
+    HeaderMismatch = -32020,
+    MissingClientCapability = -32021,
+    UnsupportedVersion = -32022,
+}
+
+/// A JSON-RPC error.
+#[derive(Debug)]
+pub(super) struct RpcError {
+    pub(super) code: Code,
+    /// True if the request is invalid independently of its method. HTTP then responds with an error status.
+    pub(super) is_bad_request: bool,
+    message: String,
+    data: Option<Value>,
+}
+
+impl RpcError {
+    pub(super) fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, is_bad_request: false, message: message.into(), data: None }
+    }
+
+    pub(super) fn bad_request(code: Code, message: impl Into<String>) -> Self {
+        Self { is_bad_request: true, ..Self::new(code, message) }
+    }
+
+    pub(super) fn unknown_method(method: &str) -> Self {
+        let shown: String = method.chars().take(64).collect();
+        Self::new(Code::MethodNotFound, format!("unknown method `{}`", shown.escape_debug()))
+    }
+
+    pub(super) fn with_data(self, data: Value) -> Self {
+        Self { data: Some(data), ..self }
+    }
+
+    /// Writes the error response. The id is `None` if that of the request could not be read.
+    pub(super) fn to_response(&self, id: Option<&RawValue>) -> Vec<u8> {
+        let mut error = Map::new();
+        error.insert("code".to_owned(), (self.code as i32).into());
+        error.insert("message".to_owned(), self.message.as_str().into());
+        if let Some(data) = &self.data {
+            error.insert("data".to_owned(), data.clone());
+        }
+        let mut bytes = Vec::with_capacity(128);
+        bytes.extend_from_slice(br#"{"jsonrpc":"2.0","#);
+        if let Some(id) = id {
+            bytes.extend_from_slice(br#""id":"#);
+            bytes.extend_from_slice(id.get().as_bytes());
+            bytes.push(b',');
+        }
+        bytes.extend_from_slice(br#""error":"#);
+        bytes.extend_from_slice(&json_bytes(&error));
+        bytes.push(b'}');
+        bytes
+    }
+}
+
+/// Writes the response with a result, which must be a JSON object. `meta` holds the fields to write first, such as
+/// `"_meta":{"a":1},`. If the first field of the result is `_meta` too, both are joined.
+pub(super) fn response(id: &RawValue, meta: &[u8], result: &[u8]) -> Vec<u8> {
+    let id = id.get().as_bytes();
+    let mut bytes = Vec::with_capacity(40 + id.len() + meta.len() + result.len());
+    bytes.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    bytes.extend_from_slice(id);
+    bytes.extend_from_slice(br#","result":{"#);
+    let fields = result.get(1..).unwrap_or(b"}");
+    let joined = meta.strip_suffix(b"},").zip(fields.strip_prefix(br#""_meta":{"#));
+    if let Some((first, rest)) = joined {
+        bytes.extend_from_slice(first);
+        if !rest.starts_with(b"}") {
+            bytes.push(b',');
+        }
+        bytes.extend_from_slice(rest);
+        bytes.push(b'}');
+        return bytes;
+    }
+    let is_empty = fields == b"}";
+    bytes.extend_from_slice(if is_empty { meta.strip_suffix(b",").unwrap_or(meta) } else { meta });
+    bytes.extend_from_slice(fields);
+    bytes.push(b'}');
+    bytes
+}
+
+/// Writes a notification.
+pub(super) fn notification(method: &str, params: &impl Serialize) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Notification<'n, P> {
+        jsonrpc: &'static str,
+        method: &'n str,
+        params: &'n P,
+    }
+    json_bytes(&Notification { jsonrpc: "2.0", method, params })
+}
+
+pub(super) fn json_bytes(value: &(impl Serialize + ?Sized)) -> Vec<u8> {
+    serde_json::to_vec(value).expect("the value has string keys only, and writing to memory does not fail")
+}
