@@ -4,7 +4,6 @@
 mod asking;
 mod cancelling;
 mod lifecycle;
-mod limits;
 mod negotiation;
 mod notifications;
 mod owners;

@@ -3,7 +3,6 @@
 //! set.
 
 mod asks;
-mod resources;
 mod tasks;
 
 use std::borrow::Cow;
@@ -13,8 +12,9 @@ use std::time::Duration;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use toolkit::resource::{Resource, ResourceSet, ResourceTemplate, TemplateResources, UriTemplateError};
 use toolkit::{Catalog, Content, Context, Dispatcher, ToolError, tool};
-use toolkit_mcp_server::{MissingCapability, Request, Server, TaskDirectory};
+use toolkit_mcp_server::{MissingCapability, Request, Server, ServerBuilder, TaskDirectory};
 
 /// The server itself, for the tool that changes its list.
 pub type ItsServer = Arc<OnceLock<Server>>;
@@ -30,7 +30,7 @@ pub async fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some(directory) => server.task_store(TaskDirectory::open(directory)?).task_after(tasks::SOON),
         None => server.task_after(tasks::TASK_AFTER),
     };
-    let server = resources::added(server)?.build()?;
+    let server = with_resources(server)?.build()?;
     let _ = its_server.set(server.clone());
     match std::env::args().nth(1) {
         None => server.stdio().await?,
@@ -41,6 +41,22 @@ pub async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     Ok(())
+}
+
+/// Adds the resources that the conformance suite expects, and those that the tools link to.
+fn with_resources(server: ServerBuilder) -> Result<ServerBuilder, UriTemplateError> {
+    let text = |name: &str| Resource::new(format!("test://{name}"), name).mime_type("text/plain");
+    let set = ResourceSet::new()
+        .with(text("static-text"), "This is the content of the static text resource.")
+        .with(Resource::new("test://static-binary", "static-binary").mime_type("image/png"), PNG)
+        .with(text("watched-resource"), "Watched resource content")
+        .with(text("linked-resource"), "linked");
+    let template = ResourceTemplate::new("test://template/{id}/data", "template").mime_type("application/json");
+    let template = TemplateResources::new(template, |params, _| async move {
+        let id = &params["id"];
+        Ok(Some(json!({ "id": id, "templateTest": true, "data": format!("Data for ID: {id}") }).to_string()))
+    })?;
+    Ok(server.resources(set).resources(template))
 }
 
 /// A red pixel.
