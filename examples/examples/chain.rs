@@ -1,6 +1,7 @@
 //! A chain: several calls as data, in which results of earlier steps are arguments of later ones.
 
-use toolkit::{Catalog, Chain, Context, Dispatcher, tool};
+use toolkit::{Catalog, Context, Dispatcher, tool};
+use toolkit_backends::Chain;
 
 /// Adds two integers.
 #[tool(namespace = "math")]

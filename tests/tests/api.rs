@@ -17,6 +17,7 @@ use scraper::{ElementRef, Html, Selector};
 
 const CRATES: [&str; 15] = [
     "toolkit",
+    "toolkit_backends",
     "toolkit_cli",
     "toolkit_code",
     "toolkit_contract",

@@ -23,7 +23,6 @@
 //! | [`Catalog`], [`catalog!`](catalog!), [`link!`] | Collecting the tools of a program |
 //! | [`Dispatcher`], [`Handle`], [`Context`] | Calling tools |
 //! | [`stream`] | Calling a tool with progress and partial results |
-//! | [`Chain`] | Calling several tools, passing the result of one as an argument to the next |
 //! | [`ToolError`], [`Content`], [`Structured`] | Errors and results of tools |
 //! | [`mcp`] | Tools, parameters and results in the format of the Model Context Protocol |
 //! | [`Tool`], [`Manifest`] | Tools that are not written in Rust |
@@ -44,7 +43,6 @@ pub mod backend;
 pub mod bounds;
 pub mod call;
 pub mod catalog;
-pub mod chain;
 pub mod dispatch;
 #[cfg(feature = "import")]
 pub mod import;
@@ -62,10 +60,11 @@ mod unwind;
 
 #[doc(hidden)]
 pub mod __private;
+#[doc(hidden)]
+pub mod internals;
 
 pub use self::call::{Arguments, CancelToken, Coercion, Content, Context, RunResult, ShowError, Structured, ToolError};
 pub use self::catalog::Catalog;
-pub use self::chain::Chain;
 pub use self::dispatch::Dispatcher;
 pub use self::handle::Handle;
 pub use self::manifest::Manifest;

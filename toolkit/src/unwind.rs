@@ -62,7 +62,7 @@ pub(crate) async fn catch_future_within<F: Future, G>(
 }
 
 /// Runs code of the host and logs a panic, which must not end the call.
-pub(crate) fn shielded(what: &str, work: impl FnOnce()) {
+pub fn shielded(what: &str, work: impl FnOnce()) {
     if let Err(Panic(text)) = catch(work) {
         tracing::error!(panic = text, "{what} panicked");
     }

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use toolkit::chain::{Chain, Step};
 use toolkit::{Context, Dispatcher, catalog, tool};
+use toolkit_backends::chain::{Chain, Step};
 use toolkit_benches::measure::Table;
 use toolkit_plot::results::Recorder;
 

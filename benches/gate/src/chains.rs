@@ -1,6 +1,6 @@
 //! Chains of calls, each of which uses the result of the one before it.
 
-use toolkit::chain::{Chain, Step};
+use toolkit_backends::chain::{Chain, Step};
 
 /// The number of steps of a chain.
 pub(crate) const N_STEPS: usize = 16;

@@ -4,8 +4,8 @@ mod direct;
 
 use serde_json::value::RawValue;
 use toolkit::call::BoxFuture;
-use toolkit::chain::{Chain, ChainLimits, ChainOutcome};
 use toolkit::{Context, RunResult, ToolError};
+use toolkit_backends::chain::{Chain, ChainLimits, ChainOutcome};
 
 pub use self::direct::Direct;
 use toolkit::tool::Annotations;

@@ -10,8 +10,8 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use dbos::{DBOS, QueueConflict, QueueOptions};
-use toolkit::chain::{Chain, Step};
 use toolkit::{Dispatcher, catalog, tool};
+use toolkit_backends::chain::{Chain, Step};
 use toolkit_durable::{Client, Connect, RunId, Worker};
 
 type Error = Box<dyn std::error::Error + Send + Sync>;

@@ -5,10 +5,10 @@ use std::fmt;
 use serde_json::{Map, Value};
 use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools};
 use toolkit::call::{BoxFuture, ErrorKind};
-use toolkit::chain::{Chain, Step};
 use toolkit::mcp::{Revision, write_result};
 use toolkit::tool::{BackendKind, ToolBackend};
 use toolkit::{RunResult, Tool, ToolError};
+use toolkit_backends::chain::{Chain, Step};
 
 use crate::client::Client;
 use crate::error::DurableError;

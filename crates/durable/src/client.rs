@@ -9,7 +9,7 @@ use dbos::sysdb::types::{WorkflowFilter, WorkflowRecord};
 use dbos::{EnqueueOptions, WorkflowHandle};
 use sqlx::postgres::PgPool;
 use toolkit::ToolError;
-use toolkit::chain::{Chain, ChainOutcome};
+use toolkit_backends::chain::{Chain, ChainOutcome};
 
 pub use self::status::{RunState, RunStatus, StepState, StepStatus};
 use crate::connect::Connect;
@@ -24,7 +24,7 @@ use crate::run_id::RunId;
 /// # Examples
 ///
 /// ```no_run
-/// use toolkit::chain::Chain;
+/// use toolkit_backends::chain::Chain;
 /// use toolkit_durable::{Client, Connect, RunId};
 ///
 /// # async fn start(order: &str) -> Result<(), Box<dyn std::error::Error>> {

@@ -1,12 +1,12 @@
 //! Chains and calls that survive the death of every process.
 //!
-//! A [`Worker`] runs the steps of [chains](toolkit::chain::Chain), and a [`Client`] in any process starts runs, waits for
+//! A [`Worker`] runs the steps of [chains](toolkit_backends::chain::Chain), and a [`Client`] in any process starts runs, waits for
 //! them and decides about their steps. What a run has done is recorded in Postgres by [DBOS](https://docs.dbos.dev), a
 //! library; there is no other server. Another worker continues a run whose worker has died.
 //!
 //! ```no_run,standalone_crate
-//! use toolkit::chain::{Chain, Step};
 //! use toolkit::{Catalog, Dispatcher, tool};
+//! use toolkit_backends::chain::{Chain, Step};
 //! use toolkit_durable::{Client, Connect, RunId, Worker};
 //!
 //! /// Adds two integers.
@@ -41,7 +41,7 @@
 //! again: its effect happens at least once, always with the same [key](toolkit::call::StepId::key). Any other tool is
 //! guarded: its effect happens at most once, and the step waits for a [`Decision`].
 //!
-//! The outcome of a run is that of [`Chain::run`](toolkit::chain::Chain::run), which is the same implementation.
+//! The outcome of a run is that of [`Chain::run`](toolkit_backends::chain::Chain::run), which is the same implementation.
 //!
 //! # Versions
 //!

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use toolkit::call::ask::{Form, Question};
-use toolkit::chain::Chain;
 use toolkit::{RunResult, ToolError};
+use toolkit_backends::chain::Chain;
 
 /// The input of a run.
 #[derive(Serialize, Deserialize)]

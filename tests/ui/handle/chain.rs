@@ -1,4 +1,5 @@
 use toolkit::{handle, tool};
+use toolkit_backends::chain::Link as _;
 
 /// Adds.
 #[tool]

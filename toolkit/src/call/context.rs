@@ -585,14 +585,16 @@ impl Context {
     }
 
     /// Sets a function that prepares the contexts of the calls that the tool makes itself, such as those of a
-    /// [chain](crate::Chain) or a program. It checks whether the caller may call that tool, and sets the credentials:
+    /// chain or a program. It checks whether the caller may call that tool, and sets the credentials:
     /// the context of a tool has those that the tool itself requires, and not those of the tools that it calls.
     ///
     /// # Examples
     ///
     /// ```standalone_crate
+    /// use std::sync::OnceLock;
+    ///
     /// use toolkit::call::{Credentials, ErrorKind};
-    /// use toolkit::{Chain, Context, Dispatcher, ToolError, catalog, chain::Step, tool};
+    /// use toolkit::{Context, Dispatcher, ToolError, catalog, tool};
     ///
     /// /// Reads a document.
     /// #[tool(namespace = "docs", requires(user_id))]
@@ -600,13 +602,23 @@ impl Context {
     ///     format!("the document of {}", ctx.user_id().unwrap_or_default())
     /// }
     ///
+    /// static TOOLS: OnceLock<Dispatcher> = OnceLock::new();
+    ///
+    /// /// Calls a tool without arguments.
+    /// #[tool]
+    /// fn call(name: String, ctx: &Context) -> Result<String, ToolError> {
+    ///     let tool = TOOLS.get().ok_or("there are no tools")?.prepared(&name)?;
+    ///     let result = tool.call_sync_with(&*ctx.nested(tool.tool())?, "{}")?;
+    ///     Ok(result.value().to_string())
+    /// }
+    ///
     /// let context = Context::new().nested_with(|tool, context| match tool.id().namespace() {
     ///     Some("docs") => Ok(context.with_credentials(Credentials::new().with_user_id("ada"))),
     ///     _ => Err(ToolError::new(ErrorKind::Denied, "only documents can be read")),
     /// });
-    /// let dispatcher = Dispatcher::new(catalog![read]?)?;
-    /// let outcome = Chain::new().then(Step::new("docs:read")).run_sync(&dispatcher, &context)?;
-    /// assert_eq!(outcome.result().unwrap().value(), "the document of ada");
+    /// let dispatcher = TOOLS.get_or_init(|| Dispatcher::new(catalog![read, call].unwrap()).unwrap());
+    /// let result = dispatcher.call_sync_with(&context, "call", r#"{"name": "docs:read"}"#)?;
+    /// assert_eq!(result.value(), r#""the document of ada""#);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]

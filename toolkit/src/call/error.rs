@@ -13,7 +13,7 @@ pub use self::show::{Registered, ShowError, ShownType};
 use super::content::Content;
 use super::kind::{ErrorKind, Stage};
 use crate::tool::{Requirements, ToolBackend};
-use crate::unwind;
+use crate::unwind::shielded;
 use toolkit_schema::Violation;
 
 type BoxError = Box<dyn Error + Send + Sync>;
@@ -78,7 +78,7 @@ struct Repr {
 impl Drop for Repr {
     fn drop(&mut self) {
         if let Some(source) = self.source.take() {
-            unwind::shielded("the cause of an error", || drop(source));
+            shielded("the cause of an error", || drop(source));
         }
     }
 }

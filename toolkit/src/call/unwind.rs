@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use super::{ErrorKind, ToolError};
-pub(crate) use crate::unwind::{Panic, catch, catch_future, catch_future_within, shielded, text_of};
+pub(crate) use crate::unwind::{Panic, catch, catch_future, catch_future_within, text_of};
 
 impl Panic {
     /// Returns the error of a call whose tool panicked.

@@ -4,7 +4,6 @@ mod backends;
 mod bad_input;
 mod calls;
 mod catalog;
-mod chains;
 mod coercion;
 mod dispatch;
 mod identity;

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ArgMatches;
-use toolkit::chain::{Chain, ChainOutcome};
 use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{Catalog, Context, Dispatcher};
+use toolkit_backends::chain::{Chain, ChainOutcome};
 
 use crate::error::CommandError;
 use crate::exit::Exit;

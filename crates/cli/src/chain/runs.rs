@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::ArgMatches;
 use serde_json::json;
-use toolkit::chain::{Chain, ChainOutcome};
+use toolkit_backends::chain::{Chain, ChainOutcome};
 use toolkit_durable::{Client, Connect, Pause, RunId, RunStatus, StepState};
 
 use super::{decide, execute};

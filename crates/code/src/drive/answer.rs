@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use toolkit::call::ErrorKind;
-use toolkit::chain::{Chain, ChainLimits, StepResult};
 use toolkit::{Content, Context, RunResult, ToolError};
+use toolkit_backends::chain::{Chain, ChainLimits, StepResult};
 
 use super::Run;
 use super::budget::Exceeded;

@@ -45,7 +45,7 @@ use crate::program::Program;
 /// | name | result |
 /// |---|---|
 /// | `tools.NAMESPACE.NAME(args)`, `call(id, args)` | a promise of the result of a tool, or a rejection with a `ToolError` |
-/// | `chain(steps)` | a promise of the result of a [chain](toolkit::Chain) |
+/// | `chain(steps)` | a promise of the result of a [chain](toolkit_backends::Chain) |
 /// | `search(words, limit)`, `namespaces()`, `describe(...ids)`, `examples(id, max)` | promises of what is known about tools |
 /// | `content(result)`, `show(result)` | the blocks of content beside a result; shows them to the model |
 /// | `sleep(ms)`, `setTimeout(f, ms)`, `clearTimeout(timer)` | pauses, which the host measures |

@@ -8,9 +8,9 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use toolkit::call::{Arguments, BoxFuture, ErrorKind};
 use toolkit::catalog::ExportedName;
-use toolkit::chain::{Chain, ChainLimits, ChainOutcome};
 use toolkit::tool::{Annotations, ToolId};
 use toolkit::{Context, Dispatcher, RunResult, Tool, ToolError};
+use toolkit_backends::chain::{Chain, ChainLimits, ChainOutcome};
 use toolkit_providers::typescript::{self, Detail};
 use toolkit_search::Index;
 

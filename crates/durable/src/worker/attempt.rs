@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 use toolkit::call::{CancelToken, ErrorKind};
-use toolkit::chain::{StepCall, StepRun};
 use toolkit::dispatch::BlockingThreads;
 use toolkit::{Context, ToolError};
+use toolkit_backends::chain::{StepCall, StepRun};
 
 use super::asking::{Answered, Answers, End};
 use super::shared::Shared;

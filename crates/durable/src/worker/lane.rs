@@ -6,8 +6,8 @@ use std::time::Duration;
 use dbos::{PendingStep, StepOptions};
 use serde_json::{Value, json};
 use toolkit::call::{ErrorKind, StepId};
-use toolkit::chain::{StepCall, StepRun};
 use toolkit::{RunResult, Tool, ToolError};
+use toolkit_backends::chain::{StepCall, StepRun};
 
 use super::asking::Answered;
 use super::attempt::{Preparation, is_transient};

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc;
 use toolkit::ToolError;
 use toolkit::call::{BoxFuture, ErrorKind};
-use toolkit::chain::{ChainLimits, ChainOutcome, StepCall, StepRun, StepRunner};
+use toolkit_backends::chain::{ChainLimits, ChainOutcome, StepCall, StepRun, StepRunner};
 
 use super::lane::{Engine, Execution, Lane, Topics};
 use super::shared::Shared;

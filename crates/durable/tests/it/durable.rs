@@ -14,8 +14,8 @@ use serde_json::json;
 use test_support::postgres::{PATIENCE, Server};
 use toolkit::backend::Backends;
 use toolkit::call::ErrorKind;
-use toolkit::chain::{Chain, Step};
 use toolkit::{Catalog, Context, Dispatcher, Tool, ToolError};
+use toolkit_backends::chain::{Chain, Step};
 use toolkit_durable::{
     Client, Connect, Decision, DurableBackend, DurableError, Pause, Run, RunId, RunState, StepState,
 };

@@ -16,8 +16,8 @@ use std::io::Write;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use toolkit::chain::{Chain, Step};
 use toolkit::{Catalog, Context, Dispatcher, Tool, ToolError, tool};
+use toolkit_backends::chain::{Chain, Step};
 use toolkit_durable::{Client, Connect, RunId, Worker};
 use toolkit_tower::Approval;
 

@@ -7,7 +7,6 @@ use std::time::Duration;
 use serde_json::json;
 use toolkit::call::ErrorKind;
 use toolkit::catalog::DiagnosticKind;
-use toolkit::chain::{Chain, Step};
 use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{Catalog, Chunks, Context, Dispatcher, RunResult, ToolError, catalog, handle, tool};
 
@@ -130,14 +129,6 @@ async fn as_a_stream(tool: String, calls: &Switchboard) -> Result<u64, ToolError
     Err("the stream had no end".into())
 }
 
-/// Makes calls as a chain.
-#[tool(namespace = "nested")]
-async fn as_a_chain(tool: String, calls: &Switchboard) -> Result<u64, ToolError> {
-    let chain = Chain::new().then(Step::new(&*tool).arg("n", 1));
-    let outcome = chain.run(calls.own(), &Context::new()).await.map_err(|problems| problems.to_string())?;
-    number(outcome.into_result()?.ok_or_else(|| "no step".into()))
-}
-
 /// Makes a typed call.
 #[tool(namespace = "nested")]
 async fn by_handle(tool: String, calls: &Switchboard) -> Result<u64, ToolError> {
@@ -170,7 +161,6 @@ fn build(configure: impl Fn(DispatcherBuilder) -> DispatcherBuilder) -> Dispatch
             from_a_thread,
             without_waiting,
             as_a_stream,
-            as_a_chain,
             by_handle,
             there_and_back
         ]
@@ -200,7 +190,6 @@ async fn all_callers(configure: impl Fn(DispatcherBuilder) -> DispatcherBuilder)
         "from_a_task",
         "from_a_thread",
         "as_a_stream",
-        "as_a_chain",
         "by_handle",
         "there_and_back",
         "without_waiting",

@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context as TaskContext, Poll};
 
 use toolkit::call::ErrorKind;
-use toolkit::chain::{Chain, Step};
 use toolkit::dispatch::{BoxFuture, Call, ToolService};
 use toolkit::stream::Event;
 use toolkit::{Catalog, Chunks, Context, Dispatcher, RunResult, ToolError, catalog, handle, tool};
@@ -186,20 +185,13 @@ async fn a_selector_that_panics_is_that_calls_error() {
 }
 
 #[tokio::test]
-async fn a_listener_that_panics_ends_no_stream_and_no_chain_without_an_outcome() {
+async fn a_listener_that_panics_ends_no_stream_without_an_event() {
     let dispatcher = Dispatcher::new(catalog()).unwrap();
     let context = Context::new().on_progress(|_| panic!("{SECRET}"));
     let mut stream = dispatcher.stream_with(&context, "report", "{}");
     assert!(matches!(stream.next().await.unwrap().event, Event::Error(_)));
     assert!(stream.next().await.is_none());
     assert_eq!(handle!(report).call_with(&context, &dispatcher, ()).await.unwrap_err().kind(), ErrorKind::Panicked);
-    let chain = Chain::new().then(Step::new("add_one").arg("n", 1)).then(Step::new("report"));
-    for chain in [chain.run(&dispatcher, &context).await.unwrap(), {
-        let chain = Chain::new().then(Step::new("report"));
-        chain.run_sync(&dispatcher, &context).unwrap()
-    }] {
-        assert_eq!(chain.error().unwrap().kind(), ErrorKind::Panicked);
-    }
 }
 
 /// Fails with an error that panics when it is dropped or printed.

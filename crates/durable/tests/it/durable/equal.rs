@@ -1,8 +1,8 @@
 //! Chains in memory and durable ones.
 
 use serde_json::Value;
-use toolkit::chain::ChainOutcome;
 use toolkit::{Content, Structured, tool};
+use toolkit_backends::chain::ChainOutcome;
 use toolkit_durable::Worker;
 
 use super::*;

@@ -224,7 +224,7 @@ fn without_a_runtime_calls_run_one_after_another() {
 
 #[tokio::test]
 async fn exported_names_are_accepted_by_a_dispatcher_and_by_a_chain() {
-    use toolkit::chain::{Chain, Step};
+    use toolkit_backends::chain::{Chain, Step};
     let (all, _, _) = dispatcher(1);
     let export = tools(&catalog![double].unwrap(), Naming::default(), Options::default()).unwrap();
     let exported = all.with_names(export.names);

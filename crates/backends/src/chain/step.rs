@@ -13,7 +13,7 @@ pub const PREVIOUS: &str = "previous";
 /// A step of a [`Chain`](super::Chain): a tool, and the sources of its arguments.
 ///
 /// ```
-/// use toolkit::chain::Step;
+/// use toolkit_backends::chain::Step;
 ///
 /// let step = Step::new("weather:forecast").arg("days", 3).take("city", "geo", "/name");
 /// assert_eq!(
@@ -55,7 +55,7 @@ pub struct Step {
 /// # Examples
 ///
 /// ```
-/// use toolkit::chain::Step;
+/// use toolkit_backends::chain::Step;
 ///
 /// let step = Step::new("weather:forecast").take("city", "geo", "/name");
 /// let reference = &step.references()["city"];
@@ -119,8 +119,8 @@ impl Step {
     /// # Examples
     ///
     /// ```standalone_crate
-    /// use toolkit::chain::{Chain, Step};
     /// use toolkit::{Context, Dispatcher, catalog, tool};
+    /// use toolkit_backends::chain::{Chain, Step};
     ///
     /// /// Adds one.
     /// #[tool]

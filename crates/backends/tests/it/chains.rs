@@ -2,6 +2,7 @@
 
 mod cases;
 mod check;
+mod inside;
 mod json;
 mod laws;
 mod memory;
@@ -13,7 +14,7 @@ mod typed;
 use serde_json::{Value, json};
 use test_support::ran;
 use toolkit::call::ErrorKind;
-use toolkit::chain::{Chain, ChainDiagnosticKind, Step};
 use toolkit::{CancelToken, Context, ToolError};
+use toolkit_backends::chain::{Chain, ChainDiagnosticKind, Step};
 
 use self::tools::{Script, dispatcher};

@@ -5,7 +5,7 @@ use super::step::Step;
 /// A sequence or graph of tool calls.
 ///
 /// ```
-/// use toolkit::chain::{Chain, Step};
+/// use toolkit_backends::chain::{Chain, Step};
 ///
 /// let chain = Chain::new()
 ///     .then(Step::new("geo:find").named("geo").arg("name", "Lima"))
@@ -56,8 +56,8 @@ impl Chain {
     /// The greeting waits for both names, which are independent of each other:
     ///
     /// ```standalone_crate
-    /// use toolkit::chain::{Chain, Step};
     /// use toolkit::{Context, Dispatcher, catalog, tool};
+    /// use toolkit_backends::chain::{Chain, Step};
     ///
     /// /// Returns the name of a user.
     /// #[tool]

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::record::Recorded;
-use crate::call::{RunResult, ToolError};
+use toolkit::call::{RunResult, ToolError};
 
 /// The outcome of a chain: every step that was started, and the error that stopped the chain.
 ///
 /// ```standalone_crate
-/// use toolkit::chain::{Chain, Step};
 /// use toolkit::{Context, Dispatcher, catalog, tool};
+/// use toolkit_backends::chain::{Chain, Step};
 ///
 /// /// Divides two numbers.
 /// #[tool]
@@ -98,8 +98,8 @@ impl ChainOutcome {
 /// # Examples
 ///
 /// ```standalone_crate
-/// use toolkit::chain::{Chain, Step};
 /// use toolkit::{Context, Dispatcher, catalog, tool};
+/// use toolkit_backends::chain::{Chain, Step};
 ///
 /// /// Doubles a number.
 /// #[tool]

@@ -234,7 +234,7 @@ fn keywords_over_several_arguments_are_not_checked_while_some_are_open() {
 
 #[test]
 fn a_chain_has_no_more_steps_than_are_taken() {
-    let most: Chain = (0..toolkit::chain::MAX_STEPS).map(|_| Step::new("a")).collect();
+    let most: Chain = (0..toolkit_backends::chain::MAX_STEPS).map(|_| Step::new("a")).collect();
     assert!(most.check(&dispatcher()).is_ok());
     let problems = most.then(Step::new("nobody")).check(&dispatcher()).unwrap_err();
     assert_eq!(problems.to_string(), "the chain cannot run:\nthe chain has 257 steps; the maximum is 256");

@@ -2,12 +2,12 @@
 //!
 //! A [`Chain`] is data: a model, a file or code lists the tools to call and the sources of their arguments. The whole
 //! chain is checked against the schemas of the tools before its first step runs. If the tools are functions that the
-//! program names, [`Handle::then`](crate::Handle::then) connects them by their Rust types instead, and rustc checks
+//! program names, [`Link::then`] connects them by their Rust types instead, and rustc checks
 //! that they fit.
 //!
 //! ```standalone_crate
-//! use toolkit::chain::Chain;
 //! use toolkit::{Catalog, Context, Dispatcher, tool};
+//! use toolkit_backends::chain::Chain;
 //!
 //! /// Splits a text into words.
 //! #[tool(namespace = "text")]

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::definition::{Chain, Order};
 use super::step::Step;
-use crate::call::Arguments;
+use toolkit::call::Arguments;
 use toolkit_schema::is_too_deep;
 use toolkit_schema::{Schema, Violation, Violations, generate};
 
@@ -45,7 +45,7 @@ impl Chain {
     /// # Examples
     ///
     /// ```
-    /// # use toolkit::chain::Chain;
+    /// # use toolkit_backends::chain::Chain;
     /// let chain = Chain::from_json(r#"[{"toolId": "geo:find"}, {"toolId": "weather:now", "usePrevious": true}]"#)?;
     /// assert_eq!(chain.steps().len(), 2);
     ///
@@ -54,7 +54,7 @@ impl Chain {
     ///     error.to_string(),
     ///     "not a chain:\n/0/arg is not a field; did you mean `args`?"
     /// );
-    /// # Ok::<(), toolkit::chain::ParseChainError>(())
+    /// # Ok::<(), toolkit_backends::chain::ParseChainError>(())
     /// ```
     pub fn from_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, ParseChainError> {
         let json = json.into();
@@ -152,7 +152,7 @@ impl JsonSchema for Chain {
 /// # Examples
 ///
 /// ```
-/// use toolkit::chain::{Chain, ParseChainError};
+/// use toolkit_backends::chain::{Chain, ParseChainError};
 ///
 /// match Chain::from_json(r#"[{"args": {}}]"#) {
 ///     Err(ParseChainError::Form(violations)) => {

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::call::{Context, Progress, unwind};
+use toolkit::call::{Context, Progress};
+use toolkit::internals::shielded;
 
 /// Reports the progress of a chain to the listener of its context.
 ///
@@ -40,7 +41,7 @@ impl<'a> Meter<'a> {
 
     /// Catches a panic of the listener, because no tool runs here that the error could be attributed to.
     fn report(&self, done: f64, n_steps: f64, message: &str) {
-        unwind::shielded("a progress listener", || self.context.progress(done, n_steps, message));
+        shielded("a progress listener", || self.context.progress(done, n_steps, message));
     }
 }
 

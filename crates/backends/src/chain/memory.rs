@@ -4,7 +4,7 @@ use std::io;
 
 use serde::Serialize;
 
-use crate::call::RunResult;
+use toolkit::call::RunResult;
 
 /// The maximum size of the JSON that one step may take from the results of others, in bytes.
 ///
@@ -14,8 +14,8 @@ pub const MAX_TAKEN_BYTES: usize = 16 << 20;
 /// Limits of running a [`Chain`](super::Chain).
 ///
 /// ```standalone_crate
-/// use toolkit::chain::{Chain, ChainLimits, Step};
 /// use toolkit::{Catalog, Context, Dispatcher, tool};
+/// use toolkit_backends::chain::{Chain, ChainLimits, Step};
 ///
 /// /// Repeats a text.
 /// #[tool(namespace = "text")]

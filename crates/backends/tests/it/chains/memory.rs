@@ -1,6 +1,6 @@
 //! The memory budget of a chain: a few kilobytes of steps must not take gigabytes.
 
-use toolkit::chain::{ChainLimits, ChainOutcome, StepResult};
+use toolkit_backends::chain::{ChainLimits, ChainOutcome, StepResult};
 
 use super::*;
 

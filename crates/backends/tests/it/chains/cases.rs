@@ -9,7 +9,7 @@ fn document() -> Value {
 }
 
 /// Returns each step as described by the case.
-fn told(outcome: &toolkit::chain::ChainOutcome) -> Vec<Value> {
+fn told(outcome: &toolkit_backends::chain::ChainOutcome) -> Vec<Value> {
     let told = outcome.steps().iter().map(|step| match &step.result {
         Ok(result) => json!({ "toolId": step.tool, "structured": result.value() }),
         Err(error) => json!({ "toolId": step.tool, "error": error.message() }),

@@ -5,8 +5,8 @@ use super::diagnostic::ChainDiagnostics;
 use super::memory::ChainLimits;
 use super::outcome::ChainOutcome;
 use super::runner::{InMemory, StepRunner};
-use crate::call::Context;
-use crate::dispatch::Dispatcher;
+use toolkit::call::Context;
+use toolkit::dispatch::Dispatcher;
 
 impl Chain {
     /// Runs the chain until a step fails or `context` is cancelled.
@@ -27,8 +27,8 @@ impl Chain {
     /// ```standalone_crate
     /// use std::sync::{Arc, Mutex};
     ///
-    /// use toolkit::chain::{Chain, Step};
     /// use toolkit::{Context, Dispatcher, catalog, tool};
+    /// use toolkit_backends::chain::{Chain, Step};
     ///
     /// /// Translates a word.
     /// #[tool]

@@ -45,8 +45,8 @@ fn by_hand(terms: &[Term]) -> Vec<Value> {
     results
 }
 
-fn results(outcome: &toolkit::chain::ChainOutcome) -> Vec<Value> {
-    outcome.steps().iter().map(toolkit::chain::StepResult::value).collect()
+fn results(outcome: &toolkit_backends::chain::ChainOutcome) -> Vec<Value> {
+    outcome.steps().iter().map(toolkit_backends::chain::StepResult::value).collect()
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::outcome::{ChainOutcome, StepResult};
-use crate::call::ToolError;
+use toolkit::call::ToolError;
 
 /// The serialized form of an outcome.
 #[derive(Deserialize)]

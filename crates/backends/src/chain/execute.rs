@@ -14,8 +14,8 @@ use super::outcome::{ChainOutcome, StepResult};
 use super::plan::{Plan, Previous, Wiring};
 use super::runner::{StepCall, StepRun, StepRunner};
 use super::step::PREVIOUS;
-use crate::call::{Context, ErrorKind, RunResult, ToolError};
-use crate::dispatch::{BoxFuture, Dispatcher};
+use toolkit::call::{Context, ErrorKind, RunResult, ToolError};
+use toolkit::dispatch::{BoxFuture, Dispatcher};
 
 /// A running chain.
 pub(super) struct Run<'a> {
@@ -94,8 +94,8 @@ impl<'a> Run<'a> {
             let (args, found) = self.args(idx);
             let start = Instant::now();
             let result = found.and_then(|()| {
-                let context = context.nested(self.dispatcher.resolve(tool)?)?;
-                self.dispatcher.call_sync_with(&context, tool, &args)
+                let tool = self.dispatcher.prepared(tool)?;
+                tool.call_sync_with(&*context.nested(tool.tool())?, &args)
             });
             let run = StepRun { result, duration: start.elapsed() };
             self.finish(Called { idx, args, run });

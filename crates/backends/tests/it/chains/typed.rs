@@ -1,6 +1,7 @@
 //! Typed chains.
 
 use toolkit::handle;
+use toolkit_backends::chain::Link as _;
 
 use super::tools::Mixed;
 use super::*;

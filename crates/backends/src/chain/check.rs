@@ -6,8 +6,8 @@ use super::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, ChainDiagnostics, 
 use super::plan::{Plan, Previous, Taken};
 use super::reach::{Reach, reach};
 use super::step::PREVIOUS;
-use crate::dispatch::Dispatcher;
-use crate::tool::Tool;
+use toolkit::dispatch::Dispatcher;
+use toolkit::tool::Tool;
 use toolkit_schema::child;
 use toolkit_schema::types::Types;
 
@@ -28,7 +28,7 @@ impl Chain {
     ///
     /// ```standalone_crate
     /// # use toolkit::{Catalog, Dispatcher};
-    /// use toolkit::chain::{Chain, Step};
+    /// use toolkit_backends::chain::{Chain, Step};
     ///
     /// # /// Adds two integers.
     /// # #[toolkit::tool(namespace = "math")]
@@ -56,8 +56,8 @@ pub(super) fn check<'c>(chain: &'c Chain, dispatcher: &Dispatcher) -> (Plan<'c>,
     let (plan, mut diagnostics) = Plan::new(chain);
     let mut tools: Vec<Option<&Tool>> = Vec::new();
     for ((at_step, step), wiring) in StepLocation::all(chain).zip(&plan.wirings) {
-        let tool = match dispatcher.resolve(step.tool()) {
-            Ok(tool) => tool,
+        let tool = match dispatcher.prepared(step.tool()) {
+            Ok(prepared) => prepared.tool(),
             Err(error) => {
                 diagnostics.push(at_step.diagnostic(ChainDiagnosticKind::UnknownTool, "/toolId", error.message()));
                 tools.push(None);

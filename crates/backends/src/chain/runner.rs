@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::call::{BoxFuture, Context, RunResult, ToolError};
-use crate::dispatch::Dispatcher;
+use toolkit::call::{BoxFuture, Context, RunResult, ToolError};
+use toolkit::dispatch::Dispatcher;
 
 /// Runs the steps of a chain.
 ///
@@ -19,8 +19,8 @@ use crate::dispatch::Dispatcher;
 /// ```standalone_crate
 /// use std::sync::Mutex;
 /// use toolkit::call::BoxFuture;
-/// use toolkit::chain::{Chain, ChainLimits, Step, StepCall, StepRun, StepRunner};
 /// use toolkit::{Context, Dispatcher, catalog, tool};
+/// use toolkit_backends::chain::{Chain, ChainLimits, Step, StepCall, StepRun, StepRunner};
 ///
 /// /// Doubles a number.
 /// #[tool]
@@ -97,9 +97,9 @@ impl<'a> StepCall<'a> {
     /// Calls the tool.
     pub async fn run(self) -> StepRun {
         let start = Instant::now();
-        let context = self.dispatcher.resolve(self.tool).and_then(|tool| self.context.nested(tool));
-        let result = match context {
-            Ok(context) => self.dispatcher.call_with(&context, self.tool, self.args).await,
+        let prepared = self.dispatcher.prepared(self.tool);
+        let result = match prepared.and_then(|tool| Ok((tool, self.context.nested(tool.tool())?))) {
+            Ok((tool, context)) => tool.call_with(&context, self.args).await,
             Err(error) => Err(error),
         };
         StepRun { result, duration: start.elapsed() }

@@ -9,7 +9,7 @@ use super::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, StepLocation};
 use super::plan::{Previous, Wiring};
 use super::pointer::{first_token, unescaped};
 use super::step::{PREVIOUS, Step};
-use crate::tool::Tool;
+use toolkit::tool::Tool;
 use toolkit_schema::is_too_deep;
 use toolkit_schema::{Schema, Violation};
 

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::future::Future;
 
-use crate::call::{Context, ToolError};
-use crate::dispatch::Dispatcher;
-use crate::handle::Handle;
+use toolkit::Handle;
+use toolkit::call::{Context, ToolError};
+use toolkit::dispatch::Dispatcher;
 
 /// A part of a typed chain: a [`Handle`], or a chain of handles.
 ///
@@ -14,8 +14,8 @@ use crate::handle::Handle;
 /// A function that accepts a single tool as well as a chain of tools:
 ///
 /// ```standalone_crate
-/// use toolkit::chain::Link;
 /// use toolkit::{Context, Dispatcher, ToolError, catalog, handle, tool};
+/// use toolkit_backends::chain::Link;
 ///
 /// /// Halves a number.
 /// #[tool]
@@ -52,13 +52,56 @@ pub trait Link: Sync {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`Handle::call`](crate::Handle::call).
+    /// Returns the errors of [`Handle::call`](toolkit::Handle::call).
     fn call_with<'a>(
         &'a self,
         context: &'a Context,
         dispatcher: &'a Dispatcher,
         input: Self::Input,
     ) -> impl Future<Output = Result<Self::Output, ToolError>> + Send + 'a;
+
+    /// Passes the output to another tool, converted by [`Into`] if the types differ.
+    ///
+    /// Each call is subject to the limits of the dispatcher. An error contains the id of the failed tool, and a
+    /// cancelled context stops the chain before its next call. See [`Then`] for an example.
+    #[expect(clippy::type_complexity, reason = "an alias would hide the conversion")]
+    fn then<B: Link>(self, next: B) -> Then<Self, B, fn(Self::Output) -> B::Input>
+    where
+        Self: Sized,
+        Self::Output: Feeds<B::Input>,
+    {
+        Then { first: self, second: next, between: Feeds::feed }
+    }
+
+    /// Passes the output to another tool after a conversion by `between`.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use toolkit::{Dispatcher, catalog, handle, tool};
+    /// use toolkit_backends::chain::Link as _;
+    ///
+    /// /// Adds two numbers.
+    /// #[tool]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+    /// let dispatcher = Dispatcher::new(catalog![add]?)?;
+    /// let sum = handle!(add).then_map(|sum| (sum, 10), handle!(add));
+    /// assert_eq!(sum.call(&dispatcher, (1, 2)).await?, 13);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn then_map<B: Link, F>(self, between: F, next: B) -> Then<Self, B, F>
+    where
+        Self: Sized,
+        F: Fn(Self::Output) -> B::Input + Sync,
+    {
+        Then { first: self, second: next, between }
+    }
 }
 
 /// A conversion of an output into the input of the next tool, implemented by [`Into`].
@@ -67,6 +110,7 @@ pub trait Link: Sync {
 ///
 /// ```standalone_crate
 /// use toolkit::{Dispatcher, catalog, handle, tool};
+/// use toolkit_backends::chain::Link as _;
 ///
 /// #[derive(serde::Serialize, schemars::JsonSchema)]
 /// struct City {
@@ -118,10 +162,11 @@ impl<O: Into<I>, I> Feeds<I> for O {
 
 /// Two links of a typed chain, and the conversion between them.
 ///
-/// [`Handle::then`] and [`Handle::then_map`] create a chain, which has the same two methods.
+/// [`Link::then`] and [`Link::then_map`] create a chain, which has the same two methods.
 ///
 /// ```standalone_crate
 /// use toolkit::{Catalog, Dispatcher, handle, tool};
+/// use toolkit_backends::chain::Link as _;
 ///
 /// /// Counts the letters of a word.
 /// #[tool(namespace = "text")]
@@ -190,71 +235,10 @@ where
     }
 }
 
-/// Chains of typed calls.
-impl<I, O, R> Handle<I, O, R>
-where
-    Self: Link<Input = I, Output = O>,
-{
-    /// Passes the output to another tool, converted by [`Into`] if the types differ.
-    ///
-    /// Each call is subject to the limits of the dispatcher. An error contains the id of the failed tool, and a
-    /// cancelled context stops the chain before its next call. See [`Then`](crate::chain::Then) for an example.
-    pub fn then<B: Link>(self, next: B) -> Then<Self, B, fn(O) -> B::Input>
-    where
-        O: Feeds<B::Input>,
-    {
-        Then { first: self, second: next, between: Feeds::feed }
-    }
-
-    /// Passes the output to another tool after a conversion by `between`.
-    ///
-    /// # Examples
-    ///
-    /// ```standalone_crate
-    /// use toolkit::{Dispatcher, catalog, handle, tool};
-    ///
-    /// /// Adds two numbers.
-    /// #[tool]
-    /// fn add(a: i64, b: i64) -> i64 {
-    ///     a + b
-    /// }
-    ///
-    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-    /// let dispatcher = Dispatcher::new(catalog![add]?)?;
-    /// let sum = handle!(add).then_map(|sum| (sum, 10), handle!(add));
-    /// assert_eq!(sum.call(&dispatcher, (1, 2)).await?, 13);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn then_map<B: Link, F>(self, between: F, next: B) -> Then<Self, B, F>
-    where
-        F: Fn(O) -> B::Input + Sync,
-    {
-        Then { first: self, second: next, between }
-    }
-}
-
 impl<A, B, F, I, O> Then<A, B, F>
 where
     Self: Link<Input = I, Output = O>,
 {
-    /// Passes the output to another tool, converted by [`Into`] if the types differ.
-    pub fn then<C: Link>(self, next: C) -> Then<Self, C, fn(O) -> C::Input>
-    where
-        O: Feeds<C::Input>,
-    {
-        Then { first: self, second: next, between: Feeds::feed }
-    }
-
-    /// Passes the output to another tool after a conversion by `between`.
-    pub fn then_map<C: Link, G>(self, between: G, next: C) -> Then<Self, C, G>
-    where
-        G: Fn(O) -> C::Input + Sync,
-    {
-        Then { first: self, second: next, between }
-    }
-
     /// Calls the tools one after another.
     ///
     /// # Errors

@@ -10,8 +10,8 @@ use super::memory::ChainLimits;
 use super::outcome::ChainOutcome;
 use super::plan::Plan;
 use super::runner::{InMemory, StepRunner};
-use crate::call::Context;
-use crate::dispatch::Dispatcher;
+use toolkit::call::Context;
+use toolkit::dispatch::Dispatcher;
 
 /// A chain that was checked against the tools of a dispatcher. Its runs are those of [`Chain::run`] without the check,
 /// which takes longer than the calls of small tools.
@@ -19,8 +19,8 @@ use crate::dispatch::Dispatcher;
 /// # Examples
 ///
 /// ```standalone_crate
-/// use toolkit::chain::{Chain, Step};
 /// use toolkit::{Context, Dispatcher, catalog, tool};
+/// use toolkit_backends::chain::{Chain, Step};
 ///
 /// /// Doubles a number.
 /// #[tool]

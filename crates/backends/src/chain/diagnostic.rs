@@ -11,8 +11,8 @@ use toolkit_schema::shown_pointer;
 /// # Examples
 ///
 /// ```standalone_crate
-/// use toolkit::chain::{Chain, Step};
 /// use toolkit::{Dispatcher, catalog, tool};
+/// use toolkit_backends::chain::{Chain, Step};
 ///
 /// /// Returns the population of a city.
 /// #[tool]
@@ -43,8 +43,8 @@ pub struct ChainDiagnostic {
 /// The result of the first tool is a number, and the second takes text:
 ///
 /// ```standalone_crate
-/// use toolkit::chain::{Chain, ChainDiagnosticKind, Step};
 /// use toolkit::{Dispatcher, catalog, tool};
+/// use toolkit_backends::chain::{Chain, ChainDiagnosticKind, Step};
 ///
 /// /// Counts the words of a text.
 /// #[tool]
@@ -136,8 +136,8 @@ pub(super) const MAX_DIAGNOSTICS: usize = 100;
 /// # Examples
 ///
 /// ```
-/// use toolkit::chain::{Chain, Step};
 /// use toolkit::{Catalog, Dispatcher};
+/// use toolkit_backends::chain::{Chain, Step};
 ///
 /// let dispatcher = Dispatcher::new(Catalog::new([])?)?;
 /// let chain = Chain::new().then(Step::new("fetch").named("page")).then(Step::new("fetch").named("page"));

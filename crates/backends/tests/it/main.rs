@@ -1,0 +1,3 @@
+//! Tests of the public interface of `toolkit-backends`.
+
+mod chains;

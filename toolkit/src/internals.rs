@@ -1,0 +1,3 @@
+// What the other crates of this workspace share with this one. Not public API.
+
+pub use crate::unwind::shielded;
