@@ -1,8 +1,8 @@
 //! Tools that are added while the program runs: a backend of handlers beside the functions of the program.
 
 use serde_json::{Value, json};
-use toolkit::backend::{Backends, LocalBackend};
 use toolkit::{Catalog, Context, Dispatcher, Tool};
+use toolkit_backends::{Backends, LocalBackend};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Repeat {

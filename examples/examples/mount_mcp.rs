@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use tokio::net::TcpListener;
-use toolkit::backend::Backends;
 use toolkit::{Catalog, Dispatcher, catalog, tool};
+use toolkit_backends::Backends;
 use toolkit_mcp_client::{Endpoint, McpBackend};
 use toolkit_mcp_server::Server;
 

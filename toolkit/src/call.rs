@@ -49,7 +49,7 @@ mod coerce;
 mod content;
 mod context;
 mod credentials;
-mod decode;
+pub(crate) mod decode;
 mod error;
 pub(crate) mod exact;
 mod kind;
@@ -75,7 +75,7 @@ pub use self::coerce::{Change, Coercion};
 pub use self::content::{Content, Structured};
 pub use self::context::{Context, Progress};
 pub use self::credentials::{Credentials, SecretString};
-pub(crate) use self::decode::{decode_tree, typed_arguments};
+pub(crate) use self::decode::decode_tree;
 #[doc(hidden)]
 pub use self::error::{Registered, ShownType};
 pub use self::error::{ShowError, ToolError};

@@ -417,17 +417,6 @@ impl Catalog {
         Self::new(entries.iter().map(|entry| Tool::linked(entry)))
     }
 
-    /// Returns true if the catalog has a tool with this id in any version.
-    pub(crate) fn has_any_version_of(&self, id: &ToolId) -> bool {
-        self.versions_of(&id.unversioned()).next().is_some()
-    }
-
-    /// Returns the tool with exactly this id, without resolving names.
-    pub(crate) fn exact(&self, id: &ToolId) -> Option<&Tool> {
-        let place = self.tools.binary_search_by(|tool| tool.id().cmp(id)).ok()?;
-        Some(&self.tools[place])
-    }
-
     /// Returns the tool of this entry. If it has several instances, `namespace` selects one.
     pub(crate) fn linked_as(&self, entry: &'static Entry, namespace: Option<&str>) -> Result<&Tool, ToolError> {
         let found = if namespace.is_none() { self.records.get(&self.tools, entry) } else { None };

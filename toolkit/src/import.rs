@@ -26,31 +26,18 @@ use toolkit_schema::compare::{Comparer, Difference, Verdict};
 /// # Examples
 ///
 /// ```
-/// use serde_json::{Value, json};
-/// use toolkit::backend::{Backends, LocalBackend};
-/// use toolkit::{Catalog, Context, Dispatcher, Manifest};
+/// use toolkit::{Context, Dispatcher, ToolError};
 ///
 /// toolkit::import!(mod tickets = "src/macros/tickets.json");
 ///
-/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-/// // A stand-in for the server.
-/// let server = LocalBackend::new("tickets");
-/// for tool in Manifest::from_mcp_json(std::fs::read_to_string("src/macros/tickets.json")?)?.tools() {
-///     server.add(tool.clone(), |_: Value, _: Context| async { Ok(json!({ "number": 7 })) });
+/// /// Creates a ticket for a caller, and returns its number.
+/// async fn create(dispatcher: &Dispatcher, context: &Context) -> Result<i64, ToolError> {
+///     let args = tickets::create_ticket::Args::new("The door is open");
+///     let ticket = tickets::create_ticket::TOOL.call_with(context, dispatcher, args).await?;
+///     Ok(ticket.number)
 /// }
-/// let backends = Backends::new();
-/// backends.register(server)?;
-/// let collected = backends.collect(Catalog::new([])?).await;
-/// let dispatcher = Dispatcher::builder(collected.catalog).routes(collected.routes).build()?;
 ///
-/// let create = tickets::create_ticket::TOOL;
-/// assert_eq!(create.id(), "tickets:create_ticket");
-/// let args = tickets::create_ticket::Args::new("The door is open");
-/// let ticket = create.call_with(&Context::new(), &dispatcher, args).await?;
-/// assert_eq!(ticket.number, 7);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// # })?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// assert_eq!(tickets::create_ticket::TOOL.id(), "tickets:create_ticket");
 /// ```
 pub struct ImportedTool<I, O> {
     id: &'static str,

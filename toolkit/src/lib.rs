@@ -27,7 +27,7 @@
 //! | [`mcp`] | Tools, parameters and results in the format of the Model Context Protocol |
 //! | [`Tool`], [`Manifest`] | Tools that are not written in Rust |
 //! | `import!` (feature `import`) | Typed functions for the tools of other servers |
-//! | [`backend`] | Running tools elsewhere: handlers, other processes, servers |
+//! | [`backend`] | Running tools elsewhere: other processes, servers |
 //! | [`resource`] | Data that clients read by URI, such as the files that results link to |
 //! | [`version`] | Versions, requirements and compatibility |
 //!

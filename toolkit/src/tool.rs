@@ -553,8 +553,9 @@ impl Tool {
         self
     }
 
-    /// Removes the aliases. For a function of this program, the result cannot be called.
-    pub(crate) fn without_aliases(&self) -> Self {
+    /// Returns the tool without its aliases. For a function of this program, the result cannot be called.
+    #[must_use]
+    pub fn without_aliases(&self) -> Self {
         self.described_as(self.id.clone())
     }
 
@@ -691,8 +692,10 @@ impl Tool {
         })
     }
 
-    /// Removes the claims that policies depend on: the hints about effects, the tags and the timeout.
-    pub(crate) fn without_claims(&self) -> Self {
+    /// Returns the tool without the claims that policies depend on: the hints about effects, the tags and the timeout. Use
+    /// it for tools of programs that the host does not trust.
+    #[must_use]
+    pub fn without_claims(&self) -> Self {
         let mut metadata = Arc::clone(self.shared_metadata());
         foreign::remove_claims(&mut metadata);
         Self { metadata: OnceLock::from(metadata), ..self.clone() }

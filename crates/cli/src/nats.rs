@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use tokio::runtime::Runtime;
 use toolkit::Catalog;
-#[cfg(feature = "nats")]
-use toolkit::backend::Backends;
 use toolkit::backend::Routes;
+#[cfg(feature = "nats")]
+use toolkit_backends::Backends;
 #[cfg(feature = "nats")]
 use toolkit_nats::{Connect, NatsBackend, RetryPolicy};
 

@@ -1,9 +1,9 @@
 //! The configuration of a program: its name, version, dispatcher and servers.
 
 use toolkit::Catalog;
-#[cfg(feature = "proxy")]
-use toolkit::backend::Backends;
 use toolkit::dispatch::DispatcherBuilder;
+#[cfg(feature = "proxy")]
+use toolkit_backends::Backends;
 #[cfg(feature = "mcp")]
 use toolkit_mcp_server::{Http, ServerBuilder};
 

@@ -27,7 +27,7 @@ const NAME: &str = "code";
 
 /// A backend with one tool, `run:code`, which runs programs.
 ///
-/// Register it with [`Backends`](toolkit::backend::Backends) beside the tools that the programs call, or instead of them.
+/// Register it with [`Backends`](toolkit_backends::Backends) beside the tools that the programs call, or instead of them.
 /// The model reads only the value of a program and what it printed; a listener gets the calls.
 #[derive(Clone)]
 pub struct RunCode {

@@ -18,7 +18,7 @@ const LOCK_VERSION: u32 = 1;
 /// A snapshot of a catalog.
 ///
 /// A registry of backends takes it as the list of reviewed tools
-/// ([`Backends::with_lock`](toolkit::backend::Backends::with_lock)).
+/// (`Backends::with_lock`).
 ///
 /// # Examples
 ///
@@ -82,7 +82,7 @@ impl Lock {
     }
 
     /// Creates a lock of these tools, such as those that other programs offer
-    /// ([`Collected::offered`](toolkit::backend::Collected::offered)). Of several tools with the same id, the first one
+    /// (`Collected::offered`). Of several tools with the same id, the first one
     /// is kept.
     #[must_use]
     pub fn from_tools(tools: impl IntoIterator<Item = Tool>) -> Self {

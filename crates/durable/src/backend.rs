@@ -25,8 +25,8 @@ use crate::run_id::RunId;
 /// # Examples
 ///
 /// ```no_run
-/// use toolkit::backend::Backends;
 /// use toolkit::{Catalog, Context, Dispatcher};
+/// use toolkit_backends::Backends;
 /// use toolkit_durable::{Client, Connect, DurableBackend, RunId};
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {

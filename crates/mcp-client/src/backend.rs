@@ -23,7 +23,7 @@ use super::{call, list, resources};
 /// [`ErrorKind::OutcomeUnknown`](toolkit::call::ErrorKind::OutcomeUnknown) and the next call reconnects, with exponential
 /// backoff. A call waits at most five seconds for a server that is being restarted, and then fails with
 /// [`ErrorKind::Unavailable`](toolkit::call::ErrorKind::Unavailable). Meanwhile the tools stay in the catalog, for the time set with
-/// [`Backends::with_grace`](toolkit::backend::Backends::with_grace).
+/// [`Backends::with_grace`](toolkit_backends::Backends::with_grace).
 ///
 /// Over HTTP, any response ends its request; the error has the status, `Retry-After` and the text of the server. Requests
 /// that an HTTP server refuses because it has lost the session are sent again in a new one. After a request without a

@@ -7,8 +7,8 @@
 //!
 //! ```no_run,standalone_crate
 //! use serde_json::json;
-//! use toolkit::backend::Backends;
 //! use toolkit::{Catalog, Dispatcher};
+//! use toolkit_backends::Backends;
 //! use toolkit_mcp_client::{McpBackend, Program};
 //!
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
@@ -31,7 +31,7 @@
 //! The client does not trust the server. The tools of a server are always in the namespace of the server, whatever
 //! their metadata contains. A malformed tool, or one whose texts hide characters, is left out and reported as a
 //! diagnostic. All messages have limits of time and size. Annotations of effects count only if the server is
-//! [trusted](McpBackend::trusted) or a [lock file](toolkit::backend::Backends::with_lock) contains exactly this
+//! [trusted](McpBackend::trusted) or a [lock file](toolkit_backends::Backends::with_lock) contains exactly this
 //! contract. A child process starts without a shell and inherits only a few environment variables.
 //!
 //! | module | contains |

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use toolkit::Tool;
-use toolkit::backend::{BackendReport, BackendState, Backends, Collected};
+use toolkit::backend::BackendState;
+use toolkit_backends::{BackendReport, Backends, Collected};
 
 use super::proxy_uri::Origin;
 use super::served::ServedTools;

@@ -17,10 +17,11 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
-use toolkit::backend::{BackendError, Backends, Collected, ContractChange, Routes};
+use toolkit::backend::Routes;
 use toolkit::catalog::{Diagnostic, DiagnosticKind};
 use toolkit::tool::{ToolBackend, ToolId};
 use toolkit::{Catalog, Tool};
+use toolkit_backends::{BackendError, Backends, Collected, ContractChange};
 
 use self::resources::ProxiedResources;
 
@@ -44,8 +45,9 @@ use super::status::Status;
 /// # Examples
 ///
 /// ```no_run,standalone_crate
-/// use toolkit::backend::{Backend, Backends};
+/// use toolkit::backend::Backend;
 /// use toolkit::{Catalog, Dispatcher};
+/// use toolkit_backends::Backends;
 /// use toolkit_mcp_server::{Proxy, Server};
 ///
 /// async fn run(other: impl Backend) -> Result<(), Box<dyn std::error::Error>> {
@@ -86,10 +88,11 @@ pub struct Proxy {
 /// # Examples
 ///
 /// ```
-/// use toolkit::backend::{Backend, BackendCall, BackendResponse, Backends, OfferedTools};
+/// use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools};
 /// use toolkit::call::BoxFuture;
 /// use toolkit::tool::BackendKind;
 /// use toolkit::{Catalog, Dispatcher, ToolError};
+/// use toolkit_backends::Backends;
 /// use toolkit_mcp_server::{Proxy, Server};
 ///
 /// /// A backend that does not respond.

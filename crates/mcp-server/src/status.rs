@@ -17,8 +17,9 @@ use toolkit::tool::BackendKind;
 /// ```
 /// use std::sync::Arc;
 ///
-/// use toolkit::backend::{BackendState, Backends, LocalBackend};
+/// use toolkit::backend::BackendState;
 /// use toolkit::{Catalog, Dispatcher};
+/// use toolkit_backends::{Backends, LocalBackend};
 /// use toolkit_mcp_server::{Proxy, Server};
 ///
 /// # #[tokio::main(flavor = "current_thread")]

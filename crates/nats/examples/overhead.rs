@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
-use toolkit::backend::Backends;
 use toolkit::{Catalog, Dispatcher, tool};
+use toolkit_backends::Backends;
 use toolkit_http::ToolPool;
 use toolkit_nats::{Buckets, Connect, NatsBackend, RetryPolicy, Worker};
 

@@ -66,8 +66,8 @@ use crate::subject::{PREFIX, namespace_token};
 ///
 /// ```no_run
 /// use std::time::Duration;
-/// use toolkit::backend::Backends;
 /// use toolkit::{Catalog, Dispatcher};
+/// use toolkit_backends::Backends;
 /// use toolkit_nats::{Connect, NatsBackend, RetryPolicy};
 ///
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {

@@ -5,8 +5,8 @@
 //! the workers that have the tool.
 //!
 //! ```no_run,standalone_crate
-//! use toolkit::backend::Backends;
 //! use toolkit::{Catalog, Dispatcher, tool};
+//! use toolkit_backends::Backends;
 //! use toolkit_nats::{Connect, NatsBackend, Worker};
 //!
 //! /// Adds two integers.

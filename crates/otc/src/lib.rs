@@ -1,12 +1,12 @@
 //! A server and a client for Open Tool Calling (OXP 1.0), a protocol for calling tools over HTTP.
 //!
 //! [`Server`] serves the tools of a [`Dispatcher`](toolkit::Dispatcher). [`OtcBackend`] adds the tools of such a server
-//! to the [`Backends`](toolkit::backend::Backends) of another program, which then calls them like its own.
+//! to the `Backends` of another program, which then calls them like its own.
 //!
 //! ```standalone_crate
 //! use serde_json::json;
-//! use toolkit::backend::Backends;
 //! use toolkit::{Catalog, Dispatcher, tool};
+//! use toolkit_backends::Backends;
 //! use toolkit_otc::{Auth, OtcBackend, Server};
 //!
 //! /// Adds two integers.

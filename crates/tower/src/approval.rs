@@ -144,7 +144,7 @@ pub enum Decision {
 /// Returns true if a tool may perform destructive updates according to its hints (MCP `ToolAnnotations`).
 ///
 /// A tool without hints may be destructive. Hints of a backend are considered only if the host trusts the backend or a
-/// lock confirms them: [`Backends::collect`](toolkit::backend::Backends::collect) drops all others.
+/// lock confirms them: `Backends::collect` drops all others.
 ///
 /// # Examples
 ///

@@ -17,7 +17,7 @@ use crate::middleware::{Inner, Middleware, layer};
 ///
 /// - Only tools with the hint `read_only` or `idempotent` are retried. Hints of a backend are considered only if the host
 ///   trusts the backend or a lock confirms them; see
-///   [`Backends::collect`](toolkit::backend::Backends::collect).
+///   `Backends::collect`.
 /// - Only [retryable](ToolError::is_retryable) errors and [`ErrorKind::OutcomeUnknown`] are retried.
 /// - A streamed call is not retried, since its items would be sent twice.
 /// - A call has at most three attempts by default ([`Retry::attempts`]). All calls share a budget ([`Retry::budget`]),

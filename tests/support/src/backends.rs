@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use toolkit::backend::{Backend, Backends, Collected};
+use toolkit::backend::Backend;
 use toolkit::{Catalog, Dispatcher, ToolError};
+use toolkit_backends::{Backends, Collected};
 
 /// Collects the tools of this backend only.
 ///

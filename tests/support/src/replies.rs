@@ -3,11 +3,12 @@
 use std::error::Error;
 
 use serde_json::{Map, Value, json};
-use toolkit::backend::{Backend, BackendCall, BackendResponse, Backends, OfferedTools};
+use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools};
 use toolkit::call::BoxFuture;
 use toolkit::catalog::{ExportedName, ExportedNames};
 use toolkit::tool::{BackendKind, ToolBackend};
 use toolkit::{Catalog, Dispatcher, Tool, ToolError};
+use toolkit_backends::Backends;
 use toolkit_providers::reply::{Api, CallInfo};
 use toolkit_providers::{anthropic, bedrock, gemini, mistral, ollama, openai};
 

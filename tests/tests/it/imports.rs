@@ -3,9 +3,9 @@
 mod programs;
 
 use serde_json::json;
-use toolkit::backend::Backends;
 use toolkit::call::{CancelToken, ErrorKind};
 use toolkit::{Catalog, Context, Dispatcher};
+use toolkit_backends::Backends;
 use toolkit_mcp_client::McpBackend;
 
 toolkit::import!(mod fixture = "manifests/fixture.json");

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 use test_support::nats::{PATIENCE, Server};
-use toolkit::backend::Backends;
 use toolkit::{Catalog, Dispatcher, ToolError};
+use toolkit_backends::Backends;
 use toolkit_nats::{Connect, NatsBackend};
 
 /// The command line of a program with the tools of the worker that [`worker`] starts.

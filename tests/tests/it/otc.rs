@@ -6,8 +6,9 @@ mod provider;
 mod serve;
 
 use serde_json::{Value, json};
-use toolkit::backend::{Backend, Backends};
+use toolkit::backend::Backend;
 use toolkit::{Catalog, Context, Dispatcher};
+use toolkit_backends::Backends;
 
 /// Creates a dispatcher for the tools of a backend.
 async fn dispatcher_on(backend: impl Backend) -> Dispatcher {

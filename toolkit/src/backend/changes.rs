@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 /// A flag for changes since the last look, and the tasks that wait for it.
 #[derive(Debug, Default)]
-pub(super) struct Changes(Mutex<State>);
+pub struct Changes(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -27,7 +27,7 @@ struct Changed<'c> {
 impl Changes {
     /// Records a change and wakes the waiting tasks. The changed data must be visible before this
     /// call.
-    pub(super) fn notify(&self) {
+    pub fn notify(&self) {
         let waiting = {
             let mut state = self.state();
             state.has_changed = true;
@@ -37,12 +37,12 @@ impl Changes {
     }
 
     /// Clears the flag. Call this before reading the data.
-    pub(super) fn mark_seen(&self) {
+    pub fn mark_seen(&self) {
         self.state().has_changed = false;
     }
 
     /// Completes when a change has occurred since the last [`Changes::mark_seen`].
-    pub(super) fn changed(&self) -> impl Future<Output = ()> + Send {
+    pub fn changed(&self) -> impl Future<Output = ()> + Send {
         Changed { changes: self, number: None }
     }
 

@@ -65,7 +65,7 @@ impl Counters {
         RunningCall { counters: self, started: Instant::now(), failure: Some(ErrorKind::Cancelled) }
     }
 
-    pub(super) fn snapshot(&self) -> BackendCalls {
+    pub(crate) fn snapshot(&self) -> BackendCalls {
         let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
         let mut n_below = 0;
         let histogram = std::iter::zip(BOUNDS, ended.buckets).map(|(bound, n)| {
@@ -82,7 +82,7 @@ impl Counters {
     }
 
     /// Waits until no call is running and nothing else holds the backend.
-    pub(super) async fn idle(&self) {
+    pub(crate) async fn idle(&self) {
         loop {
             self.idle.mark_seen();
             if self.n_running.load(Ordering::Acquire) == 0 && self.n_held.load(Ordering::Acquire) == 0 {

@@ -17,8 +17,10 @@ use crate::tool::{BackendKind, Tool, ToolBackend};
 /// # Examples
 ///
 /// ```standalone_crate
+/// use std::sync::Arc;
+///
 /// use serde_json::json;
-/// use toolkit::backend::{BackendResponse, Backend, BackendCall, Backends, OfferedTools};
+/// use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools, RoutedBackend, Routes};
 /// use toolkit::call::BoxFuture;
 /// use toolkit::tool::{BackendKind, ToolBackend};
 /// use toolkit::{Catalog, Dispatcher, Tool, ToolError};
@@ -51,10 +53,14 @@ use crate::tool::{BackendKind, Tool, ToolBackend};
 /// }
 ///
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-/// let backends = Backends::new();
-/// backends.register(Warehouse { stock: 12 })?;
-/// let collected = backends.collect(Catalog::linked()?).await;
-/// let dispatcher = Dispatcher::builder(collected.catalog).routes(collected.routes).build()?;
+/// let warehouse = Arc::new(RoutedBackend::new(Warehouse { stock: 12 })?);
+/// let (mut tools, mut routes) = (Vec::new(), Routes::default());
+/// for (tool, target) in warehouse.backend().tools().await?.tools {
+///     let tool = tool.in_namespace(warehouse.name().clone());
+///     routes.add(tool.id().clone(), Arc::clone(&warehouse), target);
+///     tools.push(tool);
+/// }
+/// let dispatcher = Dispatcher::builder(Catalog::linked()?.with(tools)?).routes(routes).build()?;
 /// assert_eq!(dispatcher.call("warehouse:stock", "{}").await?.value(), 12);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;

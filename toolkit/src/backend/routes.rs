@@ -6,34 +6,30 @@ use std::sync::Arc;
 
 #[cfg(feature = "tower")]
 use super::counters::Held;
-use super::registered::Registered;
+use super::routed::RoutedBackend;
 use crate::call::{ErrorKind, ToolError};
 use crate::tool::{Tool, ToolBackend, ToolId};
 
-/// The backends of each tool, as collected by [`Backends::collect`](super::Backends::collect).
+/// The backends of each tool.
 ///
-/// Pass the table to [`DispatcherBuilder::routes`](crate::dispatch::DispatcherBuilder::routes).
+/// Pass the table to [`DispatcherBuilder::routes`](crate::dispatch::DispatcherBuilder::routes). A registry, such as
+/// `Backends` of the crate `toolkit-backends`, fills it; see [`RoutedBackend`] for a table of one backend.
 ///
 /// # Examples
 ///
 /// ```
-/// use serde_json::{Value, json};
-/// use toolkit::backend::{Backends, LocalBackend, Routes};
-/// use toolkit::{Catalog, Context, Tool};
+/// use toolkit::backend::Routes;
+/// use toolkit::tool::ToolId;
 ///
-/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-/// let plugins = LocalBackend::new("plugins");
-/// plugins.add(Tool::builder("ping").build()?, |_: Value, _: Context| async { Ok(json!("pong")) });
-/// let backends = Backends::new();
-/// backends.register(plugins)?;
+/// fn place(routes: &Routes, tool: &ToolId) -> String {
+///     match routes.owner(tool) {
+///         Some(owner) => format!("{tool} runs in the backend `{owner}`"),
+///         None => format!("{tool} is a function of this program"),
+///     }
+/// }
 ///
-/// let routes: Routes = backends.collect(Catalog::new([])?).await.routes;
-/// let id = "plugins:ping".parse()?;
-/// assert_eq!(routes.owner(&id), Some("plugins"));
-/// assert_eq!(routes.backends(&id).count(), 1);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// # })?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// assert_eq!(place(&Routes::default(), &"math:add".parse()?), "math:add is a function of this program");
+/// # Ok::<(), toolkit::tool::ToolIdError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Routes {
@@ -43,7 +39,7 @@ pub struct Routes {
 /// A backend that runs a tool.
 #[derive(Clone)]
 pub(crate) struct Route {
-    pub(crate) backend: Arc<Registered>,
+    pub(crate) backend: Arc<RoutedBackend>,
     pub(crate) target: ToolBackend,
 }
 
@@ -65,7 +61,7 @@ impl Routes {
     /// Returns the name of the preferred backend of a tool, or `None` if no backend runs it.
     #[must_use]
     pub fn owner(&self, tool: &ToolId) -> Option<&str> {
-        self.routes(tool).first().map(|route| route.backend.name())
+        self.routes(tool).first().map(|route| &**route.backend.name())
     }
 
     /// Returns true if a backend of the tool [calls tools](super::Backend::calls_tools).
@@ -73,10 +69,12 @@ impl Routes {
         self.routes(tool).iter().any(|route| route.backend.backend().calls_tools())
     }
 
-    pub(super) fn add(&mut self, tool: ToolId, route: Route) {
+    /// Adds a backend of a tool, and the identity of the tool in the backend. Closer kinds are preferred, and otherwise
+    /// the backend that was added first.
+    pub fn add(&mut self, tool: ToolId, backend: Arc<RoutedBackend>, target: ToolBackend) {
         let routes = self.of_tool.entry(tool).or_default();
-        routes.push(route);
-        // The sort is stable: backends of one kind stay in the order of their registration.
+        routes.push(Route { backend, target });
+        // The sort is stable: backends of one kind stay in the order in which they were added.
         routes.sort_by_key(|route| route.target.kind());
     }
 
@@ -87,7 +85,7 @@ impl Routes {
     /// Keeps the backends of a tool from being idle until the guards are dropped.
     #[cfg(feature = "tower")]
     pub(crate) fn hold(&self, tool: &ToolId) -> Vec<Held<'_>> {
-        self.routes(tool).iter().map(|route| route.backend.calls().hold()).collect()
+        self.routes(tool).iter().map(|route| route.backend.counters().hold()).collect()
     }
 
     /// Selects the backend for `tool`: the first enabled one, or the choice of `selector`. `None` stands for the

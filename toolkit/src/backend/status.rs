@@ -4,7 +4,6 @@ use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use crate::call::ErrorKind;
-use crate::tool::BackendKind;
 
 /// The state of a backend's connection.
 ///
@@ -98,7 +97,7 @@ impl BackendStatus {
 
 /// The counts of the calls of a backend since it was registered.
 ///
-/// [`BackendReport`] contains it.
+/// [`RoutedBackend::calls`](super::RoutedBackend::calls) returns it.
 ///
 /// # Examples
 ///
@@ -125,37 +124,4 @@ pub struct BackendCalls {
     pub duration: Duration,
     /// The number of calls that took at most a time, for growing times.
     pub histogram: Vec<(Duration, u64)>,
-}
-
-/// A backend and what is known about it; see [`Backends::report`](super::Backends::report).
-///
-/// # Examples
-///
-/// ```
-/// use toolkit::backend::{BackendState, Backends, LocalBackend};
-///
-/// let backends = Backends::new();
-/// backends.register(LocalBackend::new("plugins"))?;
-/// let report = &backends.report()[0];
-/// assert_eq!((&*report.name, report.status.state), ("plugins", BackendState::Ready));
-/// assert_eq!(report.calls.n_ended, 0);
-/// # Ok::<(), toolkit::backend::RegisterError>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct BackendReport {
-    /// The name of the backend.
-    pub name: String,
-    /// The kind of the backend.
-    pub kind: BackendKind,
-    /// The state of its connection.
-    pub status: BackendStatus,
-    /// The counts of its calls.
-    pub calls: BackendCalls,
-}
-
-impl BackendReport {
-    pub(super) fn new(name: &str, kind: BackendKind, status: BackendStatus, calls: BackendCalls) -> Self {
-        Self { name: name.to_owned(), kind, status, calls }
-    }
 }

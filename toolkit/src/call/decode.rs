@@ -40,7 +40,7 @@ impl Arguments<'_> {
 /// # Errors
 ///
 /// Returns an error if the type rejects them.
-pub(crate) fn typed_arguments<A: DeserializeOwned>(tool: &Tool, arguments: &Arguments<'_>) -> Result<A, ToolError> {
+pub fn typed_arguments<A: DeserializeOwned>(tool: &Tool, arguments: &Arguments<'_>) -> Result<A, ToolError> {
     if let (Arguments::Json(text), Some(plan)) = (arguments, tool.input().plan())
         && let Ok(arguments) = plan.decode(text)
     {

@@ -26,7 +26,7 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T, ToolError>) -> Result<T
 }
 
 /// Polls the future of a tool. A panic is returned as an error.
-pub(crate) async fn caught_future<T, F>(start: impl FnOnce() -> F) -> Result<T, ToolError>
+pub async fn caught_future<T, F>(start: impl FnOnce() -> F) -> Result<T, ToolError>
 where
     F: Future<Output = Result<T, ToolError>>,
 {

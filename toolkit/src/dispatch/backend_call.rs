@@ -29,7 +29,7 @@ pub(super) async fn run_on_backend(
     let (arguments, changes) = fitting(policy, tool, arguments)?;
     let list = tool.output().filter(|schema| policy.validate_output && schema.is_list_of_any_length());
     let parts = parts.map(|queue| Parts { queue, list });
-    let running = route.backend.calls().start();
+    let running = route.backend.counters().start();
     // Pinned here, so that the combinators around it move a pointer instead of the future.
     let work = pin!(async {
         let permitted = admission.acquire().await?;

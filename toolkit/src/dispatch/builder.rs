@@ -78,7 +78,7 @@ impl DispatcherBuilder {
     }
 
     /// Sets the backends that run the tools which are not functions of this program; see
-    /// [`Backends::collect`](crate::backend::Backends::collect).
+    /// [`Routes`].
     pub fn routes(mut self, routes: Routes) -> Self {
         self.routes = routes;
         self

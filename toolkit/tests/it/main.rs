@@ -1,6 +1,5 @@
 //! Tests of the public interface of `toolkit`.
 
-mod backends;
 mod bad_input;
 mod calls;
 mod catalog;

@@ -1,6 +1,11 @@
 //! Serialization of `tools/call`.
 
+use std::sync::Arc;
+
+use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools, RoutedBackend, Routes};
+use toolkit::call::BoxFuture;
 use toolkit::mcp::{CallParams, ERROR_KEY, write_error, write_result};
+use toolkit::tool::{BackendKind, ToolBackend};
 
 use super::results::CALLS;
 use super::*;
@@ -113,6 +118,27 @@ fn a_failure_is_a_result_for_the_model() {
     }
 }
 
+/// Runs a tool that returns nothing.
+struct Nothing;
+
+impl Backend for Nothing {
+    fn name(&self) -> &str {
+        "plugins"
+    }
+
+    fn kind(&self) -> BackendKind {
+        BackendKind::Local
+    }
+
+    fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {
+        Box::pin(async { Ok(OfferedTools::default()) })
+    }
+
+    fn call<'a>(&'a self, _: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>> {
+        Box::pin(async { Ok(BackendResponse::Nothing) })
+    }
+}
+
 #[test]
 fn the_data_of_an_error_is_bounded_and_contains_nothing_that_the_text_hides() {
     let properties: serde_json::Map<String, Value> = (0..100)
@@ -124,18 +150,14 @@ fn the_data_of_an_error_is_bounded_and_contains_nothing_that_the_text_hides() {
     let secret = json!({ "type": "integer", "writeOnly": true });
     let mut input = json!({ "type": "object", "properties": properties });
     input["properties"]["a_secret"] = secret;
-    let tool = Tool::builder("choose").input(input).build().unwrap();
+    let tool = Tool::builder("choose").namespace("plugins").input(input).build().unwrap();
     let mut arguments: serde_json::Map<String, Value> =
         (0..100).map(|n| (format!("p{n:02}"), json!("x".repeat(500)))).collect();
     arguments.insert("a_secret".to_owned(), json!("hunter2"));
-    let plugins = toolkit::backend::LocalBackend::new("plugins");
-    plugins.add(tool, |_: Value, _: toolkit::Context| async { Ok(Value::Null) });
-    let dispatcher = pollster(async {
-        let backends = toolkit::backend::Backends::new();
-        backends.register(plugins).unwrap();
-        let collected = backends.collect(toolkit::Catalog::new([]).unwrap()).await;
-        Dispatcher::builder(collected.catalog).routes(collected.routes).build().unwrap()
-    });
+    let mut routes = Routes::default();
+    let plugins = Arc::new(RoutedBackend::new(Nothing).unwrap());
+    routes.add(tool.id().clone(), plugins, ToolBackend::local("choose").unwrap());
+    let dispatcher = Dispatcher::builder(Catalog::new([tool]).unwrap()).routes(routes).build().unwrap();
     let error = pollster(dispatcher.call("plugins:choose", Value::Object(arguments))).unwrap_err();
     assert!(error.violations().len() > 90);
     let written: Value = serde_json::from_slice(&write_error(&error, Revision::V2026_07_28)).unwrap();

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
+use toolkit::tool::Tool;
+use toolkit_schema::is_too_deep;
+use toolkit_schema::{Schema, Violation};
 
 use super::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, StepLocation};
 use super::plan::{Previous, Wiring};
 use super::pointer::{first_token, unescaped};
 use super::step::{PREVIOUS, Step};
-use toolkit::tool::Tool;
-use toolkit_schema::is_too_deep;
-use toolkit_schema::{Schema, Violation};
 
 /// Reports the arguments of the step that `tool` would reject, whatever the earlier steps return.
 pub(super) fn check(

@@ -1,15 +1,16 @@
 //! Checks of a chain against the schemas of its tools.
 
+use toolkit::dispatch::Dispatcher;
+use toolkit::tool::Tool;
+use toolkit_schema::child;
+use toolkit_schema::types::Types;
+
 use super::arguments;
 use super::definition::Chain;
 use super::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, ChainDiagnostics, MAX_DIAGNOSTICS, StepLocation, shown};
 use super::plan::{Plan, Previous, Taken};
 use super::reach::{Reach, reach};
 use super::step::PREVIOUS;
-use toolkit::dispatch::Dispatcher;
-use toolkit::tool::Tool;
-use toolkit_schema::child;
-use toolkit_schema::types::Types;
 
 impl Chain {
     /// Checks the chain without running it.

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use toolkit_schema::shown_pointer;
+
 use super::definition::Chain;
 use super::step::Step;
-use toolkit_schema::shown_pointer;
 
 /// A defect that prevents a chain from running.
 ///

@@ -5,6 +5,8 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
+use toolkit::call::{Context, ErrorKind, RunResult, ToolError};
+use toolkit::dispatch::{BoxFuture, Dispatcher};
 
 use super::definition::{Chain, Order};
 use super::diagnostic::shown;
@@ -14,8 +16,6 @@ use super::outcome::{ChainOutcome, StepResult};
 use super::plan::{Plan, Previous, Wiring};
 use super::runner::{StepCall, StepRun, StepRunner};
 use super::step::PREVIOUS;
-use toolkit::call::{Context, ErrorKind, RunResult, ToolError};
-use toolkit::dispatch::{BoxFuture, Dispatcher};
 
 /// A running chain.
 pub(super) struct Run<'a> {

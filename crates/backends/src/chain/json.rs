@@ -8,12 +8,12 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
-
-use super::definition::{Chain, Order};
-use super::step::Step;
 use toolkit::call::Arguments;
 use toolkit_schema::is_too_deep;
 use toolkit_schema::{Schema, Violation, Violations, generate};
+
+use super::definition::{Chain, Order};
+use super::step::Step;
 
 /// The serialized form of a chain.
 #[derive(Serialize, JsonSchema)]

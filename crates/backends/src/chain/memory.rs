@@ -3,7 +3,6 @@
 use std::io;
 
 use serde::Serialize;
-
 use toolkit::call::RunResult;
 
 /// The maximum size of the JSON that one step may take from the results of others, in bytes.

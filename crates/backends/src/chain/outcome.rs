@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use toolkit::call::{RunResult, ToolError};
 
 use super::record::Recorded;
-use toolkit::call::{RunResult, ToolError};
 
 /// The outcome of a chain: every step that was started, and the error that stopped the chain.
 ///

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
+use toolkit_schema::child;
+use toolkit_schema::suggest::suggest;
+
 use super::definition::{Chain, Order};
 use super::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, MAX_DIAGNOSTICS, StepLocation, shown};
 use super::pointer::is_pointer;
 use super::step::{PREVIOUS, Step};
-use toolkit_schema::child;
-use toolkit_schema::suggest::suggest;
 
 /// The maximum number of steps of a chain.
 pub const MAX_STEPS: usize = 256;

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use toolkit::call::Context;
+use toolkit::dispatch::Dispatcher;
+
 use super::check::check;
 use super::definition::Chain;
 use super::diagnostic::ChainDiagnostics;
@@ -10,8 +13,6 @@ use super::memory::ChainLimits;
 use super::outcome::ChainOutcome;
 use super::plan::Plan;
 use super::runner::{InMemory, StepRunner};
-use toolkit::call::Context;
-use toolkit::dispatch::Dispatcher;
 
 /// A chain that was checked against the tools of a dispatcher. Its runs are those of [`Chain::run`] without the check,
 /// which takes longer than the calls of small tools.

@@ -1,10 +1,10 @@
 //! Reachability of a location in the values of a schema, and its possible types.
 
 use serde_json::{Map, Value};
-
-use super::pointer::unescaped;
 use toolkit_schema::types::Types;
 use toolkit_schema::walk;
+
+use super::pointer::unescaped;
 
 /// The knowledge about a location in a value.
 pub(super) enum Reach {

@@ -1,9 +1,9 @@
 //! Reading recorded outcomes.
 
 use serde::Deserialize;
+use toolkit::call::ToolError;
 
 use super::outcome::{ChainOutcome, StepResult};
-use toolkit::call::ToolError;
 
 /// The serialized form of an outcome.
 #[derive(Deserialize)]

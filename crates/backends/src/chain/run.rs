@@ -1,12 +1,13 @@
 //! The methods that run a chain.
 
+use toolkit::call::Context;
+use toolkit::dispatch::Dispatcher;
+
 use super::definition::Chain;
 use super::diagnostic::ChainDiagnostics;
 use super::memory::ChainLimits;
 use super::outcome::ChainOutcome;
 use super::runner::{InMemory, StepRunner};
-use toolkit::call::Context;
-use toolkit::dispatch::Dispatcher;
 
 impl Chain {
     /// Runs the chain until a step fails or `context` is cancelled.

@@ -4,7 +4,6 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-
 use toolkit::call::{BoxFuture, Context, RunResult, ToolError};
 use toolkit::dispatch::Dispatcher;
 

@@ -1,3 +1,4 @@
 //! Tests of the public interface of `toolkit-backends`.
 
+mod backends;
 mod chains;

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use clap::{Arg, ArgMatches};
 use toolkit::Tool;
-use toolkit::backend::Backends;
+use toolkit_backends::Backends;
 use toolkit_code::gateway::Direct;
 use toolkit_code::{CodeMode, RunCode};
 use toolkit_mcp_server::{Filter, Proxy, Rule, Server};

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use toolkit::Catalog;
-use toolkit::backend::Backends;
+use toolkit_backends::Backends;
 use toolkit_mcp_server::{LeftOut, Proxy, Server};
 
 use self::reload::Configured;

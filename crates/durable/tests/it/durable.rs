@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use serde_json::json;
 use test_support::postgres::{PATIENCE, Server};
-use toolkit::backend::Backends;
 use toolkit::call::ErrorKind;
 use toolkit::{Catalog, Context, Dispatcher, Tool, ToolError};
+use toolkit_backends::Backends;
 use toolkit_backends::chain::{Chain, Step};
 use toolkit_durable::{
     Client, Connect, Decision, DurableBackend, DurableError, Pause, Run, RunId, RunState, StepState,

@@ -1,9 +1,10 @@
 //! Calls through generated functions.
 
 use serde_json::{Value, json};
-use toolkit::backend::{Backend, Backends, LocalBackend};
+use toolkit::backend::Backend;
 use toolkit::call::ErrorKind;
 use toolkit::{Catalog, Context, Dispatcher, Manifest, Tool};
+use toolkit_backends::{Backends, LocalBackend};
 
 use super::{github, odd};
 

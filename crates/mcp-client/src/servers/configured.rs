@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use toolkit::backend::{Backend as _, Backends, RetiredBackend};
+use toolkit::backend::Backend as _;
+use toolkit_backends::{Backends, RetiredBackend};
 
 use super::{McpServers, RejectedServer, namespace_of};
 use crate::backend::McpBackend;
@@ -16,7 +17,7 @@ use crate::backend::McpBackend;
 /// ```
 /// use std::sync::Arc;
 ///
-/// use toolkit::backend::Backends;
+/// use toolkit_backends::Backends;
 /// use toolkit_mcp_client::{ConfiguredServers, McpServers};
 ///
 /// # #[tokio::main(flavor = "current_thread")]

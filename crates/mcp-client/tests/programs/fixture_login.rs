@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 use test_support::browser;
-use toolkit::backend::{Backend, Backends};
+use toolkit::backend::Backend;
 use toolkit::call::ErrorKind;
 use toolkit::{Catalog, Dispatcher, ToolError};
+use toolkit_backends::Backends;
 use toolkit_mcp_client::{Endpoint, McpBackend, OAuth};
 
 const METADATA: &str = "https://conformance-test.local/client-metadata.json";

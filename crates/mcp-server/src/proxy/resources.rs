@@ -9,13 +9,13 @@ use std::sync::{Arc, Mutex, Weak};
 
 use futures_util::future::join_all;
 use tokio::sync::Notify;
-use toolkit::backend::Backends;
 use toolkit::call::BoxFuture;
 use toolkit::resource::{
     Resource, ResourceChange, ResourceChanges, ResourceContents, ResourceTemplate, ResourceWatch, Resources,
     WeakResourceChanges,
 };
 use toolkit::{Context, ToolError};
+use toolkit_backends::Backends;
 
 use super::lists::{Lists, locked};
 use crate::proxy_uri::{decode, encode, is_too_deep};

@@ -10,8 +10,9 @@ mod workers;
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use toolkit::backend::{Backend, Backends};
+use toolkit::backend::Backend;
 use toolkit::{Catalog, Dispatcher};
+use toolkit_backends::Backends;
 use toolkit_nats::{Connect, NatsBackend};
 
 use self::server::{Server, limited};

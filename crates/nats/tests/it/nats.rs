@@ -18,8 +18,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 use test_support::nats::{PATIENCE, Server};
-use toolkit::backend::Backends;
 use toolkit::{Catalog, Dispatcher, ToolError};
+use toolkit_backends::Backends;
 use toolkit_nats::{Connect, NatsBackend, Worker};
 
 /// Runs a worker in this process until the returned guard is dropped.

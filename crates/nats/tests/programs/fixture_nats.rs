@@ -9,9 +9,9 @@ use std::io::Write;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use toolkit::backend::Backends;
 use toolkit::call::TraceContext;
 use toolkit::{Catalog, Chunks, Context, Dispatcher, tool};
+use toolkit_backends::Backends;
 use toolkit_nats::{Connect, NatsBackend, Worker, WorkerLimits};
 
 static DIARY: LazyLock<File> = LazyLock::new(|| {

@@ -17,8 +17,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use test_support::ran;
-use toolkit::backend::{Backend, Backends, LocalBackend};
+use toolkit::backend::Backend;
 use toolkit::{Catalog, Context, Dispatcher, Tool, ToolError};
+use toolkit_backends::{Backends, LocalBackend};
 
 /// A timeout for operations that must not hang.
 const PATIENCE: Duration = Duration::from_secs(60);

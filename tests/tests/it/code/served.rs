@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::{Value, json};
 use test_support::client::{Client, EACH_WAY, Era, Way, answered};
-use toolkit::backend::Backends;
 use toolkit::dispatch::BoxFuture;
 use toolkit::{Context, Dispatcher, ToolError, catalog, tool};
+use toolkit_backends::Backends;
 use toolkit_code::sandbox::Inline;
 use toolkit_code::{CodeMode, RunCode};
 use toolkit_mcp_server::{Caller, Filter, Proxy, Rule, Server, ServerBuilder, StateKey, TokenError, Verify};

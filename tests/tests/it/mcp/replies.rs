@@ -1,10 +1,10 @@
 //! Replies of models and MCP: calls reach the tools of other servers, and results become `CallToolResult`.
 
 use serde_json::{Value, json};
-use toolkit::backend::Backends;
 use toolkit::catalog::Naming;
 use toolkit::mcp::Revision;
 use toolkit::{Dispatcher, catalog, tool};
+use toolkit_backends::Backends;
 use toolkit_mcp_client::{McpBackend, Program};
 use toolkit_providers::anthropic::{MESSAGES, Options, tools};
 

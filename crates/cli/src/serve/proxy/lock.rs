@@ -5,8 +5,8 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use toolkit::backend::{Backends, ContractChange};
 use toolkit::{Catalog, Tool, ToolId};
+use toolkit_backends::{Backends, ContractChange};
 use toolkit_contract::Lock;
 
 use crate::error::CommandError;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolkit::backend::Backends;
+use toolkit_backends::Backends;
 use toolkit_mcp_client::{ConfiguredServers, McpServers};
 use toolkit_mcp_server::{LeftOut, Proxy};
 

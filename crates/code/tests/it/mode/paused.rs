@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use toolkit::backend::{Backends, LocalBackend};
 use toolkit::call::ErrorKind;
 use toolkit::{Catalog, Context, Dispatcher, Tool, ToolError};
+use toolkit_backends::{Backends, LocalBackend};
 use toolkit_code::sandbox::Inline;
 use toolkit_code::{CodeMode, Execution, FailureKind, Journal, JournalKey, Limits, Outcome, Program};
 use toolkit_tower::{Approval, Decision};

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use test_support::{ran, shared_text};
-use toolkit::backend::Backends;
-use toolkit::backend::LocalBackend;
 use toolkit::dispatch::Call;
 use toolkit::{Catalog, Coercion, Dispatcher, Tool, ToolError};
+use toolkit_backends::Backends;
+use toolkit_backends::LocalBackend;
 use toolkit_code::sandbox::{CommandLine, Inline, Process, Sandbox};
 use toolkit_code::{CodeMode, Limits, Program};
 use tower::util::MapRequestLayer;

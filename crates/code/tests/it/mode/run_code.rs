@@ -3,10 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use toolkit::backend::{Backend, Backends};
+use toolkit::backend::Backend;
 use toolkit::call::ErrorKind;
 use toolkit::tool::Tool;
 use toolkit::{Catalog, Dispatcher};
+use toolkit_backends::Backends;
 use toolkit_code::gateway::Direct;
 use toolkit_code::sandbox::Inline;
 use toolkit_code::{CodeMode, RunCode};

@@ -269,8 +269,8 @@ async fn a_server_that_disappears_is_no_fault_of_the_program() {
 
 #[tokio::test]
 async fn a_run_on_a_server_that_disappears_fails_as_unavailable() {
-    use toolkit::backend::{Backends, LocalBackend};
     use toolkit::{Catalog, Dispatcher, Tool, ToolError};
+    use toolkit_backends::{Backends, LocalBackend};
 
     let served = Served::new(javascript(), ServerLimits::default()).await;
     let remote = served.remote();

@@ -3,9 +3,10 @@
 use std::io::{BufRead, Write};
 
 use serde_json::{Value, json};
-use toolkit::backend::{Backend, Backends};
+use toolkit::backend::Backend;
 use toolkit::call::ErrorKind;
 use toolkit::{Catalog, Context, Dispatcher};
+use toolkit_backends::Backends;
 use toolkit_mcp_server::{Proxy, Server};
 
 use super::raw::{EACH_WAY, raw, tools};

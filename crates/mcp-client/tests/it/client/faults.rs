@@ -5,8 +5,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use test_support::program;
 use toolkit::Catalog;
-use toolkit::backend::{Backend, Backends};
+use toolkit::backend::Backend;
 use toolkit::call::ErrorKind;
+use toolkit_backends::Backends;
 use toolkit_mcp_client::{McpBackend, Program};
 
 use super::{call, dispatcher, in_the_end, peer, until};

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use test_support::client::{Client, EACH_WAY as EACH_CLIENT, Era};
-use toolkit::backend::Backends;
 use toolkit::{Catalog, Dispatcher};
+use toolkit_backends::Backends;
 use toolkit_mcp_client::McpBackend;
 use toolkit_mcp_server::{Proxy, Server};
 

@@ -5,10 +5,11 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 
 use serde_json::json;
-use toolkit::backend::{Backend, Backends};
+use toolkit::backend::Backend;
 use toolkit::call::ask::{Answer, Asker, Mode, Question};
 use toolkit::call::{BoxFuture, ErrorKind};
 use toolkit::{Catalog, Context, Dispatcher, ToolError};
+use toolkit_backends::Backends;
 use toolkit_mcp_client::{Endpoint, McpBackend, McpServers};
 
 use super::{call, dispatcher, in_the_end, until};

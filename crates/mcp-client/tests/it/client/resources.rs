@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolkit::backend::{Backend, BackendCall, BackendResponse, Backends, LocalBackend, OfferedTools};
+use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools};
 use toolkit::call::{BoxFuture, ErrorKind};
 use toolkit::resource::{Resource, ResourceContents, ResourceSet, ResourceTemplate, Resources, TemplateResources};
 use toolkit::tool::BackendKind;
 use toolkit::{Catalog, Content, Context, Dispatcher, Tool, ToolError};
+use toolkit_backends::{Backends, LocalBackend};
 use toolkit_mcp_client::{Endpoint, McpBackend};
 use toolkit_mcp_server::{Proxy, Server, ServerBuilder};
 

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use test_support::program;
-use toolkit::backend::{Backends, Collected};
 use toolkit::call::ErrorKind;
 use toolkit::catalog::{DiagnosticKind, Naming};
 use toolkit::mcp::{Revision, list_tools};
 use toolkit::{Catalog, Dispatcher, tool};
+use toolkit_backends::{Backends, Collected};
 use toolkit_contract::Lock;
 use toolkit_mcp_client::{McpBackend, Program};
 use toolkit_mcp_server::Filter;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolkit::backend::{Backend, Backends};
+use toolkit::backend::Backend;
+use toolkit_backends::Backends;
 use toolkit_mcp_client::{ConfiguredServers, Endpoint, McpServers, MemoryTokens, OAuth};
 
 use super::world::{Client, World, login};

@@ -12,8 +12,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use toolkit::ToolError;
-use toolkit::backend::Backends;
 use toolkit::{Catalog, Dispatcher};
+use toolkit_backends::Backends;
 use toolkit_mcp_client::{Endpoint, LoginState, McpBackend, OAuth, OAuthError};
 use url::Url;
 

@@ -2,8 +2,8 @@
 
 use test_support::ran;
 use toolkit::Tool;
-use toolkit::backend::{Backends, LocalBackend};
 use toolkit::catalog::Naming;
+use toolkit_backends::{Backends, LocalBackend};
 
 use super::*;
 

@@ -1,8 +1,8 @@
 //! Log messages of tools, for clients that request them.
 
-use toolkit::backend::{Backends, LocalBackend};
 use toolkit::call::LogLevel;
 use toolkit::{Context, Tool, ToolError};
+use toolkit_backends::{Backends, LocalBackend};
 
 use super::changes::session;
 use super::pipes::Pipes;

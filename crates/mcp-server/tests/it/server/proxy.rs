@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use tokio::io::AsyncBufReadExt;
 use tokio::sync::watch;
-use toolkit::backend::{Backend, BackendCall, BackendResponse, Backends, LocalBackend, OfferedTools};
+use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools};
 use toolkit::call::BoxFuture;
 use toolkit::dispatch::Call;
 use toolkit::tool::{BackendKind, ToolBackend};
 use toolkit::{Context, Tool, ToolError};
+use toolkit_backends::{Backends, LocalBackend};
 use toolkit_mcp_server::{Filter, LeftOut, Proxy};
 use tower::util::MapRequestLayer;
 

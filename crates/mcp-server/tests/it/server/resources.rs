@@ -7,7 +7,7 @@ mod subscriptions;
 use std::time::Duration;
 
 use tokio::io::AsyncBufReadExt;
-use toolkit::backend::{Backend, BackendCall, BackendResponse, Backends, OfferedTools};
+use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools};
 use toolkit::call::{BoxFuture, Credentials};
 use toolkit::resource::{
     DirectoryResources, Resource, ResourceContents, ResourceSet, ResourceTemplate, ResourceWatch, Resources,
@@ -15,6 +15,7 @@ use toolkit::resource::{
 };
 use toolkit::tool::BackendKind;
 use toolkit::{Context, Tool, ToolError};
+use toolkit_backends::Backends;
 use toolkit_mcp_server::{App, Caller, Proxy, Request, ServeError, ServerBuilder, TokenError, Verify};
 
 use super::changes::{next, session};

@@ -5,14 +5,12 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use super::deadline::within;
-use super::interface::Backend;
-use crate::call::BoxFuture;
-use crate::call::ToolError;
-use crate::call::unwind::caught_future;
+use toolkit::backend::Backend;
+use toolkit::call::{BoxFuture, ToolError};
+use toolkit::internals::caught_future;
 
 /// Sends `question` to a backend. A panic or a timeout is returned as an error.
-pub(super) async fn request<T>(
+pub(crate) async fn request<T>(
     backend: &dyn Backend,
     question: for<'b> fn(&'b dyn Backend) -> BoxFuture<'b, Result<T, ToolError>>,
     timeout: Duration,
@@ -21,7 +19,7 @@ pub(super) async fn request<T>(
 }
 
 /// Runs all requests concurrently and returns the responses in their order.
-pub(super) async fn join_all<T>(requests: impl Iterator<Item = impl Future<Output = T>>) -> Vec<T> {
+pub(crate) async fn join_all<T>(requests: impl Iterator<Item = impl Future<Output = T>>) -> Vec<T> {
     let mut futures: Vec<_> = requests.map(Box::pin).collect();
     let mut responses: Vec<Option<T>> = futures.iter().map(|_| None).collect();
     poll_fn(|cx| {
@@ -39,7 +37,7 @@ pub(super) async fn join_all<T>(requests: impl Iterator<Item = impl Future<Outpu
 }
 
 /// Waits until the tools of a backend change. If the backend panics, the future never completes.
-pub(super) fn changed(backend: &dyn Backend) -> BoxFuture<'_, ()> {
+pub(crate) fn changed(backend: &dyn Backend) -> BoxFuture<'_, ()> {
     let changed = caught_future(|| async {
         backend.changed().await;
         Ok(())
@@ -52,11 +50,37 @@ pub(super) fn changed(backend: &dyn Backend) -> BoxFuture<'_, ()> {
 }
 
 /// Waits until the first of several futures completes.
-pub(super) async fn first_of(waiting: impl Iterator<Item = BoxFuture<'_, ()>>) {
+pub(crate) async fn first_of(waiting: impl Iterator<Item = BoxFuture<'_, ()>>) {
     let mut waiting: Vec<_> = waiting.collect();
     poll_fn(|cx| match waiting.iter_mut().any(|one| one.as_mut().poll(cx).is_ready()) {
         true => Poll::Ready(()),
         false => Poll::Pending,
     })
     .await;
+}
+
+/// Polls `work` until it completes or the timeout elapses. Without the feature `async` there is no timeout.
+pub(crate) async fn within<T>(
+    timeout: Duration,
+    work: impl Future<Output = Result<T, ToolError>>,
+) -> Result<T, ToolError> {
+    #[cfg(feature = "async")]
+    {
+        let (mut work, mut over) = (pin!(work), pin!(toolkit::dispatch::sleep(timeout)));
+        poll_fn(|cx| {
+            if let Poll::Ready(outcome) = work.as_mut().poll(cx) {
+                return Poll::Ready(outcome);
+            }
+            over.as_mut().poll(cx).map(|slept| {
+                slept?;
+                Err(ToolError::new(toolkit::call::ErrorKind::TimedOut, format!("no response within {timeout:?}")))
+            })
+        })
+        .await
+    }
+    #[cfg(not(feature = "async"))]
+    {
+        let _ = timeout;
+        work.await
+    }
 }

@@ -4,39 +4,39 @@ use std::future::pending;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::ask::{changed, first_of, join_all};
-use super::deadline::within;
-use super::merge::{Collected, Listed};
-use super::registered::Registered;
-use super::registry::Backends;
-use super::review::{Review, is_host_code};
-use crate::call::{BoxFuture, ErrorKind, ToolError};
-use crate::catalog::Catalog;
+use toolkit::call::{BoxFuture, ErrorKind, ToolError};
+use toolkit::catalog::Catalog;
+
+use crate::ask::{changed, first_of, join_all, within};
+use crate::merge::{Collected, Listed};
+use crate::registered::Registered;
+use crate::registry::Backends;
+use crate::review::{Review, is_host_code};
 
 impl Backends {
     /// Combines the tools of `base` with those of every enabled backend.
     ///
     /// A tool without a namespace is put into the namespace named after its backend. If several backends offer a tool
     /// with the same id and the same schemas, it is one tool with several backends. If the schemas differ, the first
-    /// tool wins: `base` comes before the backends, which are ordered by [`BackendKind`](crate::tool::BackendKind). The
+    /// tool wins: `base` comes before the backends, which are ordered by [`BackendKind`](toolkit::tool::BackendKind). The
     /// other tool is reported as a diagnostic. A new version of a tool is also left out and reported if the tool
     /// belongs to another backend. If a backend cannot list its tools, it is reported as a failure, and the others are
     /// not affected.
     ///
-    /// The following rules apply to tools of all kinds except [`BackendKind::Local`](crate::tool::BackendKind::Local):
+    /// The following rules apply to tools of all kinds except [`BackendKind::Local`](toolkit::tool::BackendKind::Local):
     ///
     /// - They cannot be in a namespace of `base`. A backend with the name of such a namespace is reported as a
     ///   failure, and its tools are not listed.
-    /// - Texts are cut to [`MAX_DESCRIPTION_BYTES`](crate::tool::MAX_DESCRIPTION_BYTES) and the related constants, and
-    ///   tools with schemas larger than [`MAX_SCHEMA_BYTES`](crate::tool::MAX_SCHEMA_BYTES) are left out and reported.
-    /// - Hints about effects, tags and timeouts are dropped, unless the host [trusts](super::Backend::is_trusted) the
+    /// - Texts are cut to [`MAX_DESCRIPTION_BYTES`](toolkit::tool::MAX_DESCRIPTION_BYTES) and the related constants, and
+    ///   tools with schemas larger than [`MAX_SCHEMA_BYTES`](toolkit::tool::MAX_SCHEMA_BYTES) are left out and reported.
+    /// - Hints about effects, tags and timeouts are dropped, unless the host [trusts](toolkit::backend::Backend::is_trusted) the
     ///   backend or a [lock](Backends::with_lock) contains exactly that contract.
     pub async fn collect(&self, base: Catalog) -> Collected {
         self.collect_within(base, self.timeout).await
     }
 
     /// Behaves like [`Backends::collect`], with a limit on the wait for each backend. A backend that exceeds it is
-    /// reported as a failure of kind [`TimedOut`](crate::call::ErrorKind::TimedOut). Its request continues:
+    /// reported as a failure of kind [`TimedOut`](toolkit::call::ErrorKind::TimedOut). Its request continues:
     /// [`Backends::changed`] completes when it is answered, and the next collection uses the answer.
     pub async fn collect_within(&self, base: Catalog, timeout: Duration) -> Collected {
         self.changes.mark_seen();
@@ -63,7 +63,7 @@ impl Backends {
     }
 
     /// Completes when [`Backends::collect`] may return other tools than last time: an enabled backend
-    /// [changed](super::Backend::changed) or answered a pending request; a backend was registered, unregistered,
+    /// [changed](toolkit::backend::Backend::changed) or answered a pending request; a backend was registered, unregistered,
     /// enabled or disabled; or the [grace period](Backends::with_grace) of an unreachable backend is over.
     ///
     /// A change is reported until the next collection, and not after it. If several tasks wait and one of them
@@ -73,8 +73,8 @@ impl Backends {
     ///
     /// ```
     /// use serde_json::{Value, json};
-    /// use toolkit::backend::{Backends, LocalBackend};
     /// use toolkit::{Catalog, Context, Tool};
+    /// use toolkit_backends::{Backends, LocalBackend};
     ///
     /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
     /// let plugins = LocalBackend::new("plugins");

@@ -6,10 +6,10 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toolkit::backend::{Backends, LocalBackend};
 use toolkit::call::{ErrorKind, Stage};
 use toolkit::catalog::DiagnosticKind;
 use toolkit::{Context, Dispatcher, Tool, ToolError, catalog, tool};
+use toolkit_backends::{Backends, LocalBackend};
 
 #[derive(Deserialize, JsonSchema)]
 struct Shout {

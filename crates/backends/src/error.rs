@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::call::ToolError;
-use crate::tool::NameError;
+use toolkit::call::ToolError;
+use toolkit::tool::NameError;
 
 /// A backend that failed to start, stop, list its tools or pass its health check.
 ///
@@ -12,7 +12,7 @@ use crate::tool::NameError;
 /// A host starts its backends and reports those that are unavailable:
 ///
 /// ```
-/// use toolkit::backend::{BackendError, Backends, LocalBackend};
+/// use toolkit_backends::{BackendError, Backends, LocalBackend};
 ///
 /// /// Describes a failure in one line of a log.
 /// fn line(failure: &BackendError) -> String {
@@ -37,7 +37,7 @@ pub struct BackendError {
     /// The error.
     pub error: ToolError,
     /// True while the request is still running in the background;
-    /// [`Backends::changed`](super::Backends::changed) resolves when it is done.
+    /// [`Backends::changed`](crate::Backends::changed) resolves when it is done.
     pub is_pending: bool,
 }
 
@@ -58,7 +58,7 @@ impl std::error::Error for BackendError {
 /// # Examples
 ///
 /// ```
-/// use toolkit::backend::{Backends, LocalBackend, RegisterError};
+/// use toolkit_backends::{Backends, LocalBackend, RegisterError};
 ///
 /// let backends = Backends::new();
 /// backends.register(LocalBackend::new("plugins"))?;

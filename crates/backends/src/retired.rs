@@ -4,19 +4,20 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::ask::request;
-use super::interface::Backend;
-use super::registered::Registered;
-use crate::call::ToolError;
+use toolkit::backend::Backend;
+use toolkit::call::ToolError;
+
+use crate::ask::request;
+use crate::registered::Registered;
 
 /// A backend that is no longer registered, and whose calls may still run.
 ///
-/// [`Backends::retire`](super::Backends::retire) and [`Backends::replace`](super::Backends::replace) return it.
+/// [`Backends::retire`](crate::Backends::retire) and [`Backends::replace`](crate::Backends::replace) return it.
 ///
 /// # Examples
 ///
 /// ```
-/// use toolkit::backend::{Backends, LocalBackend};
+/// use toolkit_backends::{Backends, LocalBackend};
 ///
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// let backends = Backends::new();
@@ -35,7 +36,7 @@ pub struct RetiredBackend {
 }
 
 impl RetiredBackend {
-    pub(super) fn new(backend: Arc<Registered>, timeout: Duration) -> Self {
+    pub(crate) fn new(backend: Arc<Registered>, timeout: Duration) -> Self {
         Self { backend, timeout }
     }
 
@@ -47,13 +48,13 @@ impl RetiredBackend {
 
     /// Waits until the running calls and the requests for resources have ended, and stops the backend. A call that waits
     /// in a layer counts as running.
-    /// [`Backends::stop`](super::Backends::stop) stops it without waiting.
+    /// [`Backends::stop`](crate::Backends::stop) stops it without waiting.
     ///
     /// # Errors
     ///
     /// Returns an error if the backend did not stop cleanly.
     pub async fn stop_when_idle(self) -> Result<(), ToolError> {
-        self.backend.calls().idle().await;
+        self.backend.routed().idle().await;
         request(self.backend.backend(), <dyn Backend>::stop, self.timeout).await
     }
 }

@@ -2,23 +2,20 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::counters::Counters;
-use super::interface::{Backend, OfferedTools};
-use super::status::{BackendReport, BackendState};
-use crate::call::ToolError;
-use crate::tool::{NameError, Namespace};
+use toolkit::ToolError;
+use toolkit::backend::{Backend, BackendState, OfferedTools, RoutedBackend};
+use toolkit::tool::{NameError, Namespace};
+
+use crate::report::BackendReport;
 
 /// A registered backend.
 pub(crate) struct Registered {
-    backend: Box<dyn Backend>,
-    name: Namespace,
-    is_enabled: AtomicBool,
+    routed: Arc<RoutedBackend>,
     is_trusted: AtomicBool,
     last: Mutex<Option<LastOffers>>,
-    calls: Counters,
 }
 
 /// The tools that a backend offered last.
@@ -31,10 +28,10 @@ struct LastOffers {
 }
 
 /// The tools of a backend for a collection.
-pub(super) struct Remembered {
-    pub(super) offers: OfferedTools,
+pub(crate) struct Remembered {
+    pub(crate) offers: OfferedTools,
     /// True if the host trusts their hints.
-    pub(super) is_trusted: bool,
+    pub(crate) is_trusted: bool,
 }
 
 impl Registered {
@@ -43,44 +40,42 @@ impl Registered {
     /// # Errors
     ///
     /// Returns an error if the name of the backend is not a valid namespace.
-    pub(super) fn new(backend: impl Backend) -> Result<Self, NameError> {
+    pub(crate) fn new(backend: impl Backend) -> Result<Self, NameError> {
         Ok(Self {
-            name: Namespace::new(backend.name().to_owned())?,
-            is_enabled: AtomicBool::new(true),
             is_trusted: AtomicBool::new(backend.is_trusted()),
             last: Mutex::default(),
-            calls: Counters::default(),
-            backend: Box::new(backend),
+            routed: Arc::new(RoutedBackend::new(backend)?),
         })
     }
 
     pub(crate) fn name(&self) -> &str {
-        &self.name
+        self.routed.name()
     }
 
-    pub(super) fn namespace(&self) -> &Namespace {
-        &self.name
+    pub(crate) fn namespace(&self) -> &Namespace {
+        self.routed.name()
     }
 
     pub(crate) fn backend(&self) -> &dyn Backend {
-        &*self.backend
+        self.routed.backend()
     }
 
-    /// Returns the counters of the backend's calls.
-    pub(crate) fn calls(&self) -> &Counters {
-        &self.calls
+    /// Returns what dispatchers call.
+    pub(crate) fn routed(&self) -> &Arc<RoutedBackend> {
+        &self.routed
     }
 
-    pub(super) fn report(&self) -> BackendReport {
-        let mut status = self.backend.status();
+    pub(crate) fn report(&self) -> BackendReport {
+        let mut status = self.backend().status();
         if !self.is_enabled() {
             status.state = BackendState::Disabled;
         }
-        BackendReport::new(self.name(), self.backend.kind(), status, self.calls.snapshot())
+        let (name, kind) = (self.name().to_owned(), self.backend().kind());
+        BackendReport { name, kind, status, calls: self.routed.calls() }
     }
 
     pub(crate) fn is_enabled(&self) -> bool {
-        self.is_enabled.load(Ordering::Acquire)
+        self.routed.is_enabled()
     }
 
     fn is_trusted(&self) -> bool {
@@ -88,18 +83,18 @@ impl Registered {
     }
 
     /// Trusts the hints of the backend's tools.
-    pub(super) fn trust(&self) {
+    pub(crate) fn trust(&self) {
         self.is_trusted.store(true, Ordering::Release);
     }
 
     /// Enables or disables the backend, and forgets the tools that it offered last. Returns true if this is a change.
-    pub(super) fn set_enabled(&self, on: bool) -> bool {
+    pub(crate) fn set_enabled(&self, on: bool) -> bool {
         self.forget();
-        self.is_enabled.swap(on, Ordering::AcqRel) != on
+        self.routed.set_enabled(on)
     }
 
     /// Stores the tools that a backend offers. For an unreachable backend, returns the stored tools.
-    pub(super) fn remember(
+    pub(crate) fn remember(
         &self,
         answer: Result<OfferedTools, ToolError>,
         grace: Duration,
@@ -126,7 +121,7 @@ impl Registered {
 
     /// Keeps the tools that another backend offered last, until this one answers or the grace period is over. Their
     /// hints are trusted only if both backends are.
-    pub(super) fn inherit(&self, other: &Self) {
+    pub(crate) fn inherit(&self, other: &Self) {
         let mut theirs = other.last.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(theirs) = &mut theirs {
             theirs.may_be_trusted &= other.is_trusted();
@@ -135,12 +130,12 @@ impl Registered {
     }
 
     /// Forgets the tools that the backend offered last.
-    pub(super) fn forget(&self) {
+    pub(crate) fn forget(&self) {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// Returns the time at which the tools of an unreachable backend are removed.
-    pub(super) fn expires_at(&self, grace: Duration) -> Option<Instant> {
+    pub(crate) fn expires_at(&self, grace: Duration) -> Option<Instant> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         last.as_ref()?.lost_at?.checked_add(grace)
     }
@@ -148,10 +143,6 @@ impl Registered {
 
 impl fmt::Debug for Registered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Backend")
-            .field("name", &self.name())
-            .field("kind", &self.backend.kind())
-            .field("enabled", &self.is_enabled())
-            .finish()
+        self.routed.fmt(f)
     }
 }

@@ -4,14 +4,14 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use serde_json::Value;
-
-use super::registered::Registered;
-use crate::catalog::{Catalog, Diagnostic, DiagnosticKind};
-use crate::tool::{BackendKind, Tool, ToolId};
+use toolkit::catalog::{Catalog, Diagnostic, DiagnosticKind};
+use toolkit::tool::{BackendKind, Tool, ToolId};
 use toolkit_schema::shown_id;
 
+use crate::registered::Registered;
+
 /// The rules by which tools of backends and their claims are accepted.
-pub(super) struct Review<'r> {
+pub(crate) struct Review<'r> {
     base: &'r Catalog,
     /// The namespaces of the program, in the form of [`folded`].
     namespaces: HashSet<String>,
@@ -20,7 +20,7 @@ pub(super) struct Review<'r> {
 }
 
 impl<'r> Review<'r> {
-    pub(super) fn new(base: &'r Catalog, lock: Option<&'r [Tool]>) -> Self {
+    pub(crate) fn new(base: &'r Catalog, lock: Option<&'r [Tool]>) -> Self {
         let namespaces = base.iter().filter_map(|tool| tool.id().namespace()).map(folded).collect();
         let locked = lock.map(|lock| lock.iter().map(|tool| (tool.id(), tool)).collect());
         Self { base, namespaces, locked }
@@ -28,11 +28,11 @@ impl<'r> Review<'r> {
 
     /// Returns the tool with the claims that are kept, or the reason why it is left out. `is_trusted` is true if the host
     /// trusts the hints of the tool.
-    pub(super) fn check(&self, backend: &Registered, is_trusted: bool, tool: Tool) -> Result<Tool, Diagnostic> {
+    pub(crate) fn check(&self, backend: &Registered, is_trusted: bool, tool: Tool) -> Result<Tool, Diagnostic> {
         if is_host_code(backend) {
             return Ok(tool);
         }
-        if tool.id().namespace().is_some_and(|name| self.is_taken(name)) && self.base.exact(tool.id()).is_none() {
+        if tool.id().namespace().is_some_and(|name| self.is_taken(name)) && self.base.with_id(tool.id()).is_none() {
             let message = format!(
                 "the backend `{}` offers `{}`, which is left out: the namespace belongs to this program",
                 backend.name(),
@@ -49,12 +49,12 @@ impl<'r> Review<'r> {
     }
 
     /// Returns true if a namespace of the program has this name, or one with the same wire name.
-    pub(super) fn is_taken(&self, name: &str) -> bool {
+    pub(crate) fn is_taken(&self, name: &str) -> bool {
         self.namespaces.contains(&folded(name))
     }
 
     /// Reports the tools of the lock that a backend no longer offers.
-    pub(super) fn removed(&self, backend: &Registered, offered: &HashSet<ToolId>) -> Vec<Diagnostic> {
+    pub(crate) fn removed(&self, backend: &Registered, offered: &HashSet<ToolId>) -> Vec<Diagnostic> {
         let locked = self.locked.iter().flat_map(HashMap::values).copied();
         let mut removed: Vec<&Tool> = locked
             .filter(|tool| tool.id().namespace() == Some(backend.name()) && !offered.contains(tool.id()))
@@ -73,7 +73,7 @@ impl<'r> Review<'r> {
 }
 
 /// Sorts tools by id. Of several tools with the same id, the first one is kept.
-pub(super) fn sorted(tools: impl IntoIterator<Item = Tool>) -> Vec<Tool> {
+pub(crate) fn sorted(tools: impl IntoIterator<Item = Tool>) -> Vec<Tool> {
     let mut tools: Vec<Tool> = tools.into_iter().collect();
     tools.sort_by(|a, b| a.id().cmp(b.id()));
     tools.dedup_by(|later, first| later.id() == first.id());
@@ -81,7 +81,7 @@ pub(super) fn sorted(tools: impl IntoIterator<Item = Tool>) -> Vec<Tool> {
 }
 
 /// Reports the tools of a lock in namespaces that no backend has.
-pub(super) fn without_backend<'n>(lock: &[Tool], names: impl Iterator<Item = &'n str>) -> Vec<Diagnostic> {
+pub(crate) fn without_backend<'n>(lock: &[Tool], names: impl Iterator<Item = &'n str>) -> Vec<Diagnostic> {
     let names: HashSet<&str> = names.collect();
     let orphans = lock.iter().filter(|tool| tool.id().namespace().is_none_or(|name| !names.contains(name)));
     let diagnostic = |tool: &Tool| {
@@ -97,7 +97,7 @@ fn folded(name: &str) -> String {
 }
 
 /// Returns true if the host itself has added the tools of the backend.
-pub(super) fn is_host_code(backend: &Registered) -> bool {
+pub(crate) fn is_host_code(backend: &Registered) -> bool {
     backend.backend().kind() == BackendKind::Local
 }
 
@@ -120,7 +120,7 @@ fn reviewed<'l>(backend: &Registered, locked: Option<&'l Tool>, tool: &Tool) -> 
 
 /// A change of a tool: of its description, its schemas, its annotations or any other field.
 ///
-/// A proxy reports it for a tool of another server. [`ContractHash`](crate::tool::ContractHash) only detects a change;
+/// A proxy reports it for a tool of another server. [`ContractHash`](toolkit::tool::ContractHash) only detects a change;
 /// this type locates it.
 ///
 /// # Examples
@@ -128,7 +128,7 @@ fn reviewed<'l>(backend: &Registered, locked: Option<&'l Tool>, tool: &Tool) -> 
 /// ```
 /// use serde_json::json;
 /// use toolkit::Tool;
-/// use toolkit::backend::ContractChange;
+/// use toolkit_backends::ContractChange;
 ///
 /// let tool = |maximum: u32| {
 ///     let limit = json!({ "type": "integer", "maximum": maximum });
@@ -159,7 +159,7 @@ impl ContractChange {
     ///
     /// ```
     /// use toolkit::Tool;
-    /// use toolkit::backend::ContractChange;
+    /// use toolkit_backends::ContractChange;
     ///
     /// let old = Tool::builder("read").description("Reads a file.").build()?;
     /// let new = Tool::builder("read").description("Reads and uploads a file.").build()?;

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use toolkit::Tool;
-use toolkit::backend::RegisterError;
 use toolkit::dispatch::BoxFuture;
+use toolkit_backends::RegisterError;
 use tower::limit::GlobalConcurrencyLimitLayer;
 
 use super::*;

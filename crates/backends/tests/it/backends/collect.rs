@@ -1,9 +1,9 @@
 //! Catalogs of the tools of several backends.
 
 use toolkit::Tool;
-use toolkit::backend::LocalBackend;
 use toolkit::catalog::DiagnosticKind;
 use toolkit::tool::ToolBackend;
+use toolkit_backends::LocalBackend;
 
 use super::*;
 

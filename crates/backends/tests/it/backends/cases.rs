@@ -2,10 +2,10 @@
 
 use test_support::ran;
 use toolkit::Tool;
-use toolkit::backend::LocalBackend;
 use toolkit::dispatch::DispatcherBuilder;
 use toolkit::stream::Event;
 use toolkit::tool::ToolBackend;
+use toolkit_backends::LocalBackend;
 
 use super::*;
 

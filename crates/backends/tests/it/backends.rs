@@ -9,10 +9,10 @@ mod scripted;
 mod typed;
 
 use serde_json::{Value, json};
-use toolkit::backend::Backends;
 use toolkit::call::{ErrorKind, Stage};
 use toolkit::tool::BackendKind;
 use toolkit::{Catalog, Context, Dispatcher, ToolError, tool};
+use toolkit_backends::Backends;
 
 use self::scripted::{Mood, Scripted, numeric, open};
 

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::counters::Held;
-use super::registered::Registered;
-use super::registry::Backends;
-use crate::call::{BoxFuture, Context, Credentials, ErrorKind, ToolError};
-use crate::resource::{Resource, ResourceChanges, ResourceContents, ResourceTemplate, ResourceWatch, Resources};
+use toolkit::call::{BoxFuture, Context, Credentials, ErrorKind, ToolError};
+use toolkit::resource::{Resource, ResourceChanges, ResourceContents, ResourceTemplate, ResourceWatch, Resources};
+
+use crate::registered::Registered;
+use crate::registry::Backends;
 
 impl Backends {
     /// Returns the resources of each enabled backend that has some, with the name of the backend, in the order of
@@ -30,9 +30,9 @@ struct BackendResources(Arc<Registered>);
 
 impl BackendResources {
     /// Returns the resources, and a guard that keeps the backend from being stopped during a request.
-    fn get(&self) -> Option<(&dyn Resources, Held<'_>)> {
+    fn get(&self) -> Option<(&dyn Resources, impl Send + '_)> {
         let resources = self.0.backend().resources().filter(|_| self.0.is_enabled())?;
-        Some((resources, self.0.calls().hold()))
+        Some((resources, self.0.routed().hold()))
     }
 }
 

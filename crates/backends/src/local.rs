@@ -10,15 +10,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-
-use super::call::BackendCall;
-use super::changes::Changes;
-use super::interface::{Backend, OfferedTools};
-use super::response::BackendResponse;
-use crate::call::{BoxFuture, typed_arguments};
-use crate::call::{Context, ErrorKind, ToolError};
-use crate::catalog::Diagnostics;
-use crate::tool::{BackendKind, Tool, ToolBackend, ToolBuilder};
+use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools};
+use toolkit::call::{BoxFuture, Context, ErrorKind, ToolError};
+use toolkit::catalog::Diagnostics;
+use toolkit::internals::{Changes, typed_arguments};
+use toolkit::tool::{BackendKind, Tool, ToolBackend, ToolBackendError, ToolBuilder};
 
 /// Each tool by its id, with its handler.
 type Tools = BTreeMap<String, (Tool, Arc<Handler>)>;
@@ -27,15 +23,16 @@ type Handler = dyn for<'a> Fn(BackendCall<'a>) -> BoxFuture<'a, Result<BackendRe
 /// Tools of this process that are registered at run time, each with a handler.
 ///
 /// Clones share their tools, so a host can keep one clone and register another. Added and removed
-/// tools take effect in the next [`Backends::collect`](super::Backends::collect), and
+/// tools take effect in the next [`Backends::collect`](crate::Backends::collect), and
 /// [`Backend::changed`] reports them.
 ///
 /// # Examples
 ///
 /// ```
 /// use serde_json::{Value, json};
-/// use toolkit::backend::{Backend, LocalBackend};
+/// use toolkit::backend::Backend;
 /// use toolkit::{Context, Tool, ToolError};
+/// use toolkit_backends::LocalBackend;
 ///
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// let plugins = LocalBackend::new("plugins");
@@ -81,13 +78,13 @@ impl LocalBackend {
 
     /// Adds a tool whose handler takes and returns Rust types, replacing any tool with the same id.
     /// Both schemas are derived from the types, and values that do not match are rejected like
-    /// those of a [`tool`](macro@crate::tool) function.
+    /// those of a [`tool`](macro@toolkit::tool) function.
     ///
     /// ```standalone_crate
     /// use schemars::JsonSchema;
     /// use serde::{Deserialize, Serialize};
-    /// use toolkit::backend::{Backends, LocalBackend};
     /// use toolkit::{Catalog, Context, Dispatcher, Tool};
+    /// use toolkit_backends::{Backends, LocalBackend};
     ///
     /// #[derive(Deserialize, JsonSchema)]
     /// struct Shout {
@@ -185,9 +182,9 @@ impl Backend for LocalBackend {
     fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {
         self.changes.mark_seen();
         let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
-        let offers =
-            OfferedTools::new(tools.iter().map(|(id, (tool, _))| (tool.clone(), ToolBackend::named(id.clone()))));
-        Box::pin(async { Ok(offers) })
+        let offers = tools.iter().map(|(id, (tool, _))| Ok((tool.clone(), ToolBackend::local(id)?)));
+        let offers = offers.collect::<Result<Vec<_>, ToolBackendError>>().map_err(ToolError::internal);
+        Box::pin(async { offers.map(OfferedTools::new) })
     }
 
     fn changed(&self) -> BoxFuture<'_, ()> {
@@ -197,7 +194,7 @@ impl Backend for LocalBackend {
     fn call<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>> {
         Box::pin(async move {
             let handler = match call.target() {
-                ToolBackend::Local { name } => self.handler(name),
+                ToolBackend::Local { name, .. } => self.handler(name),
                 _ => None,
             };
             let handler = handler.ok_or_else(|| {

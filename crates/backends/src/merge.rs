@@ -4,16 +4,18 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::error::BackendError;
-use super::registered::{Registered, Remembered};
-use super::review::{Review, is_host_code, sorted, without_backend};
-use super::routes::{Route, Routes};
-use crate::call::ToolError;
-use crate::catalog::{Catalog, Diagnostic, DiagnosticKind};
-use crate::tool::{Tool, ToolId};
+use toolkit::backend::Routes;
+use toolkit::call::ToolError;
+use toolkit::catalog::{Catalog, Diagnostic, DiagnosticKind};
+use toolkit::internals;
+use toolkit::tool::{Annotations, Tool, ToolBackend, ToolId};
 use toolkit_schema::shown_id;
 
-/// The result of [`Backends::collect`](super::Backends::collect).
+use crate::error::BackendError;
+use crate::registered::{Registered, Remembered};
+use crate::review::{Review, is_host_code, sorted, without_backend};
+
+/// The result of [`Backends::collect`](crate::Backends::collect).
 ///
 /// # Examples
 ///
@@ -21,8 +23,8 @@ use toolkit_schema::shown_id;
 ///
 /// ```
 /// use serde_json::{Value, json};
-/// use toolkit::backend::{Backends, LocalBackend};
 /// use toolkit::{Catalog, Context, Tool};
+/// use toolkit_backends::{Backends, LocalBackend};
 ///
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// let backends = Backends::new();
@@ -53,28 +55,28 @@ pub struct Collected {
     /// Diagnostics of tools that were left out, and differences from the lock.
     pub diagnostics: Vec<Diagnostic>,
     /// The backends whose tools could not be listed. Their tools stay unchanged for a while; see
-    /// [`Backends::with_grace`](super::Backends::with_grace).
+    /// [`Backends::with_grace`](crate::Backends::with_grace).
     pub failures: Vec<BackendError>,
     /// The tools that the backends offer, with every claim that they make, whether or not they are
     /// collected, sorted by id. A person reviews this list, and
-    /// [`Backends::with_lock`](super::Backends::with_lock) compares with it. Tools that the host
-    /// added itself ([`BackendKind::Local`](crate::tool::BackendKind::Local)) are not included.
+    /// [`Backends::with_lock`](crate::Backends::with_lock) compares with it. Tools that the host
+    /// added itself ([`BackendKind::Local`](toolkit::tool::BackendKind::Local)) are not included.
     pub offered: Vec<Tool>,
     /// The ranges of `diagnostics` that concern one backend.
     ranges: Vec<(String, Range<usize>)>,
 }
 
 /// The outcome of listing the tools of one backend.
-pub(super) struct Listed {
-    pub(super) backend: Arc<Registered>,
+pub(crate) struct Listed {
+    pub(crate) backend: Arc<Registered>,
     /// The current list of tools, or the last known one.
-    pub(super) remembered: Option<Remembered>,
-    pub(super) error: Option<ToolError>,
-    pub(super) is_pending: bool,
+    pub(crate) remembered: Option<Remembered>,
+    pub(crate) error: Option<ToolError>,
+    pub(crate) is_pending: bool,
 }
 
 impl Collected {
-    pub(super) fn new(base: Catalog, mut responses: Vec<Listed>, lock: Option<&[Tool]>) -> Self {
+    pub(crate) fn new(base: Catalog, mut responses: Vec<Listed>, lock: Option<&[Tool]>) -> Self {
         // The sort is stable: backends of one kind stay in the order of their registration.
         responses.sort_by_key(|response| response.backend.backend().kind());
         let review = Review::new(&base, lock);
@@ -134,8 +136,7 @@ impl Gathered {
                 }
                 review.check(backend, is_trusted, tool)
             });
-            let route = Route { backend: Arc::clone(backend), target };
-            if let Err(diagnostic) = accepted.and_then(|tool| self.add(base, tool, route)) {
+            if let Err(diagnostic) = accepted.and_then(|tool| self.add(base, tool, backend, target)) {
                 self.diagnostics.push(diagnostic);
             }
         }
@@ -143,9 +144,14 @@ impl Gathered {
         self.ranges.push((backend.name().to_owned(), start..self.diagnostics.len()));
     }
 
-    fn add(&mut self, base: &Catalog, tool: Tool, route: Route) -> Result<(), Diagnostic> {
-        let backend = &route.backend;
-        let there = base.exact(tool.id()).or_else(|| self.place_of.get(tool.id()).map(|&place| &self.tools[place]));
+    fn add(
+        &mut self,
+        base: &Catalog,
+        tool: Tool,
+        backend: &Arc<Registered>,
+        target: ToolBackend,
+    ) -> Result<(), Diagnostic> {
+        let there = base.with_id(tool.id()).or_else(|| self.place_of.get(tool.id()).map(|&place| &self.tools[place]));
         let left_out = |what: &str, why: &str, tool: &Tool| {
             let message = format!("the backend `{}` has another {what}, which is left out: {why}", backend.name());
             Err(Diagnostic::new(DiagnosticKind::DuplicateId, message, [tool]))
@@ -170,7 +176,7 @@ impl Gathered {
                 self.tools.push(tool.clone());
             }
         }
-        self.routes.add(tool.id().clone(), route);
+        self.routes.add(tool.id().clone(), Arc::clone(backend.routed()), target);
         Ok(())
     }
 
@@ -179,7 +185,8 @@ impl Gathered {
     /// over the name.
     fn may_add_version(&self, base: &Catalog, backend: &Arc<Registered>, tool: &Tool) -> bool {
         let owner = self.owner_of.get(&tool.id().unversioned());
-        !base.has_any_version_of(tool.id()) && owner.is_none_or(|owner| Arc::ptr_eq(owner, backend))
+        base.versions_of(&tool.id().unversioned()).next().is_none()
+            && owner.is_none_or(|owner| Arc::ptr_eq(owner, backend))
     }
 }
 
@@ -196,7 +203,7 @@ fn placed(tool: Tool, backend: &Registered) -> Tool {
 /// Limits the length of the tool's texts.
 fn bounded(tool: Tool, backend: &Registered) -> Result<Tool, Diagnostic> {
     let id = tool.id().clone();
-    tool.bounded().map_err(|reason| {
+    internals::bounded(&tool).map_err(|reason| {
         let message =
             format!("the backend `{}` offers `{}`, which is left out: {reason}", backend.name(), shown_id(&id));
         Diagnostic::new(DiagnosticKind::TooLong, message, [])
@@ -205,7 +212,8 @@ fn bounded(tool: Tool, backend: &Registered) -> Result<Tool, Diagnostic> {
 
 /// Returns true if a tool claims every effect that the known tool has.
 fn confirms(tool: &Tool, known: &Tool) -> bool {
-    let claims = std::iter::zip(tool.annotations().effects(), known.annotations().effects());
+    let effects = |hints: &Annotations| [hints.read_only, hints.destructive, hints.idempotent, hints.open_world];
+    let claims = std::iter::zip(effects(tool.annotations()), effects(known.annotations()));
     claims.into_iter().all(|(claimed, known)| known.is_none() || claimed == known)
 }
 

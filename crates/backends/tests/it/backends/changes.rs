@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use toolkit::backend::{Backend, LocalBackend};
+use toolkit::backend::Backend;
 use toolkit::catalog::DiagnosticKind;
 use toolkit::dispatch::Call;
+use toolkit_backends::LocalBackend;
 use tower::util::MapRequestLayer;
 
 use super::*;

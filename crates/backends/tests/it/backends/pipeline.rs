@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use toolkit::backend::{BackendResponse, LocalBackend};
+use toolkit::backend::BackendResponse;
 use toolkit::call::Credentials;
 use toolkit::tool::{Requirements, ToolBackend};
 use toolkit::{CancelToken, Coercion, Tool};
+use toolkit_backends::LocalBackend;
 
 use super::*;
 

@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use super::deadline::within;
-use super::interface::OfferedTools;
-use super::registered::Registered;
-use crate::call::BoxFuture;
-use crate::call::{ToolError, unwind};
+use toolkit::backend::OfferedTools;
+use toolkit::call::{BoxFuture, ToolError};
+use toolkit::internals::caught_future;
+
+use crate::ask::within;
+use crate::registered::Registered;
 
 type Listing = Result<OfferedTools, ToolError>;
 
@@ -20,7 +21,7 @@ type Listing = Result<OfferedTools, ToolError>;
 /// A request outlives the collection that started it. A server that is slow to start would
 /// otherwise get a new request from each collection and answer none of them in time.
 #[derive(Default)]
-pub(super) struct PendingLists(Mutex<Requests>);
+pub(crate) struct PendingLists(Mutex<Requests>);
 
 /// Each request with its backend. The `Arc` keeps the address, which is the key, from being reused.
 type Requests = HashMap<usize, (Arc<Registered>, Request)>;
@@ -48,12 +49,12 @@ struct Waiting<'p> {
 
 impl PendingLists {
     /// Returns the tools of a backend: the answer to a pending request, or to a new one.
-    pub(super) fn list(&self, backend: &Arc<Registered>, timeout: Duration) -> impl Future<Output = Listing> {
+    pub(crate) fn list(&self, backend: &Arc<Registered>, timeout: Duration) -> impl Future<Output = Listing> {
         let waiting = self.lock().remove(&key(backend));
         let request = waiting.map(|(_, request)| request).unwrap_or_else(|| {
             let backend = Arc::clone(backend);
             Request::Running(Box::pin(async move {
-                within(timeout, pin!(unwind::caught_future(|| backend.backend().tools()))).await
+                within(timeout, pin!(caught_future(|| backend.backend().tools()))).await
             }))
         });
         let mut waiting = Waiting { lists: self, backend: Arc::clone(backend), request: Some(request) };
@@ -62,7 +63,7 @@ impl PendingLists {
 
     /// Waits until a pending request is answered. The answer is kept for the next
     /// [`PendingLists::list`].
-    pub(super) async fn answered(&self, backend: &Arc<Registered>) {
+    pub(crate) async fn answered(&self, backend: &Arc<Registered>) {
         let Some((backend, request)) = self.lock().remove(&key(backend)) else {
             return std::future::pending().await;
         };
@@ -71,12 +72,12 @@ impl PendingLists {
     }
 
     /// Returns true if a request to the backend is pending, or answered and not consumed.
-    pub(super) fn has(&self, backend: &Arc<Registered>) -> bool {
+    pub(crate) fn has(&self, backend: &Arc<Registered>) -> bool {
         self.lock().contains_key(&key(backend))
     }
 
     /// Drops the requests to all other backends.
-    pub(super) fn retain<'b>(&self, backends: impl Iterator<Item = &'b Arc<Registered>>) {
+    pub(crate) fn retain<'b>(&self, backends: impl Iterator<Item = &'b Arc<Registered>>) {
         let keys: Vec<usize> = backends.map(key).collect();
         let mut lists = self.lock();
         let (kept, dropped) = std::mem::take(&mut *lists).into_iter().partition(|(at, _)| keys.contains(at));

@@ -3,17 +3,18 @@
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 use std::time::Duration;
 
-use super::ask::{join_all, request};
-use super::changes::Changes;
-use super::error::{BackendError, RegisterError};
-use super::interface::Backend;
-use super::pending::PendingLists;
-use super::registered::Registered;
-use super::retired::RetiredBackend;
-use super::review::sorted;
-use super::status::BackendReport;
-use crate::call::{BoxFuture, ToolError};
-use crate::tool::{BackendKind, Tool};
+use toolkit::backend::Backend;
+use toolkit::call::{BoxFuture, ToolError};
+use toolkit::internals::Changes;
+use toolkit::tool::{BackendKind, Tool};
+
+use crate::ask::{join_all, request};
+use crate::error::{BackendError, RegisterError};
+use crate::pending::PendingLists;
+use crate::registered::Registered;
+use crate::report::BackendReport;
+use crate::retired::RetiredBackend;
+use crate::review::sorted;
 
 /// A set of backends, each with a unique name.
 ///
@@ -25,9 +26,9 @@ use crate::tool::{BackendKind, Tool};
 ///
 /// ```standalone_crate
 /// use serde_json::{Value, json};
-/// use toolkit::backend::{Backends, LocalBackend};
 /// use toolkit::call::ErrorKind;
 /// use toolkit::{Catalog, Context, Dispatcher, Tool};
+/// use toolkit_backends::{Backends, LocalBackend};
 ///
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// let plugins = LocalBackend::new("plugins");
@@ -52,11 +53,11 @@ pub struct Backends {
     /// The backends that are no longer registered and may still run calls.
     retired: Mutex<Vec<Weak<Registered>>>,
     /// Notifies of changes in the set of registered or enabled backends.
-    pub(super) changes: Changes,
-    pub(super) pending: PendingLists,
-    pub(super) timeout: Duration,
-    pub(super) grace: Duration,
-    pub(super) lock: Option<Vec<Tool>>,
+    pub(crate) changes: Changes,
+    pub(crate) pending: PendingLists,
+    pub(crate) timeout: Duration,
+    pub(crate) grace: Duration,
+    pub(crate) lock: Option<Vec<Tool>>,
 }
 
 /// The default timeout of a request to a backend. It exceeds the timeout of 30 s that backends typically apply
@@ -93,10 +94,10 @@ impl Backends {
 
     /// Restricts the tools of other programs to those in this lock whose contract is unchanged
     /// ([`Tool::contract_hash`]), with the record that the lock contains. Their hints are trusted, because a person has
-    /// reviewed them. Each difference is a diagnostic of [`Collected`](super::Collected) with the tool and the
+    /// reviewed them. Each difference is a diagnostic of [`Collected`](crate::Collected) with the tool and the
     /// locations.
     ///
-    /// The lock is a list of tools that were [offered](super::Collected::offered) before, such as a `Lock` of
+    /// The lock is a list of tools that were [offered](crate::Collected::offered) before, such as a `Lock` of
     /// `toolkit-contract`, which is stored in a file. Of several tools with the same id, the first one counts. Tools of
     /// the host itself ([`BackendKind::Local`]) need no lock.
     ///
@@ -106,10 +107,11 @@ impl Backends {
     /// else:
     ///
     /// ```
-    /// use toolkit::backend::{Backend, BackendCall, BackendResponse, Backends, OfferedTools};
+    /// use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools};
     /// use toolkit::call::BoxFuture;
     /// use toolkit::tool::{BackendKind, ToolBackend};
     /// use toolkit::{Catalog, Tool, ToolError};
+    /// use toolkit_backends::Backends;
     ///
     /// struct Provider(Vec<&'static str>);
     ///
@@ -192,7 +194,7 @@ impl Backends {
     /// # Examples
     ///
     /// ```
-    /// use toolkit::backend::{Backends, LocalBackend};
+    /// use toolkit_backends::{Backends, LocalBackend};
     ///
     /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
     /// let backends = Backends::new();
@@ -243,8 +245,8 @@ impl Backends {
     /// # Examples
     ///
     /// ```
-    /// use toolkit::backend::{Backends, LocalBackend};
     /// use toolkit::Catalog;
+    /// use toolkit_backends::{Backends, LocalBackend};
     ///
     /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
     /// let backends = Backends::new();
@@ -389,7 +391,7 @@ impl Backends {
         std::iter::zip(backends.iter().cloned(), answers).collect()
     }
 
-    pub(super) fn read(&self) -> RwLockReadGuard<'_, Vec<Arc<Registered>>> {
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, Vec<Arc<Registered>>> {
         self.registered.read().unwrap_or_else(PoisonError::into_inner)
     }
 
