@@ -10,7 +10,7 @@ use super::Metadata;
 use toolkit_schema::Schema;
 use toolkit_schema::equality::write_canonical;
 
-/// The SHA-256 of a tool's contract; see [`Tool::contract_hash`].
+/// The SHA-256 of a tool's contract; see [`Tool::contract_hash`](crate::Tool::contract_hash).
 ///
 /// `Display` prints 64 lowercase hexadecimal digits.
 ///
