@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use scraper::{ElementRef, Html, Selector};
 
-const CRATES: [&str; 15] = [
+const CRATES: [&str; 16] = [
     "toolkit",
     "toolkit_backends",
     "toolkit_cli",
