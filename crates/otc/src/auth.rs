@@ -1,7 +1,6 @@
 //! Authentication of clients.
 
 mod jwt;
-mod key;
 
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -11,7 +10,7 @@ use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use toolkit::call::SecretString;
 
-use self::key::{JwtKey, mac};
+use self::jwt::{JwtKey, mac};
 use crate::wire::API_KEY;
 
 /// The authentication between a client and a server. Both sides are configured with the same value.

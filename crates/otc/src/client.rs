@@ -1,6 +1,5 @@
 //! The client.
 
-mod call_id;
 mod events;
 mod http;
 mod request;
@@ -35,9 +34,9 @@ use toolkit::{Manifest, Tool};
 /// ```
 pub use toolkit_http::PemError;
 
-pub use self::call_id::CallId;
 pub use self::http::UrlError;
 use self::http::{Endpoint, FullResponse, Loss};
+pub use self::request::CallId;
 use crate::wire::EVENT_STREAM;
 use crate::{Auth, Definition};
 

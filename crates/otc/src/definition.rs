@@ -4,12 +4,11 @@ mod read;
 mod schema;
 mod write;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 pub use self::read::DefinitionError;
 pub use self::write::Naming;
-use crate::absent::or_default;
 use crate::id::OtcId;
 
 /// A tool definition of Open Tool Calling (`ToolDefinition`).
@@ -146,4 +145,11 @@ impl From<Requirements> for toolkit::tool::Requirements {
         requirements.user_id = required.user_id;
         requirements
     }
+}
+
+/// Deserializes a field, with its default value for `null`, which some programs write for an absent one.
+pub(crate) fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }

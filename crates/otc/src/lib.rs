@@ -65,16 +65,15 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `definition`, `id`, `absent` | a tool in the format, written and read |
+//! | `definition`, `id` | a tool in the format, written and read |
 //! | `published` | a catalog as it is listed |
-//! | `wire`, `trace`, `auth` | the messages, the trace of a request, the authentication of a caller |
+//! | `wire`, `auth` | the messages, and the authentication of a caller |
 //! | `server` | `shared` is the state of all requests, `dedup` runs each call id once |
 //! | `client` | a backend that calls the tools of a server |
 #![forbid(unsafe_code)]
 // With one feature only, some shared items are not used.
 #![cfg_attr(not(all(feature = "client", feature = "server")), allow(dead_code))]
 
-mod absent;
 #[cfg(feature = "http")]
 mod auth;
 #[cfg(feature = "client")]
@@ -84,8 +83,6 @@ mod id;
 mod published;
 #[cfg(feature = "server")]
 mod server;
-#[cfg(feature = "http")]
-mod trace;
 mod wire;
 
 #[cfg(feature = "http")]
@@ -98,7 +95,7 @@ pub use self::published::Published;
 #[cfg(feature = "server")]
 pub use self::server::{Limits, Readiness, Server};
 #[cfg(feature = "http")]
-pub use self::trace::TraceId;
+pub use self::wire::TraceId;
 /// The networks of proxies in front of a server, and the error of a text that is none.
 #[cfg(feature = "server")]
 pub use toolkit_http::{NetworkError, TrustedProxies};

@@ -3,32 +3,34 @@
 mod call;
 mod dedup;
 mod events;
-mod guard;
 mod limits;
-mod listen;
-mod readiness;
 mod rejection;
 mod reply;
 mod shared;
 
+use std::convert::Infallible;
 use std::fmt;
+use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Router;
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
-use axum::middleware::from_fn_with_state;
+use axum::http::header::{CONNECTION, CONTENT_TYPE, HeaderValue};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use tokio::net::TcpListener;
 use toolkit::Dispatcher;
-use toolkit_http::{BodyReader, CallLimiter, HostGuard, ToolPool};
+use toolkit_http::{BodyReader, CallLimiter, Connection, HostGuard, ToolPool};
+use tower_service::Service;
 
 use self::dedup::Dedup;
+use self::limits::CANCEL_TIMEOUT;
 pub use self::limits::Limits;
-pub use self::readiness::Readiness;
 use self::rejection::Rejection;
+pub use self::shared::Readiness;
 use self::shared::Shared;
 use crate::{Auth, Naming, Published};
 
@@ -182,8 +184,8 @@ impl Server {
         let router = Router::new()
             .route("/tools", get(list))
             .route("/tools/call", post(call::call))
-            .route_layer(from_fn_with_state(Arc::clone(&shared), guard::authenticated))
-            .route_layer(from_fn_with_state(Arc::clone(&shared), guard::of_this_host))
+            .route_layer(from_fn_with_state(Arc::clone(&shared), authenticated))
+            .route_layer(from_fn_with_state(Arc::clone(&shared), of_this_host))
             // Health checks of balancers may have no `Host`.
             .route("/health", get(health))
             .fallback(|| async { Rejection::new(StatusCode::NOT_FOUND, "not found; the tools are at `/tools`") })
@@ -192,6 +194,73 @@ impl Server {
             })
             .with_state(Arc::clone(&shared));
         (shared, router)
+    }
+
+    /// Serves connections until `shutdown` completes, then shuts down gracefully: fails health checks, rejects new calls
+    /// after [`Limits::drain_delay`](Limits::drain_delay), and cancels running ones after
+    /// [`Limits::shutdown_timeout`](Limits::shutdown_timeout).
+    ///
+    /// Dropping the future closes all connections at once.
+    pub async fn serve(self, listener: TcpListener, shutdown: impl Future<Output = ()>) {
+        let (shared, router) = self.shared();
+        let limits = shared.limits.http();
+        let readiness = shared.readiness.clone();
+        let (draining, drain_delay) = (Arc::clone(&shared), shared.limits.drain_delay);
+        let shutdown = async {
+            shutdown.await;
+            draining.is_draining.store(true, Ordering::Relaxed);
+            tokio::time::sleep(drain_delay).await;
+            readiness.set(false);
+        };
+        let draining = Arc::clone(&shared);
+        let answer = move |request: Request<hyper::body::Incoming>| {
+            let (mut router, draining) = (router.clone(), Arc::clone(&draining));
+            async move {
+                // An axum router is always ready.
+                let answered: Result<Response, Infallible> = router.call(request.map(axum::body::Body::new)).await;
+                let mut response = answered.unwrap_or_else(|never| match never {});
+                // The next request of the client goes elsewhere, before the connection ends.
+                if draining.is_draining.load(Ordering::Relaxed) {
+                    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+                }
+                response
+            }
+        };
+        toolkit_http::serve(listener, limits, answer, shutdown, std::future::pending()).await;
+        // Waits for canceled calls.
+        let idle = async {
+            while shared.calls.n_running() > 0 {
+                tokio::time::sleep(CANCEL_TIMEOUT / 20).await;
+            }
+        };
+        let _ = tokio::time::timeout(CANCEL_TIMEOUT, idle).await;
+    }
+}
+
+/// Rejects requests without valid credentials.
+async fn authenticated(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+    if let Err(reason) = shared.auth.check(request.headers()) {
+        let message = format!("unauthorized: {reason}");
+        return Rejection::new(StatusCode::UNAUTHORIZED, message).into_response();
+    }
+    // The reserve is for health checks and authenticated clients.
+    if shared.auth.is_none() && request.extensions().get().is_some_and(Connection::is_reserved) {
+        return Rejection::busy("the connection limit is reached; try again later").into_response();
+    }
+    next.run(request).await
+}
+
+/// Rejects requests for other hosts, and of web pages of other origins.
+async fn of_this_host(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+    match shared.guard.check(request.uri(), request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(rejection) => {
+            let message = match rejection {
+                toolkit_http::Rejection::Host => format!("{rejection}; the operator of the server can add it"),
+                _ => rejection.to_string(),
+            };
+            Rejection::new(StatusCode::FORBIDDEN, message).into_response()
+        }
     }
 }
 

@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Number;
 use serde_json::value::RawValue;
 
-use crate::absent::or_default;
-use crate::definition::{Authorization, Requirements, Secret};
+use crate::definition::{Authorization, Requirements, Secret, or_default};
 
 /// The value of `$schema` in messages.
 pub(crate) const SCHEMA: &str = "urn:oxp:1.0";
@@ -17,6 +16,22 @@ pub(crate) const OLD_SCHEMA: &str = "otc://1.0";
 pub(crate) const API_KEY: &str = "oxp-api-key";
 /// The media type that a client accepts for progress and partial results.
 pub(crate) const EVENT_STREAM: &str = "text/event-stream";
+
+/// A correlation id of a call across programs. The client sends the one in the [`Context`](toolkit::Context) of a call,
+/// and the server adds the one it has received to the context of the tool.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::Context;
+/// use toolkit_otc::TraceId;
+///
+/// let context = Context::new().with(TraceId("request-17".to_owned()));
+/// assert_eq!(context.get::<TraceId>().unwrap().0, "request-17");
+/// ```
+#[cfg(feature = "http")]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TraceId(pub String);
 
 /// The body of `POST /tools/call`.
 #[derive(Serialize, Deserialize)]

@@ -5,11 +5,12 @@
 mod claims;
 
 use data_encoding::BASE64URL_NOPAD;
-use hmac::Mac;
+use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
+use sha2::Sha256;
+use toolkit::call::SecretString;
 
 use self::claims::Object;
-use super::key::{JwtKey, mac};
 
 /// The minimum length of a secret, in bytes: the size of the hash (RFC 7518, 3.2).
 pub(super) const MIN_SECRET: usize = 32;
@@ -19,6 +20,21 @@ const MAX_LIFE: u64 = 15 * 60;
 const LIFE: u64 = 5 * 60;
 /// The tolerated clock skew, in seconds.
 const LEEWAY: u64 = 30;
+
+/// The secret and the expected claims of tokens.
+#[derive(Clone)]
+pub(super) struct JwtKey {
+    pub(super) secret: SecretString,
+    pub(super) audience: Option<String>,
+    pub(super) issuer: Option<String>,
+}
+
+/// Computes a message authentication code (HMAC with SHA-256).
+pub(super) fn mac(key: &[u8], text: &[u8]) -> Hmac<Sha256> {
+    let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(key).expect("a key of any length will do");
+    mac.update(text);
+    mac
+}
 
 /// Creates a token that is valid from `now` on.
 pub(super) fn signed(key: &JwtKey, now: u64) -> String {

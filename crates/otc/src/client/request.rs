@@ -1,4 +1,4 @@
-//! Requests that call a tool.
+//! Requests that call a tool, and their ids.
 
 use serde_json::value::RawValue;
 use toolkit::ToolError;
@@ -6,9 +6,23 @@ use toolkit::backend::BackendCall;
 use toolkit::call::ErrorKind;
 use uuid::Uuid;
 
-use super::call_id::CallId;
 use crate::TraceId;
 use crate::wire::{CallContext, CallMessage, CallRequest, SCHEMA, SecretValue, Token};
+
+/// The `call_id` of a call. Add it to the [`Context`](toolkit::Context) to repeat a call that must run only once. By
+/// default, each call has a random one.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::Context;
+/// use toolkit_otc::CallId;
+///
+/// let context = Context::new().with(CallId("order-17".to_owned()));
+/// assert!(context.get::<CallId>().is_some());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CallId(pub String);
 
 /// Writes the body of a call.
 ///

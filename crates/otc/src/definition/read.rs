@@ -9,8 +9,7 @@ use toolkit::catalog::Diagnostics;
 use toolkit::tool::ToolBuilder;
 
 use super::schema::reference_in;
-use super::{AS_READ, Definition, Input, MAX_NAME_LEN, Naming, Requirements, is_definition_name};
-use crate::absent::or_default;
+use super::{AS_READ, Definition, Input, MAX_NAME_LEN, Naming, Requirements, is_definition_name, or_default};
 use crate::id::{OtcId, release};
 
 /// The fields of a definition before validation.

@@ -1,7 +1,7 @@
-//! The state of a server.
+//! The state of a server, and its readiness.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use toolkit::Dispatcher;
@@ -9,7 +9,6 @@ use toolkit_http::{BodyReader, CallLimiter, HostGuard, ToolPool};
 
 use super::dedup::Dedup;
 use super::limits::Limits;
-use super::readiness::Readiness;
 use crate::{Auth, Published};
 
 /// The state that all requests share.
@@ -28,4 +27,40 @@ pub(super) struct Shared {
     pub(super) bodies: BodyReader,
     pub(super) guard: HostGuard,
     pub(super) dedup: Arc<Dedup>,
+}
+
+/// The readiness of a server. A server is ready until shutdown is requested, unless the host changes it, for example
+/// while a database is not available. Clones share the flag.
+///
+/// # Examples
+///
+/// ```
+/// # use toolkit::{Catalog, Dispatcher};
+/// # use toolkit_otc::Server;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = Server::new(Dispatcher::new(Catalog::new([])?)?);
+/// let readiness = server.readiness();
+/// assert!(readiness.is_ready());
+/// readiness.set(false);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Readiness(Arc<AtomicBool>);
+
+impl Readiness {
+    pub(super) fn new() -> Self {
+        Self(Arc::new(AtomicBool::new(true)))
+    }
+
+    /// Sets the readiness. While a server is not ready, it responds to `GET /health` and to calls with 503.
+    pub fn set(&self, is_ready: bool) {
+        self.0.store(is_ready, Ordering::Release);
+    }
+
+    /// Returns true if the server is ready.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
 }
