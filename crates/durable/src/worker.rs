@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `run`, `lane`, `attempt` | a chain as a workflow of the engine, one step with its entries, one call of its tool |
 //! | `asking` | answers to the questions of a tool |
-//! | `steps`, `settings`, `shared` | what runs, and what all runs share |
+//! | `shared` | the settings, the runs and the steps of this worker |
 //! | `lease`, `owned` | shows that the worker lives, and recovers the runs of dead ones; ends runs that were cancelled or taken over |
 
 mod asking;
@@ -13,9 +13,7 @@ mod lane;
 mod lease;
 mod owned;
 mod run;
-mod settings;
 mod shared;
-mod steps;
 
 use std::fmt;
 use std::future::Future;
@@ -28,8 +26,7 @@ use toolkit::{Context, Dispatcher};
 use toolkit_http::ShutdownSignals;
 
 use self::lease::Lease;
-use self::settings::{ContextOf, Settings};
-use self::shared::Shared;
+use self::shared::{ContextOf, Settings, Shared};
 use crate::connect::{Connect, POLL};
 use crate::error::DurableError;
 use crate::layout::{QUEUE, WORKFLOW};

@@ -3,9 +3,9 @@
 //! | module | part |
 //! |---|---|
 //! | `link`, `inbox` | the connection, and one inbox for all replies |
-//! | `fleet`, `member`, `membership` | the known workers, and how they come and go |
+//! | `fleet`, `membership` | the known workers, and how they come and go |
 //! | `tools`, `definitions` | the definitions, fetched and listed |
-//! | `call`, `attempt`, `retry` | a call, its attempts with the same `arguments` and `headers`, and the `events` that it passes on |
+//! | `call`, `attempt` | a call, its attempts with the same `arguments`, and the `events` that it passes on |
 
 mod arguments;
 mod attempt;
@@ -13,12 +13,9 @@ mod call;
 mod definitions;
 mod events;
 mod fleet;
-mod headers;
 mod inbox;
 mod link;
-mod member;
 mod membership;
-mod retry;
 mod tools;
 
 use std::fmt;
@@ -30,9 +27,9 @@ use toolkit::backend::{Backend, BackendCall, BackendResponse, BackendState, Back
 use toolkit::call::BoxFuture;
 use toolkit::tool::BackendKind;
 
+pub use self::fleet::Member;
+pub use self::link::RetryPolicy;
 use self::link::{Link, Settings};
-pub use self::member::Member;
-pub use self::retry::RetryPolicy;
 use crate::connect::Connect;
 use crate::subject::{PREFIX, namespace_token};
 

@@ -7,7 +7,8 @@
 //! | `claims`, `record` | calls that run once among all workers, each with a record in a bucket |
 //! | `running`, `running_call` | the calls that run |
 //! | `control`, `supervise` | messages that cancel a call or give it credit; signs of life and timeouts |
-//! | `discovery`, `stats` | answers to requests about the worker |
+//! | `discovery` | answers to requests about the worker |
+//! | `shared` | the limits, the statistics and the connection of the worker |
 
 mod answer;
 mod call;
@@ -15,14 +16,12 @@ mod claims;
 mod control;
 mod discovery;
 mod incoming;
-mod limits;
 mod record;
 mod reply;
 mod request;
 mod running;
 mod running_call;
 mod shared;
-mod stats;
 mod supervise;
 
 use std::fmt;
@@ -37,9 +36,9 @@ use toolkit::Dispatcher;
 use toolkit_http::ShutdownSignals;
 
 use self::incoming::{Arrival, Incoming};
-pub use self::limits::WorkerLimits;
 use self::reply::Reply;
 use self::shared::Shared;
+pub use self::shared::WorkerLimits;
 use crate::connect::Connect;
 use crate::error::NatsError;
 use crate::subject::PREFIX;

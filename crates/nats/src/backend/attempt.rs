@@ -1,21 +1,20 @@
-//! One attempt to call a tool.
+//! One attempt to call a tool: its request with its headers, and its end.
 
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_nats::{Client, Message, Request, RequestError, RequestErrorKind, Subject};
+use async_nats::{Client, HeaderMap, HeaderValue, Message, Request, RequestError, RequestErrorKind, Subject};
 use serde_json::{Map, Value};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Instant, timeout_at};
 use toolkit::ToolError;
 use toolkit::backend::{BackendCall, BackendResponse};
-use toolkit::call::ErrorKind;
+use toolkit::call::{ErrorKind, TraceContext};
 
 use super::arguments::{Arguments, delete};
 use super::events::{self, Event};
-use super::headers;
 use super::inbox::Replies;
 use super::link::Connected;
 use crate::bodies::Reference;
@@ -76,7 +75,7 @@ impl Attempt<'_> {
         let Self { connected, call, .. } = self;
         let mut replies = connected.inbox.open();
         let mut denied = connected.denied.subscribe();
-        let mut headers = headers::of(self);
+        let mut headers = headers(self);
         headers.insert(wire::EVENTS, &*replies.subject);
         // The client hands over the first reply without another task in between.
         let request = Request::new().headers(headers).payload(self.arguments.body.clone()).timeout(None);
@@ -274,4 +273,45 @@ impl Drop for CancelOnDrop {
             runtime.spawn(async move { client.publish(control, CANCEL.into()).await });
         }
     }
+}
+
+/// Returns the headers of an attempt, but for the subject of its events.
+fn headers(attempt: &Attempt<'_>) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    let left = attempt.deadline.saturating_duration_since(Instant::now());
+    let left = wire::millis(left).max(1);
+    headers.insert(wire::CALL, attempt.call_id);
+    headers.insert(wire::DEADLINE, left.to_string());
+    headers.insert(wire::EXPIRES, wire::now().saturating_add(left).to_string());
+    headers.insert(wire::BODIES, &*attempt.connected.body_bucket);
+    if let Some(reference) = attempt.arguments.reference() {
+        headers.insert(wire::BODY, reference.to_string());
+    }
+    if let Some(credentials) = attempt.credentials {
+        headers.insert(wire::CREDENTIALS, credentials);
+    }
+    if attempt.is_claimed {
+        headers.insert(wire::ONCE, wire::SHARED);
+    }
+    let context = attempt.call.context();
+    if attempt.call.is_streamed() {
+        headers.insert(wire::STREAM, "progress,chunks");
+        headers.insert(wire::CREDIT, CREDIT.to_string());
+    } else if context.has_progress_listener() {
+        headers.insert(wire::STREAM, "progress");
+    }
+    if let Some(trace) = context.get::<TraceContext>() {
+        let values = [
+            ("traceparent", Some(&trace.traceparent)),
+            ("tracestate", trace.tracestate.as_ref()),
+            ("baggage", trace.baggage.as_ref()),
+        ];
+        for (name, value) in values {
+            // A value with a line break would be another header.
+            if let Some(value) = value.and_then(|value| value.parse::<HeaderValue>().ok()) {
+                headers.insert(name, value);
+            }
+        }
+    }
+    headers
 }

@@ -9,8 +9,8 @@ use toolkit::{Tool, ToolError};
 
 use super::arguments::Arguments;
 use super::attempt::{Attempt, Ended};
+use super::link::RetryPolicy;
 use super::link::{Link, Settings, offline};
-use super::retry::RetryPolicy;
 use super::tools::read_target;
 use crate::credentials;
 use crate::wire::random_id;

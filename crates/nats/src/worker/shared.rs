@@ -1,22 +1,21 @@
-//! The state that all calls of a worker share.
+//! The state that all calls of a worker share: its limits, its statistics and its connection.
 
 use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_nats::Client;
 use bytes::Bytes;
 use futures_util::StreamExt;
+use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use toolkit::call::ErrorKind;
 use toolkit::{Dispatcher, ToolError};
 use toolkit_http::ToolPool;
 
 use super::claims::Claims;
-use super::limits::WorkerLimits;
 use super::running::Running;
-use super::stats::Stats;
 use crate::bodies::{Bodies, Reference};
 use crate::connect::Connect;
 use crate::error::NatsError;
@@ -139,3 +138,75 @@ const KIB: usize = 1 << 10;
 
 /// The time by which a tool's own timeout may be exceeded before the worker ends the call.
 const SLACK: Duration = Duration::from_millis(100);
+
+/// The limits of a [`Worker`](super::Worker).
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use toolkit_nats::WorkerLimits;
+///
+/// let mut limits = WorkerLimits::default();
+/// limits.max_calls = 16;
+/// limits.shutdown_timeout = Duration::from_secs(60);
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct WorkerLimits {
+    /// The maximum number of concurrent calls. Default: 256.
+    pub max_calls: usize,
+    /// The timeout of a call. A shorter timeout of the tool or of the caller applies too. Default: 5 minutes.
+    pub call_timeout: Duration,
+    /// The time that running calls have to end after a shutdown was requested. Default: 30 s.
+    pub shutdown_timeout: Duration,
+    /// The interval in which a worker reports to the caller that a call still runs. Default: 5 s.
+    pub beat: Duration,
+    /// The maximum size of the arguments from the object store that the worker holds at the same time, in bytes. Further
+    /// calls with such arguments wait. Default: 256 MiB.
+    pub max_body_bytes: usize,
+}
+
+impl Default for WorkerLimits {
+    fn default() -> Self {
+        Self {
+            max_calls: 256,
+            call_timeout: Duration::from_secs(300),
+            shutdown_timeout: Duration::from_secs(30),
+            beat: Duration::from_secs(5),
+            max_body_bytes: 256 << 20,
+        }
+    }
+}
+
+/// The number and duration of calls, for `$SRV.STATS`.
+#[derive(Default)]
+pub(super) struct Stats {
+    n_calls: AtomicU64,
+    n_errors: AtomicU64,
+    nanos: AtomicU64,
+    last_error: Mutex<&'static str>,
+}
+
+impl Stats {
+    pub(super) fn record(&self, took: Duration, error: Option<ErrorKind>) {
+        self.n_calls.fetch_add(1, Ordering::Relaxed);
+        self.nanos.fetch_add(took.as_nanos().try_into().unwrap_or(u64::MAX), Ordering::Relaxed);
+        if let Some(error) = error {
+            self.n_errors.fetch_add(1, Ordering::Relaxed);
+            // The name of the kind contains nothing of the call.
+            *self.last_error.lock().unwrap_or_else(PoisonError::into_inner) = error.name();
+        }
+    }
+
+    /// Adds the statistics to the description of an endpoint.
+    pub(super) fn write(&self, endpoint: &mut Value) {
+        let [n_calls, n_errors, nanos] =
+            [&self.n_calls, &self.n_errors, &self.nanos].map(|count| count.load(Ordering::Relaxed));
+        endpoint["num_requests"] = json!(n_calls);
+        endpoint["num_errors"] = json!(n_errors);
+        endpoint["last_error"] = json!(*self.last_error.lock().unwrap_or_else(PoisonError::into_inner));
+        endpoint["processing_time"] = json!(nanos);
+        endpoint["average_processing_time"] = json!(nanos.checked_div(n_calls).unwrap_or(0));
+    }
+}
