@@ -17,20 +17,16 @@
 mod call;
 pub(crate) mod changes;
 mod counters;
-mod hop;
 mod interface;
 mod normalize;
-mod response;
 mod routed;
 mod routes;
 mod status;
 
 pub use self::call::BackendCall;
 pub(crate) use self::call::Parts;
-pub(crate) use self::hop::without_tool_id;
-pub use self::interface::{Backend, OfferedTools};
-pub(crate) use self::normalize::{Normal, normalize};
-pub use self::response::BackendResponse;
+pub use self::interface::{Backend, BackendResponse, OfferedTools};
+pub(crate) use self::normalize::{Normal, normalize, without_tool_id};
 pub use self::routed::RoutedBackend;
 pub use self::routes::Routes;
 pub(crate) use self::routes::{Route, Selector};

@@ -34,7 +34,6 @@ mod call;
 mod error;
 mod expect;
 mod list;
-mod listed;
 mod params;
 mod result;
 mod revision;

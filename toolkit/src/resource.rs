@@ -29,14 +29,12 @@ mod pattern;
 mod percent;
 mod set;
 mod template;
-mod watch;
 
 pub use self::changes::{ResourceChange, ResourceChanges, WeakResourceChanges};
 pub use self::contents::{ResourceBody, ResourceContents};
 pub use self::directory::DirectoryResources;
-pub use self::interface::Resources;
+pub use self::interface::{ResourceWatch, Resources};
 pub use self::listing::{Resource, ResourceTemplate};
 pub use self::pattern::{UriParams, UriTemplateError};
 pub use self::set::ResourceSet;
 pub use self::template::TemplateResources;
-pub use self::watch::ResourceWatch;

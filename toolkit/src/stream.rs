@@ -37,7 +37,6 @@ mod chunks;
 mod emitter;
 mod event;
 mod queue;
-mod wakers;
 
 use std::fmt;
 use std::future::poll_fn;

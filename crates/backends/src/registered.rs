@@ -1,4 +1,4 @@
-//! A registered backend: its settings, and the tools that it offered last.
+//! A registered backend: its settings, the tools that it offered last, and what operators learn about it.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,10 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use toolkit::ToolError;
-use toolkit::backend::{Backend, BackendState, OfferedTools, RoutedBackend};
-use toolkit::tool::{NameError, Namespace};
-
-use crate::report::BackendReport;
+use toolkit::backend::{Backend, BackendCalls, BackendState, BackendStatus, OfferedTools, RoutedBackend};
+use toolkit::tool::{BackendKind, NameError, Namespace};
 
 /// A registered backend.
 pub(crate) struct Registered {
@@ -145,4 +143,32 @@ impl fmt::Debug for Registered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.routed.fmt(f)
     }
+}
+
+/// A backend and what is known about it; see [`Backends::report`](crate::Backends::report).
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::backend::BackendState;
+/// use toolkit_backends::{Backends, LocalBackend};
+///
+/// let backends = Backends::new();
+/// backends.register(LocalBackend::new("plugins"))?;
+/// let report = &backends.report()[0];
+/// assert_eq!((&*report.name, report.status.state), ("plugins", BackendState::Ready));
+/// assert_eq!(report.calls.n_ended, 0);
+/// # Ok::<(), toolkit_backends::RegisterError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BackendReport {
+    /// The name of the backend.
+    pub name: String,
+    /// The kind of the backend.
+    pub kind: BackendKind,
+    /// The state of its connection.
+    pub status: BackendStatus,
+    /// The counts of its calls.
+    pub calls: BackendCalls,
 }

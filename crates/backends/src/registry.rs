@@ -11,8 +11,8 @@ use toolkit::tool::{BackendKind, Tool};
 use crate::ask::{join_all, request};
 use crate::error::{BackendError, RegisterError};
 use crate::pending::PendingLists;
+use crate::registered::BackendReport;
 use crate::registered::Registered;
-use crate::report::BackendReport;
 use crate::retired::RetiredBackend;
 use crate::review::sorted;
 

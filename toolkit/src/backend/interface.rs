@@ -1,7 +1,8 @@
-//! The trait that backends implement.
+//! The trait that backends implement, and the result of a call.
+
+use serde_json::{Map, Value};
 
 use super::call::BackendCall;
-use super::response::BackendResponse;
 use super::status::{BackendState, BackendStatus};
 use crate::call::{BoxFuture, ToolError};
 use crate::catalog::Diagnostic;
@@ -202,5 +203,46 @@ impl OfferedTools {
     pub fn with_diagnostics(mut self, diagnostics: impl IntoIterator<Item = Diagnostic>) -> Self {
         self.diagnostics.extend(diagnostics);
         self
+    }
+}
+
+/// The result of a backend, in the form that the backend has.
+///
+/// A backend returns the form that it has received, and the dispatcher validates it against the output schema.
+///
+/// # Examples
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::backend::BackendResponse;
+///
+/// /// Reads the reply of a server without parsing it.
+/// fn answer(status: u16, body: Vec<u8>) -> BackendResponse {
+///     match status {
+///         204 => BackendResponse::Nothing,
+///         _ => BackendResponse::Json(body),
+///     }
+/// }
+///
+/// assert!(matches!(answer(204, vec![]), BackendResponse::Nothing));
+/// assert!(matches!(answer(200, b"[1,2]".to_vec()), BackendResponse::Json(_)));
+/// assert!(matches!(BackendResponse::from(json!([1, 2])), BackendResponse::Value(_)));
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum BackendResponse {
+    /// A structured result.
+    Value(Value),
+    /// A structured result as JSON text.
+    Json(Vec<u8>),
+    /// A result of an MCP server (`CallToolResult`), unchanged.
+    Mcp(Map<String, Value>),
+    /// No result, for a tool without an output schema.
+    Nothing,
+}
+
+impl From<Value> for BackendResponse {
+    fn from(value: Value) -> Self {
+        BackendResponse::Value(value)
     }
 }

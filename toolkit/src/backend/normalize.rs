@@ -1,10 +1,15 @@
-//! Conversion of a backend's answer into a structured result and content.
+//! Conversion of a backend's answer into a structured result and content, and of an error that passed through several
+//! programs.
+
+use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
 use super::BackendResponse;
 use crate::call::{Content, ErrorKind, ToolError};
-use crate::mcp::read_error;
+use crate::catalog::Naming;
+use crate::mcp::{ERROR_KEY, read_error};
+use crate::tool::ToolId;
 use toolkit_schema::is_too_deep;
 
 /// An answer in normal form.
@@ -82,4 +87,36 @@ fn text_of(content: &[Content]) -> Option<Value> {
 
 fn unreadable(reason: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> ToolError {
     ToolError::new(ErrorKind::InvalidResponse, "the backend returned a malformed result").caused_by(reason)
+}
+
+/// Removes the id of the called tool from the start of an error. Each program prefixes its errors with the id under
+/// which it lists the tool, so the prefixes would accumulate. The result of a server of another kind stays as it is.
+pub(crate) fn without_tool_id(error: ToolError, called: &str) -> ToolError {
+    let meta = error.mcp_result().and_then(|result| result.get("_meta"));
+    let error = match meta.is_some_and(|meta| meta.get(ERROR_KEY).is_some()) {
+        true => error.with_first_text(|text| without_prefix(text, called)),
+        false => error,
+    };
+    error.with_message(|message| without_prefix(message, called))
+}
+
+fn without_prefix<'m>(message: &'m str, called: &str) -> &'m str {
+    let mut rest = message;
+    while let Some((first, after)) = rest.split_once(": ")
+        && names(first, called)
+    {
+        rest = after;
+    }
+    rest
+}
+
+/// Returns true if a text is the id of the tool whose wire name is `called`.
+fn names(text: &str, called: &str) -> bool {
+    let is_id = !text.contains(char::is_whitespace) && text.len() <= 512;
+    let id = is_id.then(|| text.parse::<ToolId>().ok()).flatten();
+    let called: Cow<'_, str> = match called.contains('.') {
+        true => called.replace('.', "_").into(),
+        false => called.into(),
+    };
+    id.is_some_and(|id| [Naming::Name, Naming::NamespaceName].iter().any(|naming| naming.wire_name(&id) == called))
 }

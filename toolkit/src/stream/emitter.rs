@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
 
-use super::wakers::Wakers;
+use super::queue::Wakers;
 use crate::call::BoxFuture;
 use crate::call::{ErrorKind, ToolError};
 

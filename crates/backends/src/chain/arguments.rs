@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 use toolkit::tool::Tool;
 use toolkit_schema::is_too_deep;
+use toolkit_schema::pointer::{tokens, unescaped};
 use toolkit_schema::{Schema, Violation};
 
 use super::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, StepLocation};
 use super::plan::{Previous, Wiring};
-use super::pointer::{first_token, unescaped};
 use super::step::{PREVIOUS, Step};
 
 /// Reports the arguments of the step that `tool` would reject, whatever the earlier steps return.
@@ -46,9 +46,9 @@ pub(super) fn check(
     // A placeholder makes each open argument present. Violations of its value are ignored.
     known.extend(open.iter().map(|&argument| (argument.to_owned(), Value::Null)));
     for violation in violations(schema, known, &open) {
-        let argument = first_token(&violation.pointer);
+        let argument = tokens(&violation.pointer).next();
         let pointer = match argument {
-            Some(argument) if step.references().contains_key(&argument) => format!("/from{}", violation.pointer),
+            Some(argument) if step.references().contains_key(&*argument) => format!("/from{}", violation.pointer),
             Some(argument) if argument == PREVIOUS && step.uses_previous() => "/usePrevious".to_owned(),
             _ => format!("/args{}", violation.pointer),
         };
@@ -60,7 +60,7 @@ pub(super) fn check(
 
 /// Returns the violations of `schema`. A `null` for an optional argument counts as absent.
 fn violations(schema: &Schema, known: Map<String, Value>, open: &BTreeSet<&str>) -> Vec<Violation> {
-    let is_open = |violation: &Violation| first_token(&violation.pointer).is_some_and(|at| open.contains(&*at));
+    let is_open = |violation: &Violation| tokens(&violation.pointer).next().is_some_and(|at| open.contains(&*at));
     let found = |value: &Value| {
         let mut found = schema.validate(value).err().map(|violations| violations.into_vec()).unwrap_or_default();
         found.retain(|violation| !is_open(violation) || violation.keyword == "additionalProperties");
@@ -110,5 +110,5 @@ fn remove_null(value: &mut Value, pointer: &str) -> bool {
     }
     let Some((parent, key)) = pointer.rsplit_once('/') else { return false };
     let parent = value.pointer_mut(parent).and_then(Value::as_object_mut);
-    parent.is_some_and(|object| object.remove(&unescaped(key)).is_some())
+    parent.is_some_and(|object| object.remove(&*unescaped(key)).is_some())
 }

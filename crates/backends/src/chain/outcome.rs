@@ -7,8 +7,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use toolkit::call::{RunResult, ToolError};
 
-use super::record::Recorded;
-
 /// The outcome of a chain: every step that was started, and the error that stopped the chain.
 ///
 /// ```standalone_crate
@@ -156,5 +154,28 @@ impl fmt::Debug for StepResult {
             .field("result", &self.result)
             .field("duration", &self.duration)
             .finish()
+    }
+}
+
+/// The serialized form of an outcome.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Recorded {
+    steps: Vec<StepResult>,
+    failed: Option<usize>,
+    cancelled: Option<ToolError>,
+}
+
+impl TryFrom<Recorded> for ChainOutcome {
+    type Error = &'static str;
+
+    fn try_from(recorded: Recorded) -> Result<Self, Self::Error> {
+        let Recorded { steps, failed, cancelled } = recorded;
+        match failed {
+            Some(failed) if steps.get(failed).is_none_or(|step| step.result.is_ok()) => {
+                Err("the step that failed is not one of the steps with an error")
+            }
+            _ => Ok(Self { steps, failed, cancelled }),
+        }
     }
 }

@@ -7,7 +7,6 @@ use toolkit_schema::suggest::suggest;
 
 use super::definition::{Chain, Order};
 use super::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, MAX_DIAGNOSTICS, StepLocation, shown};
-use super::pointer::is_pointer;
 use super::step::{PREVIOUS, Step};
 
 /// The maximum number of steps of a chain.
@@ -187,4 +186,10 @@ fn wire<'c>(
         }
     }
     wiring
+}
+
+/// Returns true if `text` is a JSON Pointer (RFC 6901, section 3).
+fn is_pointer(text: &str) -> bool {
+    let escapes = text.split('~').skip(1);
+    (text.is_empty() || text.starts_with('/')) && escapes.into_iter().all(|rest| rest.starts_with(['0', '1']))
 }

@@ -1,10 +1,11 @@
 //! Reachability of a location in the values of a schema, and its possible types.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
+use toolkit_schema::pointer::tokens;
 use toolkit_schema::types::Types;
 use toolkit_schema::walk;
-
-use super::pointer::unescaped;
 
 /// The knowledge about a location in a value.
 pub(super) enum Reach {
@@ -32,7 +33,7 @@ impl Reach {
 /// `is_complete` is true if the schema lists every property that a value can have, as a schema derived from a type
 /// does.
 pub(super) fn reach(document: &Value, pointer: &str, is_complete: bool) -> Reach {
-    let tokens: Vec<String> = pointer.split('/').skip(1).map(unescaped).collect();
+    let tokens: Vec<String> = tokens(pointer).map(Cow::into_owned).collect();
     Walk { document, is_complete, fuel: 1000 }.reach(document, &tokens)
 }
 

@@ -2,7 +2,6 @@
 
 mod batch;
 mod ended;
-mod load;
 mod threads;
 
 use std::fmt;

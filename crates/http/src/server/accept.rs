@@ -1,8 +1,10 @@
-//! The accept loop and its graceful shutdown.
+//! The bound address, the accept loop and its graceful shutdown.
 
 use std::convert::Infallible;
 use std::error::Error;
 use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use http::{Request, Response};
@@ -12,7 +14,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinSet;
 
 use super::connection::Connection;
@@ -153,4 +155,47 @@ pub async fn serve_connections<A, F, B>(
         () = abort => {}
     }
     open.shutdown().await;
+}
+
+/// The length of the queue of connections that wait to be accepted. The 128 of the standard library are too few for a
+/// burst of clients.
+const BACKLOG: u32 = 4096;
+
+/// Binds the first of these addresses that is available.
+///
+/// # Errors
+///
+/// Returns the error of the last address if none is available.
+///
+/// # Examples
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// // `localhost` has two addresses, and the machine may lack IPv6.
+/// let addresses = ["[::1]:0".parse().unwrap(), "127.0.0.1:0".parse().unwrap()];
+/// let listener = toolkit_http::bind(&addresses)?;
+/// assert!(listener.local_addr()?.ip().is_loopback());
+/// # Ok(())
+/// # }
+/// ```
+pub fn bind(addresses: &[SocketAddr]) -> io::Result<TcpListener> {
+    let mut outcome = Err(io::Error::new(io::ErrorKind::InvalidInput, "the host name has no address"));
+    for address in addresses {
+        outcome = bind_one(*address);
+        if outcome.is_ok() {
+            break;
+        }
+    }
+    outcome
+}
+
+fn bind_one(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // Allows a restart while old connections are in TIME_WAIT. On Windows the option lets two processes share an
+    // address.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }

@@ -1,15 +1,15 @@
-//! The threads of a pool and their queue.
+//! The threads of a pool, their queue, and their load: the number of threads that use a core.
 
 use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 
 use super::ended::{DeferredWakers, defer_wakeups, wake};
-use super::load::{ThreadStat, n_cores, n_running};
 
 pub(super) type Runnable = async_task::Runnable<Origin>;
 
@@ -301,4 +301,32 @@ fn run(runnable: Runnable) -> Handle {
     let _ = catch_unwind(AssertUnwindSafe(|| runnable.run()));
     drop(on_runtime);
     runtime
+}
+
+/// The file `/proc/PID/task/TID/stat`, which holds the state of a thread on Linux.
+struct ThreadStat(PathBuf);
+
+impl ThreadStat {
+    /// Returns the file of the current thread, or `None` where the system has no such file. Such threads count as
+    /// waiting.
+    fn of_this_thread() -> Option<Self> {
+        let thread = std::fs::read_link("/proc/thread-self").ok()?;
+        Some(Self(PathBuf::from("/proc").join(thread).join("stat")))
+    }
+
+    fn is_running(&self) -> bool {
+        // The format is `TID (name) STATE …`. A name never contains `") "`, since this crate sets it.
+        let stat = std::fs::read_to_string(&self.0).unwrap_or_default();
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('R'))
+    }
+}
+
+/// Counts the threads that are runnable, at most the number of cores.
+fn n_running(stats: &[Arc<ThreadStat>]) -> usize {
+    stats.iter().filter(|stat| stat.is_running()).take(n_cores()).count()
+}
+
+fn n_cores() -> usize {
+    static N_CORES: OnceLock<usize> = OnceLock::new();
+    *N_CORES.get_or_init(|| std::thread::available_parallelism().map_or(2, usize::from))
 }
