@@ -19,6 +19,13 @@
 //! # })?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! | module | part |
+//! |---|---|
+//! | `interface` | the trait of providers |
+//! | `listing`, `contents`, `changes` | what a provider lists, returns and reports |
+//! | `set`, `template`, `directory` | providers |
+//! | `pattern`, `percent` | templates of URIs, and the encoding of their parameters |
 
 mod changes;
 mod contents;

@@ -32,6 +32,12 @@
 //!
 //! The tool runs only while the stream is polled, and at most a few items ahead: a slow consumer slows the tool down,
 //! and dropping the stream cancels the call. A newer progress report replaces one that is not consumed yet.
+//!
+//! | module | part |
+//! |---|---|
+//! | `event` | the events |
+//! | `queue` | the queue between the code of a call and the consumer |
+//! | `chunks`, `emitter` | the return type of a streaming tool, and the side that sends items |
 
 mod chunks;
 mod emitter;

@@ -43,6 +43,14 @@
 //! The steps of a list run one after another. `{"parallel": true, "steps": […]}` runs each step as soon as the steps
 //! that it refers to have succeeded; the fields have the same meaning. A step can refer to earlier steps only, so that
 //! references cannot be circular and the steps can always run in the order of the list.
+//!
+//! | module | part |
+//! |---|---|
+//! | `definition`, `step`, `json` | a chain as data, and its JSON |
+//! | `plan`, `check`, `arguments`, `reach` | orders the steps by their references, and compares the schemas |
+//! | `prepared`, `run`, `execute`, `runner` | runs the steps, each by a runner |
+//! | `memory`, `outcome` | the bounds of what a run keeps, and its outcome |
+//! | `typed` | a chain that rustc checks |
 
 mod arguments;
 mod check;

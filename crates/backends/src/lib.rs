@@ -44,6 +44,16 @@
 //! | [`chain`] | several calls as data, in which the result of one is an argument of another |
 //!
 //! Without the default feature `async`, requests to backends have no timeout.
+//!
+//! # Source
+//!
+//! | module | part |
+//! |---|---|
+//! | `registry`, `registered`, `retired` | the registered backends, one of them, and one that is no longer registered |
+//! | `collect`, `pending`, `ask` | lists their tools, also those of slow ones |
+//! | `merge`, `review` | one catalog of all tools, and the decision which tools and hints are accepted |
+//! | `resources` | the resources of all backends |
+//! | `local` | a backend whose tools are closures |
 #![forbid(unsafe_code)]
 
 pub mod chain;
