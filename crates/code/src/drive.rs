@@ -83,7 +83,7 @@ impl Run<'_> {
             Err(_) => {
                 let running = trace.running();
                 let waits = if running.is_empty() { String::new() } else { format!("; it waits for {running}") };
-                failed(FailureKind::Time, &format!("the run exceeds its time of {:?}{waits}", self.limits.time))
+                failed(FailureKind::Time, &format!("the run exceeded its time limit of {:?}{waits}", self.limits.time))
             }
         }
     }
@@ -186,7 +186,7 @@ impl Clock {
             }
             Ok(Err(error)) => Err(Failure::new(FailureKind::Violation, error.to_string())),
             Err(_) => {
-                let message = "the program exceeds its time without ending; it computes too much between two calls";
+                let message = "the program exceeded its time limit; it computed too long between two calls";
                 Err(Failure::new(FailureKind::Time, message))
             }
         }

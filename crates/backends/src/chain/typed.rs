@@ -145,8 +145,8 @@ pub trait Link: Sync {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "the output `{Self}` is not the input `{I}` of the next tool",
-    label = "takes `{I}`, and is given `{Self}`",
-    note = "an output goes in as it is, or by `Into`; where it must be rearranged, use `then_map`"
+    label = "expected a tool that takes `{Self}`, found one that takes `{I}`",
+    note = "the output is passed unchanged, or converted by `Into`; otherwise convert it with `then_map`"
 )]
 pub trait Feeds<I> {
     /// Converts the output into an input.

@@ -171,7 +171,7 @@ impl Host {
     fn request(&self, ctx: &Ctx<'_>, request: Request, size: usize, stack: String) -> Result<u32, Error> {
         self.fuel.work(size);
         if self.waiting_bytes.get() + size > self.message_bytes.saturating_mul(MAX_WAITING) {
-            let message = "the calls without an answer are too large: await some of them before the next ones";
+            let message = "the pending calls are too large: await some of them before you make more";
             return Err(Exception::throw_range(ctx, message));
         }
         self.waiting_bytes.set(self.waiting_bytes.get() + size);
