@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use toolkit::call::ErrorKind;
 use toolkit::dispatch::{BoxFuture, Call, sleep};
-use toolkit::{RunResult, Tool, ToolError};
+use toolkit::{RunResult, ToolError};
 use tower::retry::budget::{Budget, TpsBudget};
 
 use crate::cancel::unless_cancelled;
@@ -128,7 +128,7 @@ impl Default for Retry {
 
 impl Middleware for Retry {
     async fn around(&self, call: Call, inner: impl Inner) -> Result<RunResult, ToolError> {
-        if call.is_streamed() || !is_idempotent(call.tool()) {
+        if call.is_streamed() || !call.tool().annotations().may_repeat() {
             return inner.run(call).await;
         }
         let mut n_attempts = 1;
@@ -154,11 +154,6 @@ impl Middleware for Retry {
 }
 
 layer!(Retry);
-
-fn is_idempotent(tool: &Tool) -> bool {
-    let hints = tool.annotations();
-    hints.read_only == Some(true) || hints.idempotent == Some(true)
-}
 
 impl fmt::Debug for Retry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -195,6 +195,22 @@ impl Annotations {
         self.read_only != Some(true) && self.destructive != Some(false)
     }
 
+    /// Returns true if a call may be repeated when its outcome is unknown: if the tool is declared as read-only or
+    /// idempotent.
+    ///
+    /// ```
+    /// use toolkit::Tool;
+    ///
+    /// assert!(Tool::builder("list").read_only(true).build()?.annotations().may_repeat());
+    /// assert!(Tool::builder("replace").idempotent(true).build()?.annotations().may_repeat());
+    /// assert!(!Tool::builder("append").build()?.annotations().may_repeat());
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
+    #[must_use]
+    pub fn may_repeat(&self) -> bool {
+        self.read_only == Some(true) || self.idempotent == Some(true)
+    }
+
     /// Sets the title for people.
     #[must_use]
     pub fn with_title(mut self, title: impl Into<Text>) -> Self {

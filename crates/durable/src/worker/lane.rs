@@ -115,7 +115,7 @@ impl Lane<'_> {
     /// Returns an error if this execution of the run must end.
     pub(super) async fn run(self, call: StepCall<'_>) -> Result<StepRun, Engine> {
         let tool = call.dispatcher.catalog().resolve(call.tool).ok();
-        let needs_guard = |tool: &Tool| self.execution.guards_all || !is_repeatable(tool);
+        let needs_guard = |tool: &Tool| self.execution.guards_all || !tool.annotations().may_repeat();
         let is_guarded = self.shared.settings.is_guarded && tool.is_some_and(needs_guard);
         let (name, args): (Arc<str>, Arc<Value>) = (call.tool.into(), Arc::new(call.args.clone()));
         let mut answers: Vec<Answered> = Vec::new();
@@ -167,12 +167,6 @@ impl Lane<'_> {
         let message = format!("the step needed more than {MAX_ATTEMPTS} decisions");
         Ok(StepRun::new(Err(ToolError::failed(message)), Duration::ZERO))
     }
-}
-
-/// Returns true if the tool may run again when its outcome is unknown.
-fn is_repeatable(tool: &Tool) -> bool {
-    let hints = tool.annotations();
-    hints.read_only == Some(true) || hints.idempotent == Some(true)
 }
 
 /// Returns the last error of a tool that did not start. Any other error ends this execution of the run.

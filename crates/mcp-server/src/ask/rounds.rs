@@ -106,11 +106,11 @@ impl Rounds {
     /// Returns false if the call continues from a state that was used before, and a second use may repeat the effects of
     /// the tool.
     pub(crate) async fn may_run(&self, sealing: &Arc<Sealing>, tool: &Tool, caller: Option<&Caller>) -> bool {
-        let hints = tool.annotations();
-        let is_repeatable = hints.read_only == Some(true) || hints.idempotent == Some(true);
         match &self.0.resumed {
             // Without an answer, nothing was approved.
-            Some(state) if !is_repeatable && !state.answered.is_empty() => state.use_once(sealing, caller).await,
+            Some(state) if !tool.annotations().may_repeat() && !state.answered.is_empty() => {
+                state.use_once(sealing, caller).await
+            }
             _ => true,
         }
     }

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
+use toolkit::ToolError;
 use toolkit::backend::{BackendCall, BackendResponse};
 use toolkit::call::ErrorKind;
-use toolkit::{Tool, ToolError};
 
 use super::arguments::Arguments;
 use super::attempt::{Attempt, Ended};
@@ -46,7 +46,8 @@ pub(super) async fn run(name: &str, link: &Link, call: BackendCall<'_>) -> Resul
     drop(json);
 
     let is_claimed = settings.retry == RetryPolicy::Claimed;
-    let may_run_again = is_claimed || settings.retry == RetryPolicy::Idempotent && is_idempotent(call.tool());
+    let may_run_again =
+        is_claimed || settings.retry == RetryPolicy::Idempotent && call.tool().annotations().may_repeat();
     let mut call_id = random_id();
     // The error of an attempt that may have run. The later ones cannot end the call as one that has not started.
     let mut unknown: Option<ToolError> = None;
@@ -126,9 +127,4 @@ fn credentials(name: &str, settings: &Settings, call: &BackendCall<'_>) -> Resul
     written
         .map(Some)
         .ok_or_else(|| ToolError::new(ErrorKind::TooLarge, "the credentials are too long for the NATS server"))
-}
-
-fn is_idempotent(tool: &Tool) -> bool {
-    let hints = tool.annotations();
-    hints.read_only == Some(true) || hints.idempotent == Some(true)
 }
