@@ -2,13 +2,11 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `mcpb`, `manifest`, `executable`, `archive` | the MCPB file |
-//! | `server_json`, `registry_name`, `labels` | metadata for registries and images |
+//! | `mcpb`, `manifest`, `executable` | the MCPB file |
+//! | `server_json`, `labels` | metadata for registries and images |
 //! | `user_config` | the variables that a client asks for |
-//! | `metadata`, `output` | what is known about the program, and where it is written |
+//! | `metadata` | what is known about the program, and the file that is written |
 
-#[cfg(feature = "install")]
-mod archive;
 #[cfg(feature = "install")]
 mod executable;
 #[cfg(feature = "install")]
@@ -19,10 +17,6 @@ mod manifest;
 mod mcpb;
 #[cfg(feature = "install")]
 mod metadata;
-#[cfg(feature = "install")]
-mod output;
-#[cfg(feature = "install")]
-mod registry_name;
 #[cfg(feature = "install")]
 mod server_json;
 #[cfg(feature = "install")]

@@ -2,7 +2,6 @@
 
 mod input;
 mod output;
-mod streaming;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -12,7 +11,7 @@ use clap::{ArgMatches, Command, value_parser};
 use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{Catalog, Coercion, Context, Dispatcher, Tool};
 
-use self::streaming::{Finished, Streaming};
+use self::output::{Finished, Streaming};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::options::program_name;
@@ -85,7 +84,7 @@ pub(crate) fn run(
     let context = Context::new().with_credentials(credentials::from_environment(&requirements));
     let outcome = runtime.block_on(foreground::until_done(context, time_limit, async move |context| {
         if parts != Streaming::None {
-            return streaming::print(dispatcher.stream_with(&context, &id, arguments), parts).await;
+            return output::print(dispatcher.stream_with(&context, &id, arguments), parts).await;
         }
         let result = dispatcher.call_with(&context, &id, arguments).await.map_err(CommandError::Tool)?;
         Ok(Finished { result, is_printed: false })

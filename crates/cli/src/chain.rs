@@ -1,7 +1,5 @@
 //! `chain`: runs chains, in memory or durable ones.
 
-#[cfg(feature = "durable")]
-mod decide;
 mod execute;
 #[cfg(feature = "durable")]
 mod runs;

@@ -1,23 +1,25 @@
-//! `check`: validates the catalog.
+//! `check`: validates the catalog, compares it with a lock file, or checks manifests of other programs.
 
-mod lock;
-mod manifest;
-
-use std::io::{self, Write};
+use std::fs;
+use std::io::{self, Read, Write};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use serde_json::json;
+use serde_json::{Value, json};
 use toolkit::catalog::Diagnostics;
 use toolkit::dispatch::DispatcherBuilder;
-use toolkit::{Catalog, Dispatcher};
+use toolkit::manifest::Listing;
+use toolkit::{Catalog, Dispatcher, Manifest};
+use toolkit_contract::Lock;
 use toolkit_contract::lint::{Level, LintDiagnostic, Rule, lint};
 
+use crate::comparison::{self, unreadable};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::options::{json_switch, naming, naming_option, switch};
 use crate::program::Configure;
-use crate::report::{counted, diagnostics_as_json, write_diagnostics, write_lints};
-use crate::{limits, runtime, style};
+use crate::report::{counted, diagnostics_as_json, snake_case, write_diagnostics, write_lints};
+use crate::style::{self, printable};
+use crate::{limits, runtime};
 
 pub(crate) fn command() -> Command {
     Command::new("check")
@@ -52,10 +54,10 @@ pub(crate) fn run(
     configure: Configure<DispatcherBuilder>,
 ) -> Result<Exit, CommandError> {
     if let Some(paths) = matches.get_many::<String>("manifest") {
-        return manifest::check(paths.map(String::as_str), matches.get_flag("json"), &allowed(matches));
+        return check_manifests(paths.map(String::as_str), matches.get_flag("json"), &allowed(matches));
     }
     if let Some(path) = matches.get_one::<String>("lock") {
-        return lock::check(&catalog()?, path, matches);
+        return check_lock(&catalog()?, path, matches);
     }
     let mut found: Vec<Diagnostics> = Vec::new();
     let mut lints = Vec::new();
@@ -119,4 +121,118 @@ fn write(found: &[Diagnostics], lints: &[LintDiagnostic], n_tools: Option<usize>
         0 => writeln!(anstream::stdout(), "{tools}no problems{warnings}"),
         n => writeln!(err, "{tools}{}{warnings}", counted(n, "problem")),
     }
+}
+
+/// Compares the catalog with a lock file (`--lock FILE`), or writes the file. A breaking change with the required new
+/// version is accepted.
+fn check_lock(catalog: &Catalog, path: &str, matches: &ArgMatches) -> Result<Exit, CommandError> {
+    let now = Lock::from_catalog(catalog);
+    if matches.get_flag("update") {
+        fs::write(path, now.to_json()).map_err(|error| unreadable(path, &error))?;
+        let n_tools = now.tools().count();
+        writeln!(anstream::stderr(), "{} {} locked in {}", style::NOTE, counted(n_tools, "tool"), printable(path))?;
+        return Ok(Exit::Success);
+    }
+    let comparison = comparison::read(path)?.compare(&now);
+    comparison::write(&comparison, path, matches)?;
+    Ok(if comparison.unannounced().next().is_some() { Exit::Failed } else { Exit::Success })
+}
+
+/// Checks manifests of other programs (`check FILE…`); `-` is stdin.
+fn check_manifests<'p>(
+    paths: impl Iterator<Item = &'p str>,
+    as_json: bool,
+    allowed: &[Rule],
+) -> Result<Exit, CommandError> {
+    let mut exit = Exit::Success;
+    let mut reports = Vec::new();
+    for path in paths {
+        let manifest = match read_manifest(path) {
+            Ok(manifest) => manifest,
+            // The other files are checked nevertheless.
+            Err(reason) => {
+                exit = Exit::Failed;
+                match as_json {
+                    true => reports.push(json!({ "file": path, "error": reason })),
+                    false => writeln!(anstream::stderr(), "{} {}: {reason}", style::ERROR, printable(path))?,
+                }
+                continue;
+            }
+        };
+        let lints = deceptions(&manifest, allowed);
+        let deceives = lints.iter().any(|lint| lint.level == Level::Error);
+        if deceives || manifest.listings().any(|listing| !listing.is_sound()) {
+            exit = Exit::Failed;
+        }
+        match as_json {
+            true => reports.push(manifest_report(path, &manifest, &lints)),
+            false => {
+                write_lints(&mut anstream::stderr(), &lints)?;
+                write_manifest(path, &manifest)?;
+            }
+        }
+    }
+    if as_json {
+        style::write_json(&reports)?;
+    }
+    Ok(exit)
+}
+
+fn read_manifest(path: &str) -> Result<Manifest, String> {
+    let text = match path {
+        "-" => {
+            let mut text = Vec::new();
+            io::stdin().lock().read_to_end(&mut text).map(|_| text)
+        }
+        path => fs::read(path),
+    };
+    let text = text.map_err(|error| error.to_string())?;
+    Manifest::from_mcp_json(text).map_err(|error| error.to_string())
+}
+
+/// Returns the lints about deceptive content. The quality of descriptions in other programs is not checked.
+fn deceptions(manifest: &Manifest, allowed: &[Rule]) -> Vec<LintDiagnostic> {
+    let concerns = |rule: Rule| rule.level() == Level::Error || rule == Rule::SuspiciousText;
+    let mut lints = lint(manifest.listings().filter_map(Listing::tool), allowed);
+    lints.retain(|lint| concerns(lint.rule));
+    lints
+}
+
+fn unsound(manifest: &Manifest) -> impl Iterator<Item = &Listing> {
+    manifest.listings().filter(|listing| !listing.is_sound())
+}
+
+fn write_manifest(path: &str, manifest: &Manifest) -> io::Result<()> {
+    let tools = counted(manifest.listings().count(), "tool");
+    if unsound(manifest).next().is_none() {
+        return writeln!(anstream::stdout(), "{}: {tools}, no problems", printable(path));
+    }
+    let mut err = anstream::stderr();
+    for listing in unsound(manifest) {
+        for diagnostic in listing.diagnostics() {
+            writeln!(err, "{} {}", style::ERROR, printable(diagnostic.message()))?;
+        }
+        // The name is untrusted: it may be long, and contain line breaks or bidirectional formatting.
+        let short = |name: &str| name.chars().take(128).flat_map(char::escape_debug).collect::<String>();
+        let name = listing.name().map(|name| format!(" {}", short(name))).unwrap_or_default();
+        let (place, end) = (style::LOCATION, style::LOCATION.clear());
+        writeln!(err, "  {place}-->{end} {}: tools/{}{name}", printable(path), listing.index())?;
+    }
+    let n_diagnostics = manifest.listings().map(|listing| listing.diagnostics().len()).sum();
+    writeln!(err, "{}: {tools}, {}", printable(path), counted(n_diagnostics, "problem"))
+}
+
+fn manifest_report(path: &str, manifest: &Manifest, lints: &[LintDiagnostic]) -> Value {
+    let diagnostics = unsound(manifest).flat_map(|listing| {
+        listing.diagnostics().iter().map(|diagnostic| {
+            json!({
+                "tool": listing.index(),
+                "name": listing.name(),
+                "kind": snake_case(&format!("{:?}", diagnostic.kind())),
+                "message": diagnostic.message(),
+            })
+        })
+    });
+    let diagnostics: Vec<Value> = diagnostics.collect();
+    json!({ "file": path, "tools": manifest.listings().count(), "diagnostics": diagnostics, "lints": lints })
 }

@@ -5,8 +5,6 @@ mod execute;
 #[cfg(feature = "code")]
 mod host;
 #[cfg(feature = "code")]
-mod output;
-#[cfg(feature = "code")]
 pub(crate) mod sandbox;
 
 use clap::{ArgMatches, Command};

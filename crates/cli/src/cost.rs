@@ -13,9 +13,9 @@ use toolkit_providers::cost::{Cost, TokenCounter};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::formats::{FormatOptions, export_as};
-use crate::options::{json_switch, naming, naming_option, switch};
 #[cfg(feature = "otc")]
-use crate::otc;
+use crate::formats::{otc_naming, toolkit_option};
+use crate::options::{json_switch, naming, naming_option, switch};
 use crate::style::{self, BOLD, DIM, NOTE, padded, printable, width};
 
 /// The values of `--format`.
@@ -57,7 +57,7 @@ impl FormatCost {
             }
             #[cfg(feature = "otc")]
             "otc" => {
-                let published = toolkit_otc::Published::new(catalog, &otc::naming(matches)).to_json();
+                let published = toolkit_otc::Published::new(catalog, &otc_naming(matches)).to_json();
                 costs(listed(published, "/tools"), &|_, tool| tool["id"].as_str().unwrap_or_default().to_owned())
             }
             name => match export_as(catalog, name, options)? {
@@ -103,7 +103,7 @@ pub(crate) fn command() -> Command {
          two schemas. On a terminal, the output is a table; otherwise it has tab-separated lines.",
     );
     #[cfg(feature = "otc")]
-    let cost = cost.arg(otc::toolkit());
+    let cost = cost.arg(toolkit_option());
     cost.args([
         Arg::new("format")
             .long("format")

@@ -14,9 +14,9 @@ use toolkit_providers::{Export, Loss, markdown, typescript};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::formats::{FormatOptions, export_as};
-use crate::options::{naming, naming_option, program_name, switch};
 #[cfg(feature = "otc")]
-use crate::otc;
+use crate::formats::{otc_naming, report_left_out, toolkit_option};
+use crate::options::{naming, naming_option, program_name, switch};
 use crate::report::counted;
 use crate::style::{self, printable};
 use crate::{limits, missing};
@@ -24,7 +24,7 @@ use crate::{limits, missing};
 pub(crate) fn command() -> Command {
     let export = Command::new("export").about("Write the tools in the format of another system");
     #[cfg(feature = "otc")]
-    let export = export.arg(otc::toolkit());
+    let export = export.arg(toolkit_option());
     export.args([
         Arg::new("format")
             .long("format")
@@ -76,9 +76,9 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Comma
     }
     #[cfg(feature = "otc")]
     if format == "otc" {
-        let naming = otc::naming(matches);
+        let naming = otc_naming(matches);
         let published = toolkit_otc::Published::new(catalog, &naming);
-        otc::report_left_out(&published);
+        report_left_out(&published);
         let defined =
             catalog.iter().filter_map(|tool| Some((tool, toolkit_otc::Definition::from_tool(tool, &naming).ok()?)));
         let losses = defined.map(|(tool, definition)| (tool.id().clone(), definition.losses(tool))).collect::<Vec<_>>();

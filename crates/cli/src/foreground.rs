@@ -2,28 +2,30 @@
 //! or is interrupted by Ctrl-C.
 
 mod ask;
-mod interrupts;
-mod log;
 mod progress;
 
 use std::future::pending;
-use std::io::Write;
+use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+use toolkit::call::{LogLevel, LogMessage};
 use toolkit::{CancelToken, Context, ToolError};
 
 use self::ask::Terminal;
-use self::interrupts::Interrupts;
 use self::progress::Meter;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::style;
+use crate::style::{self, printable};
 
 /// The time that cancelled work has for its cleanup before the program continues.
 const CLEANUP_TIME: Duration = Duration::from_millis(200);
 
 /// The least time by which an open question extends the time limit.
 const MIN_EXTENSION: Duration = Duration::from_millis(20);
+
+/// The least level of a log message that is printed.
+const LEAST_LEVEL: LogLevel = LogLevel::Info;
 
 /// Runs the work that `start` creates with a context, and returns its result.
 ///
@@ -41,7 +43,7 @@ where
     let cancel = CancelToken::new();
     let meter = Meter::default();
     let context = context.with_cancel(cancel.clone()).on_progress(meter.listener());
-    let context = context.on_log(log::LEAST, log::listener(&meter));
+    let context = context.on_log(LEAST_LEVEL, log_listener(&meter));
     let context = context.with_asker(Terminal::new(meter.clone()));
     let asking = context.clone();
     // Before the tool starts, so that Ctrl-C never reaches the default handler.
@@ -97,4 +99,54 @@ fn timed_out(limit: Duration) -> CommandError {
 
 fn interruption() -> CommandError {
     CommandError::Other { exit: Exit::Interrupted, kind: "cancelled", message: "the call was cancelled".to_owned() }
+}
+
+/// Returns the log listener of a call, which hides the progress bar while it prints.
+fn log_listener(meter: &Meter) -> impl Fn(LogMessage) + Send + Sync + 'static {
+    let meter = meter.clone();
+    move |message| {
+        meter.suspended(|| {
+            let label = match message.level {
+                level if level < LogLevel::Warning => style::NOTE,
+                LogLevel::Warning => style::WARNING,
+                _ => style::ERROR,
+            };
+            let text = match message.data {
+                Value::String(text) => text,
+                data => data.to_string(),
+            };
+            let _ = writeln!(anstream::stderr(), "{label} {}", printable(&text));
+        });
+    }
+}
+
+/// A stream of Ctrl-C events since [`Interrupts::listen`], including those that arrive between two calls of `next`.
+#[cfg(unix)]
+struct Interrupts(tokio::signal::unix::Signal);
+
+#[cfg(unix)]
+impl Interrupts {
+    /// Replaces the default handler of Ctrl-C, which ends the process.
+    fn listen() -> io::Result<Self> {
+        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt()).map(Self)
+    }
+
+    /// Waits for the next Ctrl-C.
+    async fn next(&mut self) {
+        self.0.recv().await;
+    }
+}
+
+#[cfg(windows)]
+struct Interrupts(tokio::signal::windows::CtrlC);
+
+#[cfg(windows)]
+impl Interrupts {
+    fn listen() -> io::Result<Self> {
+        tokio::signal::windows::ctrl_c().map(Self)
+    }
+
+    async fn next(&mut self) {
+        self.0.recv().await;
+    }
 }

@@ -1,10 +1,14 @@
-//! The catalog in the formats of providers.
+//! The catalog in the formats of providers, and the options of Open Tool Calling.
 
+#[cfg(feature = "otc")]
+use clap::{Arg, ArgMatches};
 use toolkit::Catalog;
 use toolkit::catalog::Naming;
 use toolkit_providers::{Export, a2a, anthropic, gemini, openai};
 
 use crate::error::CommandError;
+#[cfg(feature = "otc")]
+use crate::options::program_name;
 
 /// The options of all formats; each format supports some of them.
 #[derive(Clone, Copy, Default)]
@@ -40,4 +44,29 @@ pub(crate) fn export_as(
         _ => return Ok(None),
     };
     Ok(Some(export))
+}
+
+/// Creates the option `--toolkit`.
+#[cfg(feature = "otc")]
+pub(crate) fn toolkit_option() -> Arg {
+    let help = "Toolkit of tools without a namespace, for Open Tool Calling [default: the name of this program]";
+    Arg::new("toolkit").long("toolkit").value_name("NAME").help(help)
+}
+
+/// Returns the toolkit and version of tools that have no namespace or version, for Open Tool Calling.
+#[cfg(feature = "otc")]
+pub(crate) fn otc_naming(matches: &ArgMatches) -> toolkit_otc::Naming {
+    toolkit_otc::Naming::new(&matches.get_one::<String>("toolkit").cloned().unwrap_or_else(program_name), "0.0.0")
+}
+
+/// Reports tools on stderr that Open Tool Calling omits.
+#[cfg(feature = "otc")]
+pub(crate) fn report_left_out(published: &toolkit_otc::Published) {
+    use std::io::Write;
+
+    use crate::style::{self, printable};
+
+    for diagnostic in published.diagnostics() {
+        let _ = writeln!(anstream::stderr(), "{} omitted: {}", style::WARNING, printable(&diagnostic.to_string()));
+    }
 }

@@ -69,11 +69,7 @@ mod logins;
 mod missing;
 mod nats;
 mod options;
-#[cfg(feature = "otc")]
-mod otc;
-mod package;
 mod program;
-mod record;
 mod report;
 mod run;
 mod runtime;
@@ -85,7 +81,6 @@ mod status;
 mod stderr;
 mod style;
 mod table;
-mod token;
 
 use std::process::ExitCode;
 

@@ -10,7 +10,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::nats;
 use crate::options::{json_switch, switch};
-use crate::record;
+use crate::report;
 use crate::style::{self, BOLD, DIM, HIGHLIGHT, cut, padded, printable, width};
 
 pub(crate) fn command() -> Command {
@@ -40,7 +40,7 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Comma
     let tools: Vec<&Tool> = tools.into_iter().filter(|tool| is_wanted(tool)).collect();
 
     if matches.get_flag("json") {
-        let records: Vec<_> = tools.iter().map(|tool| record::without_schemas(tool)).collect();
+        let records: Vec<_> = tools.iter().map(|tool| report::tool_without_schemas(tool)).collect();
         style::write_json(&records)?;
     } else if tools.is_empty() {
         let why = if catalog.is_empty() {
@@ -80,7 +80,7 @@ struct Row {
 impl Row {
     fn new(tool: &Tool) -> Self {
         let deprecated = tool.deprecated().is_some();
-        let mut hints = record::hints(tool.annotations());
+        let mut hints = report::hints(tool.annotations());
         if deprecated {
             hints.insert(0, "deprecated");
         }

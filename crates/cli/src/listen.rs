@@ -1,15 +1,19 @@
-//! Servers that listen at an address until a signal stops them.
+//! What servers share: the address, the token that clients must send, and the signal that stops them.
 #![cfg_attr(not(any(feature = "code", feature = "otc")), allow(dead_code))]
 
 use std::future::Future;
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
+use clap::ArgMatches;
 use tokio::sync::oneshot;
 
 use crate::error::{CommandError, SetupError};
 use crate::exit::Exit;
 use crate::style;
+
+/// The default environment variable of the token. A flag with the token itself would be visible in the list of processes.
+pub(crate) const TOKEN: &str = "SERVE_TOKEN";
 
 /// Parses an address to listen at. A port without a host is on the loopback interface.
 pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
@@ -23,6 +27,29 @@ pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
 /// Returns the error of an address at which the program cannot listen.
 pub(crate) fn bind_error(address: SocketAddr, error: &std::io::Error) -> CommandError {
     CommandError::Other { exit: Exit::Failed, kind: "io", message: format!("cannot listen at {address}: {error}") }
+}
+
+/// Returns the token in the variable of `--token-env`, or in `SERVE_TOKEN` if it is set.
+#[cfg_attr(not(any(feature = "mcp", feature = "otc")), allow(dead_code))]
+pub(crate) fn token(matches: &ArgMatches) -> Result<Option<String>, CommandError> {
+    match named(matches, "token-env")? {
+        Some(token) => Ok(Some(token)),
+        None => Ok(std::env::var(TOKEN).ok().filter(|token| !token.is_empty())),
+    }
+}
+
+/// Returns the value of the environment variable in an option.
+pub(crate) fn named(matches: &ArgMatches, option: &str) -> Result<Option<String>, CommandError> {
+    let Some(name) = matches.get_one::<String>(option) else {
+        return Ok(None);
+    };
+    match std::env::var(name) {
+        Ok(value) if !value.is_empty() => Ok(Some(value)),
+        _ => {
+            let message = format!("`--{option}`: the environment variable `{name}` is not set");
+            Err(CommandError::Other { exit: Exit::Usage, kind: "usage", message })
+        }
+    }
 }
 
 /// Serves until a signal stops the server and it has ended what runs, or a second signal. `serve` gets the future that

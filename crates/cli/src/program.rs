@@ -8,7 +8,6 @@ use toolkit_backends::Backends;
 use toolkit_mcp_server::{Http, ServerBuilder};
 
 use crate::error::SetupError;
-use crate::package::{Package, given};
 
 pub(crate) type Configure<T> = Box<dyn FnOnce(T) -> Result<T, SetupError>>;
 
@@ -194,4 +193,28 @@ impl Program {
         self.backends = backends;
         self
     }
+}
+
+/// The metadata of the package of a program, as in its Cargo.toml, which `bundle` publishes.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(not(feature = "install"), allow(dead_code))]
+pub(crate) struct Package {
+    pub(crate) description: Option<String>,
+    /// Separated by `:`, as cargo passes them on.
+    pub(crate) authors: Option<String>,
+    pub(crate) license: Option<String>,
+    pub(crate) repository: Option<String>,
+}
+
+#[cfg_attr(not(feature = "install"), allow(dead_code))]
+impl Package {
+    /// Returns the first author: the name, and the email address in angle brackets.
+    pub(crate) fn author(&self) -> Option<&str> {
+        self.authors.as_deref()?.split(':').next()
+    }
+}
+
+/// Returns `None` for the empty text, which cargo passes on for a missing field.
+fn given(text: String) -> Option<String> {
+    Some(text).filter(|text| !text.trim().is_empty())
 }

@@ -1,12 +1,49 @@
-//! Diagnostics and lints, as text and as JSON.
+//! Tools, diagnostics and lints, as text and as JSON.
 
 use std::io::{self, Write};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use toolkit::Tool;
 use toolkit::catalog::Diagnostics;
+use toolkit::tool::Annotations;
 use toolkit_contract::lint::{Level, LintDiagnostic};
 
 use crate::style::{self, printable};
+
+/// Returns the canonical JSON of a tool with its id and its source location.
+pub(crate) fn tool_as_json(tool: &Tool) -> Map<String, Value> {
+    let Value::Object(mut record) = tool.to_json() else {
+        return Map::new();
+    };
+    record.insert("id".to_owned(), tool.id().to_string().into());
+    if let Some(location) = tool.location() {
+        let place = json!({ "file": location.file, "line": location.line, "column": location.column });
+        record.insert("location".to_owned(), place);
+    }
+    record
+}
+
+/// Returns the JSON of a tool without its schemas.
+pub(crate) fn tool_without_schemas(tool: &Tool) -> Map<String, Value> {
+    let mut record = tool_as_json(tool);
+    record.retain(|name, _| !matches!(name.as_str(), "inputSchema" | "outputSchema"));
+    record
+}
+
+/// Returns the hints of a tool in words, including explicit negative ones, and the one that a missing hint implies.
+pub(crate) fn hints(annotations: &Annotations) -> Vec<&'static str> {
+    let hint = |hint: Option<bool>, yes, no| hint.map(|hint| if hint { yes } else { no });
+    [
+        hint(annotations.read_only, "read-only", "writes"),
+        hint(annotations.destructive, "destructive", "not destructive")
+            .or(annotations.may_be_destructive().then_some("may be destructive")),
+        hint(annotations.idempotent, "idempotent", "not idempotent"),
+        hint(annotations.open_world, "open world", "closed world"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
 
 /// Writes each diagnostic on a line, followed by the locations and ids of its tools.
 pub(crate) fn write_diagnostics(out: &mut impl Write, diagnostics: &Diagnostics) -> io::Result<()> {

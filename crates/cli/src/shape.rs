@@ -3,7 +3,6 @@
 //! The kinds cover the schemas that are derived from Rust types. Any other schema is [`Kind::Any`], which accepts JSON. The
 //! dispatcher validates the values.
 
-mod composition;
 mod describe;
 mod kind;
 

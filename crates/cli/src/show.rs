@@ -11,7 +11,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::nats;
 use crate::options::{json_switch, program_name};
-use crate::record;
+use crate::report;
 use crate::shape::{Kind, Shape, constraints, describe_kind};
 use crate::style::{self, BOLD, DIM, HIGHLIGHT, printable, wrapped};
 use crate::table::{self, Side};
@@ -37,7 +37,7 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Comma
     let id = matches.get_one::<String>("id").map(String::as_str);
     let tool = catalog.resolve(id.unwrap_or_default())?;
     if matches.get_flag("json") {
-        style::write_json(&record::full(tool))?;
+        style::write_json(&report::tool_as_json(tool))?;
     } else {
         let columns = style::terminal_width().unwrap_or(DEFAULT_COLUMNS);
         write_page(&mut anstream::stdout().lock(), tool, columns)?;
@@ -80,7 +80,7 @@ fn heading(out: &mut impl Write, text: &str) -> io::Result<()> {
 }
 
 fn write_facts(out: &mut impl Write, tool: &Tool) -> io::Result<()> {
-    let hints = record::hints(tool.annotations()).join(", ");
+    let hints = report::hints(tool.annotations()).join(", ");
     let version = tool.id().version().unwrap_or_default();
     let limit = tool.timeout().map(|limit| format!("{limit:?}")).unwrap_or_default();
     let facts = [

@@ -21,8 +21,8 @@ pub(crate) fn command() -> Command {
 pub(crate) fn command() -> Command {
     use clap::Arg;
 
+    use crate::listen::TOKEN;
     use crate::options::{duration, json_switch};
-    use crate::token::TOKEN;
 
     Command::new("status")
         .about("Show the state of a running server and of the servers behind its proxy")
@@ -64,13 +64,13 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, CommandError> {
     use toolkit_mcp_client::{Endpoint, fetch_status};
 
     use self::report::Report;
-    use crate::{runtime, style, token};
+    use crate::{listen, runtime, style};
 
     let failed = |exit, kind, message| CommandError::Other { exit, kind, message };
     let url = matches.get_one::<String>("url").expect("`URL` is required");
     let url = url_of(url);
     let mut endpoint = Endpoint::new(&url).map_err(|error| failed(Exit::Usage, "usage", format!("{url}: {error}")))?;
-    if let Some(token) = token::token(matches)? {
+    if let Some(token) = listen::token(matches)? {
         endpoint = endpoint.bearer(token.into());
     }
     let timeout = matches.get_one::<Duration>("timeout").copied().unwrap_or(Duration::from_secs(10));

@@ -2,8 +2,7 @@
 
 use clap::{ArgMatches, Command};
 
-use super::metadata::{Metadata, description, title};
-use super::registry_name;
+use super::metadata::{Metadata, description, registry_name, title};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::program::Program;
@@ -18,7 +17,7 @@ pub(super) fn command() -> Command {
              `server.json`. The revision and the time are known to the build: `--label` of the build adds \
              org.opencontainers.image.revision and org.opencontainers.image.created.",
         )
-        .args([registry_name::option(), title(), description()])
+        .args([registry_name(), title(), description()])
 }
 
 pub(super) fn run(matches: &ArgMatches, program: &Program) -> Result<Exit, CommandError> {

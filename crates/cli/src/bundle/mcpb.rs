@@ -1,17 +1,20 @@
 //! `bundle mcpb`: an MCPB file, which Claude Desktop and other clients install.
 
-use std::io::Write;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+use rawzip::time::UtcDateTime;
+use rawzip::{CompressionMethod, ZipArchiveWriter};
 use toolkit::Catalog;
 
-use super::archive::{self, ArchiveFile, Content};
 use super::executable;
 use super::manifest::Manifest;
-use super::metadata::{Metadata, description, failed, title, usage};
+use super::metadata::{self, Metadata, description, failed, title, usage};
 use super::user_config::Settings;
-use super::{metadata, output};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::program::Program;
@@ -19,6 +22,9 @@ use crate::style::{self, printable};
 
 /// The types of settings.
 const TYPES: [&str; 5] = ["string", "number", "boolean", "directory", "file"];
+
+/// The modification time of all files of an archive: 1980-01-01, the earliest of the format.
+const EPOCH: i64 = 315_532_800;
 
 pub(super) fn command() -> Command {
     let path = |name: &'static str| Arg::new(name).value_name("FILE").value_parser(value_parser!(PathBuf));
@@ -92,7 +98,7 @@ pub(super) fn run(catalog: &Catalog, matches: &ArgMatches, program: &Program) ->
     }
     let default = PathBuf::from(format!("{name}-{}.mcpb", metadata.version));
     let path = matches.get_one::<PathBuf>("output").unwrap_or(&default);
-    output::create(path, |file| archive::write(file, files))?;
+    metadata::create(path, |file| write_archive(file, files))?;
     let written = format!("wrote {}", path.display());
     let _ = writeln!(anstream::stderr(), "{} {}", style::NOTE, printable(&written));
     Ok(Exit::Success)
@@ -130,4 +136,42 @@ fn png(path: &PathBuf) -> Result<Vec<u8>, CommandError> {
         true => Ok(bytes),
         false => Err(failed(path, &"not a PNG image")),
     }
+}
+
+/// A file of an archive.
+struct ArchiveFile<'a> {
+    name: String,
+    content: Content<'a>,
+}
+
+/// The content of a file.
+enum Content<'a> {
+    Bytes(Vec<u8>),
+    /// A file, which the archive declares as a program.
+    Program(&'a Path),
+}
+
+/// Writes a ZIP archive, with the files sorted by name: the same files give the same bytes.
+fn write_archive(out: &File, mut files: Vec<ArchiveFile<'_>>) -> io::Result<()> {
+    files.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut archive = ZipArchiveWriter::new(BufWriter::new(out));
+    for file in files {
+        match file.content {
+            Content::Bytes(bytes) => add(&mut archive, &file.name, 0o100_644, &mut &*bytes)?,
+            Content::Program(path) => add(&mut archive, &file.name, 0o100_755, &mut File::open(path)?)?,
+        }
+    }
+    archive.finish().map_err(io::Error::other)?.flush()
+}
+
+fn add<W: Write>(archive: &mut ZipArchiveWriter<W>, name: &str, mode: u32, content: &mut impl Read) -> io::Result<()> {
+    let file = archive.new_file(name).compression_method(CompressionMethod::DEFLATE);
+    let file = file.last_modified(UtcDateTime::from_unix(EPOCH)).unix_permissions(mode);
+    let (mut entry, config) = file.start().map_err(io::Error::other)?;
+    let mut writer = config.wrap(DeflateEncoder::new(&mut entry, Compression::default()));
+    io::copy(content, &mut writer)?;
+    let (encoder, descriptor) = writer.finish().map_err(io::Error::other)?;
+    encoder.finish()?;
+    entry.finish(descriptor).map_err(io::Error::other)?;
+    Ok(())
 }

@@ -1,4 +1,9 @@
-//! The metadata of a program, from its package and the command line.
+//! What every format has: the metadata of the program, from its package and the command line, and the file that is
+//! written.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Arg, ArgMatches};
@@ -43,12 +48,52 @@ pub(super) fn text(name: &'static str, value: &'static str) -> Arg {
     Arg::new(name).long(name).value_name(value).value_parser(NonEmptyStringValueParser::new())
 }
 
+/// Creates the option `--name`, the name of a server in the MCP registry.
+pub(super) fn registry_name() -> Arg {
+    Arg::new("name")
+        .long("name")
+        .value_name("NAME")
+        .required(true)
+        .value_parser(parse_registry_name)
+        .help("Name in the MCP registry, such as io.github.USER/NAME")
+}
+
+/// Parses a name: a reverse domain, a slash, and a name.
+fn parse_registry_name(text: &str) -> Result<String, String> {
+    let expected =
+        || "expected a reverse domain and a name, such as io.github.USER/NAME, of at most 200 characters".to_owned();
+    let (namespace, name) = text.split_once('/').ok_or_else(expected)?;
+    let is_in = |text: &str, other: &str| {
+        !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || other.contains(c))
+    };
+    match is_in(namespace, ".-") && is_in(name, "._-") && text.len() <= 200 {
+        true => Ok(text.to_owned()),
+        false => Err(expected()),
+    }
+}
+
 /// Returns the error of an invalid command line.
 pub(super) fn usage(message: String) -> CommandError {
     CommandError::Other { exit: Exit::Usage, kind: "usage", message }
 }
 
 /// Returns the error of a file.
-pub(super) fn failed(path: &std::path::Path, reason: &dyn std::fmt::Display) -> CommandError {
+pub(super) fn failed(path: &Path, reason: &dyn std::fmt::Display) -> CommandError {
     CommandError::Other { exit: Exit::Failed, kind: "io", message: format!("{}: {reason}", path.display()) }
+}
+
+/// Writes a file by `write`, under another name until it is complete: the file is complete or absent.
+pub(super) fn create(path: &Path, write: impl FnOnce(&File) -> io::Result<()>) -> Result<(), CommandError> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let file = builder.prefix(".bundle-").tempfile_in(directory).map_err(|error| failed(path, &error))?;
+    write(file.as_file()).map_err(|error| failed(path, &error))?;
+    file.persist(path).map_err(|error| failed(path, &error.error))?;
+    Ok(())
 }

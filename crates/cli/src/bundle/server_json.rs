@@ -9,9 +9,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use toolkit::Catalog;
 
-use super::metadata::{Metadata, description, failed, title, usage};
+use super::metadata::{self, Metadata, description, failed, registry_name, title, usage};
 use super::user_config::Settings;
-use super::{output, registry_name};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::program::Program;
@@ -31,7 +30,7 @@ pub(super) fn command() -> Command {
         )
         .group(ArgGroup::new("where").args(["mcpb", "image", "remote"]).required(true).multiple(true))
         .args([
-            registry_name::option(),
+            registry_name(),
             title(),
             description(),
             url("website").help("Page about the server"),
@@ -63,7 +62,7 @@ pub(super) fn run(catalog: &Catalog, matches: &ArgMatches, program: &Program) ->
     let server = server(catalog, matches, program)?;
     let text = serde_json::to_string_pretty(&server).map_err(io::Error::from)?;
     match matches.get_one::<PathBuf>("output") {
-        Some(path) => output::create(path, |mut file| file.write_all(format!("{text}\n").as_bytes()))?,
+        Some(path) => metadata::create(path, |mut file| file.write_all(format!("{text}\n").as_bytes()))?,
         None => style::write_line(&text)?,
     }
     Ok(Exit::Success)

@@ -3,11 +3,11 @@
 use std::io::Write;
 
 use clap::ArgMatches;
-use serde_json::json;
+use serde_json::{Value, json};
 use toolkit_backends::chain::{Chain, ChainOutcome};
-use toolkit_durable::{Client, Connect, Pause, RunId, RunStatus, StepState};
+use toolkit_durable::{Client, Connect, Decision, Pause, RunId, RunStatus, StepState};
 
-use super::{decide, execute};
+use super::execute;
 use crate::durable::{connect, failed, run_id};
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -42,11 +42,35 @@ pub(super) fn run(name: &str, matches: &ArgMatches) -> Result<Exit, CommandError
             _ => {
                 let step = *matches.get_one::<usize>("step").expect("the argument is required");
                 let decision = matches.get_one::<String>("decision").expect("the argument is required");
-                run.decide(step, &decide::decision(decision)?).await.map_err(failed)?;
+                run.decide(step, &parse_decision(decision)?).await.map_err(failed)?;
             }
         }
         Ok(Exit::Success)
     })
+}
+
+/// Parses the text form of a decision: `approve`, `deny`, `answer=JSON`, `retry`, `skip=JSON` or `fail`.
+fn parse_decision(text: &str) -> Result<Decision, CommandError> {
+    let (name, value) = match text.split_once('=') {
+        Some((name, json)) => {
+            (name, Some(serde_json::from_str::<Value>(json).map_err(|error| usage(text, &error.to_string()))?))
+        }
+        None => (text, None),
+    };
+    match (name, value) {
+        ("approve", None) => Ok(Decision::Approve),
+        ("deny", None) => Ok(Decision::Deny),
+        ("retry", None) => Ok(Decision::Retry),
+        ("fail", None) => Ok(Decision::Fail),
+        ("answer", Some(content)) => Ok(Decision::Answer(content)),
+        ("skip", Some(value)) => Ok(Decision::Skip(value)),
+        _ => Err(usage(text, "expected approve, deny, answer=JSON, retry, skip=JSON or fail")),
+    }
+}
+
+fn usage(text: &str, reason: &str) -> CommandError {
+    let message = format!("`{text}` is not a decision: {reason}");
+    CommandError::Other { exit: Exit::Usage, kind: "usage", message }
 }
 
 fn write(status: &RunStatus, as_json: bool) -> Result<(), CommandError> {

@@ -1,6 +1,6 @@
-//! The command, and the run of the program.
+//! The command, the run of the program, and its output.
 
-use std::io::Read;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,15 +9,18 @@ use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{Catalog, Context, Dispatcher};
 use toolkit_code::{CodeMode, Execution, Limits, Program};
 
-use super::{output, sandbox};
+use super::sandbox;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::options::{duration, json_switch, switch};
 use crate::program::Configure;
+use crate::style::{self, content_line, printable};
 use crate::{credentials, foreground, runtime};
 
 /// The time after the limit of the run within which it should have ended.
 const BLOCKED: Duration = Duration::from_secs(1);
+/// The maximum number of columns of the arguments and the result of a call.
+const WIDTH: usize = 60;
 
 pub(super) fn command() -> Command {
     Command::new("run")
@@ -80,11 +83,11 @@ pub(super) fn run(
     runtime.shutdown_background();
     let execution: Execution = outcome?;
     if matches.get_flag("trace") {
-        output::write_trace(&execution);
+        write_trace(&execution);
     }
     match matches.get_flag("json") {
-        true => output::write_json(&execution)?,
-        false => output::write(&execution)?,
+        true => write_json(&execution)?,
+        false => write(&execution)?,
     }
     Ok(if execution.outcome.is_ok() { Exit::Success } else { Exit::Failed })
 }
@@ -118,4 +121,51 @@ fn read(path: &Path) -> Result<String, CommandError> {
 
 fn failed(kind: &'static str, message: String) -> CommandError {
     CommandError::Other { exit: Exit::Failed, kind, message }
+}
+
+/// Writes the value to stdout, and the rest to stderr.
+fn write(execution: &Execution) -> io::Result<()> {
+    let mut err = anstream::stderr();
+    for printed in &execution.printed {
+        let _ = writeln!(err, "{}", printable(&printed.text));
+    }
+    for block in &execution.content {
+        let _ = writeln!(err, "{}", printable(&content_line(block)));
+    }
+    match &execution.outcome {
+        Ok(value) => style::write_line(value.get()),
+        Err(failure) => {
+            let _ = writeln!(err, "{} {}", style::ERROR, printable(&failure.to_string()));
+            if let Some(source) = &failure.source {
+                let _ = writeln!(err, "  {}", printable(source));
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Writes everything as one JSON document.
+fn write_json(execution: &Execution) -> io::Result<()> {
+    style::write_json(execution)
+}
+
+/// Writes one line for each call.
+fn write_trace(execution: &Execution) {
+    let mut err = anstream::stderr();
+    for call in &execution.calls {
+        let (mark, result) = match &call.result {
+            Ok(result) => ("->", result.get()),
+            Err(error) => ("!!", &*error.message),
+        };
+        let line = call.line.map(|line| format!("{line}: ")).unwrap_or_default();
+        let (args, result) = (printable(call.args.get()), printable(result));
+        let _ = writeln!(
+            err,
+            "{line}{}({}) {mark} {} [{:.1?}]",
+            printable(&call.tool),
+            style::cut(&args, WIDTH),
+            style::cut(&result, WIDTH),
+            call.duration,
+        );
+    }
 }

@@ -8,7 +8,7 @@ use toolkit_code::sandbox::{Inline, Process, Remote, Sandbox};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::token;
+use crate::listen;
 
 /// The environment variable of the token for a sandbox on another machine.
 pub(super) const TOKEN: &str = "SANDBOX_TOKEN";
@@ -60,7 +60,7 @@ pub(crate) fn sandbox(matches: &ArgMatches) -> Result<Arc<dyn Sandbox>, CommandE
 
 /// Returns the token of a sandbox on another machine.
 pub(super) fn token(matches: &ArgMatches) -> Result<String, CommandError> {
-    let named = token::named(matches, "sandbox-token-env")?;
+    let named = listen::named(matches, "sandbox-token-env")?;
     let token = named.or_else(|| std::env::var(TOKEN).ok().filter(|token| !token.is_empty()));
     token.ok_or_else(|| usage(format!("set {TOKEN} to the token of the sandbox, or pass --sandbox-token-env")))
 }

@@ -7,23 +7,25 @@ use std::time::Duration;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use toolkit::backend::Routes;
+#[cfg(feature = "explorer")]
+use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{Catalog, Dispatcher};
+#[cfg(feature = "explorer")]
+use toolkit_explorer::{Explorer, RecentCalls};
 use toolkit_mcp_server::{Filter, Http, HttpError, Rule, ServeError, Server, ServerBuilder, StateKey, TaskDirectory};
 
 #[cfg(feature = "code")]
 use super::code;
-#[cfg(feature = "explorer")]
-use super::explorer;
 use super::options::STATE_KEYS;
 #[cfg(feature = "proxy")]
 use super::proxy;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::listen::{self, TOKEN};
 use crate::options::{naming, program_name};
 use crate::program::{Configure, Program};
 use crate::stderr;
 use crate::style;
-use crate::token::{self, TOKEN};
 use crate::{credentials, runtime};
 
 /// The time that clients may cache a list that other servers can change.
@@ -38,7 +40,7 @@ pub(super) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> R
     #[cfg(not(feature = "proxy"))]
     let is_proxy = false;
     #[cfg(feature = "explorer")]
-    let page = explorer::Page::new(matches, &program.name);
+    let page = Page::new(matches, &program.name);
     let dispatcher = {
         let _on_runtime = runtime.enter();
         let builder = Dispatcher::builder(catalog);
@@ -115,7 +117,7 @@ async fn serve(server: &Server, matches: &ArgMatches, configure: Configure<Http>
         return Ok(Exit::Success);
     };
     let mut http = configure(server.http()).map_err(CommandError::Setup)?;
-    if let Some(token) = token::token(matches)? {
+    if let Some(token) = listen::token(matches)? {
         http = http.token(token);
     }
     let texts = |name: &str| matches.get_many::<String>(name).into_iter().flatten().cloned();
@@ -220,4 +222,32 @@ fn bind_error(address: &str, error: &HttpError) -> CommandError {
         _ => ("io", format!("cannot listen at {address}: {error}")),
     };
     CommandError::Other { exit: Exit::Failed, kind, message }
+}
+
+/// The page of `serve --explorer` and its record of calls, if the flag is set.
+#[cfg(feature = "explorer")]
+struct Page {
+    title: String,
+    calls: RecentCalls,
+}
+
+#[cfg(feature = "explorer")]
+impl Page {
+    fn new(matches: &ArgMatches, title: &str) -> Option<Self> {
+        matches.get_flag("explorer").then(|| Self { title: title.to_owned(), calls: RecentCalls::new() })
+    }
+
+    /// Records the calls of a dispatcher.
+    fn record(&self, dispatcher: DispatcherBuilder) -> DispatcherBuilder {
+        dispatcher.layer(self.calls.clone())
+    }
+
+    /// Adds the page to a server.
+    fn serve(self, http: Http) -> Http {
+        let mut explorer = Explorer::new(self.title).recent_calls(self.calls);
+        if let Ok(path) = std::env::current_exe() {
+            explorer = explorer.program(program_name(), path.to_string_lossy());
+        }
+        http.route(explorer)
+    }
 }

@@ -2,9 +2,9 @@
 
 use clap::{Arg, ArgAction, ArgGroup, Command, value_parser};
 
+use crate::listen::TOKEN;
 use crate::missing::unless;
 use crate::options::{duration, naming_option, switch};
-use crate::token::TOKEN;
 use crate::{durable, nats};
 
 /// The environment variable of the keys that seal the state of calls.

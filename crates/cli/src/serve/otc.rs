@@ -12,12 +12,11 @@ use toolkit_otc::{Auth, Limits, Server, TrustedProxies};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::listen::{bind_error, until_signal};
-use crate::otc::{naming, report_left_out};
+use crate::formats::{otc_naming, report_left_out};
+use crate::listen::{self, TOKEN, bind_error, until_signal};
 use crate::program::Configure;
 use crate::report::counted;
 use crate::runtime;
-use crate::token::{self, TOKEN};
 
 /// The minimum number of threads, since a synchronous tool blocks one.
 const MIN_THREADS: usize = 4;
@@ -47,7 +46,7 @@ pub(super) fn run(
     limits.drain_delay = matches.get_one::<Duration>("drain-delay").copied().unwrap_or_default();
     limits.trusted_proxies =
         TrustedProxies::new(texts("trust-proxy")).map_err(|error| usage(format!("`--trust-proxy`: {error}")))?;
-    let server = Server::new(dispatcher).naming(&naming(matches)).auth(auth).limits(limits);
+    let server = Server::new(dispatcher).naming(&otc_naming(matches)).auth(auth).limits(limits);
     let server = texts("allow-host").fold(server, |server, host| server.host(host));
     report_left_out(server.published());
     runtime::silence_panics();
@@ -67,10 +66,10 @@ async fn serve(server: Server, address: SocketAddr) -> Result<(), CommandError> 
 }
 
 fn auth(matches: &ArgMatches) -> Result<Auth, CommandError> {
-    if let Some(secret) = token::named(matches, "jwt-secret-env")? {
+    if let Some(secret) = listen::named(matches, "jwt-secret-env")? {
         return Auth::jwt(secret).map_err(|weak| usage(format!("`--jwt-secret-env`: {weak}")));
     }
-    Ok(token::token(matches)?.map_or_else(Auth::none, Auth::api_key))
+    Ok(listen::token(matches)?.map_or_else(Auth::none, Auth::api_key))
 }
 
 fn usage(message: String) -> CommandError {

@@ -8,7 +8,6 @@ mod command;
 mod metadata;
 mod package;
 mod program;
-mod workspace;
 
 use std::ffi::OsString;
 use std::io::Write;

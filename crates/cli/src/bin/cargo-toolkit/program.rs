@@ -8,11 +8,11 @@ use std::process::Stdio;
 
 use clap::ArgMatches;
 use serde_json::Value;
+use toml::Table;
 
 use crate::command;
 use crate::metadata::cargo;
 use crate::package::{Package, quoted};
-use crate::workspace;
 
 /// Builds the program and returns the path of its executable.
 ///
@@ -21,7 +21,7 @@ use crate::workspace;
 /// Returns an error if the program cannot be written or built; cargo prints compiler errors to stderr.
 pub(crate) fn build(package: &Package, matches: &ArgMatches) -> Result<PathBuf, String> {
     let directory = package.target_directory.join("cargo-toolkit").join(&package.name);
-    let settings = workspace::settings(&package.workspace_root)?;
+    let settings = settings(&package.workspace_root)?;
     let manifest = manifest(package, matches, &settings);
     let is_new = write(package, &manifest, &directory)
         .map_err(|error| format!("cannot write the program under {}: {error}", directory.display()))?;
@@ -124,4 +124,31 @@ fn manifest(package: &Package, matches: &ArgMatches, settings: &str) -> String {
 fn list<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     let names: Vec<String> = names.into_iter().map(quoted).collect();
     format!("[{}]", names.join(", "))
+}
+
+/// Returns the `[patch]` and `[profile]` sections of the workspace in `root`, as TOML. They affect the linked packages and
+/// how they are built.
+///
+/// # Errors
+///
+/// Returns an error if the manifest cannot be read or is not TOML, although cargo has read it before.
+fn settings(root: &Path) -> Result<String, String> {
+    let path = root.join("Cargo.toml");
+    let text = fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let manifest: Table = text.parse().map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let mut settings: Table =
+        manifest.into_iter().filter(|(name, _)| matches!(name.as_str(), "patch" | "profile")).collect();
+    if let Some(toml::Value::Table(sources)) = settings.get_mut("patch") {
+        for package in sources.iter_mut().filter_map(|(_, source)| source.as_table_mut()).flatten() {
+            anchor(package.1, root);
+        }
+    }
+    toml::to_string(&settings).map_err(|error| format!("cannot write the settings of {}: {error}", path.display()))
+}
+
+/// Makes a path absolute, which is relative to the directory of the manifest.
+fn anchor(package: &mut toml::Value, root: &Path) {
+    if let Some(toml::Value::String(path)) = package.get_mut("path") {
+        *path = root.join(&*path).to_string_lossy().into_owned();
+    }
 }

@@ -1,23 +1,28 @@
-//! `serve --nats`: serves the tools as a worker.
+//! Workers: `serve --nats` runs calls, and `serve --durable` the steps of durable chains.
 
 use std::io::Write;
 
 use clap::ArgMatches;
 use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{Catalog, Dispatcher};
-use toolkit_nats::{Buckets, Worker};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::program::Configure;
 use crate::report::counted;
-use crate::{nats, runtime, style};
+use crate::{runtime, style};
 
-pub(super) fn run(
+/// Serves the tools over NATS (`serve --nats`).
+#[cfg(feature = "nats")]
+pub(super) fn run_calls(
     catalog: Catalog,
     matches: &ArgMatches,
     configure: Configure<DispatcherBuilder>,
 ) -> Result<Exit, CommandError> {
+    use toolkit_nats::{Buckets, Worker};
+
+    use crate::nats;
+
     let connect = nats::connect(matches, "nats")?.expect("`--nats` is present");
     let runtime = runtime::create()?;
     let dispatcher = {
@@ -42,5 +47,34 @@ pub(super) fn run(
     // A tool that is still running must not keep the process alive.
     runtime.shutdown_background();
     ended.map_err(|error| CommandError::Other { exit: Exit::Failed, kind: "nats", message: error.to_string() })?;
+    Ok(Exit::Success)
+}
+
+/// Runs the steps of durable chains (`serve --durable`).
+#[cfg(feature = "durable")]
+pub(super) fn run_steps(
+    catalog: Catalog,
+    matches: &ArgMatches,
+    configure: Configure<DispatcherBuilder>,
+) -> Result<Exit, CommandError> {
+    use toolkit::Context;
+    use toolkit_durable::Worker;
+
+    use crate::{credentials, durable};
+
+    let connect = durable::connect(matches)?.expect("`--durable` is present");
+    let runtime = runtime::create()?;
+    let dispatcher = {
+        let _on_runtime = runtime.enter();
+        configure(Dispatcher::builder(catalog)).map_err(CommandError::Setup)?.build()?
+    };
+    let worker = Worker::new(connect, dispatcher).context(|_| credentials::of_each_tool(Context::new()));
+    let tools = counted(worker.n_tools(), "tool");
+    writeln!(anstream::stderr(), "{} running durable steps of {tools}, version {}", style::NOTE, worker.version())?;
+    runtime::silence_panics();
+    let ended = runtime.block_on(worker.run_until_signal());
+    // A tool that is still running must not keep the process alive.
+    runtime.shutdown_background();
+    ended.map_err(durable::failed)?;
     Ok(Exit::Success)
 }
