@@ -7,14 +7,13 @@ use std::time::{Instant, SystemTime};
 use tokio::sync::watch;
 use toolkit::{Context, Dispatcher};
 
-use super::drive::{End, Pauses, Run, Total, Trace};
+use super::drive::{End, Pauses, Run, Total, Trace, is_nested};
 use super::engine::Done;
 use super::error::CodeError;
 use super::execution::Execution;
 use super::gateway::{Direct, Gateway};
 use super::journal::{Entry, Journal};
 use super::limits::Limits;
-use super::nested::is_nested;
 use super::program::Program;
 use super::sandbox::{Enforced, Guarantee, Sandbox, SandboxInfo};
 

@@ -4,34 +4,33 @@
 //! |---|---|
 //! | `answer`, `trace` | answers requests, and records them |
 //! | `budget` | the memory of what runs keep |
-//! | `pauses`, `replay` | questions to the user, and the answers of an earlier run of the same program |
+//! | `pauses` | questions to the user |
 
 mod answer;
 mod budget;
 mod pauses;
-mod replay;
 mod trace;
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::time::timeout;
 use toolkit::Context;
+use toolkit::call::ask::Asker;
 
 use self::answer::Host;
 pub(crate) use self::budget::Total;
 pub(crate) use self::pauses::Pauses;
-use self::replay::Replay;
 pub(crate) use self::trace::Trace;
 use super::engine::{Call, Done, State, Step};
 use super::failure::{Failure, FailureKind};
 use super::gateway::Gateway;
 use super::journal::Entry;
-use super::json;
 use super::limits::Limits;
 use super::program::Program;
 use super::sandbox::{SandboxError, Session};
+use super::wire::json_length;
 
 /// The time beyond [`Limits::run_time`] after which a sandbox is ended that has not ended the program itself.
 const GRACE: Duration = Duration::from_millis(100);
@@ -99,7 +98,7 @@ impl Run<'_> {
         for entry in &replayed {
             // The earlier run was allowed to keep it, and counted it in another form.
             let max = trace.budget.left(self.limits);
-            trace.budget.add(json::length(entry, max).min(max));
+            trace.budget.add(json_length(entry, max).min(max));
         }
         let mut replay = Replay::new(replayed);
         let mut clock = Clock { left: self.limits.run_time };
@@ -191,4 +190,66 @@ impl Clock {
             }
         }
     }
+}
+
+/// The answers of an earlier run of the same program, which it gets again in their order.
+struct Replay {
+    entries: VecDeque<Entry>,
+    /// The ids of the calls that the program has made again.
+    made: HashSet<u32>,
+}
+
+impl Replay {
+    fn new(entries: Vec<Entry>) -> Self {
+        Self { entries: entries.into(), made: HashSet::new() }
+    }
+
+    /// Keeps the calls that have an answer, and returns the others.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the program makes another call than in the earlier run.
+    fn new_calls(&mut self, calls: Vec<Call>) -> Result<Vec<Call>, Failure> {
+        if self.entries.is_empty() {
+            return Ok(calls);
+        }
+        let mut new = Vec::new();
+        for call in calls {
+            match self.entries.iter().find(|entry| entry.answer.id == call.id) {
+                Some(entry) if entry.answers(&call) => {
+                    self.made.insert(call.id);
+                }
+                Some(_) => return Err(differs()),
+                None => new.push(call),
+            }
+        }
+        Ok(new)
+    }
+
+    /// Returns the next answer, or `None` after the last one.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the program has not made its call.
+    fn next(&mut self) -> Result<Option<Entry>, Failure> {
+        let Some(entry) = self.entries.pop_front() else { return Ok(None) };
+        if self.made.remove(&entry.answer.id) { Ok(Some(entry)) } else { Err(differs()) }
+    }
+}
+
+fn differs() -> Failure {
+    Failure::new(FailureKind::Violation, "the journal is not that of this program: it makes other calls")
+}
+
+/// Marks the context of calls that a program makes, so that a program cannot run another one.
+struct InProgram;
+
+/// Returns the context for the calls of a program, with their asker. Their progress is that of the run.
+fn nested(context: &Context, asker: impl Asker + 'static) -> Context {
+    context.clone().with(InProgram).on_progress(|_| {}).with_asker(asker)
+}
+
+/// Returns true if a program made the call with this context.
+pub(crate) fn is_nested(context: &Context) -> bool {
+    context.get::<InProgram>().is_some()
 }

@@ -10,9 +10,9 @@ use toolkit::Content;
 
 pub use self::seal::{JournalKey, OpenError};
 use super::engine::{Answer, Call, Request, Thrown};
-use super::json;
 use super::program::Program;
 use super::record::CallRecord;
+use super::wire::write_json;
 
 /// The version of the format.
 const VERSION: u32 = 1;
@@ -60,7 +60,7 @@ impl Journal {
             waiting: [(); 0],
         }
         let journal = Borrowed { version: VERSION, program, entries, waiting: [] };
-        String::from_utf8(json::write(&journal, max).ok()??).ok()
+        String::from_utf8(write_json(&journal, max).ok()??).ok()
     }
 
     /// Returns the reasons why the program waits, such as `approval 17 is open`.

@@ -1,29 +1,34 @@
 //! The tool that runs programs.
 
-mod description;
-mod report;
-
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools};
 use toolkit::call::{BoxFuture, ErrorKind};
 use toolkit::tool::{BackendKind, ToolBackend};
 use toolkit::{Context, Tool, ToolError};
 
-use self::report::report;
 use super::code_mode::{CodeMode, Job, Outcome};
 use super::error::CodeError;
 use super::execution::Execution;
+use super::failure::Failure;
+use super::gateway::Overview;
 use super::journal::Journal;
 use super::program::Program;
+use super::record::milliseconds;
 
 /// The namespace and the name of the tool: most protocols call it `run_code`.
 const NAMESPACE: &str = "run";
 const NAME: &str = "code";
+
+/// The key in `_meta` for the calls of the program, which the model does not read.
+const CALLS_KEY: &str = "rs.toolkit/calls";
+
+/// The maximum number of calls in an error.
+const N_SHOWN: usize = 20;
 
 /// A backend with one tool, `run:code`, which runs programs.
 ///
@@ -98,7 +103,7 @@ impl RunCode {
         let tool = Tool::builder(NAME)
             .namespace(NAMESPACE)
             .title("Run a program")
-            .description(description::description(&overview))
+            .description(description(&overview))
             .annotations(overview.annotations)
             .input(input)
             .output(output)
@@ -184,4 +189,110 @@ impl fmt::Debug for RunCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunCode").field("code", &self.code).finish_non_exhaustive()
     }
+}
+
+const CONTRACT: &str = "\
+Runs a JavaScript program that calls tools, and returns its value and what it printed. Use it for several calls, for \
+loops and filters over results, and whenever the model does not need to read each result.
+
+The program is the body of an async function:
+- `await tools.NAMESPACE.NAME({...})` calls a tool and returns its result; `Promise.all` runs calls in parallel.
+- A failed call throws a `ToolError` with `message`, `kind` and `violations`.
+- `return` only what is needed to answer. `console.log` prints; `show(result)` shows images of a result.
+- There are no files, network, timers beyond `sleep(ms)`, and no imports.";
+
+const DISCOVERY: &str = "\
+- `await search(\"words\", 5)` finds tools: [{ id, function, summary }].
+- `await describe(id, ...)` returns their declarations in TypeScript as text: print them before the first call.
+- `await examples(id)` returns examples of arguments.";
+
+/// Returns the description of the tool, from which a model learns how to write programs.
+fn description(overview: &Overview) -> String {
+    let mut text = CONTRACT.to_owned();
+    match &overview.declarations {
+        Some(declarations) => {
+            text.push_str("\n\nThe tools:\n\n");
+            text.push_str(declarations.trim_end());
+        }
+        None => {
+            text.push('\n');
+            text.push_str(DISCOVERY);
+            text.push_str("\n\nThe namespaces, with their numbers of tools: ");
+            for (nth, namespace) in overview.namespaces.iter().enumerate() {
+                let separator = if nth == 0 { "" } else { ", " };
+                let name = if namespace.name.is_empty() { "(none)" } else { &namespace.name };
+                // Writing to a string cannot fail.
+                let _ = write!(text, "{separator}{name} ({})", namespace.tools);
+            }
+            text.push('.');
+        }
+    }
+    text
+}
+
+/// Returns the report for a model about a program that has run: the value and the printed text, or an error with the
+/// place in the program.
+fn report(execution: Execution) -> Result<BackendResponse, ToolError> {
+    let printed = printed(&execution);
+    if let Err(failure) = &execution.outcome {
+        let error = ToolError::failed(explanation(failure, &printed, &execution));
+        return Err(error.with_content(execution.content));
+    }
+    let mut structured = Map::new();
+    structured.insert("value".to_owned(), execution.value());
+    if !printed.is_empty() {
+        structured.insert("printed".to_owned(), printed.into());
+    }
+    let structured = Value::Object(structured);
+    let text = json!({ "type": "text", "text": structured.to_string() });
+    let shown = execution.content.iter().filter_map(|block| serde_json::to_value(block).ok());
+    let content: Vec<Value> = std::iter::once(text).chain(shown).collect();
+    let mut result = Map::new();
+    result.insert("_meta".to_owned(), json!({ CALLS_KEY: calls(&execution) }));
+    result.insert("content".to_owned(), content.into());
+    result.insert("structuredContent".to_owned(), structured);
+    Ok(BackendResponse::Mcp(result))
+}
+
+fn printed(execution: &Execution) -> String {
+    let mut text: String = execution.printed.iter().map(|printed| format!("{}\n", printed.text)).collect();
+    text.pop();
+    text
+}
+
+/// Returns the failure with the line of the program, and what happened before it: the model must not repeat calls that
+/// took effect.
+fn explanation(failure: &Failure, printed: &str, execution: &Execution) -> String {
+    let mut text = format!("the program failed: {failure}");
+    if let Some(source) = &failure.source {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n  {source}");
+    }
+    if !execution.calls.is_empty() {
+        text.push_str("\ncalls that have run:");
+        for call in execution.calls.iter().take(N_SHOWN) {
+            let state = if call.result.is_ok() { "ok" } else { "failed" };
+            let _ = write!(text, "\n- {} ({state})", call.tool);
+        }
+        if let Some(more) = execution.calls.len().checked_sub(N_SHOWN + 1) {
+            let _ = write!(text, "\n- and {} more", more + 1);
+        }
+    }
+    if !printed.is_empty() {
+        let _ = write!(text, "\nprinted:\n{printed}");
+    }
+    text
+}
+
+/// Returns the calls without arguments and results, which may be large or secret.
+fn calls(execution: &Execution) -> Vec<Value> {
+    let calls = execution.calls.iter().map(|call| {
+        json!({
+            "tool": call.tool,
+            "line": call.line,
+            "isError": call.result.is_err(),
+            "durationMs": milliseconds(call.duration),
+        })
+    });
+    calls.collect()
 }

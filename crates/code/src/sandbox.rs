@@ -3,25 +3,23 @@
 //! | module | part |
 //! |---|---|
 //! | `inline` | an engine on a thread |
-//! | `process` | an engine in a worker, which is `start`ed by a `command_line` (`local`, or a `container`) or taken from the `pool`; `session` is the exchange with one `child`, `exit` reads its status |
+//! | `process` | an engine in a worker, which is `start`ed by a `command_line` (local, or of a `container`) or taken from the `pool`; `session` is the exchange with one `child`, `exit` reads its status |
 //! | `remote` | a sandbox on another machine |
 //! | `exchange`, `check` | the order of messages, and the bounds of what they contain |
-//! | `info`, `review` | what a sandbox enforces, compared with a profile |
 
 mod check;
 mod exchange;
-mod info;
 mod inline;
 mod process;
 #[cfg(feature = "remote")]
 mod remote;
-mod review;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use toolkit::call::BoxFuture;
 
-pub use self::info::{Readiness, SandboxInfo};
 pub use self::inline::Inline;
 pub use self::process::{CommandLine, Container, Process};
 #[cfg(feature = "remote")]
@@ -30,6 +28,7 @@ use super::engine::{Answer, Step};
 use super::failure::FailureKind;
 pub use super::guarantee::{Enforced, Guarantee};
 use super::limits::Limits;
+use super::profile::Profile;
 use super::program::Program;
 
 /// A place where programs run, apart from the tools that they call.
@@ -53,6 +52,30 @@ impl<S: Sandbox + ?Sized> Sandbox for std::sync::Arc<S> {
     fn open<'a>(&'a self, limits: &'a Limits) -> BoxFuture<'a, Result<Box<dyn Session>, SandboxError>> {
         (**self).open(limits)
     }
+}
+
+/// A description of a sandbox for operators.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SandboxInfo {
+    /// The kind, such as `process`, `inline` or `docker`.
+    pub kind: String,
+    /// The level of testing.
+    pub readiness: Readiness,
+    /// Details, such as the version of the kernel interface, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub details: BTreeMap<String, String>,
+}
+
+/// The level of testing of a sandbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Readiness {
+    /// Tested against hostile programs.
+    Prod,
+    /// Tested for what works, or not on each platform.
+    Beta,
 }
 
 /// A sandbox for one program. Dropping it ends the program.
@@ -99,3 +122,30 @@ impl fmt::Display for SandboxError {
 }
 
 impl std::error::Error for SandboxError {}
+
+/// The guarantees that [`Profile::Hardened`] requires of a worker. The host enforces time, calls and steps of chains.
+const HARDENED: [Guarantee; 8] = [
+    Guarantee::Steps,
+    Guarantee::Memory,
+    Guarantee::Cpu,
+    Guarantee::Processes,
+    Guarantee::Disk,
+    Guarantee::Files,
+    Guarantee::Network,
+    Guarantee::Environment,
+];
+
+/// Returns what is enforced, or an error if the profile requires more. `missing` has the mechanisms that are missing.
+fn review(profile: Profile, enforced: Enforced, missing: Vec<String>) -> Result<Enforced, SandboxError> {
+    if profile < Profile::Hardened {
+        return Ok(enforced);
+    }
+    let mut lacking = missing;
+    let absent = HARDENED.into_iter().filter(|&guarantee| !enforced.contains(guarantee));
+    lacking.extend(absent.map(|guarantee| format!("{guarantee:?}").to_lowercase()));
+    if lacking.is_empty() {
+        return Ok(enforced);
+    }
+    let lacking = lacking.join("; ");
+    Err(SandboxError::Unavailable(format!("the profile `hardened` requires what is not enforced: {lacking}")))
+}

@@ -1,7 +1,6 @@
 //! A server that runs programs of other machines.
 
 mod limits;
-mod reply;
 mod request;
 mod sessions;
 

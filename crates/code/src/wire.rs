@@ -46,13 +46,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io;
 
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
+use toolkit::schema::plan::Limited;
 
 use super::engine::{Answer, Step};
 use super::guarantee::Enforced;
-use super::json;
 use super::limits::Limits;
 use super::program::Program;
 
@@ -151,7 +152,7 @@ pub fn max_line(limits: &Limits) -> usize {
 ///
 /// Returns an error if the line would be longer than `max` bytes.
 pub fn encode(message: &impl Serialize, max: usize) -> Result<Vec<u8>, WireError> {
-    let line = json::write(message, max.saturating_sub(1)).map_err(|error| WireError::Invalid(error.to_string()))?;
+    let line = write_json(message, max.saturating_sub(1)).map_err(|error| WireError::Invalid(error.to_string()))?;
     let mut line = line.ok_or(WireError::TooLong(max))?;
     // Results are passed on as the text in which they came. In valid JSON, a line break is only white space.
     line.iter_mut().filter(|byte| **byte == b'\n').for_each(|byte| *byte = b' ');
@@ -216,3 +217,42 @@ impl fmt::Display for WireError {
 }
 
 impl std::error::Error for WireError {}
+
+/// Writes a value as JSON, and ends at a maximum length.
+///
+/// # Errors
+///
+/// Returns `None` if the text would be longer than `max` bytes, and an error if the value cannot be written.
+pub(crate) fn write_json(value: &impl Serialize, max: usize) -> serde_json::Result<Option<Vec<u8>>> {
+    let mut json = Vec::new();
+    let mut limited = Limited::new(&mut json, max);
+    match serde_json::to_writer(&mut limited, value) {
+        _ if limited.is_exceeded() => Ok(None),
+        written => written.map(|()| Some(json)),
+    }
+}
+
+/// Returns the length of a value as JSON in bytes, or a number above `max` if it is longer.
+pub(crate) fn json_length(value: &impl Serialize, max: usize) -> usize {
+    let mut count = Count { n_bytes: 0, max };
+    match serde_json::to_writer(&mut count, value) {
+        Ok(()) => count.n_bytes,
+        Err(_) => usize::MAX,
+    }
+}
+
+struct Count {
+    n_bytes: usize,
+    max: usize,
+}
+
+impl io::Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.n_bytes += bytes.len();
+        if self.n_bytes > self.max { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes.len()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -7,13 +7,10 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `serve`, `lines` | takes turns with the host, by lines |
-//! | `confine` | gives up everything else: on Linux inherited descriptors, files by Landlock, resources by limits, and system calls by seccomp; `report` says what was given up |
-//! | `needs` | the resources that a worker needs |
+//! | `serve` | takes turns with the host, by lines |
+//! | `confine` | gives up everything else: on Linux inherited descriptors, files by Landlock, resources by limits, and system calls by seccomp (`calls`). It reports what was given up, and knows the resources that a worker needs |
 
 mod confine;
-mod lines;
-mod needs;
 mod serve;
 
 use std::ffi::OsStr;
@@ -21,7 +18,7 @@ use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub(crate) use self::needs::{cpu_seconds, memory_bytes};
+pub(crate) use self::confine::{cpu_seconds, memory_bytes};
 use super::engine::Engine;
 use super::limits::Limits;
 
@@ -83,7 +80,7 @@ pub fn run<E: Engine>(engine: impl FnOnce(Limits, Arc<AtomicBool>) -> E) -> ! {
         Ok(()) => 0,
         Err(error) => {
             // The host may be gone, and then nothing is left to do.
-            let _ = lines::send_error(&error);
+            let _ = serve::send_error(&error);
             2
         }
     };

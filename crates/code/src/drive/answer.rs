@@ -11,14 +11,13 @@ use toolkit::call::ErrorKind;
 use toolkit::{Content, Context, RunResult, ToolError};
 use toolkit_backends::chain::{Chain, ChainLimits, StepResult};
 
-use super::Run;
 use super::budget::Exceeded;
 use super::trace::Trace;
+use super::{Run, nested};
 use crate::engine::{Answer, Call, Request, TOO_MANY_CALLS, Thrown};
 use crate::journal::Entry;
-use crate::json;
-use crate::nested::nested;
 use crate::record::{CallRecord, structured};
+use crate::wire::{json_length, write_json};
 
 /// The default and the maximum number of tools that a search returns.
 const N_FOUND: u32 = 10;
@@ -95,7 +94,7 @@ impl<'r> Host<'r> {
     fn keep(&self, entry: &Entry) -> Result<(), Exceeded> {
         let (budget, limits) = (&self.trace.budget, self.run.limits);
         let answer = (&entry.answer, &entry.calls, &entry.content);
-        budget.reserve(json::length(&answer, budget.left(limits)), limits)
+        budget.reserve(json_length(&answer, budget.left(limits)), limits)
     }
 
     /// Counts the calls of an earlier run.
@@ -224,7 +223,7 @@ impl<'r> Host<'r> {
     fn checked(&self, result: RunResult) -> Result<RunResult, ToolError> {
         let max = self.run.limits.message_bytes;
         let left = usize::try_from(max).unwrap_or(usize::MAX).checked_sub(result.json().map_or(0, <[u8]>::len));
-        if left.is_some_and(|left| json::length(&result.own_content(), left) <= left) {
+        if left.is_some_and(|left| json_length(&result.own_content(), left) <= left) {
             return Ok(result);
         }
         let message = format!("the result exceeds {max} bytes; ask the tool for less, for example by a filter");
@@ -234,7 +233,7 @@ impl<'r> Host<'r> {
     /// Returns a value of this program, which has no map with other keys than strings.
     fn data(&self, value: &impl Serialize) -> Result<Returned, Refused> {
         let limits = self.run.limits;
-        let json = json::write(value, self.trace.budget.left(limits)).map_err(ToolError::internal)?;
+        let json = write_json(value, self.trace.budget.left(limits)).map_err(ToolError::internal)?;
         let json = json.ok_or_else(|| ToolError::from(Exceeded::Run(limits.kept_bytes)))?;
         let value = serde_json::from_slice(&json).map_err(ToolError::internal)?;
         Ok(Returned { value, content: Vec::new() })

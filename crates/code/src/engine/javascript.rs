@@ -4,9 +4,9 @@
 //! |---|---|
 //! | `machine` | runs a program, whose text is a `source` of one of three forms |
 //! | `prelude.js` | what a program finds beside the language; it captures every function before the program can replace it |
-//! | `host` | what the prelude reaches: the `names` of tools, `request`s, `output`, `random` numbers, the `time_zone` |
+//! | `host` | what the prelude reaches: the `names` of tools, `request`s, the output, random numbers |
 //! | `fuel` | counts steps and time |
-//! | `outcome` | the end of a program: its `value` as JSON, or one of its `errors`, with a `place` and a hint (`hints`) |
+//! | `outcome` | the end of a program: its `value` as JSON, or one of its `errors`, with a place and a hint (`hints`) |
 
 mod errors;
 mod fuel;
@@ -15,17 +15,15 @@ mod host;
 mod machine;
 mod names;
 mod outcome;
-mod output;
-mod place;
 mod prelude;
-mod random;
 mod request;
 mod source;
-mod time_zone;
 mod value;
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Once};
+
+use rquickjs::{Context, Runtime, context::intrinsic};
 
 use self::machine::Machine;
 use super::{Answer, Done, Engine, State, Step, Usage};
@@ -98,7 +96,7 @@ impl JavaScript {
     /// stack of 2 MiB.
     #[must_use]
     pub fn new(limits: Limits, stop: Arc<AtomicBool>) -> Self {
-        time_zone::read();
+        read_time_zone();
         Self { machine: Machine::new(limits, stop), is_started: false }
     }
 }
@@ -133,4 +131,18 @@ fn ended(failure: Failure) -> Step {
         state: State::Done(Done { outcome: Err(failure), shown: Vec::new() }),
         usage: Usage::default(),
     }
+}
+
+/// Makes the C library read its time zone, once. QuickJS needs it for dates without a zone, even though those of programs
+/// are in UTC, and a process that is confined can no longer open the file.
+fn read_time_zone() {
+    static READ: Once = Once::new();
+    READ.call_once(|| {
+        let read = Runtime::new().and_then(|runtime| {
+            let context = Context::custom::<(intrinsic::Date, intrinsic::Eval)>(&runtime)?;
+            context.with(|ctx| ctx.eval::<f64, _>("new Date(0).getTimezoneOffset()"))
+        });
+        // It fails only without memory, and then a program fails too.
+        drop(read);
+    });
 }

@@ -15,8 +15,7 @@ use super::super::failure::FailureKind;
 use super::super::guarantee::{Enforced, Guarantee};
 use super::super::limits::Limits;
 use super::super::program::Program;
-use super::info::{Readiness, SandboxInfo};
-use super::{Sandbox, SandboxError, Session};
+use super::{Readiness, Sandbox, SandboxError, SandboxInfo, Session};
 
 /// The stack of an engine in bytes, that of a worker.
 const STACK: usize = 8 << 20;

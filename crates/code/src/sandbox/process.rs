@@ -4,8 +4,6 @@ mod child;
 mod command_line;
 mod container;
 mod exit;
-mod lines;
-mod local;
 mod pool;
 mod session;
 mod start;
@@ -22,8 +20,7 @@ use self::session::ProcessSession;
 use self::start::{Launch, Starter};
 use super::super::limits::Limits;
 use super::super::profile::Profile;
-use super::info::{Readiness, SandboxInfo};
-use super::{Sandbox, SandboxError, Session};
+use super::{Readiness, Sandbox, SandboxError, SandboxInfo, Session};
 
 /// The time that a worker has to start, if the host sets no other.
 const START_TIMEOUT: Duration = Duration::from_secs(10);

@@ -2,7 +2,6 @@
 
 mod client;
 mod session;
-mod url;
 
 use std::fmt;
 use std::time::Duration;
@@ -12,13 +11,11 @@ use toolkit::call::{BoxFuture, SecretString};
 pub use toolkit_http::PemError;
 
 use self::client::Client;
+pub use self::client::UrlError;
 use self::session::RemoteSession;
-pub use self::url::UrlError;
 use super::super::limits::Limits;
 use super::super::profile::Profile;
-use super::info::{Readiness, SandboxInfo};
-use super::review::review;
-use super::{Sandbox, SandboxError, Session};
+use super::{Readiness, Sandbox, SandboxError, SandboxInfo, Session, review};
 
 /// Runs each program on another machine, where a [`Server`](crate::server::Server) runs.
 ///

@@ -1,9 +1,12 @@
-//! Requests.
+//! Requests and their responses.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{HeaderMap, Method, Request, StatusCode};
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http_body_util::Full;
 use hyper::body::Incoming;
 use sha2::{Digest, Sha256};
 use toolkit::call::SecretString;
@@ -14,7 +17,6 @@ use super::super::failure::Failure;
 use super::super::sandbox::{Sandbox, SandboxError};
 use super::super::wire::{self, GREETING_BYTES, Hello, Ready, SESSIONS, ToHost, ToWorker};
 use super::limits::ServerLimits;
-use super::reply::{self, Reply};
 use super::sessions::{Open, Sessions};
 
 /// The state that all requests share.
@@ -38,20 +40,20 @@ impl Shared {
     pub(super) async fn answer(&self, request: Request<Incoming>) -> Reply {
         let path = request.uri().path();
         if path == "/healthz" {
-            return reply::empty(StatusCode::OK);
+            return empty(StatusCode::OK);
         }
         if !self.is_authorized(request.headers()) {
-            return reply::rejection(StatusCode::UNAUTHORIZED, "send the token as `Authorization: Bearer …`");
+            return rejection(StatusCode::UNAUTHORIZED, "send the token as `Authorization: Bearer …`");
         }
         let id = path.strip_prefix(SESSIONS).and_then(|rest| rest.strip_prefix('/')).map(str::to_owned);
         match (request.method(), id) {
             (&Method::POST, None) if path == SESSIONS => self.open(request).await,
             (&Method::POST, Some(id)) => self.advance(id, request).await,
             (&Method::DELETE, Some(id)) => match self.sessions.take(&id) {
-                Some(_) => reply::empty(StatusCode::NO_CONTENT),
+                Some(_) => empty(StatusCode::NO_CONTENT),
                 None => has_ended(),
             },
-            _ => reply::rejection(StatusCode::NOT_FOUND, format!("not found; sessions are at `{SESSIONS}`")),
+            _ => rejection(StatusCode::NOT_FOUND, format!("not found; sessions are at `{SESSIONS}`")),
         }
     }
 
@@ -64,7 +66,7 @@ impl Shared {
 
     async fn open(&self, request: Request<Incoming>) -> Reply {
         let Some(permit) = self.sessions.permit() else {
-            return reply::rejection(StatusCode::SERVICE_UNAVAILABLE, "no more programs can run now; try again later");
+            return rejection(StatusCode::SERVICE_UNAVAILABLE, "no more programs can run now; try again later");
         };
         let hello = match self.read(request, GREETING_BYTES, true).await {
             Ok(ToWorker::Hello(hello)) => hello,
@@ -73,20 +75,20 @@ impl Shared {
         };
         let Hello { limits, .. } = hello;
         if let Err(reason) = self.limits.check(&limits) {
-            return reply::rejection(StatusCode::UNPROCESSABLE_ENTITY, reason);
+            return rejection(StatusCode::UNPROCESSABLE_ENTITY, reason);
         }
         let session = match self.sandbox.open(&limits).await {
             Ok(session) => session,
-            Err(SandboxError::Unavailable(reason)) => return reply::rejection(StatusCode::SERVICE_UNAVAILABLE, reason),
-            Err(error) => return reply::rejection(StatusCode::SERVICE_UNAVAILABLE, error.to_string()),
+            Err(SandboxError::Unavailable(reason)) => return rejection(StatusCode::SERVICE_UNAVAILABLE, reason),
+            Err(error) => return rejection(StatusCode::SERVICE_UNAVAILABLE, error.to_string()),
         };
         let ready = Ready::new(session.enforced().clone());
         match self.sessions.add(session, limits, permit) {
             Ok(id) => {
-                let reply = reply::message(StatusCode::CREATED, &ToHost::Ready(ready), GREETING_BYTES);
-                reply::located(reply, &format!("{SESSIONS}/{id}"))
+                let reply = with_message(StatusCode::CREATED, &ToHost::Ready(ready), GREETING_BYTES);
+                located(reply, &format!("{SESSIONS}/{id}"))
             }
-            Err(error) => reply::rejection(StatusCode::SERVICE_UNAVAILABLE, error.to_string()),
+            Err(error) => rejection(StatusCode::SERVICE_UNAVAILABLE, error.to_string()),
         }
     }
 
@@ -100,14 +102,14 @@ impl Shared {
         };
         let time = open.limits.run_time.saturating_add(GRACE);
         let Ok(stepped) = tokio::time::timeout(time, step(&mut open, message)).await else {
-            return reply::rejection(StatusCode::BAD_GATEWAY, format!("the sandbox did not respond within {time:?}"));
+            return rejection(StatusCode::BAD_GATEWAY, format!("the sandbox did not respond within {time:?}"));
         };
         let step = match stepped {
             Ok(step) => step,
             Err(reply) => return *reply,
         };
         let is_done = matches!(step.state, State::Done(_));
-        let reply = reply::message(StatusCode::OK, &ToHost::Step(Box::new(step)), max);
+        let reply = with_message(StatusCode::OK, &ToHost::Step(Box::new(step)), max);
         if !is_done && reply.status() == StatusCode::OK {
             self.sessions.put(id, open);
         }
@@ -124,16 +126,16 @@ impl Shared {
                 BodyError::Overloaded => StatusCode::SERVICE_UNAVAILABLE,
                 _ => StatusCode::BAD_REQUEST,
             };
-            reply::rejection(status, error.to_string())
+            rejection(status, error.to_string())
         })?;
         let line = body.bytes();
         if line.len() > max {
             let error = wire::WireError::TooLong(max);
-            return Err(reply::rejection(StatusCode::PAYLOAD_TOO_LARGE, error.to_string()));
+            return Err(rejection(StatusCode::PAYLOAD_TOO_LARGE, error.to_string()));
         }
         let checked = if is_first { wire::check_version(line) } else { Ok(()) };
         let read = checked.and_then(|()| wire::decode(line));
-        read.map_err(|error| reply::rejection(StatusCode::BAD_REQUEST, error.to_string()))
+        read.map_err(|error| rejection(StatusCode::BAD_REQUEST, error.to_string()))
     }
 }
 
@@ -151,15 +153,65 @@ async fn step(open: &mut Open, message: ToWorker) -> Result<Step, Box<Reply>> {
             let state = State::Done(Done { outcome: Err(Failure::new(kind, reason)), shown: Vec::new() });
             Ok(Step { printed: Vec::new(), state, usage: Usage::default() })
         }
-        SandboxError::Protocol(reason) => Err(reply::rejection(StatusCode::BAD_GATEWAY, reason).into()),
-        error => Err(reply::rejection(StatusCode::SERVICE_UNAVAILABLE, error.to_string()).into()),
+        SandboxError::Protocol(reason) => Err(rejection(StatusCode::BAD_GATEWAY, reason).into()),
+        error => Err(rejection(StatusCode::SERVICE_UNAVAILABLE, error.to_string()).into()),
     })
 }
 
 fn has_ended() -> Reply {
-    reply::rejection(StatusCode::NOT_FOUND, "the session has ended")
+    rejection(StatusCode::NOT_FOUND, "the session has ended")
 }
 
 fn out_of_turn(expected: &str) -> Reply {
-    reply::rejection(StatusCode::BAD_REQUEST, format!("expected `{expected}`"))
+    rejection(StatusCode::BAD_REQUEST, format!("expected `{expected}`"))
+}
+
+/// A response with its body.
+pub(super) type Reply = Response<Full<Bytes>>;
+
+/// Returns a response with a message.
+fn with_message(status: StatusCode, message: &ToHost, max: usize) -> Reply {
+    match wire::encode(message, max) {
+        Ok(line) => with_body(status, line.into()),
+        Err(error) => rejection(StatusCode::BAD_GATEWAY, error.to_string()),
+    }
+}
+
+/// Returns a response to a request that is rejected.
+fn rejection(status: StatusCode, reason: impl Into<String>) -> Reply {
+    let body = serde_json::to_vec(&ToHost::Error(reason.into())).unwrap_or_default();
+    let mut reply = with_body(status, body.into());
+    let headers = reply.headers_mut();
+    match status {
+        StatusCode::UNAUTHORIZED => {
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        StatusCode::SERVICE_UNAVAILABLE => {
+            headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        _ => {}
+    }
+    reply
+}
+
+/// Returns a response without a body.
+fn empty(status: StatusCode) -> Reply {
+    let mut reply = Response::new(Full::default());
+    *reply.status_mut() = status;
+    reply
+}
+
+/// Adds the path of a new session.
+fn located(mut reply: Reply, path: &str) -> Reply {
+    if let Ok(path) = HeaderValue::from_str(path) {
+        reply.headers_mut().insert(LOCATION, path);
+    }
+    reply
+}
+
+fn with_body(status: StatusCode, body: Bytes) -> Reply {
+    let mut reply = Response::new(Full::new(body));
+    *reply.status_mut() = status;
+    reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    reply
 }

@@ -1,13 +1,13 @@
-//! The confinement of a worker.
+//! The confinement of a worker, and the resources that it needs.
 
 #[cfg(target_os = "linux")]
+mod calls;
+#[cfg(target_os = "linux")]
 mod linux;
-mod report;
 
-use self::report::Report;
-use super::super::guarantee::Guarantee;
+use super::super::guarantee::{Enforced, Guarantee};
 use super::super::limits::Limits;
-use super::super::wire::Ready;
+use super::super::wire::{self, Ready};
 
 /// Gives up what the process has inherited: its directory and its descriptors.
 pub(super) fn begin() -> Report {
@@ -37,4 +37,52 @@ pub(super) fn complete(mut report: Report, limits: &Limits) -> Result<Ready, Str
         report.lack("kernel: workers are confined on Linux only".to_owned());
     }
     Ok(report.into_ready())
+}
+
+/// The result of the confinement: the guarantees so far, and those that could not be given.
+pub(super) struct Report {
+    ready: Ready,
+}
+
+impl Report {
+    fn new(guarantees: impl IntoIterator<Item = Guarantee>) -> Self {
+        Self { ready: Ready::new(guarantees.into_iter().collect()) }
+    }
+
+    /// Records what the kernel has accepted.
+    fn add(&mut self, guarantees: impl IntoIterator<Item = Guarantee>) {
+        let enforced = std::mem::take(&mut self.ready.enforced);
+        self.ready.enforced = guarantees.into_iter().fold(enforced, Enforced::with);
+    }
+
+    /// Records what could not be enforced. The reason begins with the name of the mechanism.
+    fn lack(&mut self, reason: String) {
+        self.ready.missing.push(reason);
+    }
+
+    /// Records a mechanism and its version.
+    #[cfg(target_os = "linux")]
+    fn detail(&mut self, name: &str, value: impl Into<String>) {
+        self.ready.details.insert(name.to_owned(), value.into());
+    }
+
+    fn into_ready(self) -> Ready {
+        self.ready
+    }
+}
+
+/// Returns the memory in bytes that a worker needs for a program with these limits, beside that of its binary.
+pub(crate) fn memory_bytes(limits: &Limits) -> u64 {
+    /// The memory of the worker itself, such as the stack and the fragments of its allocator.
+    const HEAD_ROOM: u64 = 64 << 20;
+    /// A message is a line, its parts, and what is handed to the engine.
+    const N_COPIES: u64 = 3;
+    let messages = (wire::max_line(limits) as u64).saturating_mul(N_COPIES);
+    limits.memory_bytes.saturating_add(messages).saturating_add(HEAD_ROOM)
+}
+
+/// Returns the processor time in seconds after which the kernel ends a worker. The host measures the time of the program
+/// more exactly; a part of the first second is that of the worker.
+pub(crate) fn cpu_seconds(limits: &Limits) -> u64 {
+    limits.run_time.as_secs().saturating_add(2)
 }

@@ -4,8 +4,7 @@ use rquickjs::{Error, Function, Object, Value};
 
 use super::hints;
 use super::host::Host;
-use super::place::Place;
-use super::source::{Form, Source};
+use super::source::{Form, Place, Source};
 use crate::failure::{Failure, FailureKind};
 
 /// The facts that the prelude knows about a thrown value.

@@ -7,14 +7,12 @@ use std::rc::Rc;
 use rquickjs::function::Func;
 use rquickjs::{Array, Ctx, Error, Exception, Object, Value};
 
-use super::super::{Call, Request, Shown};
+use super::super::{Call, Printed, Request, Shown};
 use super::fuel::Fuel;
 use super::names::Names;
-use super::output::Output;
-use super::place::Place;
 use super::prelude::{self, Slot};
-use super::random::Random;
 use super::request::RequestReader;
+use super::source::Place;
 use super::value::{self, Purpose, Reader, WriteError};
 use crate::limits::Limits;
 use crate::program::Program;
@@ -243,5 +241,73 @@ impl Host {
             return String::new();
         }
         self.names().unknown(path)
+    }
+}
+
+/// The lines that a program printed, up to a limit.
+pub(super) struct Output {
+    limit: u64,
+    size: Cell<u64>,
+    dropped: Cell<u64>,
+    lines: RefCell<Vec<Printed>>,
+}
+
+impl Output {
+    fn new(limit: u64) -> Self {
+        Self { limit, size: Cell::new(0), dropped: Cell::new(0), lines: RefCell::default() }
+    }
+
+    /// Keeps a line, or the part of it that the limit allows.
+    pub(super) fn print(&self, is_error: bool, mut text: String) {
+        let left = self.limit.saturating_sub(self.size.get());
+        // A line takes memory even if it is empty.
+        let size = text.len() as u64 + 1;
+        self.size.set(self.size.get().saturating_add(size));
+        if size > left {
+            let kept = text.floor_char_boundary(usize::try_from(left).unwrap_or(usize::MAX));
+            self.dropped.set(self.dropped.get().saturating_add((text.len() - kept) as u64));
+            if kept == 0 {
+                return;
+            }
+            text.truncate(kept);
+        }
+        self.lines.borrow_mut().push(Printed { is_error, text });
+    }
+
+    /// Takes the lines since the last time.
+    pub(super) fn take(&self) -> Vec<Printed> {
+        self.lines.take()
+    }
+
+    /// Takes the last lines, with a note if others were dropped.
+    pub(super) fn finish(&self) -> Vec<Printed> {
+        let mut lines = self.take();
+        if self.dropped.get() > 0 {
+            let text =
+                format!("[{} bytes of output were dropped: at most {} are kept]", self.dropped.get(), self.limit);
+            lines.push(Printed { is_error: true, text });
+        }
+        lines
+    }
+}
+
+/// The sequence of random numbers that a seed selects (SplitMix64), which can be repeated.
+#[derive(Default)]
+struct Random(Cell<u64>);
+
+impl Random {
+    fn set_seed(&self, seed: u64) {
+        self.0.set(seed);
+    }
+
+    /// Returns the next number, from 0 inclusive to 1 exclusive.
+    fn next(&self) -> f64 {
+        let state = self.0.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
+        self.0.set(state);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        #[expect(clippy::cast_precision_loss, reason = "53 bits are exact")]
+        let number = ((mixed ^ (mixed >> 31)) >> 11) as f64;
+        number / 9_007_199_254_740_992.0
     }
 }

@@ -3,15 +3,15 @@
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use tokio::io::{self, AsyncReadExt, AsyncWriteExt};
+use tokio::io::{self, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
 use super::super::super::guarantee::Enforced;
+use super::super::super::wire::WireError;
 use super::super::SandboxError;
 use super::command_line::CommandLine;
 use super::exit::End;
-use super::lines::Lines;
 
 /// A worker. Dropping it kills its process.
 pub(super) struct Worker {
@@ -33,6 +33,8 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The bytes of errors that are read.
 const MAX_ERRORS: u64 = 64 << 10;
+/// The bytes that are read at once; a pipe holds 64 KiB.
+const BUFFER: usize = 16 << 10;
 
 impl Worker {
     pub(super) fn spawn(command: &CommandLine) -> Result<Self, SandboxError> {
@@ -127,4 +129,42 @@ fn kill(child: &mut Child) {
         }
     }
     let _ = child.start_kill();
+}
+
+/// Reads the lines that a worker writes, of bounded length.
+pub(super) struct Lines<R> {
+    reader: BufReader<R>,
+}
+
+impl<R: AsyncRead + Unpin> Lines<R> {
+    fn new(output: R) -> Self {
+        Self { reader: BufReader::with_capacity(BUFFER, output) }
+    }
+
+    /// Returns true if more was read than the last line.
+    pub(super) fn has_more(&self) -> bool {
+        !self.reader.buffer().is_empty()
+    }
+
+    /// Reads a line of at most `max` bytes; `None` at the end of the output. It cannot be used again if it is canceled.
+    pub(super) async fn receive(&mut self, max: usize) -> Result<Option<Vec<u8>>, WireError> {
+        let mut line = Vec::new();
+        loop {
+            let available = self.reader.fill_buf().await.map_err(|error| WireError::Invalid(error.to_string()))?;
+            if available.is_empty() {
+                // What was written before the end is no complete message.
+                return Ok(None);
+            }
+            let end = available.iter().position(|&byte| byte == b'\n');
+            let n = end.map_or(available.len(), |end| end + 1);
+            if line.len() + n > max {
+                return Err(WireError::TooLong(max));
+            }
+            line.extend_from_slice(&available[..n]);
+            self.reader.consume(n);
+            if end.is_some() {
+                return Ok(Some(line));
+            }
+        }
+    }
 }

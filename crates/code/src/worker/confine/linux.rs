@@ -1,34 +1,43 @@
 //! The confinement by Linux. Landlock needs a descriptor, which the limits deny, and seccomp denies both, so it is last.
 
-mod calls;
-mod descriptors;
-mod files;
-mod resources;
-mod threads;
+use std::fs;
+use std::io;
 
-pub(super) use self::descriptors::close_inherited;
+use landlock::{ABI, Access, AccessFs, AccessNet, LandlockStatus, Ruleset, RulesetAttr, RulesetStatus, Scope};
+use nix::unistd::close;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
 use super::super::super::guarantee::Guarantee;
 use super::super::super::limits::Limits;
-use super::report::Report;
+use super::{Report, calls, cpu_seconds, memory_bytes};
+
+/// The version of Landlock of which all rights are taken; the following ones only add what an empty set of rights has
+/// not.
+const LANDLOCK_VERSION: ABI = ABI::V6;
+
+/// The address space of the worker itself in bytes, if it cannot be read.
+const TYPICAL_SIZE: u64 = 64 << 20;
+/// The stack in bytes, which grows up to this limit.
+const STACK: u64 = 8 << 20;
 
 pub(super) fn confine(limits: &Limits, report: &mut Report) -> Result<(), String> {
-    threads::check(report)?;
+    check_threads(report)?;
     if let Err(error) = rustix::thread::set_no_new_privs(true) {
         report.lack(format!("no_new_privs: {error}"));
     }
-    match files::restrict() {
-        Ok(files::Landlock::Full(version)) => {
+    match restrict_files() {
+        Ok(Landlock::Full(version)) => {
             report.add([Guarantee::Files, Guarantee::Disk]);
             report.detail("landlock", version);
         }
-        Ok(files::Landlock::Partial(version)) => {
+        Ok(Landlock::Partial(version)) => {
             report.add([Guarantee::Files, Guarantee::Disk]);
             report.lack(format!("landlock: the kernel has version {version}, which cannot restrict connections"));
             report.detail("landlock", version);
         }
         Err(reason) => report.lack(format!("landlock: {reason}")),
     }
-    resources::limit(limits, report);
+    limit_resources(limits, report);
     match calls::restrict() {
         Ok(n) => {
             let all = [Guarantee::Files, Guarantee::Disk, Guarantee::Network, Guarantee::Processes];
@@ -38,4 +47,104 @@ pub(super) fn confine(limits: &Limits, report: &mut Report) -> Result<(), String
         Err(reason) => report.lack(format!("seccomp: {reason}")),
     }
     Ok(())
+}
+
+/// Returns an error if there are several threads. Landlock applies to the thread that requests it, and another one would
+/// be ended by seccomp at any time.
+fn check_threads(report: &mut Report) -> Result<(), String> {
+    match fs::read_dir("/proc/self/task").map(Iterator::count) {
+        Ok(1) => Ok(()),
+        Ok(n) => {
+            let reason = "`toolkit_code::worker::init()` must be called first in `main`";
+            Err(format!("the process has {n} threads: {reason}"))
+        }
+        Err(error) => {
+            report.lack(format!("/proc: the threads cannot be counted: {error}"));
+            Ok(())
+        }
+    }
+}
+
+/// The extent of the enforcement by Landlock, with the kernel's version of Landlock.
+enum Landlock {
+    Full(String),
+    Partial(String),
+}
+
+/// Gives up all rights that Landlock knows: those to any file, port, abstract socket or foreign process. Returns why if
+/// the kernel has no Landlock.
+fn restrict_files() -> Result<Landlock, String> {
+    let ruleset = Ruleset::default()
+        .handle_access(AccessFs::from_all(LANDLOCK_VERSION))
+        .and_then(|ruleset| ruleset.handle_access(AccessNet::from_all(LANDLOCK_VERSION)))
+        .and_then(|ruleset| ruleset.scope(Scope::from_all(LANDLOCK_VERSION)))
+        .and_then(Ruleset::create)
+        .and_then(|ruleset| ruleset.restrict_self());
+    let status = ruleset.map_err(|error| error.to_string())?;
+    let version = match status.landlock {
+        LandlockStatus::Available { effective_abi, kernel_abi } => {
+            kernel_abi.unwrap_or(effective_abi as i32).to_string()
+        }
+        LandlockStatus::NotEnabled => return Err("it is disabled in this kernel".to_owned()),
+        _ => return Err("this kernel does not have it".to_owned()),
+    };
+    match status.ruleset {
+        RulesetStatus::FullyEnforced => Ok(Landlock::Full(version)),
+        RulesetStatus::PartiallyEnforced => Ok(Landlock::Partial(version)),
+        RulesetStatus::NotEnforced => Err(format!("version {version} was not enforced")),
+    }
+}
+
+/// Limits the resources of this process.
+fn limit_resources(limits: &Limits, report: &mut Report) {
+    let memory = size().saturating_add(memory_bytes(limits));
+    // The signal at the lower limit shows the reason for the end. The one at the higher limit cannot be handled.
+    let seconds = cpu_seconds(limits);
+    let wanted = [
+        (Resource::As, memory, memory, "address space", Some(Guarantee::Memory)),
+        (Resource::Cpu, seconds, seconds.saturating_add(1), "processor time", Some(Guarantee::Cpu)),
+        (Resource::Core, 0, 0, "core dumps", None),
+        (Resource::Fsize, 0, 0, "file sizes", None),
+        (Resource::Memlock, 0, 0, "locked memory", None),
+        (Resource::Msgqueue, 0, 0, "message queues", None),
+        (Resource::Nofile, 3, 3, "descriptors", None),
+        (Resource::Nproc, 0, 0, "processes", None),
+        (Resource::Stack, STACK, STACK, "stack", None),
+    ];
+    for (resource, soft, hard, name, guarantee) in wanted {
+        // A lower limit of the host remains.
+        let existing = getrlimit(resource);
+        let lower = |wanted: u64, existing: Option<u64>| Some(existing.map_or(wanted, |existing| wanted.min(existing)));
+        let new = Rlimit { current: lower(soft, existing.current), maximum: lower(hard, existing.maximum) };
+        match setrlimit(resource, new) {
+            Ok(()) => report.add(guarantee),
+            Err(error) => report.lack(format!("limit of {name}: {error}")),
+        }
+    }
+}
+
+/// Returns the size of the address space in bytes.
+fn size() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let kilobytes =
+        status.lines().find_map(|line| line.strip_prefix("VmSize:")?.trim().strip_suffix(" kB")?.parse().ok());
+    kilobytes.map_or(TYPICAL_SIZE, |kilobytes: u64| kilobytes << 10)
+}
+
+/// Closes all descriptors that the process has inherited, except those of the standard streams. The program could not
+/// use them, but they may keep a connection of the host open.
+pub(super) fn close_inherited(report: &mut Report) {
+    match inherited() {
+        // One that is listed and cannot be closed is that of the list, which is closed already.
+        Ok(inherited) => inherited.into_iter().for_each(|descriptor| {
+            let _ = close(descriptor);
+        }),
+        Err(error) => report.lack(format!("/proc: the descriptors cannot be listed: {error}")),
+    }
+}
+
+fn inherited() -> io::Result<Vec<i32>> {
+    let listed = fs::read_dir("/proc/self/fd")?.collect::<io::Result<Vec<_>>>()?;
+    let descriptors = listed.iter().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    Ok(descriptors.filter(|&descriptor| descriptor > 2).collect())
 }
