@@ -15,7 +15,7 @@ use crate::name::check_name;
 use crate::parameter::{Argument, Parameter, parameter};
 use crate::report::Report;
 use crate::value::ungrouped_type;
-use crate::{description, example, json_name, output, recover};
+use crate::{description, example, json_name, recover, scan};
 
 /// Returns the keyword of an item, such as `struct`.
 pub(crate) fn keyword(item: &Item) -> TokenStream {
@@ -108,7 +108,7 @@ impl Function {
         let output = match &sig.output {
             ReturnType::Default => None,
             ReturnType::Type(_, ty) => {
-                output::check(ty, report);
+                scan::check_output(ty, report);
                 Some((**ty).clone())
             }
         };

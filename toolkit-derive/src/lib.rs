@@ -14,14 +14,12 @@ mod example;
 mod expand;
 mod field;
 mod function;
-mod inherit;
 mod json;
 mod json_name;
 mod krate;
 mod module;
 #[allow(dead_code, reason = "shared with `toolkit`, which uses more of it")]
 mod name;
-mod output;
 mod parameter;
 mod recover;
 mod report;

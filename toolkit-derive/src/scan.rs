@@ -1,9 +1,11 @@
-//! Finds the parts of a type that no schema can be derived from.
+//! Finds the parts of a type that no schema can be derived from, and rejects them in the return type of a tool.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::{Lifetime, Type, TypeImplTrait, TypeInfer, TypeNever, TypeReference};
+
+use crate::report::Report;
 
 /// A part of a type that no schema can be derived from.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,5 +54,25 @@ impl Visit<'_> for Scan {
 
     fn visit_type_never(&mut self, ty: &TypeNever) {
         self.0.push((Found::Never, ty.to_token_stream()));
+    }
+}
+
+/// Reports the first part of a return type that no schema can be derived from.
+pub(crate) fn check_output(ty: &Type, report: &mut Report) {
+    for (found, at) in scan(ty) {
+        let message = match found {
+            Found::Reference { is_static: true } => continue,
+            Found::Reference { is_static: false } | Found::Lifetime => {
+                "a tool must return an owned value; clone what it borrows"
+            }
+            Found::ImplTrait => {
+                "a tool must return a named type, since its schema is derived from the type; to stream items, return \
+                 `toolkit::Chunks<Item>`"
+            }
+            Found::Infer => "a tool must return a named type, since its schema is derived from the type",
+            Found::Never => "a tool must return a value; `!` has none",
+        };
+        report.error(at, message);
+        return;
     }
 }
