@@ -373,8 +373,9 @@ fn a_large_schema_is_accepted_and_a_larger_one_rejected() {
     };
     let schema = Schema::from_value(properties(60_000)).unwrap();
     assert!(verdict(&schema, &json!({ "p7": "" })) && !verdict(&schema, &json!({ "p7": 7 })));
-    rewrite(properties(66_000));
-    assert_refused(properties(66_000), SchemaErrorKind::TooComplex, "more than 65536 subschemas");
+    let too_many = properties(66_000);
+    rewrite(too_many.clone());
+    assert_refused(too_many, SchemaErrorKind::TooComplex, "more than 65536 subschemas");
     // If it is combined many times, its keys would be merged as often.
     let joined = (0..60).fold(properties(50_000), |inner, _| {
         // Not a part of `json!`, which would copy it.
@@ -382,10 +383,10 @@ fn a_large_schema_is_accepted_and_a_larger_one_rejected() {
     });
     assert_refused(joined, SchemaErrorKind::TooComplex, "too many properties");
 
-    let constants: Vec<Value> = (0..50_000).map(|i| json!({ "const": i })).collect();
+    let constants: Vec<Value> = (0..20_000).map(|i| json!({ "const": i })).collect();
     let schema = Schema::from_value(json!({ "items": { "oneOf": constants } })).unwrap();
     assert!(verdict(&schema, &json!([7])) && !verdict(&schema, &json!([-7])));
-    rule(&schema, &json!(vec![-7; 10_000]));
+    rule(&schema, &json!(vec![-7; 2_000]));
 }
 
 #[test]
