@@ -94,7 +94,11 @@ def request(server, **params):
 def moves(first, second):
     """A program begins on one server, whose process ends, and continues on another."""
     asked = request(first)
-    assert asked["resultType"] == "input_required" and not first.workers(), asked
+    assert asked["resultType"] == "input_required", asked
+    began = time.monotonic()
+    while first.workers():
+        assert time.monotonic() - began < 30, "a worker waits for the user"
+        time.sleep(0.01)
     first.process.kill()
     [key] = asked["inputRequests"]
     answers = {key: {"action": "accept", "content": {"ok": True}}}

@@ -1,6 +1,6 @@
 //! Compares calls of a tool over NATS with bare requests: the CPU time of caller and worker together, and the latency.
 //!
-//! `cargo run --release -p toolkit-nats --example overhead -- nats://localhost` needs a NATS server with JetStream and Linux. All
+//! `cargo run --release -p toolkit-nats --example call_overhead -- nats://localhost` needs a NATS server with JetStream and Linux. All
 //! kinds of calls alternate in one process, so that their ratios do not depend on what else the machine does:
 //!
 //! - a bare request of the NATS client, whose handler runs on a thread that does I/O;

@@ -1,5 +1,5 @@
 //! The time of a step of a chain, beside that of a hand-written workflow on the same engine:
-//! `cargo run --release -p toolkit-durable --example overhead [URL]`.
+//! `cargo run --release -p toolkit-durable --example step_overhead [URL]`.
 //!
 //! Without the URL of a Postgres database, it starts a server of its own, with the installed programs. All workflows are
 //! measured in turns, in one process, from the start of the first of ten steps to that of the last.
