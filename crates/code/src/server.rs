@@ -86,7 +86,7 @@ impl Server {
                 async move { shared.answer(request).await }
             }
         };
-        toolkit_http::serve(listener, limits.http(), answer, shutdown, std::future::pending()).await;
+        toolkit_runtime::serve(listener, limits.http(), answer, shutdown, std::future::pending()).await;
     }
 }
 

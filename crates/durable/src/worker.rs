@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use dbos::{DBOS, QueueConflict, QueueOptions};
 use toolkit::{Context, Dispatcher};
-use toolkit_http::ShutdownSignals;
+use toolkit_runtime::ShutdownSignals;
 
 use self::lease::Lease;
 use self::shared::{ContextOf, Settings, Shared};

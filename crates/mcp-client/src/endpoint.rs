@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 use toolkit::call::SecretString;
-use toolkit_http::Authorities;
+use toolkit_runtime::Authorities;
 
 use super::authorizer::{Authorizer, connect_locally, is_local};
 #[cfg(feature = "oauth")]

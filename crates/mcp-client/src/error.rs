@@ -9,7 +9,7 @@ use rmcp::transport::DynamicTransportError;
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
 use toolkit::schema::invisible::escaped;
-use toolkit_http::certificate_failure;
+use toolkit_runtime::certificate_failure;
 
 use super::authorizer::AuthorizationError;
 use super::connection::Connection;

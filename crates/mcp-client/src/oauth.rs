@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
-use toolkit_http::Authorities;
+use toolkit_runtime::Authorities;
 
 use self::address::AddressPolicy;
 use self::authorization::{Authorization, State};

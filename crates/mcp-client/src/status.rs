@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
-use toolkit_http::certificate_failure;
+use toolkit_runtime::certificate_failure;
 
 use super::endpoint::Endpoint;
 

@@ -12,7 +12,7 @@ use toolkit::catalog::Naming;
 use toolkit::mcp::LIST_TTL_MS;
 use toolkit::resource::Resources;
 use toolkit::{CancelToken, Catalog, Dispatcher, Tool};
-use toolkit_http::{CallLimiter, ToolPool};
+use toolkit_runtime::{CallLimiter, ToolPool};
 
 use super::ask::{Keys, OpenRequests, Sealing, StateKey, UsedInMemory, UsedRecord, UsedStates, WaitingCalls};
 use super::filter::Filter;
@@ -223,7 +223,7 @@ impl ServerBuilder {
 
     /// Sets the number of calls that run at the same time. As many more calls, at least 256, wait for a permit; beyond
     /// that, calls are rejected. Calls of one tool take at most three quarters of the permits, so that a slow tool
-    /// leaves room for the others; see [`CallLimiter`](toolkit_http::CallLimiter). Default: 256.
+    /// leaves room for the others; see [`CallLimiter`](toolkit_runtime::CallLimiter). Default: 256.
     ///
     /// A synchronous tool occupies a thread while it runs, so this bounds the number of threads too.
     pub fn concurrency(mut self, n_calls: usize) -> Self {

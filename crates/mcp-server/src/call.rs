@@ -30,7 +30,7 @@ use toolkit::call::{LogLevel, Progress};
 use toolkit::mcp::Revision;
 use toolkit::stream::Chunk;
 use toolkit::{Arguments, CancelToken, Context, Tool};
-use toolkit_http::BodyCharge;
+use toolkit_runtime::BodyCharge;
 use tracing::Span;
 
 pub(super) use self::begin::{Target, begin, declares_tasks, missing_extension};

@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use tokio::net::ToSocketAddrs;
 use toolkit::Tool;
-use toolkit_http::{HostGuard, Limits, NetworkError, TrustedProxies};
+use toolkit_runtime::{HostGuard, Limits, NetworkError, TrustedProxies};
 
 #[cfg(feature = "jwt")]
 pub use self::auth::{Algorithm, Jwks, JwksError, Jwt, JwtIssuer};
@@ -391,7 +391,7 @@ impl Http {
             // Clients there need a token, or the host allows all clients; DNS rebinding gains nothing.
             self.guard = self.guard.with_any_host();
         }
-        let listener = toolkit_http::bind(&addresses).map_err(HttpError::Io)?;
+        let listener = toolkit_runtime::bind(&addresses).map_err(HttpError::Io)?;
         let (limits, drain_delay) = (self.limits.clone(), self.drain_delay);
         Ok(Listening::new(listener, self.service(false), limits, drain_delay))
     }

@@ -84,7 +84,7 @@ mod task_requests;
 mod tasks;
 
 /// The networks of proxies in front of the server, and the error of a text that is none.
-pub use toolkit_http::{NetworkError, TrustedProxies};
+pub use toolkit_runtime::{NetworkError, TrustedProxies};
 
 pub use self::app::App;
 pub use self::ask::{StateKey, UsedStates, WeakKeyError};

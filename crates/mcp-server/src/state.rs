@@ -11,7 +11,7 @@ use toolkit::call::Credentials;
 use toolkit::catalog::Naming;
 use toolkit::mcp::Revision;
 use toolkit::{CancelToken, Catalog, Tool};
-use toolkit_http::{CallLimiter, ToolPool};
+use toolkit_runtime::{CallLimiter, ToolPool};
 
 use super::ask::{OpenRequests, Sealing, WaitingCalls};
 use super::filter::Filter;

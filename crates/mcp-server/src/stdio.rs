@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot};
 use toolkit::CancelToken;
-use toolkit_http::{ShutdownSignals, ToolBatch};
+use toolkit_runtime::{ShutdownSignals, ToolBatch};
 
 use self::output::Output;
 use self::reader::Reader;

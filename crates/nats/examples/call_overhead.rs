@@ -16,8 +16,8 @@ use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
 use toolkit::{Catalog, Dispatcher, tool};
 use toolkit_backends::Backends;
-use toolkit_http::ToolPool;
 use toolkit_nats::{Buckets, Connect, NatsBackend, RetryPolicy, Worker};
+use toolkit_runtime::ToolPool;
 
 /// Returns a text unchanged.
 #[tool]

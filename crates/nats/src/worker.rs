@@ -33,7 +33,7 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 use toolkit::Dispatcher;
-use toolkit_http::ShutdownSignals;
+use toolkit_runtime::ShutdownSignals;
 
 use self::incoming::{Arrival, Incoming};
 use self::reply::Reply;

@@ -32,7 +32,7 @@ use toolkit::{Manifest, Tool};
 /// assert!(error.to_string().starts_with("the PEM text has no certificate"));
 /// # Ok::<(), toolkit_otc::UrlError>(())
 /// ```
-pub use toolkit_http::PemError;
+pub use toolkit_runtime::PemError;
 
 pub use self::http::UrlError;
 use self::http::{Endpoint, FullResponse, Loss};

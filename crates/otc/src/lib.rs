@@ -98,4 +98,4 @@ pub use self::server::{Limits, Readiness, Server};
 pub use self::wire::TraceId;
 /// The networks of proxies in front of a server, and the error of a text that is none.
 #[cfg(feature = "server")]
-pub use toolkit_http::{NetworkError, TrustedProxies};
+pub use toolkit_runtime::{NetworkError, TrustedProxies};

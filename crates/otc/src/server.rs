@@ -23,7 +23,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use tokio::net::TcpListener;
 use toolkit::Dispatcher;
-use toolkit_http::{BodyReader, CallLimiter, Connection, HostGuard, ToolPool};
+use toolkit_runtime::{BodyReader, CallLimiter, Connection, HostGuard, ToolPool};
 use tower_service::Service;
 
 use self::dedup::Dedup;
@@ -226,7 +226,7 @@ impl Server {
                 response
             }
         };
-        toolkit_http::serve(listener, limits, answer, shutdown, std::future::pending()).await;
+        toolkit_runtime::serve(listener, limits, answer, shutdown, std::future::pending()).await;
         // Waits for canceled calls.
         let idle = async {
             while shared.calls.n_running() > 0 {
@@ -256,7 +256,7 @@ async fn of_this_host(State(shared): State<Arc<Shared>>, request: Request, next:
         Ok(()) => next.run(request).await,
         Err(rejection) => {
             let message = match rejection {
-                toolkit_http::Rejection::Host => format!("{rejection}; the operator of the server can add it"),
+                toolkit_runtime::Rejection::Host => format!("{rejection}; the operator of the server can add it"),
                 _ => rejection.to_string(),
             };
             Rejection::new(StatusCode::FORBIDDEN, message).into_response()

@@ -7,9 +7,9 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response};
 use serde_json::Value;
-use toolkit_http::Authorities;
 use toolkit_providers::Export;
 use toolkit_providers::reply::Reply;
+use toolkit_runtime::Authorities;
 
 use super::provider::Provider;
 use super::terminal;

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use tokio::net::TcpListener;
 use toolkit::{Catalog, Context, Dispatcher, tool};
-use toolkit_http::ShutdownSignals;
 use toolkit_mcp_server::Server;
 use toolkit_otc::Auth;
+use toolkit_runtime::ShutdownSignals;
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use toolkit::call::{BoxFuture, SecretString};
 /// The error of `Remote::trust`.
-pub use toolkit_http::PemError;
+pub use toolkit_runtime::PemError;
 
 use self::client::Client;
 pub use self::client::UrlError;

@@ -47,8 +47,8 @@ impl Default for ServerLimits {
 
 impl ServerLimits {
     /// Returns the limits of the HTTP server.
-    pub(super) fn http(&self) -> toolkit_http::Limits {
-        let mut limits = toolkit_http::Limits::default();
+    pub(super) fn http(&self) -> toolkit_runtime::Limits {
+        let mut limits = toolkit_runtime::Limits::default();
         limits.max_connections = self.max_connections;
         limits.max_connections_per_address = self.max_connections;
         limits.max_body_bytes = wire::max_line(&self.program);

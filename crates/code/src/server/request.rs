@@ -10,7 +10,7 @@ use http_body_util::Full;
 use hyper::body::Incoming;
 use sha2::{Digest, Sha256};
 use toolkit::call::SecretString;
-use toolkit_http::{BodyError, BodyReader, Connection};
+use toolkit_runtime::{BodyError, BodyReader, Connection};
 
 use super::super::engine::{Done, State, Step, Usage};
 use super::super::failure::Failure;
@@ -60,7 +60,7 @@ impl Shared {
     /// Compares the digests of the tokens, so that the time reveals no common prefix of the tokens.
     fn is_authorized(&self, headers: &HeaderMap) -> bool {
         let expected = self.token.expose();
-        let sent = toolkit_http::bearer(headers).unwrap_or_default();
+        let sent = toolkit_runtime::bearer(headers).unwrap_or_default();
         !expected.is_empty() && Sha256::digest(sent) == Sha256::digest(expected)
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use toolkit::{CancelToken, Context, Dispatcher};
-use toolkit_http::ToolPool;
+use toolkit_runtime::ToolPool;
 
 use super::lease::Lease;
 use crate::run_id::RunId;

@@ -6,7 +6,7 @@ use http::header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE};
 use reqwest::{Client, RequestBuilder, StatusCode, Url};
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
-use toolkit_http::certificate_failure;
+use toolkit_runtime::certificate_failure;
 
 use super::address::AddressPolicy;
 use super::error::{OAuthError, shown};

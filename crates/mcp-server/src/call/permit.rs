@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
-use toolkit_http::{CallLimiter, CallPermit};
+use toolkit_runtime::{CallLimiter, CallPermit};
 
 /// The permit of a call, if it holds one.
 #[derive(Clone, Default)]

@@ -12,7 +12,7 @@ use toolkit::dispatch::BlockingThreads;
 use toolkit::mcp::{Revision, write_error, write_result};
 use toolkit::stream::Event;
 use toolkit::{Context, RunResult, ToolError};
-use toolkit_http::CallPermit;
+use toolkit_runtime::CallPermit;
 use tracing::Instrument;
 
 use super::{Asks, Call, CallMessage, CallResponse, invalid_state};

@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep};
 use toolkit::ToolError;
 use toolkit::call::{ErrorKind, Progress};
 use toolkit::stream::Chunk;
-use toolkit_http::{CallPermit, Overloaded, Task};
+use toolkit_runtime::{CallPermit, Overloaded, Task};
 
 use super::ask::listen;
 use super::run::{CHUNK, Ended, failed, own_timeout, run};

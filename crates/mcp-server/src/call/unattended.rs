@@ -7,7 +7,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::runtime::Handle;
-use toolkit_http::{CallPermit, ToolBatch};
+use toolkit_runtime::{CallPermit, ToolBatch};
 
 use super::run::{Ended, run};
 use super::running::RunningCall;

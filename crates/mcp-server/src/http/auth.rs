@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use http::HeaderMap;
 use toolkit::Tool;
 use toolkit::dispatch::BoxFuture;
-use toolkit_http::bearer;
+use toolkit_runtime::bearer;
 
 #[cfg(feature = "jwt")]
 pub use self::jwks::{Jwks, JwksError};

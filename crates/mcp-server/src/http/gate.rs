@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use toolkit::Tool;
-use toolkit_http::{Connection, HostGuard};
+use toolkit_runtime::{Connection, HostGuard};
 
 use super::auth::{Auth, WELL_KNOWN};
 use super::receive::Received;

@@ -8,7 +8,7 @@ use std::{fmt, io};
 use http::header::{CONNECTION, HeaderValue};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
-use toolkit_http::{Connection, Limits, ShutdownSignals};
+use toolkit_runtime::{Connection, Limits, ShutdownSignals};
 
 use super::service::Service;
 
@@ -119,7 +119,7 @@ impl Listening {
                 response
             }
         };
-        toolkit_http::serve_connections(listener, limits, answer, shutdown, std::future::pending()).await;
+        toolkit_runtime::serve_connections(listener, limits, answer, shutdown, std::future::pending()).await;
         let _ = tokio::time::timeout(server.shared.shutdown_timeout, server.shared.tasks.settled()).await;
     }
 }

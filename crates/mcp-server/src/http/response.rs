@@ -13,7 +13,7 @@ use futures_util::stream::{Stream, unfold};
 use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, Response, StatusCode};
 use http_body::{Frame, SizeHint};
-use toolkit_http::EventStreamPermit;
+use toolkit_runtime::EventStreamPermit;
 
 use crate::call::{CallEvent, CallResponse, Events};
 use crate::listen::Listen;

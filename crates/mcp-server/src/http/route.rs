@@ -54,7 +54,7 @@ pub trait Route: Send + Sync + 'static {
     fn admission(&self, path: &str) -> Option<Admission>;
 
     /// Responds to a request for one of these paths. An event stream counts towards the limit of
-    /// [`Limits::max_event_streams`](toolkit_http::Limits::max_event_streams).
+    /// [`Limits::max_event_streams`](toolkit_runtime::Limits::max_event_streams).
     fn respond<'r>(&'r self, request: RouteRequest<'r>) -> BoxFuture<'r, Response<Body>>;
 
     /// Returns false if the server must require tokens at an address that other machines can reach, even with

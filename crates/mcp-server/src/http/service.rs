@@ -11,7 +11,7 @@ use bytes::Buf;
 use http::header::{self, HeaderValue};
 use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
-use toolkit_http::{BodyError, BodyReader, Connection, EventStreamPermit, Limits};
+use toolkit_runtime::{BodyError, BodyReader, Connection, EventStreamPermit, Limits};
 
 use super::auth::WELL_KNOWN;
 use super::gate::Gate;

@@ -9,7 +9,7 @@ use toolkit::call::ErrorKind;
 use toolkit::mcp::Revision;
 use toolkit::resource::ResourceWatch;
 use toolkit::{CancelToken, Context, ToolError};
-use toolkit_http::CallPermit;
+use toolkit_runtime::CallPermit;
 
 use super::read;
 use crate::call::CallResponse;

@@ -11,7 +11,7 @@ use toolkit::call::ErrorKind;
 use toolkit::mcp::Revision;
 use toolkit::resource::{ResourceContents, ResourceWatch, Resources};
 use toolkit::{Context, ToolError};
-use toolkit_http::CallPermit;
+use toolkit_runtime::CallPermit;
 
 use super::answer::{Failed, Scope, acquire};
 use crate::peer::Access;

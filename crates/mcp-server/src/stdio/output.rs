@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::Wake;
 
 use tokio::sync::{Notify, OwnedSemaphorePermit};
-use toolkit_http::{is_tool_thread, wake_when_idle};
+use toolkit_runtime::{is_tool_thread, wake_when_idle};
 
 use crate::call::{CallResponse, Respond};
 

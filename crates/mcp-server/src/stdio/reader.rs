@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use toolkit::CancelToken;
-use toolkit_http::ToolBatch;
+use toolkit_runtime::ToolBatch;
 
 use super::output::{Held, Output, Responder};
 use super::{Line, MAX_LINE_BYTES, read_line};

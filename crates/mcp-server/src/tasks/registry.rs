@@ -9,7 +9,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore, oneshot};
 use tokio::time::sleep;
 use toolkit::Tool;
-use toolkit_http::ToolPool;
+use toolkit_runtime::ToolPool;
 
 use super::index::{Index, TaskTool};
 use super::live::LiveTask;

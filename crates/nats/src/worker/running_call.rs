@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use async_nats::Subject;
 use tokio::sync::Semaphore;
 use toolkit::CancelToken;
-use toolkit_http::Task;
+use toolkit_runtime::Task;
 
 use super::claims::Claim;
 

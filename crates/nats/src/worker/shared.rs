@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use toolkit::call::ErrorKind;
 use toolkit::{Dispatcher, ToolError};
-use toolkit_http::ToolPool;
+use toolkit_runtime::ToolPool;
 
 use super::claims::Claims;
 use super::running::Running;

@@ -17,7 +17,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
-use toolkit_http::{Authorities, ClientConfig, PemError, certificate_failure};
+use toolkit_runtime::{Authorities, ClientConfig, PemError, certificate_failure};
 
 use crate::Auth;
 

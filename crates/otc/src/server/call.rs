@@ -14,7 +14,7 @@ use toolkit::call::Credentials;
 use toolkit::dispatch::BlockingThreads;
 use toolkit::stream::Event;
 use toolkit::{CancelToken, Context, RunResult, ToolError};
-use toolkit_http::{BodyCharge, BodyError, Connection, ReceivedBody};
+use toolkit_runtime::{BodyCharge, BodyError, Connection, ReceivedBody};
 use uuid::Uuid;
 
 use super::dedup::{Admission, CallGuard, Fingerprint};

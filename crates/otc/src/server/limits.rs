@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use toolkit_http::TrustedProxies;
+use toolkit_runtime::TrustedProxies;
 
 /// The time that canceled calls have to return.
 pub(super) const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
@@ -30,7 +30,7 @@ pub struct Limits {
     /// quarters of the permits, so that a slow tool leaves room for the others. Default: 256.
     pub max_calls: usize,
     /// The number of open connections. A single address may have half of them. Beyond it, idle connections are closed
-    /// for new ones; see [`toolkit_http::Limits`]. Default: 1024.
+    /// for new ones; see [`toolkit_runtime::Limits`]. Default: 1024.
     pub max_connections: usize,
     /// The timeout of a call. A synchronous tool that does not observe its context cannot be stopped: it keeps its
     /// thread and its permit until it returns. Default: 5 minutes.
@@ -71,8 +71,8 @@ impl Default for Limits {
 
 impl Limits {
     /// Returns the limits of the HTTP server.
-    pub(super) fn http(&self) -> toolkit_http::Limits {
-        let mut limits = toolkit_http::Limits::default();
+    pub(super) fn http(&self) -> toolkit_runtime::Limits {
+        let mut limits = toolkit_runtime::Limits::default();
         limits.max_connections = self.max_connections;
         limits.max_connections_per_address = self.max_connections.div_ceil(2);
         limits.max_body_bytes = self.max_body_bytes;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use toolkit::Dispatcher;
-use toolkit_http::{BodyReader, CallLimiter, HostGuard, ToolPool};
+use toolkit_runtime::{BodyReader, CallLimiter, HostGuard, ToolPool};
 
 use super::dedup::Dedup;
 use super::limits::Limits;

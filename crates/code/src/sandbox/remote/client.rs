@@ -15,7 +15,7 @@ use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use toolkit::call::SecretString;
-use toolkit_http::{Authorities, ClientConfig, PemError, certificate_failure};
+use toolkit_runtime::{Authorities, ClientConfig, PemError, certificate_failure};
 
 use super::super::super::wire::{self, GREETING_BYTES, ToHost, WireError};
 use super::super::SandboxError;

@@ -8,7 +8,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 use serde_json::Value;
 use toolkit::schema::json;
-use toolkit_http::{Authorities, PemError};
+use toolkit_runtime::{Authorities, PemError};
 
 use super::key::{Key, read_keys};
 

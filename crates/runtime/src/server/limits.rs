@@ -14,7 +14,7 @@ use super::proxies::TrustedProxies;
 ///
 /// ```
 /// use std::time::Duration;
-/// use toolkit_http::Limits;
+/// use toolkit_runtime::Limits;
 ///
 /// let mut limits = Limits::default();
 /// limits.max_body_bytes = 1 << 20;

@@ -1,7 +1,7 @@
-//! The base of the servers and clients of `toolkit-mcp-server`, `toolkit-mcp-client`, `toolkit-otc`, `toolkit-code` and
-//! `toolkit-nats`.
+//! What the servers, clients and workers of `toolkit-mcp-server`, `toolkit-mcp-client`, `toolkit-otc`, `toolkit-code`,
+//! `toolkit-nats` and `toolkit-durable` need once.
 //!
-//! This crate is an implementation detail of the five and has no stable API. Programs with tools use those crates, and
+//! This crate is an implementation detail of those and has no stable API. Programs with tools use those crates, and
 //! meet only [`Limits`] and [`TrustedProxies`] of this one.
 //!
 //! With the feature `server`:

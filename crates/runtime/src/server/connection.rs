@@ -15,7 +15,7 @@ use super::response_budget::ResponsePermit;
 ///
 /// ```
 /// use http::{Request, Response, StatusCode};
-/// use toolkit_http::Connection;
+/// use toolkit_runtime::Connection;
 ///
 /// fn answer<B>(request: &Request<B>) -> Response<String> {
 ///     let connection = request.extensions().get::<Connection>();

@@ -46,7 +46,7 @@ const MAX_HEAD_BYTES: usize = 64 << 10;
 /// use bytes::Bytes;
 /// use http::{Request, Response};
 /// use http_body_util::Full;
-/// use toolkit_http::{Limits, ShutdownSignals, bind, serve};
+/// use toolkit_runtime::{Limits, ShutdownSignals, bind, serve};
 ///
 /// # async fn run() -> std::io::Result<()> {
 /// let listener = bind(&[([127, 0, 0, 1], 8000).into()])?;
@@ -83,7 +83,7 @@ pub async fn serve<A, F, B>(
 /// use bytes::Bytes;
 /// use http::{Request, Response};
 /// use http_body_util::Full;
-/// use toolkit_http::{Connection, Limits, bind, serve_connections};
+/// use toolkit_runtime::{Connection, Limits, bind, serve_connections};
 ///
 /// # async fn run() -> std::io::Result<()> {
 /// let listener = bind(&[([127, 0, 0, 1], 8000).into()])?;
@@ -174,7 +174,7 @@ const BACKLOG: u32 = 4096;
 /// # async fn main() -> std::io::Result<()> {
 /// // `localhost` has two addresses, and the machine may lack IPv6.
 /// let addresses = ["[::1]:0".parse().unwrap(), "127.0.0.1:0".parse().unwrap()];
-/// let listener = toolkit_http::bind(&addresses)?;
+/// let listener = toolkit_runtime::bind(&addresses)?;
 /// assert!(listener.local_addr()?.ip().is_loopback());
 /// # Ok(())
 /// # }

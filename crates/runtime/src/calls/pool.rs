@@ -35,7 +35,7 @@ use self::threads::{Origin, Runnable, Threads};
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
 /// use std::time::Duration;
-/// use toolkit_http::ToolPool;
+/// use toolkit_runtime::ToolPool;
 ///
 /// let pool = ToolPool::new();
 /// let slow = || async { std::thread::sleep(Duration::from_millis(100)) };
@@ -57,7 +57,7 @@ pub struct ToolPool {
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// use std::sync::Arc;
-/// use toolkit_http::ToolPool;
+/// use toolkit_runtime::ToolPool;
 ///
 /// let state = Arc::new(());
 /// let held = Arc::clone(&state);
@@ -81,7 +81,7 @@ pub struct Task<T>(FallibleTask<T, Origin>);
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
-/// use toolkit_http::{Panicked, ToolPool};
+/// use toolkit_runtime::{Panicked, ToolPool};
 ///
 /// let pool = ToolPool::new();
 /// let task = pool.spawn("first", async { Vec::<u64>::new()[0] });

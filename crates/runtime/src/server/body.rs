@@ -36,10 +36,10 @@ const MAX_DISCARD_PAUSE: Duration = Duration::from_millis(250);
 /// use bytes::Bytes;
 /// use http::HeaderMap;
 /// use http_body_util::Full;
-/// use toolkit_http::{BodyReader, Limits};
+/// use toolkit_runtime::{BodyReader, Limits};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), toolkit_http::BodyError> {
+/// # async fn main() -> Result<(), toolkit_runtime::BodyError> {
 /// let reader = BodyReader::new(&Limits::default());
 /// let body = Full::new(Bytes::from_static(b"{}"));
 /// let received = reader.read(&HeaderMap::new(), body, None).await?;
@@ -63,9 +63,9 @@ pub struct BodyReader {
 /// # use bytes::Bytes;
 /// # use http::HeaderMap;
 /// # use http_body_util::Full;
-/// # use toolkit_http::{BodyReader, Limits};
+/// # use toolkit_runtime::{BodyReader, Limits};
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), toolkit_http::BodyError> {
+/// # async fn main() -> Result<(), toolkit_runtime::BodyError> {
 /// # let (reader, headers) = (BodyReader::new(&Limits::default()), HeaderMap::new());
 /// # let body = Full::new(Bytes::from_static(br#"{"a": 1}"#));
 /// let received = reader.read(&headers, body, None).await?;
@@ -96,7 +96,7 @@ pub struct BodyCharge {
 /// use bytes::Bytes;
 /// use http::HeaderMap;
 /// use http_body_util::Full;
-/// use toolkit_http::{BodyError, BodyReader, Limits};
+/// use toolkit_runtime::{BodyError, BodyReader, Limits};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {

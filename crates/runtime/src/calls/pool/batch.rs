@@ -19,7 +19,7 @@ use super::{Task, ToolPool};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// use tokio::runtime::Handle;
-/// use toolkit_http::{ToolBatch, ToolPool};
+/// use toolkit_runtime::{ToolBatch, ToolPool};
 ///
 /// let mut batch = ToolBatch::new(ToolPool::new(), Handle::current());
 /// let tasks: Vec<_> = (0..3).map(|n| batch.spawn("double", async move { 2 * n })).collect();

@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 /// # Examples
 ///
 /// ```
-/// use toolkit_http::CallLimiter;
+/// use toolkit_runtime::CallLimiter;
 ///
 /// let limiter = CallLimiter::new(8);
 /// let slow: Vec<_> = std::iter::from_fn(|| limiter.try_acquire("slow").ok()).collect();
@@ -60,10 +60,10 @@ const MAX_IDLE: usize = 4096;
 /// # Examples
 ///
 /// ```
-/// use toolkit_http::CallLimiter;
+/// use toolkit_runtime::CallLimiter;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), toolkit_http::Overloaded> {
+/// # async fn main() -> Result<(), toolkit_runtime::Overloaded> {
 /// let limiter = CallLimiter::new(8);
 /// let permit = limiter.acquire("search").await?;
 /// assert_eq!(limiter.n_running(), 1);
@@ -84,7 +84,7 @@ pub struct CallPermit {
 /// # Examples
 ///
 /// ```
-/// use toolkit_http::CallLimiter;
+/// use toolkit_runtime::CallLimiter;
 ///
 /// let limiter = CallLimiter::new(1);
 /// let permit = limiter.try_acquire("search");

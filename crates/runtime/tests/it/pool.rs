@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::time::timeout;
-use toolkit_http::ToolPool;
+use toolkit_runtime::ToolPool;
 
 /// A timeout for operations that must not hang, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(90);

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use http::{HeaderMap, HeaderValue};
-use toolkit_http::TrustedProxies;
+use toolkit_runtime::TrustedProxies;
 
 fn address(text: &str) -> IpAddr {
     text.parse().unwrap()

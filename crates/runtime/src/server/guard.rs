@@ -15,7 +15,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
 ///
 /// ```
 /// use http::{HeaderMap, HeaderValue, Uri, header};
-/// use toolkit_http::HostGuard;
+/// use toolkit_runtime::HostGuard;
 ///
 /// let guard = HostGuard::local().with_host("tools.example");
 /// let mut headers = HeaderMap::new();
@@ -53,7 +53,7 @@ enum Base {
 ///
 /// ```
 /// use http::{HeaderMap, Uri};
-/// use toolkit_http::{HostGuard, Rejection};
+/// use toolkit_runtime::{HostGuard, Rejection};
 ///
 /// let uri = Uri::from_static("http://evil.example/mcp");
 /// let rejection = HostGuard::local().check(&uri, &HeaderMap::new()).unwrap_err();
@@ -114,7 +114,7 @@ impl HostGuard {
     ///
     /// ```
     /// use http::{HeaderMap, HeaderValue, Uri, header};
-    /// use toolkit_http::HostGuard;
+    /// use toolkit_runtime::HostGuard;
     ///
     /// let guard = HostGuard::local().with_host("tools.example");
     /// let mut headers = HeaderMap::new();
@@ -254,7 +254,7 @@ pub fn single(headers: &HeaderMap, name: HeaderName) -> Result<Option<&HeaderVal
 ///
 /// let mut headers = HeaderMap::new();
 /// headers.insert(header::AUTHORIZATION, HeaderValue::from_static("Bearer secret"));
-/// assert_eq!(toolkit_http::bearer(&headers), Some("secret"));
+/// assert_eq!(toolkit_runtime::bearer(&headers), Some("secret"));
 /// ```
 #[must_use]
 pub fn bearer(headers: &HeaderMap) -> Option<&str> {

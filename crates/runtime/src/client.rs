@@ -20,7 +20,7 @@ pub use rustls::ClientConfig;
 /// # Examples
 ///
 /// ```
-/// use toolkit_http::Authorities;
+/// use toolkit_runtime::Authorities;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut authorities = Authorities::platform();

@@ -36,7 +36,7 @@ impl Wake for DeferringWaker {
 /// use std::sync::mpsc::{Sender, channel};
 /// use std::task::Wake;
 ///
-/// use toolkit_http::{ToolPool, is_tool_thread, wake_when_idle};
+/// use toolkit_runtime::{ToolPool, is_tool_thread, wake_when_idle};
 ///
 /// struct Flush(Sender<bool>);
 ///

@@ -19,9 +19,9 @@ const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 ///
 /// ```
 /// use http::{HeaderMap, HeaderValue};
-/// use toolkit_http::TrustedProxies;
+/// use toolkit_runtime::TrustedProxies;
 ///
-/// # fn main() -> Result<(), toolkit_http::NetworkError> {
+/// # fn main() -> Result<(), toolkit_runtime::NetworkError> {
 /// let proxies = TrustedProxies::new(["10.0.0.0/8", "::1"])?;
 /// let mut headers = HeaderMap::new();
 /// headers.insert("x-forwarded-for", HeaderValue::from_static("6.6.6.6, 192.0.2.7, 10.0.0.9"));

@@ -2,7 +2,7 @@
 
 use http::header::{HOST, ORIGIN};
 use http::{HeaderMap, HeaderName, HeaderValue, Uri};
-use toolkit_http::{HostGuard, Rejection};
+use toolkit_runtime::{HostGuard, Rejection};
 
 fn headers(given: &[(HeaderName, &'static str)]) -> HeaderMap {
     let mut headers = HeaderMap::new();

@@ -1,5 +1,0 @@
-//! Tests of the public interface of `toolkit-http`.
-
-mod guard;
-mod pool;
-mod proxies;

@@ -1,0 +1,5 @@
+//! Tests of the public interface of `toolkit-runtime`.
+
+mod guard;
+mod pool;
+mod proxies;
