@@ -15,7 +15,7 @@
 //! `coerce` corrects arguments, `output` validates results, `permit` and `timer` limit calls, `unwind` turns panics into
 //! errors, and `record` is the serialized form of results and errors.
 //!
-//! ```standalone_crate
+//! ```
 //! use toolkit::call::{Context, ErrorKind, ToolError};
 //! use toolkit::{Dispatcher, catalog, tool};
 //!

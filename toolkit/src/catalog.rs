@@ -58,7 +58,7 @@ use toolkit_schema::{quoted, shown_id};
 ///
 /// Collecting takes a few machine words for each tool; schemas are built on first use.
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::{catalog, tool};
 ///
 /// /// Adds two numbers.

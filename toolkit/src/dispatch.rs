@@ -3,7 +3,7 @@
 //! [`Dispatcher::builder`] sets the state that tools borrow, the limits of calls and the layers around them. The
 //! dispatcher is then immutable, and its clones share everything.
 //!
-//! ```standalone_crate
+//! ```
 //! use std::time::Duration;
 //!
 //! use toolkit::{Coercion, Dispatcher, catalog, tool};
@@ -112,7 +112,7 @@ impl Dispatcher {
     ///
     /// A host replaces its dispatcher when the tools of its backends change:
     ///
-    /// ```standalone_crate
+    /// ```
     /// use toolkit::backend::Routes;
     /// use toolkit::{Catalog, Dispatcher, catalog, tool};
     ///
@@ -171,7 +171,7 @@ impl Dispatcher {
     /// Returns a dispatcher that accepts the names of an export: a model uses them in its calls, and in the chains that
     /// it writes. Ids are accepted as well, but only those of exported tools.
     ///
-    /// ```standalone_crate
+    /// ```
     /// use toolkit::catalog::{ExportedNames, Naming, WireNames};
     /// use toolkit::{Dispatcher, catalog, tool};
     ///
@@ -197,7 +197,7 @@ impl Dispatcher {
     ///
     /// A synchronous tool runs on the thread that polls the future, unless it is marked `blocking`.
     ///
-    /// ```standalone_crate
+    /// ```
     /// use serde_json::json;
     /// use toolkit::{Dispatcher, catalog, tool};
     ///
@@ -234,7 +234,7 @@ impl Dispatcher {
     ///
     /// A server passes the identity of the caller, which the tool reads from its context:
     ///
-    /// ```standalone_crate
+    /// ```
     /// use toolkit::{Context, Dispatcher, catalog, tool};
     ///
     /// struct User(String);
@@ -289,7 +289,7 @@ impl Dispatcher {
 
     /// Resolves a tool by any of its names, for repeated calls: resolving takes a tenth of the time of a small call.
     ///
-    /// ```standalone_crate
+    /// ```
     /// use toolkit::{Dispatcher, catalog, tool};
     ///
     /// /// Doubles a number.
@@ -322,7 +322,7 @@ impl Dispatcher {
     /// Returns the tool at a position of [`Catalog::iter`](crate::Catalog::iter), without resolving a name. A server that
     /// stores positions beside the names of its protocol resolves each call once.
     ///
-    /// ```standalone_crate
+    /// ```
     /// use toolkit::{Dispatcher, catalog, tool};
     ///
     /// /// Doubles a number.
@@ -350,7 +350,7 @@ impl Dispatcher {
     ///
     /// Every error is an event, including an unknown name.
     ///
-    /// ```standalone_crate
+    /// ```
     /// use toolkit::{Chunks, Dispatcher, catalog, tool};
     ///
     /// /// Counts up.

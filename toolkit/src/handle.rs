@@ -16,7 +16,7 @@ use crate::tool::entry::Entry;
 ///
 /// `R` is the return type of the function, and `O` the type of a successful result.
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::{Dispatcher, catalog, handle, tool};
 ///
 /// /// Adds two numbers.
@@ -68,7 +68,7 @@ impl<I: Send + 'static, O: Send + 'static, R: 'static> Handle<I, O, R> {
     ///
     /// # Examples
     ///
-    /// ```standalone_crate
+    /// ```
     /// use toolkit::{Dispatcher, handle, toolset};
     ///
     /// struct Tracker(&'static str);

@@ -85,7 +85,7 @@ pub use toolkit_derive::ShowError;
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// mod math {
 ///     /// Adds two integers.
 ///     #[toolkit::tool(namespace = "math")]
@@ -105,7 +105,7 @@ pub use toolkit_derive::catalog;
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::{Dispatcher, catalog, handle, tool};
 ///
 /// /// Adds two integers.

@@ -3,7 +3,7 @@
 //! This module reads and writes messages, but opens no connection. A server lists the tools once, and answers each call
 //! with a result or with an error that the model can read:
 //!
-//! ```standalone_crate
+//! ```
 //! use toolkit::catalog::{Naming, WireNames};
 //! use toolkit::mcp::{CallParams, Revision, ToolList, write_error, write_result};
 //! use toolkit::{Dispatcher, catalog, tool};

@@ -66,7 +66,7 @@ use crate::tool::Text;
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::{Context, Dispatcher, catalog, tool};
 ///
 /// /// Copies files.

@@ -3,7 +3,7 @@
 //! A [`Tool`] is a function with the attribute [`tool`](macro@crate::tool), or it is built or parsed. In all three
 //! cases it has an id, an input schema, an optional output schema and [`Metadata`]:
 //!
-//! ```standalone_crate
+//! ```
 //! use serde_json::json;
 //! use toolkit::{Tool, catalog, tool};
 //!
@@ -93,7 +93,7 @@ use toolkit_schema::{Schema, Violations};
 /// JSON ([`Tool::from_json`], [`Tool::from_mcp_json`]). The schemas and the metadata of a function are built once, on
 /// first use. Clones share data where possible.
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::{catalog, tool};
 ///
 /// /// Adds two numbers.
@@ -446,7 +446,7 @@ impl Tool {
     ///
     /// # Examples
     ///
-    /// ```standalone_crate
+    /// ```
     /// use serde_json::json;
     /// use toolkit::{catalog, tool};
     ///

@@ -95,7 +95,7 @@ pub use self::program::Program;
 ///
 /// # Examples
 ///
-/// ```no_run,standalone_crate
+/// ```no_run
 /// /// Adds two integers.
 /// #[toolkit::tool]
 /// fn add(a: i64, b: i64) -> i64 {

@@ -1,6 +1,6 @@
 //! Lint rules for valid tools: hard to choose, hard to call, or deceptive.
 //!
-//! ```standalone_crate
+//! ```
 //! use toolkit_contract::lint::{Rule, lint};
 //! use toolkit::{Catalog, tool};
 //!

@@ -22,7 +22,7 @@ const LOCK_VERSION: u32 = 1;
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::{catalog, tool};
 /// use toolkit_contract::Lock;
 ///
@@ -139,7 +139,7 @@ impl IntoIterator for Lock {
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::catalog::DiagnosticKind;
 /// use toolkit::{catalog, tool};
 /// use toolkit_contract::{Lock, expect_lock};

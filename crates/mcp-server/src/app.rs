@@ -18,7 +18,7 @@ const MIME_TYPE: &str = "text/html;profile=mcp-app";
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::{Content, Dispatcher, Structured, catalog, tool};
 /// use toolkit_mcp_server::{App, Server};
 ///

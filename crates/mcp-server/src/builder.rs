@@ -478,7 +478,7 @@ impl ServerBuilder {
     ///
     /// # Examples
     ///
-    /// ```
+    /// ```standalone_crate
     /// use std::time::Duration;
     ///
     /// use toolkit::{Catalog, Dispatcher};

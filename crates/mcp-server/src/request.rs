@@ -16,7 +16,7 @@ use super::meta::Meta;
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::{Context, tool};
 /// use toolkit_mcp_server::{Caller, Request};
 ///
@@ -251,7 +251,7 @@ impl fmt::Debug for Caller {
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// # use toolkit::{Context, ToolError, tool};
 /// use toolkit_mcp_server::{MissingCapability, Request};
 ///

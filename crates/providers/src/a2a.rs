@@ -14,7 +14,7 @@ use toolkit_schema::is_too_deep;
 
 /// Returns the highest version of each tool as a skill of an agent, in the order of the ids.
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit_providers::a2a::skills;
 ///
 /// /// Adds two integers.
@@ -248,7 +248,7 @@ pub struct Card {
 
 /// Returns the card of an agent with the tools of `catalog` (`AgentCard`, protocol version 1.0).
 ///
-/// ```standalone_crate
+/// ```
 /// # use toolkit_providers::a2a::{Agent, card};
 /// /// Keeps a note.
 /// #[toolkit::tool]

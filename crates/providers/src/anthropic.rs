@@ -78,7 +78,7 @@ impl Options {
 /// still fits, in this order: tools that may change something, since wrong arguments do more harm there; tools with the
 /// fewest such parameters; then by id. [`tools_within`] accepts other limits.
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit_providers::anthropic::{Options, tools};
 /// use toolkit::catalog::Naming;
 ///
@@ -223,7 +223,7 @@ pub fn read(json: &Value) -> Result<Tool, ParseToolError> {
 
 /// Reads a reply and runs its calls. `export` is the export whose tools were sent with the request.
 ///
-/// ```standalone_crate
+/// ```
 /// use serde_json::json;
 /// use toolkit::catalog::Naming;
 /// use toolkit::{Dispatcher, catalog, tool};

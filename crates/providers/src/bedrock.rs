@@ -48,7 +48,7 @@ pub const CONVERSE: Api = Api(&Converse);
 
 /// Returns the `toolConfig.tools` of a request.
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit_providers::bedrock::tools;
 /// use toolkit::catalog::Naming;
 ///
@@ -104,7 +104,7 @@ fn described(tool: &Tool, name: &str) -> ToolExport {
 
 /// Reads a reply and runs its calls. `export` is the export whose tools were sent with the request.
 ///
-/// ```standalone_crate
+/// ```
 /// use serde_json::json;
 /// use toolkit::Dispatcher;
 /// use toolkit::catalog::Naming;

@@ -10,7 +10,7 @@ use super::tool_export::ToolExport;
 
 /// A catalog in the format of a provider, with the losses of each tool.
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit_providers::gemini::{SchemaFormat, tools};
 /// use toolkit::catalog::Naming;
 ///

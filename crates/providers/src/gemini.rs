@@ -68,7 +68,7 @@ pub enum SchemaFormat {
 
 /// Returns the `tools` of a request: one tool with all function declarations.
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit_providers::gemini::{SchemaFormat, tools};
 /// use toolkit::catalog::Naming;
 ///
@@ -179,7 +179,7 @@ pub fn read(json: &Value) -> Result<Tool, ParseToolError> {
 
 /// Reads a reply and runs its calls. `export` is the export whose tools were sent with the request.
 ///
-/// ```standalone_crate
+/// ```
 /// use serde_json::json;
 /// use toolkit::Dispatcher;
 /// use toolkit::catalog::Naming;

@@ -39,7 +39,7 @@ const MAX_UNFOLDED: usize = 120;
 /// tool does not contain its version. Descriptions are rendered as Markdown, as by rustdoc; HTML in them and invisible
 /// characters are shown as text. A catalog has the same bytes in every build.
 ///
-/// ```standalone_crate
+/// ```
 /// # use toolkit_providers::html::{Page, document};
 /// /// Adds two integers, *exactly*.
 /// #[toolkit::tool(namespace = "math", version = "1.0.0", read_only)]

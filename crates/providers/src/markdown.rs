@@ -10,7 +10,7 @@ use toolkit_schema::inline;
 
 /// Returns the catalog as a Markdown document: the highest version of each tool, in the order of the ids.
 ///
-/// ```standalone_crate
+/// ```
 /// # use toolkit_providers::markdown;
 /// /// Adds two integers.
 /// #[toolkit::tool(namespace = "math", version = "1.0.0", read_only)]

@@ -18,7 +18,7 @@ use toolkit::catalog::ExportedNames;
 /// A request must not contain ids of calls other than nine letters and digits. A call with another id gets a new one, in
 /// the message of the model and in the result. Results are text, so images, sounds and files become notes.
 ///
-/// ```standalone_crate
+/// ```
 /// use serde_json::json;
 /// use toolkit::catalog::Naming;
 /// use toolkit::{Context, Dispatcher};

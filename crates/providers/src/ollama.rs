@@ -20,7 +20,7 @@ use toolkit::catalog::ExportedNames;
 ///
 /// Results are text, so images, sounds and files become notes.
 ///
-/// ```standalone_crate
+/// ```
 /// use serde_json::json;
 /// use toolkit::catalog::Naming;
 /// use toolkit::{Context, Dispatcher};

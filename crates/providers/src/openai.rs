@@ -1,6 +1,6 @@
 //! The APIs of OpenAI: Chat Completions and Responses.
 //!
-//! ```standalone_crate
+//! ```
 //! use toolkit_providers::openai::{Options, read, tools};
 //! use toolkit::catalog::Naming;
 //!
@@ -45,7 +45,7 @@ use crate::reply::Api;
 /// not contain: an empty list of calls, and invented names and arguments that are not JSON, which many servers reject
 /// from then on. The images, sounds and files of results follow in one message of the user, since a result is text.
 ///
-/// ```standalone_crate
+/// ```
 /// use serde_json::json;
 /// use toolkit::catalog::Naming;
 /// use toolkit::{Context, Dispatcher};
@@ -94,7 +94,7 @@ pub const RESPONSES: Api = Api(&responses::Responses);
 
 /// Returns the `tools` of a request.
 ///
-/// ```standalone_crate
+/// ```
 /// # use toolkit_providers::openai::{Options, tools};
 /// # use toolkit::catalog::Naming;
 /// /// Says hello.
@@ -134,7 +134,7 @@ pub fn tools(catalog: &Catalog, naming: Naming, options: Options) -> Result<Expo
 
 /// Reads a reply of Responses and runs its calls. `export` is the export whose tools were sent with the request.
 ///
-/// ```standalone_crate
+/// ```
 /// use serde_json::json;
 /// use toolkit::catalog::Naming;
 /// use toolkit::{Dispatcher, catalog, tool};
@@ -172,7 +172,7 @@ pub async fn respond<'b>(
 
 /// Reads a reply of Chat Completions and runs its calls. `export` is the export whose tools were sent with the request.
 ///
-/// ```standalone_crate
+/// ```
 /// use serde_json::json;
 /// use toolkit::Dispatcher;
 /// use toolkit::catalog::Naming;

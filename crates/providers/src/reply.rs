@@ -4,7 +4,7 @@
 //! [`Dispatcher`](toolkit::Dispatcher), and [`ToolResults::messages`] returns the messages with the results for the next
 //! request. `respond` of each provider's module does all of this at once.
 //!
-//! ```standalone_crate
+//! ```
 //! use serde_json::json;
 //! use toolkit::catalog::Naming;
 //! use toolkit::{Dispatcher, catalog, tool};

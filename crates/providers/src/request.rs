@@ -80,7 +80,7 @@ impl RequestLimits {
 
 /// The use of a limit by a catalog.
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit_providers::openai::{Options, tools};
 /// use toolkit::catalog::Naming;
 ///

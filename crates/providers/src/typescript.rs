@@ -93,7 +93,7 @@ pub fn names(catalog: &Catalog) -> ExportedNames {
 
 /// Declares the highest version of each tool.
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit_providers::typescript::{Detail, declarations};
 ///
 /// /// Adds two integers.

@@ -11,7 +11,7 @@
 //! Search matches the words in the names, descriptions and schemas of tools; see [`Ranking`]. It stems English words,
 //! and matches words of other languages exactly.
 //!
-//! ```standalone_crate
+//! ```
 //! use toolkit_search::Index;
 //!
 //! /// Sends an email.

@@ -14,7 +14,7 @@ use super::no_arguments::NoArguments;
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::{Dispatcher, catalog, tool};
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -68,7 +68,7 @@ impl<T: DeserializeOwned> DeserializeArgument for T {}
 ///
 /// A type of another crate, which is described by a type with the same JSON:
 ///
-/// ```standalone_crate
+/// ```
 /// use std::net::Ipv4Addr;
 ///
 /// use toolkit::{catalog, tool};
@@ -118,7 +118,7 @@ impl<T: Send> SendArgument for T {}
 ///
 /// A `&str` is a compile-time error, since the text exists only in the JSON of the call. A `String` is an argument:
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::{Dispatcher, catalog, tool};
 ///
 /// /// Counts the letters of a word.
@@ -158,7 +158,7 @@ impl<T: ?Sized + SharedArgument> UnsharedArgument for Rc<T> {}
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use std::sync::Arc;
 ///
 /// use toolkit::{Dispatcher, catalog, tool};
@@ -189,7 +189,7 @@ pub trait SharedArgument {}
 ///
 /// A tool with one struct takes the fields of the struct. `#[arg]` makes the struct a property instead:
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::{catalog, tool};
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::{Dispatcher, catalog, tool};
 ///
 /// /// Lists files.

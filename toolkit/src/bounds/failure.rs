@@ -8,7 +8,7 @@ use crate::call::ToolError;
 ///
 /// An error type that chooses for each variant what the model reads:
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::{Dispatcher, ToolError, catalog, tool};
 ///
 /// enum ReadError {

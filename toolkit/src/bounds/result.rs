@@ -12,7 +12,7 @@ use super::no_arguments::NoArguments;
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::{Dispatcher, catalog, tool};
 ///
 /// #[derive(serde::Serialize, schemars::JsonSchema)]

@@ -12,7 +12,7 @@ use crate::state::StateType;
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use std::sync::Mutex;
 ///
 /// use toolkit::{Dispatcher, catalog, tool};

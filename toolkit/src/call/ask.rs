@@ -3,7 +3,7 @@
 //! A tool asks with [`Context::ask`](crate::Context::ask), and the host answers with an [`Asker`]: an MCP client shows a
 //! form, a command line prompts in the terminal. The [`Form`] is derived from the Rust type of the answer.
 //!
-//! ```standalone_crate
+//! ```
 //! use schemars::JsonSchema;
 //! use serde::Deserialize;
 //! use toolkit::{Context, ToolError, tool};
@@ -43,7 +43,7 @@ use super::error::ToolError;
 ///
 /// A user who accepts each form as it is:
 ///
-/// ```standalone_crate
+/// ```
 /// use serde_json::json;
 /// use toolkit::call::BoxFuture;
 /// use toolkit::call::ask::{Answer, Asker, Mode, Question};
@@ -104,7 +104,7 @@ pub trait Asker: Send + Sync {
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::call::ask::Answer;
 /// use toolkit::{Context, ToolError, tool};
 ///

@@ -10,7 +10,7 @@ use std::sync::Arc;
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::call::StepId;
 /// use toolkit::{Context, Dispatcher, catalog, tool};
 ///

@@ -22,7 +22,7 @@ use toolkit_schema::{Repairs, Schema, Violation, Violations};
 /// Arguments are coerced only after validation has failed. The changed arguments are validated in full, and the result
 /// lists the [changes](Change).
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::{Coercion, Dispatcher, catalog, tool};
 ///
 /// /// Doubles a number.
@@ -56,7 +56,7 @@ pub enum Coercion {
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::{Dispatcher, catalog, tool};
 ///
 /// /// Lists the files of a folder.

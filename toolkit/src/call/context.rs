@@ -29,7 +29,7 @@ use crate::tool::{Requirements, Tool};
 ///
 /// A tool receives it through a parameter `ctx: &Context`.
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::{Context, tool};
 ///
 /// /// Copies files.
@@ -112,7 +112,7 @@ impl Context {
     ///
     /// # Examples
     ///
-    /// ```standalone_crate
+    /// ```
     /// use toolkit::call::{CancelToken, ErrorKind};
     /// use toolkit::{Context, Dispatcher, ToolError, catalog, tool};
     ///
@@ -359,7 +359,7 @@ impl Context {
     ///
     /// # Examples
     ///
-    /// ```standalone_crate
+    /// ```
     /// use serde_json::json;
     /// use toolkit::call::LogLevel;
     /// use toolkit::{Context, tool};
@@ -440,7 +440,7 @@ impl Context {
     ///
     /// # Examples
     ///
-    /// ```standalone_crate
+    /// ```
     /// use toolkit::{Context, ToolError, tool};
     ///
     /// /// Sends an invoice.
@@ -500,7 +500,7 @@ impl Context {
     ///
     /// # Examples
     ///
-    /// ```standalone_crate
+    /// ```
     /// use toolkit::call::ask::Answer;
     /// use toolkit::{Context, ToolError, tool};
     ///
@@ -548,7 +548,7 @@ impl Context {
     ///
     /// # Examples
     ///
-    /// ```standalone_crate
+    /// ```
     /// use std::sync::{Arc, Mutex};
     ///
     /// use toolkit::{Context, ToolError, tool};
@@ -590,7 +590,7 @@ impl Context {
     ///
     /// # Examples
     ///
-    /// ```standalone_crate
+    /// ```
     /// use std::sync::OnceLock;
     ///
     /// use toolkit::call::{Credentials, ErrorKind};

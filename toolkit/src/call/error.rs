@@ -37,7 +37,7 @@ type BoxError = Box<dyn Error + Send + Sync>;
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::call::{ErrorKind, ToolError};
 /// use toolkit::{Dispatcher, catalog, tool};
 ///
@@ -115,7 +115,7 @@ impl ToolError {
     ///
     /// # Examples
     ///
-    /// ```standalone_crate
+    /// ```
     /// use toolkit::{ToolError, tool};
     ///
     /// /// Sums numbers.

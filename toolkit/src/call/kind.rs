@@ -4,7 +4,7 @@
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::call::ErrorKind;
 /// use toolkit::{Dispatcher, catalog, tool};
 ///

@@ -12,7 +12,7 @@ use toolkit_schema::tree::held;
 
 /// The result of a successful call.
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::{Dispatcher, catalog, tool};
 ///
 /// /// Adds two numbers.
@@ -116,7 +116,7 @@ impl RunResult {
     ///
     /// # Examples
     ///
-    /// ```standalone_crate
+    /// ```
     /// use toolkit::{Content, Dispatcher, catalog, tool};
     ///
     /// /// Greets.
@@ -198,7 +198,7 @@ impl RunResult {
     ///
     /// # Examples
     ///
-    /// ```standalone_crate
+    /// ```
     /// use toolkit::{Content, Dispatcher, Structured, catalog, tool};
     ///
     /// /// Counts the words of a text.

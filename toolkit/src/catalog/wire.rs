@@ -67,7 +67,7 @@ impl Naming {
 
 /// The wire name of each tool of a catalog, and the reverse map.
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::catalog::{Naming, WireNames};
 /// use toolkit::{catalog, tool};
 ///

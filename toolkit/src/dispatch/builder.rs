@@ -28,7 +28,7 @@ use crate::tool::{Tool, ToolBackend};
 
 /// A builder of a [`Dispatcher`].
 ///
-/// ```standalone_crate
+/// ```
 /// use std::time::Duration;
 ///
 /// use toolkit::{Dispatcher, catalog, tool};
@@ -91,7 +91,7 @@ impl DispatcherBuilder {
     /// [`BackendKind`](crate::tool::BackendKind), and of one kind the first registered. The list contains only enabled
     /// backends.
     ///
-    /// ```standalone_crate
+    /// ```
     /// use toolkit::{Dispatcher, Tool, catalog, tool};
     ///
     /// /// Returns the time.
@@ -207,7 +207,7 @@ impl DispatcherBuilder {
     ///
     /// # Examples
     ///
-    /// ```standalone_crate
+    /// ```
     /// use std::time::Duration;
     ///
     /// use toolkit::call::ErrorKind;
@@ -267,7 +267,7 @@ impl DispatcherBuilder {
     ///
     /// # Examples
     ///
-    /// ```standalone_crate
+    /// ```
     /// use toolkit::call::ErrorKind;
     /// use toolkit::{Dispatcher, catalog, tool};
     ///
@@ -331,7 +331,7 @@ impl DispatcherBuilder {
     ///
     /// # Examples
     ///
-    /// ```standalone_crate
+    /// ```
     /// use toolkit::{Dispatcher, catalog, tool};
     ///
     /// struct Database;

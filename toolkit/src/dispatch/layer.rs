@@ -120,7 +120,7 @@ impl Call {
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use std::task::{Context, Poll};
 ///
 /// use toolkit::call::{BoxFuture, ErrorKind, RunResult};

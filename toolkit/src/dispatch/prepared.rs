@@ -11,7 +11,7 @@ use crate::tool::Tool;
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use std::time::Duration;
 ///
 /// use serde_json::json;

@@ -19,7 +19,7 @@ use crate::tool::entry::Entry;
 /// Each call passes the same stages: the name is resolved, the arguments are validated against the input schema, the
 /// function or backend runs, and its result is validated against the output schema. Clones share all state.
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::{Dispatcher, catalog, tool};
 ///
 /// /// Adds two numbers.

@@ -16,7 +16,7 @@ use crate::tool::Tool;
 /// The result of an MCP server ([`RunResult::mcp_result`]) keeps all of its fields, except for those of `_meta` that
 /// describe the connection to that server. Up to 2025-11-25, its `structuredContent` that is not an object is wrapped.
 ///
-/// ```standalone_crate
+/// ```
 /// # use toolkit::mcp::{CallParams, Revision, write_result};
 /// # use toolkit::{Dispatcher, tool};
 /// /// Adds two integers.
@@ -76,7 +76,7 @@ pub fn write_result(tool: &Tool, result: &RunResult, revision: Revision) -> Vec<
 ///
 /// The server reports an unknown tool as a JSON-RPC error instead.
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::mcp::{Revision, write_error};
 /// use toolkit::{Dispatcher, tool};
 ///

@@ -16,7 +16,7 @@ use toolkit_schema::Violation;
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use serde_json::Value;
 /// use toolkit::mcp::{ERROR_KEY, Revision, write_error};
 /// use toolkit::{Dispatcher, tool};

@@ -12,7 +12,7 @@ impl Catalog {
     ///
     /// With `TOOLKIT_BLESS=1` in the environment, it writes the file instead.
     ///
-    /// ```standalone_crate
+    /// ```
     /// use toolkit::catalog::Naming;
     /// use toolkit::mcp::{Revision, list_tools};
     /// use toolkit::{catalog, tool};

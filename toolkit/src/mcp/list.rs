@@ -40,7 +40,7 @@ pub const LIST_TTL_MS: u64 = 3_600_000;
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// # use toolkit::mcp::{Revision, list_tools};
 /// # use toolkit::catalog::Naming;
 /// /// Adds two integers.
@@ -100,7 +100,7 @@ pub fn list_tool(name: &str, tool: &Tool, revision: Revision) -> Value {
 /// A server creates one list for each supported revision at startup. Each response is then a copy of a part of the
 /// text, without generating schemas or serializing tools again.
 ///
-/// ```standalone_crate
+/// ```
 /// # use toolkit::mcp::{Revision, ToolList, list_tools};
 /// # use toolkit::catalog::Naming;
 /// /// Adds two integers.

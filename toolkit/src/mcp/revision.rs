@@ -6,7 +6,7 @@
 ///
 /// The older revision has no results other than objects, so a list is wrapped:
 ///
-/// ```standalone_crate
+/// ```
 /// use serde_json::json;
 /// use toolkit::mcp::{Revision, list_tools};
 /// use toolkit::catalog::Naming;

@@ -15,7 +15,7 @@ use crate::call::ToolError;
 /// The output schema is a list of `T`. A plain call returns the whole list; a streamed call sends each item as a chunk
 /// when it is available. Every item is validated before it is sent, and an error ends the stream.
 ///
-/// ```standalone_crate
+/// ```
 /// # use toolkit::{ToolError, tool};
 /// # use toolkit::stream::Chunks;
 /// /// Reads the lines of a text, slowly.
@@ -69,7 +69,7 @@ impl<T: Send + 'static> Chunks<T> {
     ///
     /// A test of a streaming tool as the function that it is:
     ///
-    /// ```standalone_crate
+    /// ```
     /// use toolkit::stream::Chunks;
     /// use toolkit::tool;
     ///

@@ -62,7 +62,7 @@ impl<T: Send> Emitter<T> {
     ///
     /// Returns an error if the stream was dropped or has ended with an error, also while waiting. The item is lost.
     ///
-    /// ```standalone_crate
+    /// ```
     /// # use toolkit::{Chunks, tool};
     /// /// Counts up, on a task of its own.
     /// #[tool]

@@ -14,7 +14,7 @@ use crate::tool::Text;
 ///
 /// A server forwards each event as JSON:
 ///
-/// ```standalone_crate
+/// ```
 /// use serde_json::json;
 /// use toolkit::{Chunks, Dispatcher, catalog, tool};
 ///
@@ -85,7 +85,7 @@ pub enum Event {
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::stream::{Chunks, Event};
 /// use toolkit::{Dispatcher, catalog, tool};
 ///

@@ -104,7 +104,7 @@ impl fmt::Debug for Code {
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::{catalog, tool};
 ///
 /// /// Adds two integers.

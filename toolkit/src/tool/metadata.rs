@@ -37,7 +37,7 @@ pub type Text = Cow<'static, str>;
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use std::time::Duration;
 ///
 /// use serde_json::json;
@@ -242,7 +242,7 @@ pub struct Execution {
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::tool::TaskSupport;
 /// use toolkit::{catalog, tool};
 ///

@@ -13,7 +13,7 @@ use super::Text;
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::call::{Credentials, ErrorKind};
 /// use toolkit::{Context, Dispatcher, catalog, tool};
 ///
@@ -142,7 +142,7 @@ impl fmt::Display for Requirements {
 ///
 /// A host sends the user to the provider to grant the missing scopes:
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::{Dispatcher, catalog, tool};
 ///
 /// /// Lists the events of today.

@@ -55,7 +55,7 @@ impl Chain {
     ///
     /// The greeting waits for both names, which are independent of each other:
     ///
-    /// ```standalone_crate
+    /// ```
     /// use toolkit::{Context, Dispatcher, catalog, tool};
     /// use toolkit_backends::chain::{Chain, Step};
     ///

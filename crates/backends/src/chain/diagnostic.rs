@@ -11,7 +11,7 @@ use super::step::Step;
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::{Dispatcher, catalog, tool};
 /// use toolkit_backends::chain::{Chain, Step};
 ///
@@ -43,7 +43,7 @@ pub struct ChainDiagnostic {
 ///
 /// The result of the first tool is a number, and the second takes text:
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::{Dispatcher, catalog, tool};
 /// use toolkit_backends::chain::{Chain, ChainDiagnosticKind, Step};
 ///

@@ -9,7 +9,7 @@ use toolkit::call::{RunResult, ToolError};
 
 /// The outcome of a chain: every step that was started, and the error that stopped the chain.
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::{Context, Dispatcher, catalog, tool};
 /// use toolkit_backends::chain::{Chain, Step};
 ///
@@ -95,7 +95,7 @@ impl ChainOutcome {
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::{Context, Dispatcher, catalog, tool};
 /// use toolkit_backends::chain::{Chain, Step};
 ///

@@ -19,7 +19,7 @@ use super::runner::{InMemory, StepRunner};
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::{Context, Dispatcher, catalog, tool};
 /// use toolkit_backends::chain::{Chain, Step};
 ///

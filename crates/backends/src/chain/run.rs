@@ -25,7 +25,7 @@ impl Chain {
     ///
     /// # Examples
     ///
-    /// ```standalone_crate
+    /// ```
     /// use std::sync::{Arc, Mutex};
     ///
     /// use toolkit::{Context, Dispatcher, catalog, tool};

@@ -15,7 +15,7 @@ use toolkit::dispatch::Dispatcher;
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use std::sync::Mutex;
 /// use toolkit::call::BoxFuture;
 /// use toolkit::{Context, Dispatcher, catalog, tool};

@@ -118,7 +118,7 @@ impl Step {
     ///
     /// # Examples
     ///
-    /// ```standalone_crate
+    /// ```
     /// use toolkit::{Context, Dispatcher, catalog, tool};
     /// use toolkit_backends::chain::{Chain, Step};
     ///

@@ -13,7 +13,7 @@ use toolkit::dispatch::Dispatcher;
 ///
 /// A function that accepts a single tool as well as a chain of tools:
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::{Context, Dispatcher, ToolError, catalog, handle, tool};
 /// use toolkit_backends::chain::Link;
 ///
@@ -77,7 +77,7 @@ pub trait Link: Sync {
     ///
     /// # Examples
     ///
-    /// ```standalone_crate
+    /// ```
     /// use toolkit::{Dispatcher, catalog, handle, tool};
     /// use toolkit_backends::chain::Link as _;
     ///
@@ -108,7 +108,7 @@ pub trait Link: Sync {
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit::{Dispatcher, catalog, handle, tool};
 /// use toolkit_backends::chain::Link as _;
 ///

@@ -50,7 +50,7 @@ pub struct LintDiagnostic {
 ///
 /// A test that accepts warnings:
 ///
-/// ```standalone_crate
+/// ```
 /// use toolkit_contract::lint::{Level, lint};
 /// use toolkit::{catalog, tool};
 ///

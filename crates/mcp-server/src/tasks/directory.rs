@@ -21,7 +21,7 @@ const UNFINISHED: &str = ".json.new";
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::{Catalog, Dispatcher};
 /// use toolkit_mcp_server::{Server, TaskDirectory};
 ///

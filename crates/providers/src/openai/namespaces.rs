@@ -71,7 +71,7 @@ pub(super) fn grouped(catalog: &Catalog, options: Options) -> Result<Export, Dia
 
 /// Returns the highest version of the tool that a `function_call` with this `namespace` and `name` refers to.
 ///
-/// ```standalone_crate
+/// ```
 /// # use toolkit_providers::openai::find;
 /// /// Looks for notes.
 /// #[toolkit::tool(namespace = "my.notes")]

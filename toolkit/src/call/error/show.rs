@@ -19,7 +19,7 @@ use super::ToolError;
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use anyhow::Context as _;
 /// use toolkit::{Dispatcher, ShowError, catalog, tool};
 ///
