@@ -44,7 +44,7 @@ use serde_json::Value;
 
 pub use self::executor::block_on;
 pub use self::program::program;
-pub use self::random::random;
+pub use self::random::{random, sample};
 #[cfg(feature = "tools")]
 pub use self::real::{real_catalog, real_definitions, real_manifests, real_servers, real_tools};
 

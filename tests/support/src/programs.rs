@@ -66,7 +66,7 @@ pub fn hostile() -> Vec<KnownProgram> {
 /// Returns limits for known programs.
 #[must_use]
 pub fn small_limits() -> Limits {
-    Limits::default().steps(2_000_000).memory_bytes(16 << 20).run_time(Duration::from_secs(2))
+    Limits::default().steps(1_000_000).memory_bytes(16 << 20).run_time(Duration::from_secs(2))
 }
 
 /// Returns a program that may call the tools of [`answer`].

@@ -9,7 +9,7 @@ use proptest::test_runner::{Config, RngSeed};
 #[must_use]
 pub fn random(cases: u32) -> Config {
     let is_set = |name: &str| std::env::var_os(name).is_some();
-    let is_all = std::env::var_os("TOOLKIT_RANDOM").is_some_and(|value| value == "all");
+    let is_all = is_all();
     let mut config = Config { failure_persistence: None, ..Config::default() };
     if !is_set("PROPTEST_CASES") {
         config.cases = if is_all { cases } else { (cases / 20).max(8) };
@@ -18,4 +18,13 @@ pub fn random(cases: u32) -> Config {
         config.rng_seed = RngSeed::Fixed(0x746f_6f6c);
     }
     config
+}
+
+/// Returns the elements of a large table that a test runs: every `nth` one, or all of them with `TOOLKIT_RANDOM=all`.
+pub fn sample<T>(table: impl IntoIterator<Item = T>, nth: usize) -> impl Iterator<Item = T> {
+    table.into_iter().step_by(if is_all() { 1 } else { nth })
+}
+
+fn is_all() -> bool {
+    std::env::var_os("TOOLKIT_RANDOM").is_some_and(|value| value == "all")
 }

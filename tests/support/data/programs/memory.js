@@ -316,7 +316,7 @@ return 1;
 //# value with a length of its own
 //# kind: size
 //# origin: own
-return new Proxy([], { get: (target, name) => (name === 'length' ? 2 ** 53 - 1 : 1) });
+return new Proxy([], { get: (target, name) => (name === 'length' ? 2 ** 53 - 1 : 'an element') });
 
 //# value with a negative length
 //# value: []

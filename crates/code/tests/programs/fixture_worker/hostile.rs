@@ -14,7 +14,9 @@ const GRACE: Duration = Duration::from_millis(100);
 /// Runs the programs, and returns what was unexpected and what became of the host.
 pub async fn run() -> Value {
     let sandbox = Process::new();
-    let known = programs::hostile();
+    // The tests of the engine run all of them.
+    let (harsh, known): (Vec<_>, Vec<_>) = programs::hostile().into_iter().partition(|known| known.needs_process);
+    let known: Vec<_> = harsh.into_iter().chain(test_support::sample(known, 3)).collect();
     let (mut mismatches, mut before) = (Vec::new(), 0);
     for (idx, known) in known.iter().enumerate() {
         // The first ones fill caches.
