@@ -22,7 +22,7 @@ impl Bench {
                 "`Dispatcher::call_sync`",
                 "tree and jsonschema",
                 "MCP `params` to result: `Dispatcher::call`",
-                "MCP `params` to result: rmcp 3.9.0 `ToolRouter`",
+                "MCP `params` to result: rmcp 3.11.0 `ToolRouter`",
             ];
             let mut table = Table::new(format!("`batch` of {n_rows}, {} bytes", arguments.len()));
             table.row(names[0], "nothing", || floor(black_box(arguments), |args: Batch| tools::batch(args)));

@@ -110,7 +110,7 @@ impl Bench {
         table.row_async("MCP `params` to result: `Dispatcher::call`", "in and out", runtime, async || {
             mcp::call(dispatcher, black_box(&params)).await
         });
-        table.row_async("MCP `params` to result: rmcp 3.9.0 `ToolRouter`", "nothing", runtime, async || {
+        table.row_async("MCP `params` to result: rmcp 3.11.0 `ToolRouter`", "nothing", runtime, async || {
             rmcp.call(black_box(&params)).await
         });
         table.row("MCP `params` to result: rust-mcp-sdk 2.0.0 `tool_box!`", "nothing", || {

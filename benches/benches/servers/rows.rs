@@ -37,9 +37,9 @@ pub(crate) fn http(revision: Revision) -> Vec<Row> {
         row("a socket of tokio, HTTP read by hand", "nothing", Program::This, "socket"),
         row("a handler of axum with `Dispatcher::call`", "in and out", Program::This, "axum-dispatcher"),
         row("`toolkit-mcp-server`", "in and out", Program::This, "toolkit"),
-        row("rmcp 3.9.0, no macros, no router", "nothing", Program::This, "rmcp-bare"),
-        row("rmcp 3.9.0, macros, one handler cloned", "nothing", Program::This, "rmcp-cloned"),
-        row("rmcp 3.9.0, macros, as in its examples", "nothing", Program::This, "rmcp"),
+        row("rmcp 3.11.0, no macros, no router", "nothing", Program::This, "rmcp-bare"),
+        row("rmcp 3.11.0, macros, one handler cloned", "nothing", Program::This, "rmcp-cloned"),
+        row("rmcp 3.11.0, macros, as in its examples", "nothing", Program::This, "rmcp"),
     ];
     // Version 1 rejects revisions after 2025-11-25.
     rows.extend(peers().filter(|row| revision == Revision::V2025_11_25 || row.server != "v1"));
@@ -58,8 +58,8 @@ pub(crate) fn pipe() -> Vec<Row> {
         row("a loop over lines", "nothing", Program::This, "loop"),
         row("a loop over lines with `Dispatcher::call_sync`", "in and out", Program::This, "loop-dispatcher"),
         row("`toolkit-mcp-server`", "in and out", Program::This, "toolkit"),
-        row("rmcp 3.9.0, no macros, no router", "nothing", Program::This, "rmcp-bare"),
-        row("rmcp 3.9.0, macros", "nothing", Program::This, "rmcp"),
+        row("rmcp 3.11.0, no macros, no router", "nothing", Program::This, "rmcp-bare"),
+        row("rmcp 3.11.0, macros", "nothing", Program::This, "rmcp"),
     ];
     rows.extend(peers());
     rows
