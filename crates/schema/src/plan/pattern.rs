@@ -37,6 +37,9 @@ const DIGIT: &str = "0-9";
 const WORD: &str = "A-Za-z0-9_";
 const SPACE: &str = r"\x{9}-\x{D} \x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}";
 
+/// The characters that `.` matches in ECMAScript. Those of the Rust engine are all except `\n`.
+const NO_LINE_END: &str = r"[^\n\r\x{2028}\x{2029}]";
+
 /// Translates a pattern for the Rust engine. Returns `None` if it uses an ambiguous construct.
 fn translate(pattern: &str) -> Option<String> {
     let mut out = String::with_capacity(pattern.len() + 8);
@@ -81,7 +84,7 @@ fn translate(pattern: &str) -> Option<String> {
                 }
             }
             '.' => {
-                out.push('.');
+                out.push_str(NO_LINE_END);
                 atom = true;
             }
             '[' => {
@@ -341,6 +344,7 @@ mod tests {
             ("^[a-c-]{2}$", &["a-", "cc"], &["d-", "a", "aaa"]),
             ("^(?:ab|cd)?$", &["", "ab", "cd"], &["abcd", "a"]),
             (r"a\.b", &["a.b", "xa.by"], &["axb"]),
+            ("^.$", &["a", "\u{85}", "\u{1f600}"], &["\n", "\r", "\u{2028}", "\u{2029}"]),
         ] {
             let compiled = Pattern::compile(pattern).unwrap();
             for text in matching {
