@@ -10,6 +10,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{ClientBuilder, Url};
 use toolkit::call::{ErrorKind, SecretString};
 use toolkit::dispatch::BoxFuture;
+use toolkit_runtime::is_loopback;
 
 /// A source of access tokens for the requests to one server.
 pub(super) trait Authorizer: Send + Sync {
@@ -51,12 +52,8 @@ impl Error for AuthorizationError {}
 
 /// Returns true if the host is a loopback address, `localhost`, or a name below `localhost`.
 pub(super) fn is_local(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    let name = host.trim_end_matches('.');
-    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-    name == "localhost"
-        || name.ends_with(".localhost")
-        || address.is_ok_and(|address| address.to_canonical().is_loopback())
+    let name = url.host_str().unwrap_or_default().trim_end_matches('.');
+    is_loopback(name) || name.ends_with(".localhost")
 }
 
 /// Makes a client that is used for local URLs only connect to loopback addresses only: a proxy would read the tokens of

@@ -5,7 +5,7 @@
 
 use std::error::Error;
 use std::fmt;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use http::StatusCode;
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
@@ -15,6 +15,7 @@ use rmcp::transport::DynamicTransportError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::Value;
 use tokio::time::timeout;
+use toolkit_runtime::{media_type, retry_after};
 
 use super::authorizer::AuthorizationError;
 use super::verbatim;
@@ -82,9 +83,6 @@ const MAX_BYTES: usize = 64 << 10;
 /// The time that the body of an error response may take. The status suffices to end the request.
 const BODY_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The upper bound of `Retry-After`.
-const MAX_RETRY_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
-
 /// An HTTP response that ends a request without a message of the protocol.
 #[derive(Debug)]
 pub(super) struct HttpFailure {
@@ -99,7 +97,7 @@ impl HttpFailure {
     /// Reads an error response. Also returns its body as JSON, or `null`.
     pub(super) async fn read(mut response: Response) -> (Self, Value) {
         let (status, is_html) = (response.status(), has_html(&response));
-        let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| duration(value.to_str().ok()?));
+        let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| retry_after(value.to_str().ok()?));
         let mut body = Vec::new();
         let reading = async {
             while let Ok(Some(chunk)) = response.chunk().await {
@@ -203,22 +201,8 @@ pub(super) fn reach(error: &DynamicTransportError) -> Reach {
 }
 
 fn has_html(response: &Response) -> bool {
-    response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"))
-}
-
-/// Parses the value of `Retry-After`: seconds, or a date.
-fn duration(value: &str) -> Option<Duration> {
-    let value = value.trim();
-    let after = match value.parse() {
-        Ok(seconds) => Duration::from_secs(seconds),
-        Err(_) => {
-            let at: SystemTime = jiff::fmt::rfc2822::parse(value).ok()?.timestamp().into();
-            // Whole seconds, rounded up, as in the other form.
-            let left = at.duration_since(SystemTime::now()).unwrap_or_default();
-            Duration::from_secs(left.as_secs_f64().ceil() as u64)
-        }
-    };
-    Some(after.min(MAX_RETRY_AFTER))
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    kind.is_some_and(|kind| media_type(kind).eq_ignore_ascii_case("text/html"))
 }
 
 #[cfg(test)]

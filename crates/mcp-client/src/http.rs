@@ -21,6 +21,7 @@ use serde_json::Value;
 use sse_stream::{Sse, SseStream};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 use toolkit::call::ErrorKind;
+use toolkit_runtime::media_type;
 
 use super::authorizer::{AuthorizationError, Authorizer};
 use super::event_limit::EventLimit;
@@ -213,7 +214,7 @@ impl Http {
         }
         let session = header(&response, &SESSION);
         match header(&response, &CONTENT_TYPE) {
-            Some(kind) if kind.starts_with(EVENTS) => {
+            Some(kind) if media_type(&kind).eq_ignore_ascii_case(EVENTS) => {
                 let bytes = EventLimit::new(response.bytes_stream(), self.max_bytes);
                 let events = self
                     .screened(SseStream::from_bytes_stream(bytes).boxed(), Some(Asked::new(&sent.id, &sent.request)));
@@ -222,7 +223,7 @@ impl Http {
                     None => Ok(StreamableHttpPostResponse::Sse(events, session)),
                 }
             }
-            Some(kind) if kind.starts_with(JSON) => {
+            Some(kind) if media_type(&kind).eq_ignore_ascii_case(JSON) => {
                 let body = read(response, self.max_bytes).await?;
                 Ok(StreamableHttpPostResponse::Json(message_in(&body, &sent.id)?, session))
             }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_nats::{Client, ConnectOptions, Event, ServerAddr};
 use tokio::sync::broadcast::Sender;
+use toolkit_runtime::is_loopback;
 
 use crate::error::NatsError;
 
@@ -127,11 +128,7 @@ impl Connect {
 
     /// Returns true if all servers run on this machine.
     fn is_local(&self) -> bool {
-        let is_local = |host: &str| {
-            let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
-            host == "localhost" || address.is_ok_and(|address| address.is_loopback())
-        };
-        self.servers.iter().all(|server| is_local(server.host()))
+        self.servers.iter().all(|server| is_loopback(server.host()))
     }
 
     /// Returns a new subject for the answers of this caller, without a wildcard.

@@ -20,6 +20,7 @@ use crate::reply::{ReplyBody, Turn};
 use toolkit::Dispatcher;
 use toolkit::catalog::{Catalog, Diagnostics, ExportedNames, Naming};
 use toolkit::tool::Tool;
+use toolkit_runtime::media_type;
 
 /// `POST /model/{model}/converse`, and `converse-stream`.
 ///
@@ -538,7 +539,7 @@ fn block(part: &Part, id: &str, position: usize) -> Option<Value> {
 }
 
 fn format(formats: &[(&str, &'static str)], mime_type: &str) -> Option<&'static str> {
-    let essence = mime_type.split(';').next().unwrap_or_default().trim_ascii();
+    let essence = media_type(mime_type);
     formats.iter().find(|(known, _)| known.eq_ignore_ascii_case(essence)).map(|(_, format)| *format)
 }
 

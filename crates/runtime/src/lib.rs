@@ -21,6 +21,10 @@
 //!
 //! With the feature `client`, [`Authorities`] holds the certificate authorities that a client trusts.
 //!
+//! For all of them, one implementation of each job:
+//!
+//! - [`retry_after`] (`retry-after`), [`media_type`] and [`is_loopback`] read headers and hosts.
+//!
 //! # Threads
 //!
 //! The threads of the tokio runtime that polls [`serve`] do I/O, run timers, and answer health checks. Tools never run
@@ -39,6 +43,7 @@
 mod calls;
 #[cfg(feature = "client")]
 mod client;
+mod headers;
 #[cfg(feature = "server")]
 mod server;
 
@@ -46,5 +51,6 @@ mod server;
 pub use self::calls::*;
 #[cfg(feature = "client")]
 pub use self::client::*;
+pub use self::headers::*;
 #[cfg(feature = "server")]
 pub use self::server::*;

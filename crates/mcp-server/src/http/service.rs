@@ -11,7 +11,7 @@ use bytes::Buf;
 use http::header::{self, HeaderValue};
 use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
-use toolkit_runtime::{BodyError, BodyReader, Connection, EventStreamPermit, Limits};
+use toolkit_runtime::{BodyError, BodyReader, Connection, EventStreamPermit, Limits, media_type};
 
 use super::auth::WELL_KNOWN;
 use super::gate::Gate;
@@ -326,7 +326,7 @@ fn unread(error: BodyError) -> Rejection {
 
 fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json")
+    media_type(kind).eq_ignore_ascii_case("application/json")
 }
 
 fn accepts_events(headers: &HeaderMap) -> bool {

@@ -17,7 +17,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
-use toolkit_runtime::{Authorities, ClientConfig, PemError, certificate_failure};
+use toolkit_runtime::{Authorities, ClientConfig, PemError, certificate_failure, media_type, retry_after};
 
 use crate::Auth;
 
@@ -63,8 +63,6 @@ const MAX_BODY_BYTES: usize = 16 << 20;
 /// The time after which an idle connection is closed. It is shorter than that of most servers, so that a server rarely
 /// closes a connection that is about to be used.
 const MAX_IDLE: Duration = Duration::from_secs(15);
-/// The upper bound of `Retry-After`, in seconds.
-const MAX_RETRY_AFTER: u64 = 24 * 60 * 60;
 
 impl Endpoint {
     pub(super) fn new(name: &str, url: &str) -> Result<Self, UrlError> {
@@ -167,8 +165,7 @@ impl Endpoint {
     /// Reads a complete response within the size limit.
     pub(super) async fn whole(&self, response: Response<Incoming>, loss: Loss) -> Result<FullResponse, ToolError> {
         let (parts, body) = response.into_parts();
-        let seconds = parts.headers.get(RETRY_AFTER).and_then(|after| after.to_str().ok()?.trim().parse().ok());
-        let retry_after = seconds.map(|seconds: u64| Duration::from_secs(seconds.min(MAX_RETRY_AFTER)));
+        let retry_after = parts.headers.get(RETRY_AFTER).and_then(|after| retry_after(after.to_str().ok()?));
         let body = Limited::new(body, self.max_bytes).collect().await.map_err(|error| {
             match error.is::<LengthLimitError>() {
                 true => self.invalid_response(&format!("with more than {} bytes", self.max_bytes)),
@@ -212,9 +209,9 @@ fn client(tls: ClientConfig, connect_timeout: Duration) -> Connections {
 }
 
 /// Returns true if a response has this media type.
-pub(super) fn is(response: &Response<Incoming>, media_type: &str) -> bool {
+pub(super) fn is(response: &Response<Incoming>, expected: &str) -> bool {
     let sent = response.headers().get(CONTENT_TYPE).and_then(|sent| sent.to_str().ok()).unwrap_or_default();
-    sent.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(media_type)
+    media_type(sent).eq_ignore_ascii_case(expected)
 }
 
 /// The name of the server for error messages. Models read these, so they do not contain its address.

@@ -14,7 +14,7 @@ use toolkit::call::Credentials;
 use toolkit::dispatch::BlockingThreads;
 use toolkit::stream::Event;
 use toolkit::{CancelToken, Context, RunResult, ToolError};
-use toolkit_runtime::{BodyCharge, BodyError, Connection, ReceivedBody};
+use toolkit_runtime::{BodyCharge, BodyError, Connection, ReceivedBody, media_type};
 use uuid::Uuid;
 
 use super::dedup::{Admission, CallGuard, Fingerprint};
@@ -269,12 +269,11 @@ fn fingerprint(tool_id: &str, input: &str, held: &CallContext) -> Fingerprint {
 
 fn has_json(headers: &HeaderMap) -> bool {
     let sent = headers.get(CONTENT_TYPE).and_then(|sent| sent.to_str().ok());
-    let media_type = sent.and_then(|sent| sent.split(';').next()).unwrap_or_default();
-    media_type.trim().eq_ignore_ascii_case("application/json")
+    sent.is_some_and(|sent| media_type(sent).eq_ignore_ascii_case("application/json"))
 }
 
 fn accepts_events(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(ACCEPT).iter().filter_map(|accepted| accepted.to_str().ok());
     let mut media_types = accepted.flat_map(|accepted| accepted.split(','));
-    media_types.any(|accepted| accepted.split(';').next().unwrap_or_default().trim() == EVENT_STREAM)
+    media_types.any(|accepted| media_type(accepted).eq_ignore_ascii_case(EVENT_STREAM))
 }

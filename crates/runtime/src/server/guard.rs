@@ -6,6 +6,8 @@ use std::net::IpAddr;
 use http::uri::Authority;
 use http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
 
+use crate::headers::is_loopback;
+
 /// A check of the `Host` and `Origin` of requests.
 ///
 /// All parts of a request that name a host must name an accepted one: the header `Host`, and the request target in
@@ -169,7 +171,7 @@ impl HostGuard {
         let Some(name) = name_of(host) else { return false };
         let is_named = |named: &String| named.eq_ignore_ascii_case(host) || named.eq_ignore_ascii_case(name);
         let is_base = match self.base {
-            Base::Loopback => is_local(name),
+            Base::Loopback => is_loopback(name),
             Base::Addresses => name.eq_ignore_ascii_case("localhost") || address_of(name).is_some(),
             Base::Any => true,
         };
@@ -186,19 +188,13 @@ impl HostGuard {
             return false;
         }
         let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-        host.and_then(name_of).is_some_and(is_local)
+        host.and_then(name_of).is_some_and(is_loopback)
     }
 }
 
 fn is_same_host(origin: &str, host: Option<&str>) -> bool {
     let origin = origin.split_once("://").map(|(_, host)| host);
     origin.zip(host).is_some_and(|(origin, host)| origin.eq_ignore_ascii_case(host))
-}
-
-fn is_local(name: &str) -> bool {
-    // Parsing the address takes longer than all other checks of a request.
-    let is_usual = name == "127.0.0.1" || name.eq_ignore_ascii_case("localhost");
-    is_usual || address_of(name).is_some_and(|address| address.is_loopback())
 }
 
 fn address_of(name: &str) -> Option<IpAddr> {

@@ -2,11 +2,12 @@
 
 use std::io::ErrorKind;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 use std::{fmt, thread};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use toolkit_runtime::retry_after;
 use ureq::Agent;
 use ureq::http::{HeaderValue, Uri};
 use ureq::tls::{RootCerts, TlsConfig};
@@ -406,12 +407,4 @@ impl Retry {
         }
         fits
     }
-}
-
-/// Parses `Retry-After`: seconds or a date (RFC 9110, section 10.2.3).
-fn retry_after(value: &str) -> Option<Duration> {
-    let value = value.trim();
-    let until = |date: SystemTime| date.duration_since(SystemTime::now()).unwrap_or_default();
-    let seconds = value.parse().ok().map(Duration::from_secs);
-    seconds.or_else(|| httpdate::parse_http_date(value).ok().map(until))
 }

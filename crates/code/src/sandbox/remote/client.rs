@@ -15,7 +15,7 @@ use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use toolkit::call::SecretString;
-use toolkit_runtime::{Authorities, ClientConfig, PemError, certificate_failure};
+use toolkit_runtime::{Authorities, ClientConfig, PemError, certificate_failure, is_loopback};
 
 use super::super::super::wire::{self, GREETING_BYTES, ToHost, WireError};
 use super::super::SandboxError;
@@ -171,12 +171,6 @@ impl Address {
     fn url(&self, path: &str) -> String {
         format!("{}://{}{}{path}", self.scheme, self.authority, self.base)
     }
-}
-
-fn is_loopback(host: &str) -> bool {
-    let address = host.trim_start_matches('[').trim_end_matches(']');
-    host.eq_ignore_ascii_case("localhost")
-        || address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// The error for a text that is not the URL of a [`Server`](crate::server::Server), or for its token.

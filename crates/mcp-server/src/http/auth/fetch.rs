@@ -8,7 +8,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 use serde_json::Value;
 use toolkit::schema::json;
-use toolkit_runtime::{Authorities, PemError};
+use toolkit_runtime::{Authorities, PemError, is_loopback};
 
 use super::key::{Key, read_keys};
 
@@ -163,12 +163,9 @@ fn secure(text: &str) -> Result<Url, String> {
     if !url.username().is_empty() || url.password().is_some() {
         return Err("a URL must not contain a password".to_owned());
     }
-    let host = url.host_str().unwrap_or_default();
-    let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
-    let is_loopback = host == "localhost" || address.is_ok_and(|address| address.is_loopback());
     match url.scheme() {
         "https" => Ok(url),
-        "http" if is_loopback => Ok(url),
+        "http" if is_loopback(url.host_str().unwrap_or_default()) => Ok(url),
         "http" => Err(format!("`{text}` must begin with `https://`, since its host is not loopback")),
         _ => Err(format!("`{text}` must begin with `https://`")),
     }
