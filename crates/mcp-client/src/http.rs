@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use futures_util::stream::{self, BoxStream, StreamExt};
+use futures_util::stream::{self, StreamExt};
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, WWW_AUTHENTICATE};
 use http::{HeaderName, HeaderValue, StatusCode};
 use reqwest::{Client, Response};
@@ -14,17 +14,16 @@ use rmcp::model::{
     ListToolsRequest, ProgressToken, RequestId, ServerJsonRpcMessage,
 };
 use rmcp::transport::streamable_http_client::{
-    AuthRequiredError, InsufficientScopeError, SseError, StreamableHttpClient, StreamableHttpError,
-    StreamableHttpPostResponse,
+    AuthRequiredError, InsufficientScopeError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
 use serde_json::Value;
-use sse_stream::{Sse, SseStream};
+use sse_stream::Sse;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 use toolkit::call::ErrorKind;
 use toolkit_runtime::media_type;
 
 use super::authorizer::{AuthorizationError, Authorizer};
-use super::event_limit::EventLimit;
+use super::events::{self, Events};
 use super::exchange::{HttpFailure, error_in, has_id, is_defined, may_report_lost_session, response_in};
 use super::remote::Limits;
 use super::screen::{Screen, Verdict};
@@ -60,7 +59,6 @@ struct Post {
 }
 
 type Error = StreamableHttpError<reqwest::Error>;
-type Events = BoxStream<'static, Result<Sse, SseError>>;
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
@@ -215,9 +213,8 @@ impl Http {
         let session = header(&response, &SESSION);
         match header(&response, &CONTENT_TYPE) {
             Some(kind) if media_type(&kind).eq_ignore_ascii_case(EVENTS) => {
-                let bytes = EventLimit::new(response.bytes_stream(), self.max_bytes);
-                let events = self
-                    .screened(SseStream::from_bytes_stream(bytes).boxed(), Some(Asked::new(&sent.id, &sent.request)));
+                let events = events::read(response, self.max_bytes);
+                let events = self.screened(events, Some(Asked::new(&sent.id, &sent.request)));
                 match post.session {
                     Some(_) => Ok(early_error(events, session).await),
                     None => Ok(StreamableHttpPostResponse::Sse(events, session)),

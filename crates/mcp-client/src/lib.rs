@@ -40,7 +40,7 @@
 //! | `remote`, `endpoint`, `program` | the name, the limits, the address and the command line of a server |
 //! | `link`, `connect`, `connection`, `history` | the current connection, its negotiation, its requests, and its past |
 //! | `lines`, `process` | the stdio transport and the child process |
-//! | `http`, `exchange`, `event_limit`, `authorizer` | the HTTP transport, its failures, its limits, and the source of its tokens |
+//! | `http`, `exchange`, `events`, `authorizer` | the HTTP transport, its failures, its limits, and the source of its tokens |
 //! | `screen`, `verbatim` | incoming messages before `rmcp` handles them, and fields that it does not know |
 //! | `list`, `call`, `tasks`, `resources`, `listener` | requests for tools and resources |
 //! | `questions`, `running_calls` | what servers ask the users of calls |
@@ -63,7 +63,7 @@ mod connect;
 mod connection;
 mod endpoint;
 mod error;
-mod event_limit;
+mod events;
 mod exchange;
 mod history;
 mod http;

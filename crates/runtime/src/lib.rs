@@ -23,6 +23,7 @@
 //!
 //! For all of them, one implementation of each job:
 //!
+//! - [`EventReader`] reads server-sent events.
 //! - [`retry_after`] (`retry-after`), [`media_type`] and [`is_loopback`] read headers and hosts.
 //!
 //! # Threads
@@ -43,6 +44,7 @@
 mod calls;
 #[cfg(feature = "client")]
 mod client;
+mod events;
 mod headers;
 #[cfg(feature = "server")]
 mod server;
@@ -51,6 +53,7 @@ mod server;
 pub use self::calls::*;
 #[cfg(feature = "client")]
 pub use self::client::*;
+pub use self::events::*;
 pub use self::headers::*;
 #[cfg(feature = "server")]
 pub use self::server::*;

@@ -1,6 +1,5 @@
 //! Reading server-sent events (WHATWG HTML, 9.2).
 
-use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use serde::Deserialize;
@@ -8,6 +7,7 @@ use serde_json::value::RawValue;
 use toolkit::ToolError;
 use toolkit::backend::{BackendCall, BackendResponse};
 use toolkit::stream::Chunk;
+use toolkit_runtime::{EventReader, EventTooLong};
 
 use super::http::{Endpoint, Loss};
 use super::response;
@@ -22,13 +22,15 @@ pub(super) async fn read(
     call: &BackendCall<'_>,
     mut body: Incoming,
 ) -> Result<BackendResponse, ToolError> {
-    let mut lines = Lines { line: Vec::new(), data: Vec::new(), max_bytes: endpoint.max_bytes };
+    let mut events = EventReader::new(endpoint.max_bytes);
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| endpoint.lost(Loss::MayHaveEffects, LOST).caused_by(error))?;
-        let Ok(mut bytes) = frame.into_data() else { continue };
-        while let Some(data) = lines.next_event(&mut bytes).map_err(|TooLong| {
+        let Ok(bytes) = frame.into_data() else { continue };
+        let mut bytes = &bytes[..];
+        while let Some(event) = events.next_event(&mut bytes).map_err(|EventTooLong { .. }| {
             endpoint.invalid_response(&format!("with an event of more than {} bytes", endpoint.max_bytes))
         })? {
+            let Some(data) = event.data.filter(|data| !data.is_empty()) else { continue };
             if let Some(end) = pass_on(endpoint, call, &data).await? {
                 return response::read_result(endpoint, end);
             }
@@ -74,46 +76,4 @@ async fn pass_on<'d>(
         _ => {}
     }
     Ok(None)
-}
-
-/// A parser that splits bytes into lines, and lines into events.
-struct Lines {
-    /// The incomplete last line.
-    line: Vec<u8>,
-    /// The data of the incomplete last event.
-    data: Vec<u8>,
-    max_bytes: usize,
-}
-
-struct TooLong;
-
-impl Lines {
-    /// Reads bytes up to the end of the next event with data, and returns that data.
-    fn next_event(&mut self, bytes: &mut Bytes) -> Result<Option<Vec<u8>>, TooLong> {
-        while !bytes.is_empty() {
-            let end = bytes.iter().position(|&byte| byte == b'\n');
-            self.line.extend_from_slice(&bytes.split_to(end.unwrap_or(bytes.len())));
-            if self.line.len() + self.data.len() > self.max_bytes {
-                return Err(TooLong);
-            }
-            if end.is_none() {
-                return Ok(None);
-            }
-            let _ = bytes.split_to(1);
-            let mut line = std::mem::take(&mut self.line);
-            if line.last() == Some(&b'\r') {
-                line.pop();
-            }
-            if line.is_empty() && !self.data.is_empty() {
-                return Ok(Some(std::mem::take(&mut self.data)));
-            }
-            if let Some(data) = line.strip_prefix(b"data:") {
-                if !self.data.is_empty() {
-                    self.data.push(b'\n');
-                }
-                self.data.extend_from_slice(data.strip_prefix(b" ").unwrap_or(data));
-            }
-        }
-        Ok(None)
-    }
 }

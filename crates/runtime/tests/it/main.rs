@@ -1,5 +1,6 @@
 //! Tests of the public interface of `toolkit-runtime`.
 
+mod events;
 mod guard;
 mod headers;
 mod pool;
