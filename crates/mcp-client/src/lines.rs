@@ -13,8 +13,9 @@ use rmcp::transport::Transport;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::watch;
+use toolkit_runtime::LineReader;
 
-use super::process::{ExitState, LineReader, Process};
+use super::process::{ExitState, Process};
 use super::screen::{Screen, Verdict};
 use super::verbatim::{self, is_verbatim};
 
@@ -56,7 +57,7 @@ impl Lines {
         Self {
             screen,
             process,
-            output: LineReader::new(output, max_bytes.saturating_add(1)),
+            output: LineReader::new(output),
             input: Arc::new(tokio::sync::Mutex::new(Some(input))),
             verbatim: Mutex::default(),
             n_unanswered: Arc::default(),
@@ -69,7 +70,7 @@ impl Lines {
     /// Returns the next message, or `None` at the end.
     async fn next(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
-            let line = match self.output.next().await {
+            let line = match self.output.next(self.max_bytes.saturating_add(1)).await {
                 Ok(Some(line)) => line,
                 Ok(None) => {
                     self.process.record_end().await;

@@ -23,7 +23,7 @@
 //!
 //! For all of them, one implementation of each job:
 //!
-//! - [`EventReader`] reads server-sent events.
+//! - [`EventReader`] reads server-sent events, and [`LineReader`] (`lines`) the lines of another process.
 //! - [`retry_after`] (`retry-after`), [`media_type`] and [`is_loopback`] read headers and hosts.
 //!
 //! # Threads
@@ -46,6 +46,8 @@ mod calls;
 mod client;
 mod events;
 mod headers;
+#[cfg(feature = "lines")]
+mod lines;
 #[cfg(feature = "server")]
 mod server;
 
@@ -55,5 +57,7 @@ pub use self::calls::*;
 pub use self::client::*;
 pub use self::events::*;
 pub use self::headers::*;
+#[cfg(feature = "lines")]
+pub use self::lines::*;
 #[cfg(feature = "server")]
 pub use self::server::*;

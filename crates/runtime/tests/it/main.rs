@@ -3,5 +3,6 @@
 mod events;
 mod guard;
 mod headers;
+mod lines;
 mod pool;
 mod proxies;

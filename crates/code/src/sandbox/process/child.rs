@@ -3,9 +3,10 @@
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use tokio::io::{self, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{self, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
+use toolkit_runtime::LineReader;
 
 use super::super::super::guarantee::Enforced;
 use super::super::super::wire::WireError;
@@ -18,7 +19,7 @@ pub(super) struct Worker {
     /// `None` after the drop.
     child: Option<Child>,
     input: ChildStdin,
-    pub(super) output: Lines<ChildStdout>,
+    output: LineReader<ChildStdout>,
     /// Read when the process has ended. A worker that fills it before stops by itself.
     errors: ChildStderr,
     pub(super) enforced: Enforced,
@@ -33,8 +34,6 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The bytes of errors that are read.
 const MAX_ERRORS: u64 = 64 << 10;
-/// The bytes that are read at once; a pipe holds 64 KiB.
-const BUFFER: usize = 16 << 10;
 
 impl Worker {
     pub(super) fn spawn(command: &CommandLine) -> Result<Self, SandboxError> {
@@ -50,7 +49,7 @@ impl Worker {
         Ok(Self {
             child: Some(child),
             input,
-            output: Lines::new(output),
+            output: LineReader::new(output),
             errors,
             enforced: Enforced::default(),
             is_done: false,
@@ -60,6 +59,21 @@ impl Worker {
 
     pub(super) async fn send(&mut self, line: &[u8]) -> io::Result<()> {
         self.input.write_all(line).await
+    }
+
+    /// Reads a line of at most `max` bytes; `None` at the end of the output.
+    pub(super) async fn receive(&mut self, max: usize) -> Result<Option<Vec<u8>>, WireError> {
+        match self.output.next(max).await.map_err(|error| WireError::Invalid(error.to_string()))? {
+            Some(line) if line.ends_with(b"\n") => Ok(Some(line.to_vec())),
+            Some(line) if line.len() == max => Err(WireError::TooLong(max)),
+            // What was written before the end is no complete message.
+            _ => Ok(None),
+        }
+    }
+
+    /// Returns true if the worker has written more than the last line.
+    pub(super) fn has_more(&self) -> bool {
+        self.output.has_more()
     }
 
     /// Returns true if the process has not exited.
@@ -129,42 +143,4 @@ fn kill(child: &mut Child) {
         }
     }
     let _ = child.start_kill();
-}
-
-/// Reads the lines that a worker writes, of bounded length.
-pub(super) struct Lines<R> {
-    reader: BufReader<R>,
-}
-
-impl<R: AsyncRead + Unpin> Lines<R> {
-    fn new(output: R) -> Self {
-        Self { reader: BufReader::with_capacity(BUFFER, output) }
-    }
-
-    /// Returns true if more was read than the last line.
-    pub(super) fn has_more(&self) -> bool {
-        !self.reader.buffer().is_empty()
-    }
-
-    /// Reads a line of at most `max` bytes; `None` at the end of the output. It cannot be used again if it is canceled.
-    pub(super) async fn receive(&mut self, max: usize) -> Result<Option<Vec<u8>>, WireError> {
-        let mut line = Vec::new();
-        loop {
-            let available = self.reader.fill_buf().await.map_err(|error| WireError::Invalid(error.to_string()))?;
-            if available.is_empty() {
-                // What was written before the end is no complete message.
-                return Ok(None);
-            }
-            let end = available.iter().position(|&byte| byte == b'\n');
-            let n = end.map_or(available.len(), |end| end + 1);
-            if line.len() + n > max {
-                return Err(WireError::TooLong(max));
-            }
-            line.extend_from_slice(&available[..n]);
-            self.reader.consume(n);
-            if end.is_some() {
-                return Ok(Some(line));
-            }
-        }
-    }
 }

@@ -28,12 +28,12 @@ impl ProcessSession {
 
     /// Sends a line and receives the answer.
     async fn send(&mut self, line: &[u8]) -> Result<Step, SandboxError> {
-        if self.worker.output.has_more() {
+        if self.worker.has_more() {
             return Err(protocol(&WireError::Invalid("a message out of turn".to_owned())));
         }
         let begin = Instant::now();
         let received = match self.worker.send(line).await {
-            Ok(()) => self.worker.output.receive(self.exchange.max_line()).await.map_err(|error| protocol(&error))?,
+            Ok(()) => self.worker.receive(self.exchange.max_line()).await.map_err(|error| protocol(&error))?,
             Err(_) => None,
         };
         self.running += begin.elapsed();

@@ -80,7 +80,7 @@ async fn greet(worker: &mut Worker, limits: &Limits) -> Result<wire::Ready, Sand
     let hello = hello.map_err(|error| unavailable(&error))?;
     // A worker that ends at once may close its input before; its output contains the reason.
     let _ = worker.send(&hello).await;
-    let line = match worker.output.receive(GREETING_BYTES).await {
+    let line = match worker.receive(GREETING_BYTES).await {
         Ok(Some(line)) => line,
         Ok(None) => {
             let end = worker.end().await;
