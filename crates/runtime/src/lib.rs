@@ -23,6 +23,7 @@
 //!
 //! For all of them, one implementation of each job:
 //!
+//! - [`Replacement`] (`files`) replaces a file as a whole, and [`read_regular_file`] reads one of bounded size.
 //! - [`EventReader`] reads server-sent events, and [`LineReader`] (`lines`) the lines of another process.
 //! - [`retry_after`] (`retry-after`), [`media_type`] and [`is_loopback`] read headers and hosts.
 //!
@@ -45,6 +46,8 @@ mod calls;
 #[cfg(feature = "client")]
 mod client;
 mod events;
+#[cfg(feature = "files")]
+mod files;
 mod headers;
 #[cfg(feature = "lines")]
 mod lines;
@@ -56,6 +59,8 @@ pub use self::calls::*;
 #[cfg(feature = "client")]
 pub use self::client::*;
 pub use self::events::*;
+#[cfg(feature = "files")]
+pub use self::files::*;
 pub use self::headers::*;
 #[cfg(feature = "lines")]
 pub use self::lines::*;

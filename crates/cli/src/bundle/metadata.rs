@@ -7,6 +7,7 @@ use std::path::Path;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Arg, ArgMatches};
+use toolkit_runtime::{FileAccess, Replacement};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -84,16 +85,9 @@ pub(super) fn failed(path: &Path, reason: &dyn std::fmt::Display) -> CommandErro
 
 /// Writes a file by `write`, under another name until it is complete: the file is complete or absent.
 pub(super) fn create(path: &Path, write: impl FnOnce(&File) -> io::Result<()>) -> Result<(), CommandError> {
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let file = builder.prefix(".bundle-").tempfile_in(directory).map_err(|error| failed(path, &error))?;
-    write(file.as_file()).map_err(|error| failed(path, &error))?;
-    file.persist(path).map_err(|error| failed(path, &error.error))?;
-    Ok(())
+    let created = Replacement::create(path, FileAccess::Default).and_then(|replacement| {
+        write(replacement.file())?;
+        replacement.commit()
+    });
+    created.map_err(|error| failed(path, &error))
 }

@@ -1,6 +1,5 @@
 //! `chain run`.
 
-use std::io::Read;
 use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,6 +8,7 @@ use clap::ArgMatches;
 use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{Catalog, Context, Dispatcher};
 use toolkit_backends::chain::{Chain, ChainOutcome};
+use toolkit_runtime::read_bounded;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -54,12 +54,12 @@ pub(super) fn run(
 
 /// Reads a chain, up to the maximum size of one.
 fn read(path: &Path) -> Result<Chain, CommandError> {
-    let mut text = String::new();
     let read = match path.to_str() {
-        Some("-") => std::io::stdin().lock().take(MAX_BYTES).read_to_string(&mut text),
-        _ => std::fs::File::open(path).and_then(|file| file.take(MAX_BYTES).read_to_string(&mut text)),
+        Some("-") => read_bounded(std::io::stdin().lock(), MAX_BYTES),
+        _ => std::fs::File::open(path).and_then(|file| read_bounded(file, MAX_BYTES)),
     };
-    read.map_err(|error| usage(format!("{}: {error}", path.display())))?;
+    let invalid = |error: &dyn std::fmt::Display| usage(format!("{}: {error}", path.display()));
+    let text = String::from_utf8(read.map_err(|error| invalid(&error))?).map_err(|error| invalid(&error))?;
     Chain::from_json(&*text).map_err(|error| usage(format!("{}: {error}", path.display())))
 }
 

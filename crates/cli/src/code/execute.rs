@@ -1,6 +1,6 @@
 //! The command, the run of the program, and its output.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -8,6 +8,7 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{Catalog, Context, Dispatcher};
 use toolkit_code::{CodeMode, Execution, Limits, Program};
+use toolkit_runtime::read_bounded;
 
 use super::sandbox;
 use crate::error::CommandError;
@@ -106,17 +107,16 @@ fn limits(matches: &ArgMatches) -> Limits {
 /// Reads a program, up to the maximum size of one.
 fn read(path: &Path) -> Result<String, CommandError> {
     let max = Limits::default().code_bytes;
-    let mut text = String::new();
-    let read = match path.to_str() {
-        Some("-") => std::io::stdin().lock().take(max + 1).read_to_string(&mut text),
-        _ => std::fs::File::open(path).and_then(|file| file.take(max + 1).read_to_string(&mut text)),
-    };
-    read.map_err(|error| CommandError::Other {
+    let failed = |error: &dyn std::fmt::Display| CommandError::Other {
         exit: Exit::Usage,
         kind: "io",
         message: format!("{}: {error}", path.display()),
-    })?;
-    Ok(text)
+    };
+    let read = match path.to_str() {
+        Some("-") => read_bounded(std::io::stdin().lock(), max),
+        _ => std::fs::File::open(path).and_then(|file| read_bounded(file, max)),
+    };
+    String::from_utf8(read.map_err(|error| failed(&error))?).map_err(|error| failed(&error))
 }
 
 fn failed(kind: &'static str, message: String) -> CommandError {

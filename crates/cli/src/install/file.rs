@@ -4,6 +4,8 @@ use std::fs::{self, Metadata};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use toolkit_runtime::{FileAccess, Replacement, read_regular_file};
+
 /// The size above which a file is not a configuration.
 const MAX_BYTES: u64 = 16 << 20;
 /// The number of backups of one file.
@@ -42,13 +44,7 @@ impl ConfigFile {
             Err(other) => return Err(error(&other)),
         };
         let metadata = fs::metadata(&target).map_err(|other| error(&other))?;
-        if !metadata.is_file() {
-            return Err(error(&"not a file"));
-        }
-        if metadata.len() > MAX_BYTES {
-            return Err(error(&"larger than 16 MiB, the limit of a configuration"));
-        }
-        let bytes = fs::read(&target).map_err(|other| error(&other))?;
+        let bytes = read_regular_file(&target, MAX_BYTES).map_err(|other| error(&other))?;
         let text = String::from_utf8(bytes).map_err(|_| error(&"not UTF-8 text"))?;
         Ok(Self { path, target, present: Some((text, metadata)) })
     }
@@ -78,9 +74,13 @@ impl ConfigFile {
         let error = |reason: &dyn std::fmt::Display| format!("{}: {reason}", self.path.display());
         let directory = self.target.parent().filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."));
         fs::create_dir_all(directory).map_err(|other| error(&other))?;
-        let mut temporary = self.temporary(directory, is_private).map_err(|other| error(&other))?;
-        temporary.write_all(text.as_bytes()).map_err(|other| error(&other))?;
-        temporary.as_file().sync_all().map_err(|other| error(&other))?;
+        let access = match &self.present {
+            Some((_, metadata)) => FileAccess::Like(metadata),
+            None if is_private => FileAccess::Owner,
+            None => FileAccess::Default,
+        };
+        let replacement = Replacement::create(&self.target, access).map_err(|other| error(&other))?;
+        replacement.file().write_all(text.as_bytes()).map_err(|other| error(&other))?;
         // Other runs of this command wait here, and then find a file that has changed.
         #[cfg(unix)]
         let locked = fs::File::open(directory).map_err(|other| error(&other))?;
@@ -94,41 +94,12 @@ impl ConfigFile {
         if !self.is_unchanged() {
             return Err(error(&"the file was changed by another program; run the command again"));
         }
-        let persisted = match self.present {
-            Some(_) => temporary.persist(&self.target),
-            None => temporary.persist_noclobber(&self.target),
+        let committed = match self.present {
+            Some(_) => replacement.commit(),
+            None => replacement.commit_new(),
         };
-        persisted.map_err(|other| error(&other.error))?;
+        committed.map_err(|other| error(&other))?;
         Ok(backup)
-    }
-
-    /// Creates the new file, with the permissions and the owner of the old one.
-    fn temporary(&self, directory: &Path, is_private: bool) -> io::Result<tempfile::NamedTempFile> {
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".install-");
-        #[cfg(unix)]
-        if !is_private {
-            use std::os::unix::fs::PermissionsExt;
-
-            // The mask of the process applies, as for any new file.
-            builder.permissions(fs::Permissions::from_mode(0o666));
-        }
-        #[cfg(not(unix))]
-        let _ = is_private;
-        let temporary = builder.tempfile_in(directory)?;
-        if let Some((_, metadata)) = &self.present {
-            #[cfg(unix)]
-            {
-                use std::os::unix::fs::{MetadataExt, fchown};
-
-                let new = temporary.as_file().metadata()?;
-                if (new.uid(), new.gid()) != (metadata.uid(), metadata.gid()) {
-                    fchown(temporary.as_file(), Some(metadata.uid()), Some(metadata.gid()))?;
-                }
-            }
-            temporary.as_file().set_permissions(metadata.permissions())?;
-        }
-        Ok(temporary)
     }
 
     /// Copies the file beside itself, with its permissions.

@@ -1,7 +1,7 @@
 //! Tokens in files.
 
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use tokio::time::{Instant, sleep};
 use toolkit::call::SecretString;
 use toolkit::dispatch::BoxFuture;
+use toolkit_runtime::{FileAccess, Replacement, read_bounded, replace_file};
 
 use super::store::{TokenLock, TokenStore, TokenStoreError};
 
@@ -84,10 +85,10 @@ impl TokenStore for FileTokens {
     }
 
     fn save<'a>(&'a self, key: &'a str, record: &'a SecretString) -> BoxFuture<'a, Result<(), TokenStoreError>> {
-        let (directory, stem, record) = (self.directory.clone(), stem(key), record.clone());
+        let (directory, path, record) = (self.directory.clone(), self.path(key, "json"), record.clone());
         Box::pin(self.blocking(move || {
             create_directory(&directory)?;
-            replace(&directory, &stem, record.expose())
+            replace_file(&path, FileAccess::Owner, record.expose().as_bytes())
         }))
     }
 
@@ -134,30 +135,10 @@ fn read(path: &Path) -> io::Result<Option<SecretString>> {
         Err(error) => return Err(error),
     };
     check_readers(&file)?;
-    let mut record = String::new();
-    let n_bytes = file.take(MAX_BYTES + 1).read_to_string(&mut record)?;
-    match n_bytes as u64 > MAX_BYTES {
-        true => Err(io::Error::new(io::ErrorKind::InvalidData, "the file is too large")),
-        false => Ok(Some(record.into())),
-    }
-}
-
-/// Replaces a file as a whole.
-fn replace(directory: &Path, stem: &str, text: &str) -> io::Result<()> {
-    let mut random = [0; 8];
-    getrandom::fill(&mut random).map_err(io::Error::other)?;
-    let temporary = directory.join(format!("{stem}-{}.tmp", HEXLOWER.encode(&random)));
-    let mut file = open(&temporary, OpenOptions::new().create_new(true).write(true))?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
-    drop(file);
-    let renamed = written.and_then(|()| fs::rename(&temporary, directory.join(format!("{stem}.json"))));
-    if renamed.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    renamed?;
-    #[cfg(unix)]
-    File::open(directory)?.sync_all()?;
-    Ok(())
+    let record = String::from_utf8(read_bounded(file, MAX_BYTES)?);
+    record
+        .map(|record| Some(record.into()))
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
 }
 
 /// Removes the record of a server, and what processes have left that were killed while they wrote one. The lock stays,
@@ -172,7 +153,7 @@ fn remove(directory: &Path, stem: &str) -> io::Result<()> {
         let entry = entry?;
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        if name.starts_with(stem) && !name.ends_with(".lock") {
+        if Replacement::target_of(&name).unwrap_or(&name) == format!("{stem}.json") {
             match fs::remove_file(entry.path()) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}

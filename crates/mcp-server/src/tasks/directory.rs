@@ -1,8 +1,10 @@
 //! Tasks in a directory.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
+
+use toolkit_runtime::{FileAccess, Replacement, replace_file};
 
 use super::TaskStore;
 
@@ -11,9 +13,6 @@ const LOCK: &str = ".lock";
 
 /// The end of the name of a record.
 const RECORD: &str = ".json";
-
-/// The end of the name of a record that is being written.
-const UNFINISHED: &str = ".json.new";
 
 /// A store of tasks in a directory, with one file for each task.
 ///
@@ -64,7 +63,8 @@ impl TaskDirectory {
         let directory = Self { path, _lock: lock };
         for name in directory.names()? {
             // Left by a crash. Its earlier record is intact.
-            if name.strip_suffix(UNFINISHED).is_some_and(is_id) {
+            let record = Replacement::target_of(&name).and_then(|target| target.strip_suffix(RECORD));
+            if record.is_some_and(is_id) {
                 fs::remove_file(directory.path.join(name))?;
             }
         }
@@ -79,27 +79,11 @@ impl TaskDirectory {
         let entries = fs::read_dir(&self.path)?;
         entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
     }
-
-    /// Writes the names of the directory to disk.
-    fn sync(&self) -> io::Result<()> {
-        // Other systems cannot open a directory as a file.
-        if cfg!(unix) { File::open(&self.path)?.sync_all() } else { Ok(()) }
-    }
 }
 
 impl TaskStore for TaskDirectory {
     fn save(&self, id: &str, record: &[u8]) -> io::Result<()> {
-        let unfinished = self.path.join(format!("{id}{UNFINISHED}"));
-        let mut options = OpenOptions::new();
-        let mut file = private(options.create(true).truncate(true).write(true)).open(&unfinished)?;
-        let written = file.write_all(record).and_then(|()| file.sync_all());
-        let renamed = written.and_then(|()| fs::rename(&unfinished, self.file(id)));
-        if let Err(error) = renamed {
-            // It would keep a full disk full.
-            drop(fs::remove_file(&unfinished));
-            return Err(error);
-        }
-        self.sync()
+        replace_file(&self.file(id), FileAccess::Owner, record)
     }
 
     fn load(&self, id: &str) -> io::Result<Option<Vec<u8>>> {

@@ -1,6 +1,8 @@
 //! Tests of the public interface of `toolkit-runtime`.
 
 mod events;
+#[cfg(unix)]
+mod files;
 mod guard;
 mod headers;
 mod lines;

@@ -1,14 +1,13 @@
 //! Caching of vectors: in memory, and in a file.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::{fmt, fs, io};
+use std::{fmt, io};
 
 use sha2::{Digest, Sha256};
+use toolkit_runtime::{FileAccess, open_regular_file, replace_file};
 
 use crate::{Embedder, EmbedderError};
 
@@ -72,7 +71,7 @@ impl<E> Cached<E> {
     pub fn save(&self) -> Result<(), CacheError> {
         // Copied first, so that searches do not wait for the disk.
         let bytes = bytes(&self.known(), &self.model);
-        let written = bytes.and_then(|bytes| write(&self.path, &bytes));
+        let written = bytes.and_then(|bytes| replace_file(&self.path, FileAccess::Default, &bytes));
         written.map_err(|error| CacheError::File { path: self.path.clone(), error })
     }
 
@@ -222,7 +221,7 @@ const AROUND: usize = MAGIC.len() + 3 * size_of::<u32>() + DIGEST;
 fn read(path: &Path, model: &str) -> Result<Lru, CacheError> {
     let mut bytes = Vec::new();
     let mut read = || -> io::Result<()> {
-        let mut file = File::open(path)?.take(MAX_BYTES);
+        let mut file = open_regular_file(path)?.take(MAX_BYTES);
         file.by_ref().take(MAGIC.len() as u64).read_to_end(&mut bytes)?;
         // Files of other kinds are not read any further.
         if bytes == MAGIC {
@@ -296,30 +295,6 @@ fn bytes(known: &Lru, model: &str) -> io::Result<Vec<u8>> {
     let digest = Sha256::digest(&bytes);
     bytes.extend(digest);
     Ok(bytes)
-}
-
-/// Writes the file atomically, by renaming a temporary file.
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let (mut file, beside) = create_beside(path)?;
-    let written = file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&beside, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&beside);
-    }
-    written
-}
-
-/// Creates a temporary file with a unique name, since several threads and processes may write at the same time.
-fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
-    static N_WRITTEN: AtomicU64 = AtomicU64::new(0);
-    loop {
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".{}.{}", std::process::id(), N_WRITTEN.fetch_add(1, Ordering::Relaxed)));
-        match File::create_new(&name) {
-            // A process with the same id was terminated while it wrote.
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            created => return Ok((created?, name.into())),
-        }
-    }
 }
 
 /// The SHA-256 digest of a text.

@@ -242,7 +242,7 @@ fn what_cannot_be_replaced_is_refused() {
     home.run(&["install", "cursor", "--yes"]).exits(1).says("the link leads to a file that does not exist");
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
-    home.run(&["install", "cursor", "--yes"]).exits(1).says("not a file");
+    home.run(&["install", "cursor", "--yes"]).exits(1).says("not a regular file");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Changes of the configuration file while the server runs.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,6 +9,7 @@ use std::time::Duration;
 use toolkit_backends::Backends;
 use toolkit_mcp_client::{ConfiguredServers, McpServers};
 use toolkit_mcp_server::{LeftOut, Proxy};
+use toolkit_runtime::{read_bounded, read_regular_file};
 
 use super::reporter;
 use crate::logins::Logins;
@@ -17,8 +18,8 @@ use crate::logins::Logins;
 /// written is not applied in part.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// The maximum size of the file in MiB.
-const MAX_MIB: u64 = 4;
+/// The maximum size of the file.
+const MAX_BYTES: u64 = 4 << 20;
 
 /// The content of the file, or the reason why it cannot be read.
 type Content = Result<String, String>;
@@ -122,21 +123,15 @@ impl Configured {
 
 /// Reads the file again. A pipe is not read twice, because that could block.
 fn read_again(file: &Path) -> Content {
-    match is_regular(file) {
-        Ok(true) => read(file),
-        Ok(false) => Err("the path is not a regular file".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
+    text(read_regular_file(file, MAX_BYTES))
 }
 
 fn read(file: &Path) -> Content {
-    let mut text = Vec::new();
-    let opened = File::open(file).map_err(|error| error.to_string())?;
-    opened.take((MAX_MIB << 20) + 1).read_to_end(&mut text).map_err(|error| error.to_string())?;
-    match text.len() as u64 > MAX_MIB << 20 {
-        true => Err(format!("the file exceeds the limit of {MAX_MIB} MiB")),
-        false => String::from_utf8(text).map_err(|error| error.to_string()),
-    }
+    text(File::open(file).and_then(|file| read_bounded(file, MAX_BYTES)))
+}
+
+fn text(bytes: io::Result<Vec<u8>>) -> Content {
+    String::from_utf8(bytes.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
 }
 
 fn is_regular(file: &Path) -> io::Result<bool> {

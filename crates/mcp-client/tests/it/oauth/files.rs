@@ -168,7 +168,7 @@ async fn a_reader_sees_one_record_or_the_other() {
     assert_eq!(folder.files("tmp").len(), 0);
     // What a process leaves that is killed while it writes is removed with the record.
     let record = folder.files("json").pop().unwrap();
-    let left = record.to_str().unwrap().replace(".json", "-0123.tmp");
+    let left = folder.path().join(format!(".{}.x7Rq2b.tmp", record.file_name().unwrap().display()));
     fs::write(left, "half").unwrap();
     tokens.save("other", &records[0]).await.unwrap();
     assert!(tokens.load("key").await.unwrap().is_some());

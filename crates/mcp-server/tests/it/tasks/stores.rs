@@ -171,10 +171,10 @@ fn files_that_are_not_records_stay() {
     let directory = Directory::new("damaged");
     drop(TaskDirectory::open(&directory.0).unwrap());
     let id = "0123456789".repeat(4);
-    fs::write(directory.0.join(format!("{id}.json.new")), "{").unwrap();
+    fs::write(directory.0.join(format!(".{id}.json.x7Rq2b.tmp")), "{").unwrap();
     fs::write(directory.0.join(format!("{id}.json")), "{\"taskId\":").unwrap();
     fs::create_dir(directory.0.join(format!("{}.json", "a".repeat(40)))).unwrap();
-    for foreign in ["notes.txt", "package.json", "draft.json.new"] {
+    for foreign in ["notes.txt", "package.json", ".draft.json.x7Rq2b.tmp"] {
         fs::write(directory.0.join(foreign), "not a task").unwrap();
     }
     let (server, _) = server_with(|builder| builder.task_store(TaskDirectory::open(&directory.0).unwrap()));
@@ -183,7 +183,7 @@ fn files_that_are_not_records_stay() {
     names.sort();
     // A record that cannot be read may be that of a later version.
     let records = [format!("{id}.json"), format!("{}.json", "a".repeat(40))];
-    assert_eq!(names, [&records[0], &records[1], "draft.json.new", "notes.txt", "package.json"]);
+    assert_eq!(names, [".draft.json.x7Rq2b.tmp", &records[0], &records[1], "notes.txt", "package.json"]);
 }
 
 #[test]

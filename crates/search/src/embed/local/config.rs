@@ -1,7 +1,6 @@
 //! The files of a model: its configuration, pooling and weights, which are read with bounds.
 
-use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 use std::{fmt, io};
 
@@ -9,6 +8,7 @@ use ndarray::{Array1, Array2};
 use safetensors::{Dtype, SafeTensors};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use toolkit_runtime::read_regular_file;
 
 /// The configuration of a model.
 pub(super) struct Config {
@@ -214,18 +214,12 @@ pub(super) fn shown(text: &str) -> String {
 
 /// Reads a file of at most `max` bytes.
 pub(super) fn bytes(path: &Path, max: u64) -> Result<Vec<u8>, ModelError> {
-    let failed = |error| ModelError::File { path: path.to_owned(), error };
-    let file = File::open(path).map_err(failed)?;
-    let length = file.metadata().map_err(failed)?.len();
-    let mut bytes = Vec::with_capacity(length.min(max) as usize);
-    file.take(max + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > max {
-        return Err(ModelError::Damaged {
-            path: path.to_owned(),
-            reason: format!("the file has more than {max} bytes"),
-        });
-    }
-    Ok(bytes)
+    read_regular_file(path, max).map_err(|error| match error.kind() {
+        ErrorKind::FileTooLarge => {
+            ModelError::Damaged { path: path.to_owned(), reason: format!("the file has more than {max} bytes") }
+        }
+        _ => ModelError::File { path: path.to_owned(), error },
+    })
 }
 
 /// The maximum size; models that run on a CPU in reasonable time are much smaller.
