@@ -25,6 +25,7 @@
 //!
 //! - [`Replacement`] (`files`) replaces a file as a whole, and [`read_regular_file`] reads one of bounded size.
 //! - [`EventReader`] reads server-sent events, and [`LineReader`] (`lines`) the lines of another process.
+//! - [`SealingKey`] (`seal`) encrypts what others store.
 //! - [`retry_after`] (`retry-after`), [`media_type`] and [`is_loopback`] read headers and hosts.
 //!
 //! # Threads
@@ -51,6 +52,8 @@ mod files;
 mod headers;
 #[cfg(feature = "lines")]
 mod lines;
+#[cfg(feature = "seal")]
+mod seal;
 #[cfg(feature = "server")]
 mod server;
 
@@ -64,5 +67,7 @@ pub use self::files::*;
 pub use self::headers::*;
 #[cfg(feature = "lines")]
 pub use self::lines::*;
+#[cfg(feature = "seal")]
+pub use self::seal::*;
 #[cfg(feature = "server")]
 pub use self::server::*;

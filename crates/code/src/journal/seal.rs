@@ -2,17 +2,9 @@
 
 use std::fmt;
 
-use chacha20poly1305::aead::{Aead, Payload};
-use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
-use data_encoding::BASE64URL_NOPAD;
-use sha2::{Digest, Sha256};
+use toolkit_runtime::SealingKey;
 
 use super::Journal;
-
-/// The least length of a secret, in bytes.
-const MIN_SECRET: usize = 32;
-
-const N_NONCE: usize = 24;
 
 /// A key that seals journals, so that others can store them but neither read nor change them.
 ///
@@ -25,7 +17,7 @@ const N_NONCE: usize = 24;
 /// assert!(JournalKey::from_secret("hunter2").is_none());
 /// ```
 #[derive(Clone)]
-pub struct JournalKey(XChaCha20Poly1305);
+pub struct JournalKey(SealingKey);
 
 /// The error of a text that is not a journal sealed with the key, or one of another version of this library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +29,8 @@ impl JournalKey {
     #[must_use]
     pub fn from_secret(secret: impl AsRef<[u8]>) -> Option<Self> {
         let secret = secret.as_ref();
-        let key = Sha256::new().chain_update(b"toolkit-code journal: key\0").chain_update(secret).finalize();
-        (secret.len() >= MIN_SECRET).then(|| Self(XChaCha20Poly1305::new(&key)))
+        (secret.len() >= SealingKey::MIN_SECRET)
+            .then(|| Self(SealingKey::derive(b"toolkit-code journal: key\0", secret)))
     }
 }
 
@@ -50,16 +42,9 @@ impl Journal {
     /// Panics if the operating system has no random numbers.
     #[must_use]
     pub fn seal(&self, key: &JournalKey, purpose: &str) -> String {
-        let mut nonce = [0; N_NONCE];
-        getrandom::fill(&mut nonce).expect("the operating system has random numbers");
         let json = serde_json::to_vec(self).expect("a journal has no map with other keys than strings");
-        let payload = Payload { msg: &json, aad: purpose.as_bytes() };
-        let sealed = key.0.encrypt(&XNonce::from(nonce), payload).expect("the text is shorter than 256 GiB");
-        // It may be large.
-        drop(json);
-        let mut bytes = nonce.to_vec();
-        bytes.extend(sealed);
-        BASE64URL_NOPAD.encode(&bytes)
+        let sealed = key.0.seal(&json, purpose.as_bytes());
+        sealed.expect("the operating system has random numbers, and the journal is shorter than 256 GiB")
     }
 
     /// Opens a sealed journal.
@@ -68,15 +53,8 @@ impl Journal {
     ///
     /// Returns an error if the text was not sealed with this key for this purpose, or was changed.
     pub fn open(sealed: &str, key: &JournalKey, purpose: &str) -> Result<Self, OpenError> {
-        let opened = || {
-            let bytes = BASE64URL_NOPAD.decode(sealed.as_bytes()).ok()?;
-            let (nonce, sealed) = bytes.split_at_checked(N_NONCE)?;
-            let nonce: [u8; N_NONCE] = nonce.try_into().ok()?;
-            let payload = Payload { msg: sealed, aad: purpose.as_bytes() };
-            let json = key.0.decrypt(&XNonce::from(nonce), payload).ok()?;
-            serde_json::from_slice(&json).ok()
-        };
-        opened().filter(Self::is_supported).ok_or(OpenError(()))
+        let json = key.0.open(sealed, purpose.as_bytes()).ok_or(OpenError(()))?;
+        serde_json::from_slice(&json).ok().filter(Self::is_supported).ok_or(OpenError(()))
     }
 }
 

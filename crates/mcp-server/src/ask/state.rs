@@ -5,15 +5,14 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use chacha20poly1305::aead::{Aead, Payload};
-use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
-use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
+use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use toolkit::call::ask::Answer;
 use toolkit::dispatch::BoxFuture;
 use toolkit::{Arguments, Tool};
+use toolkit_runtime::SealingKey;
 use toolkit_schema::equality::write_canonical;
 use toolkit_schema::plan::Limited;
 use toolkit_schema::tree::Tree;
@@ -196,16 +195,11 @@ impl State {
 /// The version of the format.
 const VERSION: &str = "v1";
 
-/// The least length of a secret, in bytes.
-const MIN_SECRET: usize = 32;
-
 /// The maximum length of sealed text, in bytes.
 const MAX_SEALED: usize = 512 << 10;
 
 /// The maximum length of a state in bytes, which leaves space for its nonce and its tag in base64.
 pub(super) const MAX_STATE: usize = 380 << 10;
-
-const N_NONCE: usize = 24;
 
 /// A key that seals the state of a call while its client asks the user; see
 /// [`ServerBuilder::state_keys`](crate::ServerBuilder::state_keys).
@@ -223,7 +217,7 @@ const N_NONCE: usize = 24;
 pub struct StateKey {
     /// Selects the key of a sealed text.
     id: String,
-    cipher: XChaCha20Poly1305,
+    key: SealingKey,
 }
 
 /// The error of a secret that is too short for a [`StateKey`].
@@ -240,7 +234,7 @@ impl StateKey {
     /// Returns an error if the secret has fewer than 32 bytes.
     pub fn from_secret(secret: impl AsRef<[u8]>) -> Result<Self, WeakKeyError> {
         let secret = secret.as_ref();
-        if secret.len() < MIN_SECRET {
+        if secret.len() < SealingKey::MIN_SECRET {
             return Err(WeakKeyError { n_bytes: secret.len() });
         }
         Ok(Self::derive(secret))
@@ -248,15 +242,15 @@ impl StateKey {
 
     /// Creates a random key, for the time of this process.
     pub(super) fn random() -> Result<Self, getrandom::Error> {
-        let mut secret = [0; MIN_SECRET];
+        let mut secret = [0; SealingKey::MIN_SECRET];
         getrandom::fill(&mut secret)?;
         Ok(Self::derive(&secret))
     }
 
     fn derive(secret: &[u8]) -> Self {
-        let hash = |purpose: &[u8]| Sha256::new().chain_update(purpose).chain_update(secret).finalize();
-        let id = HEXLOWER.encode(&hash(b"toolkit-mcp request state: key id\0")[..4]);
-        Self { id, cipher: XChaCha20Poly1305::new(&hash(b"toolkit-mcp request state: key\0")) }
+        let id = Sha256::new().chain_update(b"toolkit-mcp request state: key id\0").chain_update(secret).finalize();
+        let key = SealingKey::derive(b"toolkit-mcp request state: key\0", secret);
+        Self { id: HEXLOWER.encode(&id[..4]), key }
     }
 }
 
@@ -268,7 +262,8 @@ impl fmt::Debug for StateKey {
 
 impl fmt::Display for WeakKeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a state key needs a secret of at least {MIN_SECRET} bytes, got {}", self.n_bytes)
+        let least = SealingKey::MIN_SECRET;
+        write!(f, "a state key needs a secret of at least {least} bytes, got {}", self.n_bytes)
     }
 }
 
@@ -289,11 +284,7 @@ impl Keys {
     /// Encrypts and authenticates `content`, bound to `context`. Returns `None` if it is too long.
     pub(super) fn seal(&self, content: &[u8], context: &[u8]) -> Option<String> {
         let key = self.0.first()?;
-        let mut nonce = [0; N_NONCE];
-        getrandom::fill(&mut nonce).ok()?;
-        let payload = Payload { msg: content, aad: context };
-        let sealed = key.cipher.encrypt(&XNonce::from(nonce), payload).ok()?;
-        let text = format!("{VERSION}.{}.{}", key.id, BASE64URL_NOPAD.encode(&[&nonce[..], &sealed].concat()));
+        let text = format!("{VERSION}.{}.{}", key.id, key.key.seal(content, context).ok()?);
         (text.len() <= MAX_SEALED).then_some(text)
     }
 
@@ -303,11 +294,7 @@ impl Keys {
             return None;
         }
         let (id, sealed) = text.strip_prefix(VERSION)?.strip_prefix('.')?.split_once('.')?;
-        let bytes = BASE64URL_NOPAD.decode(sealed.as_bytes()).ok()?;
-        let (nonce, sealed) = bytes.split_first_chunk::<N_NONCE>()?;
-        let payload = || Payload { msg: sealed, aad: context };
-        let keys = self.0.iter().filter(|key| key.id == id);
-        keys.into_iter().find_map(|key| key.cipher.decrypt(&XNonce::from(*nonce), payload()).ok())
+        self.0.iter().filter(|key| key.id == id).find_map(|key| key.key.open(sealed, context))
     }
 }
 
