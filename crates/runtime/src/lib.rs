@@ -26,6 +26,7 @@
 //! - [`Replacement`] (`files`) replaces a file as a whole, and [`read_regular_file`] reads one of bounded size.
 //! - [`EventReader`] reads server-sent events, and [`LineReader`] (`lines`) the lines of another process.
 //! - [`SealingKey`] (`seal`) encrypts what others store.
+//! - [`Jwt`] (`jwt`) reads the parts of a token.
 //! - [`retry_after`] (`retry-after`), [`media_type`] and [`is_loopback`] read headers and hosts.
 //!
 //! # Threads
@@ -50,6 +51,8 @@ mod events;
 #[cfg(feature = "files")]
 mod files;
 mod headers;
+#[cfg(feature = "jwt")]
+mod jwt;
 #[cfg(feature = "lines")]
 mod lines;
 #[cfg(feature = "seal")]
@@ -65,6 +68,8 @@ pub use self::events::*;
 #[cfg(feature = "files")]
 pub use self::files::*;
 pub use self::headers::*;
+#[cfg(feature = "jwt")]
+pub use self::jwt::*;
 #[cfg(feature = "lines")]
 pub use self::lines::*;
 #[cfg(feature = "seal")]

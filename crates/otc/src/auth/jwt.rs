@@ -2,15 +2,12 @@
 //!
 //! The crate `jsonwebtoken` would add the code of all signature algorithms, including RSA and elliptic curves.
 
-mod claims;
-
 use data_encoding::BASE64URL_NOPAD;
 use hmac::{Hmac, KeyInit, Mac};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use sha2::Sha256;
 use toolkit::call::SecretString;
-
-use self::claims::Object;
+use toolkit_runtime::{Jwt, check_header, check_times, one_or_several};
 
 /// The minimum length of a secret, in bytes: the size of the hash (RFC 7518, 3.2).
 pub(super) const MIN_SECRET: usize = 32;
@@ -57,65 +54,36 @@ pub(super) fn signed(key: &JwtKey, now: u64) -> String {
 ///
 /// Returns the first rule that the token violates.
 pub(super) fn check(key: &JwtKey, token: &str, now: u64) -> Result<(), &'static str> {
-    const MALFORMED: &str = "the token is not a JWT";
-
-    let (signed, signature) = token.rsplit_once('.').ok_or(MALFORMED)?;
-    let (header, claims) = signed.split_once('.').ok_or(MALFORMED)?;
-    let decoded = |part: &str| BASE64URL_NOPAD.decode(part.as_bytes()).map_err(|_| MALFORMED);
+    let token = Jwt::parse(token)?;
     // The signature is checked before anything is read from the token, and with the one allowed algorithm.
-    let signature = decoded(signature)?;
-    if mac(key.secret.expose().as_bytes(), signed.as_bytes()).verify_slice(&signature).is_err() {
+    if mac(key.secret.expose().as_bytes(), token.signed.as_bytes()).verify_slice(&token.signature).is_err() {
         return Err("the signature of the token is wrong");
     }
-    check_header(&Object::parse(&decoded(header)?).ok_or(MALFORMED)?)?;
-    let claims = Object::parse(&decoded(claims)?).ok_or(MALFORMED)?;
-    check_times(&claims, now as f64)?;
-    check_parties(&claims, key)
-}
-
-fn check_header(header: &Object) -> Result<(), &'static str> {
-    if header.text("alg") != Some("HS256") {
+    let header = token.header()?;
+    if header.get("alg").and_then(Value::as_str) != Some("HS256") {
         return Err("the token must be signed with HS256");
     }
-    // RFC 7515, 4.1.11: an unknown critical extension must be rejected. No extension is supported.
-    if header.has("crit") || header.has("b64") {
-        return Err("the token requires extensions (`crit`), which are not supported");
-    }
-    let is_jwt = |typ: &str| typ.eq_ignore_ascii_case("jwt") || typ.eq_ignore_ascii_case("at+jwt");
-    match !header.has("typ") || header.text("typ").is_some_and(is_jwt) {
-        true => Ok(()),
-        false => Err("the type of the token (`typ`) must be `JWT`"),
-    }
-}
-
-fn check_times(claims: &Object, now: f64) -> Result<(), &'static str> {
-    let time = |name: &str| match claims.has(name) {
-        true => claims.number(name).map(Some).ok_or("`exp`, `nbf` and `iat` of the token must be numbers"),
-        false => Ok(None),
-    };
-    let expires = time("exp")?.ok_or("the token must have `exp`")?;
-    if expires <= now - LEEWAY as f64 {
-        return Err("the token has expired");
-    }
+    check_header(&header, &["", "jwt", "at+jwt"])?;
+    let claims = token.claims()?;
+    let now = now as f64;
+    let expires = check_times(&claims, now, LEEWAY as f64)?;
     if expires > now + (MAX_LIFE + LEEWAY) as f64 {
         return Err("the token must expire within 15 minutes");
     }
-    if [time("nbf")?, time("iat")?].into_iter().flatten().any(|start| start > now + LEEWAY as f64) {
-        return Err("the token is not valid yet");
-    }
-    Ok(())
+    check_parties(&claims, key)
 }
 
-fn check_parties(claims: &Object, key: &JwtKey) -> Result<(), &'static str> {
+fn check_parties(claims: &Map<String, Value>, key: &JwtKey) -> Result<(), &'static str> {
     // RFC 7519, 4.1.3: a token with an audience is rejected unless the server is identified as one.
+    let audience = claims.get("aud");
     let is_ours = match &key.audience {
-        Some(audience) => claims.audiences().is_some_and(|audiences| audiences.contains(&audience.as_str())),
-        None => !claims.has("aud"),
+        Some(own) => audience.and_then(one_or_several).is_some_and(|audiences| audiences.contains(&own.as_str())),
+        None => audience.is_none(),
     };
     if !is_ours {
         return Err("the token is for another audience (`aud`)");
     }
-    if key.issuer.is_some() && claims.text("iss") != key.issuer.as_deref() {
+    if key.issuer.is_some() && claims.get("iss").and_then(Value::as_str) != key.issuer.as_deref() {
         return Err("the token is from another issuer (`iss`)");
     }
     Ok(())
@@ -278,7 +246,9 @@ mod tests {
         let (signed, signature) = token.rsplit_once('.').unwrap();
         let signature = BASE64URL_NOPAD.decode(signature.as_bytes()).unwrap();
         assert!(mac(&key, signed.as_bytes()).verify_slice(&signature).is_ok());
-        let header = signed.split_once('.').unwrap().0.as_bytes();
-        assert_eq!(check_header(&Object::parse(&BASE64URL_NOPAD.decode(header).unwrap()).unwrap()), Ok(()));
+        assert_eq!(
+            Jwt::parse(token).unwrap().header().unwrap(),
+            *json!({ "typ": "JWT", "alg": "HS256" }).as_object().unwrap()
+        );
     }
 }

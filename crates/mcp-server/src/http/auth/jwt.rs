@@ -7,10 +7,9 @@
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use data_encoding::BASE64URL_NOPAD;
 use serde_json::{Map, Value};
 use toolkit::dispatch::BoxFuture;
-use toolkit::schema::json;
+use toolkit_runtime::{Jwt as Token, check_header, check_times, one_or_several};
 
 use super::jwks::{Jwks, JwksError, Unavailable};
 use super::key::Algorithm;
@@ -141,21 +140,17 @@ impl Jwt {
     }
 
     async fn caller(&self, token: &str) -> Result<Caller, Invalid> {
-        const MALFORMED: Invalid = Invalid::Token("it is not a signed JWT");
-
         if token.len() > MAX_BYTES {
-            return Err(Invalid::Token("it is too long"));
+            return Err(Invalid::Token("the token is too long"));
         }
-        let (signed, signature) = token.rsplit_once('.').ok_or(MALFORMED)?;
-        let (header, claims) = signed.split_once('.').ok_or(MALFORMED)?;
-        let header = Header::read(&object(header).ok_or(MALFORMED)?, &self.algorithms, self.at_jwt_only)?;
-        let signature = BASE64URL_NOPAD.decode(signature.as_bytes()).map_err(|_| MALFORMED)?;
+        let token = Token::parse(token)?;
+        let header = Header::read(&token.header()?, &self.algorithms, self.at_jwt_only)?;
         let keys = self.keys.find(header.key_id.as_deref(), header.algorithm).await?;
-        if !keys.iter().any(|key| key.verify(header.algorithm, signed.as_bytes(), &signature)) {
-            return Err(Invalid::Token("its signature is wrong, or its key is unknown"));
+        if !keys.iter().any(|key| key.verify(header.algorithm, token.signed.as_bytes(), &token.signature)) {
+            return Err(Invalid::Token("the signature of the token is wrong, or its key is unknown"));
         }
         // Claims are read only after the signature was verified.
-        let claims = object(claims).ok_or(MALFORMED)?;
+        let claims = token.claims()?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Ok(self.expected.check(claims, now.as_secs_f64())?)
     }
@@ -218,15 +213,6 @@ impl fmt::Display for Invalid {
     }
 }
 
-/// Decodes a part of a token. Returns `None` for anything but an object without duplicate members.
-fn object(part: &str) -> Option<Map<String, Value>> {
-    let text = BASE64URL_NOPAD.decode(part.as_bytes()).ok()?;
-    match json::parse(&text).ok()? {
-        Value::Object(object) => Some(object),
-        _ => None,
-    }
-}
-
 impl fmt::Debug for Jwt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Jwt")
@@ -258,23 +244,11 @@ impl Header {
     fn read(header: &Map<String, Value>, algorithms: &[Algorithm], at_jwt_only: bool) -> Result<Self, &'static str> {
         let algorithm = header.get("alg").and_then(Value::as_str).and_then(Algorithm::from_name);
         let algorithm = algorithm.filter(|algorithm| algorithms.contains(algorithm));
-        let algorithm = algorithm.ok_or("its algorithm (`alg`) is not in the list of the server")?;
-        // RFC 7515, 4.1.11: unknown critical extensions must be rejected. `b64` changes what was signed (RFC 7797).
-        if header.contains_key("crit") || header.contains_key("b64") {
-            return Err("it requires extensions (`crit`), which are not supported");
-        }
-        let typ = match header.get("typ") {
-            Some(typ) => typ.as_str().ok_or("its type (`typ`) must be a string")?.to_ascii_lowercase(),
-            None => String::new(),
-        };
-        match typ.strip_prefix("application/").unwrap_or(&typ) {
-            "at+jwt" => {}
-            "jwt" | "" if !at_jwt_only => {}
-            _ => return Err("its type (`typ`) is not that of an access token"),
-        }
+        let algorithm = algorithm.ok_or("the algorithm of the token (`alg`) is not in the list of the server")?;
+        check_header(header, if at_jwt_only { &["at+jwt"] } else { &["", "jwt", "at+jwt"] })?;
         let key_id = match header.get("kid") {
             Some(Value::String(id)) if id.len() <= MAX_KEY_ID_BYTES => Some(id.clone()),
-            Some(_) => return Err("the id of its key (`kid`) must be a short string"),
+            Some(_) => return Err("the id of the key (`kid`) must be a short string"),
             None => None,
         };
         Ok(Self { algorithm, key_id })
@@ -299,19 +273,21 @@ impl Expected {
     /// Returns the rule that the claims violate.
     fn check(&self, claims: Map<String, Value>, now: f64) -> Result<Caller, &'static str> {
         if claims.get("iss").and_then(Value::as_str) != Some(&self.issuer) {
-            return Err("it is from another issuer (`iss`)");
+            return Err("the token is from another issuer (`iss`)");
         }
-        let audiences = claims.get("aud").and_then(one_or_several).ok_or("its audience (`aud`) is missing")?;
+        let audiences =
+            claims.get("aud").and_then(one_or_several).ok_or("the audience of the token (`aud`) is missing")?;
         if !audiences.iter().any(|audience| self.audiences.iter().any(|own| own == audience)) {
-            return Err("it is for another audience (`aud`)");
+            return Err("the token is for another audience (`aud`)");
         }
-        self.check_times(&claims, now)?;
+        check_times(&claims, now, self.leeway.as_secs_f64())?;
         let text = |name: &str| match claims.get(name) {
             Some(Value::String(text)) => Ok(Some(text.as_str())),
             Some(_) => Err("`sub`, `client_id` and `azp` must be strings"),
             None => Ok(None),
         };
-        let subject = text("sub")?.filter(|subject| !subject.is_empty()).ok_or("its subject (`sub`) is missing")?;
+        let subject =
+            text("sub")?.filter(|subject| !subject.is_empty()).ok_or("the subject of the token (`sub`) is missing")?;
         // The name of the claim in OpenID Connect, which many servers use in access tokens too.
         let client = text("client_id")?.or(text("azp")?);
         let mut caller = Caller::named(subject).with_issuer(&*self.issuer);
@@ -320,22 +296,6 @@ impl Expected {
         }
         Ok(caller.with_scopes(scopes(&claims)?).with_claims(claims))
     }
-
-    fn check_times(&self, claims: &Map<String, Value>, now: f64) -> Result<(), &'static str> {
-        let time = |name: &str| match claims.get(name) {
-            Some(time) => time.as_f64().map(Some).ok_or("`exp`, `nbf` and `iat` must be numbers"),
-            None => Ok(None),
-        };
-        let leeway = self.leeway.as_secs_f64();
-        let expires = time("exp")?.ok_or("its expiration time (`exp`) is missing")?;
-        if expires <= now - leeway {
-            return Err("it has expired");
-        }
-        if [time("nbf")?, time("iat")?].into_iter().flatten().any(|start| start > now + leeway) {
-            return Err("it is not valid yet");
-        }
-        Ok(())
-    }
 }
 
 /// Returns the granted scopes: `scope`, or `scp` as some servers call it.
@@ -343,15 +303,6 @@ fn scopes(claims: &Map<String, Value>) -> Result<Vec<String>, &'static str> {
     let Some(granted) = claims.get("scope").or_else(|| claims.get("scp")) else {
         return Ok(Vec::new());
     };
-    let granted = one_or_several(granted).ok_or("its scopes must be a string or a list of strings")?;
+    let granted = one_or_several(granted).ok_or("the scopes of the token must be a string or a list of strings")?;
     Ok(granted.into_iter().flat_map(str::split_ascii_whitespace).map(str::to_owned).collect())
-}
-
-/// Returns the strings of a string or a list of strings.
-fn one_or_several(value: &Value) -> Option<Vec<&str>> {
-    match value {
-        Value::String(one) => Some(vec![one]),
-        Value::Array(several) => several.iter().map(Value::as_str).collect(),
-        _ => None,
-    }
 }
