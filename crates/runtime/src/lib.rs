@@ -19,7 +19,10 @@
 //! - [`ToolPool`] runs tools on threads without I/O, and [`CallLimiter`] bounds the number of concurrent calls.
 //! - [`ShutdownSignals`] waits for SIGTERM and Ctrl-C.
 //!
-//! With the feature `client`, [`Authorities`] holds the certificate authorities that a client trusts.
+//! For clients:
+//!
+//! - [`Authorities`] (feature `client`) holds the certificate authorities that a client trusts, and [`Connections`]
+//!   (`connections`) the connections to a server.
 //!
 //! For all of them, one implementation of each job:
 //!

@@ -2,22 +2,16 @@
 
 use std::fmt;
 use std::future::Future;
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER};
-use http::uri::{Authority, Scheme};
-use http::{Method, Request, Response, StatusCode, Uri};
+use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
-use toolkit_runtime::{Authorities, ClientConfig, PemError, certificate_failure, media_type, retry_after};
+use toolkit_runtime::{Connections, PemError, RequestError, ServerUrl, media_type, retry_after};
 
 use crate::Auth;
 
@@ -26,14 +20,8 @@ use crate::Auth;
 pub(super) struct Endpoint {
     /// The name of the backend.
     name: String,
-    scheme: Scheme,
-    authority: Authority,
-    /// The prefix of all paths, without a slash at the end.
-    base: String,
-    authorities: Authorities,
-    connect_timeout: Duration,
-    /// The client with its connection pool, or the error of creating it.
-    client: Arc<OnceLock<Result<Connections, String>>>,
+    url: ServerUrl,
+    connections: Connections,
     pub(super) auth: Auth,
     pub(super) timeout: Duration,
     pub(super) max_bytes: usize,
@@ -48,8 +36,6 @@ pub(super) enum Loss {
     MayHaveEffects,
 }
 
-type Connections = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
-
 /// A complete response.
 pub(super) struct FullResponse {
     pub(super) status: StatusCode,
@@ -58,33 +44,18 @@ pub(super) struct FullResponse {
 }
 
 const TIMEOUT: Duration = Duration::from_secs(300);
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_BODY_BYTES: usize = 16 << 20;
-/// The time after which an idle connection is closed. It is shorter than that of most servers, so that a server rarely
-/// closes a connection that is about to be used.
-const MAX_IDLE: Duration = Duration::from_secs(15);
 
 impl Endpoint {
     pub(super) fn new(name: &str, url: &str) -> Result<Self, UrlError> {
-        let invalid = |reason| UrlError { reason };
-        let uri: Uri = url.parse().map_err(|_| invalid("the syntax is invalid"))?;
-        let scheme = uri.scheme().filter(|scheme| [Scheme::HTTP, Scheme::HTTPS].contains(scheme)).cloned();
-        let scheme = scheme.ok_or(invalid("it must begin with `https://` or `http://`"))?;
-        let authority = uri.authority().cloned().ok_or(invalid("it must have a host"))?;
-        if authority.as_str().contains('@') {
-            return Err(invalid("it must not contain a password; use `OtcBackend::auth`"));
-        }
-        if uri.query().is_some() {
-            return Err(invalid("it must not contain a query"));
-        }
+        let url = ServerUrl::parse(url).map_err(|reason| match reason {
+            ServerUrl::HAS_PASSWORD => UrlError { reason: "it must not contain a password; use `OtcBackend::auth`" },
+            reason => UrlError { reason },
+        })?;
         Ok(Self {
             name: name.to_owned(),
-            scheme,
-            authority,
-            base: uri.path().trim_end_matches('/').to_owned(),
-            authorities: Authorities::platform(),
-            connect_timeout: CONNECT_TIMEOUT,
-            client: Arc::default(),
+            connections: Connections::new(url.is_https()),
+            url,
             auth: Auth::none(),
             timeout: TIMEOUT,
             max_bytes: MAX_BODY_BYTES,
@@ -92,25 +63,11 @@ impl Endpoint {
     }
 
     pub(super) fn with_connect_timeout(self, limit: Duration) -> Self {
-        Self { connect_timeout: limit, client: Arc::default(), ..self }
+        Self { connections: self.connections.connect_timeout(limit), ..self }
     }
 
-    pub(super) fn trusting(mut self, pem: &str) -> Result<Self, PemError> {
-        self.authorities.add_pem(pem)?;
-        Ok(Self { client: Arc::default(), ..self })
-    }
-
-    fn client(&self) -> Result<&Connections, ToolError> {
-        let client = self.client.get_or_init(|| {
-            let tls = match self.scheme == Scheme::HTTPS {
-                true => self.authorities.tls(),
-                false => Authorities::no_tls(),
-            };
-            tls.map(|tls| client(tls, self.connect_timeout)).map_err(|error| error.to_string())
-        });
-        client
-            .as_ref()
-            .map_err(|error| self.unavailable("cannot be reached, since TLS is not available").caused_by(error.clone()))
+    pub(super) fn trusting(self, pem: &str) -> Result<Self, PemError> {
+        Ok(Self { connections: self.connections.trust(pem)?, ..self })
     }
 
     /// Applies the timeout to a request.
@@ -145,20 +102,22 @@ impl Endpoint {
         loss: Loss,
     ) -> Result<Response<Incoming>, ToolError> {
         let auth = self.auth.header().map_err(ToolError::internal)?;
-        let uri = format!("{}://{}{}{path}", self.scheme, self.authority, self.base);
-        let mut request = Request::builder().method(method).uri(uri).header(ACCEPT, accepts);
+        let mut request = Request::builder().method(method).uri(self.url.at(path)).header(ACCEPT, accepts);
         if !body.is_empty() {
             request = request.header(CONTENT_TYPE, "application/json");
         }
         let mut request = request.body(Full::new(body)).map_err(ToolError::internal)?;
         request.headers_mut().extend(auth.map(|(name, value)| (Some(name), value)));
-        self.client()?.request(request).await.map_err(|error| match certificate_failure(&error) {
-            Some(reason) => {
+        self.connections.request(request).await.map_err(|error| match &error {
+            RequestError::NoTls(_) => {
+                self.unavailable("cannot be reached, since TLS is not available").caused_by(error)
+            }
+            RequestError::Untrusted(reason, _) => {
                 let how = format!("is not trusted, so no request was sent: {reason}");
                 self.unavailable(&how).caused_by(error)
             }
-            None if error.is_connect() => self.unavailable("cannot be reached").caused_by(error),
-            None => self.lost(loss, "disconnected before it responded").caused_by(error),
+            RequestError::Unreachable(_) => self.unavailable("cannot be reached").caused_by(error),
+            RequestError::Lost(_) => self.lost(loss, "disconnected before it responded").caused_by(error),
         })
     }
 
@@ -196,18 +155,6 @@ impl Endpoint {
     }
 }
 
-fn client(tls: ClientConfig, connect_timeout: Duration) -> Connections {
-    let mut connector = HttpConnector::new();
-    // The connector also gets `https` URLs.
-    connector.enforce_http(false);
-    connector.set_connect_timeout(Some(connect_timeout));
-    connector.set_nodelay(true);
-    let connector =
-        HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().wrap_connector(connector);
-    let mut client = Client::builder(TokioExecutor::new());
-    client.pool_idle_timeout(MAX_IDLE).pool_timer(TokioTimer::new()).http1_max_headers(100).build(connector)
-}
-
 /// Returns true if a response has this media type.
 pub(super) fn is(response: &Response<Incoming>, expected: &str) -> bool {
     let sent = response.headers().get(CONTENT_TYPE).and_then(|sent| sent.to_str().ok()).unwrap_or_default();
@@ -223,7 +170,7 @@ impl fmt::Display for Endpoint {
 
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}://{}{}", self.scheme, self.authority, self.base)
+        fmt::Display::fmt(&self.url, f)
     }
 }
 

@@ -1,21 +1,14 @@
 //! HTTP requests to a server of sandboxes, at its address.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION};
-use http::uri::{Authority, Scheme};
-use http::{Method, Request, Response, StatusCode, Uri};
+use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
 use toolkit::call::SecretString;
-use toolkit_runtime::{Authorities, ClientConfig, PemError, certificate_failure, is_loopback};
+use toolkit_runtime::{Connections, PemError, ServerUrl, is_loopback};
 
 use super::super::super::wire::{self, GREETING_BYTES, ToHost, WireError};
 use super::super::SandboxError;
@@ -24,14 +17,10 @@ use super::super::exchange::protocol;
 /// A server and the connections to it.
 #[derive(Clone)]
 pub(super) struct Client {
-    address: Address,
+    url: ServerUrl,
     authorization: HeaderValue,
-    authorities: Authorities,
-    /// The connections, or the error of creating them.
-    connections: Arc<OnceLock<Result<Connections, String>>>,
+    connections: Connections,
 }
-
-type Connections = legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
 
 /// A response with its body.
 pub(super) struct Received {
@@ -39,31 +28,29 @@ pub(super) struct Received {
     pub(super) body: Bytes,
 }
 
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// The time after which an idle connection is closed. It is shorter than that of most servers, so that a server rarely
-/// closes a connection that is about to be used.
-const MAX_IDLE: Duration = Duration::from_secs(15);
 /// The maximum number of characters of a reason that the server gives.
 const MAX_REASON: usize = 500;
 
 impl Client {
     pub(super) fn new(url: &str, token: SecretString, is_unencrypted: bool) -> Result<Self, UrlError> {
-        let address = Address::new(url, is_unencrypted)?;
+        let url = ServerUrl::parse(url).map_err(UrlError)?;
+        if !url.is_https() && !is_unencrypted && !is_loopback(url.authority().host()) {
+            return Err(UrlError("it must begin with `https://`, since the token and the programs are secret"));
+        }
         let authorization = HeaderValue::from_str(&format!("Bearer {}", token.expose()));
         let mut authorization =
             authorization.map_err(|_| UrlError("the token has characters that a header cannot have"))?;
         authorization.set_sensitive(true);
-        Ok(Self { address, authorization, authorities: Authorities::platform(), connections: Arc::default() })
+        Ok(Self { connections: Connections::new(url.is_https()), url, authorization })
     }
 
-    pub(super) fn trusting(mut self, pem: &str) -> Result<Self, PemError> {
-        self.authorities.add_pem(pem)?;
-        Ok(Self { connections: Arc::default(), ..self })
+    pub(super) fn trusting(self, pem: &str) -> Result<Self, PemError> {
+        Ok(Self { connections: self.connections.trust(pem)?, ..self })
     }
 
     /// Returns the host with its port, for operators.
     pub(super) fn host(&self) -> String {
-        self.address.authority.to_string()
+        self.url.authority().to_string()
     }
 
     /// Sends a request and receives its response, of at most `max` bytes.
@@ -76,43 +63,14 @@ impl Client {
     ) -> Result<Received, SandboxError> {
         let request = Request::builder()
             .method(method)
-            .uri(self.address.url(path))
+            .uri(self.url.at(path))
             .header(AUTHORIZATION, self.authorization.clone())
             .header(CONTENT_TYPE, "application/json")
             .body(Full::from(body))
             .map_err(|error| unavailable(error.to_string()))?;
-        let response = self.connections()?.request(request).await.map_err(|error| {
-            unavailable(match certificate_failure(&error) {
-                Some(reason) => format!("the server is not trusted: {reason}"),
-                None if error.is_connect() => "the server cannot be reached".to_owned(),
-                None => "the server disconnected before it responded".to_owned(),
-            })
-        })?;
-        receive(response, max).await
+        let response = self.connections.request(request).await;
+        receive(response.map_err(|error| unavailable(error.to_string()))?, max).await
     }
-
-    fn connections(&self) -> Result<&Connections, SandboxError> {
-        let connections = self.connections.get_or_init(|| {
-            let tls = match self.address.scheme == Scheme::HTTPS {
-                true => self.authorities.tls(),
-                false => Authorities::no_tls(),
-            };
-            tls.map(create).map_err(|error| error.to_string())
-        });
-        connections.as_ref().map_err(|error| unavailable(format!("TLS is not available: {error}")))
-    }
-}
-
-fn create(tls: ClientConfig) -> Connections {
-    let mut connector = HttpConnector::new();
-    // The connector also gets `https` URLs.
-    connector.enforce_http(false);
-    connector.set_connect_timeout(Some(CONNECT_TIMEOUT));
-    connector.set_nodelay(true);
-    let connector =
-        HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().wrap_connector(connector);
-    let mut client = legacy::Client::builder(TokioExecutor::new());
-    client.pool_idle_timeout(MAX_IDLE).pool_timer(TokioTimer::new()).http1_max_headers(100).build(connector)
 }
 
 async fn receive(response: Response<Incoming>, max: usize) -> Result<Received, SandboxError> {
@@ -138,39 +96,6 @@ async fn receive(response: Response<Incoming>, max: usize) -> Result<Received, S
 
 fn unavailable(reason: String) -> SandboxError {
     SandboxError::Unavailable(reason)
-}
-
-/// The address of a server.
-#[derive(Clone)]
-struct Address {
-    scheme: Scheme,
-    authority: Authority,
-    /// The prefix of all paths, without a slash at the end.
-    base: String,
-}
-
-impl Address {
-    fn new(url: &str, is_unencrypted: bool) -> Result<Self, UrlError> {
-        let uri: Uri = url.parse().map_err(|_| UrlError("the syntax is invalid"))?;
-        let scheme = uri.scheme().filter(|scheme| [Scheme::HTTP, Scheme::HTTPS].contains(scheme)).cloned();
-        let scheme = scheme.ok_or(UrlError("it must begin with `https://` or `http://`"))?;
-        let authority = uri.authority().cloned().ok_or(UrlError("it must have a host"))?;
-        if authority.as_str().contains('@') {
-            return Err(UrlError("it must not contain a password"));
-        }
-        if uri.query().is_some() {
-            return Err(UrlError("it must not contain a query"));
-        }
-        if scheme == Scheme::HTTP && !is_unencrypted && !is_loopback(authority.host()) {
-            return Err(UrlError("it must begin with `https://`, since the token and the programs are secret"));
-        }
-        Ok(Self { scheme, authority, base: uri.path().trim_end_matches('/').to_owned() })
-    }
-
-    /// Returns the URL of a path.
-    fn url(&self, path: &str) -> String {
-        format!("{}://{}{}{path}", self.scheme, self.authority, self.base)
-    }
 }
 
 /// The error for a text that is not the URL of a [`Server`](crate::server::Server), or for its token.
