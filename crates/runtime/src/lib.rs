@@ -64,18 +64,31 @@ mod seal;
 mod server;
 
 #[cfg(feature = "calls")]
+#[doc(hidden)]
 pub use self::calls::*;
 #[cfg(feature = "client")]
+pub use self::client::PemError;
+#[cfg(feature = "client")]
+#[doc(hidden)]
 pub use self::client::*;
+#[doc(hidden)]
 pub use self::events::*;
 #[cfg(feature = "files")]
+#[doc(hidden)]
 pub use self::files::*;
+#[doc(hidden)]
 pub use self::headers::*;
 #[cfg(feature = "jwt")]
+#[doc(hidden)]
 pub use self::jwt::*;
 #[cfg(feature = "lines")]
+#[doc(hidden)]
 pub use self::lines::*;
 #[cfg(feature = "seal")]
+#[doc(hidden)]
 pub use self::seal::*;
 #[cfg(feature = "server")]
+#[doc(hidden)]
 pub use self::server::*;
+#[cfg(feature = "server")]
+pub use self::server::{Limits, NetworkError, TrustedProxies};
