@@ -12,11 +12,10 @@ use toolkit::catalog::Naming;
 use toolkit::mcp::LIST_TTL_MS;
 use toolkit::resource::Resources;
 use toolkit::{CancelToken, Catalog, Dispatcher, Tool};
-use toolkit_runtime::{CallLimiter, ToolPool};
+use toolkit_runtime::CallLimiter;
 
 use super::ask::{Keys, OpenRequests, Sealing, StateKey, UsedInMemory, UsedRecord, UsedStates, WaitingCalls};
 use super::filter::Filter;
-use super::late::LateCalls;
 use super::logging::LogLevels;
 use super::metrics::Metrics;
 use super::rpc::json_bytes;
@@ -411,9 +410,8 @@ impl ServerBuilder {
             used: self.used_states,
             name: self.info["name"].as_str().unwrap_or_default().to_owned(),
         };
-        let pool = ToolPool::shared();
         let limits = TaskLimits { max_live: (self.concurrency / 2).max(1), ..self.task_limits };
-        let tasks = Tasks::open(limits, self.task_store, pool.clone()).map_err(ServeError::Tasks)?;
+        let tasks = Tasks::open(limits, self.task_store).map_err(ServeError::Tasks)?;
         let shared = Shared {
             served: RwLock::new(Arc::new(served)),
             changes: watch::Sender::new(0),
@@ -430,12 +428,10 @@ impl ServerBuilder {
             has_empty_prompts_and_resources: self.has_empty_prompts_and_resources,
             call_timeout: self.call_timeout,
             calls: CallLimiter::new(self.concurrency),
-            pool,
             max_result_bytes: self.max_result_bytes,
             shutdown_timeout: self.shutdown_timeout,
             search: self.search,
             credentials: self.credentials,
-            late: LateCalls::default(),
             running: Running::default(),
             requests: OpenRequests::default(),
             log_levels: LogLevels::default(),

@@ -1,16 +1,15 @@
 //! One `tools/call` request.
 //!
-//! The tool runs on a thread of the tool pool, where it may block. Everything else runs on the threads that do I/O:
+//! The tool runs on a thread for tools, where it may block. Everything else runs on the threads that do I/O:
 //! waiting for a permit, timeouts, cancellation and progress notifications.
 //!
 //! | stage | job |
 //! | --- | --- |
 //! | `begin` | reads what the request declares, registers it for cancellation, and builds the context of the tool |
 //! | `running` | waits for a permit, starts the tool, sends its messages, measures the deadlines and observes cancellation; dropping it cancels the call and ends its registration |
-//! | `run` | the part on a thread of the tool pool: the tool, and its result as a response |
+//! | `run` | the part on a thread for tools: the tool, and its result as a response |
 //! | `ask`, `permit` | questions of the tool to the user of the client, during which the call gives its permit back |
 //! | `task` | runs a call to its response (`answer`, `events`), or turns it into a task |
-//! | `unattended` | passes on the response of a short call over stdio without a task of the runtime |
 
 mod ask;
 mod begin;
@@ -18,7 +17,6 @@ mod permit;
 mod run;
 mod running;
 mod task;
-mod unattended;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -36,7 +34,6 @@ use tracing::Span;
 pub(super) use self::begin::{Target, begin, declares_tasks, missing_extension};
 use self::permit::PermitSlot;
 pub(super) use self::task::{answer, events};
-pub(super) use self::unattended::{Respond, Unattended};
 use super::ask::{Modes, OpenQuestions, Rounds};
 use super::peer::Peer;
 use super::rpc::{Code, RpcError};
@@ -193,11 +190,6 @@ pub(super) enum CallEvent {
 
 /// Messages, and then a response.
 pub(super) trait Events: Send + 'static {
-    /// Waits for the first event for a few milliseconds, without a timer of its own. Returns `None` afterwards.
-    fn early(&mut self) -> impl Future<Output = Option<CallEvent>> + Send {
-        std::future::ready(None)
-    }
-
     /// Waits for the next event. Do not call it again after the response. Dropping the future loses no event.
     fn next(&mut self) -> impl Future<Output = CallEvent> + Send;
 

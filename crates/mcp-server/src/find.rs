@@ -12,6 +12,7 @@ use toolkit::call::ErrorKind;
 use toolkit::catalog::Naming;
 use toolkit::mcp::{Revision, list_tools, write_error};
 use toolkit::{Arguments, Catalog, Tool, ToolError};
+use toolkit_runtime::spawn_tool;
 use toolkit_search::Summary;
 
 use super::rpc::{json_bytes, response};
@@ -44,13 +45,13 @@ pub(super) struct Find {
 }
 
 impl Find {
-    /// Answers the request on a thread of the tool pool and returns the response.
+    /// Answers the request on a thread for tools and returns the response.
     pub(super) async fn answer(self) -> Vec<u8> {
         let (shared, id, revision) = (Arc::clone(&self.shared), self.id.clone(), self.revision);
         let answered = async {
             let permit = shared.calls.acquire(SEARCH).await;
             let permit = permit.map_err(|error| ToolError::new(ErrorKind::Overloaded, error.to_string()))?;
-            let found = shared.pool.spawn(SEARCH, async move {
+            let found = spawn_tool(async move {
                 let _permit = permit;
                 let result = self.call.answer(&self.served, self.shared.search.as_deref(), self.revision);
                 self.shared.response(&self.id, self.revision, &result)

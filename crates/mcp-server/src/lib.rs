@@ -32,7 +32,7 @@
 //! | `message`, `rpc`, `json_text`, `meta`, `headers` | JSON-RPC messages and what they declare beside the parameters |
 //! | `methods`, `initialize` | dispatch of messages to methods, and the description of the server |
 //! | `served`, `find`, `filter` | the list of tools, and the search tools that replace a long list |
-//! | `call`, `running`, `late` | `tools/call`, with a table of its stages |
+//! | `call`, `running` | `tools/call`, with a table of its stages |
 //! | `request`, `peer` | the request and its caller, for tools and for the server |
 //! | `ask`, `logging` | questions to the user of the client, and log messages |
 //! | `tasks`, `task_requests` | calls whose clients poll for the result, and requests for them |
@@ -59,7 +59,6 @@ mod headers;
 mod http;
 mod initialize;
 mod json_text;
-mod late;
 mod listen;
 mod logging;
 mod message;

@@ -39,9 +39,9 @@ pub(super) enum Routed<'m> {
     RpcError(Option<&'m RawValue>, RpcError),
     /// Run this call.
     Call(Call<'m>),
-    /// Answer this request of a search tool on a thread of the tool pool.
+    /// Answer this request of a search tool on a thread for tools.
     Find(Find),
-    /// Answer this request for resources on a thread of the tool pool.
+    /// Answer this request for resources on a thread for tools.
     Resources(Box<ResourceRequest>),
     /// Answer this request for a task.
     Task(Box<TaskRequest>),

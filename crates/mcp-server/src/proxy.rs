@@ -22,6 +22,7 @@ use toolkit::catalog::{Diagnostic, DiagnosticKind};
 use toolkit::tool::{ToolBackend, ToolId};
 use toolkit::{Catalog, Tool};
 use toolkit_backends::{BackendError, Backends, Collected, ContractChange};
+use toolkit_runtime::spawn_tool;
 
 use self::resources::ProxiedResources;
 
@@ -145,9 +146,6 @@ const MAX_REST: Duration = Duration::from_secs(5);
 /// The lower bound of the pause after a comparison of resources.
 const MIN_REST: Duration = Duration::from_millis(500);
 
-/// The name of the comparison of resources in the tool pool.
-const RESOURCES: &str = "resources/";
-
 /// The number of remembered contracts of tools that are no longer listed.
 const MAX_GONE: usize = 1_000;
 
@@ -212,7 +210,7 @@ impl Proxy {
                 let started = Instant::now();
                 let resources = Arc::clone(&self.resources);
                 // The resources of a backend may block.
-                let compared = self.server.shared.pool.spawn(RESOURCES, async move {
+                let compared = spawn_tool(async move {
                     resources.renew().await;
                     resources.compare().await;
                 });

@@ -2,7 +2,7 @@
 //!
 //! | module | contains |
 //! | --- | --- |
-//! | `answer` | one request, on a thread of the tool pool |
+//! | `answer` | one request, on a thread for tools |
 //! | `read` | `resources/read`, `resources/list` and subscriptions, over all providers |
 
 mod answer;

@@ -11,11 +11,10 @@ use toolkit::call::Credentials;
 use toolkit::catalog::Naming;
 use toolkit::mcp::Revision;
 use toolkit::{CancelToken, Catalog, Tool};
-use toolkit_runtime::{CallLimiter, ToolPool};
+use toolkit_runtime::CallLimiter;
 
 use super::ask::{OpenRequests, Sealing, WaitingCalls};
 use super::filter::Filter;
-use super::late::LateCalls;
 use super::logging::LogLevels;
 use super::metrics::Metrics;
 use super::proxied::Proxied;
@@ -52,13 +51,11 @@ pub(super) struct Shared {
     pub(super) has_empty_prompts_and_resources: bool,
     pub(super) call_timeout: Option<Duration>,
     pub(super) calls: CallLimiter,
-    pub(super) pool: ToolPool,
     pub(super) max_result_bytes: usize,
     pub(super) shutdown_timeout: Duration,
     pub(super) search: Option<Box<Search>>,
     pub(super) credentials: Option<Box<CredentialsFn>>,
     pub(super) running: Running,
-    pub(super) late: LateCalls,
     pub(super) requests: OpenRequests,
     pub(super) log_levels: LogLevels,
     pub(super) ask_timeout: Duration,

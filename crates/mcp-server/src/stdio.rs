@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot};
 use toolkit::CancelToken;
-use toolkit_runtime::{ShutdownSignals, ToolBatch};
+use toolkit_runtime::ShutdownSignals;
 
 use self::output::Output;
 use self::reader::Reader;
@@ -60,9 +60,8 @@ pub(super) async fn serve(
         session: Arc::clone(&session),
         output: Arc::clone(&output),
         pending: Arc::new(Semaphore::new(MAX_PENDING_BYTES)),
-        batch: ToolBatch::new(shared.pool.clone(), runtime.clone()),
-        started: Vec::new(),
         runtime,
+        calls: Vec::new(),
         end: end.clone(),
         is_notifying: AtomicBool::new(false),
         takes_batches: AtomicBool::new(false),

@@ -17,7 +17,7 @@ use futures_util::{FutureExt, StreamExt};
 use toolkit::{Catalog, Dispatcher, tool};
 use toolkit_backends::Backends;
 use toolkit_nats::{Buckets, Connect, NatsBackend, RetryPolicy, Worker};
-use toolkit_runtime::ToolPool;
+use toolkit_runtime::spawn_tool;
 
 /// Returns a text unchanged.
 #[tool]
@@ -67,14 +67,14 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         }
     });
     let mut requests = bare.queue_subscribe("floor.echo", "q".to_owned()).await?;
-    let (replies, tools, pool) = (bare.clone(), Dispatcher::new(Catalog::linked()?)?, ToolPool::shared());
+    let (replies, tools) = (bare.clone(), Dispatcher::new(Catalog::linked()?)?);
     tokio::spawn(async move {
         // Dropping the handle of a task cancels it.
         let mut tasks = FuturesUnordered::new();
         while let Some(request) = requests.next().await {
             let Some(reply) = request.reply else { continue };
             let (replies, tools) = (replies.clone(), tools.clone());
-            tasks.push(pool.spawn("echo", async move {
+            tasks.push(spawn_tool(async move {
                 if let Ok(result) = tools.call("echo", &request.payload[..]).await {
                     let _ = replies.publish(reply, result.into_json().into()).await;
                 }

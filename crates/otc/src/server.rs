@@ -23,7 +23,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use tokio::net::TcpListener;
 use toolkit::Dispatcher;
-use toolkit_runtime::{BodyReader, CallLimiter, Connection, HostGuard, ToolPool};
+use toolkit_runtime::{BodyReader, CallLimiter, Connection, HostGuard};
 use tower_service::Service;
 
 use self::dedup::Dedup;
@@ -166,7 +166,6 @@ impl Server {
         };
         let dedup = Arc::new(Dedup::new(limits.max_cached_responses, limits.max_cached_bytes));
         let listed = published.to_json().to_string().into();
-        let pool = ToolPool::shared();
         let shared = Arc::new(Shared {
             dispatcher,
             published,
@@ -176,7 +175,6 @@ impl Server {
             is_draining: AtomicBool::new(false),
             listed,
             calls,
-            pool,
             bodies,
             guard,
             dedup,

@@ -16,7 +16,7 @@
 //!
 //! With the feature `calls`, which `server` enables, and which servers of other protocols use:
 //!
-//! - [`ToolPool`] runs tools on threads without I/O, and [`CallLimiter`] bounds the number of concurrent calls.
+//! - [`spawn_tool`] runs tools on threads without I/O, and [`CallLimiter`] bounds the number of concurrent calls.
 //! - [`ShutdownSignals`] waits for SIGTERM and Ctrl-C.
 //!
 //! For clients:
@@ -36,8 +36,8 @@
 //!
 //! The threads of the tokio runtime that polls [`serve`] do I/O, run timers, and answer health checks. Tools never run
 //! on them: each poll of a tool's future, and with it each synchronous function, deserialization and serialization,
-//! happens on a thread of a [`ToolPool`]. A tool that sleeps or spins therefore occupies one thread of the pool and
-//! nothing else.
+//! happens on one of the threads of [`spawn_tool`]. A tool that sleeps or spins therefore occupies one of them and nothing
+//! else.
 //!
 //! # Limits
 //!

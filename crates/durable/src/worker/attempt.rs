@@ -8,6 +8,7 @@ use toolkit::call::{CancelToken, ErrorKind};
 use toolkit::dispatch::BlockingThreads;
 use toolkit::{Context, ToolError};
 use toolkit_backends::chain::{StepCall, StepRun};
+use toolkit_runtime::{run_tool, spawn_tool};
 
 use super::asking::{Answered, Answers, End};
 use super::shared::Shared;
@@ -36,9 +37,8 @@ impl Preparation {
         if let Some(pause) = self.instead {
             return Ok(Attempt::Paused(pause));
         }
-        let (name, pool) = (Arc::clone(&self.tool), self.shared.pool.clone());
         // Dropping the task drops the call.
-        let ended = pool.spawn(&name, self.call()).await;
+        let ended = spawn_tool(self.call()).await;
         let panicked = || {
             let result = Err(ToolError::new(ErrorKind::Panicked, "the tool failed with an internal error"));
             End::Completed(StepRun::new(result, Duration::ZERO))
@@ -58,8 +58,7 @@ impl Preparation {
     /// Calls the tool on a thread where it may block.
     async fn call(self) -> End<StepRun> {
         let Self { shared, index, tool, args, context, answers, .. } = self;
-        let (threads, name) = (shared.pool.clone(), Arc::clone(&tool));
-        let threads = BlockingThreads::new(move |work| threads.run(&name, work));
+        let threads = BlockingThreads::new(run_tool);
         // Informs a tool that runs on although its call was dropped.
         let token = CancelToken::new();
         let _dropped = CancelOnDrop(token.clone());

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use toolkit::{CancelToken, Context, Dispatcher};
-use toolkit_runtime::ToolPool;
 
 use super::lease::Lease;
 use crate::run_id::RunId;
@@ -16,7 +15,6 @@ pub(super) struct Shared {
     pub(super) dispatcher: Dispatcher,
     pub(super) context: Arc<ContextOf>,
     pub(super) settings: Settings,
-    pub(super) pool: ToolPool,
     pub(super) lease: Arc<Lease>,
     /// The number of steps that run, and whether further ones may start.
     pub(super) steps: Steps,
@@ -32,8 +30,7 @@ struct Runs {
 
 impl Shared {
     pub(super) fn new(dispatcher: Dispatcher, context: Arc<ContextOf>, settings: Settings, lease: Arc<Lease>) -> Self {
-        let pool = ToolPool::shared();
-        Self { dispatcher, context, settings, pool, lease, steps: Steps::default(), runs: Mutex::default() }
+        Self { dispatcher, context, settings, lease, steps: Steps::default(), runs: Mutex::default() }
     }
 
     /// Adds a run until the guard is dropped.

@@ -1,4 +1,4 @@
-//! The part of a call that runs on a thread of the tool pool.
+//! The part of a call that runs on a thread for tools.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use toolkit::dispatch::BlockingThreads;
 use toolkit::mcp::{Revision, write_error, write_result};
 use toolkit::stream::Event;
 use toolkit::{Context, RunResult, ToolError};
-use toolkit_runtime::CallPermit;
+use toolkit_runtime::{CallPermit, run_tool};
 use tracing::Instrument;
 
 use super::{Asks, Call, CallMessage, CallResponse, invalid_state};
@@ -27,17 +27,9 @@ pub(super) struct Ended {
     pub(super) failure: Option<ErrorKind>,
 }
 
-impl Ended {
-    /// The outcome of a call whose response was passed on already.
-    pub(super) fn nothing() -> Self {
-        let response = CallResponse { bytes: Vec::new(), is_bad_request: false, is_cancelled: true };
-        Self { response, failure: None }
-    }
-}
-
 /// Returns an executor for `blocking` tools. It holds the permit, since a blocking tool occupies a thread until it
 /// returns, even after its call was cancelled. The slot of a call that may ask holds the permit instead.
-fn blocking_threads(call: Arc<Call<'static>>, permit: CallPermit) -> BlockingThreads {
+fn blocking_threads(call: &Call<'_>, permit: CallPermit) -> BlockingThreads {
     let permit = match &call.permit {
         None => Ok(permit),
         Some(slot) => {
@@ -47,7 +39,7 @@ fn blocking_threads(call: Arc<Call<'static>>, permit: CallPermit) -> BlockingThr
     };
     BlockingThreads::new(move |work| {
         let _ = &permit;
-        call.shared.pool.run(&call.entry().id, work);
+        run_tool(work);
     })
 }
 
@@ -77,7 +69,7 @@ async fn run_round(call: &Arc<Call<'static>>, rounds: &Rounds, permit: CallPermi
 }
 
 async fn run_to_end(call: &Arc<Call<'static>>, permit: CallPermit) -> Ended {
-    let context = call.context.clone().with(blocking_threads(Arc::clone(call), permit));
+    let context = call.context.clone().with(blocking_threads(call, permit));
     let mut work = pin!(async {
         match call.chunks.receiver() {
             Some(chunks) => Box::pin(run_in_chunks(call, &context, chunks)).await,

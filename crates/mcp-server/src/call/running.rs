@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::future::pending;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -13,11 +13,11 @@ use tokio::time::{Instant, sleep};
 use toolkit::ToolError;
 use toolkit::call::{ErrorKind, Progress};
 use toolkit::stream::Chunk;
-use toolkit_runtime::{CallPermit, Overloaded, Task};
+use toolkit_runtime::{CallPermit, Overloaded, Task, spawn_tool};
 
 use super::ask::listen;
 use super::run::{CHUNK, Ended, failed, own_timeout, run};
-use super::{Asks, Call, CallEvent, CallMessage, CallResponse, Events};
+use super::{Asks, Call, CallEvent, CallMessage, Events};
 use crate::metrics::{CallMetrics, GaugeGuard};
 use crate::rpc::notification;
 use crate::running::{Registered, cancelled_by};
@@ -46,7 +46,7 @@ pub(super) struct RunningCall {
     watch: Watch,
     /// The deadline of the server.
     deadline: Option<Instant>,
-    /// The deadline of the tool, and the timeout it was computed from.
+    /// The deadline of the tool, and the timeout it was computed from. `None` before the tool has started.
     own_deadline: Option<(Instant, Duration)>,
     step: Step,
     messages: Option<Receiver<CallMessage>>,
@@ -176,29 +176,17 @@ impl RunningCall {
     }
 
     fn run(&mut self, permit: CallPermit) -> Option<CallEvent> {
-        let work = run(Arc::clone(&self.call), permit);
-        let pool = self.call.shared.pool.clone();
-        self.runs(|id| pool.spawn(id, work));
+        let limit = own_timeout(&self.call);
+        self.own_deadline = limit.map(|limit| (Instant::now() + limit + SLACK, limit));
+        self.step = Step::Runs(spawn_tool(run(Arc::clone(&self.call), permit)));
         None
     }
 
-    /// Starts the tool, whose id `spawn` receives.
-    pub(super) fn runs(&mut self, spawn: impl FnOnce(&str) -> Task<Ended>) {
-        let limit = own_timeout(&self.call);
-        self.own_deadline = limit.map(|limit| (Instant::now() + limit + SLACK, limit));
-        self.step = Step::Runs(spawn(&self.call.entry().id));
-    }
-
     fn end(&mut self, ended: Ended) -> CallEvent {
-        CallEvent::Response(self.finish(ended))
-    }
-
-    /// Ends the call and returns its response.
-    pub(super) fn finish(&mut self, ended: Ended) -> CallResponse {
         // Dropping the task cancels a tool that still runs.
         self.step = Step::Finished;
         self.watch.ended(ended.failure);
-        ended.response
+        CallEvent::Response(ended.response)
     }
 
     fn timed_out(&self) -> ToolError {
@@ -287,26 +275,14 @@ impl RunningCall {
 }
 
 impl Events for RunningCall {
-    /// Waits for an event until the call is late. Until then, it has no timers and cannot be cancelled.
-    async fn early(&mut self) -> Option<CallEvent> {
-        let call = Arc::clone(&self.call);
-        let mut late = pin!(call.shared.late.late());
-        loop {
-            tokio::select! {
-                biased;
-                event = self.step() => if event.is_some() { return event },
-                () = &mut late => return None,
-            }
-        }
-    }
-
     async fn next(&mut self) -> CallEvent {
         loop {
             // The time that the user takes to answer does not count.
             let asking = self.call.context.time_asking();
-            let own = self.own_deadline.map(|(deadline, _)| deadline + asking);
+            let own = self.own_deadline.map(|(deadline, _)| deadline);
+            let is_own = own.is_some_and(|own| self.deadline.is_none_or(|deadline| own <= deadline));
+            let deadline = if is_own { own } else { self.deadline }.map(|deadline| deadline + asking);
             let cancel = self.registered.as_ref().map(|_| self.call.cancel.clone());
-            let deadline = self.deadline.map(|deadline| deadline + asking);
             let error = tokio::select! {
                 biased;
                 event = self.step() => match event {
@@ -315,12 +291,9 @@ impl Events for RunningCall {
                     None => continue,
                 },
                 () = cancelled_by(cancel) => ToolError::cancelled(),
-                () = reached(own) => match has_asked_since(Arc::clone(&self.call), asking).await {
-                    true => continue,
-                    false => self.tool_timed_out(),
-                },
                 () = reached(deadline) => match has_asked_since(Arc::clone(&self.call), asking).await {
                     true => continue,
+                    false if is_own => self.tool_timed_out(),
                     false => self.timed_out(),
                 },
             };
@@ -354,7 +327,7 @@ pub(super) async fn reached(deadline: Option<Instant>) {
 }
 
 /// Records the metrics of a call. A call that is dropped before its end counts as cancelled.
-pub(super) struct Watch {
+struct Watch {
     metrics: Arc<CallMetrics>,
     started: std::time::Instant,
     has_ended: bool,
@@ -362,7 +335,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) fn new(entry: &ServedTool, shared: &Shared) -> Self {
+    fn new(entry: &ServedTool, shared: &Shared) -> Self {
         Self {
             metrics: Arc::clone(&entry.metrics),
             started: std::time::Instant::now(),
@@ -371,7 +344,7 @@ impl Watch {
         }
     }
 
-    pub(super) fn ended(&mut self, failure: Option<ErrorKind>) {
+    fn ended(&mut self, failure: Option<ErrorKind>) {
         self.has_ended = true;
         self.running = None;
         self.metrics.record(failure, self.started.elapsed());

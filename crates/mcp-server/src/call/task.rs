@@ -10,6 +10,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::time::{Instant, sleep};
 use toolkit::mcp::Revision;
+use toolkit_runtime::spawn_tool;
 
 use super::running::{RunningCall, reached};
 use super::{Call, CallEvent, CallResponse, Events, TaskOffer};
@@ -72,9 +73,6 @@ fn not_created_response(call: &Call<'_>, error: &CreateError) -> CallResponse {
 
 // The call of a task, from its promotion to its end.
 
-/// The name of reading a response in the tool pool.
-const READ: &str = "tasks";
-
 /// The time by which the clock may differ from the timer.
 const CLOCK_SLACK: Duration = Duration::from_millis(20);
 
@@ -85,7 +83,7 @@ pub(super) async fn run_task(mut call: RunningCall, task: Arc<LiveTask>) {
         biased;
         () = task.cancelled() => Outcome::Cancelled,
         response = call.response() => {
-            let read = shared.pool.spawn(READ, async move { outcome(&response.bytes) });
+            let read = spawn_tool(async move { outcome(&response.bytes) });
             read.await.ok().flatten().unwrap_or_else(|| Outcome::failed("the call has no result"))
         }
         () = reached(task.deadline()) => Outcome::failed("the task has expired before its call had ended"),
@@ -132,11 +130,7 @@ pub(crate) struct CallEvents {
 
 /// Runs a call without messages while it runs.
 pub(crate) async fn answer(call: Call<'static>) -> CallResponse {
-    let mut events = CallEvents::new(call, false);
-    match events.early().await {
-        Some(CallEvent::Response(response)) => response,
-        _ => events.response().await,
-    }
+    CallEvents::new(call, false).response().await
 }
 
 /// Starts a call. It sends progress notifications if the client has sent a progress token, and requests if the client can
@@ -167,13 +161,6 @@ impl CallEvents {
 }
 
 impl Events for CallEvents {
-    async fn early(&mut self) -> Option<CallEvent> {
-        match (&mut self.call, &self.promotion) {
-            (Some(call), None) => call.early().await,
-            _ => None,
-        }
-    }
-
     async fn next(&mut self) -> CallEvent {
         loop {
             let Some(call) = &mut self.call else { return pending().await };

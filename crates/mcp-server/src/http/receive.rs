@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, Response, StatusCode};
+use toolkit_runtime::spawn_tool;
 
 use super::response::{Body, accepted, json, text};
 use crate::ask::Modes;
@@ -24,11 +25,8 @@ use crate::rpc::Code;
 use crate::state::Shared;
 use crate::task_requests::{TaskRequest, TaskResult};
 
-/// The size in bytes above which bodies are parsed on a thread of the tool pool.
+/// The size in bytes above which bodies are parsed on a thread for tools.
 const SMALL_BODY: usize = 64 << 10;
-
-/// The name of parsing in the tool pool.
-const READ: &str = "reading of a message";
 
 /// The action that a body requires.
 #[expect(clippy::large_enum_variant, reason = "most messages are calls")]
@@ -59,7 +57,7 @@ pub(super) async fn receive(
     // Parsing a large body would block this I/O thread.
     let (at, session, headers) = (Arc::clone(shared), session.map(str::to_owned), headers.clone());
     let read = async move { read(&at, &body, caller.as_ref(), session.as_deref(), &headers, address, access.as_ref()) };
-    shared.pool.spawn(READ, read).await.unwrap_or_else(|panicked| {
+    spawn_tool(read).await.unwrap_or_else(|panicked| {
         tracing::error!(%panicked, "parsing a message has panicked");
         Received::Response(text(StatusCode::INTERNAL_SERVER_ERROR, String::new()))
     })

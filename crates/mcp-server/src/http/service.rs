@@ -288,11 +288,7 @@ impl Inner {
 
 /// Responds with the events of a call. Sends a comment from time to time, so that proxies keep the connection open.
 async fn run(mut call: impl Events) -> Response<Body> {
-    let first = match call.early().await {
-        Some(first) => Some(first),
-        None => response::awake(call.next()).await,
-    };
-    match first {
+    match response::awake(call.next()).await {
         // A call that ends before it reports progress needs no stream.
         Some(CallEvent::Response(response)) => call_response(response),
         Some(CallEvent::Message(first)) => events(response::of_call(Some(first), call)),

@@ -1,4 +1,4 @@
-//! One request for resources, which runs on a thread of the tool pool.
+//! One request for resources, which runs on a thread for tools.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use toolkit::call::ErrorKind;
 use toolkit::mcp::Revision;
 use toolkit::resource::ResourceWatch;
 use toolkit::{CancelToken, Context, ToolError};
-use toolkit_runtime::CallPermit;
+use toolkit_runtime::{CallPermit, spawn_tool};
 
 use super::read;
 use crate::call::CallResponse;
@@ -20,7 +20,7 @@ use crate::rpc::{Code, RpcError, response};
 use crate::running::Registered;
 use crate::state::Shared;
 
-/// The name of requests for resources in the tool pool, and the start of their names in the call limiter. Without a `/`,
+/// The start of the names of requests for resources in the call limiter. Without a `/`,
 /// it could be the id of a tool.
 const RESOURCES: &str = "resources/";
 
@@ -98,7 +98,7 @@ impl ResourceRequest {
         let deadline = shared.call_timeout.map(|limit| Instant::now() + limit);
         let state = Arc::clone(&shared);
         let work = async {
-            let task = shared.pool.spawn(RESOURCES, async move {
+            let task = spawn_tool(async move {
                 let shared = &*state;
                 if let Some(uri) = denied {
                     return Err(Failed::Unknown(uri));
@@ -139,14 +139,13 @@ impl ResourceRequest {
     }
 }
 
-/// Watches those resources that the caller can read, on a thread of the tool pool.
+/// Watches those resources that the caller can read, on a thread for tools.
 pub(crate) async fn watch_readable(
     shared: Arc<Shared>,
     context: Context,
     uris: Vec<String>,
 ) -> Vec<(String, ResourceWatch)> {
-    let pool = shared.pool.clone();
-    let watching = pool.spawn(RESOURCES, async move { read::watch_readable(&shared, &context, uris).await });
+    let watching = spawn_tool(async move { read::watch_readable(&shared, &context, uris).await });
     watching.await.unwrap_or_default()
 }
 

@@ -7,13 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use toolkit::CancelToken;
-use toolkit_runtime::ToolBatch;
 
-use super::output::{Held, Output, Responder};
+use super::output::{Held, Output};
 use super::{Line, MAX_LINE_BYTES, read_line};
 use crate::ask::Modes;
-use crate::call::{Call, CallEvent, Events, Respond, Unattended, answer, events};
-use crate::late::MayBeLate;
+use crate::call::{Call, CallEvent, Events, events};
 use crate::listen::Listen;
 use crate::message::Message;
 use crate::methods::route;
@@ -36,8 +34,7 @@ pub(super) struct Reader {
     pub(super) output: Arc<Output>,
     pub(super) pending: Arc<Semaphore>,
     /// The calls that were read and start together, once nothing more can be read without waiting.
-    pub(super) batch: ToolBatch,
-    pub(super) started: Vec<Arc<dyn MayBeLate>>,
+    pub(super) calls: Vec<(Call<'static>, Held)>,
     /// Canceled when reading ends, which ends all subscriptions.
     pub(super) end: CancelToken,
     /// True if the client receives notifications of changes without a subscription.
@@ -64,8 +61,8 @@ impl Reader {
                 Line::Read if line.trim_ascii().is_empty() => {}
                 Line::Read => self.take(&line),
             }
-            if self.started.len() >= MAX_BATCH || !input.buffer().contains(&b'\n') {
-                self.start_batch();
+            if self.calls.len() >= MAX_BATCH || !input.buffer().contains(&b'\n') {
+                self.start_calls();
                 if self.output.is_closed() {
                     return Ok(());
                 }
@@ -73,12 +70,17 @@ impl Reader {
         }
     }
 
-    /// Starts the calls that were read.
-    fn start_batch(&mut self) {
-        if !self.started.is_empty() {
-            self.batch.start();
-            self.shared.late.add(self.started.drain(..), || self.runtime.clone());
+    /// Starts the calls that were read, which wakes the runtime once for all of them.
+    fn start_calls(&mut self) {
+        if self.calls.is_empty() {
+            return;
         }
+        let (calls, output) = (std::mem::take(&mut self.calls), Arc::clone(&self.output));
+        self.runtime.spawn(async move {
+            for (call, held) in calls {
+                tokio::spawn(respond(events(call), Arc::clone(&output), held));
+            }
+        });
     }
 
     fn take(&mut self, line: &[u8]) {
@@ -132,18 +134,7 @@ impl Reader {
                 }
             }
             Routed::RpcError(id, fault) => self.send(&fault.to_response(id), Some(held)),
-            Routed::Call(call) => {
-                let (call, output) = (call.into_owned(), Arc::clone(&self.output));
-                match Unattended::<Responder>::permit(&call) {
-                    Some(permit) => {
-                        let responder = Responder { output, held };
-                        let runtime = self.runtime.clone();
-                        self.started.push(Unattended::start(call, permit, &mut self.batch, responder, runtime));
-                    }
-                    // A task, so that the call does not delay others and can send messages.
-                    None => drop(self.runtime.spawn(run(call, output, held))),
-                }
-            }
+            Routed::Call(call) => self.calls.push((call.into_owned(), held)),
             Routed::Find(find) => {
                 let output = Arc::clone(&self.output);
                 self.runtime.spawn(async move {
@@ -175,7 +166,7 @@ impl Reader {
 
     /// Waits for the memory of a request. Returns `None` if the server shuts down, which itself waits for all memory.
     fn wait_for_memory(&mut self, n_bytes: u32) -> Option<OwnedSemaphorePermit> {
-        self.start_batch();
+        self.start_calls();
         let released = Arc::clone(&self.pending).acquire_many_owned(n_bytes);
         self.runtime.block_on(async {
             tokio::select! {
@@ -196,17 +187,9 @@ impl Reader {
 
     fn send(&mut self, bytes: &[u8], held: Option<Held>) {
         // A call that is read before the message must not wait for room.
-        self.start_batch();
-        self.output.send_blocking(bytes, held);
+        self.start_calls();
+        let _ = self.runtime.block_on(self.output.send(bytes, held));
     }
-}
-
-/// Runs a call to its end.
-async fn run(call: Call<'static>, output: Arc<Output>, held: Held) {
-    if call.sends_messages() {
-        return respond(events(call), output, held).await;
-    }
-    Responder { output, held }.respond(answer(call).await);
 }
 
 /// Sends the messages and the response of a call.
@@ -219,6 +202,8 @@ async fn respond(mut events: impl Events, output: Arc<Output>, held: Held) {
             CallEvent::Response(answer) => break answer,
         }
     };
+    // The client may use the id of the request again once it has the response.
+    drop(events);
     if let Some(answer) = answer.into_answer() {
         let _ = output.send(&answer, Some(held)).await;
     }

@@ -9,16 +9,13 @@ use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore, oneshot};
 use tokio::time::sleep;
 use toolkit::Tool;
-use toolkit_runtime::ToolPool;
+use toolkit_runtime::run_tool;
 
 use super::index::{Index, TaskTool};
 use super::live::LiveTask;
 use super::record::{Outcome, Record};
 use super::{TaskLimits, TaskStore, TasksInMemory};
 use crate::rpc::{Code, RpcError, json_bytes};
-
-/// The name of the work of the store in the tool pool.
-const STORE: &str = "tasks";
 
 /// The least time for which the result of a task is kept, unless tasks live shorter.
 const MIN_KEPT: Duration = Duration::from_secs(300);
@@ -34,7 +31,6 @@ pub(crate) struct Tasks {
     limits: TaskLimits,
     store: Arc<dyn TaskStore>,
     index: Mutex<Index>,
-    pool: ToolPool,
     loads: Semaphore,
     /// True if the store outlives the server.
     is_persistent: bool,
@@ -64,7 +60,7 @@ impl Tasks {
     /// # Errors
     ///
     /// Returns the errors of the store.
-    pub(crate) fn open(limits: TaskLimits, store: Option<Box<dyn TaskStore>>, pool: ToolPool) -> io::Result<Self> {
+    pub(crate) fn open(limits: TaskLimits, store: Option<Box<dyn TaskStore>>) -> io::Result<Self> {
         let is_persistent = store.is_some();
         let store = store.unwrap_or_else(|| Box::new(TasksInMemory::default()));
         let mut index = Index::default();
@@ -88,7 +84,7 @@ impl Tasks {
             index.insert_stored(&record, n_bytes);
         }
         let (index, loads, settled) = (Mutex::new(index), Semaphore::new(MAX_LOADS), Notify::new());
-        Ok(Self { limits, store: store.into(), index, pool, loads, is_persistent, settled })
+        Ok(Self { limits, store: store.into(), index, loads, is_persistent, settled })
     }
 
     pub(crate) fn limits(&self) -> &TaskLimits {
@@ -252,7 +248,7 @@ impl Tasks {
             return;
         }
         let store = Arc::clone(&self.store);
-        self.pool.run(STORE, move || {
+        run_tool(move || {
             for id in ids {
                 if let Err(error) = store.remove(&id) {
                     tracing::error!(%error, "a task could not be removed");
@@ -275,7 +271,7 @@ impl Tasks {
     ) -> io::Result<T> {
         let (sender, receiver) = oneshot::channel();
         let store = Arc::clone(&self.store);
-        self.pool.run(STORE, move || drop(sender.send(work(&*store))));
+        run_tool(move || drop(sender.send(work(&*store))));
         receiver.await.unwrap_or_else(|_| Err(io::Error::other("the store has panicked")))
     }
 

@@ -10,6 +10,7 @@ use toolkit::call::{ErrorKind, Progress};
 use toolkit::dispatch::BlockingThreads;
 use toolkit::stream::Event;
 use toolkit::{Context, RunResult, ToolError};
+use toolkit_runtime::{run_tool, spawn_tool};
 
 use super::answer::{Answer, Ran};
 use super::claims::{Claim, Claimed};
@@ -20,7 +21,7 @@ use super::running_call::{Call, Ended};
 use super::shared::Shared;
 use crate::wire::ACCEPT_AFTER;
 
-/// Starts a call, on the tool pool, where the tool may block. It replies from there.
+/// Starts a call, on a thread for tools, where the tool may block. It replies from there.
 pub(super) async fn start(shared: &Arc<Shared>, message: Message) {
     let started = Instant::now();
     let is_allowed = |subject: &Subject| shared.subjects.is_reply(subject);
@@ -63,7 +64,7 @@ pub(super) async fn start(shared: &Arc<Shared>, message: Message) {
         }
     }
     let running = run(Arc::clone(shared), Arc::clone(&call), Arc::clone(name), request, message, permit);
-    call.hold(shared.pool.spawn(name, running));
+    call.hold(spawn_tool(running));
 }
 
 /// Runs a call and replies, unless the call has timed out or was cancelled meanwhile.
@@ -75,13 +76,13 @@ async fn run(
     message: Message,
     permit: Permit,
 ) {
-    let (threads, tool, permit) = (shared.pool.clone(), Arc::clone(&name), Arc::new(permit));
+    let permit = Arc::new(permit);
     // A blocking tool occupies a thread until it returns, and keeps the permit as long.
     let threads = BlockingThreads::new({
         let permit = Arc::clone(&permit);
         move |work| {
             let permit = Arc::clone(&permit);
-            threads.run(&tool, move || {
+            run_tool(move || {
                 work();
                 drop(permit);
             });

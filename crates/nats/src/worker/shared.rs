@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use toolkit::call::ErrorKind;
 use toolkit::{Dispatcher, ToolError};
-use toolkit_runtime::ToolPool;
 
 use super::claims::Claims;
 use super::running::Running;
@@ -38,7 +37,6 @@ pub(super) struct Shared {
     /// The Unix time in milliseconds at which this worker started.
     pub(super) started: u64,
     pub(super) pages: Pages,
-    pub(super) pool: ToolPool,
     pub(super) running: Running,
     pub(super) stats: Stats,
     pub(super) bodies: Bodies,
@@ -82,7 +80,6 @@ impl Shared {
             digest: toolset.digest,
             started: wire::now(),
             pages,
-            pool: ToolPool::shared(),
             running: Running::default(),
             stats: Stats::default(),
             client,

@@ -14,7 +14,7 @@ use toolkit::call::Credentials;
 use toolkit::dispatch::BlockingThreads;
 use toolkit::stream::Event;
 use toolkit::{CancelToken, Context, RunResult, ToolError};
-use toolkit_runtime::{BodyCharge, BodyError, Connection, ReceivedBody, media_type};
+use toolkit_runtime::{BodyCharge, BodyError, Connection, ReceivedBody, media_type, run_tool, spawn_tool};
 use uuid::Uuid;
 
 use super::dedup::{Admission, CallGuard, Fingerprint};
@@ -32,10 +32,8 @@ const MAX_PARTS: usize = 16;
 const SLACK: Duration = Duration::from_millis(100);
 /// The maximum length of a call id or trace id, in bytes.
 const MAX_ID_LEN: usize = 256;
-/// The size in bytes above which bodies are parsed on a thread of the tool pool.
+/// The size in bytes above which bodies are parsed on a thread for tools.
 const SMALL_BODY: usize = 64 << 10;
-/// The name of parsing in the tool pool.
-const READ: &str = "reading of a message";
 
 pub(super) async fn call(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     answer(&shared, request).await.unwrap_or_else(Rejection::into_response)
@@ -57,7 +55,7 @@ async fn answer(shared: &Arc<Shared>, request: Request) -> Result<Response, Reje
     } else {
         // Parsing and hashing a large body would block this I/O thread.
         let at = Arc::clone(shared);
-        let read = shared.pool.spawn(READ, async move { Job::read(&at, &body, charge) });
+        let read = spawn_tool(async move { Job::read(&at, &body, charge) });
         read.await.unwrap_or_else(|_| Err(Rejection::new(StatusCode::INTERNAL_SERVER_ERROR, "an internal error")))?
     };
     let tool_id = job.tool_id.clone();
@@ -151,16 +149,15 @@ impl Job {
         let Self { name, input, context, started, charge, .. } = self;
         let cancel = guard.cancel();
         // The executor for `blocking` tools holds the permit, since such a tool occupies a thread until it returns.
-        let (threads, tool_name) = (shared.pool.clone(), name.clone());
         let threads = BlockingThreads::new(move |work| {
             let _ = &permit;
-            threads.run(&tool_name, work);
+            run_tool(work);
         });
         let context = context.with(threads).with_cancel(cancel.clone());
-        // The tool runs on the tool pool, where it may block. This side applies the timeout.
+        // The tool runs on a thread for tools, where it may block. This side applies the timeout.
         let running = {
             let (server, tool, started) = (Arc::clone(&shared), name.clone(), started.clone());
-            shared.pool.spawn(&name, async move {
+            spawn_tool(async move {
                 let outcome = run(&server, &tool, context, input, sender).await;
                 drop(charge);
                 started.reply(&tool, outcome)

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use toolkit::Dispatcher;
-use toolkit_runtime::{BodyReader, CallLimiter, HostGuard, ToolPool};
+use toolkit_runtime::{BodyReader, CallLimiter, HostGuard};
 
 use super::dedup::Dedup;
 use super::limits::Limits;
@@ -23,7 +23,6 @@ pub(super) struct Shared {
     /// The response to `GET /tools`.
     pub(super) listed: Bytes,
     pub(super) calls: CallLimiter,
-    pub(super) pool: ToolPool,
     pub(super) bodies: BodyReader,
     pub(super) guard: HostGuard,
     pub(super) dedup: Arc<Dedup>,

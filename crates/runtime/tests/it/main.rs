@@ -6,5 +6,5 @@ mod files;
 mod guard;
 mod headers;
 mod lines;
-mod pool;
 mod proxies;
+mod tool_threads;

@@ -1,0 +1,196 @@
+//! The threads for tools, without a server.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::sync::oneshot;
+use tokio::task::yield_now;
+use tokio::time::timeout;
+use toolkit_runtime::{CallLimiter, Panicked, Task, run_tool, spawn_tool};
+
+/// A timeout for operations that must not hang, even on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// Releases blocked tools on drop, so also when the test fails.
+#[derive(Default)]
+struct Release(Arc<AtomicBool>);
+
+impl Release {
+    /// Returns a function that blocks its thread until the release.
+    fn block(&self) -> impl FnOnce() + Send + 'static {
+        let is_released = Arc::clone(&self.0);
+        move || {
+            while !is_released.load(Ordering::Relaxed) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+    }
+}
+
+impl Drop for Release {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+fn runtime() -> Runtime {
+    Builder::new_current_thread().enable_time().build().unwrap()
+}
+
+async fn ended<T>(task: Task<T>) -> Result<T, Panicked> {
+    timeout(PATIENCE, task).await.expect("it has ended")
+}
+
+#[tokio::test]
+async fn a_blocking_tool_does_not_delay_results_of_others() {
+    let release = Release::default();
+    let mut held = Vec::new();
+    for _ in 0..20 {
+        let mut quick = Vec::new();
+        for n in 0..200 {
+            quick.push(spawn_tool(async move { n }));
+            if n % 50 == 0 {
+                let block = release.block();
+                held.push(spawn_tool(async move { block() }));
+            }
+        }
+        for (n, task) in quick.into_iter().enumerate() {
+            assert_eq!(ended(task).await, Ok(n));
+        }
+    }
+    drop(release);
+    for task in held {
+        assert_eq!(ended(task).await, Ok(()));
+    }
+}
+
+#[tokio::test]
+async fn a_computing_tool_does_not_delay_results_of_others() {
+    let release = Release::default();
+    let busy: Vec<_> = (0..8)
+        .map(|_| {
+            let is_released = Arc::clone(&release.0);
+            spawn_tool(async move {
+                while !is_released.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            })
+        })
+        .collect();
+    for n in 0..20 {
+        assert_eq!(ended(spawn_tool(async move { n })).await, Ok(n));
+    }
+    drop((release, busy));
+}
+
+#[test]
+fn a_stalled_runtime_does_not_delay_tools_of_others() {
+    let (idle, busy) = (runtime(), runtime());
+    let task = {
+        let _on_idle = idle.enter();
+        spawn_tool(async { 1 })
+    };
+    busy.block_on(async {
+        let other = spawn_tool(async { 2 });
+        assert_eq!(ended(other).await, Ok(2));
+        assert_eq!(ended(task).await, Ok(1));
+    });
+}
+
+#[tokio::test]
+async fn a_tool_that_blocks_after_it_has_woken_another_does_not_delay_it() {
+    let release = Release::default();
+    let mut held = Vec::new();
+    for n in 0..50 {
+        let (sender, receiver) = oneshot::channel();
+        let (started, is_started) = oneshot::channel();
+        let woken = spawn_tool(async move {
+            let _ = started.send(());
+            receiver.await
+        });
+        is_started.await.unwrap();
+        let block = release.block();
+        held.push(spawn_tool(async move {
+            sender.send(n).unwrap();
+            block();
+        }));
+        assert_eq!(ended(woken).await, Ok(Ok(n)));
+    }
+    drop((release, held));
+}
+
+#[tokio::test]
+async fn tools_that_block_do_not_delay_one_that_yields() {
+    let release = Release::default();
+    let mut held = Vec::new();
+    for _ in 0..20 {
+        let yielding = spawn_tool(async {
+            for _ in 0..100 {
+                yield_now().await;
+            }
+        });
+        let block = release.block();
+        held.push(spawn_tool(async move { block() }));
+        assert_eq!(ended(yielding).await, Ok(()));
+    }
+    drop((release, held));
+}
+
+#[tokio::test]
+async fn a_tool_may_wait_for_a_future_on_its_thread() {
+    let waiting = spawn_tool(async {
+        let (sender, receiver) = oneshot::channel();
+        tokio::spawn(async move { sender.send(1) });
+        Handle::current().block_on(receiver).unwrap() + runtime().block_on(async { 1 })
+    });
+    assert_eq!(ended(waiting).await, Ok(2));
+}
+
+#[test]
+fn timers_and_tasks_of_a_tool_are_those_of_its_server() {
+    runtime().block_on(async {
+        let server = Handle::current().id();
+        let sleeping = spawn_tool(async move {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            (Handle::current().id(), tokio::spawn(async { Handle::current().id() }).await.unwrap())
+        });
+        assert_eq!(ended(sleeping).await, Ok((server, server)));
+    });
+}
+
+#[tokio::test]
+async fn a_dropped_task_keeps_its_permit_until_its_poll_has_ended() {
+    let (limiter, release) = (CallLimiter::new(8), Release::default());
+    let (started, is_started) = oneshot::channel();
+    let (permit, block) = (limiter.try_acquire("slow").unwrap(), release.block());
+    let task = spawn_tool(async move {
+        let _permit = permit;
+        let _ = started.send(());
+        block();
+        std::future::pending::<()>().await;
+    });
+    is_started.await.unwrap();
+    drop(task);
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    assert_eq!(limiter.n_running(), 1);
+    drop(release);
+    let start = Instant::now();
+    while limiter.n_running() > 0 {
+        assert!(start.elapsed() < PATIENCE, "the future was not dropped");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_panic_ends_only_its_own_task() {
+    let (sender, receiver) = oneshot::channel::<()>();
+    run_tool(move || {
+        let _sender = sender;
+        panic!("a panic of a test");
+    });
+    assert!(timeout(PATIENCE, receiver).await.expect("it is dropped").is_err());
+    assert_eq!(ended(spawn_tool(async { panic!("a panic of a test") })).await, Err::<(), _>(Panicked));
+    assert_eq!(ended(spawn_tool(async { 1 })).await, Ok(1));
+}
