@@ -51,7 +51,7 @@ impl Find {
         let answered = async {
             let permit = shared.calls.acquire(SEARCH).await;
             let permit = permit.map_err(|error| ToolError::new(ErrorKind::Overloaded, error.to_string()))?;
-            let found = spawn_tool(async move {
+            let found = spawn_tool(SEARCH, async move {
                 let _permit = permit;
                 let result = self.call.answer(&self.served, self.shared.search.as_deref(), self.revision);
                 self.shared.response(&self.id, self.revision, &result)

@@ -210,7 +210,7 @@ impl Proxy {
                 let started = Instant::now();
                 let resources = Arc::clone(&self.resources);
                 // The resources of a backend may block.
-                let compared = spawn_tool(async move {
+                let compared = spawn_tool("resources/", async move {
                     resources.renew().await;
                     resources.compare().await;
                 });

@@ -74,7 +74,7 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         while let Some(request) = requests.next().await {
             let Some(reply) = request.reply else { continue };
             let (replies, tools) = (replies.clone(), tools.clone());
-            tasks.push(spawn_tool(async move {
+            tasks.push(spawn_tool("call", async move {
                 if let Ok(result) = tools.call("echo", &request.payload[..]).await {
                     let _ = replies.publish(reply, result.into_json().into()).await;
                 }

@@ -38,7 +38,8 @@ impl Preparation {
             return Ok(Attempt::Paused(pause));
         }
         // Dropping the task drops the call.
-        let ended = spawn_tool(self.call()).await;
+        let name = Arc::clone(&self.tool);
+        let ended = spawn_tool(&name, self.call()).await;
         let panicked = || {
             let result = Err(ToolError::new(ErrorKind::Panicked, "the tool failed with an internal error"));
             End::Completed(StepRun::new(result, Duration::ZERO))
@@ -58,7 +59,8 @@ impl Preparation {
     /// Calls the tool on a thread where it may block.
     async fn call(self) -> End<StepRun> {
         let Self { shared, index, tool, args, context, answers, .. } = self;
-        let threads = BlockingThreads::new(run_tool);
+        let name = Arc::clone(&tool);
+        let threads = BlockingThreads::new(move |work| run_tool(&name, work));
         // Informs a tool that runs on although its call was dropped.
         let token = CancelToken::new();
         let _dropped = CancelOnDrop(token.clone());

@@ -37,9 +37,10 @@ fn blocking_threads(call: &Call<'_>, permit: CallPermit) -> BlockingThreads {
             Err(slot.clone())
         }
     };
+    let tool = call.entry().id.clone();
     BlockingThreads::new(move |work| {
         let _ = &permit;
-        run_tool(work);
+        run_tool(&tool, work);
     })
 }
 

@@ -178,7 +178,7 @@ impl RunningCall {
     fn run(&mut self, permit: CallPermit) -> Option<CallEvent> {
         let limit = own_timeout(&self.call);
         self.own_deadline = limit.map(|limit| (Instant::now() + limit + SLACK, limit));
-        self.step = Step::Runs(spawn_tool(run(Arc::clone(&self.call), permit)));
+        self.step = Step::Runs(spawn_tool(&self.call.entry().id, run(Arc::clone(&self.call), permit)));
         None
     }
 

@@ -83,7 +83,7 @@ pub(super) async fn run_task(mut call: RunningCall, task: Arc<LiveTask>) {
         biased;
         () = task.cancelled() => Outcome::Cancelled,
         response = call.response() => {
-            let read = spawn_tool(async move { outcome(&response.bytes) });
+            let read = spawn_tool("tasks", async move { outcome(&response.bytes) });
             read.await.ok().flatten().unwrap_or_else(|| Outcome::failed("the call has no result"))
         }
         () = reached(task.deadline()) => Outcome::failed("the task has expired before its call had ended"),

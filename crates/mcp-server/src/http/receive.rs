@@ -57,7 +57,7 @@ pub(super) async fn receive(
     // Parsing a large body would block this I/O thread.
     let (at, session, headers) = (Arc::clone(shared), session.map(str::to_owned), headers.clone());
     let read = async move { read(&at, &body, caller.as_ref(), session.as_deref(), &headers, address, access.as_ref()) };
-    spawn_tool(read).await.unwrap_or_else(|panicked| {
+    spawn_tool("reading of a message", read).await.unwrap_or_else(|panicked| {
         tracing::error!(%panicked, "parsing a message has panicked");
         Received::Response(text(StatusCode::INTERNAL_SERVER_ERROR, String::new()))
     })

@@ -98,7 +98,7 @@ impl ResourceRequest {
         let deadline = shared.call_timeout.map(|limit| Instant::now() + limit);
         let state = Arc::clone(&shared);
         let work = async {
-            let task = spawn_tool(async move {
+            let task = spawn_tool(RESOURCES, async move {
                 let shared = &*state;
                 if let Some(uri) = denied {
                     return Err(Failed::Unknown(uri));
@@ -145,7 +145,7 @@ pub(crate) async fn watch_readable(
     context: Context,
     uris: Vec<String>,
 ) -> Vec<(String, ResourceWatch)> {
-    let watching = spawn_tool(async move { read::watch_readable(&shared, &context, uris).await });
+    let watching = spawn_tool(RESOURCES, async move { read::watch_readable(&shared, &context, uris).await });
     watching.await.unwrap_or_default()
 }
 

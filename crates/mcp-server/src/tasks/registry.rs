@@ -248,7 +248,7 @@ impl Tasks {
             return;
         }
         let store = Arc::clone(&self.store);
-        run_tool(move || {
+        run_tool("tasks", move || {
             for id in ids {
                 if let Err(error) = store.remove(&id) {
                     tracing::error!(%error, "a task could not be removed");
@@ -271,7 +271,7 @@ impl Tasks {
     ) -> io::Result<T> {
         let (sender, receiver) = oneshot::channel();
         let store = Arc::clone(&self.store);
-        run_tool(move || drop(sender.send(work(&*store))));
+        run_tool("tasks", move || drop(sender.send(work(&*store))));
         receiver.await.unwrap_or_else(|_| Err(io::Error::other("the store has panicked")))
     }
 

@@ -64,7 +64,7 @@ pub(super) async fn start(shared: &Arc<Shared>, message: Message) {
         }
     }
     let running = run(Arc::clone(shared), Arc::clone(&call), Arc::clone(name), request, message, permit);
-    call.hold(spawn_tool(running));
+    call.hold(spawn_tool(name, running));
 }
 
 /// Runs a call and replies, unless the call has timed out or was cancelled meanwhile.
@@ -76,13 +76,13 @@ async fn run(
     message: Message,
     permit: Permit,
 ) {
-    let permit = Arc::new(permit);
+    let (tool, permit) = (Arc::clone(&name), Arc::new(permit));
     // A blocking tool occupies a thread until it returns, and keeps the permit as long.
     let threads = BlockingThreads::new({
         let permit = Arc::clone(&permit);
         move |work| {
             let permit = Arc::clone(&permit);
-            run_tool(move || {
+            run_tool(&tool, move || {
                 work();
                 drop(permit);
             });

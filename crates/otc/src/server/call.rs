@@ -55,7 +55,7 @@ async fn answer(shared: &Arc<Shared>, request: Request) -> Result<Response, Reje
     } else {
         // Parsing and hashing a large body would block this I/O thread.
         let at = Arc::clone(shared);
-        let read = spawn_tool(async move { Job::read(&at, &body, charge) });
+        let read = spawn_tool("reading of a message", async move { Job::read(&at, &body, charge) });
         read.await.unwrap_or_else(|_| Err(Rejection::new(StatusCode::INTERNAL_SERVER_ERROR, "an internal error")))?
     };
     let tool_id = job.tool_id.clone();
@@ -149,15 +149,16 @@ impl Job {
         let Self { name, input, context, started, charge, .. } = self;
         let cancel = guard.cancel();
         // The executor for `blocking` tools holds the permit, since such a tool occupies a thread until it returns.
+        let tool_name = name.clone();
         let threads = BlockingThreads::new(move |work| {
             let _ = &permit;
-            run_tool(work);
+            run_tool(&tool_name, work);
         });
         let context = context.with(threads).with_cancel(cancel.clone());
         // The tool runs on a thread for tools, where it may block. This side applies the timeout.
         let running = {
             let (server, tool, started) = (Arc::clone(&shared), name.clone(), started.clone());
-            spawn_tool(async move {
+            spawn_tool(&name, async move {
                 let outcome = run(&server, &tool, context, input, sender).await;
                 drop(charge);
                 started.reply(&tool, outcome)

@@ -3,14 +3,20 @@
 //! A tool may block in any poll, and nothing shows beforehand that it will. While calls are queued, one thread is
 //! therefore always outside of a poll: a thread that takes the next call starts another one first, unless there is one
 //! that waits for its turn.
+//!
+//! That thread takes the next call at once as long as there is a core for each poll. Beyond, polls that compute would only
+//! share the cores, and hold their memory together. The thread then takes calls of tools without a thread, and those of
+//! other tools if the polls in progress block.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
 
 use async_task::FallibleTask;
 use tokio::runtime::{Builder, Handle, Runtime};
@@ -21,7 +27,7 @@ use tokio::runtime::{Builder, Handle, Runtime};
 /// runtime. The threads are neither: a tool may wait for a future on them, for example with [`Handle::block_on`]. All
 /// of them belong to the process and do not keep it alive.
 ///
-/// There is a thread for each tool that blocks, so bound the calls, for example with a
+/// There is a thread for each call that blocks, so bound the calls, for example with a
 /// [`CallLimiter`](super::CallLimiter).
 ///
 /// # Panics
@@ -36,16 +42,17 @@ use tokio::runtime::{Builder, Handle, Runtime};
 /// use toolkit_runtime::spawn_tool;
 ///
 /// let slow = || async { std::thread::sleep(Duration::from_millis(100)) };
-/// let tasks: Vec<_> = (0..100).map(|_| spawn_tool(slow())).collect();
-/// assert_eq!(spawn_tool(async { 6 * 7 }).await, Ok(42));
+/// let tasks: Vec<_> = (0..100).map(|_| spawn_tool("slow", slow())).collect();
+/// assert_eq!(spawn_tool("quick", async { 6 * 7 }).await, Ok(42));
 /// # drop(tasks);
 /// # });
 /// ```
-pub fn spawn_tool<F>(future: F) -> Task<F::Output>
+pub fn spawn_tool<F>(tool: &str, future: F) -> Task<F::Output>
 where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
-    let builder = async_task::Builder::new().metadata(Handle::current());
+    let origin = Origin { runtime: Handle::current(), tool: hash(tool) };
+    let builder = async_task::Builder::new().metadata(origin);
     let (runnable, task) = builder.spawn(|_| future, |runnable| threads().push(runnable));
     runnable.schedule();
     Task(task.fallible())
@@ -63,12 +70,12 @@ where
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let (sender, receiver) = tokio::sync::oneshot::channel();
-/// toolkit_runtime::run_tool(move || drop(sender.send(6 * 7)));
+/// toolkit_runtime::run_tool("answer", move || drop(sender.send(6 * 7)));
 /// assert_eq!(receiver.await, Ok(42));
 /// # }
 /// ```
-pub fn run_tool(work: impl FnOnce() + Send + 'static) {
-    spawn_tool(async move { work() }).0.detach();
+pub fn run_tool(tool: &str, work: impl FnOnce() + Send + 'static) {
+    spawn_tool(tool, async move { work() }).0.detach();
 }
 
 /// A future that was spawned with [`spawn_tool`]. Dropping the task cancels the future, which is dropped after its
@@ -84,7 +91,7 @@ pub fn run_tool(work: impl FnOnce() + Send + 'static) {
 ///
 /// let state = Arc::new(());
 /// let held = Arc::clone(&state);
-/// let task = spawn_tool(async move {
+/// let task = spawn_tool("endless", async move {
 ///     let _held = held;
 ///     std::future::pending::<()>().await
 /// });
@@ -95,7 +102,7 @@ pub fn run_tool(work: impl FnOnce() + Send + 'static) {
 /// # }
 /// ```
 #[must_use]
-pub struct Task<T>(FallibleTask<T, Handle>);
+pub struct Task<T>(FallibleTask<T, Origin>);
 
 /// The error of a future that panicked.
 ///
@@ -106,8 +113,8 @@ pub struct Task<T>(FallibleTask<T, Handle>);
 /// # async fn main() {
 /// use toolkit_runtime::{Panicked, spawn_tool};
 ///
-/// assert_eq!(spawn_tool(async { Vec::<u64>::new()[0] }).await, Err(Panicked));
-/// assert_eq!(spawn_tool(async { 42 }).await, Ok(42));
+/// assert_eq!(spawn_tool("first", async { Vec::<u64>::new()[0] }).await, Err(Panicked));
+/// assert_eq!(spawn_tool("second", async { 42 }).await, Ok(42));
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,8 +144,16 @@ impl std::error::Error for Panicked {}
 
 // The threads and their queue.
 
-/// A poll of a future, within the runtime that spawned it.
-type Runnable = async_task::Runnable<Handle>;
+/// A poll of a future.
+type Runnable = async_task::Runnable<Origin>;
+
+/// The origin of a future.
+struct Origin {
+    /// The runtime that spawned it, within which it is polled.
+    runtime: Handle,
+    /// The hash of the tool's name.
+    tool: u64,
+}
 
 /// The threads for tools.
 struct Threads {
@@ -147,30 +162,55 @@ struct Threads {
     state: Mutex<State>,
 }
 
-#[derive(Default)]
 struct State {
     queue: VecDeque<Runnable>,
     /// The number of threads that run tools until the queue is empty.
     n_threads: usize,
     /// The number of these threads that are not in a poll, including those that are about to start.
     n_free: usize,
+    /// The number of polls in progress, by the hash of the tool's name.
+    polled: HashMap<u64, usize>,
+    /// The number of polls that have ended.
+    n_ended: u64,
+    /// The number of polls up to which a queued call is polled at once. Beyond it, a thread watches whether they end.
+    max_prompt: usize,
+    is_watched: bool,
 }
 
 /// The maximum number of threads, which the permits of calls bound.
 const MAX_THREADS: usize = 1 << 20;
+
+/// The interval at which the watching thread looks at the queue. Polls of which none ends for an interval have stalled.
+const TICK: Duration = Duration::from_millis(2);
+
+/// The time after which stalled polls make room for another call although they keep the cores busy. Earlier, it would only
+/// share the cores and take memory.
+const MAX_STALL: Duration = Duration::from_millis(250);
 
 fn threads() -> &'static Threads {
     static THREADS: OnceLock<Threads> = OnceLock::new();
     THREADS.get_or_init(|| {
         let mut builder = Builder::new_current_thread();
         let runtime = builder.thread_name("toolkit tool").max_blocking_threads(MAX_THREADS).build();
-        Threads { runtime: runtime.expect("a runtime without I/O starts no thread"), state: Mutex::default() }
+        let state = State {
+            queue: VecDeque::new(),
+            n_threads: 0,
+            n_free: 0,
+            polled: HashMap::new(),
+            n_ended: 0,
+            max_prompt: max_computing(),
+            is_watched: false,
+        };
+        Threads { runtime: runtime.expect("a runtime without I/O starts no thread"), state: Mutex::new(state) }
     })
 }
 
 impl Threads {
     fn push(&'static self, runnable: Runnable) {
         let mut state = self.state();
+        if state.queue.is_empty() && state.n_polls() < max_computing() {
+            state.max_prompt = max_computing();
+        }
         state.queue.push_back(runnable);
         self.keep_one_free(state);
     }
@@ -194,19 +234,51 @@ impl Threads {
             std::thread::yield_now();
             state = self.state();
         }
-        while let Some(runnable) = state.queue.pop_front() {
+        loop {
+            let Some(runnable) = state.next() else {
+                if state.queue.is_empty() || std::mem::replace(&mut state.is_watched, true) {
+                    break;
+                }
+                state = self.watch(state);
+                state.is_watched = false;
+                continue;
+            };
+            let tool = runnable.metadata().tool;
+            *state.polled.entry(tool).or_default() += 1;
             state.n_free -= 1;
             self.keep_one_free(state);
             run(runnable);
             state = self.state();
-            state.n_free += 1;
-            // More threads than cores are of use only while they block.
-            if state.n_threads > max_computing() && state.n_free > 1 {
-                break;
-            }
+            state.end(tool);
         }
         state.n_threads -= 1;
         state.n_free -= 1;
+    }
+
+    /// Waits until a queued call may be polled: a poll has ended, the queue is empty or has a call of another tool, or
+    /// the polls in progress block, in which case twice as many are polled at once from now on.
+    fn watch<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        let (mut seen, mut since) = (state.n_ended, Instant::now());
+        loop {
+            drop(state);
+            std::thread::sleep(TICK);
+            state = self.state();
+            if state.queue.is_empty() || state.position().is_some() {
+                return state;
+            }
+            if state.n_ended != seen {
+                (seen, since) = (state.n_ended, Instant::now());
+                continue;
+            }
+            drop(state);
+            let computes = n_running() >= n_cores();
+            state = self.state();
+            if !computes {
+                state.max_prompt = state.n_polls() * 2;
+            } else if since.elapsed() >= MAX_STALL {
+                state.max_prompt = state.n_polls() + 1;
+            }
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -214,15 +286,71 @@ impl Threads {
     }
 }
 
+impl State {
+    /// Takes the next call that may be polled now.
+    fn next(&mut self) -> Option<Runnable> {
+        let position = self.position()?;
+        self.queue.remove(position)
+    }
+
+    /// Returns the position of the next call that may be polled now: the first, or beyond the prompt ones the first of a
+    /// tool that has no thread.
+    fn position(&self) -> Option<usize> {
+        if self.n_polls() < self.max_prompt {
+            return (!self.queue.is_empty()).then_some(0);
+        }
+        self.queue.iter().position(|runnable| !self.polled.contains_key(&runnable.metadata().tool))
+    }
+
+    /// Counts the end of a poll.
+    fn end(&mut self, tool: u64) {
+        self.n_free += 1;
+        self.n_ended = self.n_ended.wrapping_add(1);
+        if let Some(n_polls) = self.polled.get_mut(&tool) {
+            *n_polls -= 1;
+            if *n_polls == 0 {
+                self.polled.remove(&tool);
+            }
+        }
+    }
+
+    fn n_polls(&self) -> usize {
+        self.n_threads - self.n_free
+    }
+}
+
 /// Polls a future once. Its task reports a panic.
 fn run(runnable: Runnable) {
-    let origin = runnable.metadata().clone();
+    let origin = runnable.metadata().runtime.clone();
     let _within = origin.enter();
     let _ = catch_unwind(AssertUnwindSafe(|| runnable.run()));
 }
 
-/// Returns the number of threads beyond which those that are not in a poll end.
+/// Counts the other threads of the process that are running or wait for a core, at most as many as there are cores. Where the
+/// system has no `/proc`, the result is zero, so that all tools count as waiting.
+fn n_running() -> usize {
+    let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return 0 };
+    let is_running = |folder: &Path| {
+        // The format is `TID (name) STATE …`, and a name may contain parentheses.
+        let stat = std::fs::read_to_string(folder.join("stat")).unwrap_or_default();
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('R'))
+    };
+    let running = threads.flatten().filter(|thread| is_running(&thread.path()));
+    // The first one is this thread.
+    running.take(n_cores() + 1).count().saturating_sub(1)
+}
+
+/// Returns the FNV-1a hash of a tool's name. If two are equal, the tools share their turns, so it needs no random key.
+fn hash(tool: &str) -> u64 {
+    tool.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// Returns the number of polls that keep the cores busy if all of them compute.
 fn max_computing() -> usize {
+    n_cores() + 1
+}
+
+fn n_cores() -> usize {
     static N_CORES: OnceLock<usize> = OnceLock::new();
-    *N_CORES.get_or_init(|| std::thread::available_parallelism().map_or(2, usize::from)) + 1
+    *N_CORES.get_or_init(|| std::thread::available_parallelism().map_or(2, usize::from))
 }

@@ -50,10 +50,10 @@ async fn a_blocking_tool_does_not_delay_results_of_others() {
     for _ in 0..20 {
         let mut quick = Vec::new();
         for n in 0..200 {
-            quick.push(spawn_tool(async move { n }));
+            quick.push(spawn_tool("tool", async move { n }));
             if n % 50 == 0 {
                 let block = release.block();
-                held.push(spawn_tool(async move { block() }));
+                held.push(spawn_tool("tool", async move { block() }));
             }
         }
         for (n, task) in quick.into_iter().enumerate() {
@@ -72,7 +72,7 @@ async fn a_computing_tool_does_not_delay_results_of_others() {
     let busy: Vec<_> = (0..8)
         .map(|_| {
             let is_released = Arc::clone(&release.0);
-            spawn_tool(async move {
+            spawn_tool("computing", async move {
                 while !is_released.load(Ordering::Relaxed) {
                     std::hint::spin_loop();
                 }
@@ -80,7 +80,7 @@ async fn a_computing_tool_does_not_delay_results_of_others() {
         })
         .collect();
     for n in 0..20 {
-        assert_eq!(ended(spawn_tool(async move { n })).await, Ok(n));
+        assert_eq!(ended(spawn_tool("quick", async move { n })).await, Ok(n));
     }
     drop((release, busy));
 }
@@ -90,10 +90,10 @@ fn a_stalled_runtime_does_not_delay_tools_of_others() {
     let (idle, busy) = (runtime(), runtime());
     let task = {
         let _on_idle = idle.enter();
-        spawn_tool(async { 1 })
+        spawn_tool("tool", async { 1 })
     };
     busy.block_on(async {
-        let other = spawn_tool(async { 2 });
+        let other = spawn_tool("tool", async { 2 });
         assert_eq!(ended(other).await, Ok(2));
         assert_eq!(ended(task).await, Ok(1));
     });
@@ -106,13 +106,13 @@ async fn a_tool_that_blocks_after_it_has_woken_another_does_not_delay_it() {
     for n in 0..50 {
         let (sender, receiver) = oneshot::channel();
         let (started, is_started) = oneshot::channel();
-        let woken = spawn_tool(async move {
+        let woken = spawn_tool("tool", async move {
             let _ = started.send(());
             receiver.await
         });
         is_started.await.unwrap();
         let block = release.block();
-        held.push(spawn_tool(async move {
+        held.push(spawn_tool("tool", async move {
             sender.send(n).unwrap();
             block();
         }));
@@ -126,13 +126,13 @@ async fn tools_that_block_do_not_delay_one_that_yields() {
     let release = Release::default();
     let mut held = Vec::new();
     for _ in 0..20 {
-        let yielding = spawn_tool(async {
+        let yielding = spawn_tool("tool", async {
             for _ in 0..100 {
                 yield_now().await;
             }
         });
         let block = release.block();
-        held.push(spawn_tool(async move { block() }));
+        held.push(spawn_tool("tool", async move { block() }));
         assert_eq!(ended(yielding).await, Ok(()));
     }
     drop((release, held));
@@ -140,7 +140,7 @@ async fn tools_that_block_do_not_delay_one_that_yields() {
 
 #[tokio::test]
 async fn a_tool_may_wait_for_a_future_on_its_thread() {
-    let waiting = spawn_tool(async {
+    let waiting = spawn_tool("tool", async {
         let (sender, receiver) = oneshot::channel();
         tokio::spawn(async move { sender.send(1) });
         Handle::current().block_on(receiver).unwrap() + runtime().block_on(async { 1 })
@@ -152,7 +152,7 @@ async fn a_tool_may_wait_for_a_future_on_its_thread() {
 fn timers_and_tasks_of_a_tool_are_those_of_its_server() {
     runtime().block_on(async {
         let server = Handle::current().id();
-        let sleeping = spawn_tool(async move {
+        let sleeping = spawn_tool("tool", async move {
             tokio::time::sleep(Duration::from_millis(5)).await;
             (Handle::current().id(), tokio::spawn(async { Handle::current().id() }).await.unwrap())
         });
@@ -165,7 +165,7 @@ async fn a_dropped_task_keeps_its_permit_until_its_poll_has_ended() {
     let (limiter, release) = (CallLimiter::new(8), Release::default());
     let (started, is_started) = oneshot::channel();
     let (permit, block) = (limiter.try_acquire("slow").unwrap(), release.block());
-    let task = spawn_tool(async move {
+    let task = spawn_tool("tool", async move {
         let _permit = permit;
         let _ = started.send(());
         block();
@@ -186,11 +186,11 @@ async fn a_dropped_task_keeps_its_permit_until_its_poll_has_ended() {
 #[tokio::test]
 async fn a_panic_ends_only_its_own_task() {
     let (sender, receiver) = oneshot::channel::<()>();
-    run_tool(move || {
+    run_tool("tool", move || {
         let _sender = sender;
         panic!("a panic of a test");
     });
     assert!(timeout(PATIENCE, receiver).await.expect("it is dropped").is_err());
-    assert_eq!(ended(spawn_tool(async { panic!("a panic of a test") })).await, Err::<(), _>(Panicked));
-    assert_eq!(ended(spawn_tool(async { 1 })).await, Ok(1));
+    assert_eq!(ended(spawn_tool("tool", async { panic!("a panic of a test") })).await, Err::<(), _>(Panicked));
+    assert_eq!(ended(spawn_tool("tool", async { 1 })).await, Ok(1));
 }
