@@ -4,6 +4,9 @@ mod call_limit;
 mod signals;
 mod tool_threads;
 
+#[doc(hidden)]
 pub use self::call_limit::{CallLimiter, CallPermit, Overloaded};
+#[doc(hidden)]
 pub use self::signals::ShutdownSignals;
+#[doc(hidden)]
 pub use self::tool_threads::{Panicked, Task, run_tool, spawn_tool};

@@ -5,5 +5,8 @@ mod connections;
 mod tls;
 
 #[cfg(feature = "connections")]
+#[doc(hidden)]
 pub use self::connections::*;
-pub use self::tls::*;
+pub use self::tls::PemError;
+#[doc(hidden)]
+pub use self::tls::{Authorities, ClientConfig, certificate_failure};

@@ -64,12 +64,8 @@ mod seal;
 mod server;
 
 #[cfg(feature = "calls")]
-#[doc(hidden)]
 pub use self::calls::*;
 #[cfg(feature = "client")]
-pub use self::client::PemError;
-#[cfg(feature = "client")]
-#[doc(hidden)]
 pub use self::client::*;
 #[doc(hidden)]
 pub use self::events::*;
@@ -88,7 +84,4 @@ pub use self::lines::*;
 #[doc(hidden)]
 pub use self::seal::*;
 #[cfg(feature = "server")]
-#[doc(hidden)]
 pub use self::server::*;
-#[cfg(feature = "server")]
-pub use self::server::{Limits, NetworkError, TrustedProxies};

@@ -13,9 +13,13 @@ mod response;
 mod response_budget;
 mod stream;
 
+#[doc(hidden)]
 pub use self::accept::{bind, serve, serve_connections};
+#[doc(hidden)]
 pub use self::body::{BodyCharge, BodyError, BodyReader, ReceivedBody};
+#[doc(hidden)]
 pub use self::connection::{Connection, EventStreamPermit};
+#[doc(hidden)]
 pub use self::guard::{HostGuard, Rejection, bearer};
 pub use self::limits::Limits;
 pub use self::proxies::{NetworkError, TrustedProxies};
