@@ -1,21 +1,20 @@
 //! Coercion of arguments that do not match the schema.
 
-mod repair;
-
 use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use toolkit_schema::plan::Whole;
+use toolkit_schema::pointer::unescaped;
+use toolkit_schema::tree::{Tree, held, is_within};
+use toolkit_schema::{Repairs, Schema, Violation, Violations, child};
 
-use self::repair::Repair;
 use super::error::ToolError;
 use super::exact::exactly;
 use super::kind::ErrorKind;
 use crate::arguments::Arguments;
 use crate::tool::Tool;
-use toolkit_schema::tree::{Tree, held, is_within};
-use toolkit_schema::{Repairs, Schema, Violation, Violations};
 
 /// The changes that a dispatcher may make to arguments that do not match the input schema.
 ///
@@ -185,3 +184,107 @@ pub(crate) fn refusal(tool: &Tool, violations: Violations) -> ToolError {
     }
     ToolError::new(ErrorKind::InvalidArguments, message).with_violations(violations.into_vec())
 }
+
+// Changes that repair violations.
+
+/// A change of the arguments that has not been made.
+struct Repair {
+    change: Change,
+    value: NewValue,
+}
+
+/// The value that replaces a part of the arguments.
+enum NewValue {
+    Absent,
+    Read(Tree),
+    ListOfOne,
+}
+
+impl Repair {
+    /// Returns the change that may repair a violation.
+    fn find(tree: &Tree, violation: &Violation, coercion: Coercion, changes: &[Change]) -> Option<Self> {
+        let repair = |what: &'static str, value| {
+            Some(Self { change: Change { pointer: violation.pointer.clone(), what: what.into() }, value })
+        };
+        let may_be_absent = violation.optional;
+        let may_be_read = coercion == Coercion::Lenient && violation.keyword == "type";
+        if !may_be_absent && !may_be_read {
+            return None;
+        }
+        let sent = tree.value.pointer(&violation.pointer)?;
+        if sent.is_null() {
+            return if may_be_absent { repair("null taken as absent", NewValue::Absent) } else { None };
+        }
+        if !may_be_read {
+            return None;
+        }
+        let mut wanted = violation.allowed.iter().filter_map(Value::as_str);
+        let exact = tree.rounded(&violation.pointer);
+        if let Some((read, what)) = wanted.clone().find_map(|wanted| read_as(sent, exact, wanted)) {
+            return repair(what, NewValue::Read(read));
+        }
+        // An item that coercion has already wrapped would only be wrapped again.
+        let wrapped = |change: &Change| change.what == LIST_OF_ONE && violation.pointer == child(&change.pointer, "0");
+        let is_wrapped = wanted.any(|wanted| wanted == "array") && !sent.is_array() && !changes.iter().any(wrapped);
+        if is_wrapped { repair(LIST_OF_ONE, NewValue::ListOfOne) } else { None }
+    }
+
+    /// Returns the location of the change, as a JSON Pointer.
+    fn pointer(&self) -> &str {
+        &self.change.pointer
+    }
+
+    /// Makes the change, if it is possible.
+    fn apply(self, tree: &mut Tree) -> Option<Change> {
+        let Self { change, value } = self;
+        match value {
+            NewValue::Absent => return remove(&mut tree.value, &change.pointer).then_some(change),
+            NewValue::Read(read) => tree.put(&change.pointer, read),
+            NewValue::ListOfOne => tree.wrap(&change.pointer),
+        }
+        Some(change)
+    }
+}
+
+/// Removes the property at `pointer`.
+fn remove(value: &mut Value, pointer: &str) -> bool {
+    let Some((parent, key)) = pointer.rsplit_once('/') else {
+        return false;
+    };
+    let parent = value.pointer_mut(parent).and_then(Value::as_object_mut);
+    parent.is_some_and(|object| object.remove(&*unescaped(key)).is_some())
+}
+
+/// Converts `sent` to the JSON type `wanted`. `exact` is the text of a number that was rounded.
+fn read_as(sent: &Value, exact: Option<&str>, wanted: &str) -> Option<(Tree, &'static str)> {
+    match (sent, wanted) {
+        (Value::String(text), "integer" | "number" | "boolean" | "array" | "object" | "null") => {
+            let tree = Tree::parse(text.trim().as_bytes()).ok()?;
+            let read = &tree.value;
+            let (fits, what) = match wanted {
+                "integer" => (is_integer(&tree), "text read as an integer"),
+                "number" => (read.is_number(), "text read as a number"),
+                "boolean" => (read.is_boolean(), "text read as a boolean"),
+                "array" => (read.is_array(), "text read as a list"),
+                "object" => (read.is_object(), "text read as an object"),
+                _ => (read.is_null(), "text read as null"),
+            };
+            fits.then_some((tree, what))
+        }
+        (Value::Number(number), "string") => {
+            let text = exact.map_or_else(|| number.to_string(), str::to_owned);
+            Some((Tree::plain(text.into()), "a number taken as text"))
+        }
+        _ => None,
+    }
+}
+
+/// Returns true if the tree is an integer of up to 128 bits that is spelled as one.
+fn is_integer(tree: &Tree) -> bool {
+    tree.value.is_i64()
+        || tree.value.is_u64()
+        || (tree.rounded("").is_some() && !matches!(tree.whole(""), Whole::Fraction))
+}
+
+/// The change of a single value into a list.
+const LIST_OF_ONE: &str = "taken as a list of one";
