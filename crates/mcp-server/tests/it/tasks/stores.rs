@@ -154,7 +154,13 @@ async fn tasks_that_expired_while_no_server_ran_are_removed() {
         // Always a task: a call of another tool may end before its task is stored.
         let call = json!({ "name": "only_as_a_task", "arguments": { "ms": 50 } });
         let task = server.request("tools/call", call);
-        while server.request("tasks/get", json!({ "taskId": task["taskId"] }))["status"] != "completed" {}
+        loop {
+            let state = server.request("tasks/get", json!({ "taskId": task["taskId"] }));
+            if state["status"] == "completed" {
+                break;
+            }
+            assert_eq!(state["status"], "working", "{state}");
+        }
     }
     let [name] = directory.names().try_into().unwrap();
     let path = directory.0.join(name);
