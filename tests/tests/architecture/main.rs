@@ -150,3 +150,16 @@ fn the_documentation_of_each_library_is_tested() {
         assert_eq!(manifest.contains("doctest = false"), macros.contains(&&*name), "{name}");
     }
 }
+
+/// The macros and the library apply the same rules. A link that became a copy would be another rule at the next change.
+#[cfg(unix)]
+#[test]
+fn files_of_the_macros_that_are_those_of_the_library_are_links() {
+    for (link, to) in [
+        ("toolkit-derive/src/name.rs", "../../toolkit/src/tool/name.rs"),
+        ("toolkit-derive/src/tags.rs", "../../toolkit/src/tool/tags.rs"),
+        ("crates/import/src/pointer.rs", "../../schema/src/pointer.rs"),
+    ] {
+        assert_eq!(std::fs::read_link(root().join(link)).ok(), Some(PathBuf::from(to)), "{link}");
+    }
+}
