@@ -1,4 +1,4 @@
-//! Parser of the arguments of `#[tool(…)]` and `#[toolset(…)]`.
+//! The arguments of `#[tool(…)]` and `#[toolset(…)]`: which there are, and which exclude each other.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Collects errors, so that one build shows them all.
+//! Collects errors, so that one build shows them all, and words those that several parsers report.
 
 use std::fmt::Display;
 

@@ -1,4 +1,4 @@
-//! Parsers of attribute arguments and their values.
+//! The value of one argument of an attribute: texts, numbers, times, lists and types.
 
 use std::time::Duration;
 

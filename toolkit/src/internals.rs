@@ -1,4 +1,4 @@
-// What the other crates of this workspace share with this one. Not public API.
+//! What the other crates of this workspace share with this one. Not public API.
 
 pub use crate::backend::changes::Changes;
 pub use crate::call::decode::typed_arguments;

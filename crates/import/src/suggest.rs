@@ -1,4 +1,4 @@
-//! Suggestions for misspelled names.
+//! Suggestions for misspelled names in `import!`. At run time, those of `toolkit-schema` are used, on which no macro depends.
 
 /// Returns ``; did you mean `x`?`` for the most similar candidate, if one is similar enough.
 pub(crate) fn did_you_mean<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {

@@ -28,10 +28,10 @@
 //!
 //! | module | contains |
 //! | --- | --- |
-//! | `server`, `builder`, `state` | the server, its settings, and what its clones share |
+//! | `server`, `builder`, `state` | the server, its settings with their defaults (limits, times, sizes of pages), and what its clones share |
 //! | `message`, `rpc`, `json_text`, `meta`, `headers` | JSON-RPC messages and what they declare beside the parameters |
 //! | `methods`, `initialize` | dispatch of messages to methods, and the description of the server |
-//! | `served`, `find`, `filter` | the list of tools, and the search tools that replace a long list |
+//! | `served`, `find`, `filter` | `tools/list` and its pages, and the search tools that replace a long list |
 //! | `call`, `running` | `tools/call`, with a table of its stages |
 //! | `request`, `peer` | the request and its caller, for tools and for the server |
 //! | `ask`, `logging` | questions to the user of the client, and log messages |

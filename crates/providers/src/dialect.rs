@@ -1,4 +1,5 @@
-//! The subsets of JSON Schema that providers support, as data.
+//! The subsets of JSON Schema that providers support, as data: for example which of them accepts `oneOf`. `lower` has the
+//! rules by which a schema becomes one of a subset.
 
 use serde_json::Value;
 

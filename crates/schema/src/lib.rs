@@ -42,6 +42,7 @@
 //! | `violation`, `error`, `failure` | what is wrong with a value, and with a schema |
 //! | `generate`, `portable`, `close`, `explore` | a schema from a Rust type: generated, rewritten in portable keywords, closed, and completed with what the type reads |
 //! | `json`, `repair`, `tree`, `equality` | JSON text without duplicate keys, text that other programs send, trees that keep the digits of numbers, equality by value |
+//! | `suggest`, `excerpt`, `invisible` | names that were probably meant, and foreign text in messages |
 //! | `compare` | two schemas, compared by the values that they accept |
 
 /// The README, so that its example runs.

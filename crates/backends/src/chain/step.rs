@@ -1,4 +1,4 @@
-//! Steps of a chain.
+//! The steps of a chain, the values that they take from earlier ones, and when they run.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The record of a login: the client, its tokens, and to which servers they belong.
+//! The record of a login: the client, its tokens, when they expire and are refreshed, and to which servers they belong.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
