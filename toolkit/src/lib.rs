@@ -40,7 +40,6 @@
 extern crate self as toolkit;
 
 pub mod backend;
-#[doc(hidden)]
 pub mod bounds;
 pub mod call;
 pub mod catalog;
