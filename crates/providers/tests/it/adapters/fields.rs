@@ -72,10 +72,12 @@ fn says_nothing(whole: &Value, at: &str) -> bool {
     match key {
         "properties" | "required" => *there == json!({}) || *there == json!([]),
         "type" => beside.get("enum").is_some() || beside.get("const").is_some(),
-        // The whole choice has the same meaning.
+        // The whole choice has the same meaning, or one of its branches has.
         "description" => {
             let choice = parent.rsplitn(3, '/').last().unwrap();
+            let branches = ["anyOf", "oneOf"].iter().filter_map(|keyword| beside[keyword].as_array()).flatten();
             whole.pointer(&format!("{choice}/description")) == Some(there)
+                || branches.into_iter().any(|branch| branch["description"] == *there)
         }
         _ => false,
     }
