@@ -177,6 +177,9 @@ struct State {
     is_watched: bool,
 }
 
+/// The name of the threads. Linux keeps 15 bytes of a name.
+const NAME: &str = "toolkit tool";
+
 /// The maximum number of threads, which the permits of calls bound.
 const MAX_THREADS: usize = 1 << 20;
 
@@ -191,7 +194,7 @@ fn threads() -> &'static Threads {
     static THREADS: OnceLock<Threads> = OnceLock::new();
     THREADS.get_or_init(|| {
         let mut builder = Builder::new_current_thread();
-        let runtime = builder.thread_name("toolkit tool").max_blocking_threads(MAX_THREADS).build();
+        let runtime = builder.thread_name(NAME).max_blocking_threads(MAX_THREADS).build();
         let state = State {
             queue: VecDeque::new(),
             n_threads: 0,
@@ -326,14 +329,15 @@ fn run(runnable: Runnable) {
     let _ = catch_unwind(AssertUnwindSafe(|| runnable.run()));
 }
 
-/// Counts the other threads of the process that are running or wait for a core, at most as many as there are cores. Where the
+/// Counts the other threads for tools that are running or wait for a core, at most as many as there are cores. Where the
 /// system has no `/proc`, the result is zero, so that all tools count as waiting.
 fn n_running() -> usize {
     let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return 0 };
     let is_running = |folder: &Path| {
-        // The format is `TID (name) STATE …`, and a name may contain parentheses.
+        // The format is `TID (name) STATE …`.
         let stat = std::fs::read_to_string(folder.join("stat")).unwrap_or_default();
-        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('R'))
+        stat.split_once(" (")
+            .is_some_and(|(_, rest)| rest.strip_prefix(NAME).is_some_and(|rest| rest.starts_with(") R")))
     };
     let running = threads.flatten().filter(|thread| is_running(&thread.path()));
     // The first one is this thread.

@@ -85,6 +85,39 @@ async fn a_computing_tool_does_not_delay_results_of_others() {
     drop((release, busy));
 }
 
+#[tokio::test]
+async fn calls_that_block_do_not_wait_for_other_threads_that_compute() {
+    let release = Release::default();
+    let spinning: Vec<_> = (0..2 * std::thread::available_parallelism().unwrap().get())
+        .map(|_| {
+            let is_released = Arc::clone(&release.0);
+            std::thread::spawn(move || {
+                while !is_released.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            })
+        })
+        .collect();
+    let (started, mut is_started) = tokio::sync::mpsc::unbounded_channel();
+    let held: Vec<_> = (0..512)
+        .map(|_| {
+            let (block, started) = (release.block(), started.clone());
+            spawn_tool("blocking", async move {
+                started.send(()).unwrap();
+                block();
+            })
+        })
+        .collect();
+    let all = async {
+        for _ in 0..512 {
+            is_started.recv().await.unwrap();
+        }
+    };
+    timeout(PATIENCE, all).await.expect("all calls have started");
+    drop((release, held));
+    spinning.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
 #[test]
 fn a_stalled_runtime_does_not_delay_tools_of_others() {
     let (idle, busy) = (runtime(), runtime());
