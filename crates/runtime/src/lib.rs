@@ -48,8 +48,8 @@
 
 #[cfg(feature = "calls")]
 mod calls;
-#[cfg(feature = "client")]
-mod client;
+#[cfg(feature = "connections")]
+mod connections;
 mod events;
 #[cfg(feature = "files")]
 mod files;
@@ -62,11 +62,14 @@ mod lines;
 mod seal;
 #[cfg(feature = "server")]
 mod server;
+#[cfg(feature = "client")]
+mod tls;
 
 #[cfg(feature = "calls")]
 pub use self::calls::*;
-#[cfg(feature = "client")]
-pub use self::client::*;
+#[cfg(feature = "connections")]
+#[doc(hidden)]
+pub use self::connections::*;
 #[doc(hidden)]
 pub use self::events::*;
 #[cfg(feature = "files")]
@@ -85,3 +88,8 @@ pub use self::lines::*;
 pub use self::seal::*;
 #[cfg(feature = "server")]
 pub use self::server::*;
+#[cfg(feature = "client")]
+pub use self::tls::PemError;
+#[cfg(feature = "client")]
+#[doc(hidden)]
+pub use self::tls::{Authorities, ClientConfig, certificate_failure};

@@ -14,7 +14,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::{Client, Error};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
-use super::{Authorities, ClientConfig, PemError, certificate_failure};
+use crate::tls::{Authorities, ClientConfig, PemError, certificate_failure};
 
 /// The time after which an idle connection is closed. It is shorter than that of most servers, so that a server rarely
 /// closes a connection that is about to be used.
