@@ -175,7 +175,7 @@ export function features(server) {
     await page.click(".actions .primary");
     assert.match(await page.innerText("dialog"), /shop_delete_order[^]*"number": 7/);
     await page.click("dialog button:text-is('Cancel')");
-    assert.equal(await page.locator("dialog").count(), 0);
+    await page.waitForSelector("dialog", { state: "detached" });
     assert.equal(await page.locator(".result .content, .result .progress").count(), 0, "nothing was called");
     await page.click(".actions .primary");
     await page.check("dialog [type=checkbox]");
