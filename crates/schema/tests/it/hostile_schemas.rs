@@ -200,11 +200,11 @@ fn schemas_for_different_keys_do_not_multiply() {
 fn a_chain_of_references_is_rejected_before_the_stack_overflows() {
     on_a_small_stack(|| {
         assert!(verdict(&Schema::from_value(row(80, |next| next)).unwrap(), &json!("")));
-        let chain = row(5000, |next| json!({ "allOf": [next] }));
+        let chain = row(2000, |next| json!({ "allOf": [next] }));
         rewrite(chain.clone());
         assert_refused(chain, SchemaErrorKind::TooComplex, "refer to or combine one another in a chain");
         // From level to level, the finite value ends the recursion.
-        let levels = row(5000, |next| json!({ "properties": { "p": next } }));
+        let levels = row(2000, |next| json!({ "properties": { "p": next } }));
         assert!(verdict(&Schema::from_value(levels).unwrap(), &under("p", 100, json!({}))));
     });
 }
@@ -386,7 +386,7 @@ fn a_large_schema_is_accepted_and_a_larger_one_rejected() {
     let constants: Vec<Value> = (0..20_000).map(|i| json!({ "const": i })).collect();
     let schema = Schema::from_value(json!({ "items": { "oneOf": constants } })).unwrap();
     assert!(verdict(&schema, &json!([7])) && !verdict(&schema, &json!([-7])));
-    rule(&schema, &json!(vec![-7; 2_000]));
+    rule(&schema, &json!(vec![-7; 200]));
 }
 
 #[test]

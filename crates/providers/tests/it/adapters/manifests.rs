@@ -1,6 +1,6 @@
 //! The tools of real servers with every adapter.
 
-use test_support::{ran, real_definitions, real_tools};
+use test_support::{ran, real_definitions, real_tools, sample};
 use toolkit_providers::{ToolExport, restore};
 
 use super::*;
@@ -8,7 +8,7 @@ use super::*;
 #[test]
 fn every_real_tool_goes_through_every_adapter() {
     // The export of a tool with an invalid schema is not checked.
-    let tools: Vec<_> = real_tools().into_iter().filter(|tool| tool.input().check().is_ok()).collect();
+    let tools: Vec<_> = sample(real_tools(), 3).filter(|tool| tool.input().check().is_ok()).collect();
     let (mut n_strict, mut n_refused) = (0, 0);
     for tool in &tools {
         let strict = openai::describe(tool, "name", openai::Options::responses().strict());
@@ -51,7 +51,7 @@ fn every_real_tool_goes_through_every_adapter() {
         }
     }
     if !tools.is_empty() {
-        assert!(tools.len() > 550 && n_strict > tools.len() / 2, "{n_strict} of {} can be strict", tools.len());
+        assert!(tools.len() > 180 && n_strict > tools.len() / 2, "{n_strict} of {} can be strict", tools.len());
     }
     assert!(n_refused < 10, "{n_refused}");
     ran(tools.len());
@@ -59,7 +59,7 @@ fn every_real_tool_goes_through_every_adapter() {
 
 #[test]
 fn every_definition_of_a_real_catalog_goes_through_every_adapter() {
-    let definitions = real_definitions();
+    let definitions: Vec<_> = sample(real_definitions(), 3).collect();
     let tools = definitions.iter().map(|json| Definition::from_json(json).unwrap().to_tool().unwrap());
     for tool in tools {
         for (adapter, describe) in ADAPTERS {

@@ -3,7 +3,7 @@
 mod streams;
 
 use serde_json::{Value, json};
-use test_support::block_on;
+use test_support::{block_on, sample};
 use toolkit::catalog::{ExportedNames, Naming};
 use toolkit::{Content, Context, Dispatcher, catalog, tool};
 use toolkit_providers::openai::{self, CHAT_COMPLETIONS, Options, tools};

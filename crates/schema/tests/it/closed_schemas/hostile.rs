@@ -23,7 +23,7 @@ fn hostile_schemas_end_and_do_not_grow_without_bound() {
         },
     });
     let mut chain = serde_json::Map::new();
-    for i in 0..5000 {
+    for i in 0..2000 {
         chain
             .insert(format!("C{i}"), json!({ "allOf": [{ "$ref": format!("#/$defs/C{}", i + 1) }], "type": "object" }));
     }
