@@ -3,6 +3,7 @@
 //!
 //! The set is small so that two random schemas are often related, and so that all of it can be tested.
 
+use jsonschema::canonical::{self, Containment};
 use serde_json::Map;
 use toolkit::schema::Schema;
 
@@ -226,6 +227,16 @@ fn constants(schema: &Value, found: &mut Vec<Value>) {
     }
 }
 
+/// Returns whether one schema accepts all values of another, if `jsonschema` can decide it.
+fn covers(outer: &Value, inner: &Value) -> Option<bool> {
+    let canonical = |schema| canonical::options().should_validate_formats(false).canonicalize(schema).ok();
+    match canonical(outer)?.covers(&canonical(inner)?).ok()? {
+        Containment::Yes => Some(true),
+        Containment::No => Some(false),
+        Containment::Unknown => None,
+    }
+}
+
 #[test]
 fn no_change_that_rejects_accepted_values_is_called_compatible() {
     let mut dice = Dice::new(std::env::var("TOOLKIT_LOCK_SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(11));
@@ -233,7 +244,7 @@ fn no_change_that_rejects_accepted_values_is_called_compatible() {
     for _ in 0..400 {
         pool.push(value(&mut dice, 2));
     }
-    let (mut n_pairs, mut n_harmless, mut n_unknown, mut n_changed) = (0, 0, 0, 0);
+    let (mut n_pairs, mut n_harmless, mut n_unknown, mut n_changed, mut n_covers) = (0, 0, 0, 0, 0);
     let n_cases = u64::from(test_support::random(3000).cases);
     while n_pairs < n_cases {
         let world = World { is_draft_07: dice.one_in(3) };
@@ -263,6 +274,11 @@ fn no_change_that_rejects_accepted_values_is_called_compatible() {
         let is_harmless = |verdict: Option<Verdict>| verdict.is_none_or(|verdict| verdict < Verdict::Unknown);
         n_harmless += u64::from(is_harmless(input));
         n_unknown += u64::from(input == Some(Verdict::Unknown));
+        if let Some(covers) = covers(&new, &old) {
+            n_covers += 1;
+            let verdict = if covers { input != Some(Verdict::Breaking) } else { !is_harmless(input) };
+            assert!(verdict, "jsonschema: {covers}, the change: {input:?}, from\n{old:#}\nto\n{new:#}");
+        }
         let mut values = Vec::new();
         constants(&old, &mut values);
         constants(&new, &mut values);
@@ -286,7 +302,10 @@ fn no_change_that_rejects_accepted_values_is_called_compatible() {
             assert_ne!(input, Some(Verdict::Cosmetic), "{value} is accepted, and the change called cosmetic, {pair}");
         }
     }
-    println!("{n_pairs} pairs, {n_changed} differ, {n_harmless} harmless, {n_unknown} undecided");
+    println!(
+        "{n_pairs} pairs, {n_changed} differ, {n_harmless} harmless, {n_unknown} undecided, {n_covers} by jsonschema"
+    );
     // A lock that called no change compatible would be sound but useless.
     assert!(n_harmless * 6 > n_pairs, "{n_harmless} of {n_pairs}");
+    assert!(n_covers * 2 > n_pairs, "{n_covers} of {n_pairs}");
 }
