@@ -90,12 +90,17 @@ pub use self::ask::{StateKey, UsedStates, WeakKeyError};
 pub use self::builder::ServerBuilder;
 pub use self::filter::{Filter, Hint, Rule, RuleError};
 pub use self::find::search_tools;
-pub use self::http::{Admission, Body, Http, HttpError, Listening, Route, RouteRequest, Service, TokenError, Verify};
+pub use self::http::{Body, Http, HttpError, Listening, Route, Service, TokenError, Verify};
+// What pages beside the server need.
+#[doc(hidden)]
+pub use self::http::{Admission, RouteRequest};
 #[cfg(feature = "jwt")]
 pub use self::http::{Algorithm, Jwks, JwksError, Jwt, JwtIssuer};
 pub use self::proxy::{LeftOut, Proxy};
 pub use self::request::{Caller, MissingCapability, Request};
-pub use self::served::{ListedTool, Listing, ServeError};
+pub use self::served::ServeError;
+#[doc(hidden)]
+pub use self::served::{ListedTool, Listing};
 pub use self::server::Server;
 pub use self::status::{ServedBackend, Status};
 pub use self::tasks::{TaskDirectory, TaskStore};

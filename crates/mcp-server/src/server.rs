@@ -75,6 +75,7 @@ impl Server {
     }
 
     /// Returns the tools that are served now.
+    #[doc(hidden)]
     #[must_use]
     pub fn listing(&self) -> Listing {
         Listing::new(self.shared.served())

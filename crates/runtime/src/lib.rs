@@ -89,7 +89,5 @@ pub use self::seal::*;
 #[cfg(feature = "server")]
 pub use self::server::*;
 #[cfg(feature = "client")]
-pub use self::tls::PemError;
-#[cfg(feature = "client")]
 #[doc(hidden)]
-pub use self::tls::{Authorities, ClientConfig, certificate_failure};
+pub use self::tls::{Authorities, ClientConfig, PemError, certificate_failure};

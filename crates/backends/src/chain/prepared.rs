@@ -65,6 +65,7 @@ impl PreparedChain<'_> {
     }
 
     /// Runs the chain with other limits and another way to run its steps; see [`Chain::run_with`].
+    #[doc(hidden)]
     pub async fn run_with(&self, context: &Context, limits: ChainLimits, runner: &dyn StepRunner) -> ChainOutcome {
         self.start(context, limits).run(runner).await
     }

@@ -79,6 +79,7 @@ impl Chain {
     /// # Errors
     ///
     /// Returns the errors of [`Chain::run`].
+    #[doc(hidden)]
     pub async fn run_with(
         &self,
         dispatcher: &Dispatcher,
