@@ -597,7 +597,7 @@ impl Tool {
     fn shared_input(&self) -> &Arc<Schema> {
         self.input.get_or_init(|| {
             let entry = self.entry.expect("a tool is given with its schema");
-            Arc::new(Schema::generated(entry.with_aliases((entry.input)())))
+            Arc::new(Schema::generated(entry.completed((entry.input)())))
         })
     }
 
@@ -605,6 +605,12 @@ impl Tool {
     #[doc(hidden)]
     pub fn explored(&self) -> Explored {
         self.entry.map(|entry| entry.explored(self.input().as_value())).unwrap_or_default()
+    }
+
+    /// Returns true if the type of the arguments reads them. `None` for a tool that was parsed, which has no type.
+    #[doc(hidden)]
+    pub fn reads(&self, arguments: &str) -> Option<bool> {
+        self.entry.map(|entry| entry.reads(arguments))
     }
 
     fn shared_output(&self) -> Option<&Arc<Schema>> {
@@ -626,7 +632,8 @@ impl Tool {
     pub(crate) fn sample(&self) -> Option<&str> {
         let sample = self.sample.get_or_init(|| {
             let given = self.examples().into_iter().find(|example| self.input().is_valid(example));
-            given.or_else(|| self.input().example()).map(|sample| sample.to_string().into())
+            let given = given.or_else(|| self.input().example()).map(|sample| sample.to_string());
+            given.filter(|sample| self.reads(sample) != Some(false)).map(Into::into)
         });
         sample.as_deref()
     }

@@ -84,9 +84,11 @@ fn value(root: &Value, schema: &Value, depth: usize) -> Option<Value> {
             (length <= 64).then(|| Value::String("a".repeat(length.max(1))))
         }
         Some("integer" | "number") => {
-            let least = number("minimum").or_else(|| number("exclusiveMinimum").map(|least| least + 1));
-            let most = number("maximum").unwrap_or(1);
-            Some(json!(least.unwrap_or_else(|| most.min(1))))
+            let least = number("minimum").or_else(|| number("exclusiveMinimum").map(|least| least.saturating_add(1)));
+            // An author who states a positive minimum means numbers of that size; the minimum of a type says nothing.
+            let least = least.filter(|least| *least >= 0);
+            let most = number("maximum").or_else(|| number("exclusiveMaximum").map(|most| most.saturating_sub(1)));
+            Some(json!(least.unwrap_or(1).min(most.unwrap_or(i64::MAX))))
         }
         Some("boolean") => Some(json!(true)),
         Some("null") => Some(Value::Null),

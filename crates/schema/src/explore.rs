@@ -1,5 +1,5 @@
-//! Exploration of a type through its `Deserialize`, to find what its schema lacks: aliases, and maps whose keys cannot
-//! be JSON strings.
+//! Exploration of a type through its `Deserialize`, to find what its schema lacks: aliases, maps whose keys cannot be
+//! JSON strings, and objects without declared properties that accept any.
 //!
 //! Derived schemas contain neither. The type reveals both while it reads: it passes the names of its fields and
 //! variants to the deserializer, and requests a key of a type that a string cannot be. Therefore texts are grown from
@@ -33,6 +33,8 @@ type Aliases = (&'static str, Vec<&'static str>);
 pub struct Explored {
     /// The aliases of properties, by the location of their object in the schema.
     pub(crate) aliases: Vec<(String, Vec<Aliases>)>,
+    /// The closed objects without properties that the type does not read as a struct, by their location in the schema.
+    pub(crate) open: BTreeSet<String>,
     /// The maps whose keys cannot be read from a string, by their location in a value.
     pub impossible_maps: Vec<String>,
     /// The names that the type reads and the schema rejects, with their location in a value.
@@ -72,10 +74,30 @@ pub fn explore<'s>(schema: &'s Value, probe: Probe<'s>) -> Explored {
     explorer.found
 }
 
-/// Adds the aliases of all fields to a schema.
-pub fn with_aliases(mut schema: Value, probe: Probe<'_>) -> Value {
+/// Returns true if the type reads the text, which is a complete value.
+pub fn reads(text: &str, probe: Probe<'_>) -> bool {
+    probed(text, probe).at_end
+}
+
+/// Runs the type's deserializer, which may panic.
+fn probed(front: &str, probe: Probe<'_>) -> ProbeOutcome {
+    catch_unwind(AssertUnwindSafe(|| probe(front.as_bytes()))).unwrap_or_else(|payload| {
+        // Dropping the payload of a panic may panic again.
+        std::mem::forget(payload);
+        ProbeOutcome::default()
+    })
+}
+
+/// Adds the aliases of all fields to a schema, and opens the objects without properties that are not structs.
+pub fn completed(mut schema: Value, probe: Probe<'_>) -> Value {
+    let explored = explore(&schema, probe);
+    for place in explored.open {
+        if let Some(Value::Object(object)) = schema.pointer_mut(&place) {
+            object.remove("additionalProperties");
+        }
+    }
     // The inner objects come first, since an alias copies the schema of its property.
-    for (place, aliases) in explore(&schema, probe).aliases.into_iter().rev() {
+    for (place, aliases) in explored.aliases.into_iter().rev() {
         if let Some(object) = schema.pointer_mut(&place) {
             let aliases: Vec<(&str, &[&str])> = aliases.iter().map(|(name, others)| (*name, &others[..])).collect();
             *object = alias::with_aliases(std::mem::take(object), &aliases);
@@ -126,17 +148,12 @@ struct Explorer<'s> {
 }
 
 impl Explorer<'_> {
-    /// Runs the type's deserializer, which may panic.
     fn probe(&mut self, front: &str) -> ProbeOutcome {
         if self.left == 0 {
             return ProbeOutcome::default();
         }
         self.left -= 1;
-        catch_unwind(AssertUnwindSafe(|| (self.probe)(front.as_bytes()))).unwrap_or_else(|payload| {
-            // Dropping the payload of a panic may panic again.
-            std::mem::forget(payload);
-            ProbeOutcome::default()
-        })
+        probed(front, self.probe)
     }
 
     fn probe_after(&mut self, position: &Position, text: &str) -> ProbeOutcome {
@@ -145,6 +162,11 @@ impl Explorer<'_> {
 
     fn explore(&mut self, position: &Position) {
         let outcome = self.probe(&position.front);
+        if outcome.wants_value && !matches!(outcome.request, Some(Request::Struct(_))) {
+            self.found
+                .open
+                .extend(position.schemas.iter().filter_map(|place| self.places.closed_without_properties(place)));
+        }
         let Some(request) = outcome.request.filter(|_| outcome.wants_value && position.depth < MAX_DEPTH) else {
             return;
         };
@@ -310,6 +332,20 @@ impl<'s> Places<'s> {
 
     fn properties(&self, place: &str) -> Option<&'s Map<String, Value>> {
         self.0.pointer(place)?.get("properties")?.as_object()
+    }
+
+    /// Returns the location of the object at `place`, or that it refers to, if it is closed and declares no properties.
+    ///
+    /// `{"type": "object"}` is the schema of a struct without fields, and what authors write for any object.
+    fn closed_without_properties(&self, place: &str) -> Option<String> {
+        let reference = self.0.pointer(place)?.get("$ref").and_then(Value::as_str);
+        let place = reference.map_or_else(|| Some(place.to_owned()), walk::pointer)?;
+        let schema = self.0.pointer(&place)?.as_object()?;
+        let is_closed = schema.get("additionalProperties").is_some_and(|more| *more == false);
+        let is_bare = schema
+            .keys()
+            .all(|keyword| matches!(keyword.as_str(), "type" | "additionalProperties") || walk::is_annotation(keyword));
+        (is_closed && is_bare).then_some(place)
     }
 
     /// Returns the location of the object whose properties are all fields of a struct. Returns `None` unless it is

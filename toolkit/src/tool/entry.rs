@@ -61,14 +61,19 @@ impl Entry {
         self.sole.and_then(|sole| sole.property(self.input))
     }
 
-    /// Adds the aliases of the fields to the schema of the arguments.
-    pub(crate) fn with_aliases(&self, schema: Value) -> Value {
-        explore::with_aliases(schema, &self.reader())
+    /// Adds to the schema of the arguments what their type accepts and a derived schema does not contain.
+    pub(crate) fn completed(&self, schema: Value) -> Value {
+        explore::completed(schema, &self.reader())
     }
 
     /// Explores how the type of the arguments differs from their schema.
     pub(crate) fn explored(&self, schema: &Value) -> Explored {
         explore::explore(schema, &self.reader())
+    }
+
+    /// Returns true if the type of the arguments reads them.
+    pub(crate) fn reads(&self, arguments: &str) -> bool {
+        explore::reads(arguments, &self.reader())
     }
 
     fn reader(&self) -> impl Fn(&[u8]) -> ProbeOutcome {

@@ -179,3 +179,91 @@ fn a_check_finds_a_type_without_a_base_case() {
     let expect = ["inputs:endless", "inputs:endless_inside"].map(|id| (DiagnosticKind::InvalidSchema, id.to_owned()));
     assert_eq!(found, expect, "{problems}");
 }
+
+fn any_object(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({ "type": "object" })
+}
+
+/// A type whose author wrote the schema.
+struct Anything(serde_json::Map<String, Value>);
+
+impl JsonSchema for Anything {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Anything".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        any_object(generator)
+    }
+}
+
+impl<'de> Deserialize<'de> for Anything {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        serde_json::Map::deserialize(deserializer).map(Self)
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Nothing {}
+
+/// Takes objects that declare no properties.
+#[tool(namespace = "inputs")]
+fn open(
+    #[schemars(schema_with = "any_object")] value: Value,
+    anything: Anything,
+    others: Vec<Anything>,
+    nothing: Nothing,
+) -> usize {
+    let Nothing {} = nothing;
+    value.as_object().unwrap().len() + anything.0.len() + others.iter().map(|other| other.0.len()).sum::<usize>()
+}
+
+#[test]
+fn an_object_without_declared_properties_is_open_unless_it_is_a_struct() {
+    let dispatcher = Dispatcher::new(catalog![open].unwrap()).unwrap();
+    let arguments = |nothing: Value| json!({ "value": { "a": 1 }, "anything": { "b": 1 }, "others": [{ "c": 1 }], "nothing": nothing });
+    assert_eq!(dispatcher.call_sync("open", arguments(json!({}))).unwrap().value(), 3);
+    let refused = violations(&dispatcher, "open", arguments(json!({ "d": 1 })));
+    assert_eq!(refused, ["/nothing/d is not an argument; no arguments are accepted"]);
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+struct Address(#[schemars(with = "String")] String);
+
+impl TryFrom<String> for Address {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.contains('@').then_some(Self(text)).ok_or("an address contains @")
+    }
+}
+
+/// Sends a message.
+#[tool(namespace = "inputs")]
+fn send(
+    to: Address,
+    #[schemars(range(max = 10))] priority: i32,
+    #[schemars(range(min = -5, max = -2))] below: i8,
+) -> i32 {
+    i32::try_from(to.0.len()).unwrap() + priority + i32::from(below)
+}
+
+/// Sends a message.
+#[tool(namespace = "inputs")]
+fn count(
+    #[schemars(range(max = 10))] priority: i32,
+    #[schemars(range(min = -5, max = -2))] below: i8,
+    any: i64,
+) -> i64 {
+    i64::from(priority) + i64::from(below) + any
+}
+
+#[test]
+fn the_example_of_an_error_is_small_and_accepted_by_the_tool_or_left_out() {
+    let dispatcher = Dispatcher::new(catalog![send, count].unwrap()).unwrap();
+    let error = |tool: &str| dispatcher.call_sync(tool, "{}").unwrap_err().to_string();
+    assert!(error("count").ends_with(r#"for example: {"any":1,"below":-2,"priority":1}"#), "{}", error("count"));
+    assert_eq!(dispatcher.call_sync("count", r#"{"any":1,"below":-2,"priority":1}"#).unwrap().value(), 0);
+    assert!(!error("send").contains("for example"), "{}", error("send"));
+}

@@ -131,6 +131,8 @@ rules! {
     UndescribedParameter "undescribed-parameter" Warning "A model chooses the value of an argument by its description.",
     UntypedParameter "untyped-parameter" Warning "If a schema accepts any value, a model sends any value, and strict modes reject the tool.",
     UnlistedName "unlisted-name" Warning "A name that the type accepts and the schema does not list cannot be sent.",
+    UnreadExample "unread-example" Warning "The type of an argument rejects values that its schema accepts, so that a model cannot know what to send.",
+    NeedlessRequired "needless-required" Warning "A model invents a value for an argument that it need not send.",
     LongName "long-name" Warning "Clients prepend the name of the server to that of the tool, and limit the result to 60 or 64 characters.",
     SimilarNames "similar-names" Warning "A model confuses tools whose names hardly differ.",
     SimilarDescriptions "similar-descriptions" Warning "A model cannot choose between tools with the same description.",

@@ -23,6 +23,7 @@ pub(super) fn check(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
     check_description(tool, diagnostics);
     check_arguments(tool, diagnostics);
     check_unlisted_names(tool, diagnostics);
+    check_example(tool, diagnostics);
     check_name(tool, diagnostics);
 }
 
@@ -171,6 +172,49 @@ fn is_untyped(argument: &Value) -> bool {
     match argument {
         Value::Object(keywords) => keywords.keys().all(|keyword| walk::is_annotation(keyword)),
         _ => true,
+    }
+}
+
+/// Compares the type of the arguments with their schema: whether it reads an example, and what it reads without each of its
+/// required properties.
+fn check_example(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
+    let given = tool.examples().into_iter().find(|example| tool.input().is_valid(example));
+    let Some(mut example) = given.or_else(|| tool.input().example()) else { return };
+    let shown = example.to_string();
+    let Some(is_read) = tool.reads(&shown) else { return };
+    if !is_read {
+        let message = format!(
+            "reject {}, which their schema accepts; give the tool an example that they accept, with `examples = [r#\"…\"#]` \
+             or `#[schemars(example = …)]`, or state what they accept, with `#[schemars(with = \"…\")]`",
+            quoted(&shown),
+        );
+        diagnostics.push(LintDiagnostic::new(Rule::UnreadExample, tool, "arguments", message));
+        return;
+    }
+    let mut places = vec![String::new()];
+    while let Some(place) = places.pop() {
+        let Some(Value::Object(object)) = example.pointer(&place) else { continue };
+        let names: Vec<String> = object.keys().cloned().collect();
+        for name in names {
+            let Some(Value::Object(object)) = example.pointer_mut(&place) else { continue };
+            let Some(value) = object.remove(&name) else { continue };
+            let is_needless = !tool.input().is_valid(&example) && tool.reads(&example.to_string()) == Some(true);
+            if let Some(Value::Object(object)) = example.pointer_mut(&place) {
+                object.insert(name.clone(), value);
+            }
+            let place = child(&place, &name);
+            if is_needless {
+                let message = "is required by the schema, but its type can be read without it; write `#[serde(default)]`, \
+                               or `#[schemars(with = \"Option<…>\")]`";
+                diagnostics.push(LintDiagnostic::new(
+                    Rule::NeedlessRequired,
+                    tool,
+                    format!("arguments{place}"),
+                    message,
+                ));
+            }
+            places.push(place);
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod names;
 mod poison;
+mod reader;
 
 use serde_json::{Value, json};
 use toolkit::tool::{Annotations, ToolBuilder};

@@ -140,7 +140,7 @@ fn levels(
 #[test]
 fn a_name_that_cannot_be_sent_is_reported_with_its_location() {
     let catalog = catalog![levels].unwrap();
-    let found: Vec<(Rule, String, String)> = lint(&catalog, &[Rule::MissingHint])
+    let found: Vec<(Rule, String, String)> = lint(&catalog, &[Rule::MissingHint, Rule::UnreadExample])
         .into_iter()
         .map(|diagnostic| {
             (diagnostic.rule, diagnostic.location, diagnostic.message.split(',').next().unwrap().to_owned())
