@@ -132,10 +132,7 @@ impl Violations {
                 break;
             }
         }
-        let mut violations = explanation.violations;
-        violations.sort_by(|a, b| a.pointer.cmp(&b.pointer));
-        violations.dedup();
-        Self(violations)
+        Self(explanation.finish())
     }
 
     /// Creates the violation of a value that matches the schema but not the Rust type.

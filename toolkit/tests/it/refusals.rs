@@ -3,6 +3,8 @@
 mod tools;
 
 use expect_test::{Expect, expect};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolkit::call::{Coercion, ErrorKind};
 use toolkit::{Dispatcher, ToolError, catalog, tool};
@@ -482,4 +484,58 @@ fn the_example_of_a_string_has_the_format_of_its_type() {
     let error = dispatcher.call_sync("ping", r#"{"address": 1}"#).unwrap_err();
     let example = error.message().split_once("for example: ").unwrap().1.to_owned();
     assert_eq!(dispatcher.call_sync("ping", example).unwrap().tool(), "ping");
+}
+
+/// Two flattened enums, whose schema cannot be closed branch by branch.
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Trip {
+    #[serde(flatten)]
+    vehicle: Vehicle,
+    #[serde(flatten)]
+    speed: Speed,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "vehicle", rename_all = "snake_case")]
+enum Vehicle {
+    Bike { gears: u8 },
+    Train { line: String },
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "speed", rename_all = "snake_case")]
+enum Speed {
+    Fast,
+    Slow { reason: String },
+}
+
+/// Plans a trip.
+#[tool]
+fn travel(trip: Trip) -> String {
+    serde_json::to_string(&trip).unwrap()
+}
+
+#[test]
+fn a_declared_argument_is_not_called_unknown_because_another_is_wrong() {
+    let dispatcher = Dispatcher::new(catalog![travel].unwrap()).unwrap();
+    let refused = |arguments: Value| {
+        let error = dispatcher.call_sync("travel", &arguments).unwrap_err();
+        error.violations().iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        refused(json!({ "vehicle": "bike", "gears": 7, "speed": "fas" })),
+        [r#"/speed must be one of "fast", "slow", got "fas"; did you mean `fast`?"#]
+    );
+    assert_eq!(
+        refused(json!({ "vehicle": "bike", "gear": 7, "speed": "fast" })),
+        ["/gear is not an argument; did you mean `gears`?", "/gears is required"]
+    );
+    assert_eq!(
+        refused(json!({ "gears": 7 })),
+        [r#"/speed is required: one of "fast", "slow""#, r#"/vehicle is required: one of "bike", "train""#]
+    );
+    assert_eq!(
+        refused(json!({ "vehicle": "bike", "gears": 7, "speed": "fast", "line": "7" })),
+        ["/line is not allowed beside the other arguments"]
+    );
 }

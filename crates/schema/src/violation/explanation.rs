@@ -30,6 +30,8 @@ pub(super) struct Explanation<'s> {
     /// If present, the violations have no rules, and those that no repair concerns are left out.
     outline: Option<Repairs>,
     pub(super) violations: Vec<Violation>,
+    /// The violations of keys that a schema declares which does not match, by the pointer of their object.
+    declared: Vec<(String, Violation)>,
 }
 
 impl<'s> Explanation<'s> {
@@ -40,6 +42,7 @@ impl<'s> Explanation<'s> {
             instance,
             outline: None,
             violations: Vec::new(),
+            declared: Vec::new(),
         }
     }
 
@@ -49,6 +52,21 @@ impl<'s> Explanation<'s> {
 
     pub(super) fn is_full(&self) -> bool {
         self.violations.len() >= MAX_VIOLATIONS
+    }
+
+    /// Returns the violations, sorted by their location.
+    ///
+    /// A key counts as unevaluated if the schema that declares it does not match. This is a violation of its own only if
+    /// nothing else is wrong with the object.
+    pub(super) fn finish(mut self) -> Vec<Violation> {
+        for (object, violation) in std::mem::take(&mut self.declared) {
+            if !self.violations.iter().any(|other| other.pointer.starts_with(&object)) {
+                self.add(violation);
+            }
+        }
+        self.violations.sort_by(|a, b| a.pointer.cmp(&b.pointer));
+        self.violations.dedup();
+        self.violations
     }
 
     pub(super) fn add(&mut self, mut violation: Violation) {
@@ -104,6 +122,16 @@ impl<'s> Explanation<'s> {
         for key in unexpected {
             if self.is_full() {
                 return;
+            }
+            if sees_all && keys.names.contains(&&**key) {
+                let object = failure.location.pointer();
+                let rule = "is not allowed beside the other arguments".to_owned();
+                let violation = Violation::new(shorten_pointer(child(&object, key)), rule);
+                let violation = Violation { keyword: "unevaluatedProperties".to_owned(), ..violation };
+                if self.declared.len() < MAX_VIOLATIONS {
+                    self.declared.push((shorten_pointer(object.into_owned()), violation));
+                }
+                continue;
             }
             let violation = match keys.patterns[..] {
                 [] => self.unknown_key(failure, key, &keys.names),
