@@ -2,61 +2,203 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `mcpb`, `manifest`, `executable` | the MCPB file |
-//! | `server_json`, `labels` | metadata for registries and images |
-//! | `user_config` | the variables that a client asks for |
-//! | `metadata` | what is known about the program, and the file that is written |
+//! | `mcpb` | the MCPB file |
+//! | `registry` | metadata for the MCP registry and for images |
 
-#[cfg(feature = "install")]
-mod executable;
-#[cfg(feature = "install")]
-mod labels;
-#[cfg(feature = "install")]
-mod manifest;
-#[cfg(feature = "install")]
 mod mcpb;
-#[cfg(feature = "install")]
-mod metadata;
-#[cfg(feature = "install")]
-mod server_json;
-#[cfg(feature = "install")]
-mod user_config;
+mod registry;
 
-use clap::{ArgMatches, Command};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Arg, ArgMatches, Command};
+use serde_json::{Value, json};
 use toolkit::Catalog;
+use toolkit_runtime::{FileAccess, Replacement};
 
-use crate::error::CommandError;
-use crate::exit::Exit;
-#[cfg(not(feature = "install"))]
-use crate::missing;
+use crate::credentials;
+use crate::error::{CommandError, Exit};
 use crate::program::Program;
 
-#[cfg(not(feature = "install"))]
-pub(crate) fn command() -> Command {
-    missing::command("bundle")
-}
-
-#[cfg(feature = "install")]
 pub(crate) fn command() -> Command {
     Command::new("bundle")
         .about("Write this program as an MCPB file, its entry in the MCP registry, or the labels of its image")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
-        .subcommands([mcpb::command(), server_json::command(), labels::command()])
+        .subcommands([mcpb::command(), registry::command(), registry::labels_command()])
 }
 
 pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches, program: &Program) -> Result<Exit, CommandError> {
-    #[cfg(feature = "install")]
     match matches.subcommand() {
         Some(("mcpb", matches)) => mcpb::run(catalog, matches, program),
-        Some(("server-json", matches)) => server_json::run(catalog, matches, program),
-        Some((_, matches)) => labels::run(matches, program),
+        Some(("server-json", matches)) => registry::run(catalog, matches, program),
+        Some((_, matches)) => registry::labels(matches, program),
         None => unreachable!("clap requires a subcommand"),
     }
-    #[cfg(not(feature = "install"))]
-    {
-        let _ = (catalog, matches, program);
-        Err(missing::feature("install"))
+}
+
+/// The metadata that every format contains.
+struct Metadata<'a> {
+    version: &'a str,
+    description: &'a str,
+}
+
+impl<'a> Metadata<'a> {
+    /// Reads `--description`, and what the program knows about its package.
+    fn new(matches: &'a ArgMatches, program: &'a Program) -> Result<Self, CommandError> {
+        let Some(version) = &program.version else {
+            return Err(CommandError::usage("this program has no version; `toolkit_cli::program!()` sets it"));
+        };
+        let given = matches.get_one::<String>("description");
+        let Some(description) = given.or(program.package.description.as_ref()) else {
+            let message = "a description is required; --description sets it, and so does `description` in Cargo.toml";
+            return Err(CommandError::usage(message));
+        };
+        Ok(Self { version, description })
+    }
+}
+
+/// Creates the option `--description`.
+fn description() -> Arg {
+    text("description", "TEXT").help("What the server does [default: the description of the package]")
+}
+
+/// Creates the option `--title`.
+fn title() -> Arg {
+    text("title", "TEXT").help("Name for readers")
+}
+
+/// Creates an option whose value is not empty.
+fn text(name: &'static str, value: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name(value).value_parser(NonEmptyStringValueParser::new())
+}
+
+/// Creates the option `--name`, the name of a server in the MCP registry.
+fn registry_name() -> Arg {
+    Arg::new("name")
+        .long("name")
+        .value_name("NAME")
+        .required(true)
+        .value_parser(parse_registry_name)
+        .help("Name in the MCP registry, such as io.github.USER/NAME")
+}
+
+/// Parses a name: a reverse domain, a slash, and a name.
+fn parse_registry_name(text: &str) -> Result<String, String> {
+    let expected =
+        || "expected a reverse domain and a name, such as io.github.USER/NAME, of at most 200 characters".to_owned();
+    let (namespace, name) = text.split_once('/').ok_or_else(expected)?;
+    let is_in = |text: &str, other: &str| {
+        !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || other.contains(c))
+    };
+    match is_in(namespace, ".-") && is_in(name, "._-") && text.len() <= 200 {
+        true => Ok(text.to_owned()),
+        false => Err(expected()),
+    }
+}
+
+/// Returns the error of a file.
+fn failed(path: &Path, reason: &dyn std::fmt::Display) -> CommandError {
+    CommandError::failed("io", format!("{}: {reason}", path.display()))
+}
+
+/// Writes a file by `write`, under another name until it is complete: the file is complete or absent.
+fn create(path: &Path, write: impl FnOnce(&File) -> io::Result<()>) -> Result<(), CommandError> {
+    let created = Replacement::create(path, FileAccess::Default).and_then(|replacement| {
+        write(replacement.file())?;
+        replacement.commit()
+    });
+    created.map_err(|error| failed(path, &error))
+}
+
+/// An environment variable of the server.
+struct Setting {
+    /// The type in MCPB.
+    kind: String,
+    description: String,
+    is_secret: bool,
+    is_required: bool,
+}
+
+/// The settings by the names of their environment variables.
+struct Settings(BTreeMap<String, Setting>);
+
+impl Settings {
+    /// Collects the credentials that the tools require. Only some tools require each, so none is required.
+    fn from_catalog(catalog: &Catalog) -> Self {
+        let mut tools: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+        for tool in catalog.iter() {
+            for variable in credentials::variables(tool.requirements()) {
+                let names = tools.entry(variable).or_default();
+                if !names.contains(&tool.id().name()) {
+                    names.push(tool.id().name());
+                }
+            }
+        }
+        let settings = tools.into_iter().map(|(variable, tools)| {
+            let setting = Setting {
+                kind: "string".to_owned(),
+                description: format!("Required by {}", tools.join(", ")),
+                is_secret: variable != credentials::USER_ID,
+                is_required: false,
+            };
+            (variable, setting)
+        });
+        Self(settings.collect())
+    }
+
+    /// Adds a setting that the server needs in any case.
+    fn add(&mut self, variable: &str, kind: &str) {
+        let description = format!("Environment variable {variable} of the server");
+        let setting = Setting { kind: kind.to_owned(), description, is_secret: false, is_required: true };
+        self.0.insert(variable.to_owned(), setting);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns `user_config` of an MCPB manifest.
+    fn user_config(&self) -> Value {
+        let options = self.0.iter().map(|(variable, setting)| {
+            let mut option = json!({
+                "type": setting.kind,
+                "title": variable,
+                "description": setting.description,
+                "required": setting.is_required,
+            });
+            if setting.is_secret {
+                option["sensitive"] = json!(true);
+            }
+            if !setting.is_required {
+                // Without a default, the server would receive the placeholder.
+                option["default"] = json!("");
+            }
+            (variable.clone(), option)
+        });
+        options.collect()
+    }
+
+    /// Returns `env` of an MCPB manifest, which refers to `user_config`.
+    fn environment(&self) -> Value {
+        let values = self.0.keys().map(|variable| (variable.clone(), json!(format!("${{user_config.{variable}}}"))));
+        values.collect()
+    }
+
+    /// Returns `environmentVariables` of a package in `server.json`.
+    fn environment_variables(&self) -> Value {
+        let variables = self.0.iter().map(|(variable, setting)| {
+            json!({
+                "name": variable,
+                "description": setting.description,
+                "isRequired": setting.is_required,
+                "isSecret": setting.is_secret,
+            })
+        });
+        variables.collect()
     }
 }

@@ -1,23 +1,24 @@
 //! `call`: calls a tool.
 
-mod input;
-mod output;
-
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{self, IsTerminal, Read, Write};
 use std::time::Duration;
 
+use clap::error::ErrorKind;
 use clap::{ArgMatches, Command, value_parser};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use toolkit::call::Change;
 use toolkit::dispatch::DispatcherBuilder;
-use toolkit::{Catalog, Coercion, Context, Dispatcher, Tool};
+use toolkit::stream::{CallStream, Event};
+use toolkit::{Arguments, Catalog, Coercion, Content, Context, Dispatcher, RunResult, Tool};
 
-use self::output::{Finished, Streaming};
-use crate::error::CommandError;
-use crate::exit::Exit;
+use crate::error::{CommandError, Configure, Exit};
+use crate::flags::{self, Flag};
 use crate::options::program_name;
-use crate::program::Configure;
-use crate::style::{self, printable};
-use crate::{credentials, flags, foreground, nats, runtime};
+use crate::style::{self, content_line, printable};
+use crate::{credentials, foreground, nats, runtime};
 
 /// Returns the command. The flags of the tool are unknown at this point, so its id and the following words are an external
 /// subcommand.
@@ -56,7 +57,7 @@ pub(crate) fn run(
     let words = tool_matches.get_many::<OsString>("").unwrap_or_default();
     let mut command = flags::command(tool, &flags);
     let tool_matches = command.try_get_matches_from_mut(words)?;
-    let arguments = input::read(&mut command, &tool_matches, &flags)?;
+    let arguments = read(&mut command, &tool_matches, &flags)?;
     note_deprecation(tool, name);
 
     let is_set = |option: &str| matches.get_flag(option) || tool_matches.get_flag(option);
@@ -84,7 +85,7 @@ pub(crate) fn run(
     let context = Context::new().with_credentials(credentials::from_environment(&requirements));
     let outcome = runtime.block_on(foreground::until_done(context, time_limit, async move |context| {
         if parts != Streaming::None {
-            return output::print(dispatcher.stream_with(&context, &id, arguments), parts).await;
+            return print(dispatcher.stream_with(&context, &id, arguments), parts).await;
         }
         let result = dispatcher.call_with(&context, &id, arguments).await.map_err(CommandError::Tool)?;
         Ok(Finished { result, is_printed: false })
@@ -99,9 +100,9 @@ pub(crate) fn run(
         return Ok(Exit::Success);
     }
     if whole {
-        output::write_as_json(&result)?;
+        write_as_json(&result)?;
     } else {
-        output::write(&result)?;
+        write(&result)?;
     }
     Ok(Exit::Success)
 }
@@ -112,4 +113,174 @@ fn note_deprecation(tool: &Tool, name: &str) {
     };
     let (name, instead) = (printable(name), printable(instead));
     let _ = writeln!(anstream::stderr(), "{} `{name}` is deprecated: {instead}", style::WARNING);
+}
+
+/// Reads the arguments from the command line, and from stdin for `-`. Flags take precedence over the JSON.
+fn read(command: &mut Command, matches: &ArgMatches, flags: &[Flag<'_>]) -> Result<Arguments<'static>, CommandError> {
+    let json = match matches.get_one::<String>("arguments").map(String::as_str) {
+        None => Arguments::NONE,
+        Some("-") => {
+            let mut text = Vec::new();
+            std::io::stdin().lock().read_to_end(&mut text)?;
+            text.into()
+        }
+        Some(text) => text.to_owned().into(),
+    };
+    let given: Vec<(&Flag<'_>, Value)> = flags
+        .iter()
+        .filter(|flag| flag.is_reachable())
+        .filter_map(|flag| Some((flag, value(matches, flag)?)))
+        .collect();
+    if given.is_empty() {
+        // The dispatcher parses the text, with better error messages.
+        return Ok(json);
+    }
+    let Value::Object(mut arguments) = json.to_value()? else {
+        let message = "flags can be combined with a JSON object only, and the JSON is not an object";
+        return Err(command.error(ErrorKind::ValueValidation, message).into());
+    };
+    // Flags are sorted by depth, so `--point.x` changes the value of `--point`.
+    for (flag, value) in given {
+        set(&mut arguments, &flag.path, value);
+    }
+    Ok(Value::Object(arguments).into())
+}
+
+fn value(matches: &ArgMatches, flag: &Flag<'_>) -> Option<Value> {
+    let mut values = matches.get_many::<Value>(&flag.id())?.cloned();
+    if let Some(takes_whole_list) = flag.list() {
+        let items = values.flat_map(|value| match value {
+            Value::Array(items) if takes_whole_list => items,
+            item => vec![item],
+        });
+        return Some(items.collect());
+    }
+    values.next()
+}
+
+/// Inserts `value` at `path`, and creates missing objects on the way.
+fn set(object: &mut Map<String, Value>, path: &[&str], value: Value) {
+    match path {
+        [] => {}
+        [key] => {
+            object.insert((*key).to_owned(), value);
+        }
+        [key, rest @ ..] => {
+            let slot = object.entry(*key).or_insert(Value::Null);
+            if !slot.is_object() {
+                *slot = Value::Object(Map::new());
+            }
+            if let Value::Object(object) = slot {
+                set(object, rest, value);
+            }
+        }
+    }
+}
+
+/// The output of a call while it runs.
+#[derive(Clone, Copy, PartialEq)]
+enum Streaming {
+    /// Nothing.
+    None,
+    /// The items of the result, one JSON document per line.
+    Items,
+    /// Every event, one JSON document per line.
+    Events,
+}
+
+/// A call that has succeeded.
+struct Finished {
+    result: RunResult,
+    /// True if the result was printed while the call ran.
+    is_printed: bool,
+}
+
+/// Prints the events of a call, and returns its result.
+async fn print(mut events: CallStream, parts: Streaming) -> Result<Finished, CommandError> {
+    let mut is_printed = parts == Streaming::Events;
+    while let Some(event) = events.next().await {
+        if parts == Streaming::Events {
+            style::write_line(&serde_json::to_string(&event).map_err(io::Error::from)?)?;
+        }
+        match event.event {
+            Event::Chunk(chunk) if parts == Streaming::Items => {
+                is_printed = true;
+                style::write_line(chunk.json())?;
+            }
+            Event::Done(result) => return Ok(Finished { result, is_printed }),
+            Event::Error(error) => return Err(CommandError::Tool(error)),
+            _ => {}
+        }
+    }
+    Err(io::Error::from(io::ErrorKind::UnexpectedEof).into())
+}
+
+/// The result as JSON.
+#[derive(Serialize)]
+struct JsonResult<'r> {
+    tool: &'r str,
+    structured: Option<&'r RawValue>,
+    content: &'r [Content],
+    changes: &'r [Change],
+}
+
+/// Writes the result, its content and its changes as one JSON document.
+fn write_as_json(result: &RunResult) -> io::Result<()> {
+    let structured = result.json().map(serde_json::from_slice::<&RawValue>);
+    style::write_json(&JsonResult {
+        tool: result.tool(),
+        structured: structured.transpose()?,
+        content: &result.content(),
+        changes: result.changes(),
+    })
+}
+
+/// Writes the result, formatted for a terminal or as is for a pipe.
+fn write(result: &RunResult) -> io::Result<()> {
+    if io::stdout().is_terminal() {
+        return write_for_terminal(result);
+    }
+    match result.json() {
+        // Not parsed, since parsing could round numbers.
+        Some(json) => {
+            style::write_line(&String::from_utf8_lossy(json))?;
+            let mut err = anstream::stderr();
+            for block in own_media(result) {
+                let _ = writeln!(err, "{}", printable(&content_line(&block)));
+            }
+            Ok(())
+        }
+        None => {
+            for block in result.content().iter() {
+                style::write_line(&content_line(block))?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn write_for_terminal(result: &RunResult) -> io::Result<()> {
+    let mut out = anstream::stdout().lock();
+    if result.json().is_some() {
+        let text = match result.value() {
+            serde_json::Value::String(text) => printable(&text).into_owned(),
+            value => style::indented(&value)?,
+        };
+        writeln!(out, "{text}")?;
+        for block in own_media(result) {
+            writeln!(out, "{}", printable(&content_line(&block)))?;
+        }
+    } else {
+        for block in result.content().iter() {
+            writeln!(out, "{}", printable(&content_line(block)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the content blocks other than text, which a structured result does not contain.
+fn own_media(result: &RunResult) -> Vec<Content> {
+    let mut blocks = result.content().into_owned();
+    blocks.retain(|block| !matches!(block, Content::Text { .. }));
+    blocks
 }

@@ -1,23 +1,18 @@
 //! `chain`: runs chains, in memory or durable ones.
 
-mod execute;
-#[cfg(feature = "durable")]
-mod runs;
-
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
-use toolkit::Catalog;
 use toolkit::dispatch::DispatcherBuilder;
+use toolkit::{Catalog, Context};
+use toolkit_backends::chain::{Chain, ChainOutcome};
 
+#[cfg(feature = "durable")]
 use crate::durable;
-use crate::error::CommandError;
-use crate::exit::Exit;
-#[cfg(not(feature = "durable"))]
-use crate::missing;
-use crate::missing::unless;
-use crate::options::{duration, json_switch};
-use crate::program::Configure;
+use crate::error::{CommandError, Configure, Exit};
+use crate::options::{durable_options, duration, json_switch, read_text, unless};
+use crate::{credentials, foreground, runtime, style};
 
 /// The commands about a run, with their descriptions.
 const RUNS: [(&str, &str); 5] = [
@@ -30,7 +25,7 @@ const RUNS: [(&str, &str); 5] = [
 
 pub(crate) fn command() -> Command {
     let url = |required: bool| {
-        durable::options("The Postgres database of the runs").map(move |arg| {
+        durable_options("The Postgres database of the runs").map(move |arg| {
             let is_url = arg.get_id() == "durable";
             arg.required(required && is_url)
         })
@@ -96,10 +91,69 @@ pub(crate) fn run(
 ) -> Result<Exit, CommandError> {
     let (name, matches) = matches.subcommand().expect("clap rejects `chain` without a command");
     match name {
-        "run" => execute::run(catalog, matches, configure),
+        "run" => run_chain(catalog, matches, configure),
         #[cfg(feature = "durable")]
-        _ => runs::run(name, matches),
+        _ => match durable::run(name, matches)? {
+            Some(outcome) => write(&outcome, matches.get_flag("json")),
+            None => Ok(Exit::Success),
+        },
         #[cfg(not(feature = "durable"))]
-        _ => Err(missing::feature("durable")),
+        _ => Err(CommandError::missing_feature("durable")),
     }
+}
+
+/// The maximum size of a chain, in bytes.
+const MAX_BYTES: u64 = 16 << 20;
+
+fn run_chain(
+    catalog: impl FnOnce() -> Result<Catalog, CommandError>,
+    matches: &ArgMatches,
+    configure: Configure<DispatcherBuilder>,
+) -> Result<Exit, CommandError> {
+    let chain = read(matches.get_one::<PathBuf>("chain").expect("the argument is required"))?;
+    let time_limit = matches.get_one::<Duration>("timeout").copied();
+    let runtime = runtime::create()?;
+    #[cfg(feature = "durable")]
+    if let Some(connect) = durable::connect(matches)? {
+        let id = matches.get_one::<String>("id").cloned();
+        let work = foreground::until_done(Context::new(), time_limit, async move |_| {
+            durable::start(&connect, &chain, id).await
+        });
+        let outcome = runtime.block_on(work);
+        runtime.shutdown_background();
+        return write(&outcome?, matches.get_flag("json"));
+    }
+    let dispatcher = runtime::dispatcher(&runtime, catalog()?, configure)?;
+    runtime::silence_panics();
+    let context = credentials::of_each_tool(Context::new());
+    let work = foreground::until_done(context, time_limit, async move |context| {
+        let outcome = chain.run(&dispatcher, &context).await;
+        outcome.map_err(|diagnostics| CommandError::usage(diagnostics.to_string()))
+    });
+    let outcome = runtime.block_on(work);
+    // A tool that is still running must not keep the process alive.
+    runtime.shutdown_background();
+    write(&outcome?, matches.get_flag("json"))
+}
+
+fn read(path: &Path) -> Result<Chain, CommandError> {
+    let text = read_text(path, MAX_BYTES).map_err(CommandError::usage)?;
+    Chain::from_json(&*text).map_err(|error| CommandError::usage(format!("{}: {error}", path.display())))
+}
+
+/// Writes the outcome: the result of the last step, or all of it as JSON.
+fn write(outcome: &ChainOutcome, as_json: bool) -> Result<Exit, CommandError> {
+    if as_json {
+        style::write_json(outcome)?;
+    } else if let Some(error) = outcome.error() {
+        let message = match outcome.steps().iter().find(|step| step.result.is_err()) {
+            Some(step) => format!("step {} failed: {error}", step.index),
+            None => error.to_string(),
+        };
+        return Err(CommandError::failed(error.kind().name(), message));
+    } else if let Some(json) = outcome.result().and_then(|result| result.json()) {
+        // Not parsed, since parsing could round numbers.
+        style::write_line(&String::from_utf8_lossy(json))?;
+    }
+    Ok(if outcome.error().is_none() { Exit::Success } else { Exit::Failed })
 }

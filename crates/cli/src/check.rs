@@ -12,14 +12,12 @@ use toolkit::{Catalog, Dispatcher, Manifest};
 use toolkit_contract::Lock;
 use toolkit_contract::lint::{Level, LintDiagnostic, Rule, lint};
 
-use crate::comparison::{self, unreadable};
-use crate::error::CommandError;
-use crate::exit::Exit;
+use crate::diff::{self, unreadable};
+use crate::error::{CommandError, Configure, Exit};
 use crate::options::{json_switch, naming, naming_option, switch};
-use crate::program::Configure;
 use crate::report::{counted, diagnostics_as_json, snake_case, write_diagnostics, write_lints};
 use crate::style::{self, printable};
-use crate::{limits, runtime};
+use crate::{formats, runtime};
 
 pub(crate) fn command() -> Command {
     Command::new("check")
@@ -70,7 +68,7 @@ pub(crate) fn run(
             n_tools = Some(catalog.len());
             found.extend(catalog.check(naming(matches)).err());
             if matches.get_flag("limits") && found.is_empty() {
-                usages = Some(limits::usages(&catalog, naming(matches))?);
+                usages = Some(formats::usages(&catalog, naming(matches))?);
             }
             lints = lint(catalog.latest(), &allowed(matches));
             // Building a dispatcher reports missing state.
@@ -91,7 +89,7 @@ pub(crate) fn run(
         style::write_json(&report)?;
     } else {
         if let Some(usages) = usages {
-            limits::write(&usages)?;
+            formats::write_usages(&usages)?;
         }
         write(&found, &lints, n_tools)?;
     }
@@ -133,8 +131,8 @@ fn check_lock(catalog: &Catalog, path: &str, matches: &ArgMatches) -> Result<Exi
         writeln!(anstream::stderr(), "{} {} locked in {}", style::NOTE, counted(n_tools, "tool"), printable(path))?;
         return Ok(Exit::Success);
     }
-    let comparison = comparison::read(path)?.compare(&now);
-    comparison::write(&comparison, path, matches)?;
+    let comparison = diff::read(path)?.compare(&now);
+    diff::write(&comparison, path, matches)?;
     Ok(if comparison.unannounced().next().is_some() { Exit::Failed } else { Exit::Success })
 }
 

@@ -7,8 +7,7 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
 use toolkit::Catalog;
 
-use crate::error::CommandError;
-use crate::exit::Exit;
+use crate::error::{CommandError, Exit};
 use crate::flags;
 use crate::options::program_name;
 
@@ -32,7 +31,7 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches, program: Command) -> 
     if name.contains(' ') {
         let message =
             format!("`{name}` does not support completions; use a binary with `toolkit_cli::program!().main()`");
-        return Err(CommandError::Other { exit: Exit::Usage, kind: "usage", message });
+        return Err(CommandError::usage(message));
     }
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut with_tools(program, catalog), name, &mut script);

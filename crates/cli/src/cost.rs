@@ -10,8 +10,7 @@ use toolkit::Catalog;
 use toolkit::mcp::{self, Revision};
 use toolkit_providers::cost::{Cost, TokenCounter};
 
-use crate::error::CommandError;
-use crate::exit::Exit;
+use crate::error::{CommandError, Exit};
 use crate::formats::{FormatOptions, export_as};
 #[cfg(feature = "otc")]
 use crate::formats::{otc_naming, toolkit_option};

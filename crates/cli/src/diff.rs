@@ -1,12 +1,16 @@
-//! `diff OLD NEW`: compares two manifests or locks.
+//! `diff OLD NEW`: compares two manifests or locks. The changes are written as text, JSON or SARIF.
+
+use std::fs;
+use std::io::{self, Write};
 
 use clap::{Arg, ArgMatches, Command};
-use toolkit_contract::Verdict;
+use serde_json::{Value, json};
+use toolkit_contract::{Change, Comparison, Lock, Verdict};
 
-use crate::comparison::{read, write};
-use crate::error::CommandError;
-use crate::exit::Exit;
+use crate::error::{CommandError, Exit};
 use crate::options::{json_switch, switch};
+use crate::report::counted;
+use crate::style::{self, printable};
 
 pub(crate) fn command() -> Command {
     let file = |name: &'static str, value: &'static str| {
@@ -26,4 +30,61 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, CommandError> {
     let comparison = read(path("old"))?.compare(&read(path("new"))?);
     write(&comparison, path("new"), matches)?;
     Ok(if comparison.verdict() >= Some(Verdict::Unknown) { Exit::Failed } else { Exit::Success })
+}
+
+/// Reads a manifest or a lock.
+pub(crate) fn read(path: &str) -> Result<Lock, CommandError> {
+    let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+    Lock::from_json(&text).map_err(|error| unreadable(path, &error))
+}
+
+/// Returns the error of a file that cannot be read or written.
+pub(crate) fn unreadable(path: &str, error: &dyn std::fmt::Display) -> CommandError {
+    CommandError::failed("io", format!("{path}: {error}"))
+}
+
+/// Writes the changes to stdout, as text, JSON (`--json`) or SARIF (`--sarif`).
+pub(crate) fn write(comparison: &Comparison, path: &str, matches: &ArgMatches) -> io::Result<()> {
+    if matches.get_flag("sarif") {
+        return style::write_json(&sarif(comparison, path));
+    }
+    if matches.get_flag("json") {
+        return style::write_json(comparison);
+    }
+    let mut out = anstream::stdout();
+    for change in comparison.changes() {
+        writeln!(out, "{}", printable(&change.to_string()))?;
+    }
+    let n_changes = comparison.changes().count();
+    let breaking = comparison.changes().filter(|change| change.verdict >= Verdict::Unknown).count();
+    writeln!(out, "{}, {breaking} breaking", counted(n_changes, "change"))
+}
+
+/// Converts the changes to SARIF 2.1.0.
+fn sarif(comparison: &Comparison, path: &str) -> Value {
+    let level = |change: &Change| match change.verdict {
+        Verdict::Breaking | Verdict::Unknown if change.needs.is_some() => "error",
+        Verdict::Breaking | Verdict::Unknown => "warning",
+        _ => "note",
+    };
+    let results: Vec<Value> = comparison
+        .changes()
+        .map(|change| {
+            json!({
+                "ruleId": change.verdict.as_str(),
+                "level": level(change),
+                "message": { "text": change.to_string() },
+                "locations": [{
+                    "physicalLocation": { "artifactLocation": { "uri": path } },
+                    "logicalLocations": [{ "fullyQualifiedName": change.tool }],
+                }],
+            })
+        })
+        .collect();
+    let rules = ["cosmetic", "additive", "unknown", "breaking"].map(|id| json!({ "id": id }));
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{ "tool": { "driver": { "name": "toolkit", "rules": rules } }, "results": results }],
+    })
 }

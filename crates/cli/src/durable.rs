@@ -1,39 +1,20 @@
-//! The options for durable chains: `--durable`.
+//! Durable runs: their connection, start, status and end, and decisions about their steps.
 
-use clap::Arg;
-#[cfg(feature = "durable")]
+use std::io::Write;
+
 use clap::ArgMatches;
-#[cfg(feature = "durable")]
-use toolkit_durable::{Connect, DurableError, RunId};
+use serde_json::{Value, json};
+use toolkit_backends::chain::{Chain, ChainOutcome};
+use toolkit_durable::{Client, Connect, Decision, DurableError, Pause, RunId, RunStatus, StepState};
 
-#[cfg(feature = "durable")]
-use crate::error::CommandError;
-#[cfg(feature = "durable")]
-use crate::exit::Exit;
-use crate::missing::unless;
-
-const IS_ON: bool = cfg!(feature = "durable");
-
-/// Returns the options of a connection.
-pub(crate) fn options(help: &'static str) -> [Arg; 2] {
-    let url = Arg::new("durable").long("durable").value_name("URL").help(help);
-    let application = Arg::new("application")
-        .long("application")
-        .value_name("NAME")
-        .requires("durable")
-        .help("Name of the application, which workers and callers have in common [default: toolkit]");
-    [unless(IS_ON, "durable", url), unless(IS_ON, "durable", application)]
-}
+use crate::error::{CommandError, Exit};
+use crate::runtime;
+use crate::style::{self, printable};
 
 /// Returns the connection, if the command line has one.
-#[cfg(feature = "durable")]
 pub(crate) fn connect(matches: &ArgMatches) -> Result<Option<Connect>, CommandError> {
     let Some(url) = matches.get_one::<String>("durable") else { return Ok(None) };
-    let connect = Connect::new(url).map_err(|error| CommandError::Other {
-        exit: Exit::Usage,
-        kind: "usage",
-        message: format!("--durable: {error}"),
-    })?;
+    let connect = Connect::new(url).map_err(|error| CommandError::usage(format!("--durable: {error}")))?;
     Ok(Some(match matches.get_one::<String>("application") {
         Some(name) => connect.application(name),
         None => connect,
@@ -41,17 +22,11 @@ pub(crate) fn connect(matches: &ArgMatches) -> Result<Option<Connect>, CommandEr
 }
 
 /// Parses the id of a run.
-#[cfg(feature = "durable")]
 pub(crate) fn run_id(text: &str) -> Result<RunId, CommandError> {
-    RunId::new(text).map_err(|error| CommandError::Other {
-        exit: Exit::Usage,
-        kind: "usage",
-        message: format!("`{text}` is {error}"),
-    })
+    RunId::new(text).map_err(|error| CommandError::usage(format!("`{text}` is {error}")))
 }
 
 /// Returns the error of a command.
-#[cfg(feature = "durable")]
 pub(crate) fn failed(error: DurableError) -> CommandError {
     let (exit, kind) = match error {
         DurableError::Rejected(error) => return CommandError::Tool(error),
@@ -63,4 +38,92 @@ pub(crate) fn failed(error: DurableError) -> CommandError {
         _ => (Exit::Failed, "durable"),
     };
     CommandError::Other { exit, kind, message: error.to_string() }
+}
+
+/// Starts a run, or finds the one with this id, and waits for its outcome.
+pub(crate) async fn start(connect: &Connect, chain: &Chain, id: Option<String>) -> Result<ChainOutcome, CommandError> {
+    let id = match id {
+        Some(id) => run_id(&id)?,
+        None => RunId::random(),
+    };
+    let client = Client::connect(connect).await.map_err(failed)?;
+    let run = client.start(chain, id).await.map_err(failed)?;
+    writeln!(anstream::stderr(), "{} run {}", style::NOTE, run.id())?;
+    run.wait().await.map_err(failed)
+}
+
+/// Runs one of the commands about a run. Returns the outcome of the run for `wait`.
+pub(crate) fn run(name: &str, matches: &ArgMatches) -> Result<Option<ChainOutcome>, CommandError> {
+    let connect = connect(matches)?.expect("the option is required");
+    let id = matches.get_one::<String>("id").expect("the argument is required");
+    let id = run_id(id)?;
+    runtime::create()?.block_on(async {
+        let run = Client::connect(&connect).await.map_err(failed)?.run(id);
+        match name {
+            "status" => write(&run.status().await.map_err(failed)?, matches.get_flag("json"))?,
+            "wait" => return run.wait().await.map(Some).map_err(failed),
+            "cancel" => run.cancel().await.map_err(failed)?,
+            "resume" => run.resume().await.map_err(failed)?,
+            _ => {
+                let step = *matches.get_one::<usize>("step").expect("the argument is required");
+                let decision = matches.get_one::<String>("decision").expect("the argument is required");
+                run.decide(step, &parse_decision(decision)?).await.map_err(failed)?;
+            }
+        }
+        Ok(None)
+    })
+}
+
+/// Parses the text form of a decision: `approve`, `deny`, `answer=JSON`, `retry`, `skip=JSON` or `fail`.
+fn parse_decision(text: &str) -> Result<Decision, CommandError> {
+    let (name, value) = match text.split_once('=') {
+        Some((name, json)) => (
+            name,
+            Some(serde_json::from_str::<Value>(json).map_err(|error| invalid_decision(text, &error.to_string()))?),
+        ),
+        None => (text, None),
+    };
+    match (name, value) {
+        ("approve", None) => Ok(Decision::Approve),
+        ("deny", None) => Ok(Decision::Deny),
+        ("retry", None) => Ok(Decision::Retry),
+        ("fail", None) => Ok(Decision::Fail),
+        ("answer", Some(content)) => Ok(Decision::Answer(content)),
+        ("skip", Some(value)) => Ok(Decision::Skip(value)),
+        _ => Err(invalid_decision(text, "expected approve, deny, answer=JSON, retry, skip=JSON or fail")),
+    }
+}
+
+fn invalid_decision(text: &str, reason: &str) -> CommandError {
+    let message = format!("`{text}` is not a decision: {reason}");
+    CommandError::usage(message)
+}
+
+fn write(status: &RunStatus, as_json: bool) -> Result<(), CommandError> {
+    if as_json {
+        return Ok(style::write_json(status)?);
+    }
+    let version = status.version.as_deref().unwrap_or("unknown");
+    style::write_line(&format!("{}, version {version}", status.state.name()))?;
+    for step in &status.steps {
+        let state = match &step.state {
+            StepState::Open => "open".to_owned(),
+            StepState::Succeeded => "succeeded".to_owned(),
+            StepState::Failed => "failed".to_owned(),
+            StepState::Waiting { pause, .. } => format!("waits: {}", reason(pause)),
+            other => json!(other).to_string(),
+        };
+        style::write_line(&printable(&format!("{} {}: {state}", step.index, step.tool)))?;
+    }
+    Ok(())
+}
+
+fn reason(pause: &Pause) -> String {
+    match pause {
+        Pause::Question { message, .. } => message.clone(),
+        Pause::Pending { message, .. } => message.clone(),
+        Pause::OutcomeUnknown => "its worker died, and the tool may have had its effect".to_owned(),
+        Pause::InvalidValue { message, .. } => message.clone(),
+        other => json!(other).to_string(),
+    }
 }

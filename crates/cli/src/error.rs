@@ -1,8 +1,8 @@
-//! Errors of commands, and their output.
+//! Errors and exit codes of commands, and their output.
 
 use std::error::Error as _;
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
+use std::process::ExitCode;
 
 use serde_json::json;
 use toolkit::ToolError;
@@ -10,8 +10,7 @@ use toolkit::call::ErrorKind;
 use toolkit::catalog::Diagnostics;
 
 use crate::credentials::variables;
-use crate::exit::Exit;
-use crate::options::program_name;
+use crate::options::{missing_feature, program_name};
 use crate::report::{diagnostics_as_json, snake_case, write_diagnostics};
 use crate::style::{self, printable};
 
@@ -38,6 +37,9 @@ use crate::style::{self, printable};
 /// ```
 pub type SetupError = Box<dyn std::error::Error + Send + Sync>;
 
+/// A configuration function of the host.
+pub(crate) type Configure<T> = Box<dyn FnOnce(T) -> Result<T, SetupError>>;
+
 /// An error of a command.
 #[derive(Debug)]
 pub(crate) enum CommandError {
@@ -56,6 +58,21 @@ pub(crate) enum CommandError {
 }
 
 impl CommandError {
+    /// Returns the error of an invalid command line.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::Other { exit: Exit::Usage, kind: "usage", message: message.into() }
+    }
+
+    /// Returns the error of a command that has failed.
+    pub(crate) fn failed(kind: &'static str, message: impl Into<String>) -> Self {
+        Self::Other { exit: Exit::Failed, kind, message: message.into() }
+    }
+
+    /// Returns the error of a command or value that requires a feature.
+    pub(crate) fn missing_feature(name: &str) -> Self {
+        Self::Other { exit: Exit::Usage, kind: "missing_feature", message: missing_feature(name) }
+    }
+
     /// Prints the error as text to stderr.
     pub(crate) fn report(self) -> Exit {
         let exit = self.exit();
@@ -209,5 +226,36 @@ impl From<Diagnostics> for CommandError {
 impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
         CommandError::Io(error)
+    }
+}
+
+/// The outcome of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// The command succeeded.
+    Success,
+    /// The tool failed, its arguments are invalid, or the catalog has problems.
+    Failed,
+    /// The command line is invalid.
+    Usage,
+    /// The call was interrupted by Ctrl-C.
+    Interrupted,
+}
+
+impl Exit {
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Exit::Success => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            // 128 plus the number of SIGINT, as in shells.
+            Exit::Interrupted => 130,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit.code())
     }
 }

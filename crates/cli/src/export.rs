@@ -11,15 +11,13 @@ use toolkit::mcp::{self, Revision};
 use toolkit::tool::ToolId;
 use toolkit_providers::{Export, Loss, markdown, typescript};
 
-use crate::error::CommandError;
-use crate::exit::Exit;
-use crate::formats::{FormatOptions, export_as};
+use crate::error::{CommandError, Exit};
+use crate::formats::{self, FormatOptions, export_as};
 #[cfg(feature = "otc")]
 use crate::formats::{otc_naming, report_left_out, toolkit_option};
 use crate::options::{naming, naming_option, program_name, switch};
 use crate::report::counted;
 use crate::style::{self, printable};
-use crate::{limits, missing};
 
 pub(crate) fn command() -> Command {
     let export = Command::new("export").about("Write the tools in the format of another system");
@@ -70,8 +68,8 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Comma
     let format = matches.get_one::<String>("format").map_or("mcp", String::as_str);
     check_options(format, matches)?;
     match format {
-        "otc" if cfg!(not(feature = "otc")) => return Err(missing::feature("otc")),
-        "html" if cfg!(not(feature = "html")) => return Err(missing::feature("html")),
+        "otc" if cfg!(not(feature = "otc")) => return Err(CommandError::missing_feature("otc")),
+        "html" if cfg!(not(feature = "html")) => return Err(CommandError::missing_feature("html")),
         _ => {}
     }
     #[cfg(feature = "otc")]
@@ -138,7 +136,7 @@ fn check_options(format: &str, matches: &ArgMatches) -> Result<(), CommandError>
         if !formats.contains(&format) {
             let formats = formats.join(" and ");
             let message = format!("--{option} is supported by the formats {formats}, not by {format}");
-            return Err(CommandError::Other { exit: Exit::Usage, kind: "usage", message });
+            return Err(CommandError::usage(message));
         }
     }
     Ok(())
@@ -166,7 +164,7 @@ fn report_limits(export: &Export, all: bool) {
     let mut err = anstream::stderr();
     for usage in export.usage.iter().filter(|usage| all || usage.is_over()) {
         let label = if usage.is_over() { style::WARNING } else { style::NOTE };
-        let _ = writeln!(err, "{label} {}", limits::line(usage));
+        let _ = writeln!(err, "{label} {}", formats::usage_line(usage));
     }
 }
 
@@ -201,13 +199,8 @@ fn write(json: &Value, matches: &ArgMatches) -> Result<(), CommandError> {
 fn write_text(text: &str, matches: &ArgMatches) -> Result<(), CommandError> {
     let text = text.trim_end();
     match matches.get_one::<PathBuf>("output") {
-        Some(path) if path != Path::new("-") => {
-            std::fs::write(path, format!("{text}\n")).map_err(|error| CommandError::Other {
-                exit: Exit::Failed,
-                kind: "io",
-                message: format!("cannot write {}: {error}", path.display()),
-            })
-        }
+        Some(path) if path != Path::new("-") => std::fs::write(path, format!("{text}\n"))
+            .map_err(|error| CommandError::failed("io", format!("cannot write {}: {error}", path.display()))),
         _ => Ok(style::write_line(text)?),
     }
 }

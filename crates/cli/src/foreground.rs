@@ -1,22 +1,19 @@
 //! Work in the foreground of a terminal: with progress, questions and log messages, until it ends, reaches the time limit,
 //! or is interrupted by Ctrl-C.
 
-mod ask;
-mod progress;
-
 use std::future::pending;
-use std::io::{self, Write};
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
-use toolkit::call::{LogLevel, LogMessage};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Map, Value, json};
+use toolkit::call::ask::{Answer, Asker, Mode, Question};
+use toolkit::call::{BoxFuture, LogLevel, LogMessage, Progress};
 use toolkit::{CancelToken, Context, ToolError};
 
-use self::ask::Terminal;
-use self::progress::Meter;
-use crate::error::CommandError;
-use crate::exit::Exit;
-use crate::style::{self, printable};
+use crate::error::{CommandError, Exit};
+use crate::style::{self, BOLD, DIM, printable};
 
 /// The time that cancelled work has for its cleanup before the program continues.
 const CLEANUP_TIME: Duration = Duration::from_millis(200);
@@ -90,11 +87,7 @@ async fn elapsed(time_limit: Option<Duration>, context: &Context) -> Duration {
 }
 
 fn timed_out(limit: Duration) -> CommandError {
-    CommandError::Other {
-        exit: Exit::Failed,
-        kind: "timed_out",
-        message: format!("the tool took longer than {limit:?}"),
-    }
+    CommandError::failed("timed_out", format!("the tool took longer than {limit:?}"))
 }
 
 fn interruption() -> CommandError {
@@ -149,4 +142,247 @@ impl Interrupts {
     async fn next(&mut self) {
         self.0.recv().await;
     }
+}
+
+/// Asks in the terminal. Cannot ask if stdin or stderr is not one.
+struct Terminal {
+    meter: Meter,
+}
+
+impl Terminal {
+    fn new(meter: Meter) -> Self {
+        Self { meter }
+    }
+}
+
+impl Asker for Terminal {
+    fn can_ask(&self, _: Mode) -> bool {
+        io::stdin().is_terminal() && io::stderr().is_terminal()
+    }
+
+    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Result<Answer, ToolError>> {
+        let (question, meter) = (question.clone(), self.meter.clone());
+        let asked = tokio::task::spawn_blocking(move || {
+            // Two questions of one tool follow each other.
+            let mut input = io::stdin().lock();
+            meter.suspended(|| ask(&question, &mut input, &mut anstream::stderr()))
+        });
+        Box::pin(async { asked.await.map_err(ToolError::internal)?.map_err(ToolError::internal) })
+    }
+}
+
+/// Shows a question and reads the answer. The end of the input closes the question.
+fn ask(question: &Question, input: &mut impl BufRead, output: &mut impl Write) -> io::Result<Answer> {
+    writeln!(output, "{BOLD}{}{}", printable(question.message()), BOLD.clear())?;
+    let mut prompt = Prompt { input, output };
+    let content = match (question.form(), question.url()) {
+        (Some(form), _) => {
+            let schema = form.schema();
+            let fields = schema["properties"].as_object().into_iter().flatten();
+            let mut content = Map::new();
+            for (name, field) in fields {
+                let is_required =
+                    schema["required"].as_array().is_some_and(|names| names.iter().any(|one| one == name));
+                match prompt.field(name, field, is_required)? {
+                    Read::Value(value) => drop(content.insert(name.clone(), value)),
+                    Read::Nothing => {}
+                    Read::End => return Ok(Answer::Cancelled),
+                }
+            }
+            Value::Object(content)
+        }
+        (None, url) => {
+            writeln!(prompt.output, "  open {}", printable(url.unwrap_or_default()))?;
+            Value::Null
+        }
+    };
+    prompt.confirmed(content)
+}
+
+/// The outcome of a prompt.
+enum Read {
+    Value(Value),
+    /// An optional field was left empty.
+    Nothing,
+    End,
+}
+
+struct Prompt<'p, I, O> {
+    input: &'p mut I,
+    output: &'p mut O,
+}
+
+impl<I: BufRead, O: Write> Prompt<'_, I, O> {
+    /// Reads a field, again until it has a valid value.
+    fn field(&mut self, name: &str, field: &Value, is_required: bool) -> io::Result<Read> {
+        if let Some(description) = field["description"].as_str() {
+            writeln!(self.output, "  {DIM}{}{}", printable(description), DIM.clear())?;
+        }
+        for (idx, (value, title)) in choices(field).iter().enumerate() {
+            let title = if title.is_empty() { String::new() } else { format!(": {title}") };
+            writeln!(self.output, "  {DIM}{}. {}{}{}", idx + 1, printable(value), printable(&title), DIM.clear())?;
+        }
+        let label = field["title"].as_str().unwrap_or(name);
+        let default = match (field.get("default"), is_required) {
+            (Some(default), _) => format!(" [{}]", shown(default)),
+            (None, true) => String::new(),
+            (None, false) => " [none]".to_owned(),
+        };
+        loop {
+            let kind = kind(field);
+            let Some(line) = self.line(&format!("  {} ({kind}){}: ", printable(label), printable(&default)))? else {
+                return Ok(Read::End);
+            };
+            match (line.trim(), field.get("default")) {
+                ("", Some(default)) => return Ok(Read::Value(default.clone())),
+                ("", None) if !is_required => return Ok(Read::Nothing),
+                (text, _) => match value(field, text) {
+                    Some(value) => return Ok(Read::Value(value)),
+                    None => writeln!(self.output, "  enter {kind}")?,
+                },
+            }
+        }
+    }
+
+    fn confirmed(&mut self, content: Value) -> io::Result<Answer> {
+        loop {
+            let Some(line) = self.line("  answer? yes, no (decline) or cancel [yes]: ")? else {
+                return Ok(Answer::Cancelled);
+            };
+            match line.trim().to_lowercase().as_str() {
+                "" | "y" | "yes" => return Ok(Answer::Accepted(content)),
+                "n" | "no" | "decline" => return Ok(Answer::Declined),
+                "c" | "cancel" => return Ok(Answer::Cancelled),
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns the next line, or `None` at the end of the input.
+    fn line(&mut self, prompt: &str) -> io::Result<Option<String>> {
+        write!(self.output, "{prompt}")?;
+        self.output.flush()?;
+        let mut line = String::new();
+        let n_read = self.input.read_line(&mut line)?;
+        if n_read == 0 {
+            writeln!(self.output)?;
+        }
+        Ok((n_read > 0).then_some(line))
+    }
+}
+
+/// Returns the name of what a field expects.
+fn kind(field: &Value) -> &'static str {
+    match field["type"].as_str() {
+        Some("array") => "numbers or values, separated by commas",
+        Some("boolean") => "yes or no",
+        Some("integer") => "an integer",
+        Some("number") => "a number",
+        _ if !choices(field).is_empty() => "one of the choices",
+        _ => "text",
+    }
+}
+
+/// Returns the choices of a field, with their titles.
+fn choices(field: &Value) -> Vec<(String, String)> {
+    let field = field.get("items").unwrap_or(field);
+    let title = |idx: usize| field["enumNames"][idx].as_str().unwrap_or_default().to_owned();
+    let values = field["enum"].as_array().into_iter().flatten().enumerate();
+    let values = values.map(|(idx, value)| (shown(value), title(idx)));
+    let branches = field.get("oneOf").or_else(|| field.get("anyOf")).and_then(Value::as_array).into_iter().flatten();
+    let titled = branches.map(|branch| (shown(&branch["const"]), shown(&branch["title"])));
+    values.chain(titled).collect()
+}
+
+fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Converts what the user has entered, or returns `None` if it is not valid for the field.
+fn value(field: &Value, text: &str) -> Option<Value> {
+    let choices = choices(field);
+    let choice = |text: &str| {
+        let by_number = text.parse::<usize>().ok().and_then(|number| choices.get(number.checked_sub(1)?));
+        let choice = choices.iter().find(|(value, _)| value == text).or(by_number);
+        choice.map(|(value, _)| json!(value))
+    };
+    match field["type"].as_str() {
+        Some("array") => {
+            text.split(',').map(|part| choice(part.trim())).collect::<Option<Vec<Value>>>().map(Value::from)
+        }
+        Some("boolean") => match text.to_lowercase().as_str() {
+            "y" | "yes" | "true" => Some(json!(true)),
+            "n" | "no" | "false" => Some(json!(false)),
+            _ => None,
+        },
+        Some("integer") => text.parse::<i64>().ok().map(Value::from),
+        Some("number") => text.parse::<f64>().ok().filter(|number| number.is_finite()).map(Value::from),
+        _ if !choices.is_empty() => choice(text),
+        _ => Some(json!(text)),
+    }
+}
+
+/// The length of the bar, which counts in integers, while progress is a float in any unit.
+const STEPS: u64 = 1000;
+
+/// A progress bar on stderr, which appears with the first report. It is hidden if stderr is not a terminal.
+#[derive(Clone, Default)]
+struct Meter {
+    bar: Arc<OnceLock<ProgressBar>>,
+    /// True while a bar is shown, false while a spinner is shown because the total is unknown.
+    has_total: Arc<Mutex<Option<bool>>>,
+}
+
+impl Meter {
+    /// Returns the progress listener of a call.
+    fn listener(&self) -> impl Fn(Progress) + Send + Sync + 'static {
+        let meter = self.clone();
+        move |progress| meter.show(&progress)
+    }
+
+    /// Runs `show` while the bar is hidden.
+    fn suspended<T>(&self, show: impl FnOnce() -> T) -> T {
+        match self.bar.get() {
+            Some(bar) if !bar.is_finished() => bar.suspend(show),
+            _ => show(),
+        }
+    }
+
+    /// Removes the bar.
+    fn finish(&self) {
+        if let Some(bar) = self.bar.get() {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn show(&self, progress: &Progress) {
+        let bar = self.bar.get_or_init(|| ProgressBar::new(STEPS));
+        // A report after the end of the call would draw the bar again.
+        if bar.is_finished() {
+            return;
+        }
+        let total = progress.total.filter(|total| total.is_finite() && *total > 0.0);
+        let mut has_total = self.has_total.lock().unwrap_or_else(PoisonError::into_inner);
+        if *has_total != Some(total.is_some()) {
+            *has_total = Some(total.is_some());
+            bar.set_style(progress_style(total.is_some()));
+            bar.enable_steady_tick(Duration::from_millis(120));
+        }
+        drop(has_total);
+        match total {
+            Some(total) => {
+                // A cast of a float saturates, and converts NaN to 0.
+                let fraction = (progress.done / total).clamp(0.0, 1.0);
+                bar.set_position((fraction * STEPS as f64) as u64);
+            }
+            None => bar.set_prefix(format!("{}", progress.done)),
+        }
+        let line = progress.message.split_whitespace().collect::<Vec<_>>().join(" ");
+        bar.set_message(printable(&line).into_owned());
+    }
+}
+
+fn progress_style(has_total: bool) -> ProgressStyle {
+    let template = if has_total { "{bar:30} {percent:>3}%  {wide_msg}" } else { "{spinner} {prefix}  {wide_msg}" };
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }

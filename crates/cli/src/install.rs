@@ -2,77 +2,133 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `client`, `location` | the clients, and the places of their files |
-//! | `launch`, `entry` | the server, and what a client reads about it |
-//! | `document`, `syntax`, `file` | changes the text after it was checked, and replaces the file |
-//! | `preview`, `change` | the difference without secrets, and the order of all this |
-//! | `claude_code` | commands of a client that changes its file itself |
+//! | `client` | the clients, and the places of their files |
+//! | `entry` | the server, and what a client reads about it |
+//! | `document`, `file` | changes the text after it was checked, and replaces the file |
+//! | `change` | shows the difference without secrets, and makes the change, by a command of the client if it has one |
 
-#[cfg(feature = "install")]
 mod change;
-#[cfg(feature = "install")]
-mod claude_code;
-#[cfg(feature = "install")]
 mod client;
-#[cfg(feature = "install")]
 mod document;
-#[cfg(feature = "install")]
 mod entry;
-#[cfg(feature = "install")]
 mod file;
-#[cfg(feature = "install")]
-mod launch;
-#[cfg(feature = "install")]
-mod location;
-#[cfg(feature = "install")]
-mod options;
-#[cfg(feature = "install")]
-mod preview;
-#[cfg(feature = "install")]
-mod syntax;
 
-use clap::{ArgMatches, Command};
+use std::path::PathBuf;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use toolkit::Catalog;
 
-use crate::error::CommandError;
-use crate::exit::Exit;
-#[cfg(not(feature = "install"))]
-use crate::missing;
+use self::client::{Client, Os, Places, Scope};
+use crate::error::{CommandError, Exit};
+use crate::options::switch;
 use crate::program::Program;
-
-#[cfg(not(feature = "install"))]
-pub(crate) fn commands() -> [Command; 2] {
-    [missing::command("install"), missing::command("uninstall")]
-}
-
-#[cfg(feature = "install")]
-pub(crate) fn commands() -> [Command; 2] {
-    [options::install(), options::uninstall()]
-}
 
 /// Adds the entry of this program, or prints what would change.
 pub(crate) fn install(catalog: &Catalog, matches: &ArgMatches, program: &Program) -> Result<Exit, CommandError> {
-    #[cfg(feature = "install")]
-    {
-        let target = options::target(matches, program)?;
-        let launch = launch::launch(catalog, matches, target.client)?;
-        let entry = entry::Entry::new(target.client, &target.name, &launch);
-        change::install(&target, &entry, matches)
-    }
-    #[cfg(not(feature = "install"))]
-    {
-        let _ = (catalog, matches, program);
-        Err(missing::feature("install"))
-    }
+    let target = target(matches, program)?;
+    let launch = entry::launch(catalog, matches, target.client)?;
+    let entry = entry::Entry::new(target.client, &target.name, &launch);
+    change::install(&target, &entry, matches)
 }
 
 /// Removes the entry of this program, or prints what would change.
 pub(crate) fn uninstall(matches: &ArgMatches, program: &Program) -> Result<Exit, CommandError> {
-    #[cfg(feature = "install")]
-    return change::uninstall(&options::target(matches, program)?, matches);
-    #[cfg(not(feature = "install"))]
-    {
-        let _ = (matches, program);
-        Err(missing::feature("install"))
+    change::uninstall(&target(matches, program)?, matches)
+}
+
+/// The configuration that changes, and the name of the entry.
+struct Target {
+    client: Client,
+    scope: Scope,
+    name: String,
+    places: Places<'static>,
+}
+
+pub(crate) fn install_command() -> Command {
+    Command::new("install")
+        .about("Add this program to the configuration of an MCP client")
+        .long_about(
+            "Add this program to the configuration of an MCP client, which then starts `serve` with the arguments after \
+             `--`, or connects to the URL of --http.\n\n\
+             The change is shown first. On a terminal, it is made after a confirmation; otherwise it is made with --yes. \
+             The file is replaced as a whole, after a backup beside it. Only the entry of this program changes: \
+             everything else in the file remains, with its comments.\n\n\
+             The credentials that the tools require are environment variables of the server. The entry refers to them by \
+             their names, and the client reads the values from its environment (Claude Code, Cursor) or asks for them \
+             (VS Code). Claude Desktop can do neither, so the values have to be filled in there.",
+        )
+        .args(shared())
+        .args([
+            Arg::new("http")
+                .long("http")
+                .value_name("URL")
+                .value_parser(entry::url)
+                .help("Connect to a running server at this URL, such as https://example.com/mcp, instead of starting one"),
+            Arg::new("token-env")
+                .long("token-env")
+                .value_name("NAME")
+                .requires("http")
+                .value_parser(entry::variable_name)
+                .help("Environment variable with the token that the client sends; with --http"),
+            Arg::new("env")
+                .long("env")
+                .value_name("NAME[=VALUE]")
+                .action(ArgAction::Append)
+                .conflicts_with("http")
+                .help("Pass an environment variable to the server; without VALUE, its value is not stored. May be repeated"),
+            switch("print").conflicts_with_all(["dry-run", "yes"]).help("Only print the entry, as it is written"),
+            Arg::new("arguments")
+                .value_name("ARGS")
+                .num_args(0..)
+                .last(true)
+                .conflicts_with("http")
+                .help("Arguments of `serve`"),
+        ])
+}
+
+pub(crate) fn uninstall_command() -> Command {
+    Command::new("uninstall").about("Remove this program from the configuration of an MCP client").args(shared())
+}
+
+fn shared() -> [Arg; 6] {
+    [
+        Arg::new("client").value_name("CLIENT").required(true).value_parser(value_parser!(Client)).help("The client"),
+        Arg::new("name").long("name").value_name("NAME").help("Name of the entry [default: the name of this program]"),
+        Arg::new("scope")
+            .long("scope")
+            .value_parser(value_parser!(Scope))
+            .default_value("user")
+            .help("The configuration of the user, or that of the project in the current directory"),
+        switch("dry-run").help("Only show the change"),
+        switch("yes").short('y').conflicts_with("dry-run").help("Make the change without a confirmation"),
+        switch("force").help("Also change an entry of that name that belongs to another program"),
+    ]
+}
+
+/// Reads the client, the scope and the name.
+fn target(matches: &ArgMatches, program: &Program) -> Result<Target, CommandError> {
+    let client = *matches.get_one::<Client>("client").expect("clap requires it");
+    let scope = *matches.get_one::<Scope>("scope").expect("it has a default");
+    let name = matches.get_one::<String>("name").unwrap_or(&program.name);
+    let is_valid = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if name.is_empty() || name.len() > 64 || !name.chars().all(is_valid) {
+        let message =
+            format!("the name {name:?} of the entry must be 1 to 64 letters, digits, `-` and `_`; --name sets it");
+        return Err(CommandError::usage(message));
     }
+    let places =
+        Places { variable: &|name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from) };
+    Ok(Target { client, scope, name: name.clone(), places })
+}
+
+impl Target {
+    /// Returns the configuration files; none if the client's own command changes them.
+    fn files(&self) -> Result<Vec<PathBuf>, CommandError> {
+        self.client.files(self.scope, Os::CURRENT, &self.places).map_err(CommandError::usage)
+    }
+}
+
+/// Returns the error of a configuration that cannot be changed.
+fn failed(message: String) -> CommandError {
+    CommandError::failed("install", message)
 }

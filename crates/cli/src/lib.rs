@@ -34,39 +34,38 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `run`, `program` | assembles the commands; what a host configures |
+//! | `run`, `program` | assembles the commands, also those of disabled features; what a host configures |
 //! | `list`, `call`, `serve` and other names of commands | one command each, with its options |
-//! | `options`, `flags`, `limits`, `logins` | options that several commands have; flags for the arguments of a tool |
-//! | `report`, `table`, `shape`, `style` | what is printed |
-//! | `error`, `exit`, `missing`, `stderr` | errors, exit codes, disabled features, and the log, which never waits |
+//! | `options`, `flags` | options that several commands have; flags for the arguments of a tool |
+//! | `formats`, `report`, `shape`, `style` | what is printed |
+//! | `error`, `stderr` | errors, exit codes, and the log, which never waits |
 //! | `bin/cargo-toolkit/` | `cargo toolkit` |
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "install")]
 mod bundle;
 mod call;
 mod chain;
 mod check;
+#[cfg(feature = "code")]
 mod code;
-mod comparison;
 mod completions;
 mod cost;
 mod credentials;
 mod diff;
+#[cfg(feature = "durable")]
 mod durable;
 mod error;
-mod exit;
 mod export;
 mod flags;
 mod foreground;
 mod formats;
+#[cfg(feature = "install")]
 mod install;
-mod limits;
 mod list;
 mod listen;
-mod login;
 #[cfg(feature = "proxy")]
-mod logins;
-mod missing;
+mod login;
 mod nats;
 mod options;
 mod program;
@@ -74,13 +73,14 @@ mod report;
 mod run;
 mod runtime;
 mod search;
+#[cfg(any(feature = "durable", feature = "mcp", feature = "nats", feature = "otc"))]
 mod serve;
 mod shape;
 mod show;
+#[cfg(feature = "proxy")]
 mod status;
 mod stderr;
 mod style;
-mod table;
 
 use std::process::ExitCode;
 

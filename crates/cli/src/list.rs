@@ -6,12 +6,10 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use toolkit::tool::normalize_tag;
 use toolkit::{Catalog, Tool};
 
-use crate::error::CommandError;
-use crate::exit::Exit;
-use crate::nats;
+use crate::error::{CommandError, Exit};
 use crate::options::{json_switch, switch};
-use crate::report;
 use crate::style::{self, BOLD, DIM, HIGHLIGHT, cut, padded, printable, width};
+use crate::{nats, report};
 
 pub(crate) fn command() -> Command {
     Command::new("list")

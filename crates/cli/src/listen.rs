@@ -9,7 +9,6 @@ use clap::ArgMatches;
 use tokio::sync::oneshot;
 
 use crate::error::{CommandError, SetupError};
-use crate::exit::Exit;
 use crate::style;
 
 /// The default environment variable of the token. A flag with the token itself would be visible in the list of processes.
@@ -26,7 +25,7 @@ pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
 
 /// Returns the error of an address at which the program cannot listen.
 pub(crate) fn bind_error(address: SocketAddr, error: &std::io::Error) -> CommandError {
-    CommandError::Other { exit: Exit::Failed, kind: "io", message: format!("cannot listen at {address}: {error}") }
+    CommandError::failed("io", format!("cannot listen at {address}: {error}"))
 }
 
 /// Returns the token in the variable of `--token-env`, or in `SERVE_TOKEN` if it is set.
@@ -47,7 +46,7 @@ pub(crate) fn named(matches: &ArgMatches, option: &str) -> Result<Option<String>
         Ok(value) if !value.is_empty() => Ok(Some(value)),
         _ => {
             let message = format!("`--{option}`: the environment variable `{name}` is not set");
-            Err(CommandError::Other { exit: Exit::Usage, kind: "usage", message })
+            Err(CommandError::usage(message))
         }
     }
 }

@@ -12,10 +12,7 @@ use toolkit_backends::Backends;
 use toolkit_nats::{Connect, NatsBackend, RetryPolicy};
 
 use crate::error::CommandError;
-#[cfg(feature = "nats")]
-use crate::exit::Exit;
-use crate::missing::unless;
-use crate::options::switch;
+use crate::options::{switch, unless};
 #[cfg(feature = "nats")]
 use crate::style::{self, printable};
 
@@ -100,16 +97,16 @@ fn calls(with: &'static str) -> [Arg; 5] {
 /// Returns the connection to a server, if the option `name` has its URL.
 #[cfg(feature = "nats")]
 pub(crate) fn connect(matches: &ArgMatches, name: &str) -> Result<Option<Connect>, CommandError> {
-    let usage = |message| CommandError::Other { exit: Exit::Usage, kind: "usage", message };
     let Some(url) = matches.get_one::<String>(name) else { return Ok(None) };
-    let mut connect = Connect::new(url).map_err(|error| usage(format!("--{name}: {error}")))?;
+    let mut connect = Connect::new(url).map_err(|error| CommandError::usage(format!("--{name}: {error}")))?;
     if let Some(path) = matches.get_one::<PathBuf>("nats-creds") {
         connect = connect.credentials_file(path);
     }
     if let Some(path) = matches.get_one::<PathBuf>("nats-nkey") {
         let seed = std::fs::read_to_string(path);
-        connect =
-            connect.nkey(seed.map_err(|error| usage(format!("--nats-nkey: {}: {error}", path.display())))?.trim());
+        connect = connect.nkey(
+            seed.map_err(|error| CommandError::usage(format!("--nats-nkey: {}: {error}", path.display())))?.trim(),
+        );
     }
     if let Some(path) = matches.get_one::<PathBuf>("nats-ca") {
         connect = connect.trust(path);

@@ -1,10 +1,12 @@
-//! Options of several commands, and the name of the program.
+//! Options of several commands and of disabled features, and the name of the program.
 
+use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
-use clap::{Arg, ArgAction, ArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use toolkit::catalog::Naming;
+use toolkit_runtime::read_bounded;
 
 /// Returns the name of the program as the user typed it.
 pub(crate) fn program_name() -> String {
@@ -46,6 +48,16 @@ pub(crate) fn naming(matches: &ArgMatches) -> Naming {
     }
 }
 
+/// Reads a file of at most `max` bytes of text, or stdin for `-`. An error contains the path.
+pub(crate) fn read_text(path: &Path, max: u64) -> Result<String, String> {
+    let read = match path.to_str() {
+        Some("-") => read_bounded(std::io::stdin().lock(), max),
+        _ => File::open(path).and_then(|file| read_bounded(file, max)),
+    };
+    let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    String::from_utf8(read.map_err(|error| failed(&error))?).map_err(|error| failed(&error))
+}
+
 /// Parses a duration: a number and a unit, or a number of seconds.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let invalid = || "expected a number and a unit, such as 30s, 500ms or 2m".to_owned();
@@ -63,4 +75,39 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         Ok(time) if !time.is_zero() => Ok(time),
         _ => Err("a duration must be positive and finite".to_owned()),
     }
+}
+
+/// Returns the options of a connection to the database of durable chains.
+pub(crate) fn durable_options(help: &'static str) -> [Arg; 2] {
+    let url = Arg::new("durable").long("durable").value_name("URL").help(help);
+    let application = Arg::new("application")
+        .long("application")
+        .value_name("NAME")
+        .requires("durable")
+        .help("Name of the application, which workers and callers have in common [default: toolkit]");
+    [url, application].map(|arg| unless(cfg!(feature = "durable"), "durable", arg))
+}
+
+/// Returns the option if its feature is enabled, and otherwise a hidden option of the same name that rejects every value.
+pub(crate) fn unless(is_on: bool, feature: &'static str, arg: Arg) -> Arg {
+    if is_on {
+        return arg;
+    }
+    let name = arg.get_id().to_string();
+    let absent = Arg::new(name.clone()).long(name).hide(true).num_args(0..=1).default_missing_value("");
+    absent.value_parser(move |_: &str| Err::<String, _>(missing_feature(feature)))
+}
+
+/// Returns a hidden command that accepts any arguments.
+pub(crate) fn disabled_command(name: &'static str) -> Command {
+    let words = Arg::new("words").num_args(0..).trailing_var_arg(true).allow_hyphen_values(true);
+    Command::new(name).hide(true).disable_help_flag(true).arg(words)
+}
+
+/// Returns the message for a disabled feature.
+pub(crate) fn missing_feature(feature: &str) -> String {
+    format!(
+        "this program was built without the feature `{feature}` of `toolkit-cli`; \
+         enable it in Cargo.toml: `toolkit-cli = {{ ..., features = [\"{feature}\"] }}`"
+    )
 }

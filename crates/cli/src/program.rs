@@ -7,9 +7,7 @@ use toolkit_backends::Backends;
 #[cfg(feature = "mcp")]
 use toolkit_mcp_server::{Http, ServerBuilder};
 
-use crate::error::SetupError;
-
-pub(crate) type Configure<T> = Box<dyn FnOnce(T) -> Result<T, SetupError>>;
+use crate::error::{Configure, SetupError};
 
 /// A command-line program with all linked tools.
 ///

@@ -6,15 +6,19 @@ use std::process::ExitCode;
 use clap::{ArgMatches, Command};
 use toolkit::Catalog;
 
-use crate::error::CommandError;
-use crate::exit::Exit;
-use crate::options::program_name;
+#[cfg(feature = "code")]
+use crate::code;
+use crate::error::{CommandError, Exit};
+use crate::options::{disabled_command, program_name};
 use crate::program::Program;
+#[cfg(any(feature = "durable", feature = "mcp", feature = "nats", feature = "otc"))]
+use crate::serve;
 use crate::stderr::{self, FlushOnDrop};
-use crate::{
-    bundle, call, chain, check, code, completions, cost, diff, export, install, list, login, nats, search, serve, show,
-    status,
-};
+#[cfg(feature = "install")]
+use crate::{bundle, install};
+use crate::{call, chain, check, completions, cost, diff, export, list, nats, search, show};
+#[cfg(feature = "proxy")]
+use crate::{login, status};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -24,6 +28,28 @@ Exit codes:
   130  the call was interrupted by Ctrl-C
 
 With --json, stdout contains exactly one JSON document; an error is {\"error\": {\"kind\", \"message\", ...}}.";
+
+/// The commands of disabled features, with the features. They are hidden, and their error contains the name of the feature.
+const DISABLED: &[(&str, &str)] = &[
+    #[cfg(not(any(feature = "durable", feature = "mcp", feature = "nats", feature = "otc")))]
+    ("serve", "mcp"),
+    #[cfg(not(feature = "proxy"))]
+    ("status", "proxy"),
+    #[cfg(not(feature = "install"))]
+    ("bundle", "install"),
+    #[cfg(not(feature = "install"))]
+    ("install", "install"),
+    #[cfg(not(feature = "install"))]
+    ("uninstall", "install"),
+    #[cfg(not(feature = "code"))]
+    ("run", "code"),
+    #[cfg(not(feature = "code"))]
+    ("serve-sandbox", "code"),
+    #[cfg(not(feature = "proxy"))]
+    ("login", "proxy"),
+    #[cfg(not(feature = "proxy"))]
+    ("logout", "proxy"),
+];
 
 impl Program {
     /// Runs the command line of this process.
@@ -69,13 +95,26 @@ fn command(program: &Program) -> Command {
             check::command(),
             diff::command(),
             completions::command(),
+            #[cfg(any(feature = "durable", feature = "mcp", feature = "nats", feature = "otc"))]
             serve::command(),
+            #[cfg(feature = "proxy")]
             status::command(),
+            #[cfg(feature = "install")]
             bundle::command(),
+            #[cfg(feature = "install")]
+            install::install_command(),
+            #[cfg(feature = "install")]
+            install::uninstall_command(),
+            #[cfg(feature = "code")]
+            code::run_command(),
+            #[cfg(feature = "code")]
+            code::serve_sandbox_command(),
+            #[cfg(feature = "proxy")]
+            login::login_command(),
+            #[cfg(feature = "proxy")]
+            login::logout_command(),
         ])
-        .subcommands(install::commands())
-        .subcommands(code::commands())
-        .subcommands(login::commands())
+        .subcommands(DISABLED.iter().map(|(name, _)| disabled_command(name)))
 }
 
 /// Parses the command line and runs its command.
@@ -83,6 +122,9 @@ fn run(words: &[OsString], mut program: Program) -> Result<Exit, CommandError> {
     let matches = command(&program).try_get_matches_from(words)?;
     let (name, matches): (&str, &ArgMatches) =
         matches.subcommand().expect("clap rejects a command line without a command");
+    if let Some((_, feature)) = DISABLED.iter().find(|(disabled, _)| *disabled == name) {
+        return Err(CommandError::missing_feature(feature));
+    }
     if matches!(name, "serve" | "serve-sandbox") {
         stderr::start()?;
     }
@@ -104,15 +146,24 @@ fn run(words: &[OsString], mut program: Program) -> Result<Exit, CommandError> {
         "completions" => completions::run(&catalog()?, matches, command(&program)),
         "call" => call::run(catalog, matches, program.dispatcher),
         "chain" => chain::run(catalog, matches, program.dispatcher),
+        #[cfg(feature = "code")]
         "run" => code::run(catalog()?, matches, program.dispatcher),
+        #[cfg(feature = "code")]
         "serve-sandbox" => code::serve_sandbox(matches),
+        #[cfg(any(feature = "durable", feature = "mcp", feature = "nats", feature = "otc"))]
         "serve" => serve::run(catalog()?, matches, program),
         "diff" => diff::run(matches),
+        #[cfg(feature = "proxy")]
         "status" => status::run(matches),
+        #[cfg(feature = "install")]
         "install" => install::install(&catalog()?, matches, &program),
+        #[cfg(feature = "install")]
         "uninstall" => install::uninstall(matches, &program),
+        #[cfg(feature = "install")]
         "bundle" => bundle::run(&catalog()?, matches, &program),
+        #[cfg(feature = "proxy")]
         "login" => login::login(matches, &program),
+        #[cfg(feature = "proxy")]
         "logout" => login::logout(matches, &program),
         _ => check::run(catalog, matches, program.dispatcher),
     }

@@ -1,8 +1,12 @@
-//! The tokio runtime of tools, and the reports of their panics.
+//! The tokio runtime of tools, the dispatcher on it, and the reports of panics.
 
 use std::{io, thread};
 
 use tokio::runtime::Runtime;
+use toolkit::dispatch::DispatcherBuilder;
+use toolkit::{Catalog, Dispatcher};
+
+use crate::error::{CommandError, Configure};
 
 /// The name of the threads that run tools, which identifies panics of tools.
 const THREAD_NAME: &str = "toolkit-call";
@@ -16,6 +20,16 @@ pub(crate) fn create() -> io::Result<Runtime> {
 pub(crate) fn with_threads(n_threads: usize) -> io::Result<Runtime> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     builder.worker_threads(n_threads).thread_name(THREAD_NAME).enable_all().build()
+}
+
+/// Builds the dispatcher that the host configures, in the context of the runtime.
+pub(crate) fn dispatcher(
+    runtime: &Runtime,
+    catalog: Catalog,
+    configure: Configure<DispatcherBuilder>,
+) -> Result<Dispatcher, CommandError> {
+    let _on_runtime = runtime.enter();
+    Ok(configure(Dispatcher::builder(catalog)).map_err(CommandError::Setup)?.build()?)
 }
 
 /// Suppresses the reports of panics on the threads of tools unless `RUST_BACKTRACE` is set, since the dispatcher converts

@@ -8,11 +8,9 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use toolkit::{Catalog, Tool};
 use toolkit_search::{Hit, Index, Query, Snapshot};
 
-use crate::error::CommandError;
-use crate::exit::Exit;
-use crate::missing;
+use crate::error::{CommandError, Exit};
 use crate::nats;
-use crate::options::{json_switch, switch};
+use crate::options::{json_switch, switch, unless};
 use crate::style::{self, HIGHLIGHT, cut, printable, width};
 
 pub(crate) fn command() -> Command {
@@ -48,7 +46,7 @@ pub(crate) fn command() -> Command {
 fn model() -> Arg {
     let model = Arg::new("model").long("model").value_name("DIR").value_parser(value_parser!(PathBuf));
     let model = model.help("Also search semantically, with the sentence-embedding model in this directory");
-    missing::unless(cfg!(feature = "embed"), "embed", model)
+    unless(cfg!(feature = "embed"), "embed", model)
 }
 
 pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, CommandError> {
@@ -94,7 +92,7 @@ fn found(index: &Snapshot, query: Query<'_>, limit: usize, matches: &ArgMatches)
     let Some(directory) = matches.get_one::<PathBuf>("model") else {
         return Ok(index.search(query, limit));
     };
-    let failed = |message: String| CommandError::Other { exit: Exit::Failed, kind: "model", message };
+    let failed = |message: String| CommandError::failed("model", message);
     let semantic = Semantic::new(LocalModel::open(directory).map_err(|error| failed(error.to_string()))?);
     semantic.update(index).map_err(|error| failed(error.to_string()))?;
     semantic.search(index, query, Fusion::default(), limit).map_err(|error| failed(error.to_string()))

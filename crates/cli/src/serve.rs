@@ -4,7 +4,6 @@
 mod code;
 #[cfg(feature = "mcp")]
 mod mcp;
-mod options;
 #[cfg(feature = "otc")]
 mod otc;
 #[cfg(feature = "proxy")]
@@ -12,23 +11,21 @@ mod proxy;
 #[cfg(any(feature = "durable", feature = "nats"))]
 mod worker;
 
-use clap::{ArgMatches, Command};
+use std::io::{self, IsTerminal, Write};
+
+use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, value_parser};
 use toolkit::Catalog;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::error::CommandError;
-use crate::exit::Exit;
-use crate::missing;
+use crate::error::{CommandError, Exit};
+use crate::listen::TOKEN;
+use crate::options::{durable_options, duration, naming_option, switch, unless};
 use crate::program::Program;
-
-pub(crate) fn command() -> Command {
-    match cfg!(any(feature = "durable", feature = "mcp", feature = "nats", feature = "otc")) {
-        true => options::command(),
-        false => missing::command("serve"),
-    }
-}
+use crate::style::{self, printable};
+use crate::{nats, stderr};
 
 pub(crate) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> Result<Exit, CommandError> {
-    #[cfg(any(feature = "durable", feature = "mcp", feature = "nats", feature = "otc"))]
     start_log();
     #[cfg(feature = "durable")]
     if matches.contains_id("durable") {
@@ -47,21 +44,12 @@ pub(crate) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> R
     #[cfg(not(feature = "mcp"))]
     {
         let _ = (catalog, matches, program);
-        Err(missing::feature("mcp"))
+        Err(CommandError::missing_feature("mcp"))
     }
 }
 
 /// Starts logging to stderr, filtered by `RUST_LOG`, unless the host has installed a subscriber.
-#[cfg(any(feature = "durable", feature = "mcp", feature = "nats", feature = "otc"))]
 fn start_log() {
-    use std::io::{self, IsTerminal, Write};
-
-    use tracing_subscriber::EnvFilter;
-    use tracing_subscriber::util::SubscriberInitExt;
-
-    use crate::stderr;
-    use crate::style::{self, printable};
-
     /// The default filter: failures of tools, the stderr of backends, and warnings of everything else.
     const DEFAULT: &str = "warn,toolkit=info";
 
@@ -77,4 +65,186 @@ fn start_log() {
     let subscriber =
         tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| stderr::Log).with_ansi(has_colors);
     let _ = subscriber.finish().try_init();
+}
+
+/// The environment variable of the keys that seal the state of calls.
+const STATE_KEYS: &str = "SERVE_STATE_KEYS";
+
+const MCP: bool = cfg!(feature = "mcp");
+const OTC: bool = cfg!(feature = "otc");
+const EXPLORER: bool = cfg!(feature = "explorer");
+
+pub(crate) fn command() -> Command {
+    Command::new("serve")
+        .about("Serve the tools over MCP, Open Tool Calling or NATS, or run the steps of durable chains")
+        .long_about(format!(
+            "Serve the tools until the process receives SIGTERM or Ctrl-C: over MCP on stdin and stdout, over MCP at \
+             http://ADDR/mcp with --http, over Open Tool Calling with --otc, or to callers at a NATS server with --nats. With --durable, it \
+             runs the steps of durable chains; see `chain`.\n\n\
+             A server that other machines can reach requires a token, which clients must send. It is read from the \
+             environment variable {TOKEN}, or from the variable of --token-env.\n\n\
+             A call whose user is asked continues on any server with the same keys in {STATE_KEYS}: secrets of at least \
+             32 characters, separated by commas. The first one seals, and all of them open.\n\n\
+             The log goes to stderr, filtered by RUST_LOG, as in RUST_LOG=debug.\n\n\
+             A RULE is `namespace=NS`, `tag=TAG`, `hint=HINT` (`read-only`, `destructive`, `idempotent`, `open-world`) or \
+             the id of a tool."
+        ))
+        .group(ArgGroup::new("listen").args(["http", "otc"]))
+        .group(ArgGroup::new("nats-server").args(["nats", "nats-tools"]))
+        .next_help_heading("Model Context Protocol")
+        .args(mcp().into_iter().map(|arg| unless(MCP, "mcp", arg.conflicts_with_all(["otc", "nats", "durable"]))))
+        .next_help_heading("Open Tool Calling")
+        .args(otc().into_iter().map(|arg| unless(OTC, "otc", arg)))
+        .next_help_heading("NATS")
+        .args(nats::serve_options().into_iter().map(|arg| match arg.get_id() == "nats" {
+            true => arg.conflicts_with("listen"),
+            false => arg,
+        }))
+        .next_help_heading("Durable chains")
+        .args(durable_options("Run the steps of the durable chains in this Postgres database").map(|arg| {
+            match arg.get_id() == "durable" {
+                true => arg.conflicts_with_all(["listen", "nats-server"]),
+                false => arg,
+            }
+        }))
+        .next_help_heading("HTTP (with --http or --otc)")
+        .args(http())
+}
+
+fn mcp() -> Vec<Arg> {
+    let rule = |name: &'static str| {
+        let rule = Arg::new(name).long(name).value_name("RULE").action(ArgAction::Append);
+        #[cfg(feature = "mcp")]
+        let rule = rule.value_parser(value_parser!(toolkit_mcp_server::Rule));
+        rule
+    };
+    #[cfg(feature = "proxy")]
+    let proxy = proxy::options();
+    #[cfg(not(feature = "proxy"))]
+    let proxy = [unless(false, "proxy", Arg::new("proxy"))];
+    #[cfg(all(feature = "code", feature = "mcp"))]
+    let code = code::options();
+    #[cfg(not(all(feature = "code", feature = "mcp")))]
+    let code = [unless(false, "code", Arg::new("code"))];
+    let mut options = vec![
+        Arg::new("http")
+            .long("http")
+            .value_name("ADDR")
+            .value_parser(address)
+            .help("Listen at this address, such as 127.0.0.1:8000; a port without a host listens on 127.0.0.1"),
+        rule("allow").help("Serve only these tools; may be repeated"),
+        rule("deny").help("Do not serve these tools; may be repeated"),
+        switch("read-only").help("Serve only read-only tools"),
+        naming_option(),
+        Arg::new("list-at-most")
+            .long("list-at-most")
+            .value_name("N")
+            .value_parser(value_parser!(usize))
+            .help("Above this number of tools, list only search_tools, describe_tool and call_tool [default: 128]"),
+        Arg::new("timeout")
+            .long("timeout")
+            .value_name("TIME")
+            .value_parser(duration)
+            .help("Timeout of a call, such as 30s or 2m [default: 5m]"),
+        Arg::new("task-dir")
+            .long("task-dir")
+            .value_name("DIR")
+            .value_parser(value_parser!(std::path::PathBuf))
+            .help("Store tasks in this directory, so that their results outlive the server"),
+        Arg::new("task-after")
+            .long("task-after")
+            .value_name("TIME")
+            .value_parser(duration)
+            .help("Time after which a call of a tool with task support becomes a task [default: 5s]"),
+        Arg::new("rate")
+            .long("rate")
+            .value_name("N")
+            .value_parser(value_parser!(u32).range(1..))
+            .requires("http")
+            .help("Limit the requests per second of each client; with --http"),
+        Arg::new("allow-origin")
+            .long("allow-origin")
+            .value_name("ORIGIN")
+            .action(ArgAction::Append)
+            .requires("http")
+            .help("Accept requests of web pages with this origin, such as https://example.com; with --http"),
+        unless(
+            EXPLORER,
+            "explorer",
+            switch("explorer").requires("http").help(
+                "Serve a page at http://ADDR/explorer to read and try the tools and to watch recent calls; with --http",
+            ),
+        ),
+    ];
+    options.extend(proxy);
+    options.extend(code);
+    options
+}
+
+fn otc() -> Vec<Arg> {
+    #[cfg(feature = "otc")]
+    let otc = Arg::new("otc").long("otc").value_name("ADDR").value_parser(crate::listen::address);
+    #[cfg(not(feature = "otc"))]
+    let otc = Arg::new("otc");
+    vec![
+        otc.help("Listen at this address, such as 127.0.0.1:8080; a port without a host listens on 127.0.0.1"),
+        Arg::new("toolkit")
+            .long("toolkit")
+            .value_name("NAME")
+            .requires("otc")
+            .help("Toolkit of tools without a namespace [default: the name of this program]"),
+        Arg::new("jwt-secret-env")
+            .long("jwt-secret-env")
+            .value_name("NAME")
+            .requires("otc")
+            .conflicts_with("token-env")
+            .help("Accept JWTs that are signed (HS256) with the secret in this environment variable; with --otc"),
+    ]
+}
+
+fn http() -> [Arg; 5] {
+    [
+        Arg::new("token-env")
+            .long("token-env")
+            .alias("api-key-env")
+            .value_name("NAME")
+            .requires("listen")
+            .help(format!("Environment variable with the token of clients [default: {TOKEN}]")),
+        Arg::new("allow-host")
+            .long("allow-host")
+            .alias("host")
+            .value_name("HOST")
+            .action(ArgAction::Append)
+            .requires("listen")
+            .help("Accept requests for this host name, in addition to `localhost`"),
+        switch("allow-unauthenticated")
+            .aliases(["open-to-all", "anyone"])
+            .requires("listen")
+            .help("Allow calls without a token from every client that can reach ADDR"),
+        Arg::new("drain-delay")
+            .long("drain-delay")
+            .value_name("TIME")
+            .value_parser(duration)
+            .requires("listen")
+            .help(
+                "Time between SIGTERM, from which on health checks fail, and the end of the listener; more than twice the \
+                 interval of the checks [default: none]",
+            ),
+        Arg::new("trust-proxy")
+            .long("trust-proxy")
+            .value_name("NETWORK")
+            .action(ArgAction::Append)
+            .requires("listen")
+            .help("Take the addresses of clients from the X-Forwarded-For of this proxy, such as 10.0.0.0/8; may be repeated"),
+    ]
+}
+
+/// Parses an address to listen at. A port without a host is on the loopback interface.
+fn address(text: &str) -> Result<String, String> {
+    let (host, port) = text.rsplit_once(':').unwrap_or(("", text));
+    let port: u16 = port.parse().map_err(|_| "expected a host and a port, such as 127.0.0.1:8000, or a port")?;
+    match host {
+        "" => Ok(format!("127.0.0.1:{port}")),
+        host => Ok(format!("{host}:{port}")),
+    }
 }

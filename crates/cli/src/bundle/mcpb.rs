@@ -9,14 +9,13 @@ use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use rawzip::time::UtcDateTime;
 use rawzip::{CompressionMethod, ZipArchiveWriter};
+use serde_json::{Map, Value, json};
 use toolkit::Catalog;
+use toolkit::catalog::{Naming, WireNames};
 
-use super::executable;
-use super::manifest::Manifest;
-use super::metadata::{self, Metadata, description, failed, title, usage};
-use super::user_config::Settings;
-use crate::error::CommandError;
-use crate::exit::Exit;
+use super::{Metadata, Settings, description, failed, title};
+use crate::bundle;
+use crate::error::{CommandError, Exit};
 use crate::program::Program;
 use crate::style::{self, printable};
 
@@ -40,7 +39,7 @@ pub(super) fn command() -> Command {
             Arg::new("name").long("name").value_name("NAME").help("Name of the bundle [default: the name of this program]"),
             title(),
             description(),
-            metadata::text("author", "NAME <EMAIL>").help("The author [default: the first author of the package]"),
+            bundle::text("author", "NAME <EMAIL>").help("The author [default: the first author of the package]"),
             path("program")
                 .long("program")
                 .action(ArgAction::Append)
@@ -61,13 +60,15 @@ pub(super) fn run(catalog: &Catalog, matches: &ArgMatches, program: &Program) ->
     let name = text("name").unwrap_or(&program.name);
     check_name(name)?;
     let Some(author) = text("author").or_else(|| program.package.author()) else {
-        return Err(usage("an author is required; --author sets it, and so does `authors` in Cargo.toml".to_owned()));
+        return Err(CommandError::usage(
+            "an author is required; --author sets it, and so does `authors` in Cargo.toml",
+        ));
     };
     let paths: Vec<PathBuf> = match matches.get_many::<PathBuf>("program") {
         Some(paths) => paths.cloned().collect(),
         None => vec![std::env::current_exe()?],
     };
-    let executables = executable::open_all(&paths)?;
+    let executables = open_all(&paths)?;
     let settings = settings(catalog, matches)?;
     let extra = matches.get_many::<String>("arguments").unwrap_or_default();
     let icon = matches.get_one::<PathBuf>("icon");
@@ -98,7 +99,7 @@ pub(super) fn run(catalog: &Catalog, matches: &ArgMatches, program: &Program) ->
     }
     let default = PathBuf::from(format!("{name}-{}.mcpb", metadata.version));
     let path = matches.get_one::<PathBuf>("output").unwrap_or(&default);
-    metadata::create(path, |file| write_archive(file, files))?;
+    bundle::create(path, |file| write_archive(file, files))?;
     let written = format!("wrote {}", path.display());
     let _ = writeln!(anstream::stderr(), "{} {}", style::NOTE, printable(&written));
     Ok(Exit::Success)
@@ -109,7 +110,7 @@ fn check_name(name: &str) -> Result<(), CommandError> {
     let is_valid = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     match !name.is_empty() && name.len() <= 64 && !name.starts_with('.') && name.chars().all(is_valid) {
         true => Ok(()),
-        false => Err(usage(format!(
+        false => Err(CommandError::usage(format!(
             "the name {name:?} of the bundle must be 1 to 64 letters, digits, `-`, `_` and `.`; --name sets it"
         ))),
     }
@@ -123,7 +124,7 @@ fn settings(catalog: &Catalog, matches: &ArgMatches) -> Result<Settings, Command
         if !is_name || !TYPES.contains(&kind) {
             let message =
                 format!("`--env {given}`: expected the name of a variable, or NAME=TYPE with one of the types");
-            return Err(usage(format!("{message} {}", TYPES.join(", "))));
+            return Err(CommandError::usage(format!("{message} {}", TYPES.join(", "))));
         }
         settings.add(name, kind);
     }
@@ -174,4 +175,154 @@ fn add<W: Write>(archive: &mut ZipArchiveWriter<W>, name: &str, mode: u32, conte
     encoder.finish()?;
     entry.finish(descriptor).map_err(io::Error::other)?;
     Ok(())
+}
+
+/// The content of a manifest, without the tools.
+pub(super) struct Manifest<'a> {
+    pub(super) name: &'a str,
+    pub(super) title: Option<&'a str>,
+    pub(super) version: &'a str,
+    pub(super) description: &'a str,
+    /// The name, and the email address in angle brackets.
+    pub(super) author: &'a str,
+    pub(super) license: Option<&'a str>,
+    pub(super) repository: Option<&'a str>,
+    pub(super) icon: Option<&'static str>,
+    pub(super) arguments: Vec<String>,
+    pub(super) settings: &'a Settings,
+}
+
+impl Manifest<'_> {
+    /// Returns the JSON of the manifest.
+    pub(super) fn to_json(&self, executables: &[Executable], catalog: &Catalog) -> Result<Value, CommandError> {
+        let first = executables.first().expect("a bundle has a program");
+        let path = |executable: &Executable| format!("${{__dirname}}/{}", executable.entry(self.name));
+        let mut config = json!({ "command": path(first), "args": self.arguments });
+        if !self.settings.is_empty() {
+            config["env"] = self.settings.environment();
+        }
+        let others = executables[1..].iter();
+        let others: Map<String, Value> =
+            others.map(|other| (other.platform.as_str().to_owned(), json!({ "command": path(other) }))).collect();
+        if !others.is_empty() {
+            config["platform_overrides"] = Value::Object(others);
+        }
+        let platforms = executables.iter().map(|executable| executable.platform);
+        let mut manifest = json!({
+            "manifest_version": "0.3",
+            "name": self.name,
+            "version": self.version,
+            "description": self.description,
+            "author": author(self.author),
+            "server": { "type": "binary", "entry_point": first.entry(self.name), "mcp_config": config },
+            "tools": tools(catalog)?,
+            "compatibility": { "platforms": platforms.map(Platform::as_str).collect::<Vec<_>>() },
+        });
+        let texts = [("display_name", self.title), ("license", self.license), ("icon", self.icon)];
+        for (field, text) in texts {
+            if let Some(text) = text {
+                manifest[field] = json!(text);
+            }
+        }
+        if let Some(url) = self.repository {
+            manifest["repository"] = json!({ "type": "git", "url": url });
+        }
+        if !self.settings.is_empty() {
+            manifest["user_config"] = self.settings.user_config();
+        }
+        Ok(manifest)
+    }
+}
+
+/// Splits an author in the syntax of Cargo.toml: `Ada Lovelace <ada@example.com>`.
+fn author(text: &str) -> Value {
+    match text.trim().strip_suffix('>').and_then(|text| text.rsplit_once('<')) {
+        Some((name, email)) if !name.trim().is_empty() => json!({ "name": name.trim(), "email": email.trim() }),
+        _ => json!({ "name": text.trim() }),
+    }
+}
+
+/// Returns the tools under the names that clients see.
+fn tools(catalog: &Catalog) -> Result<Value, CommandError> {
+    let names = WireNames::new(catalog, Naming::NamespaceName)?;
+    let tools = names.iter().map(|(name, tool)| {
+        let mut listed = json!({ "name": name });
+        if !tool.summary().is_empty() {
+            listed["description"] = json!(tool.summary());
+        }
+        listed
+    });
+    Ok(tools.collect())
+}
+
+/// An operating system, as MCPB names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Platform {
+    Darwin,
+    Linux,
+    Win32,
+}
+
+impl Platform {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Darwin => "darwin",
+            Self::Linux => "linux",
+            Self::Win32 => "win32",
+        }
+    }
+
+    /// Returns the platform whose executable files begin with these bytes.
+    fn from_magic(magic: [u8; 4]) -> Option<Self> {
+        match magic {
+            [0x7f, b'E', b'L', b'F'] => Some(Self::Linux),
+            // Mach-O of 32 and 64 bits in both byte orders, and with several architectures.
+            [0xfe, 0xed, 0xfa, 0xce | 0xcf] | [0xce | 0xcf, 0xfa, 0xed, 0xfe] | [0xca, 0xfe, 0xba, 0xbe] => {
+                Some(Self::Darwin)
+            }
+            [b'M', b'Z', ..] => Some(Self::Win32),
+            _ => None,
+        }
+    }
+}
+
+/// An executable file.
+pub(super) struct Executable {
+    pub(super) path: PathBuf,
+    pub(super) platform: Platform,
+}
+
+impl Executable {
+    /// Reads the platform of an executable file.
+    pub(super) fn open(path: &Path) -> Result<Self, CommandError> {
+        let mut magic = [0; 4];
+        let read = File::open(path).and_then(|mut file| file.read_exact(&mut magic));
+        read.map_err(|error| failed(path, &error))?;
+        let Some(platform) = Platform::from_magic(magic) else {
+            return Err(failed(path, &"not an executable file of Linux, macOS or Windows"));
+        };
+        Ok(Self { path: path.to_owned(), platform })
+    }
+
+    /// Returns the path in the bundle.
+    pub(super) fn entry(&self, name: &str) -> String {
+        let extension = if self.platform == Platform::Win32 { ".exe" } else { "" };
+        format!("server/{name}{extension}")
+    }
+}
+
+/// Opens the programs, of which each has another path in the bundle.
+pub(super) fn open_all(paths: &[PathBuf]) -> Result<Vec<Executable>, CommandError> {
+    let mut executables: Vec<Executable> = Vec::new();
+    for path in paths {
+        let new = Executable::open(path)?;
+        if executables.iter().any(|other| other.entry("") == new.entry("")) {
+            let message = "a bundle contains one program for Windows and one for Linux or macOS; make one bundle for each \
+                           other platform";
+            return Err(CommandError::usage(message));
+        }
+        executables.push(new);
+    }
+    executables.sort_by_key(|executable| executable.platform);
+    Ok(executables)
 }

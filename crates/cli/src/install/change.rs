@@ -1,22 +1,23 @@
-//! Changes of configuration files: shown, confirmed, and made.
+//! Changes of configuration files: shown without the secrets in them, confirmed, and made, for the user of Claude Code by its
+//! own command.
 
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
+use anstyle::{AnsiColor, Style};
 use clap::ArgMatches;
+use jsonc_parser::parse_to_serde_value;
+use serde_json::{Map, Value};
+use similar::{ChangeTag, TextDiff};
 
-use super::claude_code::{self, ClaudeCommand};
-use super::client::Scope;
-use super::document::Document;
-use super::entry::Entry;
+use super::client::{Os, Scope};
+use super::document::{self, Document};
+use super::entry::{Entry, executable};
 use super::file::ConfigFile;
-use super::launch::executable;
-use super::location::Os;
-use super::options::{Target, failed, usage};
-use super::preview;
-use crate::error::CommandError;
-use crate::exit::Exit;
+use super::{Target, failed};
+use crate::error::{CommandError, Exit};
 use crate::style::{self, printable};
 
 /// A change of one file.
@@ -132,7 +133,7 @@ fn make(target: &Target, changes: Vec<Change>, matches: &ArgMatches) -> Result<(
     for Change { file, new } in &changes {
         file.check_writable().map_err(failed)?;
         writeln!(out, "{}{}{}", style::BOLD, printable(&file.path.display().to_string()), style::BOLD.clear())?;
-        preview::write(&mut out, file.text(), new)?;
+        write_difference(&mut out, file.text(), new)?;
     }
     if changes.is_empty() || !is_confirmed(matches)? {
         return Ok(());
@@ -148,7 +149,8 @@ fn make(target: &Target, changes: Vec<Change>, matches: &ArgMatches) -> Result<(
 
 /// Adds a server of the user to Claude Code, by its own command.
 fn install_with_claude(target: &Target, entry: &Entry, matches: &ArgMatches) -> Result<Exit, CommandError> {
-    let path = claude_code::file(target.places.variable, target.places.home(Os::CURRENT)).map_err(usage)?;
+    let path =
+        claude_code_file(target.places.variable, target.places.home(Os::CURRENT)).map_err(CommandError::usage)?;
     let (file, document) = read(target, ConfigFile::read(path).map_err(failed)?)?;
     if document.has(&target.name) {
         check_owner(target, &file, &document, entry, matches)?;
@@ -198,4 +200,122 @@ fn is_confirmed(matches: &ArgMatches) -> io::Result<bool> {
 fn note(message: &str) {
     // Errors while writing to stderr cannot be reported.
     let _ = writeln!(anstream::stderr(), "{} {}", style::NOTE, printable(message));
+}
+
+/// The program of Claude Code.
+const PROGRAM: &str = "claude";
+
+/// A command of Claude Code.
+pub(super) struct ClaudeCommand(Vec<String>);
+
+impl ClaudeCommand {
+    /// Creates the command that adds a server for the user. The entry contains no secret.
+    pub(super) fn add(server: &str, entry: &Entry) -> Self {
+        let fields = entry.fields.iter().map(|(field, value)| ((*field).to_owned(), value.clone()));
+        let json = Value::Object(fields.collect::<Map<_, _>>()).to_string();
+        Self(["mcp", "add-json", "--scope", "user", server, &json].map(str::to_owned).to_vec())
+    }
+
+    /// Creates the command that removes a server of the user.
+    pub(super) fn remove(server: &str) -> Self {
+        Self(["mcp", "remove", "--scope", "user", server].map(str::to_owned).to_vec())
+    }
+
+    /// Returns the command for a shell.
+    pub(super) fn line(&self) -> String {
+        let quoted = |word: &String| match word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:".contains(c)) {
+            true => word.clone(),
+            false => format!("'{}'", word.replace('\'', r"'\''")),
+        };
+        let words: Vec<String> = self.0.iter().map(quoted).collect();
+        format!("{PROGRAM} {}", words.join(" "))
+    }
+
+    /// Runs the command, whose output goes to stderr.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if Claude Code is not installed or fails.
+    pub(super) fn run(&self) -> Result<(), String> {
+        let output = Command::new(PROGRAM).args(&self.0).output();
+        let output = output.map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                format!("`{PROGRAM}` is not installed here; where it is, run: {}", self.line())
+            }
+            _ => format!("cannot run `{PROGRAM}`: {error}"),
+        })?;
+        let mut err = anstream::stderr();
+        for text in [output.stdout, output.stderr] {
+            // Errors while writing to stderr cannot be reported.
+            let _ = write!(err, "{}", printable(&String::from_utf8_lossy(&text)));
+        }
+        match output.status.success() {
+            true => Ok(()),
+            false => Err(format!("`{PROGRAM}` failed with {}", output.status)),
+        }
+    }
+}
+
+/// Returns the file in which Claude Code stores the servers of the user.
+fn claude_code_file(
+    variable: &dyn Fn(&str) -> Option<PathBuf>,
+    home: Result<PathBuf, String>,
+) -> Result<PathBuf, String> {
+    match variable("CLAUDE_CONFIG_DIR") {
+        Some(directory) => Ok(directory.join(".claude.json")),
+        None => Ok(home?.join(".claude.json")),
+    }
+}
+
+/// The number of unchanged lines around a change.
+const CONTEXT: usize = 2;
+
+/// Writes the changed lines.
+pub(super) fn write_difference(out: &mut impl Write, old: &str, new: &str) -> io::Result<()> {
+    let secrets = secrets(old);
+    let diff = TextDiff::from_lines(old, new);
+    for hunk in diff.unified_diff().context_radius(CONTEXT).iter_hunks() {
+        writeln!(out, "{}", hunk.header())?;
+        for change in hunk.iter_changes() {
+            let (sign, style) = match change.tag() {
+                ChangeTag::Delete => ("-", AnsiColor::Red.on_default()),
+                ChangeTag::Insert => ("+", AnsiColor::Green.on_default()),
+                ChangeTag::Equal => (" ", Style::new()),
+            };
+            let line = masked(change.value().trim_end_matches(['\r', '\n']), &secrets);
+            writeln!(out, "{style}{sign}{}{style:#}", printable(&line))?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the texts of a configuration that may be secrets, in quotes.
+fn secrets(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if let Ok(root) = parse_to_serde_value::<Value>(text, &document::parse_options()) {
+        collect_secrets(&root, false, &mut found);
+    }
+    found
+}
+
+/// Collects the texts in `env`, `headers`, `args` and `url` of all servers.
+fn collect_secrets(value: &Value, is_secret: bool, found: &mut Vec<String>) {
+    match value {
+        Value::String(text) if is_secret && !text.is_empty() && !text.starts_with("${") => {
+            found.push(Value::String(text.clone()).to_string());
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect_secrets(item, is_secret, found)),
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                let is_secret = is_secret || ["env", "headers", "args", "url"].contains(&&**name);
+                collect_secrets(value, is_secret, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn masked(line: &str, secrets: &[String]) -> String {
+    secrets.iter().fold(line.to_owned(), |line, secret| line.replace(&**secret, "\"…\""))
 }

@@ -13,9 +13,8 @@ use toolkit_mcp_server::{Filter, Proxy, Rule, Server};
 #[cfg(feature = "proxy")]
 use toolkit_search::Fingerprint;
 
-use crate::code::sandbox;
-use crate::error::CommandError;
-use crate::exit::Exit;
+use crate::code;
+use crate::error::{CommandError, Exit};
 
 /// Returns the options.
 pub(super) fn options() -> Vec<Arg> {
@@ -28,7 +27,7 @@ pub(super) fn options() -> Vec<Arg> {
         .value_parser(["beside", "only"])
         .hide_possible_values(true)
         .help("Serve a tool that runs programs, which call the other tools; `--code=only` serves nothing else");
-    std::iter::once(code).chain(sandbox::options()).collect()
+    std::iter::once(code).chain(code::sandbox_options()).collect()
 }
 
 /// Returns the rule that admits the tool that runs programs.
@@ -56,7 +55,7 @@ impl Programs {
         if !matches.contains_id("code") {
             return Ok(None);
         }
-        let code = CodeMode::with_gateway(tools(server), sandbox::sandbox(matches)?);
+        let code = CodeMode::with_gateway(tools(server), code::sandbox(matches)?);
         Ok(Some(Self {
             code,
             #[cfg(feature = "proxy")]

@@ -14,19 +14,16 @@ use toolkit::{Catalog, Dispatcher};
 use toolkit_explorer::{Explorer, RecentCalls};
 use toolkit_mcp_server::{Filter, Http, HttpError, Rule, ServeError, Server, ServerBuilder, StateKey, TaskDirectory};
 
+use super::STATE_KEYS;
 #[cfg(feature = "code")]
 use super::code;
-use super::options::STATE_KEYS;
 #[cfg(feature = "proxy")]
 use super::proxy;
-use crate::error::CommandError;
-use crate::exit::Exit;
+use crate::error::{CommandError, Configure, Exit};
 use crate::listen::{self, TOKEN};
 use crate::options::{naming, program_name};
-use crate::program::{Configure, Program};
-use crate::stderr;
-use crate::style;
-use crate::{credentials, runtime};
+use crate::program::Program;
+use crate::{credentials, runtime, stderr, style};
 
 /// The time that clients may cache a list that other servers can change.
 const PROXY_TTL: Duration = Duration::from_secs(60);
@@ -125,11 +122,9 @@ async fn serve(server: &Server, matches: &ArgMatches, configure: Configure<Http>
         http = http.drain_delay(time);
     }
     if matches.contains_id("trust-proxy") {
-        http = http.trust_proxies(texts("trust-proxy")).map_err(|error| CommandError::Other {
-            exit: Exit::Usage,
-            kind: "usage",
-            message: format!("`--trust-proxy`: {error}"),
-        })?;
+        http = http
+            .trust_proxies(texts("trust-proxy"))
+            .map_err(|error| CommandError::usage(format!("`--trust-proxy`: {error}")))?;
     }
     http = texts("allow-host").fold(http, |http, host| http.allow_host(host));
     http = texts("allow-origin").fold(http, |http, origin| http.allow_origin(origin));
@@ -193,13 +188,13 @@ fn server(mut server: ServerBuilder, matches: &ArgMatches, is_proxy: bool) -> Re
     if let Some(path) = matches.get_one::<PathBuf>("task-dir") {
         let store = TaskDirectory::open(path).map_err(|error| {
             let message = format!("--task-dir {}: {error}", path.display());
-            CommandError::Other { exit: Exit::Failed, kind: "io", message }
+            CommandError::failed("io", message)
         })?;
         server = server.task_store(store);
     }
     server.build().map_err(|error| match error {
         ServeError::Catalog(diagnostics) => CommandError::Catalog(diagnostics),
-        other => CommandError::Other { exit: Exit::Failed, kind: "invalid_catalog", message: other.to_string() },
+        other => CommandError::failed("invalid_catalog", other.to_string()),
     })
 }
 
@@ -209,7 +204,7 @@ fn state_keys() -> Result<Vec<StateKey>, CommandError> {
     let keys = keys.split(',').map(str::trim).filter(|key| !key.is_empty()).map(StateKey::from_secret);
     keys.collect::<Result<_, _>>().map_err(|error| {
         let message = format!("{STATE_KEYS}: {error}");
-        CommandError::Other { exit: Exit::Usage, kind: "usage", message }
+        CommandError::usage(message)
     })
 }
 
@@ -221,7 +216,7 @@ fn bind_error(address: &str, error: &HttpError) -> CommandError {
         }
         _ => ("io", format!("cannot listen at {address}: {error}")),
     };
-    CommandError::Other { exit: Exit::Failed, kind, message }
+    CommandError::failed(kind, message)
 }
 
 /// The page of `serve --explorer` and its record of calls, if the flag is set.

@@ -6,15 +6,13 @@ use std::time::Duration;
 
 use clap::ArgMatches;
 use tokio::net::TcpListener;
+use toolkit::Catalog;
 use toolkit::dispatch::DispatcherBuilder;
-use toolkit::{Catalog, Dispatcher};
 use toolkit_otc::{Auth, Limits, Server, TrustedProxies};
 
-use crate::error::CommandError;
-use crate::exit::Exit;
+use crate::error::{CommandError, Configure, Exit};
 use crate::formats::{otc_naming, report_left_out};
 use crate::listen::{self, TOKEN, bind_error, until_signal};
-use crate::program::Configure;
 use crate::report::counted;
 use crate::runtime;
 
@@ -33,19 +31,16 @@ pub(super) fn run(
             "other machines can reach {address}: set {TOKEN} to a token that clients must send, or pass \
              --jwt-secret-env or --allow-unauthenticated"
         );
-        return Err(usage(message));
+        return Err(CommandError::usage(message));
     }
     let runtime =
         runtime::with_threads(std::thread::available_parallelism().map_or(MIN_THREADS, usize::from).max(MIN_THREADS))?;
-    let dispatcher = {
-        let _on_runtime = runtime.enter();
-        configure(Dispatcher::builder(catalog)).map_err(CommandError::Setup)?.build()?
-    };
+    let dispatcher = runtime::dispatcher(&runtime, catalog, configure)?;
     let texts = |name: &str| matches.get_many::<String>(name).into_iter().flatten();
     let mut limits = Limits::default();
     limits.drain_delay = matches.get_one::<Duration>("drain-delay").copied().unwrap_or_default();
-    limits.trusted_proxies =
-        TrustedProxies::new(texts("trust-proxy")).map_err(|error| usage(format!("`--trust-proxy`: {error}")))?;
+    limits.trusted_proxies = TrustedProxies::new(texts("trust-proxy"))
+        .map_err(|error| CommandError::usage(format!("`--trust-proxy`: {error}")))?;
     let server = Server::new(dispatcher).naming(&otc_naming(matches)).auth(auth).limits(limits);
     let server = texts("allow-host").fold(server, |server, host| server.host(host));
     report_left_out(server.published());
@@ -67,11 +62,7 @@ async fn serve(server: Server, address: SocketAddr) -> Result<(), CommandError> 
 
 fn auth(matches: &ArgMatches) -> Result<Auth, CommandError> {
     if let Some(secret) = listen::named(matches, "jwt-secret-env")? {
-        return Auth::jwt(secret).map_err(|weak| usage(format!("`--jwt-secret-env`: {weak}")));
+        return Auth::jwt(secret).map_err(|weak| CommandError::usage(format!("`--jwt-secret-env`: {weak}")));
     }
     Ok(listen::token(matches)?.map_or_else(Auth::none, Auth::api_key))
-}
-
-fn usage(message: String) -> CommandError {
-    CommandError::Other { exit: Exit::Usage, kind: "usage", message }
 }

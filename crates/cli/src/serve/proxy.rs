@@ -1,24 +1,27 @@
-//! `serve --proxy`: serves the tools of other MCP servers.
+//! `serve --proxy`: serves the tools of other MCP servers, checks them against a lock, follows changes of the configuration
+//! file, and reports on stderr.
 
-mod lock;
-mod reload;
-mod reporter;
-
-use std::path::PathBuf;
+use std::collections::{HashMap, HashSet};
+use std::error::Error as _;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
-use toolkit::Catalog;
-use toolkit_backends::Backends;
+use toolkit::{Catalog, Tool, ToolId};
+use toolkit_backends::{Backends, ContractChange};
+use toolkit_contract::Lock;
+use toolkit_mcp_client::{ConfiguredServers, McpServers, ServerChanges};
 use toolkit_mcp_server::{LeftOut, Proxy, Server};
+use toolkit_runtime::{read_bounded, read_regular_file};
 
-use self::reload::Configured;
-use self::reporter::Reporter;
-use crate::error::CommandError;
-use crate::exit::Exit;
-use crate::logins::Logins;
+use crate::error::{CommandError, Exit};
+use crate::login::Logins;
 use crate::options::{duration, switch};
+use crate::report::counted;
+use crate::style::{self, printable};
 
 /// The default time to wait for the tools of other servers before serving, since many clients request the list once and
 /// ignore changes. The tools of slower servers are added as soon as they are available.
@@ -65,18 +68,14 @@ pub(super) fn servers(
         let backends = Arc::new(backends);
         return Ok((!backends.names().is_empty()).then_some(Servers { backends, configured: None }));
     };
-    let unusable = |kind, reason: String| CommandError::Other {
-        exit: Exit::Failed,
-        kind,
-        message: format!("{}: {reason}", file.display()),
-    };
+    let unusable = |kind, reason: String| CommandError::failed(kind, format!("{}: {reason}", file.display()));
     if let (Some(path), false) = (matches.get_one::<PathBuf>("lock"), matches.get_flag("update-lock")) {
-        backends = backends.with_lock(lock::read(path)?);
+        backends = backends.with_lock(read_lock(path)?);
     }
     let backends = Arc::new(backends);
     let trusted: Vec<String> = matches.get_many("trust").into_iter().flatten().cloned().collect();
     let logins = Logins::new(program);
-    let logins = logins.map_err(|message| CommandError::Other { exit: Exit::Usage, kind: "usage", message })?;
+    let logins = logins.map_err(CommandError::usage)?;
     let configured = Configured::read(file, Arc::clone(&backends), trusted.clone(), logins);
     let configured = configured.map_err(|reason| unusable("invalid_servers", reason))?;
     if let Some(name) = trusted.iter().find(|name| !backends.names().contains(name)) {
@@ -98,7 +97,7 @@ pub(super) async fn along_with(
 ) -> Result<Exit, CommandError> {
     let Servers { backends, configured } = servers;
     if let (Some(path), true) = (matches.get_one::<PathBuf>("lock"), matches.get_flag("update-lock")) {
-        let outcome = lock::update(path, &backends, own).await;
+        let outcome = update_lock(path, &backends, own).await;
         backends.stop().await;
         return outcome;
     }
@@ -126,4 +125,252 @@ pub(super) async fn along_with(
     };
     backends.stop().await;
     outcome
+}
+
+fn read_lock(path: &Path) -> Result<Lock, CommandError> {
+    let unusable = |reason: String| invalid_lock(path, &reason);
+    let text =
+        fs::read_to_string(path).map_err(|error| unusable(format!("{error}; --update-lock creates the file")))?;
+    Lock::from_json(&text).map_err(|error| unusable(error.to_string()))
+}
+
+/// Writes the current tools of the servers to the lock file, and reports the differences. The tools of a server that cannot
+/// be reached are kept.
+async fn update_lock(path: &Path, backends: &Backends, own: Catalog) -> Result<Exit, CommandError> {
+    let before = match path.exists() {
+        true => read_lock(path)?,
+        false => Lock::from_tools([]),
+    };
+    let collected = backends.collect(own).await;
+    let mut err = anstream::stderr();
+    for failure in &collected.failures {
+        let _ = writeln!(err, "{} {}", style::ERROR, printable(&failure.to_string()));
+    }
+    for diagnostic in &collected.diagnostics {
+        let _ = writeln!(err, "{} {}", style::WARNING, printable(diagnostic.message()));
+    }
+    let is_missing = |tool: &&Tool| {
+        let namespace = tool.id().namespace();
+        collected.failures.iter().any(|failure| namespace == Some(failure.backend.as_str()))
+    };
+    let kept = before.tools().filter(is_missing).cloned();
+    let now = Lock::from_tools(collected.offered.iter().cloned().chain(kept));
+    for line in differences(&before, &now) {
+        let _ = writeln!(err, "{} {}", style::NOTE, printable(&line));
+    }
+    fs::write(path, now.to_json()).map_err(|error| invalid_lock(path, &error.to_string()))?;
+    let n_tools = now.tools().count();
+    let _ = writeln!(err, "{} wrote {} to {}; review it", style::NOTE, counted(n_tools, "tool"), path.display());
+    Ok(if collected.failures.is_empty() { Exit::Success } else { Exit::Failed })
+}
+
+fn differences(before: &Lock, now: &Lock) -> Vec<String> {
+    let by_id = |lock: &'_ Lock| -> HashMap<ToolId, Tool> {
+        lock.tools().map(|tool| (tool.id().clone(), tool.clone())).collect()
+    };
+    let (was, is) = (by_id(before), by_id(now));
+    let changed = now.tools().filter_map(|tool| match was.get(tool.id()) {
+        Some(before) => ContractChange::between(before, tool).map(|change| change.to_string()),
+        None => Some(format!("`{}` was added", tool.id())),
+    });
+    let removed = before.tools().filter(|tool| !is.contains_key(tool.id()));
+    changed.chain(removed.map(|tool| format!("`{}` was removed", tool.id()))).collect()
+}
+
+fn invalid_lock(path: &Path, reason: &str) -> CommandError {
+    CommandError::failed("invalid_lock", format!("{}: {reason}", path.display()))
+}
+
+/// The interval at which the file is read. A change is applied when two reads agree, so that a file that is being
+/// written is not applied in part.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// The maximum size of the file.
+const MAX_BYTES: u64 = 4 << 20;
+
+/// The content of the file, or the reason why it cannot be read.
+type Content = Result<String, String>;
+
+/// The servers of a configuration file.
+struct Configured {
+    file: PathBuf,
+    /// False for a pipe, such as `<(…)` of a shell, which can be read only once.
+    is_followed: bool,
+    backends: Arc<Backends>,
+    servers: ConfiguredServers,
+    /// The servers of `--trust`.
+    trusted: Vec<String>,
+    logins: Logins,
+    /// The content that was applied last.
+    content: Content,
+    /// The errors in that content.
+    errors: Vec<String>,
+}
+
+impl Configured {
+    /// Reads a configuration file and registers its servers.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason why the file cannot be read.
+    fn read(file: &Path, backends: Arc<Backends>, trusted: Vec<String>, logins: Logins) -> Result<Self, String> {
+        let is_followed = is_regular(file).map_err(|error| error.to_string())?;
+        let text = read(file)?;
+        let servers = logins.servers(&text, file)?;
+        let mut configured = Self {
+            file: file.to_owned(),
+            is_followed,
+            servers: ConfiguredServers::new(Arc::clone(&backends)),
+            backends,
+            trusted,
+            logins,
+            content: Ok(text),
+            errors: Vec::new(),
+        };
+        // There are no servers before that would have to be stopped.
+        let changes = configured.apply(servers);
+        match changes.rejected.first() {
+            Some(rejected) => Err(rejected.to_string()),
+            None => Ok(configured),
+        }
+    }
+
+    /// Applies changes of the file until the future is dropped. Only a regular file is read again.
+    async fn follow(mut self, proxy: &Proxy, wait: Duration, report: impl Fn(LeftOut)) {
+        proxy.set_configuration_errors(self.errors.clone());
+        if !self.is_followed {
+            return std::future::pending().await;
+        }
+        let mut last = self.content.clone();
+        loop {
+            tokio::time::sleep(INTERVAL).await;
+            let file = self.file.clone();
+            let content =
+                tokio::task::spawn_blocking(move || read_again(&file)).await.unwrap_or_else(|e| Err(e.to_string()));
+            let is_stable = content == last;
+            last = content.clone();
+            if content == self.content || !is_stable {
+                continue;
+            }
+            self.content = content;
+            let servers = self.content.as_ref().map_err(Clone::clone);
+            match servers.and_then(|text| self.logins.servers(text, &self.file)) {
+                Ok(servers) => {
+                    let changes = self.apply(servers);
+                    report_changes(&changes);
+                    proxy.set_configuration_errors(self.errors.clone());
+                    report(proxy.collect_within(wait).await);
+                    tokio::spawn(changes.stop_retired());
+                }
+                Err(reason) => {
+                    let file = self.file.display();
+                    report_error(&format!("the configuration is not applied: {file}: {reason}"));
+                    proxy.set_configuration_errors([format!("the configuration is not applied: {reason}")]);
+                }
+            }
+        }
+    }
+
+    fn apply(&mut self, servers: McpServers) -> toolkit_mcp_client::ServerChanges {
+        report_configuration(&servers);
+        self.errors = servers.rejected().map(ToString::to_string).collect();
+        let changes = self.servers.apply(servers);
+        self.errors.extend(changes.rejected.iter().map(ToString::to_string));
+        for name in changes.added.iter().chain(&changes.changed).filter(|name| self.trusted.contains(name)) {
+            self.backends.trust(name);
+        }
+        changes
+    }
+}
+
+/// Reads the file again. A pipe is not read twice, because that could block.
+fn read_again(file: &Path) -> Content {
+    text(read_regular_file(file, MAX_BYTES))
+}
+
+fn read(file: &Path) -> Content {
+    text(File::open(file).and_then(|file| read_bounded(file, MAX_BYTES)))
+}
+
+fn text(bytes: io::Result<Vec<u8>>) -> Content {
+    String::from_utf8(bytes.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
+}
+
+fn is_regular(file: &Path) -> io::Result<bool> {
+    fs::metadata(file).map(|metadata| metadata.is_file())
+}
+
+/// Reports invalid servers of a configuration, and servers whose namespace differs from their name.
+fn report_configuration(servers: &McpServers) {
+    let mut err = anstream::stderr();
+    for rejected in servers.rejected() {
+        for line in rejected.to_string().lines() {
+            let _ = writeln!(err, "{} {}", style::ERROR, printable(line));
+        }
+    }
+    for (name, namespace) in servers.renamed() {
+        let text = format!("the tools of the server `{name}` are in the namespace `{namespace}`");
+        let _ = writeln!(err, "{} {}", style::NOTE, printable(&text));
+    }
+}
+
+/// Reports the servers that a changed configuration has added, changed or removed.
+fn report_changes(changes: &ServerChanges) {
+    for rejected in &changes.rejected {
+        report_error(&rejected.to_string());
+    }
+    let mut err = anstream::stderr();
+    let lists = [("was added", &changes.added), ("has changed", &changes.changed), ("was removed", &changes.removed)];
+    for (what, names) in lists {
+        for name in names {
+            let _ = writeln!(err, "{} the server `{name}` {what}", style::NOTE);
+        }
+    }
+}
+
+fn report_error(message: &str) {
+    let _ = writeln!(anstream::stderr(), "{} {}", style::ERROR, printable(message));
+}
+
+/// Reports omitted tools, and remembers the reports so that none is repeated while its reason persists.
+struct Reporter {
+    current: HashSet<String>,
+    /// With a lock, each change is a diagnostic already.
+    has_lock: bool,
+}
+
+impl Reporter {
+    fn new(has_lock: bool) -> Self {
+        Self { current: HashSet::new(), has_lock }
+    }
+
+    fn report(&mut self, left_out: &LeftOut) {
+        let mut err = anstream::stderr();
+        let mut now = HashSet::new();
+        for failure in &left_out.failures {
+            let (style, text) = match failure.is_pending {
+                true => (style::NOTE, format!("{} has not responded yet", failure.backend)),
+                false => {
+                    let cause = failure.error.source().map(|cause| format!("\n  {cause}")).unwrap_or_default();
+                    (style::ERROR, format!("{failure}{cause}"))
+                }
+            };
+            // The key omits the message, which may differ for each attempt.
+            let key = format!("{} {}", failure.is_pending, failure.backend);
+            if !self.current.contains(&key) {
+                let _ = writeln!(err, "{style} {}", printable(&text));
+            }
+            now.insert(key);
+        }
+        for diagnostic in &left_out.diagnostics {
+            if !self.current.contains(diagnostic.message()) {
+                let _ = writeln!(err, "{} {}", style::WARNING, printable(diagnostic.message()));
+            }
+            now.insert(diagnostic.message().to_owned());
+        }
+        for change in left_out.changes.iter().filter(|_| !self.has_lock) {
+            let _ = writeln!(err, "{} {}", style::WARNING, printable(&change.to_string()));
+        }
+        self.current = now;
+    }
 }

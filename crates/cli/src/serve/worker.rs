@@ -3,12 +3,10 @@
 use std::io::Write;
 
 use clap::ArgMatches;
+use toolkit::Catalog;
 use toolkit::dispatch::DispatcherBuilder;
-use toolkit::{Catalog, Dispatcher};
 
-use crate::error::CommandError;
-use crate::exit::Exit;
-use crate::program::Configure;
+use crate::error::{CommandError, Configure, Exit};
 use crate::report::counted;
 use crate::{runtime, style};
 
@@ -25,10 +23,7 @@ pub(super) fn run_calls(
 
     let connect = nats::connect(matches, "nats")?.expect("`--nats` is present");
     let runtime = runtime::create()?;
-    let dispatcher = {
-        let _on_runtime = runtime.enter();
-        configure(Dispatcher::builder(catalog)).map_err(CommandError::Setup)?.build()?
-    };
+    let dispatcher = runtime::dispatcher(&runtime, catalog, configure)?;
     let tools = counted(dispatcher.catalog().len(), "tool");
     writeln!(anstream::stderr(), "{} serving {tools} over NATS", style::NOTE)?;
     let mut buckets = matches.get_flag("nats-create-buckets").then(|| Buckets::new(connect.clone()));
@@ -46,7 +41,7 @@ pub(super) fn run_calls(
     });
     // A tool that is still running must not keep the process alive.
     runtime.shutdown_background();
-    ended.map_err(|error| CommandError::Other { exit: Exit::Failed, kind: "nats", message: error.to_string() })?;
+    ended.map_err(|error| CommandError::failed("nats", error.to_string()))?;
     Ok(Exit::Success)
 }
 
@@ -64,10 +59,7 @@ pub(super) fn run_steps(
 
     let connect = durable::connect(matches)?.expect("`--durable` is present");
     let runtime = runtime::create()?;
-    let dispatcher = {
-        let _on_runtime = runtime.enter();
-        configure(Dispatcher::builder(catalog)).map_err(CommandError::Setup)?.build()?
-    };
+    let dispatcher = runtime::dispatcher(&runtime, catalog, configure)?;
     let worker = Worker::new(connect, dispatcher).context(|_| credentials::of_each_tool(Context::new()));
     let tools = counted(worker.n_tools(), "tool");
     writeln!(anstream::stderr(), "{} running durable steps of {tools}, version {}", style::NOTE, worker.version())?;

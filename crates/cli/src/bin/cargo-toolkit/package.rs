@@ -1,11 +1,12 @@
-//! The package with the tools, and the source of the matching `toolkit-cli`.
+//! The package with the tools, from `cargo metadata`, and the source of the matching `toolkit-cli`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 use clap::ArgMatches;
-
-use crate::metadata::{self, Metadata, PackageMetadata};
+use serde::Deserialize;
 
 /// A library with tools.
 #[derive(Debug)]
@@ -34,9 +35,9 @@ impl Package {
         let wanted = matches.get_one::<String>("package").map(String::as_str);
         if wanted.is_some() {
             // Report a missing package or library before downloading dependencies.
-            library_of(choose(&metadata::workspace(matches)?, wanted)?)?;
+            library_of(choose(&workspace(matches)?, wanted)?)?;
         }
-        let metadata = metadata::with_dependencies(matches)?;
+        let metadata = with_dependencies(matches)?;
         let package = choose(&metadata, wanted)?;
         let library = library_of(package)?;
         let toolkit = toolkit_dependency(&metadata, package)
@@ -169,4 +170,101 @@ fn registry_dependency(source: &str, version: &str) -> String {
 /// Returns a TOML string. The escapes of JSON are valid in TOML.
 pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
+}
+
+/// The relevant output of `cargo metadata`.
+#[derive(Debug, Deserialize)]
+struct Metadata {
+    packages: Vec<PackageMetadata>,
+    workspace_members: Vec<String>,
+    workspace_root: PathBuf,
+    target_directory: PathBuf,
+    /// `None` if the dependencies were not read.
+    resolve: Option<Resolve>,
+}
+
+#[derive(Debug, Deserialize)]
+struct PackageMetadata {
+    id: String,
+    name: String,
+    version: String,
+    /// `None` for a path dependency.
+    source: Option<String>,
+    manifest_path: PathBuf,
+    edition: String,
+    targets: Vec<Target>,
+    features: BTreeMap<String, Vec<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Target {
+    name: String,
+    kind: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Resolve {
+    /// The package of the manifest, or `None` for a virtual workspace.
+    root: Option<String>,
+    nodes: Vec<Node>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Node {
+    id: String,
+    /// The ids of its dependencies.
+    dependencies: Vec<String>,
+}
+
+/// Returns a command for the cargo that runs this program, or the one in `PATH`.
+pub(crate) fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// Reads the packages of the workspace without their dependencies, so nothing is downloaded.
+///
+/// # Errors
+///
+/// Returns an error if cargo cannot be run or there is no workspace; cargo prints the reason to stderr.
+fn workspace(matches: &ArgMatches) -> Result<Metadata, String> {
+    metadata(matches, &["--no-deps"])
+}
+
+/// Reads the packages of the workspace and all of their dependencies, which cargo downloads if necessary.
+///
+/// # Errors
+///
+/// As for [`workspace`].
+fn with_dependencies(matches: &ArgMatches) -> Result<Metadata, String> {
+    // `toolkit` may be an optional dependency.
+    let mut options = vec!["--all-features".to_owned()];
+    // Without the filter, cargo needs the dependencies of all platforms, which may be missing offline.
+    options.extend(host().map(|host| format!("--filter-platform={host}")));
+    metadata(matches, &options)
+}
+
+fn metadata(matches: &ArgMatches, options: &[impl AsRef<OsStr>]) -> Result<Metadata, String> {
+    let mut command = cargo();
+    command.args(["metadata", "--format-version", "1"]).args(options);
+    if let Some(path) = matches.get_one::<PathBuf>("manifest-path") {
+        command.arg("--manifest-path").arg(path);
+    }
+    if matches.get_flag("offline") {
+        command.arg("--offline");
+    }
+    let output = command.stderr(Stdio::inherit()).output().map_err(|error| format!("cannot run cargo: {error}"))?;
+    if !output.status.success() {
+        return Err("`cargo metadata` failed".to_owned());
+    }
+    serde_json::from_slice(&output.stdout)
+        .map_err(|error| format!("cannot read the output of `cargo metadata`: {error}"))
+}
+
+/// Returns the host platform of rustc.
+fn host() -> Option<String> {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(rustc).arg("-vV").output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "))?;
+    Some(host.to_owned())
 }

@@ -10,9 +10,7 @@ use clap::ArgMatches;
 use serde_json::Value;
 use toml::Table;
 
-use crate::command;
-use crate::metadata::cargo;
-use crate::package::{Package, quoted};
+use crate::package::{Package, cargo, quoted};
 
 /// Builds the program and returns the path of its executable.
 ///
@@ -105,7 +103,7 @@ fn manifest(package: &Package, matches: &ArgMatches, settings: &str) -> String {
         features.extend(&package.features);
     }
     let features = list(features.into_iter().map(String::as_str));
-    let features_of_cli = list(command::features(matches));
+    let features_of_cli = list(crate::features(matches));
     let default_features = !matches.get_flag("no-default-features");
     let Package { name, edition, toolkit_cli, .. } = package;
     let directory = quoted(&package.directory.to_string_lossy());

@@ -1,4 +1,4 @@
-//! `bundle server-json`: the entry of a server in the MCP registry.
+//! `bundle server-json` and `bundle labels`: the entry of a server in the MCP registry, and the labels of a container image.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -9,12 +9,10 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use toolkit::Catalog;
 
-use super::metadata::{self, Metadata, description, failed, registry_name, title, usage};
-use super::user_config::Settings;
-use crate::error::CommandError;
-use crate::exit::Exit;
+use super::{Metadata, Settings, description, failed, registry_name, title};
+use crate::error::{CommandError, Exit};
 use crate::program::Program;
-use crate::style;
+use crate::{bundle, style};
 
 const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
 /// The maximum length of a description and of a title.
@@ -62,7 +60,7 @@ pub(super) fn run(catalog: &Catalog, matches: &ArgMatches, program: &Program) ->
     let server = server(catalog, matches, program)?;
     let text = serde_json::to_string_pretty(&server).map_err(io::Error::from)?;
     match matches.get_one::<PathBuf>("output") {
-        Some(path) => metadata::create(path, |mut file| file.write_all(format!("{text}\n").as_bytes()))?,
+        Some(path) => bundle::create(path, |mut file| file.write_all(format!("{text}\n").as_bytes()))?,
         None => style::write_line(&text)?,
     }
     Ok(Exit::Success)
@@ -91,7 +89,9 @@ fn server(catalog: &Catalog, matches: &ArgMatches, program: &Program) -> Result<
     let mut packages = Vec::new();
     if let (Some(path), Some(url)) = (matches.get_one::<PathBuf>("mcpb"), text("mcpb-url")) {
         if !url.contains("mcp") {
-            return Err(usage(format!("`--mcpb-url {url}`: the registry accepts only a URL that contains `mcp`")));
+            return Err(CommandError::usage(format!(
+                "`--mcpb-url {url}`: the registry accepts only a URL that contains `mcp`"
+            )));
         }
         packages.push(json!({
             "registryType": "mcpb",
@@ -123,7 +123,7 @@ fn short<'t>(field: &str, text: &'t str) -> Result<&'t str, CommandError> {
     let n_chars = text.chars().count();
     match n_chars <= MAX_TEXT {
         true => Ok(text),
-        false => Err(usage(format!(
+        false => Err(CommandError::usage(format!(
             "the {field} has {n_chars} characters; the registry accepts at most {MAX_TEXT}, and --{field} sets another one"
         ))),
     }
@@ -169,4 +169,49 @@ fn image(text: &str) -> Result<String, String> {
             Err("expected an image with an exact tag, such as ghcr.io/USER/NAME:1.0.0, and not `latest`".to_owned())
         }
     }
+}
+
+pub(super) fn labels_command() -> Command {
+    Command::new("labels")
+        .about("Print the labels of a container image with this program, for its Containerfile")
+        .long_about(
+            "Print the labels of a container image with this program, as instructions for its Containerfile.\n\n\
+             The MCP registry accepts an image only if its label io.modelcontextprotocol.server.name is the name in \
+             `server.json`. The revision and the time are known to the build: `--label` of the build adds \
+             org.opencontainers.image.revision and org.opencontainers.image.created.",
+        )
+        .args([registry_name(), title(), description()])
+}
+
+pub(super) fn labels(matches: &ArgMatches, program: &Program) -> Result<Exit, CommandError> {
+    let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let metadata = Metadata::new(matches, program)?;
+    let labels = [
+        ("io.modelcontextprotocol.server.name", text("name")),
+        ("org.opencontainers.image.title", text("title").or(Some(&program.name))),
+        ("org.opencontainers.image.description", Some(metadata.description)),
+        ("org.opencontainers.image.version", Some(metadata.version)),
+        ("org.opencontainers.image.licenses", program.package.license.as_deref()),
+        ("org.opencontainers.image.source", program.package.repository.as_deref()),
+    ];
+    for (label, value) in labels {
+        if let Some(value) = value {
+            style::write_line(&format!("LABEL {label}={}", quoted(value)))?;
+        }
+    }
+    Ok(Exit::Success)
+}
+
+/// Quotes a value for a Containerfile, in which `$` begins a variable.
+fn quoted(value: &str) -> String {
+    let mut text = String::from("\"");
+    for c in value.chars() {
+        match c {
+            '"' | '\\' | '$' => text.extend(['\\', c]),
+            c if c.is_control() => text.push(' '),
+            c => text.push(c),
+        }
+    }
+    text.push('"');
+    text
 }
