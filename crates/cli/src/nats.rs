@@ -31,6 +31,7 @@ pub(crate) fn options(help: &'static str) -> Vec<Arg> {
 }
 
 /// Returns the options of `serve`.
+#[cfg(any(feature = "durable", feature = "mcp", feature = "nats", feature = "otc"))]
 pub(crate) fn serve_options() -> Vec<Arg> {
     let mut options = vec![
         url("nats").help("Serve the tools as a worker at this NATS server, such as nats://localhost"),

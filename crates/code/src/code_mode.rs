@@ -9,13 +9,13 @@ use toolkit::{Context, Dispatcher};
 
 use super::drive::{End, Pauses, Run, Total, Trace, is_nested};
 use super::engine::Done;
-use super::error::CodeError;
 use super::execution::Execution;
-use super::gateway::{Direct, Gateway};
+use super::gateway::Gateway;
 use super::journal::{Entry, Journal};
 use super::limits::Limits;
 use super::program::Program;
 use super::sandbox::{Enforced, Guarantee, Sandbox, SandboxInfo};
+use crate::failure::CodeError;
 
 /// Runs programs that call the tools of a dispatcher.
 ///
@@ -23,7 +23,7 @@ use super::sandbox::{Enforced, Guarantee, Sandbox, SandboxInfo};
 /// limits apply to them as to other calls. Clones share the tools and the sandbox.
 #[derive(Clone)]
 pub struct CodeMode {
-    gateway: Arc<RwLock<Arc<dyn Gateway>>>,
+    gateway: Arc<RwLock<Arc<Gateway>>>,
     /// Incremented whenever the gateway is replaced.
     version: Arc<watch::Sender<u64>>,
     sandbox: Arc<dyn Sandbox>,
@@ -36,12 +36,12 @@ impl CodeMode {
     /// Creates code mode for the tools of a dispatcher, with programs in this sandbox.
     #[must_use]
     pub fn new(dispatcher: Dispatcher, sandbox: impl Sandbox) -> Self {
-        Self::with_gateway(Direct::new(dispatcher), sandbox)
+        Self::with_gateway(Gateway::new(dispatcher), sandbox)
     }
 
     /// Creates code mode for the tools of a gateway.
     #[must_use]
-    pub fn with_gateway(gateway: impl Gateway, sandbox: impl Sandbox) -> Self {
+    pub fn with_gateway(gateway: Gateway, sandbox: impl Sandbox) -> Self {
         let limits = Limits::default();
         Self {
             gateway: Arc::new(RwLock::new(Arc::new(gateway))),
@@ -59,7 +59,7 @@ impl CodeMode {
     }
 
     /// Replaces the tools of the programs that start from now on.
-    pub fn replace(&self, gateway: impl Gateway) {
+    pub fn replace(&self, gateway: Gateway) {
         *self.gateway.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(gateway);
         self.version.send_modify(|version| *version += 1);
     }
@@ -80,7 +80,7 @@ impl CodeMode {
 
     /// Returns the current tools.
     #[must_use]
-    pub fn gateway(&self) -> Arc<dyn Gateway> {
+    pub(crate) fn gateway(&self) -> Arc<Gateway> {
         Arc::clone(&self.gateway.read().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -175,7 +175,7 @@ impl CodeMode {
         let mut session = self.sandbox.open(&limits).await.map_err(CodeError::Unavailable)?;
         let enforced = enforced(session.enforced());
         let pauses = Pauses::new();
-        let run = Run { gateway: &*gateway, context, limits: &limits, start, pauses: &pauses, is_resumable };
+        let run = Run { gateway: &gateway, context, limits: &limits, start, pauses: &pauses, is_resumable };
         let end = run.drive(&mut *session, &program, replayed, &trace).await;
         drop(session);
         let mut traced = trace.take();

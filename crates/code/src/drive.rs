@@ -1,4 +1,4 @@
-//! Runs of programs: the exchange between a program and its tools.
+//! Runs of programs: the exchange between a program and its tools, and questions of calls to the user.
 //!
 //! | module | part |
 //! |---|---|
@@ -7,22 +7,21 @@
 //! | `pauses` | questions to the user |
 
 mod answer;
-mod budget;
-mod pauses;
 mod trace;
 
 use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
+use tokio::sync::watch;
 use tokio::time::timeout;
-use toolkit::Context;
-use toolkit::call::ask::Asker;
+use toolkit::call::BoxFuture;
+use toolkit::call::ask::{Answer, Asker, Mode, Question};
+use toolkit::{Context, ToolError};
 
 use self::answer::Host;
-pub(crate) use self::budget::Total;
-pub(crate) use self::pauses::Pauses;
-pub(crate) use self::trace::Trace;
+pub(crate) use self::trace::{Total, Trace};
 use super::engine::{Call, Done, State, Step};
 use super::failure::{Failure, FailureKind};
 use super::gateway::Gateway;
@@ -40,7 +39,7 @@ const N_REQUESTS: usize = 100;
 
 /// A run of a program.
 pub(crate) struct Run<'r> {
-    pub(crate) gateway: &'r dyn Gateway,
+    pub(crate) gateway: &'r Gateway,
     pub(crate) context: &'r Context,
     pub(crate) limits: &'r Limits,
     pub(crate) start: Instant,
@@ -252,4 +251,70 @@ fn nested(context: &Context, asker: impl Asker + 'static) -> Context {
 /// Returns true if a program made the call with this context.
 pub(crate) fn is_nested(context: &Context) -> bool {
     context.get::<InProgram>().is_some()
+}
+
+/// Delays the questions of calls until nothing else runs.
+///
+/// A question may end the call of the program: over MCP it runs again with the answer. A call that runs beside the
+/// question would be lost then, and be made again.
+#[derive(Clone, Debug)]
+pub(crate) struct Pauses(Arc<watch::Sender<Counts>>);
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counts {
+    n_running: usize,
+    n_asking: usize,
+}
+
+impl Pauses {
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(watch::Sender::new(Counts::default())))
+    }
+
+    /// Sets the number of calls that run, including those that ask.
+    fn set_running(&self, n_running: usize) {
+        self.0.send_modify(|counts| counts.n_running = n_running);
+    }
+
+    /// Returns an asker that passes questions on to that of `context`.
+    pub(crate) fn asker(&self, context: &Context) -> impl Asker + 'static {
+        Delayed { pauses: self.clone(), context: context.clone() }
+    }
+}
+
+struct Delayed {
+    pauses: Pauses,
+    context: Context,
+}
+
+impl Asker for Delayed {
+    fn can_ask(&self, mode: Mode) -> bool {
+        self.context.can_ask(mode)
+    }
+
+    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Result<Answer, ToolError>> {
+        Box::pin(async {
+            let mut counts = self.pauses.0.subscribe();
+            let _asking = Asking::begin(&self.pauses);
+            // The sender lives as long as `self`.
+            let _ = counts.wait_for(|counts| counts.n_asking >= counts.n_running).await;
+            self.context.ask_question(question).await
+        })
+    }
+}
+
+/// A guard that counts a question.
+struct Asking<'p>(&'p Pauses);
+
+impl<'p> Asking<'p> {
+    fn begin(pauses: &'p Pauses) -> Self {
+        pauses.0.send_modify(|counts| counts.n_asking += 1);
+        Self(pauses)
+    }
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        self.0.0.send_modify(|counts| counts.n_asking -= 1);
+    }
 }

@@ -1,4 +1,4 @@
-//! Failures of programs.
+//! Failures of programs, and the errors before a program runs.
 
 use std::fmt;
 
@@ -104,3 +104,74 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+/// The reason why a program was not started.
+///
+/// A program that was started has an [`Execution`](crate::Execution), also if it failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CodeError {
+    /// The program is empty.
+    MissingCode,
+    /// The program exceeds [`Limits::code_bytes`](crate::Limits::code_bytes), which is given.
+    TooLong(u64),
+    /// A program called a tool that runs programs.
+    Nested,
+    /// The journal is one of another version of this library.
+    UnknownJournal,
+    /// The text is not a journal that was sealed with the key for the purpose, or was changed.
+    InvalidSeal,
+    /// The sandbox cannot be started.
+    Unavailable(SandboxError),
+}
+
+impl fmt::Display for CodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::MissingCode => f.write_str("the program is empty"),
+            Self::TooLong(max) => write!(f, "the program exceeds {max} bytes"),
+            Self::Nested => f.write_str("a program cannot run another program; call the tools directly"),
+            Self::UnknownJournal => f.write_str("the journal is one of another version of this library"),
+            Self::InvalidSeal => {
+                f.write_str("the text is not a journal that was sealed with this key for this purpose")
+            }
+            Self::Unavailable(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for CodeError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Unavailable(error) => Some(error),
+            Self::MissingCode | Self::TooLong(_) | Self::Nested | Self::UnknownJournal | Self::InvalidSeal => None,
+        }
+    }
+}
+
+/// The error of a [`Sandbox`](crate::sandbox::Sandbox).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SandboxError {
+    /// The sandbox cannot be started or reached. The program has not run.
+    Unavailable(String),
+    /// The sandbox ended the program: it exceeded a limit that the engine could not report, or attempted something
+    /// forbidden.
+    Ended(FailureKind, String),
+    /// The URL, the certificates or the profile of a sandbox are not valid.
+    Configuration(String),
+    /// The other side sent something that is not the protocol.
+    Protocol(String),
+}
+
+impl fmt::Display for SandboxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unavailable(reason) => write!(f, "the sandbox is not available: {reason}"),
+            Self::Ended(_, reason) | Self::Configuration(reason) => f.write_str(reason),
+            Self::Protocol(reason) => write!(f, "the sandbox sent an invalid message: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for SandboxError {}

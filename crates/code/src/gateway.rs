@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
-use toolkit::call::{Arguments, BoxFuture, ErrorKind};
+use toolkit::call::{Arguments, ErrorKind};
 use toolkit::catalog::ExportedName;
 use toolkit::tool::{Annotations, ToolId};
 use toolkit::{Context, Dispatcher, RunResult, Tool, ToolError};
@@ -16,104 +16,43 @@ use toolkit_search::Index;
 
 /// A tool that a search of a program has found.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[non_exhaustive]
-pub struct Found {
+pub(crate) struct Found {
     /// The id of the tool.
-    pub id: String,
+    pub(crate) id: String,
     /// The function that calls it, such as `tools.math.add`, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub function: Option<String>,
+    pub(crate) function: Option<String>,
     /// One sentence about it.
-    pub summary: String,
+    pub(crate) summary: String,
 }
 
 /// A namespace and the number of its tools.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[non_exhaustive]
-pub struct Namespace {
+pub(crate) struct Namespace {
     /// The name. Tools without a namespace have the empty one.
-    pub name: String,
+    pub(crate) name: String,
     /// The number of tools.
-    pub tools: usize,
+    pub(crate) tools: usize,
 }
 
 /// The tools of a gateway in short, for a model that does not know them.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Overview {
+pub(crate) struct Overview {
     /// The namespaces.
-    pub namespaces: Vec<Namespace>,
+    pub(crate) namespaces: Vec<Namespace>,
     /// The declarations of all tools, if they are short enough.
-    pub declarations: Option<String>,
+    pub(crate) declarations: Option<String>,
     /// The hints that hold for every tool.
-    pub annotations: Annotations,
+    pub(crate) annotations: Annotations,
 }
-
-/// The tools that programs can use.
-///
-/// The limits of a run are checked before a method is called. [`Direct`] is the gateway to a dispatcher, with all its
-/// checks; another implementation may wrap it.
-pub trait Gateway: Send + Sync + 'static {
-    /// Returns the functions that call tools: a path such as `math.add` and the id of its tool.
-    fn functions(&self) -> Vec<(String, String)>;
-
-    /// Returns an overview, with the declarations of the tools if they have at most `max_bytes` together.
-    fn overview(&self, max_bytes: usize) -> Overview;
-
-    /// Runs a tool.
-    ///
-    /// # Errors
-    ///
-    /// Returns the error of the call.
-    fn run_tool<'a>(
-        &'a self,
-        context: &'a Context,
-        id: &'a str,
-        args: &'a RawValue,
-    ) -> BoxFuture<'a, Result<RunResult, ToolError>>;
-
-    /// Runs a chain within the limits that the run has left.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the chain is invalid. The failure of a step is part of the outcome.
-    fn run_chain<'a>(
-        &'a self,
-        context: &'a Context,
-        chain: &'a Chain,
-        limits: ChainLimits,
-    ) -> BoxFuture<'a, Result<ChainOutcome, ToolError>>;
-
-    /// Returns the tools that match words, the best first.
-    fn search_tools(&self, query: &str, limit: usize) -> Vec<Found>;
-
-    /// Returns the namespaces in order.
-    fn list_namespaces(&self) -> Vec<Namespace>;
-
-    /// Returns the declarations of tools as text.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if a tool is unknown.
-    fn describe_tools(&self, ids: &[String]) -> Result<String, ToolError>;
-
-    /// Returns examples of the arguments of a tool, as JSON objects.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the tool is unknown.
-    fn list_tool_examples(&self, id: &str, max: usize) -> Result<Vec<serde_json::Value>, ToolError>;
-}
-
-// The gateway to a dispatcher.
 
 /// The size in bytes of the shortest declarations.
 const SHORTEST: usize = 30;
 
-/// The gateway to a dispatcher: calls of a program pass its layers, validation and limits like other calls.
+/// The tools of a dispatcher that programs can use. Their calls pass its layers, validation and limits like other calls.
 ///
 /// A program sees the latest version of each tool of the dispatcher's catalog, and can call other versions by their ids.
-pub struct Direct {
+pub struct Gateway {
     dispatcher: Dispatcher,
     is_allowed: Box<dyn Fn(&Tool) -> bool + Send + Sync>,
     /// The function of each allowed tool.
@@ -122,7 +61,7 @@ pub struct Direct {
     index: OnceLock<Index>,
 }
 
-impl Direct {
+impl Gateway {
     /// Creates a gateway to a dispatcher.
     #[must_use]
     pub fn new(dispatcher: Dispatcher) -> Self {
@@ -190,14 +129,14 @@ impl Direct {
         let texts = [Detail::Full, Detail::Compact].map(|detail| self.declarations(self.tools(), detail));
         texts.into_iter().find(|text| text.len() <= max_bytes)
     }
-}
 
-impl Gateway for Direct {
-    fn functions(&self) -> Vec<(String, String)> {
+    /// Returns the functions that call tools: a path such as `math.add` and the id of its tool.
+    pub(crate) fn functions(&self) -> Vec<(String, String)> {
         self.functions.values().map(|name| (name.to_string(), name.id().to_string())).collect()
     }
 
-    fn overview(&self, max_bytes: usize) -> Overview {
+    /// Returns an overview, with the declarations of the tools if they have at most `max_bytes` together.
+    pub(crate) fn overview(&self, max_bytes: usize) -> Overview {
         let mut annotations = Annotations::default();
         let hints = |hint: fn(&Annotations) -> Option<bool>| self.tools().map(move |tool| hint(tool.annotations()));
         annotations.read_only = Some(hints(|hints| hints.read_only).all(|hint| hint == Some(true)));
@@ -207,33 +146,27 @@ impl Gateway for Direct {
         Overview { namespaces: self.list_namespaces(), declarations: self.all_declarations(max_bytes), annotations }
     }
 
-    fn run_tool<'a>(
-        &'a self,
-        context: &'a Context,
-        id: &'a str,
-        args: &'a RawValue,
-    ) -> BoxFuture<'a, Result<RunResult, ToolError>> {
-        Box::pin(async move {
-            let tool = self.tool(id)?;
-            let context = context.nested(tool)?;
-            self.dispatcher.call_with(&context, &tool.id().to_string(), Arguments::from(args)).await
-        })
+    /// Runs a tool.
+    pub(crate) async fn run_tool(&self, context: &Context, id: &str, args: &RawValue) -> Result<RunResult, ToolError> {
+        let tool = self.tool(id)?;
+        let context = context.nested(tool)?;
+        self.dispatcher.call_with(&context, &tool.id().to_string(), Arguments::from(args)).await
     }
 
-    fn run_chain<'a>(
-        &'a self,
-        context: &'a Context,
-        chain: &'a Chain,
+    /// Runs a chain within the limits that the run has left. The failure of a step is part of the outcome.
+    pub(crate) async fn run_chain(
+        &self,
+        context: &Context,
+        chain: &Chain,
         limits: ChainLimits,
-    ) -> BoxFuture<'a, Result<ChainOutcome, ToolError>> {
-        Box::pin(async move {
-            chain.steps().iter().try_for_each(|step| self.tool(step.tool()).map(drop))?;
-            let outcome = chain.run_with_limits(&self.dispatcher, context, limits).await;
-            outcome.map_err(|diagnostics| ToolError::new(ErrorKind::InvalidArguments, diagnostics.to_string()))
-        })
+    ) -> Result<ChainOutcome, ToolError> {
+        chain.steps().iter().try_for_each(|step| self.tool(step.tool()).map(drop))?;
+        let outcome = chain.run_with_limits(&self.dispatcher, context, limits).await;
+        outcome.map_err(|diagnostics| ToolError::new(ErrorKind::InvalidArguments, diagnostics.to_string()))
     }
 
-    fn search_tools(&self, query: &str, limit: usize) -> Vec<Found> {
+    /// Returns the tools that match words, the best first.
+    pub(crate) fn search_tools(&self, query: &str, limit: usize) -> Vec<Found> {
         let hits = self.index().search(query, limit);
         let found = hits.iter().map(|hit| {
             let (id, summary) = (hit.summary.id.clone(), hit.summary.short_description.clone());
@@ -244,7 +177,8 @@ impl Gateway for Direct {
         found.collect()
     }
 
-    fn list_namespaces(&self) -> Vec<Namespace> {
+    /// Returns the namespaces in order.
+    pub(crate) fn list_namespaces(&self) -> Vec<Namespace> {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for tool in self.tools() {
             *counts.entry(tool.id().namespace().unwrap_or_default()).or_default() += 1;
@@ -252,20 +186,22 @@ impl Gateway for Direct {
         counts.into_iter().map(|(name, tools)| Namespace { name: name.to_owned(), tools }).collect()
     }
 
-    fn describe_tools(&self, ids: &[String]) -> Result<String, ToolError> {
+    /// Returns the declarations of tools as text.
+    pub(crate) fn describe_tools(&self, ids: &[String]) -> Result<String, ToolError> {
         let tools: Vec<&Tool> = ids.iter().map(|id| self.tool(id)).collect::<Result<_, _>>()?;
         Ok(self.declarations(tools.into_iter(), Detail::Full))
     }
 
-    fn list_tool_examples(&self, id: &str, max: usize) -> Result<Vec<Value>, ToolError> {
+    /// Returns examples of the arguments of a tool, as JSON objects.
+    pub(crate) fn list_tool_examples(&self, id: &str, max: usize) -> Result<Vec<Value>, ToolError> {
         let mut examples = self.tool(id)?.examples();
         examples.truncate(max);
         Ok(examples)
     }
 }
 
-impl fmt::Debug for Direct {
+impl fmt::Debug for Gateway {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Direct").field("dispatcher", &self.dispatcher).finish_non_exhaustive()
+        f.debug_struct("Gateway").field("dispatcher", &self.dispatcher).finish_non_exhaustive()
     }
 }

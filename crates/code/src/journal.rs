@@ -9,8 +9,9 @@ use toolkit_runtime::SealingKey;
 
 use super::engine::{Answer, Call, Request, Thrown};
 use super::program::Program;
-use super::record::CallRecord;
 use super::wire::write_json;
+use crate::execution::CallRecord;
+use crate::failure::CodeError;
 
 /// The version of the format.
 const VERSION: u32 = 1;
@@ -136,10 +137,6 @@ impl fmt::Debug for Journal {
 #[derive(Clone)]
 pub struct JournalKey(SealingKey);
 
-/// The error of a text that is not a journal sealed with the key, or one of another version of this library.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OpenError(());
-
 impl JournalKey {
     /// Creates a key from a secret, such as the output of `openssl rand -hex 32`. Returns `None` if the secret has fewer
     /// than 32 bytes.
@@ -169,9 +166,9 @@ impl Journal {
     /// # Errors
     ///
     /// Returns an error if the text was not sealed with this key for this purpose, or was changed.
-    pub fn open(sealed: &str, key: &JournalKey, purpose: &str) -> Result<Self, OpenError> {
-        let json = key.0.open(sealed, purpose.as_bytes()).ok_or(OpenError(()))?;
-        serde_json::from_slice(&json).ok().filter(Self::is_supported).ok_or(OpenError(()))
+    pub fn open(sealed: &str, key: &JournalKey, purpose: &str) -> Result<Self, CodeError> {
+        let json = key.0.open(sealed, purpose.as_bytes()).ok_or(CodeError::InvalidSeal)?;
+        serde_json::from_slice(&json).ok().filter(Self::is_supported).ok_or(CodeError::InvalidSeal)
     }
 }
 
@@ -180,11 +177,3 @@ impl fmt::Debug for JournalKey {
         f.write_str("JournalKey")
     }
 }
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the text is not a journal that was sealed with this key for this purpose")
-    }
-}
-
-impl std::error::Error for OpenError {}

@@ -7,40 +7,35 @@
 //! | `sandbox` | puts an engine on a thread, into a process, or on another machine |
 //! | `worker`, `wire` | the other side of a process, and the protocol of both |
 //! | `server` | the other side of a sandbox on another machine |
-//! | `gateway`, `drive`, `execution` | the tools of a program, and the run that answers its calls |
-//! | `journal`, `record` | a paused program, as text that only this host can write |
-//! | `limits`, `profile`, `guarantee` | what a program may use, and what a sandbox enforces |
+//! | `gateway`, `drive`, `execution` | the tools of a program, the run that answers its calls, and its result |
+//! | `journal` | a paused program, as text that only this host can write |
+//! | `limits` | what a program may use, and what a sandbox enforces |
 
 #![forbid(unsafe_code)]
 
 pub mod engine;
-pub mod gateway;
 pub mod sandbox;
 #[cfg(feature = "server")]
 pub mod server;
+#[doc(hidden)]
 pub mod wire;
 pub mod worker;
 
 mod code_mode;
 mod drive;
-mod error;
 mod execution;
 mod failure;
-mod guarantee;
+mod gateway;
 mod journal;
 mod limits;
-mod profile;
 mod program;
-mod record;
 mod run_code;
 
 pub use self::code_mode::{CodeMode, Outcome};
-pub use self::error::CodeError;
-pub use self::execution::Execution;
-pub use self::failure::{Failure, FailureKind};
-pub use self::journal::{Journal, JournalKey, OpenError};
-pub use self::limits::Limits;
-pub use self::profile::{Profile, ProfileError};
+pub use self::execution::{CallRecord, Execution};
+pub use self::failure::{CodeError, Failure, FailureKind};
+pub use self::gateway::Gateway;
+pub use self::journal::{Journal, JournalKey};
+pub use self::limits::{Limits, Profile};
 pub use self::program::{Language, Program};
-pub use self::record::CallRecord;
 pub use self::run_code::RunCode;

@@ -1,8 +1,13 @@
-//! Limits of a program.
+//! Limits of a program, the guarantees of a sandbox, and profiles: the strictness of the confinement.
 
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+
+use crate::failure::SandboxError;
 
 /// The limits of a program.
 ///
@@ -128,5 +133,123 @@ impl Limits {
             message_bytes: self.message_bytes.min(other.message_bytes),
             kept_bytes: self.kept_bytes.min(other.kept_bytes),
         }
+    }
+}
+
+/// Something that a sandbox enforces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Guarantee {
+    /// The time of the run.
+    Time,
+    /// The number of calls.
+    Calls,
+    /// The number of steps of a chain.
+    ChainSteps,
+    /// The number of steps of the program.
+    Steps,
+    /// The memory of the program.
+    Memory,
+    /// The processor time of the sandbox, by the kernel.
+    Cpu,
+    /// The program starts no process and no thread.
+    Processes,
+    /// The program writes no file.
+    Disk,
+    /// The program reads no file.
+    Files,
+    /// The program opens no connection.
+    Network,
+    /// The program sees no variable of the host's environment.
+    Environment,
+}
+
+/// The set of guarantees that hold for a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Enforced(BTreeSet<Guarantee>);
+
+impl Enforced {
+    /// Returns true if a guarantee holds.
+    #[must_use]
+    pub fn contains(&self, guarantee: Guarantee) -> bool {
+        self.0.contains(&guarantee)
+    }
+
+    /// Adds a guarantee.
+    #[must_use]
+    pub fn with(mut self, guarantee: Guarantee) -> Self {
+        self.0.insert(guarantee);
+        self
+    }
+
+    /// Returns the guarantees in order.
+    pub fn iter(&self) -> impl Iterator<Item = Guarantee> + '_ {
+        self.0.iter().copied()
+    }
+}
+
+impl FromIterator<Guarantee> for Enforced {
+    fn from_iter<T: IntoIterator<Item = Guarantee>>(guarantees: T) -> Self {
+        Self(guarantees.into_iter().collect())
+    }
+}
+
+/// The strictness with which programs are confined.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_code::Profile;
+///
+/// assert_eq!("hardened".parse(), Ok(Profile::Hardened));
+/// assert_eq!(Profile::default(), Profile::Standard);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Profile {
+    /// For development: programs may run in the process of the host.
+    Dev,
+    /// Programs run in a process of their own, with what the platform enforces. See
+    /// [`Session::enforced`](crate::sandbox::Session::enforced).
+    #[default]
+    Standard,
+    /// As [`Standard`](Self::Standard), and no program runs unless the platform enforces everything.
+    Hardened,
+}
+
+impl Profile {
+    /// All profiles, the least strict first.
+    pub const ALL: [Self; 3] = [Self::Dev, Self::Standard, Self::Hardened];
+
+    /// Returns the name, such as `standard`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dev => "dev",
+            Self::Standard => "standard",
+            Self::Hardened => "hardened",
+        }
+    }
+}
+
+/// Writes the [name](Profile::name).
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Profile {
+    type Err = SandboxError;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        let profile = Self::ALL.into_iter().find(|profile| profile.name() == name);
+        profile.ok_or_else(|| {
+            let name: String = name.chars().take(40).collect();
+            SandboxError::Configuration(format!("unknown profile {name:?}, expected `dev`, `standard` or `hardened`"))
+        })
     }
 }

@@ -12,13 +12,13 @@ use toolkit::tool::{BackendKind, ToolBackend};
 use toolkit::{Context, Tool, ToolError};
 
 use super::code_mode::{CodeMode, Job, Outcome};
-use super::error::CodeError;
 use super::execution::Execution;
 use super::failure::Failure;
 use super::gateway::Overview;
 use super::journal::Journal;
 use super::program::Program;
-use super::record::milliseconds;
+use crate::execution::milliseconds;
+use crate::failure::CodeError;
 
 /// The namespace and the name of the tool: most protocols call it `run_code`.
 const NAMESPACE: &str = "run";

@@ -3,19 +3,16 @@
 //! | module | part |
 //! |---|---|
 //! | `inline` | an engine on a thread |
-//! | `process` | an engine in a worker, which is `start`ed by a `command_line` (local, or of a `container`) or taken from the `pool`; `session` is the exchange with one `child`, `exit` reads its status |
+//! | `process` | an engine in a worker: the pool of workers and the session of a program; `child` is one worker from its start to its end, `container` has the command lines of workers |
 //! | `remote` | a sandbox on another machine |
-//! | `exchange`, `check` | the order of messages, and the bounds of what they contain |
+//! | this one | the interface, the order of messages, and the bounds of what they contain |
 
-mod check;
-mod exchange;
 mod inline;
 mod process;
 #[cfg(feature = "remote")]
 mod remote;
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use toolkit::call::BoxFuture;
@@ -23,13 +20,14 @@ use toolkit::call::BoxFuture;
 pub use self::inline::Inline;
 pub use self::process::{CommandLine, Container, Process};
 #[cfg(feature = "remote")]
-pub use self::remote::{Remote, UrlError};
-use super::engine::{Answer, Step};
-use super::failure::FailureKind;
-pub use super::guarantee::{Enforced, Guarantee};
-use super::limits::Limits;
-use super::profile::Profile;
-use super::program::Program;
+pub use self::remote::Remote;
+use crate::engine::{Answer, Call, State, Step};
+use crate::failure::FailureKind;
+pub use crate::failure::SandboxError;
+pub use crate::limits::{Enforced, Guarantee};
+use crate::limits::{Limits, Profile};
+use crate::program::Program;
+use crate::wire::{self, ToHost, WireError};
 
 /// A place where programs run, apart from the tools that they call.
 pub trait Sandbox: Send + Sync + 'static {
@@ -98,31 +96,6 @@ pub trait Session: Send {
     fn resume(&mut self, answers: Vec<Answer>) -> BoxFuture<'_, Result<Step, SandboxError>>;
 }
 
-/// The error of a [`Sandbox`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SandboxError {
-    /// The sandbox cannot be started or reached. The program has not run.
-    Unavailable(String),
-    /// The sandbox ended the program: it exceeded a limit that the engine could not report, or attempted something
-    /// forbidden.
-    Ended(FailureKind, String),
-    /// The other side sent something that is not the protocol.
-    Protocol(String),
-}
-
-impl fmt::Display for SandboxError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unavailable(reason) => write!(f, "the sandbox is not available: {reason}"),
-            Self::Ended(_, reason) => f.write_str(reason),
-            Self::Protocol(reason) => write!(f, "the sandbox sent an invalid message: {reason}"),
-        }
-    }
-}
-
-impl std::error::Error for SandboxError {}
-
 /// The guarantees that [`Profile::Hardened`] requires of a worker. The host enforces time, calls and steps of chains.
 const HARDENED: [Guarantee; 8] = [
     Guarantee::Steps,
@@ -148,4 +121,171 @@ fn review(profile: Profile, enforced: Enforced, missing: Vec<String>) -> Result<
     }
     let lacking = lacking.join("; ");
     Err(SandboxError::Unavailable(format!("the profile `hardened` requires what is not enforced: {lacking}")))
+}
+
+/// The checks of a session. A worker is trusted as little as its program.
+struct Check {
+    limits: Limits,
+    /// The id of the last call.
+    last_call: u32,
+    n_unanswered: usize,
+    printed_bytes: u64,
+}
+
+/// The number of calls that wait for an answer at the same time, beside those that [`Limits::calls`] permits.
+const MAX_UNANSWERED: usize = 1_000;
+/// The text that an engine may print beyond the limit, as a note that it was exceeded.
+const NOTE_BYTES: u64 = 1_000;
+
+impl Check {
+    fn new(limits: Limits) -> Self {
+        Self { limits, last_call: 0, n_unanswered: 0, printed_bytes: 0 }
+    }
+
+    /// Records answers of the host.
+    fn answered(&mut self, answers: &[Answer]) {
+        self.n_unanswered = self.n_unanswered.saturating_sub(answers.len());
+    }
+
+    /// Checks a step.
+    fn step(&mut self, step: &Step) -> Result<(), SandboxError> {
+        let printed = step.printed.iter().map(|printed| printed.text.len() as u64).sum();
+        self.printed_bytes = self.printed_bytes.saturating_add(printed);
+        if self.printed_bytes > self.limits.output_bytes.saturating_add(NOTE_BYTES) {
+            return Err(SandboxError::Protocol("it printed more than its limit".to_owned()));
+        }
+        match &step.state {
+            State::Waiting(calls) => self.calls(calls),
+            State::Done(done) => {
+                if let Ok(value) = &done.outcome {
+                    within(value.get().len(), self.limits.value_bytes, "the value")?;
+                }
+                if done.shown.iter().any(|shown| shown.call == 0 || shown.call > self.last_call) {
+                    return Err(SandboxError::Protocol("it shows the result of an unknown call".to_owned()));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn calls(&mut self, calls: &[Call]) -> Result<(), SandboxError> {
+        for call in calls {
+            if Some(call.id) != self.last_call.checked_add(1) {
+                let reason = format!("call {} follows call {}", call.id, self.last_call);
+                return Err(SandboxError::Protocol(reason));
+            }
+            self.last_call = call.id;
+            within(call.request.size(), self.limits.message_bytes, "the arguments of a call")?;
+        }
+        self.n_unanswered += calls.len();
+        if self.n_unanswered == 0 {
+            return Err(SandboxError::Protocol("it waits for nothing".to_owned()));
+        }
+        let max = MAX_UNANSWERED.saturating_add(self.limits.calls as usize);
+        if self.n_unanswered > max {
+            let reason = format!("the program waits for the answers to more than {max} calls");
+            return Err(SandboxError::Ended(FailureKind::Calls, reason));
+        }
+        Ok(())
+    }
+}
+
+fn within(len: usize, max: u64, what: &str) -> Result<(), SandboxError> {
+    if len as u64 <= max {
+        return Ok(());
+    }
+    Err(SandboxError::Ended(FailureKind::Size, format!("{what} exceeds {max} bytes of JSON")))
+}
+
+/// The state of a session as the host sees it.
+struct Exchange {
+    limits: Limits,
+    check: Check,
+    turn: Turn,
+}
+
+/// The side that sends the next message.
+#[derive(Clone, Copy, PartialEq)]
+enum Turn {
+    Start,
+    Resume,
+    /// The worker, or neither after the end of the session.
+    Worker,
+    /// Neither, after the end of the program.
+    Done,
+}
+
+/// The messages after the first, without owning their contents.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Message<'a> {
+    Start(&'a Program),
+    Resume(&'a [Answer]),
+}
+
+impl Exchange {
+    fn new(limits: Limits) -> Self {
+        Self { limits, check: Check::new(limits), turn: Turn::Start }
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Returns the length of a line, at most.
+    fn max_line(&self) -> usize {
+        wire::max_line(&self.limits)
+    }
+
+    /// Returns true if the program is done.
+    fn is_done(&self) -> bool {
+        self.turn == Turn::Done
+    }
+
+    /// Writes the message that starts a program.
+    fn start(&mut self, program: &Program) -> Result<Vec<u8>, SandboxError> {
+        self.write(Turn::Start, &Message::Start(program))
+    }
+
+    /// Writes the message that answers calls.
+    fn resume(&mut self, answers: &[Answer]) -> Result<Vec<u8>, SandboxError> {
+        self.check.answered(answers);
+        self.write(Turn::Resume, &Message::Resume(answers))
+    }
+
+    fn write(&mut self, turn: Turn, message: &Message<'_>) -> Result<Vec<u8>, SandboxError> {
+        if self.turn != turn {
+            return Err(SandboxError::Unavailable("the session has ended".to_owned()));
+        }
+        let line = wire::encode(message, self.max_line()).map_err(|error| match error {
+            WireError::TooLong(max) => {
+                let reason = format!("the program or the answers to its calls exceed {max} bytes of JSON");
+                SandboxError::Ended(FailureKind::Size, reason)
+            }
+            error => protocol(&error),
+        })?;
+        // It stays so if the answer never comes.
+        self.turn = Turn::Worker;
+        Ok(line)
+    }
+
+    /// Reads the answer to a message.
+    fn read(&mut self, line: &[u8]) -> Result<Step, SandboxError> {
+        let step = match wire::decode(line).map_err(|error| protocol(&error))? {
+            ToHost::Step(step) => *step,
+            ToHost::Error(reason) => return Err(protocol(&WireError::Invalid(reason))),
+            ToHost::Ready(_) => return Err(protocol(&WireError::Invalid("expected `step`".to_owned()))),
+        };
+        self.check.step(&step)?;
+        self.turn = match step.state {
+            State::Waiting(_) => Turn::Resume,
+            State::Done(_) => Turn::Done,
+        };
+        Ok(step)
+    }
+}
+
+/// Returns the error of a message that breaks the protocol.
+fn protocol(error: &WireError) -> SandboxError {
+    SandboxError::Protocol(error.to_string())
 }

@@ -45,17 +45,16 @@
 //! that failure.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use toolkit::schema::plan::Limited;
 
 use super::engine::{Answer, Step};
-use super::guarantee::Enforced;
 use super::limits::Limits;
 use super::program::Program;
+use crate::limits::Enforced;
 
 /// The version of the protocol.
 pub const VERSION: u32 = 1;

@@ -7,8 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use clap::{Arg, ArgMatches};
 use toolkit::Tool;
 use toolkit_backends::Backends;
-use toolkit_code::gateway::Direct;
-use toolkit_code::{CodeMode, RunCode};
+use toolkit_code::{CodeMode, Gateway, RunCode};
 use toolkit_mcp_server::{Filter, Proxy, Rule, Server};
 #[cfg(feature = "proxy")]
 use toolkit_search::Fingerprint;
@@ -99,8 +98,8 @@ pub(super) async fn along_with(
 }
 
 /// Returns the tools of the server that programs call: all but the one that runs them.
-fn tools(server: &Server) -> Direct {
-    Direct::new(server.dispatcher()).only(allowed(server))
+fn tools(server: &Server) -> Gateway {
+    Gateway::new(server.dispatcher()).only(allowed(server))
 }
 
 #[cfg(feature = "proxy")]

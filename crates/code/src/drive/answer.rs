@@ -11,12 +11,11 @@ use toolkit::call::ErrorKind;
 use toolkit::{Content, Context, RunResult, ToolError};
 use toolkit_backends::chain::{Chain, ChainLimits, StepResult};
 
-use super::budget::Exceeded;
-use super::trace::Trace;
+use super::trace::{Exceeded, Trace};
 use super::{Run, nested};
 use crate::engine::{Answer, Call, Request, TOO_MANY_CALLS, Thrown};
+use crate::execution::{CallRecord, structured};
 use crate::journal::Entry;
-use crate::record::{CallRecord, structured};
 use crate::wire::{json_length, write_json};
 
 /// The default and the maximum number of tools that a search returns.

@@ -2,31 +2,27 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `machine` | runs a program, whose text is a `source` of one of three forms |
+//! | `machine` | runs a program |
 //! | `prelude.js` | what a program finds beside the language; it captures every function before the program can replace it |
-//! | `host` | what the prelude reaches: the `names` of tools, `request`s, the output, random numbers |
-//! | `fuel` | counts steps and time |
-//! | `outcome` | the end of a program: its `value` as JSON, or one of its `errors`, with a place and a hint (`hints`) |
+//! | `host` | what the prelude reaches: the names of tools, requests, the output, random numbers |
+//! | `source` | the text of a program in one of three forms, the names by which it calls tools, and its steps and time |
+//! | `value` | values as JSON |
+//! | `errors` | the end of a program: its value, or one of its errors, with a place and a hint |
 
 mod errors;
-mod fuel;
-mod hints;
 mod host;
 mod machine;
-mod names;
-mod outcome;
-mod prelude;
-mod request;
 mod source;
 mod value;
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Once};
 
-use rquickjs::{Context, Runtime, context::intrinsic};
+use rquickjs::context::intrinsic;
+use rquickjs::{Context, Runtime};
 
 use self::machine::Machine;
-use super::{Answer, Done, Engine, State, Step, Usage};
+use crate::engine::{Answer, Done, Engine, State, Step, Usage};
 use crate::failure::{Failure, FailureKind};
 use crate::limits::Limits;
 use crate::program::Program;

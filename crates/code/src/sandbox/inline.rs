@@ -1,21 +1,20 @@
 //! Programs in the process of the host.
 
 use std::collections::VecDeque;
-use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::{io, thread};
 
 use tokio::sync::oneshot;
 use toolkit::call::BoxFuture;
 
 use super::super::engine::{Answer, Engine, Step};
 use super::super::failure::FailureKind;
-use super::super::guarantee::{Enforced, Guarantee};
 use super::super::limits::Limits;
 use super::super::program::Program;
 use super::{Readiness, Sandbox, SandboxError, SandboxInfo, Session};
+use crate::limits::{Enforced, Guarantee};
 
 /// The stack of an engine in bytes, that of a worker.
 const STACK: usize = 8 << 20;

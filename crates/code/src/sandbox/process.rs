@@ -1,26 +1,22 @@
-//! Programs in processes of their own.
+//! Programs in processes of their own, and workers that wait for programs.
 
 mod child;
-mod command_line;
 mod container;
-mod exit;
-mod pool;
-mod session;
-mod start;
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use toolkit::call::BoxFuture;
 
-pub use self::command_line::CommandLine;
-pub use self::container::Container;
-use self::pool::Pool;
-use self::session::ProcessSession;
-use self::start::{Launch, Starter};
-use super::super::limits::Limits;
-use super::super::profile::Profile;
-use super::{Readiness, Sandbox, SandboxError, SandboxInfo, Session};
+use self::child::{Launch, Starter, Worker};
+pub use self::container::{CommandLine, Container};
+use crate::engine::{Answer, Step};
+use crate::limits::{Enforced, Limits, Profile};
+use crate::program::Program;
+use crate::sandbox::{Exchange, Readiness, Sandbox, SandboxError, SandboxInfo, Session, protocol};
+use crate::wire::WireError;
 
 /// The time that a worker has to start, if the host sets no other.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
@@ -166,6 +162,159 @@ impl Sandbox for Process {
             };
             Pool::refill(&self.pool, &self.starter, limits);
             Ok(Box::new(ProcessSession::new(worker, *limits)) as Box<dyn Session>)
+        })
+    }
+}
+
+/// Workers that are started and confined, all for the same limits. Each is used once.
+#[derive(Default)]
+struct Pool {
+    size: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Those of the session that was opened last.
+    limits: Option<Limits>,
+    workers: VecDeque<Worker>,
+    n_starting: usize,
+}
+
+/// The time between the use of a worker and the start of the next one, which would slow down the first.
+const REFILL_DELAY: Duration = Duration::from_millis(10);
+
+impl Pool {
+    fn new(size: usize) -> Self {
+        Self { size, state: Mutex::default() }
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Returns a worker for these limits. Workers for other limits are dropped.
+    fn take(&self, limits: &Limits) -> Option<Worker> {
+        // It is dropped after the lock.
+        let mut dropped = Vec::new();
+        let mut state = self.state();
+        if state.limits != Some(*limits) {
+            state.limits = Some(*limits);
+            dropped.extend(state.workers.drain(..));
+        }
+        while let Some(mut worker) = state.workers.pop_front() {
+            if worker.is_alive() {
+                return Some(worker);
+            }
+            dropped.push(worker);
+        }
+        None
+    }
+
+    /// Starts the workers that are missing, in the background.
+    fn refill(this: &Arc<Self>, starter: &Starter, limits: &Limits) {
+        let mut state = this.state();
+        let n_missing = this.size.saturating_sub(state.workers.len() + state.n_starting);
+        state.n_starting += n_missing;
+        drop(state);
+        for _ in 0..n_missing {
+            let (pool, starter, limits) = (Arc::downgrade(this), starter.clone(), *limits);
+            tokio::spawn(async move {
+                tokio::time::sleep(REFILL_DELAY).await;
+                let started = starter.start(&limits).await;
+                let Some(pool) = pool.upgrade() else { return };
+                pool.state().n_starting -= 1;
+                match started {
+                    Ok(worker) => pool.put(worker, &limits),
+                    // The next session starts a worker itself and returns its error.
+                    Err(error) => tracing::warn!(%error, "no worker could be started ahead of time"),
+                }
+            });
+        }
+    }
+
+    /// Starts the workers that are missing.
+    async fn fill(&self, starter: &Starter, limits: &Limits) -> Result<(), SandboxError> {
+        self.state().limits = Some(*limits);
+        while self.state().workers.len() < self.size {
+            let worker = starter.start(limits).await?;
+            self.put(worker, limits);
+        }
+        Ok(())
+    }
+
+    /// Keeps a worker unless sessions have other limits by now.
+    fn put(&self, worker: Worker, limits: &Limits) {
+        let mut state = self.state();
+        if state.limits == Some(*limits) && state.workers.len() < self.size {
+            state.workers.push_back(worker);
+            return;
+        }
+        drop(state);
+        drop(worker);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool").field("size", &self.size).finish_non_exhaustive()
+    }
+}
+
+/// A session with a worker.
+struct ProcessSession {
+    worker: Worker,
+    exchange: Exchange,
+    /// The time that the program has run.
+    running: Duration,
+}
+
+impl ProcessSession {
+    fn new(worker: Worker, limits: Limits) -> Self {
+        Self { worker, exchange: Exchange::new(limits), running: Duration::ZERO }
+    }
+
+    /// Sends a line and receives the answer.
+    async fn send(&mut self, line: &[u8]) -> Result<Step, SandboxError> {
+        if self.worker.has_more() {
+            return Err(protocol(&WireError::Invalid("a message out of turn".to_owned())));
+        }
+        let begin = Instant::now();
+        let received = match self.worker.send(line).await {
+            Ok(()) => self.worker.receive(self.exchange.max_line()).await.map_err(|error| protocol(&error))?,
+            Err(_) => None,
+        };
+        self.running += begin.elapsed();
+        let Some(line) = received else {
+            return Err(self.worker.end().await.error(self.exchange.limits(), self.running));
+        };
+        let step = self.exchange.read(&line)?;
+        self.worker.is_done = self.exchange.is_done();
+        Ok(step)
+    }
+}
+
+impl Session for ProcessSession {
+    fn enforced(&self) -> &Enforced {
+        &self.worker.enforced
+    }
+
+    fn start<'a>(&'a mut self, program: &'a Program) -> BoxFuture<'a, Result<Step, SandboxError>> {
+        Box::pin(async move {
+            let line = self.exchange.start(program)?;
+            self.send(&line).await
+        })
+    }
+
+    fn resume(&mut self, answers: Vec<Answer>) -> BoxFuture<'_, Result<Step, SandboxError>> {
+        Box::pin(async move {
+            let line = self.exchange.resume(&answers)?;
+            drop(answers);
+            self.send(&line).await
         })
     }
 }

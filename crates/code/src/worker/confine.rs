@@ -5,9 +5,9 @@ mod calls;
 #[cfg(target_os = "linux")]
 mod linux;
 
-use super::super::guarantee::{Enforced, Guarantee};
 use super::super::limits::Limits;
 use super::super::wire::{self, Ready};
+use crate::limits::{Enforced, Guarantee};
 
 /// Gives up what the process has inherited: its directory and its descriptors.
 pub(super) fn begin() -> Report {

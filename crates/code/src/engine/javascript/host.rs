@@ -4,16 +4,14 @@ use std::cell::{Cell, Ref, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use rquickjs::context::EvalOptions;
 use rquickjs::function::Func;
-use rquickjs::{Array, Ctx, Error, Exception, Object, Value};
+use rquickjs::{Array, Ctx, Error, Exception, Function, Object, Persistent, Value};
+use serde_json::value::RawValue;
 
-use super::super::{Call, Printed, Request, Shown};
-use super::fuel::Fuel;
-use super::names::Names;
-use super::prelude::{self, Slot};
-use super::request::RequestReader;
-use super::source::Place;
-use super::value::{self, Purpose, Reader, WriteError};
+use crate::engine::javascript::source::{Fuel, Names, Place};
+use crate::engine::javascript::value::{self, Purpose, Reader, WriteError};
+use crate::engine::{Call, Printed, Request, Shown};
 use crate::limits::Limits;
 use crate::program::Program;
 
@@ -127,7 +125,7 @@ impl Host {
         let (host, prelude) = (Rc::clone(self), Rc::clone(slot));
         let request = move |ctx: Ctx<'js>, kind: String, first: Value<'js>, second: Value<'js>, stack: Value<'js>| {
             host.check(&ctx)?;
-            let reader = prelude::with(&prelude, |prelude| prelude.reader(&ctx))?;
+            let reader = with(&prelude, |prelude| prelude.reader(&ctx))?;
             let reader = RequestReader { ctx: &ctx, reader, limit: host.message_bytes };
             let (request, size) = reader.read(&kind, &first, &second)?;
             let stack = stack.as_string().and_then(|stack| stack.to_string().ok()).unwrap_or_default();
@@ -137,7 +135,7 @@ impl Host {
         let (host, prelude) = (Rc::clone(self), Rc::clone(slot));
         let print = move |ctx: Ctx<'js>, is_error: bool, values: Array<'js>| {
             host.check(&ctx)?;
-            let reader = prelude::with(&prelude, |prelude| prelude.reader(&ctx))?;
+            let reader = with(&prelude, |prelude| prelude.reader(&ctx))?;
             host.print(&reader, is_error, &values)
         };
         object.set("print", Func::from(print))?;
@@ -310,4 +308,170 @@ impl Random {
         let number = ((mixed ^ (mixed >> 31)) >> 11) as f64;
         number / 9_007_199_254_740_992.0
     }
+}
+
+/// The longest pause of `sleep`, in milliseconds: a day.
+const MAX_SLEEP: f64 = 86_400_000.0;
+
+/// A reader of the arguments of the functions that make requests.
+pub(super) struct RequestReader<'a, 'js> {
+    pub(super) ctx: &'a Ctx<'js>,
+    pub(super) reader: Reader<'js>,
+    /// The maximum size of a request, in bytes.
+    pub(super) limit: usize,
+}
+
+impl<'js> RequestReader<'_, 'js> {
+    /// Returns a request and its size in bytes, or throws.
+    pub(super) fn read(&self, kind: &str, first: &Value<'js>, second: &Value<'js>) -> Result<(Request, usize), Error> {
+        let mut size = 0;
+        let request = match kind {
+            "tool" => Request::RunTool {
+                id: self.text(first, &mut size)?,
+                args: self.json(second, "the arguments", "{}", &mut size)?,
+            },
+            "chain" => Request::RunChain { steps: self.json(first, "the steps", "[]", &mut size)? },
+            "search" => Request::SearchTools { query: self.text(first, &mut size)?, limit: count(second) },
+            "namespaces" => Request::ListNamespaces,
+            "describe" => {
+                let mut ids = Vec::new();
+                self.ids(first, 2, &mut ids, &mut size)?;
+                Request::DescribeTool { ids }
+            }
+            "examples" => Request::ListToolExamples { id: self.text(first, &mut size)?, max: count(second) },
+            _ => Request::Sleep { ms: milliseconds(first) },
+        };
+        Ok((request, size))
+    }
+
+    /// Returns a value as JSON.
+    fn json(&self, value: &Value<'js>, what: &str, default: &str, size: &mut usize) -> Result<Box<RawValue>, Error> {
+        if value.is_undefined() {
+            return self.raw(default.to_owned());
+        }
+        match value::write(&self.reader, value, Purpose::Arguments, self.limit.saturating_sub(*size)) {
+            Ok(text) => {
+                *size += text.len();
+                self.raw(text)
+            }
+            Err(WriteError::Thrown) => Err(Error::Exception),
+            Err(WriteError::TooLarge) => Err(self.too_large()),
+            Err(WriteError::Invalid(path, reason)) => {
+                let place = if path.is_empty() { String::new() } else { format!(" at {path}") };
+                Err(Exception::throw_type(self.ctx, &format!("{what}{place} cannot be sent: {reason}")))
+            }
+            Err(WriteError::Rejected(_)) => Err(Exception::throw_type(self.ctx, &format!("{what} cannot be sent"))),
+        }
+    }
+
+    fn raw(&self, text: String) -> Result<Box<RawValue>, Error> {
+        RawValue::from_string(text).map_err(|error| Exception::throw_type(self.ctx, &error.to_string()))
+    }
+
+    fn text(&self, value: &Value<'js>, size: &mut usize) -> Result<String, Error> {
+        let text = value::string_of(&self.reader, value).map_err(|_| Error::Exception)?;
+        *size += text.len();
+        if *size > self.limit { Err(self.too_large()) } else { Ok(text) }
+    }
+
+    /// Collects the ids in a list, and in the lists inside it.
+    fn ids(&self, value: &Value<'js>, depth: u8, ids: &mut Vec<String>, size: &mut usize) -> Result<(), Error> {
+        if value.is_string() {
+            // An empty id takes memory too.
+            *size += 16;
+            ids.push(self.text(value, size)?);
+            return Ok(());
+        }
+        match value.as_array() {
+            Some(list) if depth > 0 && !value.is_proxy() => {
+                (0..list.len()).try_for_each(|idx| self.ids(&list.get(idx)?, depth - 1, ids, size))
+            }
+            _ => Err(Exception::throw_type(self.ctx, "describe takes the ids of tools, as strings")),
+        }
+    }
+
+    fn too_large(&self) -> Error {
+        let message = format!("a request exceeds {} bytes: send less, or in several calls", self.limit);
+        Exception::throw_range(self.ctx, &message)
+    }
+}
+
+fn count(value: &Value<'_>) -> Option<u32> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
+    value.as_number().filter(|number| *number >= 0.0).map(|number| number as u32)
+}
+
+fn milliseconds(value: &Value<'_>) -> u64 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
+    value.as_number().map_or(0, |ms| ms.clamp(0.0, MAX_SLEEP) as u64)
+}
+
+const PRELUDE: &str = include_str!("prelude.js");
+
+type Stored = Persistent<Function<'static>>;
+
+/// The functions by which the host drives a program. They must not outlive the runtime.
+pub(super) struct Prelude {
+    settle: Stored,
+    run: Stored,
+    describe: Stored,
+    object_prototype: Persistent<Object<'static>>,
+    is_array: Stored,
+    plain: Stored,
+    well_formed: Stored,
+    big_to_text: Stored,
+}
+
+/// The place of the functions, which the functions of the host reach before they are there.
+pub(super) type Slot = Rc<RefCell<Option<Prelude>>>;
+
+impl Prelude {
+    /// Evaluates the prelude. It reaches the host by an object.
+    pub(super) fn load<'js>(ctx: &Ctx<'js>, host: Object<'js>) -> Result<Self, Error> {
+        let mut options = EvalOptions::default();
+        options.filename = Some("prelude.js".to_owned());
+        let prelude: Function<'js> = ctx.eval_with_options(PRELUDE, options)?;
+        let prelude: Object<'js> = prelude.call((host,))?;
+        Ok(Self {
+            settle: prelude.get("settle")?,
+            run: prelude.get("run")?,
+            describe: prelude.get("describeThrown")?,
+            object_prototype: prelude.get("objectPrototype")?,
+            is_array: prelude.get("isArray")?,
+            plain: prelude.get("plain")?,
+            well_formed: prelude.get("wellFormed")?,
+            big_to_text: prelude.get("bigToText")?,
+        })
+    }
+
+    /// Returns the function that answers a call.
+    pub(super) fn settle<'js>(&self, ctx: &Ctx<'js>) -> Result<Function<'js>, Error> {
+        self.settle.clone().restore(ctx)
+    }
+
+    /// Returns the function that runs the evaluated program, and returns a promise of its value.
+    pub(super) fn run<'js>(&self, ctx: &Ctx<'js>) -> Result<Function<'js>, Error> {
+        self.run.clone().restore(ctx)
+    }
+
+    /// Returns the function that describes what was thrown.
+    pub(super) fn describe<'js>(&self, ctx: &Ctx<'js>) -> Result<Function<'js>, Error> {
+        self.describe.clone().restore(ctx)
+    }
+
+    /// Returns the functions that read values.
+    pub(super) fn reader<'js>(&self, ctx: &Ctx<'js>) -> Result<Reader<'js>, Error> {
+        Ok(Reader {
+            object_prototype: self.object_prototype.clone().restore(ctx)?,
+            is_array: self.is_array.clone().restore(ctx)?,
+            plain: self.plain.clone().restore(ctx)?,
+            well_formed: self.well_formed.clone().restore(ctx)?,
+            big_to_text: self.big_to_text.clone().restore(ctx)?,
+        })
+    }
+}
+
+/// Calls a function with the functions of the prelude.
+pub(super) fn with<T>(slot: &Slot, call: impl FnOnce(&Prelude) -> Result<T, Error>) -> Result<T, Error> {
+    slot.borrow().as_ref().map_or(Err(Error::Unknown), call)
 }

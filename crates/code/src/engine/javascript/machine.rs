@@ -10,13 +10,10 @@ use rquickjs::promise::PromiseState;
 use rquickjs::{Context, Ctx, Error, Persistent, Promise, Runtime, Undefined, Value};
 use serde_json::value::RawValue;
 
-use super::super::{Answer, Done, State, Step, TOO_MANY_CALLS, Usage};
-use super::errors;
-use super::fuel::Fuel;
-use super::host::{Failed, Host};
-use super::outcome::Outcomes;
-use super::prelude::{self, Prelude};
-use super::source::{FILE, Form, Source};
+use crate::engine::javascript::errors::{self, Outcomes};
+use crate::engine::javascript::host::{self, Failed, Host, Prelude};
+use crate::engine::javascript::source::{FILE, Form, Fuel, Source};
+use crate::engine::{Answer, Done, State, Step, TOO_MANY_CALLS, Usage};
 use crate::failure::{Failure, FailureKind};
 use crate::limits::Limits;
 use crate::program::Program;
@@ -152,7 +149,7 @@ impl Machine {
 
     /// Runs the evaluated program: a function, or the promise of its completion.
     fn begin<'js>(&mut self, ctx: &Ctx<'js>, program: Value<'js>) -> Result<(), Error> {
-        let run = prelude::with(&self.outcomes.prelude, |prelude| prelude.run(ctx))?;
+        let run = host::with(&self.outcomes.prelude, |prelude| prelude.run(ctx))?;
         let main: Promise<'js> = run.call((program, self.outcomes.source.calls_value()))?;
         self.main = Some(Persistent::save(ctx, main));
         Ok(())
@@ -176,7 +173,7 @@ impl Machine {
 
     /// Gives an answer to the program.
     fn settle<'js>(&self, ctx: &Ctx<'js>, answer: Answer, stack: String) -> Result<(), Error> {
-        let settle = prelude::with(&self.outcomes.prelude, |prelude| prelude.settle(ctx))?;
+        let settle = host::with(&self.outcomes.prelude, |prelude| prelude.settle(ctx))?;
         let content = answer.content.as_deref().map(RawValue::get);
         match answer.outcome {
             Ok(result) => {

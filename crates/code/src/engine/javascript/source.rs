@@ -1,6 +1,15 @@
-//! The text of a program, as models write it, and places in the text that QuickJS runs.
+//! The text of a program, as models write it, the names by which it calls tools, and its steps and time.
 
-use crate::failure::Failure;
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use toolkit::schema::suggest::nearest;
+
+use crate::failure::{Failure, FailureKind};
+use crate::limits::Limits;
 
 /// The name of the program in stack traces.
 pub(super) const FILE: &str = "program.js";
@@ -176,5 +185,231 @@ impl Place {
             let mut numbers = place.trim_end_matches(')').split(':').skip(1).map(str::parse);
             Some(Self { line: numbers.next()?.ok()?, column: numbers.next()?.ok()? })
         })
+    }
+}
+
+/// The number of names that a message lists.
+const LISTED: usize = 8;
+
+/// The functions of a program by their paths, such as `math.add`, which form a tree.
+#[derive(Default)]
+pub(super) struct Names(BTreeMap<String, String>);
+
+impl Names {
+    pub(super) fn new(functions: BTreeMap<String, String>) -> Self {
+        Self(functions)
+    }
+
+    /// Returns the size of all names in bytes, roughly.
+    pub(super) fn size(&self) -> usize {
+        64 * self.0.len()
+    }
+
+    /// Returns the id of the tool at a path.
+    pub(super) fn tool(&self, path: &str) -> Option<&str> {
+        self.0.get(path).map(String::as_str)
+    }
+
+    /// Returns true if something is at a path.
+    pub(super) fn exists(&self, path: &str) -> bool {
+        self.0.contains_key(path) || self.has_members(path)
+    }
+
+    /// Returns true if paths begin with this one.
+    pub(super) fn has_members(&self, path: &str) -> bool {
+        self.below(path).next().is_some()
+    }
+
+    /// Returns the names in a namespace, sorted.
+    pub(super) fn members(&self, path: &str) -> Vec<&str> {
+        let mut names: Vec<&str> =
+            self.below(path).map(|rest| rest.split_once('.').map_or(rest, |(name, _)| name)).collect();
+        names.dedup();
+        names
+    }
+
+    /// Returns the paths below one, without it.
+    fn below<'a>(&'a self, path: &str) -> impl Iterator<Item = &'a str> + use<'a> {
+        let prefix = if path.is_empty() { String::new() } else { format!("{path}.") };
+        self.0
+            .range(prefix.clone()..)
+            .map(move |(name, _)| name.strip_prefix(&*prefix))
+            .take_while(Option::is_some)
+            .flatten()
+    }
+
+    /// Returns a path as a program writes it, whose last name is `name`.
+    pub(super) fn named(&self, name: &str) -> Option<String> {
+        let mut paths = self.0.keys().filter(|path| path.rsplit_once('.').is_some_and(|(_, last)| last == name));
+        paths.next().map(|path| shown(path))
+    }
+
+    /// Returns the message for a path without a tool.
+    pub(super) fn unknown(&self, path: &str) -> String {
+        if self.has_members(path) {
+            return format!("{} is a namespace and not a tool; it has {}", shown(path), self.listed(path));
+        }
+        let (parent, name) = path.rsplit_once('.').unwrap_or(("", path));
+        if let Some(near) = self.nearest(path, parent, name) {
+            return format!("{} is not a tool; did you mean {}?", shown(path), shown(near));
+        }
+        let near = nearest(path, self.members("").into_iter().filter(|name| self.has_members(name)));
+        match near.unwrap_or(parent) {
+            "" if self.0.is_empty() => format!("{} is not a tool; this program may call no tools", shown(path)),
+            space if self.has_members(space) => format!(
+                "{} is not a tool; {} has {}; `await search(\"words\")` finds tools",
+                shown(path),
+                if space.is_empty() { "tools".to_owned() } else { shown(space) },
+                self.listed(space)
+            ),
+            _ => format!("{} is not a tool; `await search(\"words\")` finds tools", shown(path)),
+        }
+    }
+
+    /// Returns the path that was probably meant: of the same namespace, of the same name elsewhere, or a similar one.
+    fn nearest<'a>(&'a self, path: &str, parent: &str, name: &str) -> Option<&'a str> {
+        let paths = || self.0.keys().map(String::as_str);
+        let last = |path: &'a str| path.rsplit_once('.').map_or(path, |(_, name)| name);
+        let same = squeezed(name);
+        nearest(path, paths().filter(|near| near.rsplit_once('.').map_or("", |(space, _)| space) == parent))
+            .or_else(|| paths().find(|near| squeezed(last(near)) == same))
+            .or_else(|| paths().find(|near| squeezed(near) == squeezed(path)))
+            .or_else(|| nearest(path, paths()))
+            .or_else(|| nearest(name, paths().map(last)).and_then(|near| paths().find(|path| last(path) == near)))
+    }
+
+    fn listed(&self, path: &str) -> String {
+        let names = self.members(path);
+        let mut text = names[..names.len().min(LISTED)].join(", ");
+        if names.len() > LISTED {
+            text.push_str(&format!(" and {} more", names.len() - LISTED));
+        }
+        text
+    }
+}
+
+/// Returns a name without case and separators, which models confuse: `listIssues` for `list_issues`.
+fn squeezed(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Returns a path as a program writes it.
+fn shown(path: &str) -> String {
+    let mut text = "tools".to_owned();
+    for name in path.split('.').take(8) {
+        let is_identifier = !name.starts_with(|c: char| c.is_ascii_digit())
+            && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$');
+        let name: String = name.chars().take(80).collect();
+        text.push_str(&if is_identifier { format!(".{name}") } else { format!("[{name:?}]") });
+    }
+    text
+}
+
+/// The number of backward jumps and calls between two polls of QuickJS.
+const STEPS_PER_POLL: u64 = 10_000;
+/// The steps that a job counts. Between two polls, thousands of jobs may run.
+const STEPS_PER_JOB: u64 = 10;
+/// The bytes that the host reads or writes for a program in the time of a step.
+const BYTES_PER_STEP: usize = 32;
+/// The steps between two looks at the clock, apart from polls.
+const STEPS_PER_LOOK: u64 = 1_000;
+
+/// The count of what a program has used, and the reason why it must end.
+pub(super) struct Fuel {
+    limits: Limits,
+    stop: Arc<AtomicBool>,
+    steps: Cell<u64>,
+    /// The steps at the last look at the clock.
+    looked: Cell<u64>,
+    run_time: Cell<Duration>,
+    resumed: Cell<Option<Instant>>,
+    ended: Cell<Option<FailureKind>>,
+}
+
+impl Fuel {
+    pub(super) fn new(limits: Limits, stop: Arc<AtomicBool>) -> Self {
+        Self {
+            limits,
+            stop,
+            steps: Cell::new(0),
+            looked: Cell::new(0),
+            run_time: Cell::new(Duration::ZERO),
+            resumed: Cell::new(None),
+            ended: Cell::new(None),
+        }
+    }
+
+    /// Counts the steps between two polls, and returns true if the program must end.
+    pub(super) fn poll(&self) -> bool {
+        self.count(STEPS_PER_POLL)
+    }
+
+    /// Counts a job, and returns true if the program must end.
+    pub(super) fn job(&self) -> bool {
+        self.count(STEPS_PER_JOB)
+    }
+
+    /// Counts what the host does for the program, which no poll interrupts, and returns true if the program must end.
+    pub(super) fn work(&self, bytes: usize) -> bool {
+        self.count((bytes / BYTES_PER_STEP) as u64)
+    }
+
+    fn count(&self, steps: u64) -> bool {
+        self.steps.set(self.steps.get() + steps);
+        if self.ended.get().is_none() && self.steps.get() - self.looked.get() >= STEPS_PER_LOOK {
+            self.look();
+        }
+        self.ended.get().is_some()
+    }
+
+    fn look(&self) {
+        self.looked.set(self.steps.get());
+        let elapsed = self.resumed.get().map_or(Duration::ZERO, |resumed| resumed.elapsed());
+        let kind = if self.stop.load(Ordering::Relaxed) {
+            FailureKind::Cancelled
+        } else if self.steps.get() > self.limits.steps {
+            FailureKind::Steps
+        } else if self.run_time.get() + elapsed > self.limits.run_time {
+            FailureKind::Time
+        } else {
+            return;
+        };
+        self.ended.set(Some(kind));
+    }
+
+    /// Starts the clock.
+    pub(super) fn resume(&self) {
+        self.resumed.set(Some(Instant::now()));
+        if self.ended.get().is_none() {
+            self.look();
+        }
+    }
+
+    /// Stops the clock.
+    pub(super) fn pause(&self) {
+        if let Some(resumed) = self.resumed.take() {
+            self.run_time.set(self.run_time.get() + resumed.elapsed());
+        }
+    }
+
+    pub(super) fn steps(&self) -> u64 {
+        self.steps.get()
+    }
+
+    /// Returns why the program must end.
+    pub(super) fn failure(&self) -> Option<Failure> {
+        let kind = self.ended.get()?;
+        let message = match kind {
+            FailureKind::Steps => format!(
+                "the program exceeds {} steps: check for a loop that does not end, or work on less data",
+                self.limits.steps
+            ),
+            FailureKind::Time => format!(
+                "the program computes for longer than {:?}: check for a loop that does not end, or work on less data",
+                self.limits.run_time
+            ),
+            _ => "the run was canceled".to_owned(),
+        };
+        Some(Failure::new(kind, message))
     }
 }

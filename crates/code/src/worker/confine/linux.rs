@@ -1,15 +1,14 @@
 //! The confinement by Linux. Landlock needs a descriptor, which the limits deny, and seccomp denies both, so it is last.
 
-use std::fs;
-use std::io;
+use std::{fs, io};
 
 use landlock::{ABI, Access, AccessFs, AccessNet, LandlockStatus, Ruleset, RulesetAttr, RulesetStatus, Scope};
 use nix::unistd::close;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::super::super::guarantee::Guarantee;
 use super::super::super::limits::Limits;
 use super::{Report, calls, cpu_seconds, memory_bytes};
+use crate::limits::Guarantee;
 
 /// The version of Landlock of which all rights are taken; the following ones only add what an empty set of rights has
 /// not.

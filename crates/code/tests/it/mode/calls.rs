@@ -6,9 +6,8 @@ use serde_json::json;
 use toolkit::call::{CancelToken, Credentials, ErrorKind};
 use toolkit::tool::BackendKind;
 use toolkit::{Content, Context, Dispatcher, ToolError};
-use toolkit_code::gateway::Direct;
 use toolkit_code::sandbox::Inline;
-use toolkit_code::{CodeMode, FailureKind, Limits, Program};
+use toolkit_code::{CodeMode, FailureKind, Gateway, Limits, Program};
 
 use super::tools::catalog;
 use super::{code, run, value};
@@ -117,7 +116,7 @@ async fn a_program_finds_describes_and_tries_tools() {
 #[tokio::test]
 async fn a_tool_that_is_not_allowed_is_unknown() {
     let dispatcher = Dispatcher::new(catalog()).unwrap();
-    let gateway = Direct::new(dispatcher).only(|tool| tool.id().namespace() == Some("math"));
+    let gateway = Gateway::new(dispatcher).only(|tool| tool.id().namespace() == Some("math"));
     let code = CodeMode::with_gateway(gateway, Inline::javascript());
     for program in [
         "return await call('shop:order', { drink: 'tea', size: 'small', count: 1 })",

@@ -8,9 +8,8 @@ use toolkit::call::ErrorKind;
 use toolkit::tool::Tool;
 use toolkit::{Catalog, Dispatcher};
 use toolkit_backends::Backends;
-use toolkit_code::gateway::Direct;
 use toolkit_code::sandbox::Inline;
-use toolkit_code::{CodeMode, RunCode};
+use toolkit_code::{CodeMode, Gateway, RunCode};
 
 use super::code;
 use super::tools::catalog;
@@ -29,7 +28,7 @@ async fn tool(backend: RunCode) -> Tool {
 
 fn only(namespace: &'static str) -> CodeMode {
     let dispatcher = Dispatcher::new(catalog()).unwrap();
-    let gateway = Direct::new(dispatcher).only(move |tool| tool.id().namespace() == Some(namespace));
+    let gateway = Gateway::new(dispatcher).only(move |tool| tool.id().namespace() == Some(namespace));
     CodeMode::with_gateway(gateway, Inline::javascript())
 }
 
@@ -90,7 +89,7 @@ async fn the_hints_are_those_of_the_tools() {
 async fn a_program_cannot_run_a_program() {
     let code = code();
     let dispatcher = dispatcher(RunCode::new(code.clone())).await;
-    code.replace(Direct::new(dispatcher.clone()));
+    code.replace(Gateway::new(dispatcher.clone()));
     let program = "return await tools.run.code({ code: 'return 1' })";
     let error = dispatcher.call(RunCode::ID, json!({ "code": program })).await.unwrap_err();
     assert!(error.message().contains("a program cannot run another program"), "{}", error.message());
@@ -103,7 +102,7 @@ async fn replaced_tools_are_announced_and_described() {
     backend.tools().await.unwrap();
     let waiting = tokio::time::timeout(std::time::Duration::from_millis(50), backend.changed());
     assert!(waiting.await.is_err(), "nothing has changed");
-    code.replace(Direct::new(Dispatcher::new(Catalog::new([]).unwrap()).unwrap()));
+    code.replace(Gateway::new(Dispatcher::new(Catalog::new([]).unwrap()).unwrap()));
     tokio::time::timeout(std::time::Duration::from_secs(20), backend.changed()).await.unwrap();
     let offered = backend.tools().await.unwrap();
     let description: Value = offered.tools[0].0.description().into();
