@@ -1,21 +1,18 @@
-//! Documentation of tools at three levels of detail, and its errors.
-
-mod example;
-mod schema_info;
+//! Documentation of tools at three levels of detail with examples of calls, and its errors.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use serde::Serialize;
-
-pub use self::example::{ArgsSize, ToolExample};
-pub use self::schema_info::SchemaInfo;
-use super::index::Index;
-use super::summary::{Summary, cut, summary_text};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use toolkit::tool::{Annotations, Tool};
 use toolkit_schema::{Violations, quoted, shown_id};
+
+use crate::index::Index;
+pub use crate::summary::SchemaInfo;
+use crate::summary::{Summary, cut, summary_text};
 
 /// The level of detail of a tool's documentation.
 ///
@@ -462,3 +459,148 @@ impl std::error::Error for DocError {
 /// assert_eq!(error.to_string(), "cannot resolve the tool: the registry does not respond");
 /// ```
 pub type ResolveError = Box<dyn std::error::Error + Send + Sync>;
+
+/// An example of a call.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ToolExample {
+    /// The id of the example.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub id: String,
+    /// A short title.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    /// A description; truncated to [`ToolExample::MAX_DESCRIPTION`] characters.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// The arguments, with at most 5 levels and 50 entries; see [`ArgsSize`].
+    pub args: Value,
+    /// A hint about the result; truncated to [`ToolExample::MAX_RESULT_HINT`] characters.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub result_hint: String,
+}
+
+impl ToolExample {
+    /// The maximum length of a description in characters.
+    pub const MAX_DESCRIPTION: usize = 300;
+    /// The maximum length of a hint about the result in characters.
+    pub const MAX_RESULT_HINT: usize = 200;
+
+    /// Creates an example with the given arguments.
+    ///
+    /// ```
+    /// # use serde_json::json;
+    /// # use toolkit_search::ToolExample;
+    /// let example = ToolExample::new(json!({ "a": 1, "b": 2 })).title("small numbers").result_hint("3");
+    /// assert_eq!(example.title, "small numbers");
+    /// ```
+    #[must_use]
+    pub fn new(args: Value) -> Self {
+        Self { args, ..Self::default() }
+    }
+
+    /// Sets the id.
+    #[must_use]
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.id = id.into();
+        self
+    }
+
+    /// Sets the title.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = title.into();
+        self
+    }
+
+    /// Sets the description.
+    #[must_use]
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.description = description.into();
+        self
+    }
+
+    /// Sets the hint about the result.
+    #[must_use]
+    pub fn result_hint(mut self, hint: impl Into<String>) -> Self {
+        self.result_hint = hint.into();
+        self
+    }
+
+    fn checked(self, nth: usize, tool: Option<&Tool>) -> Result<Self, DocError> {
+        let name = || match &self.title {
+            title if title.is_empty() => (nth + 1).to_string(),
+            title => title.clone(),
+        };
+        let size = ArgsSize::measure(&self.args);
+        if !size.is_small() {
+            return Err(DocError::ArgsTooLarge { example: name(), size });
+        }
+        if let Some(tool) = tool
+            && let Err(violations) = tool.validate_input(&self.args)
+        {
+            return Err(DocError::InvalidExample { example: name(), violations });
+        }
+        Ok(Self {
+            description: cut(&self.description, Self::MAX_DESCRIPTION),
+            result_hint: cut(&self.result_hint, Self::MAX_RESULT_HINT),
+            ..self
+        })
+    }
+}
+
+/// The size of the arguments of an example.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit_search::ArgsSize;
+///
+/// let size = ArgsSize::measure(&json!({ "names": ["a", "b"] }));
+/// assert_eq!((size.depth, size.n_entries), (2, 3));
+/// assert!(size.is_small());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ArgsSize {
+    /// The number of nested lists and objects, including the outermost.
+    pub depth: usize,
+    /// The number of object keys and list items at all levels.
+    pub n_entries: usize,
+}
+
+impl ArgsSize {
+    /// The maximum depth of an example's arguments.
+    pub const MAX_DEPTH: usize = 5;
+    /// The maximum number of entries of an example's arguments.
+    pub const MAX_ENTRIES: usize = 50;
+
+    /// Measures arguments.
+    #[must_use]
+    pub fn measure(args: &Value) -> Self {
+        let mut size = Self { depth: 0, n_entries: 0 };
+        let mut pending = vec![(args, 1)];
+        while let Some((value, depth)) = pending.pop() {
+            let n_entries = match value {
+                Value::Array(items) => {
+                    pending.extend(items.iter().map(|item| (item, depth + 1)));
+                    items.len()
+                }
+                Value::Object(fields) => {
+                    pending.extend(fields.values().map(|field| (field, depth + 1)));
+                    fields.len()
+                }
+                _ => continue,
+            };
+            size.depth = size.depth.max(depth);
+            size.n_entries += n_entries;
+        }
+        size
+    }
+
+    /// Returns true if the arguments are small enough for an example.
+    #[must_use]
+    pub fn is_small(self) -> bool {
+        self.depth <= Self::MAX_DEPTH && self.n_entries <= Self::MAX_ENTRIES
+    }
+}

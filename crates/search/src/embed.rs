@@ -11,13 +11,17 @@
 //! `tokio::task::spawn_blocking`.
 
 mod cached;
+#[cfg(feature = "local")]
+mod config;
 #[cfg(feature = "http")]
 mod http;
 #[cfg(feature = "local")]
 mod local;
 
 pub use self::cached::{CacheError, Cached};
-#[cfg(feature = "http")]
-pub use self::http::{ModelUrlError, RemoteError, RemoteModel};
 #[cfg(feature = "local")]
-pub use self::local::{LocalModel, ModelError};
+pub use self::config::ModelError;
+#[cfg(feature = "http")]
+pub use self::http::{RemoteError, RemoteModel};
+#[cfg(feature = "local")]
+pub use self::local::LocalModel;

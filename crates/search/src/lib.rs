@@ -38,10 +38,10 @@
 //! |---|---|
 //! | `index`, `events` | an index, its changes, and the listeners |
 //! | `snapshot`, `state` | what a search reads, whatever changes meanwhile |
-//! | `segment`, `part`, `fields`, `record` | the tools with each word, and what is stored about a tool |
-//! | `query`, `parsed_query`, `words` | text split into words, and a query |
-//! | `search`, `ranking`, `page`, `explain`, `hit`, `summary` | the ranked tools, in pages, with the reasons |
-//! | `saved`, `bytes`, `fingerprint` | the file of an index |
+//! | `segment`, `lists`, `record` | the tools with each word, and what is stored about a tool |
+//! | `query`, `words` | text and tools split into words, and a query |
+//! | `search`, `scan`, `ranking`, `page`, `hit`, `summary` | the ranked tools, in pages, with the reasons |
+//! | `saved`, `bytes` | the file of an index, and fingerprints of tools |
 //! | `docs` | the documentation of a tool at three levels |
 //! | `semantic`, `embed` | the search by embeddings, and the models |
 
@@ -49,18 +49,15 @@ mod bytes;
 mod docs;
 pub mod embed;
 mod events;
-mod explain;
-mod fields;
-mod fingerprint;
 mod hit;
 mod index;
+mod lists;
 mod page;
-mod parsed_query;
-mod part;
 mod query;
 mod ranking;
 mod record;
 mod saved;
+mod scan;
 mod search;
 mod segment;
 mod semantic;
@@ -69,18 +66,20 @@ mod state;
 mod summary;
 mod words;
 
-pub use self::docs::{ArgsSize, Detail, DocEntry, DocError, Docs, ResolveError, SchemaInfo, ToolDoc, ToolExample};
+#[doc(hidden)]
+pub use self::docs::ArgsSize;
+pub use self::docs::{Detail, DocEntry, DocError, Docs, ResolveError, ToolDoc, ToolExample};
 pub use self::events::{Change, ChangeKind, Subscription};
-pub use self::explain::{Explanation, Match, Reason};
-pub use self::fingerprint::Fingerprint;
-pub use self::hit::{Hit, ScoreType};
-pub use self::index::Index;
-pub use self::index::IndexError;
+pub use self::hit::{Explanation, Hit, Match, Reason, ScoreType};
+pub use self::index::{Index, IndexError};
 pub use self::page::{CursorError, Page};
 pub use self::query::{BehaviorHint, Query};
 pub use self::ranking::{Field, Ranking, Weights};
+#[doc(hidden)]
+pub use self::saved::Fingerprint;
 pub use self::saved::{Damage, OpenError};
 pub use self::semantic::{Embedder, EmbedderError, Fusion, Semantic, SemanticError};
 pub use self::snapshot::Snapshot;
+#[doc(hidden)]
 pub use self::summary::SearchDoc;
-pub use self::summary::Summary;
+pub use self::summary::{SchemaInfo, Summary};

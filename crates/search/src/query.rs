@@ -1,10 +1,14 @@
-//! Queries with filters.
+//! Queries with filters, and parsed ones, with fuzzy matching of misspelled or incomplete words with words of tool names.
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 
-use super::record::Record;
 use toolkit::tool::{ToolBackend, normalize_tag};
+
+use crate::record::Record;
+use crate::segment::Segment;
+use crate::state::{Part, State};
+use crate::words::{Shape, each_word_of_query, stem};
 
 /// A query with filters.
 ///
@@ -158,5 +162,204 @@ impl Filter {
             && (categories.is_empty() || category().is_some_and(|category| categories.contains(&category)))
             && hints.iter().all(|&(hint, value)| value_of(hint) == Some(value))
             && (backends.is_empty() || record.backends().iter().any(|backend| backends.contains(backend)))
+    }
+}
+
+/// The number of bytes of a query that are parsed.
+const MAX_TEXT_LEN: usize = 1 << 14;
+/// The maximum number of distinct words.
+const MAX_WORDS: usize = 256;
+/// The maximum number of unknown words for which similar ones are searched.
+const MAX_UNKNOWN: usize = 8;
+
+/// The distinct words of a query.
+#[derive(Debug, Default)]
+pub(crate) struct ParsedQuery {
+    pub(crate) words: Vec<Word>,
+    /// Similar words that replace words which no tool contains.
+    pub(crate) replacements: Vec<Replacement>,
+}
+
+/// A word, its stem and the factor of its score.
+#[derive(Debug)]
+pub(crate) struct Word {
+    pub(crate) text: String,
+    pub(crate) stem: String,
+    pub(crate) factor: f32,
+}
+
+impl ParsedQuery {
+    /// Parses `text`.
+    ///
+    /// A word that no tool contains is assumed to be misspelled or incomplete, and replaced by similar words of tool
+    /// names.
+    pub(crate) fn new(text: &str, state: &State) -> Self {
+        let mut query = Self::default();
+        let mut unknown: Vec<String> = Vec::new();
+        let head = &text[..text.floor_char_boundary(MAX_TEXT_LEN)];
+        each_word_of_query(head, |word| {
+            if query.words.len() + unknown.len() == MAX_WORDS || query.words.iter().any(|known| known.text == word) {
+                return;
+            }
+            if let Some(stem) = state.stem_of_known(word) {
+                query.words.push(Word { text: word.to_owned(), stem, factor: 1.0 });
+            } else if unknown.len() < MAX_UNKNOWN && unknown.iter().all(|known| known != word) {
+                unknown.push(word.to_owned());
+            }
+        });
+        if state.ranking.fuzzy == 0.0 {
+            return query;
+        }
+        for replacement in unknown.iter().flat_map(|word| replacements(state, word)) {
+            if query.words.iter().all(|known| known.text != replacement.word) {
+                let (text, stem) = (replacement.word.clone(), stem(&replacement.word).into_owned());
+                query.words.push(Word { text, stem, factor: state.ranking.fuzzy });
+            }
+            query.replacements.push(replacement);
+        }
+        query
+    }
+
+    /// Returns the distinct stems; of several words with the same stem, the first determines the factor.
+    pub(crate) fn stems(&self) -> impl Iterator<Item = (&str, f32)> {
+        let words = self.words.iter().enumerate();
+        let firsts = words.filter(|(at, word)| self.words[..*at].iter().all(|before| before.stem != word.stem));
+        firsts.map(|(_, word)| (&*word.stem, word.factor))
+    }
+}
+
+/// A word of a tool name that replaces an unknown word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Replacement {
+    pub(crate) unknown: String,
+    pub(crate) word: String,
+}
+
+/// The minimum length of an incomplete word in characters.
+const MIN_PREFIX: usize = 3;
+/// The maximum number of replacements of a word.
+const MAX_FOUND: usize = 4;
+
+/// Returns the words of tool names that are similar to `unknown`, the most similar first.
+///
+/// An incomplete word is completed. A word of four or more characters may have one wrong character, a word of eight or
+/// more two; the first character has to be right. A transposition counts as one wrong character.
+pub(crate) fn replacements(state: &State, unknown: &str) -> Vec<Replacement> {
+    let Some(first) = unknown.chars().next() else {
+        return Vec::new();
+    };
+    let shape = Shape::new(unknown);
+    let n_chars = usize::from(shape.n_chars);
+    let max_distance = match n_chars {
+        ..4 => 0,
+        4..8 => 1,
+        8.. => 2,
+    };
+    if n_chars < MIN_PREFIX {
+        return Vec::new();
+    }
+    let mut found: Vec<(usize, &str)> = Vec::new();
+    for part in &state.parts {
+        let Segment { words, name_words, name_shapes, .. } = &*part.segment;
+        let start = name_words.partition_point(|idx| words.text(*idx).chars().next() < Some(first));
+        let n_words = name_words[start..].partition_point(|idx| words.text(*idx).starts_with(first));
+        for (idx, of_word) in name_words[start..][..n_words].iter().zip(&name_shapes[start..]) {
+            let (is_near, is_longer) = (shape.is_near(*of_word, max_distance), shape.may_start(*of_word));
+            if !is_near && !is_longer {
+                continue;
+            }
+            let word = words.text(*idx);
+            let distance = if is_longer && word.starts_with(unknown) {
+                // Ranked after every misspelled word; shorter completions are better.
+                max_distance + usize::from(of_word.n_chars) - n_chars
+            } else {
+                match is_near.then(|| distance_up_to(max_distance, unknown, word)).flatten() {
+                    Some(distance) => distance,
+                    None => continue,
+                }
+            };
+            if !found.contains(&(distance, word)) && is_in_a_name(part, *idx) {
+                found.push((distance, word));
+            }
+        }
+    }
+    found.sort_unstable();
+    found.truncate(MAX_FOUND);
+    found.into_iter().map(|(_, word)| Replacement { unknown: unknown.to_owned(), word: word.to_owned() }).collect()
+}
+
+/// Returns true if a live tool has the word in its name.
+fn is_in_a_name(part: &Part, word: u32) -> bool {
+    let segment = &part.segment;
+    let named = segment.named.get(segment.words.get(word).named);
+    named.docs.iter().any(|doc| part.is_live(segment.order.tools[*doc as usize] as usize))
+}
+
+/// The length in bytes up to which the fast path applies.
+const MAX_LEN: usize = 64;
+
+/// Returns the number of wrong characters (optimal string alignment) of two words if it is at most `most`, which is at
+/// most 2.
+fn distance_up_to(most: usize, a: &str, b: &str) -> Option<usize> {
+    let distance = match a.is_ascii() && b.is_ascii() && a.len() <= MAX_LEN && b.len() <= MAX_LEN {
+        true => distance_in_band(most, a.as_bytes(), b.as_bytes()),
+        false => strsim::osa_distance(a, b),
+    };
+    (distance <= most).then_some(distance)
+}
+
+/// Computes only the cells of the matrix that can be at most `most`; a larger distance is returned as any number above
+/// it.
+fn distance_in_band(most: usize, a: &[u8], b: &[u8]) -> usize {
+    if a.len().abs_diff(b.len()) > most {
+        return most + 1;
+    }
+    // Outside of the band, distances are larger than `most`.
+    let outside = most as u8 + 1;
+    let mut rows = [[outside; MAX_LEN + 2]; 3];
+    for (cell, distance) in rows[1].iter_mut().zip(0..outside) {
+        *cell = distance;
+    }
+    for i in 1..=a.len() {
+        let [two_above, above, mut row] = rows;
+        let (start, end) = (i.saturating_sub(most).max(1), b.len().min(i + most));
+        row[start - 1] = if start == 1 { outside.min(i as u8) } else { outside };
+        for j in start..=end {
+            let is_same = a[i - 1] == b[j - 1];
+            let mut cell = (above[j - 1] + u8::from(!is_same)).min(above[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                cell = cell.min(two_above[j - 2] + 1);
+            }
+            row[j] = cell;
+        }
+        row[end + 1] = outside;
+        rows = [above, row, two_above];
+    }
+    usize::from(rows[1][b.len()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::distance_up_to;
+
+    #[test]
+    fn the_distance_is_that_of_the_whole_matrix() {
+        let words: Vec<String> = (0..729_u32)
+            .flat_map(|number| {
+                let letters: String =
+                    (0..6).map(|nth| ['a', 'b', 'c'][(number / 3_u32.pow(nth) % 3) as usize]).collect();
+                [letters[..4 + number as usize % 3].to_owned(), letters.clone() + "bcacab"]
+            })
+            .step_by(3)
+            .collect();
+        for a in &words {
+            for b in &words {
+                let whole = strsim::osa_distance(a, b);
+                for most in 0..=2 {
+                    assert_eq!(distance_up_to(most, a, b), (whole <= most).then_some(whole), "{a} and {b}");
+                }
+            }
+        }
+        assert_eq!(distance_up_to(1, "größe", "große"), Some(1));
     }
 }

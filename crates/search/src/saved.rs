@@ -1,4 +1,4 @@
-//! The file format of an index.
+//! The file format of an index, and fingerprints of tools.
 //!
 //! A file consists of a header, the index and the tools. The index contains the data for searching, and is fully
 //! checked when the file is opened. The tools are JSON, and each one is parsed at its first use, which makes opening a
@@ -16,18 +16,21 @@
 //! lists of tools in the order of the words. Stems and other derived data are recomputed. The tools are a sequence of
 //! canonical JSON. The same tools have the same bytes, whatever the history of the index.
 
-use std::io;
-use std::io::{Read, Write};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, Read, Write};
 use std::sync::{Arc, OnceLock};
 
-pub(super) use super::bytes::{Bytes, put_number};
-pub use super::bytes::{Damage, OpenError};
-use super::bytes::{FORMAT, put_text};
-use super::ranking::{Ranking, Weights};
-use super::segment;
-use super::state::State;
+use serde_json::{Value, json};
+use toolkit::tool::{Tool, ToolBackend};
+
+pub(super) use crate::bytes::{Bytes, put_number};
+pub use crate::bytes::{Damage, OpenError};
+use crate::bytes::{FORMAT, put_text};
+use crate::ranking::{Ranking, Weights};
 use crate::record::{FileTool, Hints, Record, SavedTools, put_summary, take_summary};
-use toolkit::tool::ToolBackend;
+use crate::segment;
+use crate::state::State;
 
 /// The first bytes of a file.
 const MAGIC: [u8; 8] = *b"toolkidx";
@@ -233,4 +236,80 @@ fn take_backend(bytes: &mut Bytes<'_>) -> Result<ToolBackend, Damage> {
         _ => return Err(Damage::Content),
     };
     backend.map_err(|_| Damage::Content)
+}
+
+/// A hash of tools that changes with any change of their definitions.
+///
+/// It depends neither on the order of the tools or their tags nor on the machine. It is not cryptographic: lists of
+/// tools with the same fingerprint can be created intentionally.
+///
+/// ```
+/// # use toolkit::Tool;
+/// # use toolkit_search::Fingerprint;
+/// let send = Tool::builder("send").namespace("mail").description("Sends an email.").build()?;
+/// let list = Tool::builder("list").namespace("mail").description("Lists mails.").build()?;
+/// assert_eq!(Fingerprint::new([&send, &list]), Fingerprint::new([&list, &send]));
+/// assert_ne!(Fingerprint::new([&send, &list]), Fingerprint::new([&send]));
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fingerprint(u64);
+
+impl Fingerprint {
+    /// Computes the fingerprint of tools, such as those of a catalog. Of several tools with the same id, only the last
+    /// counts.
+    pub fn new<'t>(tools: impl IntoIterator<Item = &'t Tool>) -> Self {
+        let tools: BTreeMap<String, &Tool> = tools.into_iter().map(|tool| (tool.id().to_string(), tool)).collect();
+        let mut hash = Fnv::default();
+        for tool in tools.into_values() {
+            // Cloned, so that the schemas of functions that are generated here are not kept in memory.
+            let mut json = tool.clone().to_json();
+            if let Some(fields) = json.as_object_mut() {
+                // Missing and empty lists are equivalent.
+                fields.retain(|_, value| !value.is_null() && *value != json!([]));
+                if let Some(Value::Array(tags)) = fields.get_mut("tags") {
+                    tags.sort_unstable_by(|a, b| a.as_str().cmp(&b.as_str()));
+                }
+            }
+            json.sort_all_objects();
+            // Writing to the hash cannot fail.
+            let _ = writeln!(hash, "{json}");
+        }
+        Self(hash.0)
+    }
+}
+
+/// Formats as sixteen hexadecimal digits.
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Fingerprint({self})")
+    }
+}
+
+/// The 64-bit FNV-1a hash, which is stable in contrast to the hashers of maps.
+struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Write for Fnv {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

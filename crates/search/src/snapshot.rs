@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
-use super::explain::{Explanation, explain, highlights};
+use toolkit::tool::{Tool, ToolBackend};
+
 use super::hit::Hit;
 use super::query::Query;
 use super::ranking::Ranking;
@@ -11,7 +12,7 @@ use super::saved;
 use super::search::search;
 use super::state::State;
 use super::summary::Summary;
-use toolkit::tool::{Tool, ToolBackend};
+use crate::hit::{Explanation, explain, highlights};
 
 /// An immutable state of an index, which is cheap to share.
 ///

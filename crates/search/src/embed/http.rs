@@ -27,7 +27,7 @@ use toolkit::call::SecretString;
 ///
 /// let model = RemoteModel::new("http://localhost:11434/api/embed", "all-minilm")?;
 /// let semantic = Semantic::new(model);
-/// # Ok::<(), toolkit_search::embed::ModelUrlError>(())
+/// # Ok::<(), toolkit_search::embed::RemoteError>(())
 /// ```
 pub struct RemoteModel {
     agent: Agent,
@@ -60,13 +60,13 @@ impl RemoteModel {
     /// # Errors
     ///
     /// Returns an error if `url` is not a URL with the scheme `https` or `http`, or contains credentials.
-    pub fn new(url: &str, model: impl Into<String>) -> Result<Self, ModelUrlError> {
-        let url: Uri = url.parse().map_err(|error| ModelUrlError(format!("invalid URL: {error}")))?;
+    pub fn new(url: &str, model: impl Into<String>) -> Result<Self, RemoteError> {
+        let url: Uri = url.parse().map_err(|error| RemoteError::Url(format!("invalid URL: {error}")))?;
         if !matches!(url.scheme_str(), Some("http" | "https")) {
-            return Err(ModelUrlError("the URL must start with `https://` or `http://`".to_owned()));
+            return Err(RemoteError::Url("the URL must start with `https://` or `http://`".to_owned()));
         }
         if url.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-            return Err(ModelUrlError("the URL must not contain credentials; pass a token to `bearer`".to_owned()));
+            return Err(RemoteError::Url("the URL must not contain credentials; pass a token to `bearer`".to_owned()));
         }
         let tls = TlsConfig::builder()
             .root_certs(RootCerts::PlatformVerifier)
@@ -162,7 +162,7 @@ impl RemoteModel {
 
     /// Creates an error. The query of the URL is omitted, since it often contains keys.
     fn failed(&self, reason: String) -> RemoteError {
-        RemoteError { url: shown(&self.url), model: self.model.clone(), reason }
+        RemoteError::Failed { url: shown(&self.url), model: self.model.clone(), reason }
     }
 }
 
@@ -235,41 +235,44 @@ impl fmt::Debug for RemoteModel {
 /// let error = model.timeout(Duration::from_millis(20)).embed(&["Sends an email."]).unwrap_err();
 /// assert!(error.downcast_ref::<RemoteError>().is_some());
 /// assert!(error.to_string().starts_with("cannot embed with `all-minilm` at http://127.0.0.1:1/api/embed: "));
-/// # Ok::<(), toolkit_search::embed::ModelUrlError>(())
+/// # Ok::<(), toolkit_search::embed::RemoteError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RemoteError {
-    url: String,
-    model: String,
-    reason: String,
+#[non_exhaustive]
+pub enum RemoteError {
+    /// The URL of the endpoint is invalid, for the reason that is given.
+    ///
+    /// ```
+    /// use toolkit_search::embed::RemoteModel;
+    ///
+    /// let error = RemoteModel::new("https://user:password@models.example/v1/embeddings", "all-minilm").unwrap_err();
+    /// assert_eq!(error.to_string(), "the URL must not contain credentials; pass a token to `bearer`");
+    /// ```
+    Url(String),
+    /// The endpoint cannot be reached, or its response is an error or invalid.
+    #[non_exhaustive]
+    Failed {
+        /// The URL, without its query.
+        url: String,
+        /// The model.
+        model: String,
+        /// The reason.
+        reason: String,
+    },
 }
 
 impl fmt::Display for RemoteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot embed with `{}` at {}: {}", self.model.escape_debug(), self.url, self.reason)
+        match self {
+            Self::Url(reason) => f.write_str(reason),
+            Self::Failed { url, model, reason } => {
+                write!(f, "cannot embed with `{}` at {url}: {reason}", model.escape_debug())
+            }
+        }
     }
 }
 
 impl std::error::Error for RemoteError {}
-
-/// An invalid URL of an endpoint.
-///
-/// ```
-/// use toolkit_search::embed::RemoteModel;
-///
-/// let error = RemoteModel::new("https://user:password@models.example/v1/embeddings", "all-minilm").unwrap_err();
-/// assert_eq!(error.to_string(), "the URL must not contain credentials; pass a token to `bearer`");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ModelUrlError(String);
-
-impl fmt::Display for ModelUrlError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for ModelUrlError {}
 
 /// The maximum length of a message in characters.
 const MAX_CHARS: usize = 200;

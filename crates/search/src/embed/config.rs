@@ -1,8 +1,8 @@
 //! The files of a model: its configuration, pooling and weights, which are read with bounds.
 
-use std::io::ErrorKind;
+use std::fmt;
+use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
-use std::{fmt, io};
 
 use ndarray::{Array1, Array2};
 use safetensors::{Dtype, SafeTensors};
@@ -11,18 +11,18 @@ use serde::de::DeserializeOwned;
 use toolkit_runtime::read_regular_file;
 
 /// The configuration of a model.
-pub(super) struct Config {
-    pub(super) n_layers: usize,
-    pub(super) n_heads: usize,
-    pub(super) width: usize,
-    pub(super) inner_width: usize,
-    pub(super) vocab_size: usize,
-    pub(super) n_positions: usize,
-    pub(super) n_types: usize,
-    pub(super) epsilon: f32,
-    pub(super) pooling: Pooling,
+pub(crate) struct Config {
+    pub(crate) n_layers: usize,
+    pub(crate) n_heads: usize,
+    pub(crate) width: usize,
+    pub(crate) inner_width: usize,
+    pub(crate) vocab_size: usize,
+    pub(crate) n_positions: usize,
+    pub(crate) n_types: usize,
+    pub(crate) epsilon: f32,
+    pub(crate) pooling: Pooling,
     /// The maximum number of tokens, including the special ones before and after the text.
-    pub(super) max_tokens: usize,
+    pub(crate) max_tokens: usize,
 }
 
 /// `config.json`.
@@ -53,7 +53,7 @@ struct Sentences {
 }
 
 impl Config {
-    pub(super) fn read(folder: &Path) -> Result<Self, ModelError> {
+    pub(crate) fn read(folder: &Path) -> Result<Self, ModelError> {
         let path = folder.join("config.json");
         let unsupported = |what: String| ModelError::Unsupported { path: path.clone(), what };
         let written: Written = json(&path)?;
@@ -184,14 +184,14 @@ impl std::error::Error for ModelError {
 const MAX_JSON_BYTES: u64 = 64 << 20;
 
 /// Reads a JSON file.
-pub(super) fn json<T: DeserializeOwned>(path: &Path) -> Result<T, ModelError> {
+pub(crate) fn json<T: DeserializeOwned>(path: &Path) -> Result<T, ModelError> {
     let bytes = bytes(path, MAX_JSON_BYTES)?;
     serde_json::from_slice(&bytes)
         .map_err(|error| ModelError::Damaged { path: path.to_owned(), reason: shown(&error.to_string()) })
 }
 
 /// Reads a JSON file, or returns the default if it does not exist.
-pub(super) fn optional<T: DeserializeOwned + Default>(path: &Path) -> Result<T, ModelError> {
+pub(crate) fn optional<T: DeserializeOwned + Default>(path: &Path) -> Result<T, ModelError> {
     match json(path) {
         Err(ModelError::File { error, .. }) if error.kind() == ErrorKind::NotFound => Ok(T::default()),
         read => read,
@@ -199,7 +199,7 @@ pub(super) fn optional<T: DeserializeOwned + Default>(path: &Path) -> Result<T, 
 }
 
 /// Returns text from a file on one line, truncated.
-pub(super) fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     /// The maximum length in characters.
     const MAX: usize = 200;
     let mut shown = String::new();
@@ -213,7 +213,7 @@ pub(super) fn shown(text: &str) -> String {
 }
 
 /// Reads a file of at most `max` bytes.
-pub(super) fn bytes(path: &Path, max: u64) -> Result<Vec<u8>, ModelError> {
+pub(crate) fn bytes(path: &Path, max: u64) -> Result<Vec<u8>, ModelError> {
     read_regular_file(path, max).map_err(|error| match error.kind() {
         ErrorKind::FileTooLarge => {
             ModelError::Damaged { path: path.to_owned(), reason: format!("the file has more than {max} bytes") }
@@ -226,19 +226,19 @@ pub(super) fn bytes(path: &Path, max: u64) -> Result<Vec<u8>, ModelError> {
 const MAX_BYTES: u64 = 4 << 30;
 
 /// The content of the file, from which tensors are copied one by one.
-pub(super) struct Weights {
+pub(crate) struct Weights {
     path: PathBuf,
     bytes: Vec<u8>,
 }
 
 impl Weights {
-    pub(super) fn read(folder: &Path) -> Result<Self, ModelError> {
+    pub(crate) fn read(folder: &Path) -> Result<Self, ModelError> {
         let path = folder.join("model.safetensors");
         let bytes = bytes(&path, MAX_BYTES)?;
         Ok(Self { path, bytes })
     }
 
-    pub(super) fn tensors(&self) -> Result<Tensors<'_>, ModelError> {
+    pub(crate) fn tensors(&self) -> Result<Tensors<'_>, ModelError> {
         let tensors = SafeTensors::deserialize(&self.bytes)
             .map_err(|error| ModelError::Damaged { path: self.path.clone(), reason: error.to_string() })?;
         // The tensors of a complete model have a prefix before the names of the encoder's.
@@ -248,20 +248,20 @@ impl Weights {
 }
 
 /// The tensors by name.
-pub(super) struct Tensors<'w> {
+pub(crate) struct Tensors<'w> {
     path: &'w Path,
     tensors: SafeTensors<'w>,
     prefix: &'static str,
 }
 
 impl Tensors<'_> {
-    pub(super) fn matrix(&self, name: &str, rows: usize, columns: usize) -> Result<Array2<f32>, ModelError> {
+    pub(crate) fn matrix(&self, name: &str, rows: usize, columns: usize) -> Result<Array2<f32>, ModelError> {
         let numbers = self.numbers(name, &[rows, columns])?;
         Array2::from_shape_vec((rows, columns), numbers)
             .map_err(|error| ModelError::Damaged { path: self.path.to_owned(), reason: error.to_string() })
     }
 
-    pub(super) fn vector(&self, name: &str, length: usize) -> Result<Array1<f32>, ModelError> {
+    pub(crate) fn vector(&self, name: &str, length: usize) -> Result<Array1<f32>, ModelError> {
         Ok(Array1::from_vec(self.numbers(name, &[length])?))
     }
 
@@ -284,7 +284,7 @@ impl Tensors<'_> {
 
 /// The method that combines token vectors into the vector of a text.
 #[derive(Clone, Copy)]
-pub(super) enum Pooling {
+pub(crate) enum Pooling {
     Mean,
     First,
 }
@@ -324,7 +324,7 @@ impl Default for Pools {
 }
 
 impl Pooling {
-    pub(super) fn read(folder: &Path) -> Result<Self, ModelError> {
+    pub(crate) fn read(folder: &Path) -> Result<Self, ModelError> {
         let modules: Vec<Module> = optional(&folder.join("modules.json"))?;
         if modules.is_empty() {
             let path = folder.join("1_Pooling").join("config.json");

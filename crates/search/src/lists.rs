@@ -9,7 +9,7 @@ use hashbrown::HashTable;
 pub(crate) const BLOCK_LEN: usize = 64;
 
 /// The maximum number of occurrences that is stored.
-pub(super) const MAX_FREQUENCY: u16 = u16::MAX >> 1;
+pub(crate) const MAX_FREQUENCY: u16 = u16::MAX >> 1;
 
 /// The lists of all words of a segment, one after another.
 #[derive(Default)]
@@ -22,10 +22,10 @@ pub(crate) struct Lists {
 /// The position of a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Span {
-    pub(super) start: u32,
-    pub(super) end: u32,
+    pub(crate) start: u32,
+    pub(crate) end: u32,
     /// The first block.
-    pub(super) block: u32,
+    pub(crate) block: u32,
 }
 
 /// The bounds of a block. They hold for every length normalization, since a score grows with the frequency of a word and
@@ -61,22 +61,22 @@ impl Span {
 
 impl Lists {
     /// Creates lists of this total length, whose elements are set later.
-    pub(super) fn zeroed(n_docs: usize) -> Self {
+    pub(crate) fn zeroed(n_docs: usize) -> Self {
         Self { docs: vec![0; n_docs], frequencies: vec![0; n_docs], blocks: Vec::new() }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.docs.len()
     }
 
     #[inline]
-    pub(super) fn push(&mut self, doc: u32, frequency: u16) {
+    pub(crate) fn push(&mut self, doc: u32, frequency: u16) {
         self.docs.push(doc);
         self.frequencies.push(frequency.min(MAX_FREQUENCY));
     }
 
     #[inline]
-    pub(super) fn set(&mut self, at: u32, doc: u32, frequency: u16) {
+    pub(crate) fn set(&mut self, at: u32, doc: u32, frequency: u16) {
         self.docs[at as usize] = doc;
         self.frequencies[at as usize] = frequency.min(MAX_FREQUENCY);
     }
@@ -94,7 +94,7 @@ impl Lists {
     }
 
     /// Computes the bounds of a list. `lengths` are those of the tools.
-    pub(super) fn bound(&mut self, span: &mut Span, lengths: &[u16]) {
+    pub(crate) fn bound(&mut self, span: &mut Span, lengths: &[u16]) {
         span.block = place(self.blocks.len());
         let range = span.start as usize..span.end as usize;
         let (docs, frequencies) = (&self.docs[range.clone()], &self.frequencies[range]);
@@ -106,7 +106,7 @@ impl Lists {
         }));
     }
 
-    pub(super) fn shrink(&mut self) {
+    pub(crate) fn shrink(&mut self) {
         self.docs.shrink_to_fit();
         self.frequencies.shrink_to_fit();
         self.blocks.shrink_to_fit();
@@ -127,7 +127,7 @@ impl<'s> List<'s> {
 pub(crate) struct Terms {
     table: HashTable<u32>,
     hasher: RandomState,
-    pub(super) terms: Vec<Term>,
+    pub(crate) terms: Vec<Term>,
     texts: String,
 }
 
@@ -151,7 +151,7 @@ impl Term {
 }
 
 impl Terms {
-    pub(super) fn with_capacity(n_terms: usize) -> Self {
+    pub(crate) fn with_capacity(n_terms: usize) -> Self {
         Self { table: HashTable::with_capacity(n_terms), terms: Vec::with_capacity(n_terms), ..Self::default() }
     }
 
@@ -177,7 +177,7 @@ impl Terms {
     }
 
     /// Returns the position of a text; a new one is appended without tools.
-    pub(super) fn add(&mut self, text: &str) -> u32 {
+    pub(crate) fn add(&mut self, text: &str) -> u32 {
         let hash = self.hasher.hash_one(text);
         if let Some(idx) = self.table.find(hash, |idx| self.text(*idx) == text) {
             return *idx;
@@ -196,7 +196,7 @@ impl Terms {
         idx
     }
 
-    pub(super) fn shrink(&mut self) {
+    pub(crate) fn shrink(&mut self) {
         self.terms.shrink_to_fit();
         self.texts.shrink_to_fit();
     }
@@ -207,7 +207,7 @@ impl Terms {
     }
 
     /// Returns the terms that a name contains, sorted by text.
-    pub(super) fn in_names(&self) -> Box<[u32]> {
+    pub(crate) fn in_names(&self) -> Box<[u32]> {
         let is_in_name = |idx: &u32| self.get(*idx).named.len() > 0;
         let mut found: Vec<u32> = (0..place(self.len())).filter(is_in_name).collect();
         found.sort_unstable_by_key(|idx| self.text(*idx));
@@ -225,12 +225,12 @@ pub(crate) struct Order {
     /// The tools, as positions in the order of the ids.
     pub(crate) tools: Box<[u32]>,
     /// The position of each tool in this order.
-    pub(super) docs: Box<[u32]>,
+    pub(crate) docs: Box<[u32]>,
 }
 
 impl Order {
     /// Orders tools by their lengths, which are in the order of the ids.
-    pub(super) fn new(lengths: &[u16]) -> Self {
+    pub(crate) fn new(lengths: &[u16]) -> Self {
         let mut tools: Box<[u32]> = (0..place(lengths.len())).collect();
         tools.sort_by_key(|tool| lengths[*tool as usize]);
         let mut docs: Box<[u32]> = vec![0; lengths.len()].into();
@@ -247,7 +247,7 @@ impl Order {
 }
 
 /// Converts a position. Memory would run out before a segment reached 2^32 of anything.
-pub(super) fn place(len: usize) -> u32 {
+pub(crate) fn place(len: usize) -> u32 {
     u32::try_from(len).expect("a segment holds fewer than 2^32 of anything")
 }
 

@@ -7,10 +7,10 @@ use crate::segment::{BLOCK_LEN, Block, List};
 
 /// A list of the query. Of a term's two lists, each tool is in one.
 #[derive(Clone, Copy)]
-pub(super) struct Scan<'s> {
+pub(crate) struct Scan<'s> {
     list: List<'s>,
     /// The number of the term.
-    pub(super) term: usize,
+    pub(crate) term: usize,
     gain: Gain,
     norm: Norm<'s>,
     /// The share of a name that has the score 1, by tool, and its maximum in each block.
@@ -20,30 +20,30 @@ pub(super) struct Scan<'s> {
     start: usize,
     end: usize,
     /// The maximum score in the window.
-    pub(super) bound: Bound,
+    pub(crate) bound: Bound,
 }
 
 /// A maximum score.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Bound {
-    pub(super) text: u32,
-    pub(super) name: u32,
+pub(crate) struct Bound {
+    pub(crate) text: u32,
+    pub(crate) name: u32,
 }
 
 /// The maximum scores of a term for any tool.
 #[derive(Clone, Copy)]
-pub(super) struct Gain {
+pub(crate) struct Gain {
     /// True if the words of the tool count, and not only its name.
-    pub(super) has_text: bool,
+    pub(crate) has_text: bool,
     /// The maximum scores of the word and of its stem, in units.
-    pub(super) word: u64,
-    pub(super) stem: u64,
+    pub(crate) word: u64,
+    pub(crate) stem: u64,
     /// The score of a name in relation to its share.
-    pub(super) bonus: f32,
+    pub(crate) bonus: f32,
 }
 
 impl<'s> Scan<'s> {
-    pub(super) fn new(
+    pub(crate) fn new(
         list: List<'s>,
         term: usize,
         gain: Gain,
@@ -55,13 +55,13 @@ impl<'s> Scan<'s> {
     }
 
     /// Computes the bound of the whole list, before the first window.
-    pub(super) fn bound_all(&mut self) {
+    pub(crate) fn bound_all(&mut self) {
         let whole = Self { end: self.list.docs.len(), ..*self };
         self.bound = whole.bound_in_window();
     }
 
     /// Adds the scores of the first tools of the list, at most `most` of them, and returns their number.
-    pub(super) fn add_head(&self, lengths: &[u16], most: usize, scores: &mut Scores) -> usize {
+    pub(crate) fn add_head(&self, lengths: &[u16], most: usize, scores: &mut Scores) -> usize {
         let head = Self { end: self.list.docs.len().min(most), ..*self };
         head.add_all(lengths, |_| true, scores);
         head.end
@@ -69,7 +69,7 @@ impl<'s> Scan<'s> {
 
     /// Moves to the window that starts after the previous one and ends before `end`; returns false at the end of the
     /// list.
-    pub(super) fn enter(&mut self, end: u32) -> bool {
+    pub(crate) fn enter(&mut self, end: u32) -> bool {
         let docs = &self.list.docs[self.end..];
         if docs.is_empty() {
             return false;
@@ -94,7 +94,7 @@ impl<'s> Scan<'s> {
 
     /// Adds the scores of the tools in the window. In a block whose bound `adds_tools` rejects, only tools that have a
     /// score are added to.
-    pub(super) fn add_all(&self, lengths: &[u16], adds_tools: impl Fn(Bound) -> bool, scores: &mut Scores) {
+    pub(crate) fn add_all(&self, lengths: &[u16], adds_tools: impl Fn(Bound) -> bool, scores: &mut Scores) {
         if self.gain.bonus > 0.0 {
             let share_of = |doc: u32| self.shares[doc as usize];
             self.add_blocks(lengths, share_of, |block| self.share_bounds[block], adds_tools, scores);
@@ -136,7 +136,7 @@ impl<'s> Scan<'s> {
     }
 
     /// Adds the scores of this list to tools in ascending order.
-    pub(super) fn add_to(&self, found: &mut [(u32, u32)], lengths: &[u16]) {
+    pub(crate) fn add_to(&self, found: &mut [(u32, u32)], lengths: &[u16]) {
         let Self { list, gain, norm, .. } = *self;
         let mut at = self.start;
         for (doc, score) in found {
@@ -195,7 +195,7 @@ fn gallop(docs: &[u32], doc: u32) -> usize {
 
 /// The scores by tool.
 #[derive(Default)]
-pub(super) struct Scores {
+pub(crate) struct Scores {
     /// Zero without a score.
     scores: Vec<u32>,
     /// One bit for each tool with a score.
@@ -203,7 +203,7 @@ pub(super) struct Scores {
 }
 
 impl Scores {
-    pub(super) fn make_room(&mut self, n_docs: usize) {
+    pub(crate) fn make_room(&mut self, n_docs: usize) {
         if self.scores.len() < n_docs {
             self.scores.resize(n_docs, 0);
             self.has_score.resize(n_docs.div_ceil(64), 0);
@@ -212,19 +212,19 @@ impl Scores {
 
     /// Returns true if a tool has a score.
     #[inline]
-    pub(super) fn has(&self, doc: u32) -> bool {
+    pub(crate) fn has(&self, doc: u32) -> bool {
         self.has_score[doc as usize / 64] & (1 << (doc % 64)) != 0
     }
 
     #[inline]
-    pub(super) fn add(&mut self, doc: u32, gain: u32) {
+    pub(crate) fn add(&mut self, doc: u32, gain: u32) {
         let score = &mut self.scores[doc as usize];
         *score = score.saturating_add(gain);
         self.has_score[doc as usize / 64] |= 1 << (doc % 64);
     }
 
     /// Removes the scores of a range that starts at a multiple of 64, and calls `found` with them in ascending order.
-    pub(super) fn drain(&mut self, range: Range<usize>, mut found: impl FnMut(u32, u32)) {
+    pub(crate) fn drain(&mut self, range: Range<usize>, mut found: impl FnMut(u32, u32)) {
         let words = range.start / 64..range.end.div_ceil(64);
         for (bits, word) in self.has_score[words.clone()].iter_mut().zip(words) {
             while *bits != 0 {
