@@ -2,21 +2,15 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `link`, `inbox` | the connection, and one inbox for all replies |
-//! | `fleet`, `membership` | the known workers, and how they come and go |
-//! | `tools`, `definitions` | the definitions, fetched and listed |
-//! | `call`, `attempt` | a call, its attempts with the same `arguments`, and the `events` that it passes on |
+//! | `link`, `inbox` | the connection, how workers come and go, and one inbox for all replies with their events |
+//! | `fleet` | the known workers and their tools |
+//! | `call`, `attempt` | a call, and its attempts with the same arguments |
 
-mod arguments;
 mod attempt;
 mod call;
-mod definitions;
-mod events;
 mod fleet;
 mod inbox;
 mod link;
-mod membership;
-mod tools;
 
 use std::fmt;
 use std::sync::Arc;
@@ -198,7 +192,7 @@ impl Backend for NatsBackend {
     fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {
         Box::pin(async {
             let connected = self.link.connected(&self.name).await?;
-            Ok(tools::offered(&self.name, &connected.fleet))
+            Ok(fleet::offered(&self.name, &connected.fleet))
         })
     }
 

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use async_nats::jetstream::{self, object_store, stream};
 
-use crate::connect::Connect;
-use crate::error::NatsError;
+use crate::connect::{Connect, NatsError};
 use crate::subject::{PREFIX, Subjects};
 
 /// The buckets of a NATS server with JetStream that large bodies and claimed calls need.

@@ -1,5 +1,6 @@
-//! The connection to a server of NATS.
+//! The connection to a server of NATS, and its errors.
 
+use std::error::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,8 +9,6 @@ use async_nats::{Client, ConnectOptions, Event, ServerAddr};
 use tokio::sync::broadcast::Sender;
 use toolkit_runtime::is_loopback;
 
-use crate::error::NatsError;
-
 /// The address of a NATS server, and the credentials for it.
 ///
 /// # Examples
@@ -17,7 +16,7 @@ use crate::error::NatsError;
 /// ```no_run
 /// use toolkit_nats::Connect;
 ///
-/// # fn main() -> Result<(), toolkit_nats::NatsUrlError> {
+/// # fn main() -> Result<(), toolkit_nats::NatsError> {
 /// let connect = Connect::new("tls://nats-1.example.org,tls://nats-2.example.org")?
 ///     .credentials_file("/etc/orders/worker.creds")
 ///     .trust("/etc/ssl/nats-ca.pem");
@@ -33,21 +32,6 @@ pub struct Connect {
     requires_tls: bool,
 }
 
-/// The error for a text that is not the URL of a NATS server.
-///
-/// # Examples
-///
-/// ```
-/// use toolkit_nats::Connect;
-///
-/// let error = Connect::new("https://example.org").unwrap_err();
-/// assert!(error.to_string().starts_with("not the URL of a NATS server: "));
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NatsUrlError {
-    reason: String,
-}
-
 /// The interval of pings. A server that does not answer two of them is considered lost.
 const PING_INTERVAL: Duration = Duration::from_secs(10);
 
@@ -61,9 +45,9 @@ impl Connect {
     /// # Errors
     ///
     /// Returns an error if the syntax of a URL is invalid.
-    pub fn new(urls: &str) -> Result<Self, NatsUrlError> {
+    pub fn new(urls: &str) -> Result<Self, NatsError> {
         let servers: Result<Vec<ServerAddr>, _> = urls.split(',').map(|url| url.trim().parse()).collect();
-        let servers = servers.map_err(|error: std::io::Error| NatsUrlError { reason: error.to_string() })?;
+        let servers = servers.map_err(|error: std::io::Error| NatsError::Url(error.to_string()))?;
         // The client also connects to servers that a server announces, whose addresses have no scheme.
         let requires_tls = servers.iter().any(ServerAddr::tls_required);
         let options = ConnectOptions::new().require_tls(requires_tls);
@@ -196,13 +180,75 @@ impl fmt::Debug for Connect {
     }
 }
 
-impl fmt::Display for NatsUrlError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "not the URL of a NATS server: {}", self.reason)
+/// The error of a connection, and of a [`Worker`](crate::Worker) that cannot serve its tools.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::{Catalog, Dispatcher};
+/// use toolkit_nats::{Connect, NatsError, Worker};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let connect = Connect::new("nats://127.0.0.1:1")?;
+/// let error = Worker::new(connect, Dispatcher::new(Catalog::new([])?)?).run(async {}).await.unwrap_err();
+/// assert!(matches!(error, NatsError::Connect(_)));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum NatsError {
+    /// The text is not the URL of a NATS server.
+    ///
+    /// ```
+    /// use toolkit_nats::Connect;
+    ///
+    /// let error = Connect::new("https://example.org").unwrap_err();
+    /// assert!(error.to_string().starts_with("not the URL of a NATS server: "));
+    /// ```
+    Url(String),
+    /// No connection to a server, or it rejects the credentials.
+    Connect(String),
+    /// The connection was closed.
+    Closed(String),
+    /// The definition of a tool exceeds the size of a message on the server.
+    DefinitionTooLarge {
+        /// The size of the definition in bytes.
+        n_bytes: usize,
+        /// The size limit in bytes.
+        limit: usize,
+    },
+    /// The server did not create a bucket.
+    Bucket {
+        /// The name of the bucket.
+        bucket: String,
+        /// The reason, in the words of the server.
+        reason: String,
+    },
+}
+
+impl NatsError {
+    pub(crate) fn closed(error: impl fmt::Display) -> Self {
+        Self::Closed(error.to_string())
     }
 }
 
-impl std::error::Error for NatsUrlError {}
+impl fmt::Display for NatsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Url(reason) => write!(f, "not the URL of a NATS server: {reason}"),
+            Self::Connect(reason) => write!(f, "cannot connect to NATS: {reason}"),
+            Self::Closed(reason) => write!(f, "the connection to NATS is closed: {reason}"),
+            Self::Bucket { bucket, reason } => write!(f, "the bucket `{bucket}` was not created: {reason}"),
+            Self::DefinitionTooLarge { n_bytes, limit } => {
+                write!(f, "the definition of a tool has {n_bytes} bytes, and the NATS server accepts at most {limit}")
+            }
+        }
+    }
+}
+
+impl Error for NatsError {}
 
 #[cfg(test)]
 mod tests {

@@ -49,8 +49,8 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `subject`, `wire`, `bodies` | the subjects, the messages, and bodies that do not fit into one |
-//! | `connect`, `credentials`, `buckets` | the connection, the credentials of a caller, what the server stores |
+//! | `subject`, `wire`, `bodies` | the subjects, the messages with the credentials of a caller, and bodies that do not fit into one |
+//! | `connect`, `buckets` | the connection, and what the server stores |
 //! | `toolset` | the definitions of a worker, with their digest |
 //! | `worker` | the side that runs tools |
 //! | `backend` | the side that calls them |
@@ -60,8 +60,6 @@ mod backend;
 mod bodies;
 mod buckets;
 mod connect;
-mod credentials;
-mod error;
 mod subject;
 mod toolset;
 mod wire;
@@ -69,6 +67,5 @@ mod worker;
 
 pub use self::backend::{Member, NatsBackend, RetryPolicy};
 pub use self::buckets::Buckets;
-pub use self::connect::{Connect, NatsUrlError};
-pub use self::error::NatsError;
+pub use self::connect::{Connect, NatsError};
 pub use self::worker::{Worker, WorkerLimits};

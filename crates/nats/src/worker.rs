@@ -2,27 +2,21 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `incoming` | the subscription of calls, which the worker leaves while it is full and at its end |
-//! | `request`, `call`, `reply`, `answer` | reads a call, runs it, sends its events, the last of which is an answer |
-//! | `claims`, `record` | calls that run once among all workers, each with a record in a bucket |
-//! | `running`, `running_call` | the calls that run |
-//! | `control`, `supervise` | messages that cancel a call or give it credit; signs of life and timeouts |
+//! | `incoming` | the subscription of calls, which the worker leaves while it is full and at its end, and messages that cancel a call or give it credit |
+//! | `call`, `reply`, `answer` | reads a call, runs it within its time, sends its events, the last of which is an answer |
+//! | `claims` | calls that run once among all workers, each with a record in a bucket |
+//! | `running` | the calls that run |
 //! | `discovery` | answers to requests about the worker |
 //! | `shared` | the limits, the statistics and the connection of the worker |
 
 mod answer;
 mod call;
 mod claims;
-mod control;
 mod discovery;
 mod incoming;
-mod record;
 mod reply;
-mod request;
 mod running;
-mod running_call;
 mod shared;
-mod supervise;
 
 use std::fmt;
 use std::future::Future;
@@ -39,8 +33,7 @@ use self::incoming::{Arrival, Incoming};
 use self::reply::Reply;
 use self::shared::Shared;
 pub use self::shared::WorkerLimits;
-use crate::connect::Connect;
-use crate::error::NatsError;
+use crate::connect::{Connect, NatsError};
 use crate::subject::PREFIX;
 
 /// A process that serves the tools of a dispatcher over NATS.
@@ -134,9 +127,9 @@ impl Worker {
         let rejoin_at = max_calls - max_calls.div_ceil(REJOIN_AFTER);
         let shared = Arc::new(Shared::connect(self.connect, self.dispatcher, &self.prefix, self.limits).await?);
         let mut services = JoinSet::new();
-        let controls = control::serve(&shared, &mut services).await?;
+        let controls = incoming::serve(&shared, &mut services).await?;
         discovery::serve(&shared, &mut services).await?;
-        services.spawn(supervise::supervise(Arc::clone(&shared)));
+        services.spawn(call::supervise(Arc::clone(&shared)));
         let mut incoming = Incoming::join(&shared, controls).await?;
         discovery::announce(&shared, shared.subjects.join()).await?;
         tracing::info!(instance = shared.instance, digest = shared.digest, "serving tools over NATS");

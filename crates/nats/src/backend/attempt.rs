@@ -1,4 +1,4 @@
-//! One attempt to call a tool: its request with its headers, and its end.
+//! One attempt to call a tool: its request with its headers, its arguments in the message or in the object store, and its end.
 
 use std::future::Future;
 use std::pin::pin;
@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_nats::{Client, HeaderMap, HeaderValue, Message, Request, RequestError, RequestErrorKind, Subject};
+use bytes::Bytes;
 use serde_json::{Map, Value};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Instant, timeout_at};
@@ -13,12 +14,10 @@ use toolkit::ToolError;
 use toolkit::backend::{BackendCall, BackendResponse};
 use toolkit::call::{ErrorKind, TraceContext};
 
-use super::arguments::{Arguments, delete};
-use super::events::{self, Event};
-use super::inbox::Replies;
-use super::link::Connected;
-use crate::bodies::Reference;
-use crate::wire::{self, CANCEL, MORE_CREDIT};
+use crate::backend::inbox::{self, Event, Replies};
+use crate::backend::link::Connected;
+use crate::bodies::{Reference, Stored};
+use crate::wire::{self, CANCEL, MAX_BODY, MORE_CREDIT};
 
 /// The end of an attempt.
 pub(super) enum Ended {
@@ -149,7 +148,7 @@ impl Attempt<'_> {
                 Err(_) => return self.unknown("stopped reporting"),
             };
             is_accepted = true;
-            if let Some(seq) = events::sequence(&message) {
+            if let Some(seq) = inbox::sequence(&message) {
                 n_numbered += 1;
                 if seq != n_numbered {
                     return self.unknown("lost an event of the call");
@@ -159,7 +158,7 @@ impl Attempt<'_> {
                 Ok(message) => message,
                 Err(error) => return Ended::Failed(error),
             };
-            match events::read(&self.connected.subjects, message) {
+            match inbox::read(&self.connected.subjects, message) {
                 Ok(Event::Alive { control, beat_ms }) => {
                     let [least, most] = BEATS;
                     silence = MISSED_BEATS * Duration::from_millis(beat_ms).clamp(least, most);
@@ -188,7 +187,7 @@ impl Attempt<'_> {
                     return Ended::Cancelled(self.unknown_of("has cancelled the call"));
                 }
                 Ok(Event::Error { response, kind, .. }) if let Some(kind) = size_limit(&kind) => {
-                    return Ended::Failed(events::error(kind, &response));
+                    return Ended::Failed(inbox::error(kind, &response));
                 }
                 Ok(Event::Error { response, has_run: true, .. }) => {
                     return Ended::Response(BackendResponse::Mcp(response));
@@ -314,4 +313,62 @@ fn headers(attempt: &Attempt<'_>) -> HeaderMap {
         }
     }
     headers
+}
+
+/// The arguments of a call. Dropping them deletes them from the object store.
+pub(super) struct Arguments {
+    /// The body of the message.
+    pub(super) body: Bytes,
+    stored: Option<(Arc<Connected>, Stored)>,
+}
+
+impl Arguments {
+    /// Stores arguments that do not fit into a message.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if they are too large, or cannot be stored.
+    pub(super) async fn new(connected: &Arc<Connected>, json: &[u8], deadline: Instant) -> Result<Self, ToolError> {
+        let (n_bytes, limit) = (json.len(), connected.bodies.inline_limit());
+        if n_bytes <= limit {
+            return Ok(Self { body: Bytes::copy_from_slice(json), stored: None });
+        }
+        if n_bytes > MAX_BODY {
+            let message = format!("the arguments have {n_bytes} bytes, more than the limit of {MAX_BODY}");
+            return Err(ToolError::new(ErrorKind::TooLarge, message));
+        }
+        let bucket = &connected.body_bucket;
+        let too_large = || {
+            let message = format!(
+                "the arguments have {n_bytes} bytes, more than the limit of {limit} of the NATS server, and were not \
+                 stored in the bucket `{bucket}`"
+            );
+            ToolError::new(ErrorKind::TooLarge, message)
+        };
+        match timeout_at(deadline, connected.bodies.store(bucket, json)).await {
+            Ok(Ok(stored)) => Ok(Self { body: Bytes::new(), stored: Some((Arc::clone(connected), stored)) }),
+            Ok(Err(error)) => Err(too_large().caused_by(error)),
+            Err(_) => Err(too_large()),
+        }
+    }
+
+    /// Returns the reference to the arguments, if they are not in the message.
+    pub(super) fn reference(&self) -> Option<&Reference> {
+        self.stored.as_ref().map(|(_, stored)| &stored.reference)
+    }
+}
+
+impl Drop for Arguments {
+    fn drop(&mut self) {
+        if let Some((connected, stored)) = self.stored.take() {
+            delete(connected, stored);
+        }
+    }
+}
+
+/// Deletes a body in the background.
+pub(super) fn delete(connected: Arc<Connected>, stored: Stored) {
+    if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+        runtime.spawn(async move { connected.bodies.delete(&stored).await });
+    }
 }

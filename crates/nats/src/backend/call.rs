@@ -7,13 +7,10 @@ use toolkit::ToolError;
 use toolkit::backend::{BackendCall, BackendResponse};
 use toolkit::call::ErrorKind;
 
-use super::arguments::Arguments;
-use super::attempt::{Attempt, Ended};
-use super::link::RetryPolicy;
-use super::link::{Link, Settings, offline};
-use super::tools::read_target;
-use crate::credentials;
-use crate::wire::random_id;
+use super::attempt::{Arguments, Attempt, Ended};
+use super::fleet::read_target;
+use super::link::{Link, RetryPolicy, Settings, offline};
+use crate::wire::{self, random_id};
 
 /// The maximum number of attempts.
 const MAX_ATTEMPTS: u32 = 8;
@@ -123,7 +120,7 @@ fn credentials(name: &str, settings: &Settings, call: &BackendCall<'_>) -> Resul
         let message = format!("credentials are not sent to the workers of `{}` without TLS", name.escape_debug());
         return Err(ToolError::new(ErrorKind::Unauthorized, message));
     }
-    let written = credentials::write(call.context(), required);
+    let written = wire::write_credentials(call.context(), required);
     written
         .map(Some)
         .ok_or_else(|| ToolError::new(ErrorKind::TooLarge, "the credentials are too long for the NATS server"))

@@ -1,19 +1,23 @@
-//! The workers that are known, and their tools.
+//! The workers that are known, and their tools with their definitions.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use async_nats::Client;
+use async_nats::{Client, Request};
+use bytes::Bytes;
 use serde::Deserialize;
 use tokio::sync::watch;
 use tokio::time::timeout;
+use toolkit::backend::OfferedTools;
+use toolkit::catalog::{Diagnostic, DiagnosticKind};
+use toolkit::tool::ToolBackend;
+use toolkit::{Manifest, Tool};
 
-use super::definitions::{Definitions, fetch};
-use crate::subject::{Subjects, is_token};
-use crate::toolset::is_digest;
-use crate::wire::PROTOCOL;
+use crate::subject::{Subjects, is_token, tool_tokens};
+use crate::toolset::{Entry, contract, is_digest, read_index};
+use crate::wire::{self, PROTOCOL, number};
 
 /// A worker, as a [`NatsBackend`](super::NatsBackend) knows it.
 ///
@@ -286,5 +290,143 @@ impl State {
             *self.n_workers.entry(worker.digest.clone()).or_default() += 1;
         }
         self.toolsets.retain(|digest, _| self.n_workers.contains_key(digest));
+    }
+}
+
+/// The definitions of one toolset, by the tokens of the tools' subjects.
+pub(super) struct Definitions {
+    pub(super) tools: HashMap<String, Definition>,
+    /// The number of tools of the worker, including those of namespaces that were not fetched.
+    n_tools: usize,
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+pub(super) struct Definition {
+    pub(super) tool: Tool,
+    pub(super) contract: String,
+}
+
+/// The time for one page of definitions.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The maximum number of pages, and of bytes in all of them.
+const MAX_PAGES: u64 = 10_000;
+const MAX_BYTES: usize = 256 << 20;
+
+impl Definitions {
+    pub(super) fn n_tools(&self) -> usize {
+        self.n_tools
+    }
+
+    /// Returns the digest of the definition of a tool.
+    pub(super) fn contract(&self, tokens: &str) -> Option<&str> {
+        self.tools.get(tokens).map(|definition| &*definition.contract)
+    }
+}
+
+/// Fetches the definitions with this digest, of all namespaces or some.
+pub(super) async fn fetch(
+    client: &Client,
+    subjects: &Subjects,
+    digest: &str,
+    only: Option<&BTreeSet<String>>,
+) -> Result<Definitions, String> {
+    let mut n_bytes = 0;
+    let subject = subjects.tools(digest);
+    let index = read_index(&fetch_pages(client, &subject, None, &mut n_bytes).await?, digest)?;
+    let wanted = |entry: &&Entry| only.is_none_or(|only| only.contains(&entry.namespace));
+    let n_wanted = index.iter().filter(wanted).fold(0_usize, |sum, entry| sum.saturating_add(entry.n_tools));
+    if n_wanted > Manifest::MAX_TOOLS {
+        return Err(format!("a worker has more than {} tools", Manifest::MAX_TOOLS));
+    }
+    let mut definitions = Vec::new();
+    for entry in index.iter().filter(wanted) {
+        let pages = fetch_pages(client, &subject, Some(&entry.namespace), &mut n_bytes).await?;
+        definitions.extend(entry.read(&pages)?);
+    }
+    let n_tools = index.iter().fold(0_usize, |sum, entry| sum.saturating_add(entry.n_tools));
+    let (mut tools, mut diagnostics) = (HashMap::new(), Vec::new());
+    for definition in &definitions {
+        match Tool::from_json(definition) {
+            Ok(tool) => {
+                let contract = contract(definition);
+                tools.insert(tool_tokens(tool.id()), Definition { tool, contract });
+            }
+            Err(error) => {
+                diagnostics.push(Diagnostic::new(
+                    DiagnosticKind::Malformed,
+                    format!("a worker has an invalid tool: {error}"),
+                    [],
+                ));
+            }
+        }
+    }
+    Ok(Definitions { tools, n_tools, diagnostics })
+}
+
+/// Fetches the pages of a namespace, or of the index.
+async fn fetch_pages(
+    client: &Client,
+    subject: &str,
+    namespace: Option<&str>,
+    n_bytes: &mut usize,
+) -> Result<Vec<Bytes>, String> {
+    let (mut pages, mut n_pages) = (Vec::new(), 1);
+    while (pages.len() as u64) < n_pages {
+        let page = pages.len();
+        let body = namespace.map_or_else(|| page.to_string(), |namespace| format!("{page} {namespace}"));
+        let request = Request::new().payload(body.into()).timeout(Some(TIMEOUT));
+        let answer = client.send_request(subject.to_owned(), request).await.map_err(|error| error.to_string())?;
+        n_pages = number(answer.headers.as_ref(), wire::PAGES).filter(|n| (1..=MAX_PAGES).contains(n)).unwrap_or(1);
+        *n_bytes += answer.payload.len();
+        if *n_bytes > MAX_BYTES {
+            return Err(format!("the definitions have more than {MAX_BYTES} bytes"));
+        }
+        pages.push(answer.payload);
+    }
+    Ok(pages)
+}
+
+/// Lists the tools of all workers. If workers have different contracts of a tool, that of the worker that started last is
+/// listed.
+pub(super) fn offered(name: &str, fleet: &Fleet) -> OfferedTools {
+    fleet.mark_listed();
+    let mut toolsets = fleet.toolsets();
+    toolsets.sort_by_key(|(_, _, started)| std::cmp::Reverse(*started));
+    let mut listed: HashMap<&str, &Definition> = HashMap::new();
+    let (mut tools, mut diagnostics) = (Vec::new(), Vec::new());
+    for (definitions, n_workers, _) in &toolsets {
+        diagnostics.extend(definitions.diagnostics.iter().cloned());
+        for (tokens, definition) in &definitions.tools {
+            if let Some(newer) = listed.get(&**tokens) {
+                if newer.contract != definition.contract {
+                    let id = definition.tool.id();
+                    let message =
+                        format!("{n_workers} workers have an older definition of `{id}`, which is not listed");
+                    diagnostics.push(Diagnostic::new(DiagnosticKind::Malformed, message, []));
+                }
+                continue;
+            }
+            listed.insert(tokens, definition);
+            match ToolBackend::provider(name, target(tokens, &definition.contract)) {
+                Ok(target) => tools.push((definition.tool.clone(), target)),
+                Err(error) => diagnostics.push(Diagnostic::new(DiagnosticKind::Malformed, error.to_string(), [])),
+            }
+        }
+    }
+    tools.sort_by(|(one, _), (other, _)| one.id().cmp(other.id()));
+    OfferedTools::new(tools).with_diagnostics(diagnostics)
+}
+
+/// Returns the identity of a tool in the backend.
+fn target(tokens: &str, contract: &str) -> String {
+    format!("{tokens}#{contract}")
+}
+
+/// Returns the tokens of the tool's subject, and its contract.
+pub(super) fn read_target(target: &ToolBackend) -> Option<(&str, &str)> {
+    match target {
+        ToolBackend::Provider { tool_id, .. } => tool_id.rsplit_once('#'),
+        _ => None,
     }
 }

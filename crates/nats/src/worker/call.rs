@@ -1,25 +1,26 @@
-//! One call on a worker.
+//! One call on a worker: its request, its run, and its signs of life, timeout and cancellation.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use async_nats::{Message, Subject};
 use bytes::Bytes;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use toolkit::call::{ErrorKind, Progress};
+use tokio::task::JoinSet;
+use toolkit::call::{Credentials, ErrorKind, Progress, TraceContext};
 use toolkit::dispatch::BlockingThreads;
 use toolkit::stream::Event;
 use toolkit::{Context, RunResult, ToolError};
 use toolkit_runtime::{run_tool, spawn_tool};
 
-use super::answer::{Answer, Ran};
-use super::claims::{Claim, Claimed};
-use super::reply::Reply;
-use super::request::Request;
-use super::running::Permit;
-use super::running_call::{Call, Ended};
-use super::shared::Shared;
-use crate::wire::ACCEPT_AFTER;
+use crate::bodies::Reference;
+use crate::subject::{Subjects, is_token};
+use crate::wire::{self, ACCEPT_AFTER, header, number};
+use crate::worker::answer::{Answer, Ran};
+use crate::worker::claims::{Claim, Claimed};
+use crate::worker::reply::Reply;
+use crate::worker::running::{Call, Ended, Permit};
+use crate::worker::shared::Shared;
 
 /// Starts a call, on a thread for tools, where the tool may block. It replies from there.
 pub(super) async fn start(shared: &Arc<Shared>, message: Message) {
@@ -196,4 +197,161 @@ async fn room_for_a_chunk(credit: &Semaphore) {
     if let Ok(permit) = credit.acquire().await {
         permit.forget();
     }
+}
+
+/// A request to run a tool, without the arguments in its message.
+pub(super) struct Request {
+    pub(super) call: String,
+    /// The time that is left for the call.
+    pub(super) left: Option<Duration>,
+    /// True if the caller reads events before the last one, which have the id of the call.
+    pub(super) reads_events: bool,
+    pub(super) wants_progress: bool,
+    pub(super) wants_chunks: bool,
+    pub(super) credit: usize,
+    /// The subject of the events after the first.
+    pub(super) events: Option<Subject>,
+    pub(super) trace: Option<TraceContext>,
+    pub(super) credentials: Option<Credentials>,
+    /// The arguments, if they are not in the message.
+    pub(super) body: Option<Reference>,
+    /// The bucket for a result that does not fit into a message.
+    pub(super) bodies: Option<String>,
+    /// True if the call must be claimed before it runs.
+    pub(super) is_claimed: bool,
+}
+
+impl Request {
+    /// Reads the headers of a message.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a header is invalid, or the time of the call is over.
+    pub(super) fn read(message: &Message, subjects: &Subjects) -> Result<Self, ToolError> {
+        let headers = message.headers.as_ref();
+        let invalid = |name, rule| ToolError::new(ErrorKind::Failed, format!("the header `{name}` {rule}"));
+        let call = match header(headers, wire::CALL) {
+            Some(call) if is_token(call) => call.to_owned(),
+            Some(_) => return Err(invalid(wire::CALL, "must have 1 to 64 letters, digits and hyphens")),
+            None => wire::random_id(),
+        };
+        let time = |name| match header(headers, name) {
+            Some(text) => text.parse().map(Some).map_err(|_| invalid(name, "must be a number of milliseconds")),
+            None => Ok(None),
+        };
+        let left = time(wire::DEADLINE)?.map(Duration::from_millis);
+        let latest = wire::millis(wire::CLOCK_TOLERANCE);
+        let is_late = time(wire::EXPIRES)?.is_some_and(|end| wire::now().saturating_sub(end) > latest);
+        if is_late || left == Some(Duration::ZERO) {
+            return Err(ToolError::new(ErrorKind::TimedOut, "the time of the call was over before it started"));
+        }
+        let body = match header(headers, wire::BODY).map(str::parse::<Reference>).transpose() {
+            Ok(Some(body)) if !subjects.is_bodies(&body.bucket) => {
+                return Err(invalid(wire::BODY, "must name a bucket for bodies"));
+            }
+            Ok(body) => body,
+            Err(rule) => return Err(invalid(wire::BODY, rule)),
+        };
+        let bodies = header(headers, wire::BODIES).map(str::to_owned);
+        if bodies.as_ref().is_some_and(|bucket| !subjects.is_bodies(bucket)) {
+            return Err(invalid(wire::BODIES, "must name a bucket for bodies"));
+        }
+        let is_claimed = match header(headers, wire::ONCE) {
+            None => false,
+            Some(wire::SHARED) if header(headers, wire::CALL).is_some() => true,
+            Some(_) => return Err(invalid(wire::ONCE, "must be `shared`, beside the id of the call")),
+        };
+        let credentials = header(headers, wire::CREDENTIALS).map(wire::read_credentials).transpose();
+        let credentials = credentials.map_err(|rule| invalid(wire::CREDENTIALS, rule))?;
+        let stream = header(headers, wire::STREAM).unwrap_or_default();
+        let reads = |event| stream.split(',').any(|wanted| wanted.trim() == event);
+        let reads_events = header(headers, wire::CALL).is_some();
+        Ok(Self {
+            call,
+            left,
+            reads_events,
+            wants_progress: reads_events && reads("progress"),
+            wants_chunks: reads_events && reads("chunks"),
+            events: header(headers, wire::EVENTS).map(Subject::from),
+            credit: number(headers, wire::CREDIT).and_then(|credit| credit.try_into().ok()).unwrap_or(0),
+            trace: header(headers, "traceparent").map(|traceparent| {
+                let mut trace = TraceContext::new(traceparent);
+                trace.tracestate = header(headers, "tracestate").map(str::to_owned);
+                trace.baggage = header(headers, "baggage").map(str::to_owned);
+                trace
+            }),
+            credentials,
+            body,
+            bodies,
+            is_claimed,
+        })
+    }
+}
+
+/// The time that a canceled tool has to return.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The time of the first beat, so that the call of a caller that is gone is cancelled soon.
+const FIRST_BEAT: Duration = Duration::from_millis(50);
+
+/// The interval in which calls are looked at, if none of them is new.
+const INTERVAL: Duration = Duration::from_millis(25);
+
+/// The number of looks without calls after which the supervision waits for one. A wait for each short call would cost more
+/// than the looks.
+const MAX_IDLE: u32 = 200;
+
+/// Supervises all calls. One task does this for all of them, so that a short call needs no timer.
+pub(super) async fn supervise(shared: Arc<Shared>) {
+    let mut ending = JoinSet::new();
+    let mut n_idle = 0;
+    loop {
+        let calls = shared.running.all();
+        n_idle = if calls.is_empty() { n_idle + 1 } else { 0 };
+        if n_idle > MAX_IDLE {
+            shared.running.added.notified().await;
+            n_idle = 0;
+        }
+        let has_old = !calls.is_empty() && !calls.iter().any(|call| call.is_new());
+        tokio::time::sleep(if has_old { INTERVAL } else { ACCEPT_AFTER }).await;
+        let now = Instant::now();
+        for call in shared.running.all() {
+            look_at(&shared, &call, now, &mut ending).await;
+        }
+        while ending.try_join_next().is_some() {}
+    }
+}
+
+async fn look_at(shared: &Arc<Shared>, call: &Arc<Call>, now: Instant, ending: &mut JoinSet<()>) {
+    let beat = shared.limits.beat;
+    let sign = call.alive(now, |is_first| now + if is_first { beat.min(FIRST_BEAT) } else { beat });
+    if let Some((event, to)) = sign {
+        Reply::to(shared, Some(to)).alive(event, &shared.subjects.control(&shared.instance, &call.id)).await;
+    }
+    let is_late = now >= call.deadline;
+    let is_abandoned = call.cancelled().is_some_and(|at| now.saturating_duration_since(at) >= CANCEL_TIMEOUT);
+    if !is_late && !is_abandoned {
+        return;
+    }
+    let Some(Ended { to, task, claim }) = call.end() else { return };
+    drop(task);
+    let error = match is_late {
+        true => {
+            let limit = call.deadline.saturating_duration_since(call.started);
+            ToolError::new(ErrorKind::TimedOut, format!("the call took longer than {limit:?}"))
+        }
+        false => ToolError::cancelled(),
+    };
+    shared.stats.record(call.started.elapsed(), Some(error.kind()));
+    let Some(claim) = claim else {
+        shared.running.remove(call);
+        return Reply::to(shared, to).gave_up(&error, None).await;
+    };
+    // The server may take long to store the answer, and other calls must not wait.
+    call.cancel.cancel();
+    let (shared, call) = (Arc::clone(shared), Arc::clone(call));
+    ending.spawn(async move {
+        Reply::to(&shared, to).gave_up(&error, Some(&claim)).await;
+        shared.running.remove(&call);
+    });
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use super::shared::Shared;
-use crate::error::NatsError;
+use crate::connect::NatsError;
 use crate::subject::SERVICE;
 use crate::wire::{self, PROTOCOL};
 

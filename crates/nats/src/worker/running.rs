@@ -3,10 +3,14 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use tokio::sync::Notify;
+use async_nats::Subject;
+use tokio::sync::{Notify, Semaphore};
+use toolkit::CancelToken;
+use toolkit_runtime::Task;
 
-use super::running_call::Call;
+use crate::worker::claims::Claim;
 
 /// The running calls, by their ids.
 #[derive(Default)]
@@ -102,5 +106,205 @@ impl Drop for Permit {
         let (n_permits, ended) = &*self.0.0;
         n_permits.fetch_sub(1, Ordering::AcqRel);
         ended.notify_one();
+    }
+}
+
+/// A running call.
+pub(super) struct Call {
+    pub(super) id: Arc<str>,
+    pub(super) cancel: CancelToken,
+    /// A permit for each chunk that the caller has room for.
+    pub(super) credit: Semaphore,
+    pub(super) started: Instant,
+    pub(super) deadline: Instant,
+    state: Mutex<State>,
+}
+
+/// The state of a call, on which its end and its supervision must agree.
+struct State {
+    phase: Phase,
+    /// The subject of the next event.
+    to: Option<Subject>,
+    /// The subject of the events after the first.
+    events: Option<Subject>,
+    /// The time of the next sign of life, if the caller reads them.
+    next_alive: Option<Instant>,
+    cancelled: Option<Instant>,
+    /// The number of beats since the caller has answered one. `None` before it has.
+    n_unanswered: Option<u32>,
+    /// The time at which the server last reported that the caller is gone.
+    gone: Option<Instant>,
+    claim: Option<Arc<Claim>>,
+    /// True if the call was ended by the future of its tool, which must not be dropped before its reply is sent.
+    is_replying: bool,
+    /// The tool, whose future is dropped with the handle.
+    task: Option<Task<()>>,
+}
+
+/// The end of a call.
+pub(super) struct Ended {
+    /// The subject of the last event.
+    pub(super) to: Option<Subject>,
+    /// The tool. Dropping it cancels the tool at its next suspension.
+    pub(super) task: Option<Task<()>>,
+    pub(super) claim: Option<Arc<Claim>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    New,
+    Accepted,
+    Ended,
+}
+
+/// The time after which a beat without a receiver is repeated.
+const CONFIRM_AFTER: Duration = Duration::from_millis(800);
+
+/// The number of beats that a caller may leave unanswered.
+const MAX_UNANSWERED: u32 = 3;
+
+/// The maximum number of chunks that a caller may have room for.
+const MAX_CREDIT: usize = 1 << 20;
+
+impl Call {
+    /// Creates a call. Its first event goes to `reply` and the others to `events`; `first_alive` is the time of the first
+    /// sign of life.
+    pub(super) fn new(
+        id: &str,
+        credit: usize,
+        reply: Option<Subject>,
+        events: Option<Subject>,
+        [started, deadline]: [Instant; 2],
+        first_alive: Option<Instant>,
+    ) -> Self {
+        let state = State {
+            phase: Phase::New,
+            events: events.or_else(|| reply.clone()),
+            to: reply,
+            next_alive: first_alive,
+            cancelled: None,
+            n_unanswered: None,
+            gone: None,
+            claim: None,
+            is_replying: false,
+            task: None,
+        };
+        Self {
+            id: id.into(),
+            cancel: CancelToken::new(),
+            credit: Semaphore::new(credit.min(MAX_CREDIT)),
+            started,
+            deadline,
+            state: Mutex::new(state),
+        }
+    }
+
+    pub(super) fn cancel(&self) {
+        self.state().cancelled.get_or_insert_with(Instant::now);
+        self.cancel.cancel();
+    }
+
+    /// Returns the time at which the call was cancelled.
+    pub(super) fn cancelled(&self) -> Option<Instant> {
+        self.state().cancelled
+    }
+
+    /// Records that the server has found no receiver of a beat. The call is cancelled if it finds none soon afterwards either:
+    /// a caller that has lost its connection reconnects at once.
+    pub(super) fn caller_is_gone(&self) {
+        let (now, mut state) = (Instant::now(), self.state());
+        let before = state.gone.replace(now);
+        if before.is_some_and(|before| now.saturating_duration_since(before) <= 3 * CONFIRM_AFTER) {
+            drop(state);
+            self.cancel();
+        } else {
+            state.next_alive = state.next_alive.map(|next| next.min(now + CONFIRM_AFTER));
+        }
+    }
+
+    /// Records that the caller has received a beat.
+    pub(super) fn caller_is_here(&self) {
+        self.state().n_unanswered = Some(0);
+    }
+
+    pub(super) fn add_credit(&self, n_chunks: usize) {
+        let room = MAX_CREDIT.saturating_sub(self.credit.available_permits());
+        self.credit.add_permits(n_chunks.min(room));
+    }
+
+    /// Keeps the claim of the call until it has ended.
+    pub(super) fn set_claim(&self, claim: Arc<Claim>) {
+        self.state().claim = Some(claim);
+    }
+
+    /// Keeps the future of the tool until the call has ended.
+    pub(super) fn hold(&self, task: Task<()>) {
+        let mut state = self.state();
+        if state.phase != Phase::Ended || state.is_replying {
+            state.task = Some(task);
+            return;
+        }
+        drop(state);
+        // Dropped after unlocking: dropping a future runs code of the tool.
+        drop(task);
+    }
+
+    /// Ends the call from the future of its tool, which is going to reply. Returns `None` if it has ended before.
+    pub(super) fn end_and_reply(&self) -> Option<Ended> {
+        self.end_with(true)
+    }
+
+    /// Ends the call. Returns `None` if it has ended before.
+    pub(super) fn end(&self) -> Option<Ended> {
+        self.end_with(false)
+    }
+
+    fn end_with(&self, is_replying: bool) -> Option<Ended> {
+        let mut state = self.state();
+        if state.phase == Phase::Ended {
+            return None;
+        }
+        state.phase = Phase::Ended;
+        state.is_replying = is_replying;
+        Some(Ended { to: state.to.clone(), task: state.task.take(), claim: state.claim.take() })
+    }
+
+    /// Returns the name and the subject of a sign of life if one is due, and sets the time of the next.
+    pub(super) fn alive(&self, now: Instant, next: impl FnOnce(bool) -> Instant) -> Option<(&'static str, Subject)> {
+        let mut state = self.state();
+        if state.phase == Phase::Ended || state.next_alive.is_none_or(|due| due > now) {
+            return None;
+        }
+        let is_first = state.phase == Phase::New;
+        state.next_alive = Some(next(is_first));
+        if let Some(n_unanswered) = &mut state.n_unanswered {
+            *n_unanswered += 1;
+            if *n_unanswered > MAX_UNANSWERED {
+                // The caller is cut off, and the server has not noticed.
+                state.cancelled.get_or_insert(now);
+                self.cancel.cancel();
+            }
+        }
+        let to = state.to.clone()?;
+        if is_first {
+            state.phase = Phase::Accepted;
+            state.to = state.events.clone();
+        }
+        Some((if is_first { "accepted" } else { "beat" }, to))
+    }
+
+    /// Returns true if the caller waits for the first sign of life.
+    pub(super) fn is_new(&self) -> bool {
+        let state = self.state();
+        state.phase == Phase::New && state.next_alive.is_some()
+    }
+
+    /// Returns the subject of the next event.
+    pub(super) fn to(&self) -> Option<Subject> {
+        self.state().to.clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
