@@ -1,8 +1,6 @@
 //! The client.
 
-mod events;
 mod http;
-mod request;
 mod response;
 
 use std::fmt;
@@ -12,33 +10,19 @@ use std::time::Duration;
 use ::http::StatusCode;
 use serde::Deserialize;
 use serde_json::Value;
-use toolkit::ToolError;
+use serde_json::value::RawValue;
 use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools};
 use toolkit::call::ErrorKind;
 use toolkit::catalog::{Diagnostic, DiagnosticKind};
 use toolkit::dispatch::BoxFuture;
 use toolkit::tool::{BackendKind, ToolBackend};
-use toolkit::{Manifest, Tool};
+use toolkit::{Manifest, Tool, ToolError};
+use uuid::Uuid;
 
-/// The error of [`OtcBackend::trust`].
-///
-/// # Examples
-///
-/// ```
-/// use toolkit_otc::OtcBackend;
-///
-/// let backend = OtcBackend::new("calculator", "https://tools.example.org")?;
-/// let error = backend.trust("not a certificate").unwrap_err();
-/// assert!(error.to_string().starts_with("the PEM text has no certificate"));
-/// # Ok::<(), toolkit_otc::UrlError>(())
-/// ```
-pub use toolkit_runtime::PemError;
-
-pub use self::http::UrlError;
 use self::http::{Endpoint, FullResponse, Loss};
-pub use self::request::CallId;
-use crate::wire::EVENT_STREAM;
-use crate::{Auth, Definition};
+use crate::error::OtcError;
+use crate::wire::{CallContext, CallMessage, CallRequest, EVENT_STREAM, SCHEMA, SecretValue, Token};
+use crate::{Auth, Definition, TraceId};
 
 /// A server of Open Tool Calling as a [`Backend`].
 ///
@@ -54,7 +38,7 @@ use crate::{Auth, Definition};
 /// use std::time::Duration;
 /// use toolkit_otc::{Auth, OtcBackend};
 ///
-/// # fn main() -> Result<(), toolkit_otc::UrlError> {
+/// # fn main() -> Result<(), toolkit_otc::OtcError> {
 /// let backend = OtcBackend::new("calculator", "https://tools.example.org")?
 ///     .auth(Auth::api_key("s3cr3t"))
 ///     .timeout(Duration::from_secs(30))
@@ -80,7 +64,7 @@ impl OtcBackend {
     /// # Errors
     ///
     /// Returns an error if `url` is not a URL with the scheme `https` or `http`, or contains a password or a query.
-    pub fn new(name: &str, url: &str) -> Result<Self, UrlError> {
+    pub fn new(name: &str, url: &str) -> Result<Self, OtcError> {
         Ok(Self { name: name.into(), endpoint: Endpoint::new(name, url)? })
     }
 
@@ -96,7 +80,7 @@ impl OtcBackend {
     /// # Errors
     ///
     /// Returns an error if the text has no certificate, or a malformed one.
-    pub fn trust(mut self, pem: &str) -> Result<Self, PemError> {
+    pub fn trust(mut self, pem: &str) -> Result<Self, OtcError> {
         self.endpoint = self.endpoint.trusting(pem)?;
         Ok(self)
     }
@@ -165,12 +149,12 @@ impl OtcBackend {
             let message = format!("{} has no such tool", self.endpoint);
             return Err(ToolError::new(ErrorKind::NoBackend, message));
         };
-        let body = request::body(&call, tool_id)?;
+        let body = body(&call, tool_id)?;
         let hears_events = call.is_streamed() || call.context().has_progress_listener();
         let accepts = if hears_events { "text/event-stream, application/json" } else { "application/json" };
         let response = self.endpoint.post("/tools/call", body, accepts).await?;
         if response.status() == StatusCode::OK && http::is(&response, EVENT_STREAM) {
-            return events::read(&self.endpoint, &call, response.into_body()).await;
+            return response::read(&self.endpoint, &call, response.into_body()).await;
         }
         let FullResponse { status, retry_after, body } = self.endpoint.whole(response, Loss::MayHaveEffects).await?;
         match status {
@@ -220,4 +204,62 @@ impl fmt::Debug for OtcBackend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OtcBackend").field("name", &self.name).field("endpoint", &self.endpoint).finish()
     }
+}
+
+/// The `call_id` of a call. Add it to the [`Context`](toolkit::Context) to repeat a call that must run only once. By
+/// default, each call has a random one.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::Context;
+/// use toolkit_otc::CallId;
+///
+/// let context = Context::new().with(CallId("order-17".to_owned()));
+/// assert!(context.get::<CallId>().is_some());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CallId(pub String);
+
+/// Writes the body of a call.
+///
+/// # Errors
+///
+/// Returns an error if the arguments are not JSON.
+fn body(call: &BackendCall<'_>, tool_id: &str) -> Result<Vec<u8>, ToolError> {
+    let text = call.arguments().to_json().map_err(ToolError::internal)?;
+    let input: &RawValue = serde_json::from_slice(&text).map_err(|error| {
+        ToolError::new(ErrorKind::MalformedJson, format!("the arguments are not valid JSON: {error}"))
+    })?;
+    let context = call.context();
+    let call_id = context.get::<CallId>().map_or_else(|| Uuid::new_v4().to_string(), |call_id| call_id.0.clone());
+    let message = CallMessage {
+        schema: Some(SCHEMA.to_owned()),
+        request: CallRequest {
+            tool_id: tool_id.to_owned(),
+            call_id: Some(call_id),
+            trace_id: context.get::<TraceId>().map(|trace_id| trace_id.0.clone()),
+            input: Some(input),
+            context: required(call),
+        },
+    };
+    serde_json::to_vec(&message).map_err(ToolError::internal)
+}
+
+/// Returns the credentials that the tool requires, or `None` if it requires none.
+fn required(call: &BackendCall<'_>) -> Option<CallContext> {
+    let (required, context) = (call.tool().requirements(), call.context());
+    if required.is_empty() {
+        return None;
+    }
+    let authorization = required.authorization.iter().filter_map(|authorization| {
+        let token = context.token(&authorization.id)?.expose().to_owned();
+        Some(Token { id: authorization.id.to_string(), token })
+    });
+    let secrets = required.secrets.iter().filter_map(|secret| {
+        let value = context.secret(&secret.id)?.expose().to_owned();
+        Some(SecretValue { id: secret.id.to_string(), value })
+    });
+    let user_id = if required.user_id { context.user_id().map(str::to_owned) } else { None };
+    Some(CallContext { authorization: authorization.collect(), secrets: secrets.collect(), user_id })
 }

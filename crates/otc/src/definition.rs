@@ -1,13 +1,11 @@
 //! Tool definitions of Open Tool Calling.
 
 mod read;
-mod schema;
 mod write;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-pub use self::read::DefinitionError;
 pub use self::write::Naming;
 use crate::id::OtcId;
 

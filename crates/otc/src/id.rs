@@ -6,6 +6,8 @@ use std::str::FromStr;
 use serde::{Serialize, Serializer};
 use toolkit::version::{Version, parse};
 
+use crate::error::OtcError;
+
 /// The id of a tool in Open Tool Calling, such as `Toolkit.Tool@1.0.0`. Both names consist of letters, digits and `_`.
 ///
 /// In a call, the version may be omitted or be a single number: `@1` means `@1.0.0`.
@@ -14,7 +16,7 @@ use toolkit::version::{Version, parse};
 ///
 /// ```
 /// # use toolkit_otc::OtcId;
-/// # fn main() -> Result<(), toolkit_otc::OtcIdError> {
+/// # fn main() -> Result<(), toolkit_otc::OtcError> {
 /// let id: OtcId = "Calculator.Add@1".parse()?;
 /// assert_eq!(id.to_string(), "Calculator.Add@1.0.0");
 /// assert_eq!((id.toolkit(), id.tool()), ("Calculator", "Add"));
@@ -82,10 +84,10 @@ impl fmt::Display for OtcId {
 }
 
 impl FromStr for OtcId {
-    type Err = OtcIdError;
+    type Err = OtcError;
 
-    fn from_str(text: &str) -> Result<Self, OtcIdError> {
-        let invalid = |reason| OtcIdError { reason };
+    fn from_str(text: &str) -> Result<Self, OtcError> {
+        let invalid = OtcError::Id;
         let (path, version) = match text.split_once('@') {
             Some((path, version)) => (path, Some(version)),
             None => (text, None),
@@ -109,26 +111,3 @@ impl Serialize for OtcId {
         serializer.collect_str(self)
     }
 }
-
-/// The error for a text that is not an [`OtcId`].
-///
-/// # Examples
-///
-/// ```
-/// use toolkit_otc::OtcId;
-///
-/// let error = "Calculator.Add@1.0".parse::<OtcId>().unwrap_err();
-/// assert_eq!(error.to_string(), "not a tool id: the version must be one number or three, such as `@1.0.0`");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OtcIdError {
-    reason: &'static str,
-}
-
-impl fmt::Display for OtcIdError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "not a tool id: {}", self.reason)
-    }
-}
-
-impl std::error::Error for OtcIdError {}

@@ -68,8 +68,9 @@
 //! | `definition`, `id` | a tool in the format, written and read |
 //! | `published` | a catalog as it is listed |
 //! | `wire`, `auth` | the messages, and the authentication of a caller |
-//! | `server` | `shared` is the state of all requests, `dedup` runs each call id once |
+//! | `server` | `call` answers a call, also as events; `dedup` runs each call id once |
 //! | `client` | a backend that calls the tools of a server |
+//! | `error` | the error of all of these |
 #![forbid(unsafe_code)]
 // With one feature only, some shared items are not used.
 #![cfg_attr(not(all(feature = "client", feature = "server")), allow(dead_code))]
@@ -79,6 +80,7 @@ mod auth;
 #[cfg(feature = "client")]
 mod client;
 mod definition;
+mod error;
 mod id;
 mod published;
 #[cfg(feature = "server")]
@@ -86,11 +88,12 @@ mod server;
 mod wire;
 
 #[cfg(feature = "http")]
-pub use self::auth::{Auth, WeakSecretError};
+pub use self::auth::Auth;
 #[cfg(feature = "client")]
-pub use self::client::{CallId, OtcBackend, PemError, UrlError};
-pub use self::definition::{Definition, DefinitionError, Naming};
-pub use self::id::{OtcId, OtcIdError};
+pub use self::client::{CallId, OtcBackend};
+pub use self::definition::{Definition, Naming};
+pub use self::error::OtcError;
+pub use self::id::OtcId;
 pub use self::published::Published;
 #[cfg(feature = "server")]
 pub use self::server::{Limits, Readiness, Server};

@@ -1,18 +1,15 @@
-//! The server.
+//! The server, with its limits and its state.
 
 mod call;
 mod dedup;
-mod events;
-mod limits;
-mod rejection;
 mod reply;
-mod shared;
 
 use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -21,17 +18,14 @@ use axum::http::header::{CONNECTION, CONTENT_TYPE, HeaderValue};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use bytes::Bytes;
 use tokio::net::TcpListener;
 use toolkit::Dispatcher;
-use toolkit_runtime::{BodyReader, CallLimiter, Connection, HostGuard};
+use toolkit_runtime::{BodyReader, CallLimiter, Connection, HostGuard, TrustedProxies};
 use tower_service::Service;
 
 use self::dedup::Dedup;
-use self::limits::CANCEL_TIMEOUT;
-pub use self::limits::Limits;
-use self::rejection::Rejection;
-pub use self::shared::Readiness;
-use self::shared::Shared;
+use self::reply::Rejection;
 use crate::{Auth, Naming, Published};
 
 /// A server of Open Tool Calling for the tools of a dispatcher: `GET /health`, `GET /tools` and `POST /tools/call`.
@@ -280,5 +274,138 @@ impl fmt::Debug for Server {
             .field("hosts", &self.hosts)
             .field("limits", &self.limits)
             .finish_non_exhaustive()
+    }
+}
+
+/// The time that canceled calls have to return.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The limits of a [`Server`](Server).
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use toolkit_otc::Limits;
+///
+/// let mut limits = Limits::default();
+/// limits.max_calls = 64;
+/// limits.call_timeout = Duration::from_secs(30);
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The size of a request or a response in bytes. Default: 16 MiB.
+    pub max_body_bytes: usize,
+    /// The total size in bytes of the requests in memory, at least twice the size of a request. Default: 64 MiB.
+    pub max_pending_bytes: usize,
+    /// The number of calls that run at the same time. Further calls are rejected. Calls of one tool take at most three
+    /// quarters of the permits, so that a slow tool leaves room for the others. Default: 256.
+    pub max_calls: usize,
+    /// The number of open connections. A single address may have half of them. Beyond it, idle connections are closed
+    /// for new ones; see [`toolkit_runtime::Limits`]. Default: 1024.
+    pub max_connections: usize,
+    /// The timeout of a call. A synchronous tool that does not observe its context cannot be stopped: it keeps its
+    /// thread and its permit until it returns. Default: 5 minutes.
+    pub call_timeout: Duration,
+    /// The time that a client may take to send a request, or to read a response. Default: 30 s.
+    pub read_timeout: Duration,
+    /// The time that running calls may take after shutdown was requested. Then they are canceled. Default: 30 s.
+    pub shutdown_timeout: Duration,
+    /// The time between the request to shut down and the moment from which no connections are accepted. `GET /health`
+    /// responds with 503 meanwhile, and responses close their connections, so that a load balancer sends further calls
+    /// elsewhere before one of them is refused. Default: none.
+    pub drain_delay: Duration,
+    /// The proxies in front of the server. The limit of connections per address does not apply to them. Default: none.
+    pub trusted_proxies: TrustedProxies,
+    /// The number of cached responses for repeated calls. Default: 1024.
+    pub max_cached_responses: usize,
+    /// The total size in bytes of the cached responses. Default: 16 MiB.
+    pub max_cached_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_body_bytes: 16 << 20,
+            max_pending_bytes: 64 << 20,
+            max_calls: 256,
+            max_connections: 1024,
+            call_timeout: Duration::from_secs(300),
+            read_timeout: Duration::from_secs(30),
+            shutdown_timeout: Duration::from_secs(30),
+            drain_delay: Duration::ZERO,
+            trusted_proxies: TrustedProxies::default(),
+            max_cached_responses: 1024,
+            max_cached_bytes: 16 << 20,
+        }
+    }
+}
+
+impl Limits {
+    /// Returns the limits of the HTTP server.
+    fn http(&self) -> toolkit_runtime::Limits {
+        let mut limits = toolkit_runtime::Limits::default();
+        limits.max_connections = self.max_connections;
+        limits.max_connections_per_address = self.max_connections.div_ceil(2);
+        limits.max_body_bytes = self.max_body_bytes;
+        limits.max_pending_bytes = self.max_pending_bytes;
+        limits.io_timeout = self.read_timeout;
+        limits.shutdown_timeout = self.shutdown_timeout;
+        limits.trusted_proxies = self.trusted_proxies.clone();
+        limits
+    }
+}
+
+/// The state that all requests share.
+struct Shared {
+    dispatcher: Dispatcher,
+    published: Published,
+    auth: Auth,
+    limits: Limits,
+    readiness: Readiness,
+    /// True when the server announces its end, and still accepts calls.
+    is_draining: AtomicBool,
+    /// The response to `GET /tools`.
+    listed: Bytes,
+    calls: CallLimiter,
+    bodies: BodyReader,
+    guard: HostGuard,
+    dedup: Arc<Dedup>,
+}
+
+/// The readiness of a server. A server is ready until shutdown is requested, unless the host changes it, for example
+/// while a database is not available. Clones share the flag.
+///
+/// # Examples
+///
+/// ```
+/// # use toolkit::{Catalog, Dispatcher};
+/// # use toolkit_otc::Server;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = Server::new(Dispatcher::new(Catalog::new([])?)?);
+/// let readiness = server.readiness();
+/// assert!(readiness.is_ready());
+/// readiness.set(false);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Readiness(Arc<AtomicBool>);
+
+impl Readiness {
+    fn new() -> Self {
+        Self(Arc::new(AtomicBool::new(true)))
+    }
+
+    /// Sets the readiness. While a server is not ready, it responds to `GET /health` and to calls with 503.
+    pub fn set(&self, is_ready: bool) {
+        self.0.store(is_ready, Ordering::Release);
+    }
+
+    /// Returns true if the server is ready.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.0.load(Ordering::Acquire)
     }
 }

@@ -11,9 +11,10 @@ use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
-use toolkit_runtime::{Connections, PemError, RequestError, ServerUrl, media_type, retry_after};
+use toolkit_runtime::{Connections, RequestError, ServerUrl, media_type, retry_after};
 
 use crate::Auth;
+use crate::error::OtcError;
 
 /// A server and the settings of its connections.
 #[derive(Clone)]
@@ -47,10 +48,10 @@ const TIMEOUT: Duration = Duration::from_secs(300);
 const MAX_BODY_BYTES: usize = 16 << 20;
 
 impl Endpoint {
-    pub(super) fn new(name: &str, url: &str) -> Result<Self, UrlError> {
+    pub(super) fn new(name: &str, url: &str) -> Result<Self, OtcError> {
         let url = ServerUrl::parse(url).map_err(|reason| match reason {
-            ServerUrl::HAS_PASSWORD => UrlError { reason: "it must not contain a password; use `OtcBackend::auth`" },
-            reason => UrlError { reason },
+            ServerUrl::HAS_PASSWORD => OtcError::Url("it must not contain a password; use `OtcBackend::auth`"),
+            reason => OtcError::Url(reason),
         })?;
         Ok(Self {
             name: name.to_owned(),
@@ -66,8 +67,10 @@ impl Endpoint {
         Self { connections: self.connections.connect_timeout(limit), ..self }
     }
 
-    pub(super) fn trusting(self, pem: &str) -> Result<Self, PemError> {
-        Ok(Self { connections: self.connections.trust(pem)?, ..self })
+    pub(super) fn trusting(self, pem: &str) -> Result<Self, OtcError> {
+        let connections = self.connections.clone().trust(pem);
+        let connections = connections.map_err(|error| OtcError::Certificate(error.to_string()))?;
+        Ok(Self { connections, ..self })
     }
 
     /// Applies the timeout to a request.
@@ -173,26 +176,3 @@ impl fmt::Debug for Endpoint {
         fmt::Display::fmt(&self.url, f)
     }
 }
-
-/// The error for a text that is not the URL of a server.
-///
-/// # Examples
-///
-/// ```
-/// use toolkit_otc::OtcBackend;
-///
-/// let error = OtcBackend::new("calculator", "tools.example.org").unwrap_err();
-/// assert_eq!(error.to_string(), "not a server URL: it must begin with `https://` or `http://`");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UrlError {
-    reason: &'static str,
-}
-
-impl fmt::Display for UrlError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "not a server URL: {}", self.reason)
-    }
-}
-
-impl std::error::Error for UrlError {}

@@ -1,15 +1,16 @@
-//! Conversion of a definition into a tool.
-
-use std::fmt;
+//! Conversion of a definition into a tool, and the rules of the format for schemas.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use toolkit::Tool;
 use toolkit::catalog::Diagnostics;
+use toolkit::schema::inline;
 use toolkit::tool::ToolBuilder;
 
-use super::schema::reference_in;
-use super::{AS_READ, Definition, Input, MAX_NAME_LEN, Naming, Requirements, is_definition_name, or_default};
+use crate::definition::{
+    AS_READ, Definition, Input, MAX_NAME_LEN, Naming, Requirements, is_definition_name, or_default,
+};
+use crate::error::OtcError;
 use crate::id::{OtcId, release};
 
 /// The fields of a definition before validation.
@@ -39,9 +40,9 @@ impl Definition {
     ///
     /// Returns an error if a field is missing or has the wrong type, if the id, the name or the version is invalid, if
     /// the id and the version differ, or if a schema has references.
-    pub fn from_json(json: &Value) -> Result<Self, DefinitionError> {
+    pub fn from_json(json: &Value) -> Result<Self, OtcError> {
         let id = json.get("id").and_then(Value::as_str).map(str::to_owned);
-        let invalid = |reasons| DefinitionError { id: id.clone(), reasons };
+        let invalid = |reasons| OtcError::Definition { id: id.clone(), reasons };
         if exceeds(json, MAX_DEPTH) {
             return Err(invalid(vec![format!("exceeds the nesting limit of {MAX_DEPTH} levels")]));
         }
@@ -125,7 +126,7 @@ fn exceeds(value: &Value, levels: usize) -> bool {
     }
 }
 
-fn find_defects(fields: &Fields, id: Result<&OtcId, &crate::OtcIdError>) -> Vec<String> {
+fn find_defects(fields: &Fields, id: Result<&OtcId, &OtcError>) -> Vec<String> {
     let mut reasons = Vec::new();
     match id {
         Err(invalid) => reasons.push(format!("`id` is {invalid}")),
@@ -153,46 +154,107 @@ fn find_defects(fields: &Fields, id: Result<&OtcId, &crate::OtcIdError>) -> Vec<
     reasons
 }
 
-/// The error for an invalid definition.
-///
-/// The message lists all defects.
-///
-/// # Examples
-///
-/// ```
-/// use serde_json::json;
-/// use toolkit_otc::Definition;
-///
-/// let error = Definition::from_json(&json!({
-///     "id": "Calculator.Add@1.0.0",
-///     "name": "Calculator Add",
-///     "description": "Adds two numbers.",
-///     "version": "2.0",
-///     "input_schema": { "parameters": {} },
-///     "output_schema": null,
-/// }));
-/// let message = error.unwrap_err().to_string();
-/// assert!(message.starts_with("not a definition of a tool (`Calculator.Add@1.0.0`): "));
-/// assert!(message.contains("`name` must have 1 to 64 letters, digits, `_` and `-`"));
-/// assert!(message.contains("`version` must be three numbers, such as `1.0.0`"));
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DefinitionError {
-    id: Option<String>,
-    reasons: Vec<String>,
-}
+/// The keywords that contain or refer to definitions.
+const REFERRING: [&str; 5] = ["$ref", "$dynamicRef", "$recursiveRef", "$defs", "definitions"];
 
-impl fmt::Display for DefinitionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not a definition of a tool")?;
-        if let Some(id) = &self.id {
-            let id: String = id.chars().take(160).collect();
-            write!(f, " (`{}`)", id.escape_debug())?;
-        }
-        // serde repeats the unexpected value, which may be long.
-        let reasons: String = self.reasons.join("; ").chars().take(600).collect();
-        write!(f, ": {}", reasons.escape_debug())
+/// The keywords whose value is not a schema.
+const DATA: [&str; 4] = ["const", "enum", "default", "examples"];
+
+/// The keywords whose value is a map of schemas.
+const NAMED: [&str; 6] =
+    ["properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"];
+
+/// Returns the first keyword anywhere in a schema that the format does not support.
+pub(super) fn reference(schema: &Value) -> Option<&'static str> {
+    match schema {
+        Value::Object(map) => reference_in(map),
+        Value::Array(parts) => parts.iter().find_map(reference),
+        _ => None,
     }
 }
 
-impl std::error::Error for DefinitionError {}
+pub(super) fn reference_in(map: &Map<String, Value>) -> Option<&'static str> {
+    let own = REFERRING.iter().find(|keyword| map.contains_key(**keyword)).copied();
+    own.or_else(|| {
+        map.iter().filter(|(keyword, _)| !DATA.contains(&keyword.as_str())).find_map(|(keyword, value)| match value {
+            Value::Object(named) if NAMED.contains(&keyword.as_str()) => named.values().find_map(reference),
+            value => reference(value),
+        })
+    })
+}
+
+/// Inlines the definitions of a schema.
+///
+/// # Errors
+///
+/// Returns an error for a reference that cannot be inlined, such as a recursive one.
+pub(super) fn inlined(schema: &Value) -> Result<Map<String, Value>, String> {
+    let mut schema = schema.clone();
+    inline::inline(&mut schema);
+    if let Some(keyword) = reference(&schema) {
+        return Err(format!(
+            "has a `{keyword}` that cannot be inlined, but Open Tool Calling does not support references; a recursive \
+             type can pass its inner values as JSON text instead"
+        ));
+    }
+    match schema {
+        Value::Object(map) => Ok(map),
+        Value::Bool(false) => Err("accepts no value".to_owned()),
+        _ => Ok(Map::new()),
+    }
+}
+
+/// Adds a description to each parameter without one: its title, or its name in words.
+pub(super) fn describe_parameters(parameters: &mut Map<String, Value>) {
+    let Some(Value::Object(properties)) = parameters.get_mut("properties") else {
+        return;
+    };
+    for (name, schema) in properties {
+        match schema {
+            Value::Object(map) => {
+                let text = |key: &str| map.get(key)?.as_str().filter(|text| !text.trim().is_empty());
+                if text("description").is_none() {
+                    let description = text("title").map_or_else(|| in_words(name), str::to_owned);
+                    map.insert("description".to_owned(), description.into());
+                }
+            }
+            Value::Bool(true) => *schema = json!({ "description": in_words(name) }),
+            other => *other = json!({ "description": in_words(name), "not": {} }),
+        }
+    }
+}
+
+/// Writes the parameters of a function like the published examples: without `additionalProperties: false`, and with
+/// `required`, even if it is empty.
+pub(super) fn match_published_style(parameters: &mut Map<String, Value>) {
+    if parameters.get("additionalProperties") == Some(&Value::Bool(false)) {
+        parameters.remove("additionalProperties");
+    }
+    if parameters.get("properties").and_then(Value::as_object).is_some_and(|named| !named.is_empty()) {
+        parameters.entry("required").or_insert_with(|| json!([]));
+    }
+}
+
+/// `doorbellId` and `doorbell_id` as `doorbell id`.
+fn in_words(name: &str) -> String {
+    let mut words = String::new();
+    let mut after_lower = false;
+    for c in name.chars() {
+        if c.is_uppercase() && after_lower {
+            words.push(' ');
+        }
+        after_lower = c.is_lowercase() || c.is_ascii_digit();
+        match c {
+            '_' | '-' | '.' => words.push(' '),
+            c => words.extend(c.to_lowercase()),
+        }
+    }
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    if words.is_empty() { name.to_owned() } else { words }
+}
+
+/// Returns true if a schema accepts only `null`, as for a tool that returns nothing.
+pub(super) fn accepts_only_null(schema: &Value) -> bool {
+    let says = |keyword: &String| matches!(keyword.as_str(), "type" | "title" | "description" | "$schema");
+    schema.get("type").is_some_and(|ty| ty == "null") && schema.as_object().is_some_and(|map| map.keys().all(says))
+}

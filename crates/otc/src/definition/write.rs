@@ -5,7 +5,7 @@ use toolkit::Tool;
 use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics};
 use toolkit_providers::{Effect, Loss, Side, unsupported_fields};
 
-use super::schema::{accepts_only_null, describe_parameters, inlined, match_published_style};
+use super::read::{accepts_only_null, describe_parameters, inlined, match_published_style};
 use super::{AS_READ, Definition, Input, MAX_NAME_LEN, is_definition_name};
 use crate::id::{OtcId, is_name, release};
 

@@ -1,5 +1,6 @@
-//! `POST /tools/call`.
+//! `POST /tools/call`, whose response may be an event stream.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -7,7 +8,11 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
+use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use futures_util::stream;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use toolkit::call::Credentials;
@@ -17,12 +22,9 @@ use toolkit::{CancelToken, Context, RunResult, ToolError};
 use toolkit_runtime::{BodyCharge, BodyError, Connection, ReceivedBody, media_type, run_tool, spawn_tool};
 use uuid::Uuid;
 
-use super::dedup::{Admission, CallGuard, Fingerprint};
-use super::events::{self, Part};
-use super::limits::CANCEL_TIMEOUT;
-use super::rejection::Rejection;
-use super::reply::{Reply, Started};
-use super::shared::Shared;
+use crate::server::dedup::{Admission, CallGuard, Fingerprint, Waiter};
+use crate::server::reply::{Rejection, Reply, Started};
+use crate::server::{CANCEL_TIMEOUT, Shared};
 use crate::wire::{CallContext, CallMessage, EVENT_STREAM, OLD_SCHEMA, SCHEMA};
 use crate::{OtcId, TraceId};
 
@@ -64,14 +66,14 @@ async fn answer(shared: &Arc<Shared>, request: Request) -> Result<Response, Reje
             let message = "the `call_id` belongs to another call; use a unique one";
             return Err(Rejection::bad_request(message));
         }
-        Admission::Ended(reply) if wants_events => return Ok(events::of_reply(tool_id, reply)),
+        Admission::Ended(reply) if wants_events => return Ok(of_reply(tool_id, reply)),
         Admission::Ended(reply) => return Ok(reply.into_response()),
         Admission::Again(waiter) => (waiter, None),
         Admission::First(guard, waiter) => (waiter, job.start(shared, guard, wants_events)),
     };
     Ok(match parts {
-        Some(parts) => events::of_call(tool_id, parts, waiter).await,
-        None if wants_events => events::of_reply(tool_id, waiter.reply().await),
+        Some(parts) => of_call(tool_id, parts, waiter).await,
+        None if wants_events => of_reply(tool_id, waiter.reply().await),
         None => waiter.reply().await.into_response(),
     })
 }
@@ -274,4 +276,97 @@ fn accepts_events(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(ACCEPT).iter().filter_map(|accepted| accepted.to_str().ok());
     let mut media_types = accepted.flat_map(|accepted| accepted.split(','));
     media_types.any(|accepted| media_type(accepted).eq_ignore_ascii_case(EVENT_STREAM))
+}
+
+/// An event before the end of a call.
+pub(super) struct Part {
+    kind: &'static str,
+    /// The data as JSON.
+    data: String,
+}
+
+impl Part {
+    pub(super) fn of(event: &Event) -> Option<Self> {
+        let data = match event {
+            Event::Progress(progress) => {
+                json!({ "progress": progress.done, "total": progress.total, "message": progress.message }).to_string()
+            }
+            Event::Chunk(chunk) => chunk.json().to_owned(),
+            _ => return None,
+        };
+        Some(Self { kind: event.kind(), data })
+    }
+}
+
+/// The interval of comments that keep the connection open.
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
+
+/// Creates the event stream of a call.
+///
+/// A call that is rejected before the tool runs gets a regular response, so this waits for the first event or the end.
+pub(super) async fn of_call(tool_id: String, mut parts: Receiver<Part>, mut waiter: Waiter) -> Response {
+    let Some(first) = parts.recv().await else {
+        return of_reply(tool_id, waiter.reply().await);
+    };
+    let state = EventState { tool_id, first: Some(first), parts, waiter: Some(waiter) };
+    let events = stream::unfold(state, |mut state| async move {
+        let event = state.next().await?;
+        Some((Ok::<_, Infallible>(event), state))
+    });
+    Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response()
+}
+
+/// Creates the event stream of a call that has ended, with one event.
+pub(super) fn of_reply(tool_id: String, reply: Reply) -> Response {
+    match end(&tool_id, &reply) {
+        Some(event) => Sse::new(stream::iter([Ok::<_, Infallible>(event)])).into_response(),
+        None => reply.into_response(),
+    }
+}
+
+struct EventState {
+    tool_id: String,
+    first: Option<Part>,
+    parts: Receiver<Part>,
+    /// `None` after the last event. Dropping it cancels the call if no other request waits.
+    waiter: Option<Waiter>,
+}
+
+impl EventState {
+    async fn next(&mut self) -> Option<sse::Event> {
+        let part = match self.first.take() {
+            Some(first) => Some(first),
+            None => self.parts.recv().await,
+        };
+        if let Some(part) = part {
+            return Some(event(part.kind, &self.tool_id, part.data.as_bytes()));
+        }
+        let reply = self.waiter.as_mut()?.reply().await;
+        self.waiter = None;
+        // The status was sent already, so a rejection becomes an event.
+        let refused = || {
+            let Reply::Rejected(rejection) = &reply else { return None };
+            let failed = json!({ "success": false, "error": { "message": rejection.message(), "can_retry": false } });
+            Some(event("error", &self.tool_id, failed.to_string().as_bytes()))
+        };
+        end(&self.tool_id, &reply).or_else(refused)
+    }
+}
+
+fn end(tool_id: &str, reply: &Reply) -> Option<sse::Event> {
+    match reply {
+        Reply::Ran { succeeded, result } => {
+            Some(event(if *succeeded { "done" } else { "error" }, tool_id, &Bytes::clone(result)))
+        }
+        Reply::Rejected(_) => None,
+    }
+}
+
+fn event(kind: &str, tool_id: &str, data: &[u8]) -> sse::Event {
+    let mut json = format!(r#"{{"kind":"{kind}","toolId":{},"data":"#, Value::from(tool_id)).into_bytes();
+    json.extend_from_slice(data);
+    json.push(b'}');
+    // Line breaks between JSON values would end a line of the event.
+    json.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
+    sse::Event::default().data(String::from_utf8_lossy(&json))
 }

@@ -8,8 +8,7 @@ use axum::http::StatusCode;
 use tokio::sync::watch;
 use toolkit::CancelToken;
 
-use super::rejection::Rejection;
-use super::reply::Reply;
+use super::reply::{Rejection, Reply};
 
 /// The running calls and the cached responses.
 pub(super) struct Dedup {
