@@ -11,8 +11,7 @@ use toolkit::{RunResult, Tool, ToolError};
 use toolkit_backends::chain::{Chain, Step};
 
 use crate::client::Client;
-use crate::error::DurableError;
-use crate::run_id::RunId;
+use crate::error::{DurableError, RunId};
 
 /// A [`Backend`] whose calls are runs of one step: the call survives the death of its worker, and a caller that died finds
 /// the result when it calls again with the same id.

@@ -11,13 +11,10 @@ use sqlx::postgres::PgPool;
 use toolkit::ToolError;
 use toolkit_backends::chain::{Chain, ChainOutcome};
 
-use crate::connect::Connect;
-use crate::decision::Decision;
-use crate::error::DurableError;
+use crate::connect::{self, Connect};
+use crate::error::{DurableError, RunId};
 use crate::layout::{Entry, Place, QUEUE, WORKFLOW};
-use crate::lock;
-use crate::record::{Attempt, Input, Pause};
-use crate::run_id::RunId;
+use crate::record::{Attempt, Decision, Input, Pause};
 
 /// A connection to the runs of an application, which any process may have.
 ///
@@ -404,6 +401,6 @@ impl Run {
 
     async fn has_worker(&self, version: &str) -> Result<bool, DurableError> {
         let mut look = self.client.0.pool.begin().await.map_err(DurableError::engine)?;
-        lock::try_hold(&mut look, version).await.map(|is_free| !is_free).map_err(DurableError::engine)
+        connect::try_hold(&mut look, version).await.map(|is_free| !is_free).map_err(DurableError::engine)
     }
 }

@@ -1,4 +1,4 @@
-//! The connection to Postgres.
+//! The connection to Postgres, and its advisory locks, which end with the session or transaction that holds them.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,11 +6,11 @@ use std::time::Duration;
 use dbos::sysdb::SystemDatabase;
 use dbos::sysdb::postgres::{self, PostgresSystemDatabase};
 use dbos::{ClientConfig, Config};
-use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use sha2::{Digest, Sha256};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection};
 
 use crate::error::DurableError;
-use crate::lock;
 
 /// The address of the Postgres database that records the runs.
 ///
@@ -107,7 +107,7 @@ impl Connect {
         let mut session = pool.acquire().await.map_err(DurableError::engine)?;
         // Statements that wait for a lock would make the creation of an index wait for them.
         let wait = async {
-            while !lock::try_hold_session(&mut session, "tables").await? {
+            while !try_hold_session(&mut session, "tables").await? {
                 tokio::time::sleep(POLL).await;
             }
             Ok::<(), sqlx::Error>(())
@@ -188,4 +188,36 @@ impl fmt::Debug for Connect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Connect").field("application", &self.application).finish_non_exhaustive()
     }
+}
+
+/// Takes the lock of a name until the session ends, and waits for it.
+pub(crate) async fn hold(session: &mut PgConnection, name: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("SELECT pg_advisory_lock($1)").bind(key(name)).execute(session).await.map(drop)
+}
+
+/// Takes the lock of a name until the session ends, unless another session holds or shares it.
+pub(crate) async fn try_hold_session(session: &mut PgConnection, name: &str) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar("SELECT pg_try_advisory_lock($1)").bind(key(name)).fetch_one(session).await
+}
+
+/// Shares the lock of a name until the session ends.
+pub(crate) async fn share(session: &mut PgConnection, name: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("SELECT pg_advisory_lock_shared($1)").bind(key(name)).execute(session).await.map(drop)
+}
+
+/// Takes the lock of a name until the transaction ends, unless another session holds or shares it.
+pub(crate) async fn try_hold(transaction: &mut PgConnection, name: &str) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar("SELECT pg_try_advisory_xact_lock($1)").bind(key(name)).fetch_one(transaction).await
+}
+
+/// Takes the lock of a name until the transaction ends, as soon as a session that was ended has released it.
+pub(crate) async fn hold_after(transaction: &mut PgConnection, name: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("SET LOCAL lock_timeout = '2s'").execute(&mut *transaction).await?;
+    sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(key(name)).execute(transaction).await.map(drop)
+}
+
+fn key(name: &str) -> i64 {
+    let hash = Sha256::new().chain_update(b"toolkit-durable\0").chain_update(name).finalize();
+    let (key, _) = hash.split_first_chunk::<8>().expect("a hash has 32 bytes");
+    i64::from_be_bytes(*key)
 }

@@ -1,10 +1,9 @@
-//! Errors.
+//! Errors, and the ids of runs in them.
 
 use std::fmt;
+use std::sync::Arc;
 
 use toolkit::ToolError;
-
-use crate::run_id::RunId;
 
 /// The error of a worker or client of durable runs.
 ///
@@ -21,6 +20,15 @@ use crate::run_id::RunId;
 pub enum DurableError {
     /// The text is not the URL of a Postgres database.
     Url,
+    /// The text is not the id of a run.
+    ///
+    /// ```
+    /// use toolkit_durable::RunId;
+    ///
+    /// let error = RunId::new("").unwrap_err();
+    /// assert_eq!(error.to_string(), "not the id of a run: expected 1 to 128 letters, digits, and `-`, `_`, `.` or `:`");
+    /// ```
+    RunId,
     /// The database cannot be reached, or rejects a statement.
     Database(String),
     /// The run exists with another chain. Contains the hashes of the recorded and the given one.
@@ -54,6 +62,9 @@ impl fmt::Display for DurableError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Url => f.write_str("not the URL of a Postgres database: expected postgres://USER@HOST:PORT/DATABASE"),
+            Self::RunId => {
+                f.write_str("not the id of a run: expected 1 to 128 letters, digits, and `-`, `_`, `.` or `:`")
+            }
             Self::Database(error) => write!(f, "the database of the runs failed: {error}"),
             Self::OtherInput { run, recorded, given } => {
                 write!(
@@ -71,3 +82,58 @@ impl fmt::Display for DurableError {
 }
 
 impl std::error::Error for DurableError {}
+
+/// The id of a run: 1 to 128 letters, digits, and `-`, `_`, `.` or `:`.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_durable::RunId;
+///
+/// let id = RunId::new("order-42")?;
+/// assert_eq!(id.to_string(), "order-42");
+/// assert!(RunId::new("order 42").is_err());
+/// # Ok::<(), toolkit_durable::DurableError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RunId(Arc<str>);
+
+const MAX_ID: usize = 128;
+
+impl RunId {
+    /// Creates an id.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the text is empty, too long, or has other characters.
+    pub fn new(id: impl Into<Arc<str>>) -> Result<Self, DurableError> {
+        let id = id.into();
+        let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
+        match (1..=MAX_ID).contains(&id.len()) && id.bytes().all(is_valid) {
+            true => Ok(Self(id)),
+            false => Err(DurableError::RunId),
+        }
+    }
+
+    /// Creates a random id.
+    #[must_use]
+    pub fn random() -> Self {
+        Self(uuid::Uuid::new_v4().to_string().into())
+    }
+
+    /// Returns the id as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub(crate) fn shared(&self) -> Arc<str> {
+        Arc::clone(&self.0)
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -53,26 +53,20 @@
 //! |---|---|
 //! | `worker`, `client`, `backend` | runs the steps; starts runs and decides about them; makes single calls durable |
 //! | `record`, `layout` | what is recorded, and the places of its entries |
-//! | `version`, `lock` | the digest of the tools, and the locks of Postgres |
+//! | `connect`, `error` | the connection with the locks of Postgres, and errors with the ids of runs |
 #![forbid(unsafe_code)]
 
 mod backend;
 mod client;
 mod connect;
-mod decision;
 mod error;
 mod layout;
-mod lock;
 mod record;
-mod run_id;
-mod version;
 mod worker;
 
 pub use self::backend::DurableBackend;
 pub use self::client::{Client, Run, RunState, RunStatus, StepState, StepStatus};
 pub use self::connect::Connect;
-pub use self::decision::Decision;
-pub use self::error::DurableError;
-pub use self::record::Pause;
-pub use self::run_id::{RunId, RunIdError};
+pub use self::error::{DurableError, RunId};
+pub use self::record::{Decision, Pause};
 pub use self::worker::Worker;

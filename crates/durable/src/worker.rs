@@ -2,16 +2,13 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `run`, `lane`, `attempt` | a chain as a workflow of the engine, one step with its entries, one call of its tool |
-//! | `asking` | answers to the questions of a tool |
-//! | `shared` | the settings, the runs and the steps of this worker |
-//! | `lease`, `owned` | shows that the worker lives, and recovers the runs of dead ones; ends runs that were cancelled or taken over |
+//! | `run` | a chain as a workflow of the engine, and each step with its entries |
+//! | `attempt` | one call of a tool, with the answers to its questions |
+//! | `shared` | the settings, the runs and the steps of this worker; ends runs that were cancelled or taken over |
+//! | `lease` | shows that the worker lives, and recovers the runs of dead ones |
 
-mod asking;
 mod attempt;
-mod lane;
 mod lease;
-mod owned;
 mod run;
 mod shared;
 
@@ -21,18 +18,18 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use data_encoding::HEXLOWER;
 use dbos::{DBOS, QueueConflict, QueueOptions};
-use toolkit::{Context, Dispatcher};
+use sha2::{Digest, Sha256};
+use toolkit::{Catalog, Context, Dispatcher};
 use toolkit_runtime::ShutdownSignals;
 
 use self::lease::Lease;
 use self::shared::{ContextOf, Settings, Shared};
 use crate::connect::{Connect, POLL};
-use crate::error::DurableError;
+use crate::error::{DurableError, RunId};
 use crate::layout::{QUEUE, WORKFLOW};
 use crate::record::Input;
-use crate::run_id::RunId;
-use crate::version::version;
 
 /// A process that runs the steps of durable runs.
 ///
@@ -167,7 +164,7 @@ impl Worker {
         tracing::info!(executor, version, "running durable steps");
 
         let mut upkeep =
-            pin!(async { tokio::join!(shared.lease.keep(settings.takeover_after), owned::watch(&shared)) });
+            pin!(async { tokio::join!(shared.lease.keep(settings.takeover_after), shared::watch_owned(&shared)) });
         tokio::select! {
             () = shutdown => {}
             _ = &mut upkeep => {}
@@ -189,4 +186,22 @@ impl fmt::Debug for Worker {
             .field("settings", &self.settings)
             .finish_non_exhaustive()
     }
+}
+
+/// The version of the record that this crate writes. A run is continued only by workers with the same one.
+const FORMAT: u32 = 1;
+
+/// The length of a digest in bytes.
+const DIGEST_LEN: usize = 8;
+
+/// Returns the version of the tools: the format of the record and the digest of all definitions.
+pub(crate) fn version(catalog: &Catalog) -> String {
+    let mut lines: Vec<String> = catalog.iter().map(|tool| tool.to_json().to_string()).collect();
+    lines.sort_unstable();
+    let mut hash = Sha256::new();
+    for line in lines {
+        hash.update(line);
+        hash.update(b"\n");
+    }
+    format!("{FORMAT}-{}", HEXLOWER.encode(&hash.finalize()[..DIGEST_LEN]))
 }

@@ -16,10 +16,9 @@ use dbos::sysdb::{self, INTERNAL_QUEUE, SystemDatabase};
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgPool, Postgres};
 
-use crate::connect::Connect;
+use crate::connect::{self, Connect};
 use crate::error::DurableError;
 use crate::layout::{Entry, Place, WORKFLOW};
-use crate::lock;
 
 /// The interval at which the session is checked, and dead workers are looked for.
 const INTERVAL: Duration = Duration::from_millis(500);
@@ -84,8 +83,8 @@ impl Lease {
         // If this future is dropped while it waits for a lock, the session must not return to the pool with it.
         session.close_on_drop();
         sqlx::query(KEEPALIVES).execute(&mut *session).await?;
-        lock::hold(&mut session, &self.executor).await?;
-        lock::share(&mut session, &self.version).await?;
+        connect::hold(&mut session, &self.executor).await?;
+        connect::share(&mut session, &self.version).await?;
         *self.session.lock().await = Some(session);
         Ok(())
     }
@@ -202,7 +201,7 @@ impl Lease {
             .map_err(DurableError::engine)?;
         if n_ended > 0 {
             tracing::info!(executor, "ended the sessions of a silent worker");
-            lock::hold_after(&mut look, executor).await.map_err(DurableError::engine)?;
+            connect::hold_after(&mut look, executor).await.map_err(DurableError::engine)?;
             self.reenqueue(executor).await?;
         }
         Ok(())
@@ -211,7 +210,7 @@ impl Lease {
     /// Queues the runs of a worker without visible sessions again if `is_due`. Returns false if it lives.
     async fn end_absent(&self, executor: &str, is_due: bool) -> Result<bool, DurableError> {
         let mut look = self.pool.begin().await.map_err(DurableError::engine)?;
-        let is_free = lock::try_hold(&mut look, executor).await.map_err(DurableError::engine)?;
+        let is_free = connect::try_hold(&mut look, executor).await.map_err(DurableError::engine)?;
         if is_free && is_due {
             self.reenqueue(executor).await?;
         }
