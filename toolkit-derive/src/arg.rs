@@ -6,8 +6,7 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Meta, Token};
 
-use crate::report::{Report, suggest};
-use crate::value::key_of;
+use crate::value::{Report, key_of, suggest};
 
 /// The arguments of `#[arg(…)]`.
 pub(crate) struct Arg {

@@ -9,10 +9,9 @@ use syn::{Expr, ExprLit, Lit, LitStr, Meta, Path};
 use crate::json::members;
 use crate::module::MODULE;
 use crate::name::{check_alias, check_name};
-use crate::report::{Report, unknown};
 use crate::requirements::{self, Icon, Requirements};
 use crate::tags::{MAX_TAGS, normalize_tag};
-use crate::value::{duration, flag, key_of, metas, text, texts, value_of};
+use crate::value::{Report, duration, flag, key_of, metas, text, texts, unknown, value_of};
 
 /// The checked arguments of one attribute.
 #[derive(Clone, Default)]

@@ -7,7 +7,7 @@ use syn::punctuated::Punctuated;
 use syn::{Path, PathArguments, Token, parse_quote};
 
 use crate::expand::{convert, hidden_name};
-use crate::krate::{at, here};
+use crate::function::{at, here};
 
 /// Expands `catalog!`.
 pub(crate) fn catalog(input: TokenStream) -> TokenStream {

@@ -1,21 +1,15 @@
 //! Code generation for a checked function, which cannot fail.
 
-mod call;
-mod entry;
-mod input;
-
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{ItemFn, Path, parse_quote};
+use syn::{ItemFn, LitStr, Path, Type, parse_quote};
 
-pub(crate) use self::call::convert;
-use self::call::{call, types};
-use self::entry::entry;
-use self::input::Input;
-use crate::function::Function;
-use crate::krate::{at, here, krate};
+use crate::attribute::Task;
+use crate::function::{Function, at, here, krate};
+use crate::input::Input;
+use crate::parameter::Parameter;
 
 /// Returns the function and the hidden item beside it.
 pub(crate) fn free(func: &ItemFn, function: &Function) -> TokenStream {
@@ -141,4 +135,203 @@ fn checks(function: &Function, krate: &Path) -> TokenStream {
         }
     });
     quote!(#(#arguments)* #(#states)* #result #blocking)
+}
+
+/// Returns the types of the function, and the conversion of its error to a `ToolError`.
+fn types(function: &Function, input: &Input, returned: &TokenStream, krate: &Path) -> TokenStream {
+    let Input { ty, arguments, taken, .. } = input;
+    let convert = convert(function.error_span(), krate);
+    quote! {
+        type __Output = <__Tool as #krate::Function>::Output;
+        type __Result = #krate::Case<{ #krate::result_case(
+            #krate::Shape::<__Output>::KIND,
+            #krate::Data::<__Output>::IS_WRITTEN,
+            #krate::Data::<__Output>::IS_DESCRIBED,
+        ) }>;
+
+        impl #krate::Function for __Tool {
+            type Input = #ty;
+            type Arguments = #arguments;
+            type Returned = #returned;
+            type Output = <#krate::Pick<{ #krate::Returned::<#returned>::FALLIBLE }> as #krate::Succeeds<#returned>>::Output;
+            type Encoding = #krate::Returns<{ __Result::encoding(#krate::Shape::<__Output>::KIND) }>;
+
+            fn input(__arguments: #arguments) -> #ty {
+                #taken
+            }
+
+            fn finish(__returned: #returned) -> #krate::Result<Self::Output, #krate::ToolError> {
+                #convert
+            }
+        }
+    }
+}
+
+/// Returns the call of the function with its arguments and injected state.
+fn call(function: &Function, returned: &TokenStream, krate: &Path) -> TokenStream {
+    let ident = &function.ident;
+    let n_arguments = function.arguments().count();
+    let is_sole = n_arguments == 1;
+    let mut n_taken = 0;
+    let parameters = function.parameters.iter().map(|parameter| match parameter {
+        Parameter::Argument(_) if is_sole => quote!(__input),
+        Parameter::Argument(_) => {
+            let idx = syn::Index::from(n_taken);
+            n_taken += 1;
+            quote!(__input.#idx)
+        }
+        Parameter::State(ty) => inject(ty, krate),
+    });
+    let callee = match &function.owner {
+        Some(ty) => {
+            let instance = function.takes_self.then(|| inject(ty, krate)).into_iter();
+            let parameters = instance.chain(parameters);
+            quote!(<#ty>::#ident(#(#parameters),*))
+        }
+        None => quote!(#ident(#(#parameters),*)),
+    };
+    match &function.asyncness {
+        Some(token) => {
+            // rustc reports a future that is not `Send` here, so these tokens are located at `async`.
+            let krate = at(krate, token.span());
+            quote_spanned! {here(token.span())=>
+                impl #krate::AsyncFunction for __Tool {
+                    fn call<'a>(
+                        __input: Self::Input,
+                        __host: #krate::Host<'a>,
+                    ) -> impl #krate::Future<Output = #krate::Result<#returned, #krate::ToolError>> + #krate::Send + 'a {
+                        async move { #krate::Ok(#callee.await) }
+                    }
+                }
+            }
+        }
+        None => quote! {
+            impl #krate::SyncFunction for __Tool {
+                fn call(__input: Self::Input, __host: #krate::Host<'_>) -> #krate::Result<#returned, #krate::ToolError> {
+                    #krate::Ok(#callee)
+                }
+            }
+        },
+    }
+}
+
+fn inject(ty: &Type, krate: &Path) -> TokenStream {
+    let krate = at(krate, ty.span());
+    quote_spanned!(here(ty.span())=> #krate::Borrowed::<#ty>::from_host(__host)?)
+}
+
+/// Returns the expression that converts `__returned` to a `Result<_, ToolError>`.
+pub(crate) fn convert(span: Span, krate: &Path) -> TokenStream {
+    let krate = at(krate, span);
+    quote_spanned! {here(span)=>
+        match #krate::Returned(__returned).split() {
+            #krate::Ok(__value) => #krate::Ok(__value),
+            #krate::Err(__error) => #krate::Err((&&&&#krate::ErrorOf::new(&__error)).convert_by().convert(__error)),
+        }
+    }
+}
+
+/// Returns the record: the values of the attribute over the defaults.
+fn entry(function: &Function, input: &Input, krate: &Path) -> TokenStream {
+    let mut fields = vec![metadata(function, krate)];
+    let mut field = |name: &str, value: Option<TokenStream>| {
+        let name = Ident::new(name, Span::call_site());
+        fields.extend(value.map(|value| quote!(#name: #value)));
+    };
+    let attribute = &function.attribute;
+    field("namespace", attribute.namespace.as_ref().map(|namespace| quote!(#krate::Option::Some(#namespace))));
+    field("version", attribute.version.as_ref().map(|version| quote!(#krate::Option::Some(#version))));
+    let aliases = &attribute.aliases;
+    let requires = !attribute.requirements.is_empty();
+    field("requires", requires.then(|| quote!(true)));
+    field("show_errors", (attribute.show_errors == Some(true)).then(|| quote!(true)));
+    field("aliases", (!aliases.is_empty()).then(|| quote!(&[#(#aliases),*])));
+    field(
+        "timeout",
+        attribute.timeout.map(|limit| {
+            let millis = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+            quote!(#krate::Option::Some(#krate::Duration::from_millis(#millis)))
+        }),
+    );
+    let states: Vec<TokenStream> =
+        function.injected().map(|ty| quote_spanned!(here(ty.span())=> #krate::Borrowed::<#ty>::STATE)).collect();
+    field("states", (!states.is_empty()).then(|| quote!(&[#(#states),*])));
+    field("sole", input.is_sole.then(|| quote!(#krate::Option::Some(&__SOLE))));
+
+    let (id, name, schema) = (id(function), function.name(), &input.schema);
+    let kind = match (&function.asyncness, attribute.blocking.is_some()) {
+        (Some(_), _) => quote!(async_entry),
+        (None, true) => quote!(blocking_entry),
+        (None, false) => quote!(sync_entry),
+    };
+    // `file!`, `line!` and `column!` return the position of the tokens that call them.
+    let name_at = at(krate, function.ident.span());
+    let location = quote_spanned! {function.ident.span()=>
+        #name_at::location(#name_at::file!(), #name_at::line!(), #name_at::column!())
+    };
+    quote! {
+        static __ENTRY: #krate::Entry = #krate::Entry {
+            #(#fields,)*
+            ..#krate::#kind::<__Tool>(#id, #name, #location, #schema)
+        };
+    }
+}
+
+/// Returns the metadata: the values of the attribute and the doc comment over the defaults.
+fn metadata(function: &Function, krate: &Path) -> TokenStream {
+    let attribute = &function.attribute;
+    let some = |value: TokenStream| quote!(#krate::Option::Some(#value));
+    let text = |text: &LitStr| some(quote!(#krate::text(#text)));
+    let description = &function.description;
+    let description = some(quote!(#krate::text(#description)));
+    let mut fields = vec![quote!(__metadata.description = #description)];
+    let mut field = |name: &str, value: Option<TokenStream>| {
+        let name = Ident::new(name, Span::call_site());
+        fields.extend(value.map(|value| quote!(__metadata.#name = #value)));
+    };
+    field("title", attribute.title.as_ref().map(text));
+    field("category", attribute.category.as_ref().map(text));
+    field("deprecated", attribute.deprecated.as_ref().or(function.deprecated.as_ref()).map(text));
+    field("meta", attribute.meta.as_ref().map(|json| some(quote!(#krate::literal(#json)))));
+    let tags = &attribute.tags;
+    field("tags", (!tags.is_empty()).then(|| quote!(#krate::texts(&[#(#tags),*]))));
+    let examples = &attribute.examples;
+    field("examples", (!examples.is_empty()).then(|| quote!(#krate::vec![#(#krate::literal(#examples)),*])));
+    let icons = attribute.icons.iter().map(|icon| icon.expand(krate));
+    field("icons", (!attribute.icons.is_empty()).then(|| quote!(#krate::vec![#(#icons),*])));
+    let requirements = &attribute.requirements;
+    field("requirements", (!requirements.is_empty()).then(|| requirements.expand(krate)));
+    let hints = [
+        ("read_only", attribute.read_only),
+        ("destructive", attribute.destructive),
+        ("idempotent", attribute.idempotent),
+        ("open_world", attribute.open_world),
+    ];
+    let hints = hints.into_iter().filter_map(|(name, hint)| {
+        let name = Ident::new(name, Span::call_site());
+        hint.map(|hint| quote!(__metadata.annotations.#name = #krate::Option::Some(#hint)))
+    });
+    fields.extend(hints);
+    let task = attribute.task.map(|task| match task {
+        Task::Optional => quote!(#krate::TaskSupport::Optional),
+        Task::Required => quote!(#krate::TaskSupport::Required),
+    });
+    fields.extend(task.map(|task| quote!(__metadata.execution.task_support = #krate::Option::Some(#task))));
+    quote! {
+        metadata: || {
+            let mut __metadata = #krate::Metadata::NONE;
+            #(#fields;)*
+            __metadata
+        }
+    }
+}
+
+/// Returns the id of the tool, without the parts that it does not have.
+fn id(function: &Function) -> String {
+    let name = function.name();
+    match (&function.attribute.namespace, &function.attribute.version) {
+        (Some(namespace), Some(version)) => format!("{}:{name}:{version}", namespace.value()),
+        (Some(namespace), None) => format!("{}:{name}", namespace.value()),
+        (None, _) => name,
+    }
 }

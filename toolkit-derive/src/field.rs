@@ -7,8 +7,7 @@ use proc_macro2::TokenTree;
 use quote::ToTokens;
 use syn::{Attribute, Expr, ExprLit, ExprPath, Lit, LitStr, Meta, PathArguments, Type};
 
-use crate::report::{Report, suggest};
-use crate::value::{key_of, metas, ungrouped_type, value_of};
+use crate::value::{Report, key_of, metas, suggest, ungrouped_type, value_of};
 
 const SERDE: &[&str] = &[
     "alias",

@@ -1,21 +1,21 @@
-//! The analyzed signature of a tool function.
+//! The analyzed signature of a tool function, the checks of its examples, and the paths and spans of generated code.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{
-    Attribute as RustAttribute, FnArg, Item, ItemFn, LitStr, PathArguments, ReturnType, Safety, Signature, Type,
-    Visibility,
+    Attribute as RustAttribute, FnArg, Item, ItemFn, LitStr, Path, PathArguments, ReturnType, Safety, Signature, Type,
+    Visibility, parse_quote,
 };
 
 use crate::attribute::Attribute;
-use crate::krate::krate;
+use crate::field::{Kind, kind};
+use crate::json::{self, Json};
 use crate::name::check_name;
-use crate::parameter::{Argument, Parameter, parameter};
-use crate::report::Report;
-use crate::value::ungrouped_type;
-use crate::{description, example, json_name, recover, scan};
+use crate::parameter::{self, Argument, Parameter, parameter};
+use crate::value::{self, Report, suggest, ungrouped_type};
+use crate::{module, scan};
 
 /// Returns the keyword of an item, such as `struct`.
 pub(crate) fn keyword(item: &Item) -> TokenStream {
@@ -69,7 +69,7 @@ impl Function {
         report: &mut Report,
     ) -> Self {
         check_signature(sig, report);
-        if let Some(twice) = attrs.iter().filter(|attr| recover::is_tool(attr)).nth(usize::from(owner.is_some())) {
+        if let Some(twice) = attrs.iter().filter(|attr| module::is_tool(attr)).nth(usize::from(owner.is_some())) {
             report.error(twice, "duplicate `#[tool]`; a function is one tool");
         }
         let name = sig.ident.unraw().to_string();
@@ -84,7 +84,7 @@ impl Function {
         let krate = krate(&attribute);
         let description = match &attribute.description {
             Some(text) => Some(quote::quote!(#text)),
-            None => description::from_attrs(attrs, &krate),
+            None => value::from_attrs(attrs, &krate),
         };
         if description.is_none() && !attribute.names_description {
             report.error(
@@ -103,8 +103,8 @@ impl Function {
             Parameter::Argument(argument) => Some(argument),
             Parameter::State(_) => None,
         });
-        json_name::check(arguments.clone(), report);
-        example::check(&attribute.examples, &arguments.collect::<Vec<_>>(), report);
+        parameter::check_json_names(arguments.clone(), report);
+        check_examples(&attribute.examples, &arguments.collect::<Vec<_>>(), report);
         let output = match &sig.output {
             ReturnType::Default => None,
             ReturnType::Type(_, ty) => {
@@ -213,4 +213,78 @@ fn deprecation(attr: &RustAttribute) -> Option<LitStr> {
         Ok(())
     });
     note.or_else(|| Some(LitStr::new("do not use it", attr.path().get_ident()?.span())))
+}
+
+/// Returns the path of `toolkit::__private`, which generated code uses.
+pub(crate) fn krate(attribute: &Attribute) -> Path {
+    match &attribute.krate {
+        Some(path) => parse_quote!(#path::__private),
+        None => parse_quote!(::toolkit::__private),
+    }
+}
+
+/// Returns `span` with the hygiene of the macro call, so that generated variables resolve even if the author's tokens
+/// come from another macro.
+pub(crate) fn here(span: Span) -> Span {
+    Span::call_site().located_at(span)
+}
+
+/// Returns the path located at `span`: rustc reports errors at the first token of a path.
+pub(crate) fn at(krate: &Path, span: Span) -> Path {
+    let mut krate = krate.clone();
+    for segment in &mut krate.segments {
+        segment.ident.set_span(segment.ident.span().located_at(span));
+    }
+    if let Some(colons) = &mut krate.leading_colon {
+        colons.spans = colons.spans.map(|colon| colon.located_at(span));
+    }
+    krate
+}
+
+/// Reports examples that are not JSON objects, or that have an unknown argument or a value of the wrong kind.
+pub(crate) fn check_examples(examples: &[LitStr], arguments: &[&Argument], report: &mut Report) {
+    for example in examples {
+        match json::members(&example.value()) {
+            Err(reason) => report.error(example, reason),
+            // The macro cannot see whether any other sole argument is an argument struct.
+            Ok(_) if arguments.len() == 1 && !arguments[0].is_named() && kind(&arguments[0].ty).is_none() => {}
+            Ok(members) => {
+                for (name, found) in members {
+                    if let Err(reason) = check_member(&name, found, arguments) {
+                        report.error(example, reason);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn check_member(name: &str, found: Json, arguments: &[&Argument]) -> Result<(), String> {
+    let names: Option<Vec<Vec<String>>> = arguments.iter().map(|argument| parameter::json_names(argument)).collect();
+    // The macro cannot see the names that `flatten` adds.
+    let Some(names) = names else {
+        return Ok(());
+    };
+    let Some(place) = names.iter().position(|names| names.iter().any(|other| other == name)) else {
+        let all: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
+        return Err(match suggest(name, &all) {
+            Some(near) => format!("the example has `{name}`, which is not an argument; did you mean `{near}`?"),
+            None => format!("the example has `{name}`, which is not an argument"),
+        });
+    };
+    let argument = arguments[place];
+    let Some(expected) = kind(&argument.ty).filter(|_| !argument.has_conversion()) else {
+        return Ok(());
+    };
+    let (fits, expected) = match expected {
+        Kind::Number => (matches!(found, Json::Integer | Json::Number), "a number"),
+        Kind::Text => (found == Json::String, "a string"),
+        Kind::List => (found == Json::Array, "an array"),
+        Kind::Bool => (found == Json::Bool, "a boolean"),
+    };
+    // `null` counts as absent.
+    match fits || found == Json::Null {
+        true => Ok(()),
+        false => Err(format!("the example has {} for `{name}`, which must be {expected}", found.name())),
+    }
 }

@@ -1,38 +1,30 @@
 //! Implementation detail of the `toolkit` crate, which documents these macros.
 //!
 //! `attribute` parses the arguments of an attribute, and `function` analyzes the signature; both report every error that
-//! they find. `expand` then generates the tool and cannot fail. If there are errors, `recover` emits the function without
-//! the tool.
+//! they find. `expand` then generates the tool and cannot fail. If there are errors, `module::without_tool` emits the
+//! function without the tool.
 #![expect(missing_docs, reason = "rustdoc would append it to the documentation of the re-export in `toolkit`")]
 
 mod arg;
 mod attribute;
 mod catalog;
 mod concrete;
-mod description;
-mod example;
 mod expand;
 mod field;
 mod function;
+mod input;
 mod json;
-mod json_name;
-mod krate;
 mod module;
 #[allow(dead_code, reason = "shared with `toolkit`, which uses more of it")]
 mod name;
 mod parameter;
-mod recover;
-mod report;
 mod requirements;
 mod scan;
-mod show_error;
 #[cfg(test)]
 mod snapshots;
-mod substitute;
 #[allow(dead_code, reason = "shared with `toolkit`, which uses more of it")]
 mod tags;
 mod tool;
-mod toolset;
 mod value;
 
 use proc_macro::TokenStream;
@@ -44,12 +36,12 @@ pub fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
 
 #[proc_macro_attribute]
 pub fn toolset(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    toolset::toolset(arguments.into(), item.into()).into()
+    tool::toolset(arguments.into(), item.into()).into()
 }
 
 #[proc_macro_derive(ShowError, attributes(show_error))]
 pub fn show_error(item: TokenStream) -> TokenStream {
-    show_error::show_error(item.into()).into()
+    tool::show_error(item.into()).into()
 }
 
 #[proc_macro]

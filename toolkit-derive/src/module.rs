@@ -3,13 +3,15 @@
 //! The arguments of the module become the first argument, `__module(…)`, of each attribute inside. A constant that each
 //! tool reads would work across files, but then the id of a tool would be unknown during its expansion, and rustc and the linker
 //! could not report duplicate ids.
+//!
+//! Also the expansion in case of errors: the item of the author without the tool, so that its uses cause no further errors.
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Attribute as RustAttribute, Item, ItemMod, Meta, MetaList, parse_quote};
+use syn::visit_mut::{self, VisitMut};
+use syn::{Attribute, Attribute as RustAttribute, FnArg, Item, ItemMod, Meta, MetaList, Signature, parse_quote};
 
-use crate::recover;
-use crate::report::Report;
+use crate::value::{Report, is_doc};
 
 /// The argument that carries the arguments of the module to an attribute inside it.
 pub(crate) const MODULE: &str = "__module";
@@ -38,7 +40,7 @@ fn propagate(arguments: &TokenStream, items: &mut [Item]) -> usize {
     let mut n_tools = 0;
     for item in items {
         let own = match item {
-            Item::Fn(func) => func.attrs.iter_mut().find(|attr| recover::is_tool(attr)),
+            Item::Fn(func) => func.attrs.iter_mut().find(|attr| is_tool(attr)),
             Item::Impl(imp) => imp.attrs.iter_mut().find(|attr| is_toolset(attr)),
             Item::Mod(module) if module.attrs.iter().any(is_toolset) => {
                 module.attrs.iter_mut().find(|attr| is_toolset(attr))
@@ -72,4 +74,44 @@ fn add(arguments: &TokenStream, attr: &mut RustAttribute) {
 
 fn is_toolset(attr: &RustAttribute) -> bool {
     attr.path().segments.last().is_some_and(|segment| segment.ident == "toolset")
+}
+
+/// Returns the item without the attributes of this crate, followed by the errors.
+pub(crate) fn without_tool(mut item: Item, errors: TokenStream) -> TokenStream {
+    Strip.visit_item_mut(&mut item);
+    quote!(#item #errors)
+}
+
+/// Removes the attributes that rustc does not accept on parameters.
+pub(crate) fn strip(signature: &mut Signature) {
+    Strip.visit_signature_mut(signature);
+}
+
+struct Strip;
+
+impl VisitMut for Strip {
+    fn visit_fn_arg_mut(&mut self, arg: &mut FnArg) {
+        let attrs = match arg {
+            FnArg::Receiver(receiver) => &mut receiver.attrs,
+            FnArg::Typed(typed) => &mut typed.attrs,
+        };
+        attrs.retain(|attr| !is_ours(attr));
+    }
+
+    fn visit_impl_item_fn_mut(&mut self, method: &mut syn::ImplItemFn) {
+        method.attrs.retain(|attr| !is_tool(attr));
+        visit_mut::visit_impl_item_fn_mut(self, method);
+    }
+
+    // Functions inside the body may have attributes of other macros.
+    fn visit_block_mut(&mut self, _: &mut syn::Block) {}
+}
+
+/// Returns true for `#[tool]` under any path.
+pub(crate) fn is_tool(attr: &Attribute) -> bool {
+    attr.path().segments.last().is_some_and(|segment| segment.ident == "tool")
+}
+
+fn is_ours(attr: &Attribute) -> bool {
+    is_doc(attr) || ["arg", "serde", "schemars"].iter().any(|name| attr.path().is_ident(name))
 }

@@ -4,8 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Expr, ExprLit, Lit, LitStr, Meta, Path};
 
-use crate::report::{Report, unknown};
-use crate::value::{flag, key_of, metas, text, texts, ungrouped, value_of};
+use crate::value::{Report, flag, key_of, metas, text, texts, ungrouped, unknown, value_of};
 
 /// The credentials that a tool requires.
 #[derive(Clone, Default)]

@@ -5,7 +5,7 @@ use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::{Lifetime, Type, TypeImplTrait, TypeInfer, TypeNever, TypeReference};
 
-use crate::report::Report;
+use crate::value::Report;
 
 /// A part of a type that no schema can be derived from.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -4,8 +4,7 @@ use expect_test::{ExpectFile, expect_file};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::tool::tool;
-use crate::toolset::toolset;
+use crate::tool::{tool, toolset};
 
 #[track_caller]
 fn check(expansion: TokenStream, expect: ExpectFile) {

@@ -1,13 +1,13 @@
-//! The value of one argument of an attribute: texts, numbers, times, lists and types.
+//! Reading attributes: the value of one argument (texts, numbers, times, lists and types), doc comments as descriptions, and
+//! the report of all errors, so that one build shows them.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use proc_macro2::{TokenStream, TokenTree};
-use quote::ToTokens;
+use quote::{ToTokens, quote};
 use syn::parse::{ParseStream, Parser};
-use syn::{Expr, ExprLit, Lit, LitStr, Macro, Meta, Type};
-
-use crate::report::Report;
+use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Macro, Meta, Path, Type};
 
 /// Parses the arguments of an attribute. A malformed argument is reported and omitted, so that errors in the others are
 /// reported too.
@@ -174,4 +174,89 @@ pub(crate) fn ungrouped_type(mut ty: &Type) -> &Type {
             ty => return ty,
         };
     }
+}
+
+/// The errors found so far.
+#[derive(Default)]
+pub(crate) struct Report(Option<syn::Error>);
+
+impl Report {
+    /// Adds an error that points to these tokens.
+    pub(crate) fn error(&mut self, at: impl ToTokens, message: impl Display) {
+        self.push(syn::Error::new_spanned(at, message));
+    }
+
+    pub(crate) fn push(&mut self, error: syn::Error) {
+        match &mut self.0 {
+            Some(errors) => errors.combine(error),
+            None => self.0 = Some(error),
+        }
+    }
+
+    /// Returns the errors as `compile_error!` invocations, if there are any.
+    pub(crate) fn into_errors(self) -> Option<TokenStream> {
+        self.0.map(|errors| errors.to_compile_error())
+    }
+}
+
+/// Returns the candidate most similar to `typed`, if it is similar enough to be a typo.
+pub(crate) fn suggest<'a>(typed: &str, candidates: &[&'a str]) -> Option<&'a str> {
+    let distance = |candidate: &&&str| strsim::osa_distance(typed, candidate);
+    let nearest = candidates.iter().min_by_key(distance)?;
+    (distance(&nearest) <= nearest.len() / 3 + 1).then_some(nearest)
+}
+
+/// Returns the message for an unknown argument of an attribute.
+pub(crate) fn unknown(attribute: &str, key: &str, keys: &[&str]) -> String {
+    match suggest(key, keys) {
+        Some(near) => format!("unknown `{attribute}` argument `{key}`; did you mean `{near}`?"),
+        None => format!("unknown `{attribute}` argument `{key}`; expected one of `{}`", keys.join("`, `")),
+    }
+}
+
+/// Returns the doc comment as an expression of type `&'static str`, or `None` if it is absent or blank.
+///
+/// The value of `#[doc = include_str!("…")]` is unknown to a macro, so the expression is a `concat!` in this case.
+pub(crate) fn from_attrs(attrs: &[Attribute], krate: &Path) -> Option<TokenStream> {
+    let docs: Vec<&Expr> = attrs.iter().filter_map(doc).collect();
+    let lines: Vec<Option<String>> = docs.iter().map(|doc| literal(doc)).collect();
+    if lines.iter().all(Option::is_some) {
+        let text = lines.into_iter().flatten().collect::<Vec<_>>().join("\n");
+        let text = text.trim();
+        return (!text.is_empty()).then(|| quote!(#text));
+    }
+    let parts = docs.iter().zip(&lines).map(|(doc, line)| match line {
+        Some(line) => quote!(#line, "\n"),
+        None => quote!(#doc, "\n"),
+    });
+    Some(quote!(#krate::concat!(#(#parts),*)))
+}
+
+pub(crate) fn is_doc(attr: &Attribute) -> bool {
+    doc(attr).is_some()
+}
+
+fn doc(attr: &Attribute) -> Option<&Expr> {
+    match &attr.meta {
+        Meta::NameValue(pair) if pair.path.is_ident("doc") => Some(ungrouped(&pair.value)),
+        _ => None,
+    }
+}
+
+/// Returns the text of a doc literal without the space that follows `///`.
+fn literal(doc: &Expr) -> Option<String> {
+    let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = doc else {
+        return None;
+    };
+    let text = text.value();
+    // rustdoc also removes the leading stars of a block comment.
+    let is_starred = |line: &str| line.trim_start().starts_with('*') || line.trim().is_empty();
+    let stars = text.lines().count() > 1 && text.lines().skip(1).all(is_starred);
+    let bare = |line: &'_ str| match stars {
+        true => line.trim_start().trim_start_matches('*').to_owned(),
+        false => line.to_owned(),
+    };
+    let text: String = text.lines().map(bare).collect::<Vec<_>>().join("\n");
+    let lines = text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
+    Some(lines.collect::<Vec<_>>().join("\n"))
 }

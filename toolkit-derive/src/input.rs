@@ -7,30 +7,28 @@ use syn::spanned::Spanned;
 use syn::{LitStr, Path};
 
 use crate::arg::ArgDefault;
-use crate::description;
-use crate::function::Function;
-use crate::json_name;
-use crate::krate::{at, here};
-use crate::parameter::Argument;
+use crate::function::{Function, at, here};
+use crate::parameter::{self, Argument};
+use crate::value;
 
 /// The types of the input, and the code that decodes it.
-pub(super) struct Input {
+pub(crate) struct Input {
     /// The type of the function's input: a tuple, or the sole argument.
-    pub(super) ty: TokenStream,
+    pub(crate) ty: TokenStream,
     /// The type that the JSON is decoded to.
-    pub(super) arguments: TokenStream,
+    pub(crate) arguments: TokenStream,
     /// The declaration of the struct with the arguments.
-    pub(super) declaration: TokenStream,
+    pub(crate) declaration: TokenStream,
     /// The expression that converts `__arguments` to the input.
-    pub(super) taken: TokenStream,
+    pub(crate) taken: TokenStream,
     /// The function that builds the input schema.
-    pub(super) schema: TokenStream,
+    pub(crate) schema: TokenStream,
     /// True if the declaration contains `__SOLE` instead of a struct.
-    pub(super) is_sole: bool,
+    pub(crate) is_sole: bool,
 }
 
 impl Input {
-    pub(super) fn new(function: &Function, krate: &Path, outside: &Path) -> Self {
+    pub(crate) fn new(function: &Function, krate: &Path, outside: &Path) -> Self {
         let arguments: Vec<&Argument> = function.arguments().collect();
         match &arguments[..] {
             [] => Self {
@@ -50,7 +48,7 @@ impl Input {
     /// is enough, and otherwise the schema at run time.
     fn sole(sole: &Argument, krate: &Path) -> Self {
         let (ty, fits, name) = (&sole.ty, sole.fits(), sole.ident.unraw().to_string());
-        let description = description::from_attrs(&sole.attrs, krate).unwrap_or_else(|| quote!(""));
+        let description = value::from_attrs(&sole.attrs, krate).unwrap_or_else(|| quote!(""));
         let read = quote!(<#fits as #krate::OrStandIn<#ty>>);
         Self {
             ty: quote!(#ty),
@@ -67,7 +65,7 @@ impl Input {
 
     /// Returns the function that builds the schema of the arguments, with the aliases, which schemars ignores.
     fn schema(arguments: &[&Argument], krate: &Path) -> TokenStream {
-        let mut aliases = arguments.iter().filter_map(|argument| json_name::aliases(argument)).peekable();
+        let mut aliases = arguments.iter().filter_map(|argument| parameter::json_aliases(argument)).peekable();
         if aliases.peek().is_none() {
             return quote!(#krate::input::<__Arguments>);
         }
@@ -139,7 +137,7 @@ impl Argument {
     }
 
     /// Returns the aliases, and assertions whose errors point to the type.
-    pub(super) fn checks(&self, is_sole: bool, krate: &Path) -> TokenStream {
+    pub(crate) fn checks(&self, is_sole: bool, krate: &Path) -> TokenStream {
         if self.has_conversion() {
             return TokenStream::new();
         }
