@@ -7,7 +7,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Error, Ident, LitStr, Path, Result, Token, Visibility, bracketed, parse_quote};
 
-use crate::suggest::did_you_mean;
+use crate::name::did_you_mean;
 
 // import!(pub mod github = "github.json", server = "gh", only = ["create_issue"], except = ["x"], crate = ::tk)
 pub(crate) struct Import {

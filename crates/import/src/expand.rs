@@ -10,9 +10,8 @@ use syn::{Error, LitStr};
 use crate::arguments::Import;
 use crate::generate::{Direction, Paths, generate};
 use crate::manifest::{Listed, read};
-use crate::suggest::did_you_mean;
+use crate::name::{self, did_you_mean};
 use crate::types::{Types, types};
-use crate::{doc, name};
 
 /// Expands `import!`.
 pub(crate) fn import(input: TokenStream) -> syn::Result<TokenStream> {
@@ -97,9 +96,9 @@ fn tool_items(
     plainer: &mut Vec<String>,
 ) -> Result<TokenStream, String> {
     let krate = &import.krate;
-    let mut about = doc::text(&tool.description);
+    let mut about = name::doc_text(&tool.description);
     if about.is_empty() {
-        about = format!(" The tool `{}`.", doc::visible(&tool.name));
+        about = format!(" The tool `{}`.", name::visible(&tool.name));
     }
     let mut items = TokenStream::new();
     let (takes, encode) = match types(&tool.input, "Args").map_err(invalid("input"))? {
@@ -194,6 +193,6 @@ fn note(what: &str, plainer: &[String]) -> String {
     if plainer.is_empty() {
         return String::new();
     }
-    let names = plainer.iter().map(|name| format!("`{}`", doc::visible(name))).collect::<Vec<_>>().join(", ");
+    let names = plainer.iter().map(|name| format!("`{}`", name::visible(name))).collect::<Vec<_>>().join(", ");
     format!("\n\n The types of these {what}s accept more than the schema: {names}.")
 }

@@ -4,7 +4,7 @@ use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{Path, Type};
 
-use crate::doc;
+use crate::name;
 use crate::parse::{Enum, Field, Items, Newtype, Shape, Struct, Variant, inner};
 
 /// The direction of values, which determines the serde trait that a type derives.
@@ -46,7 +46,7 @@ impl Paths {
 
 /// Generates the types. `about` is the doc comment of the root if its schema has no description.
 pub(crate) fn generate(items: &Items, root: &str, about: &str, paths: &Paths) -> TokenStream {
-    let about = |name: &Ident, text: &str| match doc::text(text) {
+    let about = |name: &Ident, text: &str| match name::doc_text(text) {
         text if !text.is_empty() => text,
         _ if name == root => about.to_owned(),
         _ => format!(" The type `{name}` of the schema."),
@@ -120,9 +120,9 @@ fn declared(field: &Field, visibility: &TokenStream) -> TokenStream {
 }
 
 fn about_field(field: &Field) -> String {
-    match doc::text(&field.doc) {
+    match name::doc_text(&field.doc) {
         text if !text.is_empty() => text,
-        _ => format!(" `{}`.", doc::visible(field.json.as_deref().unwrap_or("additional properties"))),
+        _ => format!(" `{}`.", name::visible(field.json.as_deref().unwrap_or("additional properties"))),
     }
 }
 
@@ -132,7 +132,7 @@ fn enum_item(choice: &Enum, about: &str, paths: &Paths) -> TokenStream {
     let is_of_texts = variants.iter().all(|variant| matches!(variant.shape, Shape::Unit));
     let copy = is_of_texts.then(|| quote!(#[derive(::core::marker::Copy, ::core::cmp::Eq, ::core::hash::Hash)]));
     let declared = variants.iter().map(|Variant { name, doc, serde, shape }| {
-        let about = match doc::text(doc) {
+        let about = match name::doc_text(doc) {
             text if !text.is_empty() => text,
             _ => format!(" The variant `{name}`."),
         };

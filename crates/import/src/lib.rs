@@ -6,8 +6,6 @@
 #![expect(missing_docs, reason = "rustdoc would append it to the documentation of the re-export in `toolkit`")]
 
 mod arguments;
-mod branches;
-mod doc;
 mod expand;
 mod generate;
 mod keywords;
@@ -17,7 +15,6 @@ mod parse;
 #[expect(dead_code, reason = "a link to a file of `toolkit-schema`, which uses all of it")]
 mod pointer;
 mod simplify;
-mod suggest;
 mod types;
 
 use proc_macro::TokenStream;
