@@ -14,8 +14,7 @@ use toolkit::schema::invisible::escaped;
 use toolkit::tool::ToolId;
 use toolkit::{Context, RunResult, Tool, ToolError};
 
-use crate::cancel::unless_cancelled;
-use crate::middleware::{Inner, Middleware, layer};
+use crate::middleware::{Inner, Middleware, layer, unless_cancelled};
 
 /// A layer that requests approval for calls, by default for those of tools that [may be destructive](may_be_destructive): all
 /// but those with `read_only` or `destructive = false`.

@@ -8,9 +8,7 @@ use toolkit::call::ErrorKind;
 use toolkit::dispatch::Call;
 use toolkit::{Context, RunResult, Tool, ToolError};
 
-use crate::cancel::unless_cancelled;
-use crate::middleware::{Inner, Middleware, layer};
-use crate::per_tool::PerTool;
+use crate::middleware::{Inner, Middleware, PerTool, layer, unless_cancelled};
 
 /// A layer that limits the number of concurrent calls of each tool.
 ///

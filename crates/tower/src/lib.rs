@@ -75,11 +75,9 @@
 #![forbid(unsafe_code)]
 
 mod approval;
-mod cancel;
 mod concurrency;
 mod from_tower;
 mod middleware;
-mod per_tool;
 mod rate_limit;
 mod retry;
 mod traced;

@@ -1,12 +1,15 @@
-//! The common implementation of the layers: a function around a call.
+//! The common implementation of the layers: a function around a call, a wait that ends with the cancellation of the call, and
+//! a value for each tool.
 
-use std::future::Future;
-use std::pin::Pin;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::task::{Context, Poll};
 
 use toolkit::dispatch::Call;
-use toolkit::{RunResult, ToolError};
+use toolkit::tool::ToolId;
+use toolkit::{RunResult, Tool, ToolError};
 use tower::{Service, ServiceExt};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -60,6 +63,43 @@ impl<M: Middleware, S: Inner> Service<Call> for Around<M, S> {
     fn call(&mut self, call: Call) -> Self::Future {
         let (middleware, inner) = (Arc::clone(&self.middleware), self.inner.clone());
         Box::pin(async move { middleware.around(call, inner).await })
+    }
+}
+
+/// Returns the output of `work`, or an error if the call is cancelled first.
+pub(crate) async fn unless_cancelled<T>(
+    context: &toolkit::Context,
+    work: impl Future<Output = T>,
+) -> Result<T, ToolError> {
+    let (mut work, mut cancelled) = (pin!(work), pin!(context.cancelled()));
+    poll_fn(|cx| {
+        if let Poll::Ready(done) = work.as_mut().poll(cx) {
+            return Poll::Ready(Ok(done));
+        }
+        cancelled.as_mut().poll(cx).map(|()| Err(ToolError::cancelled()))
+    })
+    .await
+}
+
+/// A value for each tool, created at the first call of the tool. The number of values is bounded by that of the tools.
+pub(crate) struct PerTool<T> {
+    make: Box<dyn Fn(&Tool) -> T + Send + Sync>,
+    made: RwLock<HashMap<ToolId, Arc<T>>>,
+}
+
+impl<T> PerTool<T> {
+    pub(crate) fn new(make: impl Fn(&Tool) -> T + Send + Sync + 'static) -> Self {
+        Self { make: Box::new(make), made: RwLock::default() }
+    }
+
+    pub(crate) fn get(&self, tool: &Tool) -> Arc<T> {
+        let made = self.made.read().unwrap_or_else(PoisonError::into_inner).get(tool.id()).cloned();
+        made.unwrap_or_else(|| {
+            // Created before the lock is acquired, since `make` may call a function of the host.
+            let new = Arc::new((self.make)(tool));
+            let mut made = self.made.write().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(made.entry(tool.id().clone()).or_insert(new))
+        })
     }
 }
 

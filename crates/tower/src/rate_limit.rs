@@ -11,8 +11,7 @@ use toolkit::call::ErrorKind;
 use toolkit::dispatch::Call;
 use toolkit::{RunResult, Tool, ToolError};
 
-use crate::middleware::{Inner, Middleware, layer};
-use crate::per_tool::PerTool;
+use crate::middleware::{Inner, Middleware, PerTool, layer};
 
 /// A layer that limits the rate of calls, in total or for each tool.
 ///

@@ -10,8 +10,7 @@ use toolkit::dispatch::{BoxFuture, Call, sleep};
 use toolkit::{RunResult, ToolError};
 use tower::retry::budget::{Budget, TpsBudget};
 
-use crate::cancel::unless_cancelled;
-use crate::middleware::{Inner, Middleware, layer};
+use crate::middleware::{Inner, Middleware, layer, unless_cancelled};
 
 /// A layer that retries transient failures of idempotent tools.
 ///
