@@ -44,8 +44,6 @@
 mod assets;
 mod catalog;
 mod explorer;
-mod headers;
-mod page;
 mod recent;
 
 pub use self::explorer::Explorer;

@@ -1,18 +1,22 @@
 //! Recent calls: a layer that records them, and a stream of them.
 
-mod events;
-mod layer;
-mod record;
-
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use bytes::Bytes;
+use futures_util::stream::{Stream, unfold};
+use serde::Serialize;
 use tokio::sync::broadcast;
-use toolkit_mcp_server::Caller;
-
-use self::record::Record;
+use tokio::time::timeout;
+use toolkit::call::{BoxFuture, ErrorKind};
+use toolkit::dispatch::Call;
+use toolkit::{Arguments, RunResult, ToolError};
+use toolkit_mcp_server::{Caller, Request};
+use tower::{Layer, Service, ServiceExt};
 
 /// The number of calls that are kept.
 const MAX_CALLS: usize = 200;
@@ -102,7 +106,7 @@ pub(crate) enum Viewer {
 
 impl Viewer {
     pub(crate) fn new(caller: Option<&Caller>) -> Self {
-        Viewer::Caller(caller.and_then(record::identity))
+        Viewer::Caller(caller.and_then(identity))
     }
 
     fn sees(&self, record: &Record) -> bool {
@@ -124,4 +128,220 @@ impl fmt::Debug for RecentCalls {
         let n_calls = self.shared.calls.lock().unwrap_or_else(PoisonError::into_inner).len();
         f.debug_struct("RecentCalls").field("n_calls", &n_calls).finish_non_exhaustive()
     }
+}
+
+/// The size of recorded arguments, in bytes.
+const MAX_ARGUMENTS: usize = 4 << 10;
+
+/// The length of a trace context, which is a claim of the client.
+const MAX_TRACE: usize = 64;
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Record {
+    id: u64,
+    /// The id of the tool.
+    tool: String,
+    caller: Option<String>,
+    #[serde(skip)]
+    identity: Option<(String, String)>,
+    /// Milliseconds since 1970.
+    started_at: u64,
+    /// Microseconds; `None` while the call runs.
+    duration: Option<u64>,
+    /// `ok`, the kind of an error, or `None` while the call runs.
+    outcome: Option<&'static str>,
+    bytes_in: usize,
+    bytes_out: Option<usize>,
+    /// JSON text, which may be truncated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arguments: Option<String>,
+    /// The `traceparent` of the client, by which it recognizes its own call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace: Option<String>,
+}
+
+impl Record {
+    fn new(id: u64, call: &Call, omits_arguments: bool) -> Self {
+        let request = call.context().get::<Request>();
+        let caller = request.and_then(Request::caller);
+        let trace = request.and_then(Request::traceparent).filter(|trace| trace.len() <= MAX_TRACE);
+        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self {
+            id,
+            tool: call.tool().id().to_string(),
+            caller: caller.and_then(Caller::subject).map(str::to_owned),
+            identity: caller.and_then(identity),
+            started_at: since_epoch.as_millis().try_into().unwrap_or(u64::MAX),
+            duration: None,
+            outcome: None,
+            bytes_in: text(call.arguments()).map_or(0, <[u8]>::len),
+            bytes_out: None,
+            arguments: if omits_arguments { None } else { arguments(call) },
+            trace: trace.map(str::to_owned),
+        }
+    }
+
+    fn is_running(&self) -> bool {
+        self.outcome.is_none()
+    }
+
+    fn ended(self, outcome: &'static str, duration: Duration, bytes_out: usize) -> Self {
+        let duration = duration.as_micros().try_into().unwrap_or(u64::MAX);
+        Self { duration: Some(duration), outcome: Some(outcome), bytes_out: Some(bytes_out), ..self }
+    }
+}
+
+/// Returns what identifies a caller among those of all issuers.
+fn identity(caller: &Caller) -> Option<(String, String)> {
+    Some((caller.issuer().unwrap_or_default().to_owned(), caller.subject()?.to_owned()))
+}
+
+fn text<'a>(arguments: &'a Arguments<'_>) -> Option<&'a [u8]> {
+    match arguments {
+        Arguments::Json(json) => Some(json),
+        _ => None,
+    }
+}
+
+/// Returns the arguments without secrets.
+fn arguments(call: &Call) -> Option<String> {
+    let input = call.tool().input();
+    let mut shown = match (input.holds_secret(), text(call.arguments())) {
+        (false, Some(json)) => String::from_utf8_lossy(&json[..json.len().min(MAX_ARGUMENTS + 4)]).into_owned(),
+        (false, None) => call.arguments().to_value().ok()?.to_string(),
+        // Secrets can be located in valid arguments only.
+        (true, _) => input.masked(&call.checked_arguments().ok()?).to_string(),
+    };
+    if shown.len() > MAX_ARGUMENTS {
+        shown.truncate(shown.floor_char_boundary(MAX_ARGUMENTS));
+        shown.push('…');
+    }
+    Some(shown)
+}
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// The service of [`RecentCalls`].
+#[derive(Clone, Debug)]
+pub struct Recorded<S> {
+    calls: RecentCalls,
+    inner: S,
+}
+
+impl<S> Layer<S> for RecentCalls {
+    type Service = Recorded<S>;
+
+    fn layer(&self, inner: S) -> Recorded<S> {
+        Recorded { calls: self.clone(), inner }
+    }
+}
+
+impl<S> Service<Call> for Recorded<S>
+where
+    S: Service<Call, Response = RunResult> + Clone + Send + 'static,
+    S::Future: Send,
+    S::Error: Into<BoxError>,
+{
+    type Response = RunResult;
+    type Error = ToolError;
+    type Future = BoxFuture<'static, Result<RunResult, ToolError>>;
+
+    /// Always ready, since the inner service is polled when the call starts.
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ToolError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, call: Call) -> Self::Future {
+        let (calls, inner) = (self.calls.clone(), self.inner.clone());
+        Box::pin(async move {
+            let mut running = Running::new(calls, &call);
+            let outcome = inner.oneshot(call).await.map_err(ToolError::internal);
+            match &outcome {
+                Ok(result) => running.end("ok", result.json().map_or(0, |json| json.len())),
+                Err(error) => running.end(error.kind().name(), 0),
+            }
+            outcome
+        })
+    }
+}
+
+/// A call that runs. Dropping it records that it was cancelled.
+struct Running {
+    calls: RecentCalls,
+    started: Instant,
+    /// `None` after the end.
+    record: Option<Record>,
+}
+
+impl Running {
+    fn new(calls: RecentCalls, call: &Call) -> Self {
+        let id = calls.shared.next_id.fetch_add(1, Ordering::Relaxed);
+        let record = Record::new(id, call, calls.shared.omits_arguments.load(Ordering::Relaxed));
+        calls.put(record.clone());
+        Self { calls, started: Instant::now(), record: Some(record) }
+    }
+
+    fn end(&mut self, outcome: &'static str, bytes_out: usize) {
+        if let Some(record) = self.record.take() {
+            self.calls.put(record.ended(outcome, self.started.elapsed(), bytes_out));
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.end(ErrorKind::Cancelled.name(), 0);
+    }
+}
+
+/// The time without events after which a comment is sent, so that proxies keep the connection open.
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
+
+struct State {
+    /// Calls that are known already.
+    known: VecDeque<Arc<Record>>,
+    changes: broadcast::Receiver<Arc<Record>>,
+    viewer: Viewer,
+    has_begun: bool,
+}
+
+impl RecentCalls {
+    /// Returns the calls that the viewer may see, as server-sent events: those that are kept, and then each change. A
+    /// reader that falls behind is disconnected; it gets the kept calls when it connects again.
+    pub(crate) fn events(&self, viewer: Viewer) -> impl Stream<Item = Bytes> + Send + use<> {
+        let calls = self.shared.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = State { known: calls.clone(), changes: self.shared.changes.subscribe(), viewer, has_begun: false };
+        drop(calls);
+        unfold(state, async |mut state| {
+            // Flushes the head of the response, so that the page sees that it is connected.
+            if !std::mem::replace(&mut state.has_begun, true) {
+                return Some((comment(), state));
+            }
+            loop {
+                let record = match state.known.pop_front() {
+                    Some(record) => record,
+                    None => match timeout(KEEP_ALIVE, state.changes.recv()).await {
+                        Err(_) => return Some((comment(), state)),
+                        Ok(Err(_)) => return None,
+                        Ok(Ok(record)) => record,
+                    },
+                };
+                if state.viewer.sees(&record) {
+                    return Some((event(&record), state));
+                }
+            }
+        })
+    }
+}
+
+fn event(record: &Record) -> Bytes {
+    let mut event = b"event: call\ndata: ".to_vec();
+    serde_json::to_writer(&mut event, record).expect("a record is serializable, and writing to a vector cannot fail");
+    event.extend_from_slice(b"\n\n");
+    event.into()
+}
+
+fn comment() -> Bytes {
+    Bytes::from_static(b":\n\n")
 }
