@@ -88,12 +88,13 @@ impl Server {
         };
         let answer = {
             let shared = Arc::clone(&shared);
-            move |request: Request<Incoming>| {
+            move |mut request: Request<Incoming>, connection: Connection| {
+                request.extensions_mut().insert(connection);
                 let shared = Arc::clone(&shared);
                 async move { shared.answer(request).await }
             }
         };
-        toolkit_runtime::serve(listener, limits.http(), answer, shutdown, std::future::pending()).await;
+        toolkit_runtime::serve(listener, limits.http(), answer, shutdown).await;
     }
 }
 

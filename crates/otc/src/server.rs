@@ -205,7 +205,8 @@ impl Server {
             readiness.set(false);
         };
         let draining = Arc::clone(&shared);
-        let answer = move |request: Request<hyper::body::Incoming>| {
+        let answer = move |mut request: Request<hyper::body::Incoming>, connection: Connection| {
+            request.extensions_mut().insert(connection);
             let (mut router, draining) = (router.clone(), Arc::clone(&draining));
             async move {
                 // An axum router is always ready.
@@ -218,7 +219,7 @@ impl Server {
                 response
             }
         };
-        toolkit_runtime::serve(listener, limits, answer, shutdown, std::future::pending()).await;
+        toolkit_runtime::serve(listener, limits, answer, shutdown).await;
         // Waits for canceled calls.
         let idle = async {
             while shared.calls.n_running() > 0 {

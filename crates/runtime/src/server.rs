@@ -14,7 +14,7 @@ mod response_budget;
 mod stream;
 
 #[doc(hidden)]
-pub use self::accept::{bind, serve, serve_connections};
+pub use self::accept::{bind, serve};
 #[doc(hidden)]
 pub use self::body::{BodyCharge, BodyError, BodyReader, ReceivedBody};
 #[doc(hidden)]

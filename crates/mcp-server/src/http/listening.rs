@@ -119,7 +119,7 @@ impl Listening {
                 response
             }
         };
-        toolkit_runtime::serve_connections(listener, limits, answer, shutdown, std::future::pending()).await;
+        toolkit_runtime::serve(listener, limits, answer, shutdown).await;
         let _ = tokio::time::timeout(server.shared.shutdown_timeout, server.shared.tasks.settled()).await;
     }
 }

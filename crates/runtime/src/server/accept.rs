@@ -32,75 +32,31 @@ const MAX_HEAD_BYTES: usize = 64 << 10;
 /// Serves connections until `shutdown` completes, then shuts down gracefully.
 ///
 /// After `shutdown`, the server accepts no connections, and requests in flight may finish within
-/// [`Limits::shutdown_timeout`], or until `abort` completes. Then the remaining connections are closed. Dropping the
-/// future closes all connections at once.
+/// [`Limits::shutdown_timeout`]. Then the remaining connections are closed. Dropping the future closes all connections at
+/// once.
 ///
-/// `answer` is called with each request. The extensions of the request hold its [`Connection`](super::Connection).
-/// Neither the function nor its future may block.
+/// `answer` is called with each request and its connection. Neither the function nor its future may block.
 ///
 /// # Examples
 ///
 /// ```no_run
-/// use std::convert::Infallible;
-///
 /// use bytes::Bytes;
 /// use http::{Request, Response};
 /// use http_body_util::Full;
-/// use toolkit_runtime::{Limits, ShutdownSignals, bind, serve};
+/// use toolkit_runtime::{Connection, Limits, ShutdownSignals, bind, serve};
 ///
 /// # async fn run() -> std::io::Result<()> {
 /// let listener = bind(&[([127, 0, 0, 1], 8000).into()])?;
 /// let mut signals = ShutdownSignals::listen();
-/// let answer = |_: Request<_>| async { Response::new(Full::new(Bytes::from_static(b"ok"))) };
-/// serve(listener, Limits::default(), answer, signals.next(), std::future::pending()).await;
-/// # Ok(())
-/// # }
-/// ```
-pub async fn serve<A, F, B>(
-    listener: TcpListener,
-    limits: Limits,
-    answer: A,
-    shutdown: impl Future<Output = ()>,
-    abort: impl Future<Output = ()>,
-) where
-    A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
-    F: Future<Output = Response<B>> + Send + 'static,
-    B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static,
-{
-    let answer = move |mut request: Request<Incoming>, connection: Connection| {
-        request.extensions_mut().insert(connection);
-        answer(request)
-    };
-    serve_connections(listener, limits, answer, shutdown, abort).await;
-}
-
-/// Serves connections like [`serve`]. `answer` is called with each request and its connection, which takes less work than
-/// the extensions of the request.
-///
-/// # Examples
-///
-/// ```no_run
-/// use bytes::Bytes;
-/// use http::{Request, Response};
-/// use http_body_util::Full;
-/// use toolkit_runtime::{Connection, Limits, bind, serve_connections};
-///
-/// # async fn run() -> std::io::Result<()> {
-/// let listener = bind(&[([127, 0, 0, 1], 8000).into()])?;
 /// let answer = |_: Request<_>, connection: Connection| async move {
 ///     Response::new(Full::new(Bytes::from(connection.address().to_string())))
 /// };
-/// serve_connections(listener, Limits::default(), answer, std::future::pending(), std::future::pending()).await;
+/// serve(listener, Limits::default(), answer, signals.next()).await;
 /// # Ok(())
 /// # }
 /// ```
-pub async fn serve_connections<A, F, B>(
-    listener: TcpListener,
-    limits: Limits,
-    answer: A,
-    shutdown: impl Future<Output = ()>,
-    abort: impl Future<Output = ()>,
-) where
+pub async fn serve<A, F, B>(listener: TcpListener, limits: Limits, answer: A, shutdown: impl Future<Output = ()>)
+where
     A: Fn(Request<Incoming>, Connection) -> F + Clone + Send + 'static,
     F: Future<Output = Response<B>> + Send + 'static,
     B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static,
@@ -150,10 +106,7 @@ pub async fn serve_connections<A, F, B>(
         });
     }
     drop(listener);
-    tokio::select! {
-        _ = tokio::time::timeout(shutdown_timeout, graceful.shutdown()) => {}
-        () = abort => {}
-    }
+    let _ = tokio::time::timeout(shutdown_timeout, graceful.shutdown()).await;
     open.shutdown().await;
 }
 
