@@ -1,15 +1,11 @@
 //! What servers share: the address, the token that clients must send, and the signal that stops them.
 #![cfg_attr(not(any(feature = "code", feature = "otc")), allow(dead_code))]
 
-use std::future::Future;
-use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use clap::ArgMatches;
-use tokio::sync::oneshot;
 
-use crate::error::{CommandError, SetupError};
-use crate::style;
+use crate::error::CommandError;
 
 /// The default environment variable of the token. A flag with the token itself would be visible in the list of processes.
 pub(crate) const TOKEN: &str = "SERVE_TOKEN";
@@ -53,11 +49,19 @@ pub(crate) fn named(matches: &ArgMatches, option: &str) -> Result<Option<String>
 
 /// Serves until a signal stops the server and it has ended what runs, or a second signal. `serve` gets the future that
 /// completes at the first signal; `wait` is the message for the user then.
-pub(crate) async fn until_signal<F: Future<Output = ()>>(
+#[cfg(any(feature = "code", feature = "otc"))]
+pub(crate) async fn until_signal<F: std::future::Future<Output = ()>>(
     wait: &str,
-    serve: impl FnOnce(oneshot::Receiver<()>) -> F,
+    serve: impl FnOnce(tokio::sync::oneshot::Receiver<()>) -> F,
 ) -> Result<(), CommandError> {
-    let mut stops = StopSignals::listen().map_err(|error| CommandError::Setup(SetupError::from(error)))?;
+    use std::io::Write;
+
+    use tokio::sync::oneshot;
+    use toolkit_runtime::ShutdownSignals;
+
+    use crate::style;
+
+    let mut stops = ShutdownSignals::listen();
     let (stop, stopped) = oneshot::channel();
     let mut served = std::pin::pin!(serve(stopped));
     tokio::select! {
@@ -70,41 +74,4 @@ pub(crate) async fn until_signal<F: Future<Output = ()>>(
         () = stops.next() => {}
     }
     Ok(())
-}
-
-/// A stream of SIGINT and SIGTERM.
-struct StopSignals {
-    #[cfg(unix)]
-    interrupt: tokio::signal::unix::Signal,
-    #[cfg(unix)]
-    terminate: tokio::signal::unix::Signal,
-}
-
-#[cfg(unix)]
-impl StopSignals {
-    fn listen() -> std::io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
-    }
-
-    async fn next(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
-    }
-}
-
-#[cfg(not(unix))]
-impl StopSignals {
-    fn listen() -> std::io::Result<Self> {
-        Ok(Self {})
-    }
-
-    async fn next(&mut self) {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending().await
-        }
-    }
 }
