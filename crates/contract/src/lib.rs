@@ -20,7 +20,8 @@
 //! keyword, property or item. A comparison that exceeds its budget has the verdict [`Verdict::Unknown`], which counts
 //! as breaking, and the change names the budget.
 //!
-//! [`lint`](mod@lint) finds tools that are hard to choose, hard to call, or deceptive.
+//! [`lint`](mod@lint) finds tools that are hard to choose, hard to call, or deceptive. A [`matrix::Matrix`] states which
+//! versions of components a program supports, and selects the best version on offer.
 //!
 //! # Source
 //!
@@ -28,10 +29,12 @@
 //! |---|---|
 //! | `lock` | a catalog as a file, and the test that compares both |
 //! | `compare`, `change` | the changes between two catalogs, by name |
+//! | `matrix` | the supported versions of components |
 //! | `lint` | `quality` of valid tools; deceptive text, by what it hides (`poison`) and what it demands (`orders`) |
 #![forbid(unsafe_code)]
 
 pub mod lint;
+pub mod matrix;
 
 mod change;
 mod compare;

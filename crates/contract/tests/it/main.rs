@@ -2,3 +2,4 @@
 
 mod lint;
 mod lock;
+mod matrix;

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use proptest::prelude::*;
-use toolkit::version::{Entry, Matrix, Version, is_compatible, parse, parse_req};
+use toolkit::version::{Version, is_compatible, parse, parse_req};
 
 /// Versions from few values, so that ties and near misses are common, with all kinds of identifiers.
 fn versions() -> impl Strategy<Value = Version> {
@@ -94,29 +94,5 @@ proptest! {
         prop_assert_eq!(is_compatible(&a, &b), parse_req(&format!("^{b}")).unwrap().matches(&a));
         prop_assert!(is_compatible(&a, &a));
         prop_assert!(!is_compatible(&a, &b) || a.cmp_precedence(&b).is_ge());
-    }
-
-    #[test]
-    fn negotiation_selects_the_first_of_the_highest_compatible_versions(
-        bounds in prop::collection::vec((versions(), prop::option::of(versions()), any::<bool>()), 0..3),
-        available in prop::collection::vec(versions(), 0..8),
-    ) {
-        let entries = bounds.into_iter().map(|(minimum, maximum, deprecated)| {
-            let entry = maximum.into_iter().fold(Entry::new("test", minimum), Entry::up_to);
-            if deprecated { entry.deprecated("") } else { entry }
-        });
-        let matrix: Matrix = entries.collect();
-        let compatible = |version: &Version| matrix.check("test", version).is_compatible();
-        match matrix.negotiate("test", &available) {
-            Ok(chosen) => {
-                let at = available.iter().position(|version| std::ptr::eq(version, chosen));
-                prop_assert!(compatible(chosen) && at.is_some());
-                for (idx, other) in available.iter().enumerate().filter(|(_, other)| compatible(other)) {
-                    let order = precedence(other, chosen);
-                    prop_assert!(order.is_lt() || order.is_eq() && idx >= at.unwrap(), "{other} before {chosen}");
-                }
-            }
-            Err(_) => prop_assert!(!available.iter().any(compatible)),
-        }
     }
 }

@@ -1,9 +1,29 @@
 //! The compatibility matrix: the cases, and additional ones.
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
-use toolkit::version::{Entry, Matrix, Verdict, parse};
+use toolkit::version::{Version, parse};
+use toolkit_contract::matrix::{Entry, Matrix, Verdict};
 
-use super::{cases, text, version, without_v};
+fn cases(list: &str) -> Vec<Value> {
+    let document: Value = serde_json::from_str(include_str!("../cases/matrix.json")).expect("the cases are JSON");
+    let cases = document[list].as_array().expect("the cases are a list").clone();
+    test_support::ran(cases.len());
+    cases
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().expect("a text")
+}
+
+fn version(value: &Value) -> Version {
+    parse(text(value)).unwrap()
+}
+
+/// The cases print a `v` before every version; this crate prints versions as SemVer does.
+fn without_v(printed: &Value) -> &str {
+    text(printed).strip_prefix('v').expect("the cases print a `v`")
+}
 
 /// Creates the matrix of a case from the JSON that users would write.
 fn matrix(case: &Value) -> Matrix {
@@ -121,4 +141,37 @@ fn an_entry_is_json_with_versions_as_texts() {
 fn a_matrix_is_shared_between_threads_as_it_is() {
     fn is_shared<T: Send + Sync + 'static>() {}
     is_shared::<Matrix>();
+}
+
+/// Versions from few values, so that ties and near misses are common.
+fn versions() -> impl Strategy<Value = Version> {
+    let (number, pre, build) = (0..3_u64, "|-[0-9a]|-rc\\.[0-9]", "|\\+[0-9a]");
+    (number.clone(), number.clone(), number, pre, build)
+        .prop_map(|(major, minor, patch, pre, build)| parse(&format!("{major}.{minor}.{patch}{pre}{build}")).unwrap())
+}
+
+proptest! {
+    #[test]
+    fn negotiation_selects_the_first_of_the_highest_compatible_versions(
+        bounds in prop::collection::vec((versions(), prop::option::of(versions()), any::<bool>()), 0..3),
+        available in prop::collection::vec(versions(), 0..8),
+    ) {
+        let entries = bounds.into_iter().map(|(minimum, maximum, deprecated)| {
+            let entry = maximum.into_iter().fold(Entry::new("test", minimum), Entry::up_to);
+            if deprecated { entry.deprecated("") } else { entry }
+        });
+        let matrix: Matrix = entries.collect();
+        let compatible = |version: &Version| matrix.check("test", version).is_compatible();
+        match matrix.negotiate("test", &available) {
+            Ok(chosen) => {
+                let at = available.iter().position(|version| std::ptr::eq(version, chosen));
+                prop_assert!(compatible(chosen) && at.is_some());
+                for (idx, other) in available.iter().enumerate().filter(|(_, other)| compatible(other)) {
+                    let order = other.cmp_precedence(chosen);
+                    prop_assert!(order.is_lt() || order.is_eq() && idx >= at.unwrap(), "{other} before {chosen}");
+                }
+            }
+            Err(_) => prop_assert!(!available.iter().any(compatible)),
+        }
+    }
 }
