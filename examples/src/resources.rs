@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use toolkit::ToolError;
-use toolkit::resource::{ResourceBody, ResourceTemplate, TemplateResources, UriTemplateError};
+use toolkit::resource::{ResourceBody, ResourceTemplate};
+use toolkit_mcp_server::{TemplateResources, UriTemplateError};
 
 use crate::root::{RelativePath, Root, RootError};
 

@@ -371,9 +371,9 @@ impl ServerBuilder {
     /// # Examples
     ///
     /// ```
-    /// use toolkit::resource::{DirectoryResources, Resource, ResourceSet};
+    /// use toolkit::resource::Resource;
     /// use toolkit::{Catalog, Dispatcher};
-    /// use toolkit_mcp_server::Server;
+    /// use toolkit_mcp_server::{DirectoryResources, ResourceSet, Server};
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let units = Resource::new("help://units", "units").mime_type("text/markdown");

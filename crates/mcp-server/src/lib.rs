@@ -36,7 +36,8 @@
 //! | `request`, `peer` | the request and its caller, for tools and for the server |
 //! | `ask`, `logging` | questions to the user of the client, and log messages |
 //! | `tasks`, `task_requests` | calls whose clients poll for the result, and requests for them |
-//! | `resources`, `subscriptions`, `listen`, `app` | resources of providers, and notifications of changes |
+//! | `resources`, `subscriptions`, `listen` | resources of providers, and notifications of changes |
+//! | `app`, `resource_set`, `resource_templates`, `resource_directory` | providers of resources |
 //! | `proxy`, `proxied`, `proxy_uri` | tools and resources of backends |
 //! | `metrics`, `status` | reports for operators |
 //! | `stdio`, `http` | transports |
@@ -70,6 +71,9 @@ mod proxied;
 mod proxy;
 mod proxy_uri;
 mod request;
+mod resource_directory;
+mod resource_set;
+mod resource_templates;
 mod resources;
 mod rpc;
 mod running;
@@ -98,6 +102,9 @@ pub use self::http::{Admission, RouteRequest};
 pub use self::http::{Algorithm, Jwks, JwksError, Jwt, JwtIssuer};
 pub use self::proxy::{LeftOut, Proxy};
 pub use self::request::{Caller, MissingCapability, Request};
+pub use self::resource_directory::DirectoryResources;
+pub use self::resource_set::ResourceSet;
+pub use self::resource_templates::{TemplateResources, UriParams, UriTemplateError};
 pub use self::served::ServeError;
 #[doc(hidden)]
 pub use self::served::{ListedTool, Listing};

@@ -166,9 +166,9 @@ impl Server {
     /// # Examples
     ///
     /// ```
-    /// use toolkit::resource::{ResourceTemplate, TemplateResources};
+    /// use toolkit::resource::ResourceTemplate;
     /// use toolkit::{Catalog, Dispatcher};
-    /// use toolkit_mcp_server::Server;
+    /// use toolkit_mcp_server::{Server, TemplateResources};
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let notes = TemplateResources::new(ResourceTemplate::new("notes://{id}", "note"), |params, _| async move {

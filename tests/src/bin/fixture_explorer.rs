@@ -21,11 +21,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolkit::call::BoxFuture;
 use toolkit::dispatch::Call;
-use toolkit::resource::{Resource, ResourceSet};
+use toolkit::resource::Resource;
 use toolkit::{Arguments, Catalog, Chunks, Content, Context, Dispatcher, RunResult, Tool, ToolError, tool};
 use toolkit_backends::{Backends, LocalBackend};
 use toolkit_explorer::{Explorer, RecentCalls};
-use toolkit_mcp_server::{Caller, Server, TokenError, Verify};
+use toolkit_mcp_server::{Caller, ResourceSet, Server, TokenError, Verify};
 use tower::{Service, ServiceExt as _};
 
 #[tokio::main]

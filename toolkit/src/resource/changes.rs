@@ -89,6 +89,7 @@ impl ResourceChanges {
     }
 
     /// Returns a reference for a listener that reports changes of another provider as its own.
+    #[doc(hidden)]
     #[must_use]
     pub fn downgrade(&self) -> WeakResourceChanges {
         WeakResourceChanges(Arc::downgrade(&self.0))
@@ -110,18 +111,7 @@ impl ResourceChanges {
 }
 
 /// A reference to [`ResourceChanges`] that does not keep the listeners.
-///
-/// # Examples
-///
-/// ```
-/// use toolkit::resource::ResourceChanges;
-///
-/// let changes = ResourceChanges::new();
-/// let weak = changes.downgrade();
-/// assert!(weak.upgrade().is_some_and(|same| same.is_same(&changes)));
-/// drop(changes);
-/// assert!(weak.upgrade().is_none());
-/// ```
+#[doc(hidden)]
 #[derive(Clone)]
 pub struct WeakResourceChanges(Weak<Mutex<Vec<Arc<Listener>>>>);
 

@@ -9,12 +9,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools};
 use toolkit::call::{BoxFuture, ErrorKind};
-use toolkit::resource::{Resource, ResourceContents, ResourceSet, ResourceTemplate, Resources, TemplateResources};
+use toolkit::resource::{Resource, ResourceContents, ResourceTemplate, Resources};
 use toolkit::tool::BackendKind;
 use toolkit::{Catalog, Content, Context, Dispatcher, Tool, ToolError};
 use toolkit_backends::{Backends, LocalBackend};
 use toolkit_mcp_client::{Endpoint, McpBackend};
-use toolkit_mcp_server::{Proxy, Server, ServerBuilder};
+use toolkit_mcp_server::{Proxy, ResourceSet, Server, ServerBuilder, TemplateResources};
 
 use super::{in_the_end, until};
 

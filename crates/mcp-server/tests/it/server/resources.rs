@@ -9,14 +9,14 @@ use std::time::Duration;
 use tokio::io::AsyncBufReadExt;
 use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools};
 use toolkit::call::{BoxFuture, Credentials};
-use toolkit::resource::{
-    DirectoryResources, Resource, ResourceContents, ResourceSet, ResourceTemplate, ResourceWatch, Resources,
-    TemplateResources,
-};
+use toolkit::resource::{Resource, ResourceContents, ResourceTemplate, ResourceWatch, Resources};
 use toolkit::tool::BackendKind;
 use toolkit::{Context, Tool, ToolError};
 use toolkit_backends::Backends;
-use toolkit_mcp_server::{App, Caller, Proxy, Request, ServeError, ServerBuilder, TokenError, Verify};
+use toolkit_mcp_server::{
+    App, Caller, DirectoryResources, Proxy, Request, ResourceSet, ServeError, ServerBuilder, TemplateResources,
+    TokenError, Verify,
+};
 
 use super::changes::{next, session};
 use super::*;
@@ -35,7 +35,7 @@ fn set() -> ResourceSet {
 
 fn notes() -> TemplateResources {
     let template = ResourceTemplate::new("notes://{id}", "note").mime_type("text/plain");
-    let read = |params: toolkit::resource::UriParams, _: Context| async move {
+    let read = |params: toolkit_mcp_server::UriParams, _: Context| async move {
         match &params["id"] {
             "internal" => Err(ToolError::internal(std::io::Error::other("the password is hunter2"))),
             "expired" => Err(ToolError::failed("the note has expired")),

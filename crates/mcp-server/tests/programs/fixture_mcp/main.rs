@@ -12,9 +12,11 @@ use std::time::Duration;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use toolkit::resource::{Resource, ResourceSet, ResourceTemplate, TemplateResources, UriTemplateError};
+use toolkit::resource::{Resource, ResourceTemplate};
 use toolkit::{Catalog, Content, Context, Dispatcher, ToolError, tool};
-use toolkit_mcp_server::{MissingCapability, Request, Server, ServerBuilder, TaskDirectory};
+use toolkit_mcp_server::{
+    MissingCapability, Request, ResourceSet, Server, ServerBuilder, TaskDirectory, TemplateResources, UriTemplateError,
+};
 
 /// The server itself, for the tool that changes its list.
 pub type ItsServer = Arc<OnceLock<Server>>;

@@ -4,12 +4,10 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::contents::{ResourceBody, ResourceContents};
-use super::interface::Resources;
-use super::listing::ResourceTemplate;
-use super::pattern::is_scheme;
-use super::percent::{decoded, is_relative_path};
-use crate::call::{BoxFuture, Context, ErrorKind, ToolError};
+use toolkit::call::{BoxFuture, Context, ErrorKind, ToolError};
+use toolkit::resource::{ResourceBody, ResourceContents, ResourceTemplate, Resources};
+
+use super::resource_templates::{decoded, is_relative_path, is_scheme};
 
 /// The default of `max_bytes`.
 const MAX_BYTES: u64 = 1 << 20;
@@ -26,7 +24,8 @@ const MAX_BYTES: u64 = 1 << 20;
 ///
 /// ```
 /// use toolkit::Context;
-/// use toolkit::resource::{DirectoryResources, Resources};
+/// use toolkit::resource::Resources;
+/// use toolkit_mcp_server::DirectoryResources;
 ///
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// # let directory = std::env::temp_dir().join(format!("toolkit-resources-{}", std::process::id()));

@@ -1,13 +1,110 @@
-//! Matching of URIs against templates.
+//! Resources that a function computes, and the matching of their URIs against a template.
 
 use std::fmt;
+use std::future::Future;
 use std::ops::Index;
 
-use super::percent::{decoded, is_relative_path};
+use toolkit::call::{BoxFuture, Context, ToolError};
+use toolkit::resource::{ResourceBody, ResourceChanges, ResourceContents, ResourceTemplate, Resources};
+
+type Read =
+    dyn Fn(UriParams, Context) -> BoxFuture<'static, Result<Option<ResourceBody>, ToolError>> + Send + Sync + 'static;
+
+/// The resources whose URIs match a template, computed by a function.
+///
+/// A template consists of literals, expressions `{name}`, which match a part of a URI without `/`, and at most one
+/// `{+name}` at the end, which matches a path.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::resource::{ResourceTemplate, Resources};
+/// use toolkit::{Context, ToolError};
+/// use toolkit_mcp_server::TemplateResources;
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let template = ResourceTemplate::new("squares://{n}", "square").mime_type("text/plain");
+/// let squares = TemplateResources::new(template, |params, _context| async move {
+///     let n: Option<u64> = params["n"].parse().ok();
+///     Ok(n.and_then(|n| n.checked_mul(n)).map(|square| square.to_string()))
+/// })?;
+///
+/// let contents = squares.read("squares://12", &Context::new()).await?.ok_or("an unknown URI")?;
+/// assert_eq!(contents[0].as_text(), Some("144"));
+/// assert!(squares.read("squares://twelve", &Context::new()).await?.is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct TemplateResources {
+    template: ResourceTemplate,
+    pattern: Pattern,
+    read: Box<Read>,
+    changes: ResourceChanges,
+}
+
+impl TemplateResources {
+    /// Creates a provider. The function receives the values of the template's expressions and the context of the
+    /// request, and returns `None` for an unknown resource.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the template is malformed, or has an expression that cannot be matched.
+    pub fn new<B, F>(
+        template: ResourceTemplate,
+        read: impl Fn(UriParams, Context) -> F + Send + Sync + 'static,
+    ) -> Result<Self, UriTemplateError>
+    where
+        B: Into<ResourceBody>,
+        F: Future<Output = Result<Option<B>, ToolError>> + Send + 'static,
+    {
+        let pattern = Pattern::parse(&template.uri_template)?;
+        let read = move |params: UriParams, context: Context| -> BoxFuture<'static, _> {
+            let body = read(params, context);
+            Box::pin(async move { Ok(body.await?.map(Into::into)) })
+        };
+        Ok(Self { template, pattern, read: Box::new(read), changes: ResourceChanges::new() })
+    }
+}
+
+impl Resources for TemplateResources {
+    fn templates<'a>(&'a self, _: &'a Context) -> BoxFuture<'a, Result<Vec<ResourceTemplate>, ToolError>> {
+        Box::pin(async { Ok(vec![self.template.clone()]) })
+    }
+
+    fn read<'a>(
+        &'a self,
+        uri: &'a str,
+        context: &'a Context,
+    ) -> BoxFuture<'a, Result<Option<Vec<ResourceContents>>, ToolError>> {
+        Box::pin(async move {
+            let Some(params) = self.pattern.matched(uri) else {
+                return Ok(None);
+            };
+            let body = (self.read)(params, context.clone()).await?;
+            Ok(body.map(|body| {
+                let mut contents = ResourceContents::new(uri, body);
+                (contents.mime_type, contents.meta) = (self.template.mime_type.clone(), self.template.meta.clone());
+                vec![contents]
+            }))
+        })
+    }
+
+    /// Returns the connection over which the host reports that a resource has changed.
+    fn changes(&self) -> Option<&ResourceChanges> {
+        Some(&self.changes)
+    }
+}
+
+impl fmt::Debug for TemplateResources {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TemplateResources").field("template", &self.template.uri_template).finish_non_exhaustive()
+    }
+}
 
 /// A parsed template: literals with expressions between them.
 #[derive(Clone, Debug)]
-pub(super) struct Pattern {
+struct Pattern {
     prefix: String,
     /// The expressions, each with the literal behind it.
     parts: Vec<(Expression, String)>,
@@ -28,7 +125,7 @@ const MAX_URI_LEN: usize = 8 << 10;
 /// No value can lead out of a directory: a value has no control character, no `\` and no `:`, and none of its parts is
 /// `.` or `..`. Only the value of `{+name}` contains `/`.
 ///
-/// [`TemplateResources`](super::TemplateResources) passes it to its function.
+/// [`TemplateResources`] passes it to its function.
 #[derive(Clone, Debug, Default)]
 pub struct UriParams(Vec<(String, String)>);
 
@@ -37,7 +134,8 @@ pub struct UriParams(Vec<(String, String)>);
 /// # Examples
 ///
 /// ```
-/// use toolkit::resource::{ResourceTemplate, TemplateResources};
+/// use toolkit::resource::ResourceTemplate;
+/// use toolkit_mcp_server::TemplateResources;
 ///
 /// let template = ResourceTemplate::new("notes://{id", "note");
 /// let error = TemplateResources::new(template, |_, _| async { Ok(None::<String>) }).unwrap_err();
@@ -52,7 +150,7 @@ pub struct UriTemplateError {
 impl Pattern {
     /// Parses a template of literals, `{name}` and, at the end, `{+name}`. Other expressions of RFC 6570 are ambiguous
     /// when they are matched.
-    pub(super) fn parse(template: &str) -> Result<Self, UriTemplateError> {
+    fn parse(template: &str) -> Result<Self, UriTemplateError> {
         let invalid = |reason| UriTemplateError { template: template.to_owned(), reason };
         let mut literals = template.split('{');
         let prefix = literals.next().unwrap_or_default().to_owned();
@@ -89,7 +187,7 @@ impl Pattern {
     }
 
     /// Returns the values of the expressions, or `None` if the URI does not match. The time is linear.
-    pub(super) fn matched(&self, uri: &str) -> Option<UriParams> {
+    fn matched(&self, uri: &str) -> Option<UriParams> {
         if uri.len() > MAX_URI_LEN {
             return None;
         }
@@ -113,7 +211,7 @@ impl Pattern {
 }
 
 /// Returns true for a scheme (RFC 3986, section 3.1).
-pub(super) fn is_scheme(text: &str) -> bool {
+pub(crate) fn is_scheme(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
 }
@@ -147,9 +245,32 @@ impl fmt::Display for UriTemplateError {
 
 impl std::error::Error for UriTemplateError {}
 
+/// Decodes a part of a URI once. Returns `None` for an incomplete escape, or if the bytes are not UTF-8.
+pub(crate) fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'%' => {
+                let mut digit = || char::from(rest.next()?).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+                let (high, low) = (digit()?, digit()?);
+                bytes.push(high << 4 | low);
+            }
+            _ => bytes.push(byte),
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// Returns true if a decoded path stays below the directory that it is relative to, on every operating system.
+pub(crate) fn is_relative_path(path: &str) -> bool {
+    !path.contains(|c: char| c.is_control() || matches!(c, '\\' | ':'))
+        && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Pattern;
+    use super::{Pattern, decoded, is_relative_path};
 
     fn matched(template: &str, uri: &str) -> Option<Vec<(String, String)>> {
         Pattern::parse(template).unwrap().matched(uri).map(|params| params.0)
@@ -184,6 +305,23 @@ mod tests {
     fn ambiguous_templates_are_invalid() {
         for template in ["{id}", "x:{a}{b}", "x:{a", "x:a}", "x:{+a}/b", "x:{+a}/{b}", "x:{?q}", "x:{}", "x:{a}/{a}"] {
             assert!(Pattern::parse(template).is_err(), "{template}");
+        }
+    }
+
+    #[test]
+    fn escapes_are_decoded_once() {
+        assert_eq!(decoded("a%20b%252e").as_deref(), Some("a b%2e"));
+        assert_eq!(decoded("%C3%A9").as_deref(), Some("é"));
+        for malformed in ["%", "%2", "%2g", "%+1", "%ff", "%é"] {
+            assert_eq!(decoded(malformed), None, "{malformed}");
+        }
+    }
+
+    #[test]
+    fn paths_that_lead_elsewhere_are_not_relative() {
+        assert!(is_relative_path("a/b c/é.txt"));
+        for path in ["", "/a", "a/", "a//b", ".", "..", "a/../b", "a/./b", "a\0", "a\\..\\b", "C:/a", "a\n"] {
+            assert!(!is_relative_path(path), "{path:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Listed resources and templates.
+//! What providers return: listed resources and templates, and contents.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -168,5 +168,121 @@ impl ResourceTemplate {
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.meta.insert(key.into(), value.into());
         self
+    }
+}
+
+/// The contents of a resource (`TextResourceContents` or `BlobResourceContents` of MCP).
+///
+/// # Examples
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::resource::ResourceContents;
+///
+/// let contents = ResourceContents::new("notes://7", "Buy milk").mime_type("text/plain");
+/// assert_eq!(
+///     serde_json::to_value(&contents)?,
+///     json!({ "uri": "notes://7", "mimeType": "text/plain", "text": "Buy milk" })
+/// );
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ResourceContents {
+    /// The URI, which is usually the one that was requested.
+    pub uri: String,
+    /// The media type, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+    /// The text or the bytes.
+    #[serde(flatten)]
+    pub body: ResourceBody,
+    /// Metadata for clients, such as that of extensions of the protocol.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Map::is_empty")]
+    pub meta: Map<String, Value>,
+}
+
+/// The text or the bytes of a resource.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::resource::ResourceBody;
+///
+/// assert_eq!(ResourceBody::from("text"), ResourceBody::Text("text".to_owned()));
+/// assert_eq!(ResourceBody::from(vec![0, 1, 2]), ResourceBody::Blob("AAEC".to_owned()));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum ResourceBody {
+    /// Text.
+    Text(String),
+    /// Bytes, as base64.
+    Blob(String),
+}
+
+impl ResourceContents {
+    /// Creates the contents of the resource with a URI.
+    #[must_use]
+    pub fn new(uri: impl Into<String>, body: impl Into<ResourceBody>) -> Self {
+        Self { uri: uri.into(), mime_type: None, body: body.into(), meta: Map::new() }
+    }
+
+    /// Sets the media type.
+    #[must_use]
+    pub fn mime_type(self, mime_type: impl Into<String>) -> Self {
+        Self { mime_type: Some(mime_type.into()), ..self }
+    }
+
+    /// Adds an entry to `_meta`.
+    #[must_use]
+    pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.meta.insert(key.into(), value.into());
+        self
+    }
+
+    /// Returns the text, or `None` for bytes.
+    #[must_use]
+    pub fn as_text(&self) -> Option<&str> {
+        match &self.body {
+            ResourceBody::Text(text) => Some(text),
+            ResourceBody::Blob(_) => None,
+        }
+    }
+}
+
+impl ResourceBody {
+    /// Returns the size in a message, in bytes: that of the text, or that of the base64 of bytes.
+    #[must_use]
+    pub fn encoded_len(&self) -> usize {
+        match self {
+            ResourceBody::Text(text) | ResourceBody::Blob(text) => text.len(),
+        }
+    }
+}
+
+impl From<&str> for ResourceBody {
+    fn from(text: &str) -> Self {
+        ResourceBody::Text(text.to_owned())
+    }
+}
+
+impl From<String> for ResourceBody {
+    fn from(text: String) -> Self {
+        ResourceBody::Text(text)
+    }
+}
+
+impl From<&[u8]> for ResourceBody {
+    fn from(bytes: &[u8]) -> Self {
+        ResourceBody::Blob(data_encoding::BASE64.encode(bytes))
+    }
+}
+
+impl From<Vec<u8>> for ResourceBody {
+    fn from(bytes: Vec<u8>) -> Self {
+        ResourceBody::from(&*bytes)
     }
 }

@@ -4,11 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use super::changes::ResourceChanges;
-use super::contents::{ResourceBody, ResourceContents};
-use super::interface::Resources;
-use super::listing::Resource;
-use crate::call::{BoxFuture, Context, ToolError};
+use toolkit::call::{BoxFuture, Context, ToolError};
+use toolkit::resource::{Resource, ResourceBody, ResourceChanges, ResourceContents, Resources};
 
 /// Resources whose contents are in memory.
 ///
@@ -18,7 +15,8 @@ use crate::call::{BoxFuture, Context, ToolError};
 /// # Examples
 ///
 /// ```
-/// use toolkit::resource::{Resource, ResourceSet};
+/// use toolkit::resource::Resource;
+/// use toolkit_mcp_server::ResourceSet;
 ///
 /// let resources = ResourceSet::new()
 ///     .with(Resource::new("config://app", "app").mime_type("application/json"), r#"{"debug": false}"#)
@@ -51,7 +49,7 @@ impl ResourceSet {
     /// of the resource.
     pub fn set(&self, resource: Resource, body: impl Into<ResourceBody>) {
         let body = body.into();
-        let resource = Resource { size: Some(body.size()), ..resource };
+        let resource = resource.size(size(&body));
         let uri = resource.uri.clone();
         let mut resources = self.resources.write().unwrap_or_else(PoisonError::into_inner);
         let is_listed = resources.get(&uri).is_some_and(|(other, _)| *other == resource);
@@ -91,14 +89,23 @@ impl Resources for ResourceSet {
         Box::pin(async move {
             let resources = self.resources.read().unwrap_or_else(PoisonError::into_inner);
             Ok(resources.get(uri).map(|(resource, body)| {
-                let (mime_type, meta) = (resource.mime_type.clone(), resource.meta.clone());
-                vec![ResourceContents { uri: uri.to_owned(), mime_type, body: body.clone(), meta }]
+                let mut contents = ResourceContents::new(uri, body.clone());
+                (contents.mime_type, contents.meta) = (resource.mime_type.clone(), resource.meta.clone());
+                vec![contents]
             }))
         })
     }
 
     fn changes(&self) -> Option<&ResourceChanges> {
         Some(&self.changes)
+    }
+}
+
+/// Returns the number of bytes of the text, or of the bytes before their encoding.
+fn size(body: &ResourceBody) -> u64 {
+    match body {
+        ResourceBody::Blob(base64) => base64.trim_end_matches('=').len() as u64 * 3 / 4,
+        text => text.encoded_len() as u64,
     }
 }
 
