@@ -1,12 +1,81 @@
-//! Writers of the result of `tools/call`.
+//! `tools/call`: its parameters, and the writers of its result.
 
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde::de::Error as _;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::Revision;
 use super::error::{ERROR_KEY, write_meta};
-use super::result::{is_wrapped, wrap};
-use super::revision::Revision;
-use crate::call::{Content, RunResult, ToolError};
+use super::list::{is_wrapped, wrap};
+use crate::call::{Arguments, Content, RunResult, ToolError};
 use crate::tool::Tool;
+
+/// The `params` of `tools/call` (`CallToolRequestParams` of both revisions), borrowed from the message.
+///
+/// ```
+/// use toolkit::mcp::CallParams;
+///
+/// let params = CallParams::parse(br#"{"name": "add", "arguments": {"a": 1}}"#)?;
+/// assert_eq!(params.name(), "add");
+/// assert!(params.meta().is_none());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct CallParams<'m> {
+    name: Cow<'m, str>,
+    arguments: Option<&'m [u8]>,
+    meta: Option<&'m str>,
+}
+
+impl<'m> CallParams<'m> {
+    /// Parses the `params` without parsing the arguments and `_meta`. The dispatcher parses the arguments.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if `json` is not an object with a `name`. Errors inside the arguments or `_meta` may be found
+    /// only when these are parsed.
+    pub fn parse(json: &'m [u8]) -> Result<Self, serde_json::Error> {
+        #[derive(Deserialize)]
+        struct Params<'m> {
+            #[serde(borrow)]
+            name: Cow<'m, str>,
+            #[serde(borrow)]
+            arguments: Option<&'m RawValue>,
+            #[serde(borrow, rename = "_meta")]
+            meta: Option<&'m RawValue>,
+        }
+
+        // serde would also accept an array of the fields, and its error would repeat a string in full.
+        if !json.trim_ascii_start().starts_with(b"{") {
+            serde_json::from_slice::<&RawValue>(json)?;
+            return Err(serde_json::Error::custom("the params must be a JSON object"));
+        }
+        let Params { name, arguments, meta } = serde_json::from_slice(json)?;
+        let arguments = arguments.map(|json| json.get().as_bytes());
+        Ok(Self { name, arguments, meta: meta.map(RawValue::get) })
+    }
+
+    /// Returns the wire name of the tool; see [`WireNames::get`](crate::catalog::WireNames::get).
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the arguments, or [`Arguments::NONE`] if the message has none.
+    #[must_use]
+    pub fn arguments(&self) -> Arguments<'m> {
+        self.arguments.map_or(Arguments::NONE, Arguments::from)
+    }
+
+    /// Returns `_meta` as the unparsed text of an object.
+    #[must_use]
+    pub fn meta(&self) -> Option<&'m str> {
+        self.meta
+    }
+}
 
 /// Writes the result of a successful call (`CallToolResult`).
 ///
@@ -185,44 +254,9 @@ fn write_text(bytes: &mut Vec<u8>, json: &[u8]) {
         // A string result is shown without its quotes; its JSON is already quoted and escaped.
         bytes.extend_from_slice(json);
     } else {
-        write_quoted(bytes, json);
+        write_json(bytes, &*String::from_utf8_lossy(json));
     }
     bytes.extend_from_slice(b"}]");
-}
-
-/// Writes JSON text as a JSON string.
-fn write_quoted(bytes: &mut Vec<u8>, json: &[u8]) {
-    // Control characters have to be escaped; the serializers of this crate do not write any.
-    if json.iter().copied().min().is_some_and(|least| least < b' ') {
-        return write_json(bytes, &*String::from_utf8_lossy(json));
-    }
-    bytes.push(b'"');
-    let (words, rest) = json.as_chunks::<8>();
-    for word in words {
-        // Every few bytes of JSON is a quote, at unpredictable positions. Branchless code is therefore faster: each
-        // byte is written with room for a backslash before it.
-        let mut escaped = [b'\\'; 16];
-        let mut length = 0;
-        for byte in word {
-            length += usize::from(needs_backslash(*byte));
-            escaped[length & 15] = *byte;
-            length += 1;
-        }
-        bytes.extend_from_slice(&escaped);
-        bytes.truncate(bytes.len() - 16 + length);
-    }
-    for byte in rest {
-        if needs_backslash(*byte) {
-            bytes.push(b'\\');
-        }
-        bytes.push(*byte);
-    }
-    bytes.push(b'"');
-}
-
-#[inline]
-fn needs_backslash(byte: u8) -> bool {
-    matches!(byte, b'"' | b'\\')
 }
 
 fn write_content(bytes: &mut Vec<u8>, content: &[Content]) {

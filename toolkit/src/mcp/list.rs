@@ -1,15 +1,17 @@
-//! The list of tools, as a value and as text that a server creates once and serves in pages.
+//! `tools/list`: the list of tools, as a value and as text that a server creates once and serves in pages; results that
+//! are not objects, for revisions that require objects; and the comparison of a list with a file.
 
 use std::fmt::Write;
+use std::fs;
 use std::num::NonZeroUsize;
+use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::result::{is_wrapped, wrapped};
-use super::revision::Revision;
-use crate::catalog::{Catalog, Diagnostics, Naming};
+use super::Revision;
+use crate::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, Naming};
 use crate::tool::{Object, Tool, drop_nulls};
-use toolkit_schema::{inline, root};
+use toolkit_schema::{inline, root, walk};
 
 /// The time for which a client may cache the list, in milliseconds (`ttlMs`, SEP-2549): one hour.
 ///
@@ -28,7 +30,7 @@ pub const LIST_TTL_MS: u64 = 3_600_000;
 ///   category, requirements, replacement, aliases, examples and timeout (`timeoutMs`), as far as they are set.
 /// - Input schemas have `type: object` at the root, which both revisions require. Output schemas have it for
 ///   2025-11-25; there a result that is not an object is wrapped in an object with the property `result`, see
-///   [`wrap_result`](super::wrap_result).
+///   [`wrap_result`].
 ///
 /// All keys are sorted: a catalog has the same bytes in every build, whatever features of `serde_json` are enabled. A
 /// server can cache the list as a [`ToolList`].
@@ -251,4 +253,200 @@ fn of_objects(mut schema: Value) -> Value {
         keywords.insert("type".to_owned(), "object".into());
     }
     schema
+}
+
+/// The property of a wrapped result.
+const RESULT: &str = "result";
+
+/// Keywords that have their meaning only at the root of a document.
+const ROOT_KEYWORDS: [&str; 4] = ["$schema", "$id", "$defs", "definitions"];
+
+/// Returns the `structuredContent` for a result, as the listed output schema of the tool describes it.
+///
+/// Up to 2025-11-25 it must be an object, so that a result that may be something else becomes `{"result": …}`. Only the
+/// output schema decides, never the value: an `Option<Point>` is wrapped with and without a value. Since 2026-07-28
+/// (SEP-2106) a result is not wrapped.
+///
+/// The value is also returned unchanged if the tool has no output schema, since it then has no structured content.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::Tool;
+/// use toolkit::mcp::{Revision, wrap_result};
+///
+/// let tool = Tool::builder("now").output(json!({ "type": "string" })).build()?;
+/// assert_eq!(wrap_result(&tool, Revision::V2025_11_25, json!("noon")), json!({ "result": "noon" }));
+/// assert_eq!(wrap_result(&tool, Revision::V2026_07_28, json!("noon")), json!("noon"));
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
+#[must_use]
+pub fn wrap_result(tool: &Tool, revision: Revision, value: Value) -> Value {
+    match tool.output() {
+        Some(schema) if is_wrapped(revision, schema.as_value()) => json!({ RESULT: value }),
+        _ => value,
+    }
+}
+
+/// Does the same as [`wrap_result`] for JSON text.
+pub(super) fn wrap(bytes: &mut Vec<u8>, json: &[u8], is_wrapped: bool) {
+    if !is_wrapped {
+        return bytes.extend_from_slice(json);
+    }
+    bytes.extend_from_slice(b"{\"");
+    bytes.extend_from_slice(RESULT.as_bytes());
+    bytes.extend_from_slice(b"\":");
+    bytes.extend_from_slice(json);
+    bytes.push(b'}');
+}
+
+pub(super) fn is_wrapped(revision: Revision, schema: &Value) -> bool {
+    match revision {
+        Revision::V2025_11_25 => !root::is_object(schema),
+        Revision::V2026_07_28 => false,
+    }
+}
+
+/// Returns the schema of the wrapping object for results that match `schema`.
+fn wrapped(mut schema: Value) -> Value {
+    move_references(&mut schema);
+    let mut object = Map::new();
+    if let Value::Object(keywords) = &mut schema {
+        for keyword in ROOT_KEYWORDS {
+            if let Some(value) = keywords.remove(keyword) {
+                object.insert(keyword.to_owned(), value);
+            }
+        }
+    }
+    object.insert("type".to_owned(), "object".into());
+    object.insert("properties".to_owned(), json!({ RESULT: schema }));
+    object.insert("required".to_owned(), json!([RESULT]));
+    Value::Object(object)
+}
+
+/// Updates references to the root, and to what moves with it.
+fn move_references(schema: &mut Value) {
+    match schema {
+        Value::Object(keywords) => {
+            for (keyword, value) in keywords {
+                match (keyword.as_str(), value) {
+                    ("$ref", Value::String(reference)) => move_reference(reference),
+                    // Data, in which `$ref` is an ordinary key.
+                    ("const" | "enum" | "default" | "examples", _) => {}
+                    // Names, which may be those of keywords.
+                    (
+                        "properties" | "patternProperties" | "dependentSchemas" | "$defs" | "definitions",
+                        Value::Object(named),
+                    ) => named.values_mut().for_each(move_references),
+                    (_, value) => move_references(value),
+                }
+            }
+        }
+        Value::Array(schemas) => schemas.iter_mut().for_each(move_references),
+        _ => {}
+    }
+}
+
+fn move_reference(reference: &mut String) {
+    let Some(pointer) = reference.strip_prefix('#') else {
+        return;
+    };
+    let decoded = walk::pointer(reference).unwrap_or_default();
+    let is_lifted = decoded.starts_with("/$defs/") || decoded.starts_with("/definitions/");
+    if (pointer.is_empty() || pointer.starts_with('/')) && !is_lifted {
+        *reference = format!("#/properties/{RESULT}{pointer}");
+    }
+}
+
+impl Catalog {
+    /// Compares the MCP manifest of the catalog with the file at `path`, and returns the catalog.
+    ///
+    /// With `TOOLKIT_BLESS=1` in the environment, it writes the file instead.
+    ///
+    /// ```
+    /// use toolkit::catalog::Naming;
+    /// use toolkit::mcp::{Revision, list_tools};
+    /// use toolkit::{catalog, tool};
+    ///
+    /// /// Adds two integers.
+    /// #[tool]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// let manifest = list_tools(&catalog![add]?, Revision::default(), Naming::Name)?;
+    /// let path = std::env::temp_dir().join(format!("tools-{}.json", std::process::id()));
+    /// std::fs::write(&path, format!("{manifest:#}\n").replace("integers", "numbers"))?;
+    ///
+    /// let diagnostics = catalog![add]?.expect_manifest(&path, Revision::default(), Naming::Name).unwrap_err();
+    /// assert!(diagnostics.to_string().contains(r#"`"description": "Adds two numbers.","#), "{diagnostics}");
+    /// std::fs::remove_file(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns the first line that differs, or the reason why the file cannot be read or written or the manifest cannot
+    /// be created.
+    pub fn expect_manifest(
+        self,
+        path: impl AsRef<Path>,
+        revision: Revision,
+        naming: Naming,
+    ) -> Result<Self, Diagnostics> {
+        let path = path.as_ref();
+        let failed = |message: String| Diagnostics::from(Diagnostic::new(DiagnosticKind::Unexpected, message, []));
+        let manifest = format!("{:#}\n", list_tools(&self, revision, naming)?);
+        if std::env::var_os("TOOLKIT_BLESS").is_some_and(|value| value == "1") {
+            fs::write(path, manifest).map_err(|error| failed(format!("{}: {error}", path.display())))?;
+            return Ok(self);
+        }
+        let expected = fs::read_to_string(path).map_err(|error| {
+            failed(format!("{}: {error}; run with TOOLKIT_BLESS=1 to write the file", path.display()))
+        })?;
+        let lines = || expected.lines().map(Some).chain([None]).zip(manifest.lines().map(Some).chain([None]));
+        match lines().enumerate().find(|(_, (expected, found))| expected != found) {
+            None => Ok(self),
+            Some((idx, (expected, found))) => Err(failed(format!(
+                "{}:{} is `{}`, but the catalog has `{}`; run with TOOLKIT_BLESS=1 to update the file",
+                path.display(),
+                idx + 1,
+                expected.map_or("nothing", str::trim),
+                found.map_or("nothing", str::trim),
+            ))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::wrapped;
+
+    #[test]
+    fn references_follow_what_they_point_to() {
+        let tree = json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "anyOf": [
+                { "type": "integer", "default": { "$ref": "#" } },
+                { "type": "array", "items": { "$ref": "#" } },
+                { "$ref": "#/$defs/Leaf" },
+                { "$ref": "#/anyOf/0" },
+            ],
+            "$defs": { "Leaf": { "properties": { "default": { "$ref": "#" } } } },
+        });
+        let expected = json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "type": "object",
+            "properties": { "result": { "anyOf": [
+                { "type": "integer", "default": { "$ref": "#" } },
+                { "type": "array", "items": { "$ref": "#/properties/result" } },
+                { "$ref": "#/$defs/Leaf" },
+                { "$ref": "#/properties/result/anyOf/0" },
+            ] } },
+            "required": ["result"],
+            "$defs": { "Leaf": { "properties": { "default": { "$ref": "#/properties/result" } } } },
+        });
+        assert_eq!(wrapped(tree), expected);
+    }
 }
