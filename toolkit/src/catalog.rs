@@ -23,7 +23,6 @@
 //! | module | part |
 //! |---|---|
 //! | `names` | the index from every name of a tool to the tool, and the nearest name for an error |
-//! | `records` | the index from the record of a function to its tool |
 //! | `wire` | [`WireNames`]: the names under which a protocol lists the tools |
 //! | `exported` | [`ExportedNames`]: names of an export that a dispatcher accepts |
 //! | `instances` | [`Instances`]: several instances of a toolset |
@@ -31,7 +30,6 @@
 mod exported;
 mod instances;
 mod names;
-mod records;
 mod wire;
 
 use std::collections::BTreeSet;
@@ -42,13 +40,12 @@ use self::instances::multiplied;
 pub(crate) use self::instances::namespaces_with;
 #[doc(hidden)]
 pub use self::names::Names;
-use self::records::Records;
 pub use self::wire::{Naming, WireNames};
 use crate::call::{ErrorKind, ToolError};
 use crate::state::States;
 pub use crate::tool::Location;
 pub use crate::tool::diagnostic::{Diagnostic, DiagnosticKind, Diagnostics};
-use crate::tool::diagnostic::{brief, check_meta, check_object, check_tool, ids_of};
+use crate::tool::diagnostic::{check_meta, check_object, check_tool, ids_of};
 use crate::tool::entry::Entry;
 use crate::tool::{Tool, ToolId};
 use crate::version::VersionReq;
@@ -76,7 +73,6 @@ use toolkit_schema::{quoted, shown_id};
 pub struct Catalog {
     tools: Vec<Tool>,
     names: Names,
-    records: Records,
 }
 
 /// The maximum number of versions that a message lists.
@@ -135,7 +131,7 @@ impl Catalog {
         }
         let names = Names::new(&tools, &mut diagnostics);
         Diagnostics::none_or(diagnostics)?;
-        Ok(Self { tools, names, records: Records::default() })
+        Ok(Self { tools, names })
     }
 
     /// Adds tools to the catalog.
@@ -195,7 +191,7 @@ impl Catalog {
     /// Returns the tool that `name` resolves to, or `None`; see [`Catalog::resolve`].
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Tool> {
-        self.names.get(&self.tools, name)
+        self.names.get(name).map(|idx| &self.tools[idx])
     }
 
     /// Returns the tool with exactly this id, including its version.
@@ -237,7 +233,7 @@ impl Catalog {
     /// ```
     #[inline]
     pub fn resolve(&self, name: &str) -> Result<&Tool, ToolError> {
-        self.names.get(&self.tools, name).ok_or_else(|| self.unresolved(name))
+        self.get(name).ok_or_else(|| self.unresolved(name))
     }
 
     /// Returns the highest version of a tool that meets a version requirement in Cargo's syntax.
@@ -419,15 +415,14 @@ impl Catalog {
 
     /// Returns the tool of this entry. If it has several instances, `namespace` selects one.
     pub(crate) fn linked_as(&self, entry: &'static Entry, namespace: Option<&str>) -> Result<&Tool, ToolError> {
-        let found = if namespace.is_none() { self.records.get(&self.tools, entry) } else { None };
-        found.map_or_else(|| self.instance_of(entry, namespace), Ok)
+        let is_found = |tool: &&Tool| namespace.is_none() && tool.instance().is_none() && is_of(tool, entry);
+        self.get(entry.id).filter(is_found).map_or_else(|| self.instance_of(entry, namespace), Ok)
     }
 
     #[cold]
     fn instance_of(&self, entry: &'static Entry, namespace: Option<&str>) -> Result<&Tool, ToolError> {
-        let has_entry = |tool: &&Tool| tool.entry().is_some_and(|of_tool| std::ptr::eq(of_tool, entry));
         let is_wanted = |tool: &&Tool| namespace.is_none() || tool.id().namespace() == namespace;
-        let found: Vec<&Tool> = self.tools.iter().filter(has_entry).filter(is_wanted).collect();
+        let found: Vec<&Tool> = self.tools.iter().filter(|tool| is_of(tool, entry)).filter(is_wanted).collect();
         match (&found[..], namespace) {
             ([tool], _) => Ok(tool),
             ([], None) => {
@@ -449,7 +444,7 @@ impl Catalog {
 
     #[cold]
     fn unresolved(&self, name: &str) -> ToolError {
-        match self.names.several(&self.tools, name) {
+        match self.names.several(name) {
             Some(idxs) => {
                 let ids = ids_of(idxs.iter().map(|&idx| &self.tools[idx]), ", ");
                 let message = format!("several tools are named {}: {ids}", quoted(name));
@@ -477,8 +472,8 @@ impl Catalog {
         if let Err(invalid) = name.parse::<ToolId>() {
             return format!("no tool is named `{shown}`: {invalid}");
         }
-        match self.names.nearest(&self.tools, name) {
-            Some(near) => format!("no tool is named `{shown}`; did you mean {}?", quoted(&near)),
+        match self.names.nearest(name) {
+            Some(near) => format!("no tool is named `{shown}`; did you mean {}?", quoted(near)),
             None => format!("no tool is named `{shown}`"),
         }
     }
@@ -491,6 +486,14 @@ impl<'a> IntoIterator for &'a Catalog {
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }
+}
+
+/// Returns true if the tool is the function with this entry. A crate that is linked twice into its own tests has two
+/// entries of each tool, and the catalog keeps one.
+fn is_of(tool: &Tool, entry: &'static Entry) -> bool {
+    let is_same =
+        |other: &Entry| std::ptr::eq(other, entry) || (other.id, other.location) == (entry.id, entry.location);
+    tool.entry().is_some_and(is_same)
 }
 
 /// Reports two tools with adjacent ids that cannot be versions of one tool, because no name would resolve to one of
@@ -507,9 +510,9 @@ fn versions_of_one(a: &Tool, b: &Tool) -> Option<Diagnostic> {
         }
         (Some(written), Some(otherwise)) if one.semver().is_some() && one.semver() == other.semver() => {
             format!(
-                "`{}` and `{}` are the same version; remove one or change its version",
-                brief(written),
-                brief(otherwise)
+                "{} and {} are the same version; remove one or change its version",
+                quoted(written),
+                quoted(otherwise)
             )
         }
         _ => return None,

@@ -1,7 +1,7 @@
 //! The canonical record of a tool.
 //!
 //! A [`Tool`] is a function with the attribute [`tool`](macro@crate::tool), or it is built or parsed. In all three
-//! cases it has an id, an input schema, an optional output schema and [`Metadata`]:
+//! cases it has an id, an input schema, an optional output schema and metadata:
 //!
 //! ```
 //! use serde_json::json;
@@ -36,7 +36,6 @@
 //! | `entry`, `sole` | the static record of a function, and its only argument |
 //! | `diagnostic` | the defects of tools, and the checks that find those of one tool |
 //! | `contract` | the hash that an approval is tied to |
-//! | `foreign` | the limits of tools of other programs, and the removal of their claims |
 //! | `backend` | references to what runs a tool |
 
 mod backend;
@@ -44,7 +43,6 @@ mod builder;
 mod contract;
 pub(crate) mod diagnostic;
 pub(crate) mod entry;
-mod foreign;
 mod id;
 mod json;
 mod literal;
@@ -62,16 +60,13 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-pub use self::backend::{BackendKind, ToolBackend, ToolBackendError};
+pub use self::backend::{BackendKind, ToolBackend};
 pub use self::builder::ToolBuilder;
 pub use self::contract::ContractHash;
 pub(crate) use self::diagnostic::{Diagnostic, DiagnosticKind, Diagnostics};
 use self::entry::Entry;
 pub use self::entry::Location;
-pub use self::foreign::{
-    MAX_DESCRIPTION_BYTES, MAX_RECORD_BYTES, MAX_SCHEMA_BYTES, MAX_SCHEMA_TEXT_BYTES, MAX_TITLE_BYTES, bound_mcp_json,
-};
-pub use self::id::{NameError, Namespace, ToolId, ToolIdError, ToolName};
+pub use self::id::{NameError, Namespace, ToolId};
 pub use self::json::ParseToolError;
 pub(crate) use self::json::{Object, drop_nulls};
 use self::json::{Parsed, Record};
@@ -272,9 +267,16 @@ impl Tool {
     }
 
     /// Returns the metadata.
+    #[doc(hidden)]
     #[must_use]
     pub fn metadata(&self) -> &Metadata {
         self.shared_metadata()
+    }
+
+    /// Returns the fields that this crate does not know, of a tool that was parsed.
+    #[must_use]
+    pub fn unknown(&self) -> &Unknown {
+        &self.metadata().unknown
     }
 
     /// Returns the title for people, if the author provided one.
@@ -567,6 +569,21 @@ impl Tool {
         self.described(id, metadata)
     }
 
+    /// Replaces the metadata, and the schemas that are given. For a function of this program, the result describes the
+    /// function and cannot be called.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_parts(&self, metadata: Metadata, input: Option<Value>, output: Option<Value>) -> Self {
+        let mut tool = self.described(self.id.clone(), Arc::new(metadata));
+        if let Some(input) = input {
+            tool.input = OnceLock::from(Arc::new(Schema::generated(input)));
+        }
+        if let Some(output) = output {
+            tool.output = OnceLock::from(Some(Arc::new(Schema::generated(output))));
+        }
+        tool
+    }
+
     fn described(&self, id: ToolId, metadata: Arc<Metadata>) -> Self {
         Self {
             id,
@@ -681,40 +698,12 @@ impl Tool {
         json::mcp_fields(Record { id: &self.id, metadata: self.metadata(), input: ABSENT, output })
     }
 
-    /// Cuts the texts of the tool to the limits of tools of other programs.
-    ///
-    /// # Errors
-    ///
-    /// Returns a description of the part that is too long and cannot be cut.
-    pub(crate) fn bounded(&self) -> Result<Self, String> {
-        let mut metadata = Arc::clone(self.shared_metadata());
-        foreign::bound_metadata(&mut metadata)?;
-        let input = foreign::bounded_schema(self.shared_input(), "input")?;
-        let output = self.shared_output().map(|output| foreign::bounded_schema(output, "output")).transpose()?;
-        Ok(Self {
-            metadata: OnceLock::from(metadata),
-            input: OnceLock::from(input),
-            output: OnceLock::from(output),
-            ..self.clone()
-        })
-    }
-
-    /// Returns the tool without the claims that policies depend on: the hints about effects, the tags and the timeout. Use
-    /// it for tools of programs that the host does not trust.
-    #[must_use]
-    pub fn without_claims(&self) -> Self {
-        let mut metadata = Arc::clone(self.shared_metadata());
-        foreign::remove_claims(&mut metadata);
-        Self { metadata: OnceLock::from(metadata), ..self.clone() }
-    }
-
-    /// Returns the number of aliases, without building the metadata.
-    pub(crate) fn n_aliases(&self) -> usize {
-        self.static_entry().map_or_else(|| self.aliases().len(), |entry| entry.aliases.len())
-    }
-
-    pub(crate) fn alias(&self, nth: usize) -> &str {
-        self.static_entry().map_or_else(|| &*self.aliases()[nth], |entry| entry.aliases[nth])
+    /// Returns the aliases, without building the metadata of a function of this program.
+    pub(crate) fn alias_texts(&self) -> Vec<Text> {
+        match self.static_entry() {
+            Some(entry) => entry.aliases.iter().copied().map(Cow::Borrowed).collect(),
+            None => self.aliases().to_vec(),
+        }
     }
 
     /// Returns the id as text, without an allocation for a function of this program.

@@ -51,6 +51,7 @@
 //! |---|---|
 //! | `registry`, `registered`, `retired` | the registered backends, one of them, and one that is no longer registered |
 //! | `collect`, `pending`, `ask` | lists their tools, also those of slow ones |
+//! | `foreign` | the limits of tools of other programs, and the removal of their claims |
 //! | `merge`, `review` | one catalog of all tools, and the decision which tools and hints are accepted |
 //! | `resources` | the resources of all backends |
 //! | `local` | a backend whose tools are closures |
@@ -61,6 +62,7 @@ pub mod chain;
 mod ask;
 mod collect;
 mod error;
+mod foreign;
 mod local;
 mod merge;
 mod pending;
@@ -72,6 +74,9 @@ mod review;
 
 pub use self::chain::Chain;
 pub use self::error::{BackendError, RegisterError};
+pub use self::foreign::{
+    MAX_DESCRIPTION_BYTES, MAX_RECORD_BYTES, MAX_SCHEMA_BYTES, MAX_SCHEMA_TEXT_BYTES, MAX_TITLE_BYTES, bound_mcp_json,
+};
 pub use self::local::LocalBackend;
 pub use self::merge::Collected;
 pub use self::registered::BackendReport;

@@ -14,7 +14,7 @@ use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools};
 use toolkit::call::{BoxFuture, Context, ErrorKind, ToolError};
 use toolkit::catalog::Diagnostics;
 use toolkit::internals::{Changes, typed_arguments};
-use toolkit::tool::{BackendKind, Tool, ToolBackend, ToolBackendError, ToolBuilder};
+use toolkit::tool::{BackendKind, NameError, Tool, ToolBackend, ToolBuilder};
 
 /// Each tool by its id, with its handler.
 type Tools = BTreeMap<String, (Tool, Arc<Handler>)>;
@@ -183,7 +183,7 @@ impl Backend for LocalBackend {
         self.changes.mark_seen();
         let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
         let offers = tools.iter().map(|(id, (tool, _))| Ok((tool.clone(), ToolBackend::local(id)?)));
-        let offers = offers.collect::<Result<Vec<_>, ToolBackendError>>().map_err(ToolError::internal);
+        let offers = offers.collect::<Result<Vec<_>, NameError>>().map_err(ToolError::internal);
         Box::pin(async { offers.map(OfferedTools::new) })
     }
 

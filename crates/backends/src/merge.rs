@@ -7,11 +7,11 @@ use std::sync::Arc;
 use toolkit::backend::Routes;
 use toolkit::call::ToolError;
 use toolkit::catalog::{Catalog, Diagnostic, DiagnosticKind};
-use toolkit::internals;
 use toolkit::tool::{Annotations, Tool, ToolBackend, ToolId};
 use toolkit_schema::shown_id;
 
 use crate::error::BackendError;
+use crate::foreign;
 use crate::registered::{Registered, Remembered};
 use crate::review::{Review, is_host_code, sorted, without_backend};
 
@@ -203,7 +203,7 @@ fn placed(tool: Tool, backend: &Registered) -> Tool {
 /// Limits the length of the tool's texts.
 fn bounded(tool: Tool, backend: &Registered) -> Result<Tool, Diagnostic> {
     let id = tool.id().clone();
-    internals::bounded(&tool).map_err(|reason| {
+    foreign::bounded(&tool).map_err(|reason| {
         let message =
             format!("the backend `{}` offers `{}`, which is left out: {reason}", backend.name(), shown_id(&id));
         Diagnostic::new(DiagnosticKind::TooLong, message, [])

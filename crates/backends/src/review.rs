@@ -8,6 +8,7 @@ use toolkit::catalog::{Catalog, Diagnostic, DiagnosticKind};
 use toolkit::tool::{BackendKind, Tool, ToolId};
 use toolkit_schema::shown_id;
 
+use crate::foreign::without_claims;
 use crate::registered::Registered;
 
 /// The rules by which tools of backends and their claims are accepted.
@@ -44,7 +45,7 @@ impl<'r> Review<'r> {
             // The reviewed record, with its title and tags.
             Some(locked) => reviewed(backend, locked.get(tool.id()).copied(), &tool).cloned(),
             None if is_trusted => Ok(tool),
-            None => Ok(tool.without_claims()),
+            None => Ok(without_claims(&tool)),
         }
     }
 

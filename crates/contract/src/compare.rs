@@ -57,11 +57,12 @@ fn successor(tool: &Tool, new: &[Tool], names: &Names) -> Option<usize> {
     };
     versions.rev().find(is_compatible).or_else(|| {
         let unversioned = id.unversioned().to_string();
-        let found = names.get(new, &unversioned).or_else(|| names.get(new, &id.to_string()))?;
+        let idx = names.get(&unversioned).or_else(|| names.get(&id.to_string()))?;
+        let found = &new[idx];
         // The bare name of a tool without a namespace may belong to another tool now.
         let is_same = found.id().unversioned() == id.unversioned();
         let names_it = |alias: &Text| *alias == unversioned || **alias == id.to_string();
-        new.element_offset(found).filter(|_| is_same || found.aliases().iter().any(names_it))
+        (is_same || found.aliases().iter().any(names_it)).then_some(idx)
     })
 }
 
@@ -117,30 +118,26 @@ impl<'t> Comparer<'t> {
     /// Compares the tools that each name resolves to.
     fn compare_names(&mut self, names: &[Names; 2]) {
         let (old, new) = (self.old, self.new);
-        let mut all: Vec<Text> = names[0].iter(old).collect();
+        let mut all: Vec<&str> = names[0].iter().collect();
         all.sort_unstable();
-        all.dedup();
         for name in all {
-            let Some(was) = names[0].get(old, &name) else { continue };
+            let Some(was) = names[0].get(name) else { continue };
             // Versioned ids and removed aliases are compared above.
-            let is_id = *name == *was.id().to_string() && was.id().version().is_some();
+            let id = old[was].id();
+            let is_id = name == id.to_string() && id.version().is_some();
             if is_id {
                 continue;
             }
-            match names[1].get(new, &name) {
-                Some(is) => {
-                    if let (Some(was), Some(is)) = (old.element_offset(was), new.element_offset(is)) {
-                        self.compare_resolved(&name, was, is);
-                    }
-                }
-                None if names[1].several(new, &name).is_some() => {
-                    let ids = names[1].several(new, &name).into_iter().flatten();
-                    let ids: Vec<String> = ids.map(|&idx| format!("`{}`", new[idx].id().unversioned())).collect();
+            match (names[1].get(name), names[1].several(name)) {
+                (Some(is), _) => self.compare_resolved(name, was, is),
+                (None, Some(several)) => {
+                    let ids: Vec<String> =
+                        several.iter().map(|&idx| format!("`{}`", new[idx].id().unversioned())).collect();
                     let what = format!("is ambiguous: it names {}", ids.join(", "));
                     let needs = Some("a new version of the catalog, or another name".to_owned());
-                    self.push_record_change(&name, Verdict::Breaking, what, needs);
+                    self.push_record_change(name, Verdict::Breaking, what, needs);
                 }
-                None => {}
+                (None, None) => {}
             }
         }
     }

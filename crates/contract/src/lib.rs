@@ -1,7 +1,7 @@
 //! Contracts of tools: whether a change breaks callers, and whether a tool is well described.
 //!
 //! A [`Lock`] stores a catalog in a file. Comparing it with the current catalog reports for each change whether it
-//! breaks callers, by the [meaning of the schemas](toolkit_schema::compare). [`expect_lock`] does this in a test:
+//! breaks callers, by the meaning of the schemas. [`expect_lock`] does this in a test:
 //!
 //! ```no_run,standalone_crate
 //! #[test]

@@ -13,8 +13,9 @@ use toolkit::backend::OfferedTools;
 use toolkit::call::ErrorKind;
 use toolkit::catalog::{Diagnostic, DiagnosticKind};
 use toolkit::manifest::Listing;
-use toolkit::tool::{META_KEY, Namespace, ToolBackend, bound_mcp_json};
+use toolkit::tool::{META_KEY, Namespace, ToolBackend};
 use toolkit::{Manifest, Tool, ToolError};
+use toolkit_backends::bound_mcp_json;
 use toolkit_contract::lint::{Level, LintDiagnostic, lint};
 
 use super::connection::Connection;

@@ -25,7 +25,7 @@ use toolkit_schema::suggest::nearest;
 /// assert_eq!(names.get(None, "mail_send").unwrap().id().name(), "send");
 /// assert_eq!(names.get(Some("mail"), "list").unwrap().id().name(), "list");
 /// assert!(names.get(None, "list").is_none());
-/// # Ok::<(), toolkit::tool::ToolIdError>(())
+/// # Ok::<(), toolkit::tool::NameError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExportedNames {
@@ -40,7 +40,7 @@ pub struct ExportedNames {
 ///
 /// let name = ExportedName::new("mail_send", "mail:send:1.0.0".parse()?).strict();
 /// assert_eq!((name.name(), name.is_strict()), ("mail_send", true));
-/// # Ok::<(), toolkit::tool::ToolIdError>(())
+/// # Ok::<(), toolkit::tool::NameError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExportedName {
@@ -122,7 +122,7 @@ impl ExportedNames {
     /// assert!(names.resolve("mail.send").is_ok() && names.resolve("mail:send").is_ok());
     /// let error = names.resolve("mail.sent").unwrap_err();
     /// assert_eq!(error.to_string(), "no tool is named `mail.sent`; did you mean `mail.send`?");
-    /// # Ok::<(), toolkit::tool::ToolIdError>(())
+    /// # Ok::<(), toolkit::tool::NameError>(())
     /// ```
     ///
     /// # Errors

@@ -53,7 +53,7 @@ impl Naming {
     /// let id = "cloud.files:read".parse()?;
     /// assert_eq!(Naming::default().wire_name(&id), "cloud_files_read");
     /// assert_eq!(Naming::Name.wire_name(&id), "read");
-    /// # Ok::<(), toolkit::tool::ToolIdError>(())
+    /// # Ok::<(), toolkit::tool::NameError>(())
     /// ```
     #[must_use]
     pub fn wire_name(self, id: &ToolId) -> String {

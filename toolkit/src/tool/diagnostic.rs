@@ -263,14 +263,9 @@ fn check_id(tool: &Tool, diagnostics: &mut Vec<Diagnostic>) {
         }
     }
     if let (Some(version), None) = (id.version(), id.semver()) {
-        let message = format!("the version must be a semantic version such as `1.0.0`, got `{}`", brief(version));
+        let message = format!("the version must be a semantic version such as `1.0.0`, got {}", quoted(version));
         diagnostics.push(Diagnostic::new(DiagnosticKind::InvalidVersion, message, [tool]));
     }
-}
-
-/// Shortens and escapes a foreign text for a message.
-pub(crate) fn brief(text: &str) -> String {
-    text.chars().take(64).collect::<String>().escape_debug().to_string()
 }
 
 fn check_schemas(tool: &Tool, diagnostics: &mut Vec<Diagnostic>) {

@@ -34,28 +34,7 @@ pub type Text = Cow<'static, str>;
 /// The metadata of a tool: everything except its id and its schemas.
 ///
 /// Its JSON is part of the canonical form of a tool; see [`Tool::to_json`](super::Tool::to_json).
-///
-/// # Examples
-///
-/// ```
-/// use std::time::Duration;
-///
-/// use serde_json::json;
-/// use toolkit::{catalog, tool};
-///
-/// /// Reads a file.
-/// #[tool(title = "Read a file", tags = ["files"], read_only, timeout = "5s")]
-/// fn read(path: String) -> String {
-///     path
-/// }
-///
-/// let catalog = catalog![read]?;
-/// let metadata = catalog.resolve("read")?.metadata();
-/// assert_eq!(metadata.tags, ["files"]);
-/// assert_eq!(metadata.timeout, Some(Duration::from_secs(5)));
-/// assert_eq!(serde_json::to_value(metadata)?["annotations"], json!({ "readOnlyHint": true }));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+#[doc(hidden)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -174,11 +153,6 @@ impl Annotations {
         unknown: Unknown::NONE,
     };
 
-    /// Returns the four hints about effects, which policies use.
-    pub(crate) fn effects(&self) -> [Option<bool>; 4] {
-        [self.read_only, self.destructive, self.idempotent, self.open_world]
-    }
-
     /// Returns true if the tool may perform destructive updates. A tool without hints may, as MCP assumes: only those with
     /// `read_only` or `destructive = false` may not.
     ///
@@ -226,6 +200,7 @@ impl Annotations {
 }
 
 /// The properties of how a tool is executed (`ToolExecution` of MCP).
+#[doc(hidden)]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -264,10 +264,10 @@ async fn long_texts_are_truncated_and_large_tools_are_left_out() {
         assert_eq!(ids, ["peer:described", "peer:parameter", "peer:titled"]);
         let list = list_tools(&collected.catalog, Revision::V2026_07_28, Naming::Name).unwrap();
         let described = collected.catalog.get("peer:described").unwrap().description();
-        assert!(described.len() <= toolkit::tool::MAX_DESCRIPTION_BYTES && described.ends_with("ä… [cut]"));
+        assert!(described.len() <= toolkit_backends::MAX_DESCRIPTION_BYTES && described.ends_with("ä… [cut]"));
         let parameter = collected.catalog.get("peer:parameter").unwrap().input().as_value();
         let text = parameter["properties"]["description"]["description"].as_str().unwrap();
-        assert!(text.len() <= toolkit::tool::MAX_SCHEMA_TEXT_BYTES && text.ends_with("… [cut]"));
+        assert!(text.len() <= toolkit_backends::MAX_SCHEMA_TEXT_BYTES && text.ends_with("… [cut]"));
         let constant = parameter["properties"]["kept"]["const"]["description"].as_str().unwrap();
         assert_eq!(constant.len(), 5_000, "what values are compared with is not cut");
         assert!(collected.catalog.get("peer:titled").unwrap().display_name().len() <= 512);

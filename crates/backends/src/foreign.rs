@@ -1,12 +1,8 @@
 //! Limits on the tools of other programs, and removal of their unverified claims.
 
-use std::sync::Arc;
-
 use serde::Serialize;
 use serde_json::Value;
-
-use super::{Metadata, Text};
-use toolkit_schema::Schema;
+use toolkit::tool::{Metadata, Tool};
 
 /// The maximum length of the description of a foreign tool in bytes. Longer descriptions are cut.
 pub const MAX_DESCRIPTION_BYTES: usize = 16 << 10;
@@ -41,7 +37,7 @@ const CUT: &str = "… [cut]";
 ///
 /// ```
 /// use serde_json::json;
-/// use toolkit::tool::{MAX_DESCRIPTION_BYTES, bound_mcp_json};
+/// use toolkit_backends::{MAX_DESCRIPTION_BYTES, bound_mcp_json};
 ///
 /// let mut tool = json!({ "name": "read", "description": "x".repeat(1_000_000), "inputSchema": {} });
 /// bound_mcp_json(&mut tool)?;
@@ -60,8 +56,10 @@ pub fn bound_mcp_json(tool: &mut Value) -> Result<(), String> {
         match (key.as_str(), value) {
             ("description", Value::String(text)) => cut(text, MAX_DESCRIPTION_BYTES),
             ("title", Value::String(text)) => cut(text, MAX_TITLE_BYTES),
-            ("inputSchema", schema) => bound_schema_json(schema, "input")?,
-            ("outputSchema", schema) => bound_schema_json(schema, "output")?,
+            (key @ ("inputSchema" | "outputSchema"), schema) => {
+                cut_texts(schema);
+                bound_schema(schema, key.trim_end_matches("Schema"))?;
+            }
             (_, value) => {
                 if let ("annotations", Some(Value::String(title))) = (key.as_str(), value.get_mut("title")) {
                     cut(title, MAX_TITLE_BYTES);
@@ -71,11 +69,6 @@ pub fn bound_mcp_json(tool: &mut Value) -> Result<(), String> {
         }
     }
     bound_record(n_bytes)
-}
-
-fn bound_schema_json(schema: &mut Value, which: &str) -> Result<(), String> {
-    cut_texts(schema);
-    bound_schema(schema, which)
 }
 
 fn bound_schema(schema: &Value, which: &str) -> Result<(), String> {
@@ -94,54 +87,47 @@ fn bound_record(n_bytes: usize) -> Result<(), String> {
     }
 }
 
-/// Cuts long texts of the metadata, without a copy if there are none.
+/// Cuts the texts of a tool to the limits.
 ///
 /// # Errors
 ///
-/// Returns the reason if the other fields have more than [`MAX_RECORD_BYTES`].
-pub(super) fn bound_metadata(metadata: &mut Arc<Metadata>) -> Result<(), String> {
-    let is_long = |text: &Option<Text>, limit| text.as_ref().is_some_and(|text| text.len() > limit);
-    let titles = [&metadata.title, &metadata.annotations.title, &metadata.category, &metadata.deprecated];
-    let has_long = is_long(&metadata.description, MAX_DESCRIPTION_BYTES)
-        || titles.iter().any(|text| is_long(text, MAX_TITLE_BYTES));
-    if has_long {
-        let changed = Arc::make_mut(metadata);
-        let titles =
-            [&mut changed.title, &mut changed.annotations.title, &mut changed.category, &mut changed.deprecated];
-        for title in titles.into_iter().flatten() {
-            cut(title.to_mut(), MAX_TITLE_BYTES);
-        }
-        if let Some(description) = &mut changed.description {
-            cut(description.to_mut(), MAX_DESCRIPTION_BYTES);
+/// Returns a description of the part that is too long and cannot be cut.
+pub(crate) fn bounded(tool: &Tool) -> Result<Tool, String> {
+    let mut metadata = tool.metadata().clone();
+    let Metadata { title, category, deprecated, annotations, description, .. } = &mut metadata;
+    let titles = [title, category, deprecated, &mut annotations.title];
+    let limits = titles.map(|title| (title, MAX_TITLE_BYTES)).into_iter().chain([(description, MAX_DESCRIPTION_BYTES)]);
+    for (text, limit) in limits {
+        if let Some(text) = text.as_mut().filter(|text| text.len() > limit) {
+            cut(text.to_mut(), limit);
         }
     }
     let described = json_len(&metadata.description);
-    bound_record(json_len(&**metadata).saturating_sub(described).saturating_add(json_len(&metadata.unknown)))
+    bound_record(json_len(&metadata).saturating_sub(described).saturating_add(json_len(&metadata.unknown)))?;
+    let input = bounded_schema(tool.input().as_value(), "input")?;
+    let output = tool.output().map(|schema| bounded_schema(schema.as_value(), "output")).transpose()?.flatten();
+    let is_same = metadata == *tool.metadata() && input.is_none() && output.is_none();
+    Ok(if is_same { tool.clone() } else { tool.with_parts(metadata, input, output) })
 }
 
-/// Removes the hints of effects, the tags and the timeout, without a copy if there are none.
-pub(super) fn remove_claims(metadata: &mut Arc<Metadata>) {
-    let claims_effects = metadata.annotations.effects().iter().any(Option::is_some);
-    if claims_effects || !metadata.tags.is_empty() || metadata.timeout.is_some() {
-        let changed = Arc::make_mut(metadata);
-        let hints = &mut changed.annotations;
-        (hints.read_only, hints.destructive, hints.idempotent, hints.open_world) = (None, None, None, None);
-        changed.tags.clear();
-        changed.timeout = None;
+/// Returns the tool without the claims that policies depend on: the hints about effects, the tags and the timeout.
+pub(crate) fn without_claims(tool: &Tool) -> Tool {
+    let mut metadata = tool.metadata().clone();
+    let hints = &mut metadata.annotations;
+    (hints.read_only, hints.destructive, hints.idempotent, hints.open_world) = (None, None, None, None);
+    metadata.tags.clear();
+    metadata.timeout = None;
+    if metadata == *tool.metadata() { tool.clone() } else { tool.with_parts(metadata, None, None) }
+}
+
+/// Returns the schema with its texts cut, or `None` if none of them is long.
+fn bounded_schema(schema: &Value, which: &str) -> Result<Option<Value>, String> {
+    let mut cut = None;
+    if has_long_text(schema) {
+        cut_texts(cut.insert(schema.clone()));
     }
-}
-
-pub(super) fn bounded_schema(schema: &Arc<Schema>, which: &str) -> Result<Arc<Schema>, String> {
-    let schema = match has_long_text(schema.as_value()) {
-        true => {
-            let mut value = schema.as_value().clone();
-            cut_texts(&mut value);
-            Arc::new(Schema::generated(value))
-        }
-        false => Arc::clone(schema),
-    };
-    bound_schema(schema.as_value(), which)?;
-    Ok(schema)
+    bound_schema(cut.as_ref().unwrap_or(schema), which)?;
+    Ok(cut)
 }
 
 /// Keywords with texts for people and models.
