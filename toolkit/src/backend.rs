@@ -12,9 +12,9 @@
 //! | [`Backend`], [`OfferedTools`] | what a backend implements, and its tools |
 //! | [`BackendCall`], [`BackendResponse`] | a call that a backend receives, and its result |
 //! | [`BackendStatus`], [`BackendState`], [`BackendCalls`] | what operators learn about a backend |
-//! | [`RoutedBackend`], [`Routes`] | backends as dispatchers call them |
+//! | [`Routes`] | the backends of each tool, as dispatchers call them |
 //!
-//! `normalize` reads answers and errors, and `counters` and `changes` are what a [`RoutedBackend`] keeps.
+//! `normalize` reads answers and errors, and `counters` and `changes` are what a `RoutedBackend` keeps.
 
 mod call;
 pub(crate) mod changes;

@@ -26,7 +26,6 @@
 //! |---|---|
 //! | [`generate`] | the schema of a Rust type |
 //! | [`close`] | objects that accept no other properties than those they declare |
-//! | [`compare`] | two schemas compared by the values that they accept |
 //! | [`inline`] | references replaced by what they refer to |
 //!
 //! `toolkit` exports this crate as `toolkit::schema`.
@@ -52,6 +51,7 @@ struct Readme;
 
 mod check;
 pub mod close;
+#[doc(hidden)]
 pub mod compare;
 mod cost;
 mod error;

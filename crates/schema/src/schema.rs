@@ -166,6 +166,7 @@ impl Schema {
     }
 
     /// Returns how values are validated against the schema. This is decided once per schema.
+    #[doc(hidden)]
     #[must_use]
     pub fn path(&self) -> CheckPath {
         match self.plan() {

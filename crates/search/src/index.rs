@@ -18,7 +18,7 @@ use super::snapshot::Snapshot;
 use super::state::State;
 use super::{page, saved, segment};
 use crate::search::search;
-use toolkit::tool::{Tool, ToolBackend, ToolBackendError};
+use toolkit::tool::{NameError, Tool, ToolBackend};
 use toolkit_schema::shown_id;
 
 /// A search index, to which tools can be added and removed concurrently.
@@ -480,7 +480,7 @@ pub enum IndexError {
         id: String,
     },
     /// The backend is invalid.
-    Backend(ToolBackendError),
+    Backend(NameError),
 }
 
 impl IndexError {

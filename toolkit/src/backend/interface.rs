@@ -180,7 +180,7 @@ pub trait Backend: Send + Sync + 'static {
 ///     }
 /// }
 /// assert_eq!((offers.tools.len(), offers.diagnostics.len()), (1, 1));
-/// # Ok::<(), toolkit::tool::ToolBackendError>(())
+/// # Ok::<(), toolkit::tool::NameError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]

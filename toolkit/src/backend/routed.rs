@@ -11,50 +11,7 @@ use crate::tool::{NameError, Namespace};
 /// A backend in a table of [`Routes`](super::Routes), which can be disabled and counts its calls.
 ///
 /// Dispatchers that were built from the table share it: when it is disabled, none of them calls the backend.
-///
-/// # Examples
-///
-/// ```
-/// use std::sync::Arc;
-///
-/// use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools, RoutedBackend, Routes};
-/// use toolkit::call::{BoxFuture, ErrorKind};
-/// use toolkit::tool::{BackendKind, ToolBackend};
-/// use toolkit::{Catalog, Dispatcher, Tool, ToolError};
-///
-/// struct Clock;
-///
-/// impl Backend for Clock {
-///     # fn name(&self) -> &str {
-///     #     "clock"
-///     # }
-///     # fn kind(&self) -> BackendKind {
-///     #     BackendKind::Local
-///     # }
-///     # fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {
-///     #     Box::pin(async { Ok(OfferedTools::default()) })
-///     # }
-///     # fn call<'a>(&'a self, _: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>> {
-///     #     Box::pin(async { Ok(serde_json::json!(12).into()) })
-///     # }
-///     // …
-/// }
-///
-/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-/// let clock = Arc::new(RoutedBackend::new(Clock)?);
-/// let hour = Tool::builder("hour").namespace("clock").build()?;
-/// let mut routes = Routes::default();
-/// routes.add(hour.id().clone(), Arc::clone(&clock), ToolBackend::local("hour")?);
-/// let dispatcher = Dispatcher::builder(Catalog::new([hour])?).routes(routes).build()?;
-/// assert_eq!(dispatcher.call("clock:hour", "{}").await?.value(), 12);
-/// assert_eq!(clock.calls().n_ended, 1);
-///
-/// clock.set_enabled(false);
-/// assert_eq!(dispatcher.call("clock:hour", "{}").await.unwrap_err().kind(), ErrorKind::Unavailable);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// # })?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+#[doc(hidden)]
 pub struct RoutedBackend {
     backend: Box<dyn Backend>,
     /// The name at the time of registration, in case [`Backend::name`] changes.

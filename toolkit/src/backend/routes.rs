@@ -12,8 +12,8 @@ use crate::tool::{Tool, ToolBackend, ToolId};
 
 /// The backends of each tool.
 ///
-/// Pass the table to [`DispatcherBuilder::routes`](crate::dispatch::DispatcherBuilder::routes). A registry, such as
-/// `Backends` of the crate `toolkit-backends`, fills it; see [`RoutedBackend`] for a table of one backend.
+/// Pass the table to [`DispatcherBuilder::routes`](crate::dispatch::DispatcherBuilder::routes). The registry of backends,
+/// `Backends` of the crate `toolkit-backends`, fills it.
 ///
 /// # Examples
 ///
@@ -29,7 +29,7 @@ use crate::tool::{Tool, ToolBackend, ToolId};
 /// }
 ///
 /// assert_eq!(place(&Routes::default(), &"math:add".parse()?), "math:add is a function of this program");
-/// # Ok::<(), toolkit::tool::ToolIdError>(())
+/// # Ok::<(), toolkit::tool::NameError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Routes {
@@ -71,6 +71,7 @@ impl Routes {
 
     /// Adds a backend of a tool, and the identity of the tool in the backend. Closer kinds are preferred, and otherwise
     /// the backend that was added first.
+    #[doc(hidden)]
     pub fn add(&mut self, tool: ToolId, backend: Arc<RoutedBackend>, target: ToolBackend) {
         let routes = self.of_tool.entry(tool).or_default();
         routes.push(Route { backend, target });

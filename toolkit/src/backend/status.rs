@@ -97,7 +97,7 @@ impl BackendStatus {
 
 /// The counts of the calls of a backend since it was registered.
 ///
-/// [`RoutedBackend::calls`](super::RoutedBackend::calls) returns it.
+/// `Backends` of the crate `toolkit-backends` reports it.
 ///
 /// # Examples
 ///

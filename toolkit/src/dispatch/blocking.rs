@@ -10,15 +10,7 @@ use crate::call::{Context, ErrorKind, ToolError};
 /// A tokio runtime waits for its blocking threads when it is dropped, so a tool that never returns keeps the process
 /// alive. A host with its own threads attaches this value to the context of a call. Without it, `blocking` tools run
 /// on the threads of the runtime.
-///
-/// ```
-/// use toolkit::Context;
-/// use toolkit::dispatch::BlockingThreads;
-///
-/// let threads = BlockingThreads::new(|work| drop(std::thread::spawn(work)));
-/// let context = Context::new().with(threads);
-/// # drop(context);
-/// ```
+#[doc(hidden)]
 #[derive(Clone)]
 pub struct BlockingThreads(Arc<Spawn>);
 

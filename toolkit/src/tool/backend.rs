@@ -3,6 +3,10 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::NameError;
+use toolkit_schema::quoted;
 
 /// A reference to the backend of a tool: a server, a provider or a function.
 ///
@@ -15,7 +19,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// let error = serde_json::from_value::<ToolBackend>(json!({ "kind": "mcp" })).unwrap_err();
 /// assert_eq!(error.to_string(), "invalid backend: `mcp` needs `mcp.serverName`");
-/// # Ok::<(), toolkit::tool::ToolBackendError>(())
+/// # Ok::<(), toolkit::tool::NameError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "Reference", into = "Reference")]
@@ -60,7 +64,7 @@ impl ToolBackend {
     /// # Errors
     ///
     /// Returns an error if the name is empty.
-    pub fn mcp(server_name: impl Into<String>) -> Result<Self, ToolBackendError> {
+    pub fn mcp(server_name: impl Into<String>) -> Result<Self, NameError> {
         Ok(ToolBackend::Mcp { server_name: given(server_name.into(), "mcp", "serverName")? })
     }
 
@@ -69,7 +73,7 @@ impl ToolBackend {
     /// # Errors
     ///
     /// Returns an error if one of the ids is empty.
-    pub fn provider(provider_id: impl Into<String>, tool_id: impl Into<String>) -> Result<Self, ToolBackendError> {
+    pub fn provider(provider_id: impl Into<String>, tool_id: impl Into<String>) -> Result<Self, NameError> {
         Ok(ToolBackend::Provider {
             provider_id: given(provider_id.into(), "provider", "providerId")?,
             tool_id: given(tool_id.into(), "provider", "toolId")?,
@@ -81,7 +85,7 @@ impl ToolBackend {
     /// # Errors
     ///
     /// Returns an error if the name is empty.
-    pub fn local(name: impl Into<String>) -> Result<Self, ToolBackendError> {
+    pub fn local(name: impl Into<String>) -> Result<Self, NameError> {
         Ok(ToolBackend::Local { name: given(name.into(), "local", "name")? })
     }
 
@@ -112,7 +116,7 @@ impl ToolBackend {
 /// backends.sort_by_key(ToolBackend::kind);
 /// assert_eq!(backends[0].kind(), BackendKind::Local);
 /// assert_eq!(backends[0].kind().as_str(), "local");
-/// # Ok::<(), toolkit::tool::ToolBackendError>(())
+/// # Ok::<(), toolkit::tool::NameError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -155,82 +159,35 @@ impl fmt::Display for ToolBackend {
     }
 }
 
-fn given(text: String, kind: &'static str, field: &'static str) -> Result<String, ToolBackendError> {
+fn given(text: String, kind: &'static str, field: &'static str) -> Result<String, NameError> {
     if text.is_empty() {
-        return Err(ToolBackendError { reason: format!("`{kind}` needs `{kind}.{field}`") });
+        return Err(NameError::new(format!("invalid backend: `{kind}` needs `{kind}.{field}`")));
     }
     Ok(text)
 }
 
-/// The error of an invalid reference to a backend.
-///
-/// # Examples
-///
-/// ```
-/// use toolkit::tool::ToolBackend;
-///
-/// let error = ToolBackend::provider("weather", "").unwrap_err();
-/// assert_eq!(error.to_string(), "invalid backend: `provider` needs `provider.toolId`");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolBackendError {
-    reason: String,
-}
-
-impl fmt::Display for ToolBackendError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "invalid backend: {}", self.reason)
-    }
-}
-
-impl std::error::Error for ToolBackendError {}
-
 /// The JSON form: a kind, and details in a field of that name. Details of other kinds are ignored.
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct Reference {
     kind: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mcp: Option<McpReference>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    provider: Option<ProviderReference>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    local: Option<LocalReference>,
-}
-
-#[derive(Default, Serialize, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct McpReference {
-    server_name: String,
-}
-
-#[derive(Default, Serialize, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct ProviderReference {
-    provider_id: String,
-    tool_id: String,
-}
-
-#[derive(Default, Serialize, Deserialize)]
-#[serde(default)]
-struct LocalReference {
-    name: String,
+    #[serde(flatten)]
+    details: Map<String, Value>,
 }
 
 impl TryFrom<Reference> for ToolBackend {
-    type Error = ToolBackendError;
+    type Error = NameError;
 
-    fn try_from(reference: Reference) -> Result<Self, ToolBackendError> {
-        match reference.kind.as_str() {
-            "mcp" => Self::mcp(reference.mcp.unwrap_or_default().server_name),
-            "provider" => {
-                let provider = reference.provider.unwrap_or_default();
-                Self::provider(provider.provider_id, provider.tool_id)
-            }
-            "local" => Self::local(reference.local.unwrap_or_default().name),
+    fn try_from(Reference { kind, details }: Reference) -> Result<Self, NameError> {
+        let details = details.get(&kind);
+        let text = |field| details.and_then(|details| details.get(field)?.as_str()).unwrap_or_default();
+        match kind.as_str() {
+            "mcp" => Self::mcp(text("serverName")),
+            "provider" => Self::provider(text("providerId"), text("toolId")),
+            "local" => Self::local(text("name")),
             kind => {
-                let kind: String = kind.chars().take(40).collect();
-                let reason = format!("unknown kind `{}`; expected `mcp`, `provider` or `local`", kind.escape_debug());
-                Err(ToolBackendError { reason })
+                let kind = quoted(kind);
+                let message = format!("invalid backend: unknown kind {kind}; expected `mcp`, `provider` or `local`");
+                Err(NameError::new(message))
             }
         }
     }
@@ -238,13 +195,12 @@ impl TryFrom<Reference> for ToolBackend {
 
 impl From<ToolBackend> for Reference {
     fn from(backend: ToolBackend) -> Self {
-        let reference = Reference { kind: backend.kind().to_string(), ..Reference::default() };
-        match backend {
-            ToolBackend::Mcp { server_name } => Reference { mcp: Some(McpReference { server_name }), ..reference },
-            ToolBackend::Provider { provider_id, tool_id } => {
-                Reference { provider: Some(ProviderReference { provider_id, tool_id }), ..reference }
-            }
-            ToolBackend::Local { name } => Reference { local: Some(LocalReference { name }), ..reference },
-        }
+        let kind = backend.kind().to_string();
+        let details = match backend {
+            ToolBackend::Mcp { server_name } => json!({ "serverName": server_name }),
+            ToolBackend::Provider { provider_id, tool_id } => json!({ "providerId": provider_id, "toolId": tool_id }),
+            ToolBackend::Local { name } => json!({ "name": name }),
+        };
+        Reference { details: Map::from_iter([(kind.clone(), details)]), kind }
     }
 }

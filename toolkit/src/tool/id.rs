@@ -21,20 +21,25 @@ use crate::version::{Version, parse};
 /// let id: ToolId = "weather:forecast:1.2.0".parse()?;
 /// assert_eq!((id.namespace(), id.name(), id.version()), (Some("weather"), "forecast", Some("1.2.0")));
 /// assert_eq!(id.to_string(), "weather:forecast:1.2.0");
-/// # Ok::<(), toolkit::tool::ToolIdError>(())
+/// # Ok::<(), toolkit::tool::NameError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ToolId {
     namespace: Option<Namespace>,
-    name: ToolName,
+    name: Text,
     version: Option<Text>,
 }
 
 impl ToolId {
     /// Creates an id without a version.
-    #[must_use]
-    pub const fn new(namespace: Option<Namespace>, name: ToolName) -> Self {
-        Self { namespace, name, version: None }
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the name is invalid; see [`check_name`].
+    pub fn new(namespace: Option<Namespace>, name: impl Into<Text>) -> Result<Self, NameError> {
+        let name = name.into();
+        check_name(&name).map_err(|reason| NameError::new(format!("name {reason}")))?;
+        Ok(Self { namespace, name, version: None })
     }
 
     /// Sets the version.
@@ -48,16 +53,16 @@ impl ToolId {
     /// # Examples
     ///
     /// ```
-    /// use toolkit::tool::{Namespace, ToolId, ToolName};
+    /// use toolkit::tool::{Namespace, ToolId};
     ///
-    /// let id = ToolId::new(Some(Namespace::new("weather")?), ToolName::new("forecast")?).with_version("1.2.0")?;
+    /// let id = ToolId::new(Some(Namespace::new("weather")?), "forecast")?.with_version("1.2.0")?;
     /// assert_eq!(id.to_string(), "weather:forecast:1.2.0");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn with_version(self, version: impl Into<Text>) -> Result<Self, ToolIdError> {
+    pub fn with_version(self, version: impl Into<Text>) -> Result<Self, NameError> {
         let version = version.into();
         if version.is_empty() {
-            return Err(ToolIdError::new("version must not be empty"));
+            return Err(NameError::new("not a tool id: version must not be empty"));
         }
         Ok(Self { version: Some(version), ..self })
     }
@@ -76,10 +81,10 @@ impl ToolId {
     ) -> Self {
         Self {
             namespace: match namespace {
-                Some(namespace) => Some(Namespace::unchecked(Cow::Borrowed(namespace))),
+                Some(namespace) => Some(Namespace(Cow::Borrowed(namespace))),
                 None => None,
             },
-            name: ToolName::unchecked(Cow::Borrowed(name)),
+            name: Cow::Borrowed(name),
             version: match version {
                 Some(version) => Some(Cow::Borrowed(version)),
                 None => None,
@@ -89,7 +94,7 @@ impl ToolId {
 
     /// Creates an id from unchecked parts, which are checked together with the rest of the tool.
     pub(super) fn unchecked(namespace: Option<Text>, name: Text, version: Option<Text>) -> Self {
-        Self { namespace: namespace.map(Namespace::unchecked), name: ToolName::unchecked(name), version }
+        Self { namespace: namespace.map(Namespace), name, version }
     }
 
     /// Returns the part before the first colon.
@@ -116,27 +121,6 @@ impl ToolId {
         parse(self.version()?).ok()
     }
 
-    /// Returns true if `text` is the text of this id, without allocating.
-    pub(crate) fn is_printed_as(&self, text: &str) -> bool {
-        self.version_in(text) == Some(self.version().filter(|_| self.namespace.is_some()))
-    }
-
-    pub(crate) fn is_printed_without_version_as(&self, text: &str) -> bool {
-        self.version_in(text) == Some(None)
-    }
-
-    /// Returns the version in `text`, if it begins with the other parts.
-    fn version_in<'t>(&self, text: &'t str) -> Option<Option<&'t str>> {
-        let name = match &self.namespace {
-            Some(namespace) => text.strip_prefix(&**namespace)?.strip_prefix(':')?,
-            None => text,
-        };
-        match name.strip_prefix(&*self.name)? {
-            "" => Some(None),
-            version => version.strip_prefix(':').map(Some),
-        }
-    }
-
     /// Returns true if both ids have the same text.
     pub(crate) fn prints_as(&self, other: &Self) -> bool {
         (&self.namespace, &self.name) == (&other.namespace, &other.name)
@@ -152,7 +136,7 @@ impl ToolId {
     ///
     /// let id: ToolId = "files:read:1.0.0".parse()?;
     /// assert_eq!(id.unversioned().to_string(), "files:read");
-    /// # Ok::<(), toolkit::tool::ToolIdError>(())
+    /// # Ok::<(), toolkit::tool::NameError>(())
     /// ```
     #[must_use]
     pub fn unversioned(&self) -> Self {
@@ -175,18 +159,22 @@ impl fmt::Display for ToolId {
 }
 
 impl FromStr for ToolId {
-    type Err = ToolIdError;
+    type Err = NameError;
 
-    fn from_str(text: &str) -> Result<Self, ToolIdError> {
+    fn from_str(text: &str) -> Result<Self, NameError> {
         let parts: Vec<&str> = text.splitn(4, ':').collect();
         let (namespace, name, version) = match parts[..] {
             [name] => (None, name, None),
             [namespace, name] => (Some(namespace), name, None),
             [namespace, name, version] => (Some(namespace), name, Some(version)),
-            _ => return Err(ToolIdError::new("has more than two colons; an id is `namespace:name:version`")),
+            _ => {
+                let message = "not a tool id: has more than two colons; an id is `namespace:name:version`";
+                return Err(NameError::new(message));
+            }
         };
-        let namespace = namespace.map(str::parse).transpose()?;
-        let id = Self::new(namespace, name.parse()?);
+        let invalid = |error: NameError| NameError::new(format!("not a tool id: {error}"));
+        let namespace = namespace.map(str::parse).transpose().map_err(invalid)?;
+        let id = Self::new(namespace, name.to_owned()).map_err(invalid)?;
         match version {
             Some(version) => id.with_version(version.to_owned()),
             None => Ok(id),
@@ -222,12 +210,87 @@ impl PartialOrd for ToolId {
     }
 }
 
-/// The error of a text that is not a tool id.
+/// A namespace of tools, within which names are unique: 1 to 128 characters of `[A-Za-z0-9_.-]`.
+///
+/// ```
+/// use toolkit::tool::Namespace;
+///
+/// assert_eq!(&*Namespace::new("weather")?, "weather");
+/// assert!(Namespace::new("my tools").is_err());
+/// # Ok::<(), toolkit::tool::NameError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Namespace(Text);
+
+impl Namespace {
+    /// Checks `text` and wraps it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the text is invalid; see [`check_name`].
+    pub fn new(text: impl Into<Text>) -> Result<Self, NameError> {
+        let text = text.into();
+        check_name(&text).map_err(|reason| NameError::new(format!("namespace {reason}")))?;
+        Ok(Self(text))
+    }
+}
+
+impl FromStr for Namespace {
+    type Err = NameError;
+
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        Self::new(text.to_owned())
+    }
+}
+
+impl Deref for Namespace {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl AsRef<str> for Namespace {
+    fn as_ref(&self) -> &str {
+        self
+    }
+}
+
+impl Borrow<str> for Namespace {
+    fn borrow(&self) -> &str {
+        self
+    }
+}
+
+impl Serialize for Namespace {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Namespace {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl fmt::Display for Namespace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self)
+    }
+}
+
+/// The error of a text that is not a valid name, namespace, id, or reference to a backend.
 ///
 /// # Examples
 ///
 /// ```
 /// use toolkit::ToolId;
+/// use toolkit::tool::Namespace;
+///
+/// let error = Namespace::new("my tools").unwrap_err();
+/// assert!(error.to_string().starts_with("namespace must not contain ` `"));
 ///
 /// let error = "files:read:1.0.0:beta".parse::<ToolId>().unwrap_err();
 /// assert_eq!(
@@ -236,147 +299,19 @@ impl PartialOrd for ToolId {
 /// );
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolIdError {
-    reason: String,
-}
-
-impl ToolIdError {
-    fn new(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into() }
-    }
-}
-
-impl From<NameError> for ToolIdError {
-    fn from(name: NameError) -> Self {
-        Self::new(name.to_string())
-    }
-}
-
-impl fmt::Display for ToolIdError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "not a tool id: {}", self.reason)
-    }
-}
-
-impl std::error::Error for ToolIdError {}
-
-macro_rules! part {
-    ($(#[$doc:meta])* $Part:ident, $what:literal) => {
-        $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $Part(Text);
-
-        impl $Part {
-            /// Checks `text` and wraps it.
-            ///
-            /// # Errors
-            ///
-            /// Returns an error if the text is invalid; see [`check_name`].
-            pub fn new(text: impl Into<Text>) -> Result<Self, NameError> {
-                let text = text.into();
-                match check_name(&text) {
-                    Ok(()) => Ok(Self(text)),
-                    Err(reason) => Err(NameError { what: $what, reason }),
-                }
-            }
-
-            const fn unchecked(text: Text) -> Self {
-                Self(text)
-            }
-        }
-
-        impl FromStr for $Part {
-            type Err = NameError;
-
-            fn from_str(text: &str) -> Result<Self, NameError> {
-                Self::new(text.to_owned())
-            }
-        }
-
-        impl Deref for $Part {
-            type Target = str;
-
-            fn deref(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl AsRef<str> for $Part {
-            fn as_ref(&self) -> &str {
-                self
-            }
-        }
-
-        impl Borrow<str> for $Part {
-            fn borrow(&self) -> &str {
-                self
-            }
-        }
-
-        impl Serialize for $Part {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(self)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $Part {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-            }
-        }
-
-        impl fmt::Display for $Part {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self)
-            }
-        }
-    };
-}
-
-part! {
-    /// The name of a tool within its namespace: 1 to 128 characters of `[A-Za-z0-9_.-]`.
-    ///
-    /// ```
-    /// # use toolkit::tool::ToolName;
-    /// assert_eq!(ToolName::new("read_file")?.as_ref(), "read_file");
-    /// assert_eq!(ToolName::new("").unwrap_err().to_string(), "name must not be empty");
-    /// # Ok::<(), toolkit::tool::NameError>(())
-    /// ```
-    ToolName, "name"
-}
-
-part! {
-    /// A namespace of tools, within which names are unique: 1 to 128 characters of `[A-Za-z0-9_.-]`.
-    ///
-    /// ```
-    /// use toolkit::tool::Namespace;
-    ///
-    /// assert_eq!(&*Namespace::new("weather")?, "weather");
-    /// assert!(Namespace::new("my tools").is_err());
-    /// # Ok::<(), toolkit::tool::NameError>(())
-    /// ```
-    Namespace, "namespace"
-}
-
-/// The error of a text that is not a valid name or namespace.
-///
-/// # Examples
-///
-/// ```
-/// use toolkit::tool::Namespace;
-///
-/// let error = Namespace::new("my tools").unwrap_err();
-/// assert!(error.to_string().starts_with("namespace must not contain ` `"));
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameError {
-    what: &'static str,
-    reason: String,
+    message: String,
+}
+
+impl NameError {
+    pub(super) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into() }
+    }
 }
 
 impl fmt::Display for NameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.what, self.reason)
+        f.write_str(&self.message)
     }
 }
 

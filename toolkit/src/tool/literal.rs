@@ -11,19 +11,7 @@ use toolkit_schema::equality;
 /// A JSON value in the metadata of a tool: the text of the author, or a parsed value.
 ///
 /// Literals are equal if their values are equal.
-///
-/// # Examples
-///
-/// ```
-/// use serde_json::json;
-/// use toolkit::tool::Literal;
-///
-/// let written = Literal::Text(r#"{"limit": 10}"#);
-/// assert_eq!(written.parse()?["limit"], 10);
-/// assert_eq!(written, Literal::Value(json!({ "limit": 10.0 })));
-/// assert!(Literal::Text("{limit}").parse().is_err());
-/// # Ok::<(), serde_json::Error>(())
-/// ```
+#[doc(hidden)]
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Literal {

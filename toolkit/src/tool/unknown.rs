@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 ///
 /// let json = json!({ "name": "read", "inputSchema": {}, "limits": { "perMinute": 10 } });
 /// let tool = Tool::from_mcp_json(json.clone())?;
-/// assert_eq!(tool.metadata().unknown.get("limits"), Some(&json!({ "perMinute": 10 })));
+/// assert_eq!(tool.unknown().get("limits"), Some(&json!({ "perMinute": 10 })));
 /// assert_eq!(tool.to_mcp_json(), json);
 /// # Ok::<(), toolkit::tool::ParseToolError>(())
 /// ```

@@ -5,7 +5,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use toolkit::catalog::{DiagnosticKind, Naming};
-use toolkit::tool::{MAX_TAG_LEN, MAX_TAGS, Namespace, ToolName, check_name, normalize_tags};
+use toolkit::tool::{MAX_TAG_LEN, MAX_TAGS, Namespace, check_name, normalize_tags};
 use toolkit::{Manifest, Tool, ToolId};
 
 fn cases(text: &str, list: &str) -> Vec<Value> {
@@ -166,7 +166,7 @@ fn every_wire_name_is_valid_in_open_tool_calling() {
 
 #[test]
 fn names_and_namespaces_are_kinds_of_text_that_were_checked() {
-    let id = ToolId::new(Some("web".parse().unwrap()), ToolName::new("search").unwrap());
+    let id = ToolId::new(Some("web".parse().unwrap()), "search").unwrap();
     assert_eq!(id.to_string(), "web:search");
     assert_eq!(id.clone().with_version("1.0.0").unwrap().to_string(), "web:search:1.0.0");
     assert_eq!(id.clone().in_namespace(Namespace::new("docs").unwrap()).to_string(), "docs:search");
@@ -175,6 +175,7 @@ fn names_and_namespaces_are_kinds_of_text_that_were_checked() {
         Namespace::new("a:b").unwrap_err().to_string(),
         "namespace must not contain `:`; use letters, digits, `_`, `-` and `.`"
     );
+    assert_eq!(ToolId::new(None, "").unwrap_err().to_string(), "name must not be empty");
     let id: ToolId = serde_json::from_str("\"a:b\"").unwrap();
     assert_eq!(serde_json::to_string(&id).unwrap(), "\"a:b\"");
     assert!(serde_json::from_str::<ToolId>("\"a:\"").is_err());
@@ -210,9 +211,9 @@ fn ids_their_parts_and_tools_are_read_by_serde() {
     assert_eq!(serde_json::from_str::<Tool>(&json).unwrap(), tool);
     let error = serde_json::from_value::<Vec<Tool>>(json!([{ "name": 1 }])).unwrap_err().to_string();
     assert!(error.contains("/name must be a string, got 1"), "{error}");
-    let (namespace, name): (Namespace, ToolName) = serde_json::from_value(json!(["math", "add"])).unwrap();
-    assert_eq!(json!([namespace, name]), json!(["math", "add"]));
-    assert!(serde_json::from_value::<ToolName>(json!("a b")).is_err());
+    let namespace: Namespace = serde_json::from_value(json!("math")).unwrap();
+    assert_eq!(json!(namespace), json!("math"));
+    assert!(serde_json::from_value::<Namespace>(json!("a b")).is_err());
     let schema = tool.input().clone();
     assert_eq!(schema.as_value(), tool.input().as_value());
     assert!(schema.is_valid(&json!({})));

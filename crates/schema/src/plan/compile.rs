@@ -138,20 +138,7 @@ impl<'s> Compiler<'s> {
 // Reports of how a schema is validated.
 
 /// The way in which values are validated against a schema.
-///
-/// # Examples
-///
-/// ```
-/// use serde_json::json;
-/// use toolkit_schema::{CheckPath, Schema};
-///
-/// let schema = Schema::from_value(json!({ "type": "object", "properties": { "n": { "type": "integer" } } }))?;
-/// assert_eq!(schema.path(), CheckPath::Plan);
-///
-/// let schema = Schema::from_value(json!({ "if": { "required": ["a"] }, "then": { "required": ["b"] } }))?;
-/// assert!(matches!(schema.path(), CheckPath::Tree(_)));
-/// # Ok::<(), toolkit_schema::SchemaError>(())
-/// ```
+#[doc(hidden)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CheckPath {
@@ -171,18 +158,7 @@ impl fmt::Display for CheckPath {
 }
 
 /// The first part of a schema that a plan does not support.
-///
-/// # Examples
-///
-/// ```
-/// use serde_json::json;
-/// use toolkit_schema::{CheckPath, Schema};
-///
-/// let schema = Schema::from_value(json!({ "properties": { "a": { "if": {}, "then": { "type": "string" } } } }))?;
-/// let CheckPath::Tree(obstacle) = schema.path() else { panic!("the plan supports the schema") };
-/// assert_eq!(obstacle.to_string(), "`if` at /properties/a");
-/// # Ok::<(), toolkit_schema::SchemaError>(())
-/// ```
+#[doc(hidden)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlanObstacle {
