@@ -14,22 +14,18 @@
 //! | [`BackendStatus`], [`BackendState`], [`BackendCalls`] | what operators learn about a backend |
 //! | [`Routes`] | the backends of each tool, as dispatchers call them |
 //!
-//! `normalize` reads answers and errors, and `counters` and `changes` are what a `RoutedBackend` keeps.
+//! `normalize` reads answers and errors, and `status` has also what a `RoutedBackend` keeps: counters and a notification.
 
-mod call;
-pub(crate) mod changes;
-mod counters;
 mod interface;
 mod normalize;
-mod routed;
 mod routes;
 mod status;
 
-pub use self::call::BackendCall;
-pub(crate) use self::call::Parts;
-pub use self::interface::{Backend, BackendResponse, OfferedTools};
+pub(crate) use self::interface::Parts;
+pub use self::interface::{Backend, BackendCall, BackendResponse, OfferedTools};
 pub(crate) use self::normalize::{Normal, normalize, without_tool_id};
-pub use self::routed::RoutedBackend;
-pub use self::routes::Routes;
 pub(crate) use self::routes::{Route, Selector};
+pub use self::routes::{RoutedBackend, Routes};
+#[doc(hidden)]
+pub use self::status::Changes;
 pub use self::status::{BackendCalls, BackendState, BackendStatus};

@@ -11,9 +11,9 @@
 //! | [`ToolError`], [`ErrorKind`], [`Stage`] | the error, with a message for the model |
 //! | [`StepId`], [`TraceContext`] | values that hosts attach to a context |
 //!
-//! Of the private modules, `decode` reads validated arguments into a Rust type (`whole` and `exact` treat its numbers),
-//! `coerce` corrects arguments, `output` validates results, `permit` and `timer` limit calls, `unwind` turns panics into
-//! errors, and `record` is the serialized form of results and errors.
+//! Of the private modules, `decode` reads validated arguments into a Rust type, `coerce` corrects arguments, `output`
+//! validates results, `permit` and `timer` limit calls, `convert` turns other errors and panics into errors of a call, and
+//! `record` is the serialized form of results and errors.
 //!
 //! ```
 //! use toolkit::call::{Context, ErrorKind, ToolError};
@@ -44,45 +44,44 @@
 
 pub mod ask;
 mod attached;
-mod cancel;
 mod coerce;
 mod content;
 mod context;
+mod convert;
 mod credentials;
 pub(crate) mod decode;
 mod error;
-pub(crate) mod exact;
 mod kind;
-mod log;
 mod output;
 pub(crate) mod permit;
 mod record;
 mod result;
+mod show;
 #[cfg(feature = "async")]
 pub(crate) mod timer;
-pub(crate) mod unwind;
-mod whole;
 
 use std::future::Future;
 use std::pin::Pin;
 
-pub use self::attached::{StepId, TraceContext};
-pub use self::cancel::CancelToken;
+pub use self::attached::{CancelToken, LogLevel, LogMessage, StepId, TraceContext};
 pub(crate) use self::coerce::validated_arguments;
 #[doc(hidden)]
 pub use self::coerce::without_absent;
 pub use self::coerce::{Change, Coercion};
 pub use self::content::{Content, Structured};
 pub use self::context::{Context, Progress};
+#[doc(hidden)]
+pub use self::convert::caught_future;
+pub(crate) use self::convert::{caught, caught_future_within};
 pub use self::credentials::{Credentials, SecretString};
 pub(crate) use self::decode::decode_tree;
-#[doc(hidden)]
-pub use self::error::{Registered, ShownType};
-pub use self::error::{ShowError, ToolError};
+pub use self::error::ToolError;
 pub use self::kind::{ErrorKind, Stage};
-pub use self::log::{LogLevel, LogMessage};
 pub(crate) use self::output::{check_output, check_output_tree, check_value, not_json};
 pub use self::result::RunResult;
+pub use self::show::ShowError;
+#[doc(hidden)]
+pub use self::show::{Registered, ShownType};
 pub use crate::arguments::Arguments;
 
 /// A boxed future, as returned by the methods of [`Backend`](crate::backend::Backend).

@@ -81,10 +81,11 @@ use crate::backend::Routes;
 pub use crate::call::BoxFuture;
 #[cfg(feature = "async")]
 pub use crate::call::timer::sleep;
-use crate::call::{Arguments, Coercion, Context, RunResult, ToolError, unwind};
+use crate::call::{Arguments, Coercion, Context, RunResult, ToolError};
 use crate::catalog::{Catalog, Diagnostics, ExportedNames};
 use crate::stream::{CallStream, Queue, reporting_to};
 use crate::tool::{Tool, ToolId};
+use crate::unwind;
 
 impl Dispatcher {
     /// Creates a dispatcher for tools without injected state.

@@ -60,8 +60,15 @@ mod unwind;
 
 #[doc(hidden)]
 pub mod __private;
+
+/// The items that the other crates of this workspace share with this one. Not public API.
 #[doc(hidden)]
-pub mod internals;
+pub mod internals {
+    pub use crate::backend::Changes;
+    pub use crate::call::caught_future;
+    pub use crate::call::decode::typed_arguments;
+    pub use crate::unwind::shielded;
+}
 
 pub use self::call::{Arguments, CancelToken, Coercion, Content, Context, RunResult, ShowError, Structured, ToolError};
 pub use self::catalog::Catalog;

@@ -37,10 +37,9 @@
 //! |---|---|
 //! | `event` | the events |
 //! | `queue` | the queue between the code of a call and the consumer |
-//! | `chunks`, `emitter` | the return type of a streaming tool, and the side that sends items |
+//! | `chunks` | the return type of a streaming tool, and the side that sends items |
 
 mod chunks;
-mod emitter;
 mod event;
 mod queue;
 
@@ -53,10 +52,9 @@ use std::task::{Context as TaskContext, Poll};
 use futures_core::Stream;
 use futures_core::stream::FusedStream;
 
-pub use self::chunks::Chunks;
-pub use self::emitter::Emitter;
+pub use self::chunks::{Chunks, Emitter};
 pub use self::event::{Chunk, Event, StreamEvent};
-pub(crate) use self::queue::{Queue, reporting_to};
+pub(crate) use self::queue::{Queue, Wakers, reporting_to};
 use crate::call::{BoxFuture, RunResult, ToolError};
 use crate::tool::Text;
 

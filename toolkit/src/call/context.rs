@@ -16,12 +16,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::ask::{Answer, Asker, Asking, Form, Mode, Question, UnsupportedMode, Waiting};
-use super::attached::StepId;
-use super::cancel::CancelToken;
+use super::attached::{CancelToken, LogLevel, LogListener, LogMessage, StepId};
 use super::credentials::{Credentials, SecretString};
 use super::error::ToolError;
 use super::kind::ErrorKind;
-use super::log::{LogLevel, LogListener, LogMessage};
 use super::permit::Chain;
 use crate::tool::{Requirements, Tool};
 
@@ -46,7 +44,8 @@ use crate::tool::{Requirements, Tool};
 /// ```
 #[derive(Clone, Default)]
 pub struct Context {
-    cancel: CancelTokens,
+    /// The tokens that cancel the call.
+    cancel: Option<Arc<[CancelToken]>>,
     progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
     /// The value that was attached last, which holds the others.
     attached: Option<Arc<Attached>>,
@@ -54,15 +53,6 @@ pub struct Context {
     /// The permits that calls with this context run under.
     permits: Option<Arc<Chain>>,
     asking: Option<Arc<Asking>>,
-}
-
-/// The tokens that cancel a call. Most calls have at most one.
-#[derive(Clone, Default)]
-enum CancelTokens {
-    #[default]
-    None,
-    One(CancelToken),
-    Several(Arc<[CancelToken]>),
 }
 
 /// A value that is attached to a context. A map would take more work for the few values of a call.
@@ -74,17 +64,6 @@ struct Attached<T: ?Sized = dyn Any + Send + Sync> {
 /// The number of times that a form is shown to a user who answers with invalid values.
 const MAX_ATTEMPTS: usize = 3;
 
-impl CancelTokens {
-    #[inline]
-    fn as_slice(&self) -> &[CancelToken] {
-        match self {
-            CancelTokens::None => &[],
-            CancelTokens::One(token) => std::slice::from_ref(token),
-            CancelTokens::Several(tokens) => tokens,
-        }
-    }
-}
-
 type PrepareNested = dyn Fn(&Tool, Context) -> Result<Context, ToolError> + Send + Sync;
 
 /// The function that prepares the contexts of nested calls.
@@ -92,14 +71,8 @@ struct Nested(Arc<PrepareNested>);
 
 impl Context {
     /// The empty context, which most calls have.
-    pub(crate) const EMPTY: &'static Self = &Self {
-        cancel: CancelTokens::None,
-        progress: None,
-        attached: None,
-        credentials: None,
-        permits: None,
-        asking: None,
-    };
+    pub(crate) const EMPTY: &'static Self =
+        &Self { cancel: None, progress: None, attached: None, credentials: None, permits: None, asking: None };
 
     /// Creates a context without cancellation, progress listeners, credentials or attached values.
     #[must_use]
@@ -137,13 +110,15 @@ impl Context {
     /// ```
     #[must_use]
     pub fn with_cancel(mut self, token: CancelToken) -> Self {
-        let tokens = self.cancel.as_slice();
-        if tokens.is_empty() {
-            self.cancel = CancelTokens::One(token);
-        } else if !tokens.iter().any(|other| other.is_same(&token)) {
-            self.cancel = CancelTokens::Several(tokens.iter().cloned().chain([token]).collect());
+        if !self.tokens().iter().any(|other| other.is_same(&token)) {
+            self.cancel = Some(self.tokens().iter().cloned().chain([token]).collect());
         }
         self
+    }
+
+    #[inline]
+    fn tokens(&self) -> &[CancelToken] {
+        self.cancel.as_deref().unwrap_or_default()
     }
 
     /// Returns the permits that calls with this context run under.
@@ -287,18 +262,14 @@ impl Context {
     #[must_use]
     #[inline]
     pub fn is_cancelled(&self) -> bool {
-        match &self.cancel {
-            CancelTokens::None => false,
-            CancelTokens::One(token) => token.is_cancelled(),
-            CancelTokens::Several(tokens) => tokens.iter().any(CancelToken::is_cancelled),
-        }
+        self.tokens().iter().any(CancelToken::is_cancelled)
     }
 
     /// Completes when [`is_cancelled`](Self::is_cancelled) becomes true. Never completes if the call cannot be
     /// cancelled.
     #[cfg(feature = "async")]
     pub async fn cancelled(&self) {
-        match self.cancel.as_slice() {
+        match self.tokens() {
             [] => std::future::pending().await,
             [token] => token.cancelled().await,
             tokens => {
@@ -315,7 +286,7 @@ impl Context {
     /// Returns true if the context has a cancel token.
     #[cfg(feature = "async")]
     pub(crate) fn is_cancellable(&self) -> bool {
-        !self.cancel.as_slice().is_empty()
+        self.cancel.is_some()
     }
 
     /// Returns the context for work on another thread, and a guard that cancels it when dropped.

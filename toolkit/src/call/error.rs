@@ -1,22 +1,20 @@
 //! Errors of calls.
 
-mod convert;
-mod show;
-
 use std::error::Error;
-use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
+use std::{fmt, io};
 
 use serde_json::{Map, Value};
 
-pub use self::show::{Registered, ShowError, ShownType};
 use super::content::Content;
 use super::kind::{ErrorKind, Stage};
+use super::show::is_shown;
 use crate::tool::{Requirements, ToolBackend};
-use crate::unwind::shielded;
+use crate::unwind::{shielded, with_sources};
 use toolkit_schema::Violation;
 
-type BoxError = Box<dyn Error + Send + Sync>;
+pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// The error of a call.
 ///
@@ -58,6 +56,7 @@ type BoxError = Box<dyn Error + Send + Sync>;
 /// ```
 pub struct ToolError(Box<Repr>);
 
+#[derive(Clone)]
 struct Repr {
     kind: ErrorKind,
     tool: Option<String>,
@@ -67,7 +66,7 @@ struct Repr {
     content: Vec<Content>,
     missing: Requirements,
     retry: Option<Retry>,
-    source: Option<BoxError>,
+    source: Option<Arc<dyn Error + Send + Sync>>,
     /// The result of an MCP server, if it is the error.
     mcp: Option<Map<String, Value>>,
     /// True if the text of the source is withheld because the author did not choose to show it.
@@ -231,7 +230,7 @@ impl ToolError {
     /// Sets the cause of the error, for the host. The model never sees it.
     #[must_use]
     pub fn caused_by(mut self, error: impl Into<BoxError>) -> Self {
-        self.0.source = Some(error.into());
+        self.0.source = Some(error.into().into());
         self
     }
 
@@ -254,23 +253,11 @@ impl ToolError {
         self
     }
 
-    /// Returns a copy without the source, which cannot be copied.
+    /// Returns a copy without the source.
     fn without_source(&self) -> Self {
-        let Repr { kind, tool, backend, message, violations, content, missing, retry, source: _, is_masked: _, mcp } =
-            &*self.0;
-        Self(Box::new(Repr {
-            kind: *kind,
-            tool: tool.clone(),
-            backend: backend.clone(),
-            message: message.clone(),
-            violations: violations.clone(),
-            content: content.clone(),
-            missing: missing.clone(),
-            retry: *retry,
-            source: None,
-            is_masked: false,
-            mcp: mcp.clone(),
-        }))
+        let mut copy = self.0.clone();
+        (copy.source, copy.is_masked) = (None, false);
+        Self(copy)
     }
 
     /// Replaces the message with a part of it.
@@ -388,10 +375,85 @@ impl ToolError {
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry?.after
     }
+
+    /// Masks an error, unless the author chose to show it or one of its sources.
+    pub(crate) fn masked(error: impl Into<BoxError>) -> Self {
+        match error.into().downcast::<ToolError>() {
+            Ok(error) => *error,
+            Err(error) => Self::shown_source(&*error).unwrap_or_else(Self::hidden).caused_by(error),
+        }
+    }
+
+    /// Masks the error inside of a type such as `anyhow::Error`. The box that `anyhow::Error` converts to does not reveal
+    /// the type of the error.
+    pub(crate) fn masked_inside<E>(error: E) -> Self
+    where
+        E: AsRef<dyn Error + Send + Sync> + Into<BoxError>,
+    {
+        Self::shown_source(error.as_ref()).unwrap_or_else(Self::hidden).caused_by(error)
+    }
+
+    fn hidden() -> Self {
+        Self::new(ErrorKind::Internal, INTERNAL).mask()
+    }
+
+    /// Returns the first error among `error` and its sources that a model may read, without its source.
+    fn shown_source(error: &(dyn Error + 'static)) -> Option<Self> {
+        if let Some(kind) = error.downcast_ref::<io::Error>().and_then(|error| io_kind(error.kind())) {
+            return Some(Self::failed(format!("input/output error: {kind}")).mask());
+        }
+        // The source of an `io::Error` is that of the error inside of it.
+        let mut readable = with_sources(error).flat_map(|error| {
+            let inside = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+            [Some(error), inside.map(|inside| inside as &(dyn Error + 'static))].into_iter().flatten()
+        });
+        readable.find_map(|error| match error.downcast_ref::<ToolError>() {
+            Some(error) => Some(error.without_source()),
+            None => is_shown(error).then(|| Self::failed(error.to_string()).mask()),
+        })
+    }
+
+    fn mask(mut self) -> Self {
+        self.0.is_masked = true;
+        self
+    }
+
+    /// Shows the text of an error created by [`masked`](Self::masked). Other errors are unchanged.
+    pub(crate) fn unmask(mut self) -> Self {
+        if self.0.is_masked
+            && let Some(source) = &self.0.source
+        {
+            self.0.message = source.to_string();
+            self.0.kind = ErrorKind::Failed;
+            self.0.is_masked = false;
+        }
+        self
+    }
 }
 
 fn mcp_content(mcp: &mut Option<Map<String, Value>>) -> Option<&mut Vec<Value>> {
     mcp.as_mut()?.get_mut("content")?.as_array_mut()
+}
+
+/// Returns a text for the kinds that a model can act on, for example with another path or argument.
+fn io_kind(kind: io::ErrorKind) -> Option<&'static str> {
+    use std::io::ErrorKind;
+    Some(match kind {
+        ErrorKind::NotFound => "not found",
+        ErrorKind::PermissionDenied => "permission denied",
+        ErrorKind::AlreadyExists => "already exists",
+        ErrorKind::IsADirectory => "is a directory",
+        ErrorKind::NotADirectory => "not a directory",
+        ErrorKind::DirectoryNotEmpty => "the directory is not empty",
+        ErrorKind::InvalidInput => "invalid argument",
+        ErrorKind::InvalidData => "invalid data",
+        ErrorKind::InvalidFilename => "invalid file name",
+        ErrorKind::FileTooLarge => "the file is too large",
+        ErrorKind::ReadOnlyFilesystem => "the file system is read-only",
+        ErrorKind::StorageFull => "no space is left",
+        ErrorKind::QuotaExceeded => "the quota is exceeded",
+        _ => return None,
+    })
 }
 
 impl fmt::Display for ToolError {

@@ -10,10 +10,10 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use super::shared::Dispatcher;
-use crate::call::unwind::{self, Panic};
 use crate::call::{Arguments, BoxFuture, Context, RunResult, ToolError, validated_arguments};
 use crate::stream::Queue;
 use crate::tool::Tool;
+use crate::unwind::{self, Panic};
 
 pub(super) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 

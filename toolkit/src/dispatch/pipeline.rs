@@ -29,10 +29,13 @@ use super::shared::{Dispatcher, Executor, Shared};
 use crate::call::permit::Permit;
 #[cfg(feature = "async")]
 use crate::call::timer;
-use crate::call::{Arguments, BoxFuture, Context, ErrorKind, RunResult, ToolError, unwind};
+use crate::call::{
+    Arguments, BoxFuture, Context, ErrorKind, RunResult, ToolError, caught, caught_future, caught_future_within,
+};
 use crate::stream::Queue;
 use crate::tool::Tool;
 use crate::tool::entry::Entry;
+use crate::unwind;
 
 /// Runs a call through the layers, if there are any.
 pub(super) async fn run_layered(
@@ -96,11 +99,11 @@ pub(super) async fn run(
         let host = Host::new(context, dispatcher, tool);
         let invocation = Invocation { entry, arguments: &arguments, host, parts };
         match run {
-            Run::Sync(run) | Run::Blocking(run) => return unwind::caught(|| run(invocation)),
+            Run::Sync(run) | Run::Blocking(run) => return caught(|| run(invocation)),
             Run::Async(run) => {
                 // Creating the future runs no code of the tool.
                 let work = run(invocation);
-                return unwind::caught_future(|| work).await;
+                return caught_future(|| work).await;
             }
         }
     }
@@ -159,8 +162,8 @@ where
         check_cancelled(context)?;
         let host = Host::new(context, dispatcher, tool);
         return match call {
-            TypedCall::Sync(call) => unwind::caught(|| finish(call(input, host)?)),
-            TypedCall::Async(call) => unwind::caught_future(|| async { finish(call(input, host).await?) }).await,
+            TypedCall::Sync(call) => caught(|| finish(call(input, host)?)),
+            TypedCall::Async(call) => caught_future(|| async { finish(call(input, host).await?) }).await,
         };
     }
     let admission = admit(dispatcher, context, tool, None)?;
@@ -323,7 +326,7 @@ impl Permitted<'_> {
     #[inline(always)]
     pub(super) fn run<T>(&self, code: impl FnOnce(Host<'_>) -> Result<T, ToolError>) -> Result<T, ToolError> {
         let _entered = self.held.as_ref().map(|held| held.permit.enter());
-        unwind::caught(|| code(self.host()))
+        caught(|| code(self.host()))
     }
 
     /// Polls code to completion. A panic is an error.
@@ -336,7 +339,7 @@ impl Permitted<'_> {
         F: Future<Output = Result<T, ToolError>>,
     {
         let enter = || self.held.as_ref().map(|held| held.permit.enter());
-        unwind::caught_future_within(enter, || start(self.host()))
+        caught_future_within(enter, || start(self.host()))
     }
 
     /// Runs code on a thread that may block. If the future is dropped, the context is cancelled, and the permit is held
@@ -352,7 +355,7 @@ impl Permitted<'_> {
         let work = move || {
             let tool = dispatcher.catalog().at(position);
             let _entered = held.as_ref().map(|held| held.permit.enter());
-            unwind::caught(|| code(Host::new(&context, &dispatcher, tool)))
+            caught(|| code(Host::new(&context, &dispatcher, tool)))
         };
         blocking::run(self.context, work).await
     }

@@ -8,11 +8,12 @@ use super::layer::ToolService;
 use super::policy::Policy;
 use crate::backend::{Route, Routes, Selector};
 use crate::call::permit::Limiter;
-use crate::call::{ErrorKind, ToolError, unwind};
+use crate::call::{ErrorKind, ToolError};
 use crate::catalog::{Catalog, ExportedNames};
 use crate::state::States;
 use crate::tool::Tool;
 use crate::tool::entry::Entry;
+use crate::unwind;
 
 /// The dispatcher, which runs the tools of a catalog.
 ///

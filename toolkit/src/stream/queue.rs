@@ -80,7 +80,9 @@ impl Queue {
         poll_fn(move |cx| {
             let mut state = self.state();
             if state.n_chunks >= MAX_CHUNKS && !state.is_closed {
-                state.writers.keep(&mut key, cx.waker());
+                let former = state.writers.keep(&mut key, cx.waker());
+                drop(state);
+                drop(former);
                 return Poll::Pending;
             }
             state.writers.forget(key);
@@ -113,38 +115,40 @@ pub(crate) fn reporting_to(context: Context, queue: Arc<Queue>) -> Context {
 
 /// The wakers of waiting tasks, one for each task even if it is polled repeatedly.
 #[derive(Debug, Default)]
-pub(super) struct Wakers {
+pub(crate) struct Wakers {
     waiting: BTreeMap<u64, Waker>,
     n_keys: u64,
 }
 
 impl Wakers {
-    /// Stores the waker of a task, replacing its earlier one. The task stores the key.
-    pub(super) fn keep(&mut self, key: &mut Option<u64>, waker: &Waker) {
+    /// Stores the waker of a task, and returns its earlier one, which is dropped after unlocking: that may drop a whole
+    /// task. The task stores the key.
+    #[must_use]
+    pub(crate) fn keep(&mut self, key: &mut Option<u64>, waker: &Waker) -> Option<Waker> {
         let key = *key.get_or_insert_with(|| {
             self.n_keys += 1;
             self.n_keys
         });
-        self.waiting.entry(key).and_modify(|kept| kept.clone_from(waker)).or_insert_with(|| waker.clone());
+        self.waiting.insert(key, waker.clone())
     }
 
     /// Removes a task that no longer waits.
-    pub(super) fn forget(&mut self, key: Option<u64>) -> Option<Waker> {
+    pub(crate) fn forget(&mut self, key: Option<u64>) -> Option<Waker> {
         self.waiting.remove(&key?)
     }
 
     /// Removes all wakers. Call [`Woken::wake`] after unlocking.
     #[must_use]
-    pub(super) fn take(&mut self) -> Woken {
+    pub(crate) fn take(&mut self) -> Woken {
         Woken(std::mem::take(&mut self.waiting))
     }
 }
 
 /// Wakers that are about to be woken.
-pub(super) struct Woken(BTreeMap<u64, Waker>);
+pub(crate) struct Woken(BTreeMap<u64, Waker>);
 
 impl Woken {
-    pub(super) fn wake(self) {
+    pub(crate) fn wake(self) {
         self.0.into_values().for_each(Waker::wake);
     }
 }

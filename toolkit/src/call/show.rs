@@ -2,11 +2,9 @@
 
 use std::error::Error;
 
-use super::ToolError;
-
 /// An error whose text the model may read: `#[derive(ShowError)]`.
 ///
-/// Such an error converts into a [`ToolError`] with its text, both as the result of a tool and with `?`. The text is
+/// Such an error converts into a [`ToolError`](super::ToolError) with its text, both as the result of a tool and with `?`. The text is
 /// what [`Display`](std::fmt::Display) prints. The causes of the error are kept as the
 /// [`source`](std::error::Error::source), for the host. To show only some variants, implement `From<YourError> for
 /// ToolError` instead.
@@ -62,12 +60,6 @@ pub trait ShowError: Registered + Error + Send + Sync + 'static {}
     note = "the derive also registers the type, so that the error is found inside of other errors"
 )]
 pub trait Registered {}
-
-impl<E: ShowError> From<E> for ToolError {
-    fn from(error: E) -> Self {
-        Self::shown(error)
-    }
-}
 
 /// A registered type of errors.
 pub struct ShownType {

@@ -1,9 +1,62 @@
-//! Conversion of panics of tools and of the host into errors of a call.
+//! Conversions of other errors and of panics.
 
+use std::convert::Infallible;
 use std::future::Future;
+use std::io;
 
-use super::{ErrorKind, ToolError};
-pub(crate) use crate::unwind::{Panic, catch, catch_future, catch_future_within, text_of};
+use super::error::{BoxError, ToolError};
+use super::kind::ErrorKind;
+use super::show::ShowError;
+use crate::unwind::{Panic, catch, catch_future, catch_future_within};
+
+impl From<String> for ToolError {
+    fn from(message: String) -> Self {
+        Self::failed(message)
+    }
+}
+
+impl From<&str> for ToolError {
+    fn from(message: &str) -> Self {
+        Self::failed(message)
+    }
+}
+
+impl<E: ShowError> From<E> for ToolError {
+    fn from(error: E) -> Self {
+        Self::shown(error)
+    }
+}
+
+impl From<Infallible> for ToolError {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
+}
+
+/// Masks errors of the standard library and of JSON, which a tool returns with `?` and does not expect.
+macro_rules! masked {
+    ($($error:ty),* $(,)?) => {$(
+        impl From<$error> for ToolError {
+            fn from(error: $error) -> Self {
+                Self::masked(error)
+            }
+        }
+    )*};
+}
+
+masked!(
+    BoxError,
+    io::Error,
+    std::fmt::Error,
+    std::env::VarError,
+    std::num::ParseIntError,
+    std::num::ParseFloatError,
+    std::num::TryFromIntError,
+    std::str::Utf8Error,
+    std::string::FromUtf8Error,
+    std::time::SystemTimeError,
+    serde_json::Error,
+);
 
 impl Panic {
     /// Returns the error of a call whose tool panicked.
