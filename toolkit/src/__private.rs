@@ -1,13 +1,8 @@
 // Items for generated code. Not public API.
 
 mod argument;
-mod borrowed;
 mod function;
-#[cfg(feature = "import")]
-pub mod import;
-mod metadata;
 mod returned;
-mod shared;
 
 /// The form of a schema that validates JSON while it is read or written.
 pub mod plan {
@@ -46,18 +41,18 @@ pub use std::{column, concat, file, line};
 pub use {inventory, schemars, serde, serde_json};
 
 pub use self::argument::{
-    ArgumentStruct, Candidate, Case, OrStandIn, Owns, Pick, Refused, SoleType, Unfit, argument_case, result_case,
-    sole_input,
+    ArgumentStruct, Candidate, Case, OrStandIn, Owns, OwnsAlone, Pick, Refused, SoleType, Unfit, argument_case,
+    result_case, sole_input,
 };
-pub use self::borrowed::FromHost;
-pub use self::function::{async_entry, async_linked, blocking_entry, catalog_of, not_in, sync_entry, sync_linked};
-pub use self::metadata::with_aliases;
-pub use self::metadata::{icon, literal, requirements, text, texts};
+pub use self::function::{
+    async_entry, async_linked, blocking_entry, catalog_of, icon, literal, not_in, requirements, sync_entry,
+    sync_linked, text, texts, with_aliases,
+};
 pub use self::returned::{
     Convert, Data, ErrorOf, Failing, Plain, PlainShape, Returned, Shape, Succeeds, UnfitData, Wrapping,
 };
-pub use self::shared::OwnsAlone;
-pub use crate::bounds::no_arguments::NoArguments;
+pub use crate::bounds::argument::NoArguments;
+pub use crate::bounds::state::FromHost;
 pub use crate::bounds::{
     ArgumentDefault, BlockingResult, Borrowed, DescribeArgument, DescribeResult, DeserializeArgument, NamedArgument,
     OwnedArgument, SendArgument, SerializeResult, State, ToolArgument, ToolResult, UnsharedArgument,
@@ -66,8 +61,9 @@ pub use crate::call::{Registered, ShownType, ToolError};
 pub use crate::dispatch::encode::{CHUNKS, Returns};
 pub use crate::dispatch::function::{AsyncFunction, Function, Host, Run, SyncFunction};
 pub use crate::handle::Linked;
-pub use crate::tool::entry::{Code, Entry, location};
-pub use crate::tool::sole::Sole;
+#[cfg(feature = "import")]
+pub use crate::import::generated as import;
+pub use crate::tool::entry::{Code, Entry, Sole, location};
 pub use crate::tool::{Authorization, Metadata, Secret, TaskSupport};
 pub use toolkit_schema::generate::input;
 pub use toolkit_schema::walk::resolve;

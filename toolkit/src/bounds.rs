@@ -13,18 +13,223 @@
 //! | cannot be returned from a tool | derive `Serialize` and `JsonSchema` ([`ToolResult`]) |
 //! | cannot be converted to a `ToolError` | derive [`ShowError`](macro@crate::ShowError) or implement `From` ([`ToolFailure`]) |
 
-mod argument;
-mod default;
-mod failure;
-pub(crate) mod no_arguments;
-mod result;
-mod state;
+pub(crate) mod argument;
+pub(crate) mod state;
 
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use self::argument::NoArguments;
 pub use self::argument::{
     DescribeArgument, DeserializeArgument, NamedArgument, OwnedArgument, SendArgument, SharedArgument, ToolArgument,
     UnsharedArgument,
 };
-pub use self::default::ArgumentDefault;
-pub use self::failure::{ToolFailure, Unconvertible};
-pub use self::result::{BlockingResult, DescribeResult, SerializeResult, ToolResult};
 pub use self::state::{Borrowable, Borrowed, State};
+use crate::call::ToolError;
+
+/// A value that `#[arg(default = …)]` accepts for an argument of type `T`: a `T`, a string literal if `T` owns text,
+/// or the content of an `Option`.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::{Dispatcher, catalog, tool};
+///
+/// /// Lists files.
+/// #[tool]
+/// fn list(#[arg(default = ".")] folder: String, #[arg(default = 10)] limit: Option<u32>) -> String {
+///     format!("{folder} {limit:?}")
+/// }
+///
+/// let dispatcher = Dispatcher::new(catalog![list]?)?;
+/// assert_eq!(dispatcher.call_sync("list", "{}")?.value(), ". Some(10)");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the default of this argument must be a `{T}`",
+    label = "expected `{T}`, found `{Self}`"
+)]
+pub trait ArgumentDefault<T> {
+    /// Converts the value into the type of the argument.
+    fn into_default(self) -> T;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> ArgumentDefault<T> for T {
+    fn into_default(self) -> T {
+        self
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> ArgumentDefault<Option<T>> for T {
+    fn into_default(self) -> Option<T> {
+        Some(self)
+    }
+}
+
+macro_rules! text_defaults {
+    ($($ty:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl ArgumentDefault<$ty> for &'static str {
+            fn into_default(self) -> $ty {
+                self.into()
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl ArgumentDefault<Option<$ty>> for &'static str {
+            fn into_default(self) -> Option<$ty> {
+                Some(self.into())
+            }
+        }
+    )*};
+}
+
+text_defaults!(String, Box<str>, Cow<'static, str>, PathBuf);
+
+/// The bound of a result.
+///
+/// A type that implements [`SerializeResult`] and [`DescribeResult`] implements it. A tool may also return `()`,
+/// [`Content`](crate::Content), [`Structured`](crate::Structured), [`Chunks`](crate::Chunks), or a `Result` of these.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::{Dispatcher, catalog, tool};
+///
+/// #[derive(serde::Serialize, schemars::JsonSchema)]
+/// struct Size {
+///     bytes: usize,
+///     lines: usize,
+/// }
+///
+/// /// Measures a text.
+/// #[tool]
+/// fn measure(text: String) -> Size {
+///     Size { bytes: text.len(), lines: text.lines().count() }
+/// }
+///
+/// let result = Dispatcher::new(catalog![measure]?)?.call_sync("measure", r#"{"text": "a\nb"}"#)?;
+/// assert_eq!(result.value(), serde_json::json!({ "bytes": 3, "lines": 2 }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be returned from a tool: it implements neither `serde::Serialize` nor \
+               `schemars::JsonSchema`",
+    label = "not a tool result",
+    note = "add `#[derive(serde::Serialize, schemars::JsonSchema)]` to the type",
+    note = "a tool may also return `()`, `Content`, `Structured<T>`, `Chunks<T>` or a `Result` of these"
+)]
+pub trait ToolResult {
+    #[doc(hidden)]
+    const OK: () = ();
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + JsonSchema> ToolResult for T {}
+
+/// A result that can be serialized to JSON, as [`ToolResult`] requires.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be returned from a tool: it does not implement `serde::Serialize`",
+    label = "cannot be written as JSON",
+    note = "add `#[derive(serde::Serialize)]` to the type"
+)]
+pub trait SerializeResult {
+    #[doc(hidden)]
+    const OK: () = ();
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize> SerializeResult for T {}
+
+/// A result that has a schema, as [`ToolResult`] requires.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be returned from a tool: it does not implement `schemars::JsonSchema`",
+    label = "has no schema",
+    note = "add `#[derive(schemars::JsonSchema)]` to the type"
+)]
+pub trait DescribeResult {
+    #[doc(hidden)]
+    const OK: () = ();
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: JsonSchema> DescribeResult for T {}
+
+/// A result that is complete when the function returns.
+#[diagnostic::on_unimplemented(
+    message = "a `blocking` tool cannot return `Chunks`, whose items are created after it returns",
+    label = "a stream of items"
+)]
+pub trait BlockingResult {
+    #[doc(hidden)]
+    const OK: () = ();
+}
+
+#[diagnostic::do_not_recommend]
+impl BlockingResult for NoArguments {}
+
+/// An error that can become a [`ToolError`].
+///
+/// # Examples
+///
+/// An error type that chooses for each variant what the model reads:
+///
+/// ```
+/// use toolkit::{Dispatcher, ToolError, catalog, tool};
+///
+/// enum ReadError {
+///     NotFound(String),
+///     Disk(std::io::Error),
+/// }
+///
+/// impl From<ReadError> for ToolError {
+///     fn from(error: ReadError) -> Self {
+///         match error {
+///             ReadError::NotFound(name) => ToolError::failed(format!("there is no note `{name}`")),
+///             ReadError::Disk(error) => ToolError::internal(error),
+///         }
+///     }
+/// }
+///
+/// /// Reads a note.
+/// #[tool]
+/// fn read(name: String) -> Result<String, ReadError> {
+///     match &*name {
+///         "disk" => Err(ReadError::Disk(std::io::Error::other("/dev/sda1 is broken"))),
+///         _ => Err(ReadError::NotFound(name)),
+///     }
+/// }
+///
+/// let dispatcher = Dispatcher::new(catalog![read]?)?;
+/// let message = |json| dispatcher.call_sync("read", json).unwrap_err().message().to_owned();
+/// assert_eq!(message(r#"{"name": "x"}"#), "there is no note `x`");
+/// assert_eq!(message(r#"{"name": "disk"}"#), "the tool failed with an internal error");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be converted to a `ToolError`",
+    label = "not a tool error",
+    note = "implement `std::error::Error` for it: its text is then logged and masked, or shown to the model with \
+            `#[derive(toolkit::ShowError)]`",
+    note = "implement `From<{Self}> for ToolError` to choose what a model reads",
+    note = "a boxed error is `Box<dyn std::error::Error + Send + Sync>`"
+)]
+pub trait ToolFailure {}
+
+/// An error type without a conversion.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Unconvertible;
+
+impl Unconvertible {
+    /// Fails to compile with the reason.
+    #[doc(hidden)]
+    pub fn convert<E: ToolFailure>(self, _: E) -> ToolError {
+        ToolError::internal("rustc has refused the type")
+    }
+}

@@ -76,6 +76,7 @@ pub(crate) use self::convert::{caught, caught_future_within};
 pub use self::credentials::{Credentials, SecretString};
 pub(crate) use self::decode::decode_tree;
 pub use self::error::ToolError;
+pub(crate) use self::kind::named;
 pub use self::kind::{ErrorKind, Stage};
 pub(crate) use self::output::{check_output, check_output_tree, check_value, not_json};
 pub use self::result::RunResult;

@@ -46,15 +46,12 @@
 //! | `policy` | the limits and settings that the stages apply |
 //! | `function` | a function of this program: decoding of its arguments, the function, `encode` of its result |
 //! | `backend_call` | the same stages for a tool that a backend runs |
-//! | `blocking` | the threads of `blocking` functions |
-//! | `builder`, `check` | the configuration, and the check that the tools of the catalog can run with it |
+//! | `wait` | timeouts, cancellation, and the threads of `blocking` functions |
+//! | `builder` | the configuration, and the check that the tools of the catalog can run with it |
 //! | `shared` | the fields of a dispatcher, which all of these read |
 
 mod backend_call;
-#[cfg(feature = "async")]
-mod blocking;
 mod builder;
-mod check;
 pub(crate) mod encode;
 pub(crate) mod function;
 #[cfg(feature = "tower")]
@@ -63,13 +60,12 @@ mod pipeline;
 mod policy;
 mod prepared;
 mod shared;
+mod wait;
 
 use std::sync::Arc;
 
-#[cfg(feature = "async")]
-pub use self::blocking::BlockingThreads;
 pub use self::builder::DispatcherBuilder;
-use self::check::check;
+use self::builder::check;
 #[cfg(feature = "tower")]
 pub use self::layer::{Call, ToolService};
 pub(crate) use self::pipeline::{Typed, TypedCall};
@@ -77,6 +73,8 @@ use self::pipeline::{report, run_layered, run_typed};
 pub use self::prepared::Prepared;
 pub use self::shared::Dispatcher;
 use self::shared::Shared;
+#[cfg(feature = "async")]
+pub use self::wait::BlockingThreads;
 use crate::backend::Routes;
 pub use crate::call::BoxFuture;
 #[cfg(feature = "async")]

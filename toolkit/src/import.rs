@@ -46,14 +46,6 @@ pub struct ImportedTool<I, O> {
 }
 
 impl<I, O> ImportedTool<I, O> {
-    pub(crate) const fn new(
-        id: &'static str,
-        encode: fn(I) -> Result<Arguments<'static>, ToolError>,
-        decode: fn(RunResult) -> Result<O, ToolError>,
-    ) -> Self {
-        Self { id, encode, decode }
-    }
-
     /// Returns the id of the tool in the catalog: the server and the name.
     #[must_use]
     pub const fn id(&self) -> &'static str {
@@ -124,15 +116,6 @@ pub struct Import {
 }
 
 impl Import {
-    pub(crate) const fn new(
-        server: &'static str,
-        manifest: &'static str,
-        tools: &'static [&'static str],
-        plainer: &'static [&'static str],
-    ) -> Self {
-        Self { server, manifest, tools, plainer }
-    }
-
     /// Returns the namespace of the tools.
     #[must_use]
     pub const fn server(&self) -> &'static str {
@@ -212,5 +195,64 @@ fn changes(imported: &Tool, now: Option<&Tool>, schemas: &Comparer) -> Vec<Diagn
 impl fmt::Debug for Import {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Import").field("server", &self.server).field("tools", &self.tools.len()).finish_non_exhaustive()
+    }
+}
+
+/// Generated code: the constants, and the encoding of the arguments of imported tools and the decoding of their results.
+#[doc(hidden)]
+pub mod generated {
+    use serde::Serialize;
+    use serde::de::DeserializeOwned;
+
+    use super::{Import, ImportedTool};
+    use crate::call::{Arguments, ErrorKind, RunResult, ToolError};
+
+    /// Creates the constant of an imported tool.
+    pub const fn tool<I, O>(
+        id: &'static str,
+        encode: fn(I) -> Result<Arguments<'static>, ToolError>,
+        decode: fn(RunResult) -> Result<O, ToolError>,
+    ) -> ImportedTool<I, O> {
+        ImportedTool { id, encode, decode }
+    }
+
+    /// Creates the constant of an imported module.
+    pub const fn import(
+        server: &'static str,
+        manifest: &'static str,
+        tools: &'static [&'static str],
+        plainer: &'static [&'static str],
+    ) -> Import {
+        Import { server, manifest, tools, plainer }
+    }
+
+    /// Encodes the arguments of a tool without parameters.
+    pub fn nothing((): ()) -> Result<Arguments<'static>, ToolError> {
+        Ok(Arguments::NONE)
+    }
+
+    /// Serializes typed arguments.
+    pub fn typed_arguments<I: Serialize>(arguments: I) -> Result<Arguments<'static>, ToolError> {
+        serde_json::to_vec(&arguments).map(Into::into).map_err(ToolError::internal)
+    }
+
+    /// Returns untyped arguments unchanged.
+    pub fn any_arguments(arguments: Arguments<'static>) -> Result<Arguments<'static>, ToolError> {
+        Ok(arguments)
+    }
+
+    /// Deserializes a typed result.
+    pub fn typed_result<O: DeserializeOwned>(result: RunResult) -> Result<O, ToolError> {
+        let tool = result.tool().to_owned();
+        serde_json::from_slice(&result.into_json()).map_err(|error| {
+            // The message of serde may quote the result, so it is the cause and not the message.
+            let message = "the result does not match the imported manifest";
+            ToolError::new(ErrorKind::InvalidResponse, message).caused_by(error).with_tool(&tool)
+        })
+    }
+
+    /// Returns an untyped result unchanged.
+    pub fn any_result(result: RunResult) -> Result<RunResult, ToolError> {
+        Ok(result)
     }
 }

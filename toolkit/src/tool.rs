@@ -30,10 +30,10 @@
 //! | module | part |
 //! |---|---|
 //! | `id`, `name` | ids, names and namespaces, and the rule that they follow |
-//! | `metadata` | everything except the id and the schemas; `tags`, `requirements`, `literal` and `unknown` are its values |
+//! | `metadata` | everything except the id and the schemas; `tags` and `requirements` are its values |
 //! | `json` | the canonical form and the form of MCP, written and parsed |
 //! | `builder` | tools that are not written in Rust |
-//! | `entry`, `sole` | the static record of a function, and its only argument |
+//! | `entry` | the static record of a function, and its only argument |
 //! | `diagnostic` | the defects of tools, and the checks that find those of one tool |
 //! | `contract` | the hash that an approval is tied to |
 //! | `backend` | references to what runs a tool |
@@ -45,13 +45,10 @@ pub(crate) mod diagnostic;
 pub(crate) mod entry;
 mod id;
 mod json;
-mod literal;
 mod metadata;
 mod name;
 mod requirements;
-pub(crate) mod sole;
 mod tags;
-mod unknown;
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -70,13 +67,11 @@ pub use self::id::{NameError, Namespace, ToolId};
 pub use self::json::ParseToolError;
 pub(crate) use self::json::{Object, drop_nulls};
 use self::json::{Parsed, Record};
-pub use self::literal::Literal;
-pub use self::metadata::{Annotations, Execution, Icon, META_KEY, Metadata, TaskSupport, Text};
+pub use self::metadata::{Annotations, Execution, Icon, Literal, META_KEY, Metadata, TaskSupport, Text, Unknown};
 pub(crate) use self::name::check_alias;
 pub use self::name::{MAX_NAME_LEN, check_name};
 pub use self::requirements::{Authorization, OAuth2, Requirements, Secret};
 pub use self::tags::{MAX_TAG_LEN, MAX_TAGS, normalize_tag, normalize_tags};
-pub use self::unknown::Unknown;
 use crate::arguments::Arguments;
 use crate::state::States;
 use toolkit_schema::explore::Explored;

@@ -1,16 +1,19 @@
-//! Classification of owned parameters as arguments.
+//! Classification of owned parameters: arguments, and shared pointers such as an owned `Arc<Db>`, which are meant as injected
+//! state.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, LinkedList, VecDeque};
 use std::marker::PhantomData;
+use std::rc::Rc;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::returned::is_data;
-use crate::bounds::no_arguments::NoArguments;
+use crate::bounds::argument::NoArguments;
 use crate::dispatch::encode::UNFIT;
-use crate::tool::sole::Sole;
+use crate::tool::entry::Sole;
 use toolkit_schema::generate;
 use toolkit_schema::plan::Plan;
 
@@ -282,3 +285,21 @@ pub fn sole_input<T: DeserializeOwned + JsonSchema>(sole: &Sole) -> Value {
         generate::property::<T>(name, description, !Plan::is_optional::<T>())
     })
 }
+
+impl<T: ?Sized> Candidate<Arc<T>> {
+    /// True: the type is a shared pointer.
+    pub const SHARES: bool = true;
+}
+
+impl<T: ?Sized> Candidate<Rc<T>> {
+    /// True: the type is a shared pointer.
+    pub const SHARES: bool = true;
+}
+
+/// The default for all other types.
+pub trait OwnsAlone {
+    /// False: the type is not a shared pointer.
+    const SHARES: bool = false;
+}
+
+impl<T: ?Sized> OwnsAlone for Candidate<T> {}

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::interface::Backend;
+use super::Backend;
 #[cfg(feature = "tower")]
 use super::status::Held;
 use super::status::{BackendCalls, Counters};
@@ -15,7 +15,50 @@ use crate::tool::{NameError, Namespace, Tool, ToolBackend, ToolId};
 /// A backend in a table of [`Routes`], which can be disabled and counts its calls.
 ///
 /// Dispatchers that were built from the table share it: when it is disabled, none of them calls the backend.
-#[doc(hidden)]
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools, RoutedBackend, Routes};
+/// use toolkit::call::{BoxFuture, ErrorKind};
+/// use toolkit::tool::{BackendKind, ToolBackend};
+/// use toolkit::{Catalog, Dispatcher, Tool, ToolError};
+///
+/// struct Clock;
+///
+/// impl Backend for Clock {
+///     # fn name(&self) -> &str {
+///     #     "clock"
+///     # }
+///     # fn kind(&self) -> BackendKind {
+///     #     BackendKind::Local
+///     # }
+///     # fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {
+///     #     Box::pin(async { Ok(OfferedTools::default()) })
+///     # }
+///     # fn call<'a>(&'a self, _: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>> {
+///     #     Box::pin(async { Ok(serde_json::json!(12).into()) })
+///     # }
+///     // …
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let clock = Arc::new(RoutedBackend::new(Clock)?);
+/// let hour = Tool::builder("hour").namespace("clock").build()?;
+/// let mut routes = Routes::default();
+/// routes.add(hour.id().clone(), Arc::clone(&clock), ToolBackend::local("hour")?);
+/// let dispatcher = Dispatcher::builder(Catalog::new([hour])?).routes(routes).build()?;
+/// assert_eq!(dispatcher.call("clock:hour", "{}").await?.value(), 12);
+/// assert_eq!(clock.calls().n_ended, 1);
+///
+/// clock.set_enabled(false);
+/// assert_eq!(dispatcher.call("clock:hour", "{}").await.unwrap_err().kind(), ErrorKind::Unavailable);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct RoutedBackend {
     backend: Box<dyn Backend>,
     /// The name at the time of registration, in case [`Backend::name`] changes.
@@ -97,8 +140,8 @@ impl fmt::Debug for RoutedBackend {
 
 /// The backends of each tool.
 ///
-/// Pass the table to [`DispatcherBuilder::routes`](crate::dispatch::DispatcherBuilder::routes). The registry of backends,
-/// `Backends` of the crate `toolkit-backends`, fills it.
+/// Pass the table to [`DispatcherBuilder::routes`](crate::dispatch::DispatcherBuilder::routes). A registry, such as
+/// `Backends` of the crate `toolkit-backends`, fills it; see [`RoutedBackend`] for a table of one backend.
 ///
 /// # Examples
 ///
@@ -156,7 +199,6 @@ impl Routes {
 
     /// Adds a backend of a tool, and the identity of the tool in the backend. Closer kinds are preferred, and otherwise
     /// the backend that was added first.
-    #[doc(hidden)]
     pub fn add(&mut self, tool: ToolId, backend: Arc<RoutedBackend>, target: ToolBackend) {
         let routes = self.of_tool.entry(tool).or_default();
         routes.push(Route { backend, target });

@@ -1,62 +1,41 @@
 //! The state of backends and the counts of their calls, for operators, and the notification of their changes.
 
-use std::fmt;
 use std::future::{Future, poll_fn};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::call::ErrorKind;
+use crate::call::{ErrorKind, named};
 use crate::stream::Wakers;
 
-/// The state of a backend's connection.
-///
-/// # Examples
-///
-/// ```
-/// use toolkit::backend::BackendState;
-///
-/// assert_eq!(BackendState::BackingOff.to_string(), "backing_off");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum BackendState {
-    /// The backend has not been used yet.
-    Idle,
-    /// An attempt to connect is running.
-    Connecting,
-    /// The backend can be called.
-    Ready,
-    /// The backend is connected, and its tools cannot be listed.
-    Failed,
-    /// The connection is lost or could not be established. The next attempt follows.
-    BackingOff,
-    /// The host has stopped the backend.
-    Stopped,
-    /// The host has disabled the backend.
-    Disabled,
-}
-
-impl BackendState {
-    /// Returns the name in `snake_case`. The names are stable.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Idle => "idle",
-            Self::Connecting => "connecting",
-            Self::Ready => "ready",
-            Self::Failed => "failed",
-            Self::BackingOff => "backing_off",
-            Self::Stopped => "stopped",
-            Self::Disabled => "disabled",
-        }
-    }
-}
-
-impl fmt::Display for BackendState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+named! {
+    /// The state of a backend's connection.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::backend::BackendState;
+    ///
+    /// assert_eq!(BackendState::BackingOff.to_string(), "backing_off");
+    /// ```
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum BackendState {
+        /// The backend has not been used yet.
+        Idle = "idle",
+        /// An attempt to connect is running.
+        Connecting = "connecting",
+        /// The backend can be called.
+        Ready = "ready",
+        /// The backend is connected, and its tools cannot be listed.
+        Failed = "failed",
+        /// The connection is lost or could not be established. The next attempt follows.
+        BackingOff = "backing_off",
+        /// The host has stopped the backend.
+        Stopped = "stopped",
+        /// The host has disabled the backend.
+        Disabled = "disabled",
     }
 }
 

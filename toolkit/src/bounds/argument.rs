@@ -1,12 +1,11 @@
-//! The bounds of arguments.
+//! The bounds of arguments, and the arguments of a tool without parameters, which also replace rejected types.
 
 use std::rc::Rc;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-
-use super::no_arguments::NoArguments;
+use serde::{Deserialize, Serialize};
 
 /// The bound of an argument.
 ///
@@ -226,3 +225,9 @@ pub trait NamedArgument {
 
 #[diagnostic::do_not_recommend]
 impl NamedArgument for NoArguments {}
+
+/// The arguments of a tool without parameters.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(description = "")]
+pub struct NoArguments {}

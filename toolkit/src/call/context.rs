@@ -284,7 +284,6 @@ impl Context {
     }
 
     /// Returns true if the context has a cancel token.
-    #[cfg(feature = "async")]
     pub(crate) fn is_cancellable(&self) -> bool {
         self.cancel.is_some()
     }

@@ -19,16 +19,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::backend_call::run_on_backend;
-#[cfg(feature = "async")]
-use super::blocking;
 use super::function::{Host, Invocation, Mode, Run, shown};
 #[cfg(feature = "tower")]
 use super::layer::{self, Call, ToolService};
 use super::policy::{check_cancelled, sees_all};
 use super::shared::{Dispatcher, Executor, Shared};
-use crate::call::permit::Permit;
+use super::wait::bounded;
 #[cfg(feature = "async")]
-use crate::call::timer;
+use super::wait::run_on_thread;
+use crate::call::permit::Permit;
 use crate::call::{
     Arguments, BoxFuture, Context, ErrorKind, RunResult, ToolError, caught, caught_future, caught_future_within,
 };
@@ -252,7 +251,7 @@ fn is_unconditional(dispatcher: &Dispatcher, context: &Context, tool: &Tool, mod
     let Shared { limiter, policy, .. } = &*dispatcher.shared;
     let is_interrupted = match mode {
         Mode::Sync => false,
-        Mode::Async => is_cancellable(context),
+        Mode::Async => context.is_cancellable(),
         Mode::Blocking => true,
     };
     !is_interrupted && limiter.is_unlimited() && sees_all(context, tool) && tool.timeout().or(policy.timeout).is_none()
@@ -357,7 +356,7 @@ impl Permitted<'_> {
             let _entered = held.as_ref().map(|held| held.permit.enter());
             caught(|| code(Host::new(&context, &dispatcher, tool)))
         };
-        blocking::run(self.context, work).await
+        run_on_thread(self.context, work).await
     }
 
     #[cfg(not(feature = "async"))]
@@ -378,69 +377,6 @@ impl Permitted<'_> {
     fn host(&self) -> Host<'_> {
         Host::new(self.context(), self.dispatcher, self.tool)
     }
-}
-
-/// Returns true if the call can be cancelled between two polls.
-#[inline]
-fn is_cancellable(context: &Context) -> bool {
-    #[cfg(feature = "async")]
-    return context.is_cancellable();
-    #[cfg(not(feature = "async"))]
-    {
-        let _ = context;
-        false
-    }
-}
-
-/// Polls `work` until it completes, the call is cancelled, or the timeout elapses. The time that the call waits for
-/// answers of its user does not count.
-#[cfg(feature = "async")]
-async fn bounded<T>(
-    work: impl Future<Output = Result<T, ToolError>>,
-    context: &Context,
-    timeout: Option<Duration>,
-) -> Result<T, ToolError> {
-    let work = until_cancelled(work, context);
-    let Some(timeout) = timeout else {
-        return work.await;
-    };
-    let asked_before = context.time_asking();
-    let asking = || context.time_asking().saturating_sub(asked_before);
-    timer::timeout_extended(timeout, asking, work).await?.unwrap_or_else(|| {
-        let message = format!("the tool took longer than {timeout:?}");
-        Err(ToolError::new(ErrorKind::TimedOut, message))
-    })
-}
-
-#[cfg(feature = "async")]
-async fn until_cancelled<T>(
-    work: impl Future<Output = Result<T, ToolError>>,
-    context: &Context,
-) -> Result<T, ToolError> {
-    use std::task::Poll;
-
-    if !context.is_cancellable() {
-        return work.await;
-    }
-    let mut work = pin!(work);
-    let mut cancelled = pin!(context.cancelled());
-    std::future::poll_fn(|cx| {
-        if let Poll::Ready(outcome) = work.as_mut().poll(cx) {
-            return Poll::Ready(outcome);
-        }
-        cancelled.as_mut().poll(cx).map(|()| Err(ToolError::cancelled()))
-    })
-    .await
-}
-
-/// Polls `work` to completion. Timeouts and cancellation need the feature `async`.
-#[cfg(not(feature = "async"))]
-async fn bounded<T>(
-    work: impl Future<Output = Result<T, ToolError>>,
-    _context: &Context,
-    _timeout: Option<Duration>,
-) -> Result<T, ToolError> {
-    work.await
 }
 
 /// Adds the tool and the backend to an error, and logs the cause, which the model must not read.

@@ -2,6 +2,7 @@
 
 mod backends;
 mod built;
+mod contract;
 mod json;
 mod manifests;
 mod mixed;
