@@ -16,7 +16,7 @@
 //!
 //! let write = manifest.listings().nth(1).unwrap();
 //! assert!(write.diagnostics()[0].message().contains("/properties/path/type"));
-//! # Ok::<(), toolkit::manifest::ManifestError>(())
+//! # Ok::<(), toolkit::tool::ParseToolError>(())
 //! ```
 
 use std::collections::HashMap;
@@ -70,7 +70,7 @@ pub struct Manifest {
 /// assert!(!listing.is_sound());
 /// assert_eq!(listing.name(), Some("two words"));
 /// assert!(listing.diagnostics()[0].message().starts_with("the name must not contain ` `"));
-/// # Ok::<(), toolkit::manifest::ManifestError>(())
+/// # Ok::<(), toolkit::tool::ParseToolError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Listing {
@@ -100,7 +100,7 @@ impl Manifest {
     ///
     /// Returns an error if there is no such list, or if it has more than [`Manifest::MAX_TOOLS`] entries. An invalid
     /// tool is not an error; see [`Manifest::listings`].
-    pub fn from_mcp_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, ManifestError> {
+    pub fn from_mcp_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, ParseToolError> {
         Self::read(json.into(), Form::Mcp)
     }
 
@@ -109,12 +109,12 @@ impl Manifest {
     /// # Errors
     ///
     /// Returns the errors of [`Manifest::from_mcp_json`].
-    pub fn from_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, ManifestError> {
+    pub fn from_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, ParseToolError> {
         Self::read(json.into(), Form::Canonical)
     }
 
-    fn read(json: Arguments<'_>, form: Form) -> Result<Self, ManifestError> {
-        let invalid = |reason: &str| ManifestError::new(reason);
+    fn read(json: Arguments<'_>, form: Form) -> Result<Self, ParseToolError> {
+        let invalid = |reason: &str| ParseToolError::Manifest(reason.to_owned());
         if matches!(&json, Arguments::Value(value) if is_too_deep(value)) {
             return Err(invalid("it is nested deeper than 127 levels"));
         }
@@ -132,7 +132,7 @@ impl Manifest {
         };
         if tools.len() > Self::MAX_TOOLS {
             let n_tools = tools.len();
-            return Err(ManifestError::new(format!("it has {n_tools} tools; the limit is {}", Self::MAX_TOOLS)));
+            return Err(invalid(&format!("it has {n_tools} tools; the limit is {}", Self::MAX_TOOLS)));
         }
         let tools = tools.into_iter().enumerate();
         let mut listings: Vec<Listing> = tools.map(|(index, json)| Listing::read(index, json, form)).collect();
@@ -237,7 +237,7 @@ impl Listing {
                         .take(MAX_DIAGNOSTICS)
                         .map(|violation| diagnostic(violation.to_string()))
                         .collect(),
-                    ParseToolError::Json(reason) => vec![diagnostic(reason)],
+                    ParseToolError::Json(reason) | ParseToolError::Manifest(reason) => vec![diagnostic(reason)],
                 };
                 Self { index, read: Err(json), diagnostics }
             }
@@ -301,39 +301,3 @@ impl fmt::Display for Listing {
         Ok(())
     }
 }
-
-/// The error of a document without a list of tools.
-///
-/// An invalid tool is not an error of the manifest; see [`Manifest::listings`].
-///
-/// # Examples
-///
-/// ```
-/// use toolkit::Manifest;
-///
-/// let response = r#"{"jsonrpc": "2.0", "id": 1, "result": {"tools": []}}"#;
-/// let error = Manifest::from_mcp_json(response).unwrap_err();
-/// assert_eq!(
-///     error.to_string(),
-///     "not a manifest: it has no `tools`; for a JSON-RPC response, pass its `result`"
-/// );
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ManifestError {
-    reason: String,
-}
-
-impl ManifestError {
-    #[doc(hidden)]
-    pub fn new<R: Into<String>>(reason: R) -> Self {
-        Self { reason: reason.into() }
-    }
-}
-
-impl fmt::Display for ManifestError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "not a manifest: {}", self.reason)
-    }
-}
-
-impl std::error::Error for ManifestError {}

@@ -70,7 +70,7 @@ use self::json::{Parsed, Record};
 pub use self::metadata::{Annotations, Execution, Icon, Literal, META_KEY, Metadata, TaskSupport, Text, Unknown};
 pub(crate) use self::name::check_alias;
 pub use self::name::{MAX_NAME_LEN, check_name};
-pub use self::requirements::{Authorization, OAuth2, Requirements, Secret};
+pub use self::requirements::{Authorization, Requirements, Secret};
 pub use self::tags::{MAX_TAG_LEN, MAX_TAGS, normalize_tag, normalize_tags};
 use crate::arguments::Arguments;
 use crate::state::States;

@@ -117,7 +117,7 @@ fn requirements(tool: &Tool) -> String {
     let requirements = tool.requirements();
     let mut needs = Vec::new();
     for authorization in &*requirements.authorization {
-        let scopes = authorization.oauth2.scopes.join(", ");
+        let scopes = authorization.scopes.join(", ");
         let scopes = if scopes.is_empty() { scopes } else { format!(" ({scopes})") };
         needs.push(format!("OAuth 2 with {}{scopes}", authorization.id));
     }

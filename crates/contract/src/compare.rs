@@ -232,8 +232,8 @@ fn metadata_changes(old: &Tool, new: &Tool) -> Vec<(Verdict, &'static str, &'sta
 fn requires_more(old: &Requirements, new: &Requirements) -> bool {
     let held_token = |wanted: &Authorization| {
         old.authorization.iter().any(|held| {
-            let has = |scope| held.oauth2.scopes.contains(scope);
-            held.id == wanted.id && wanted.oauth2.scopes.iter().all(has)
+            let has = |scope| held.scopes.contains(scope);
+            held.id == wanted.id && wanted.scopes.iter().all(has)
         })
     };
     !new.authorization.iter().all(held_token)

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics};
-use toolkit::manifest::ManifestError;
+use toolkit::tool::ParseToolError;
 use toolkit::{Catalog, Manifest, Tool};
 
 use super::change::Comparison;
@@ -59,13 +59,13 @@ impl Lock {
     /// Returns an error if the document is not a list of tools, is a lock of another format version, or contains an
     /// entry that is not a tool or has a duplicate id. Ignoring such a tool would make it look as if it had never
     /// existed.
-    pub fn from_json(json: &str) -> Result<Self, ManifestError> {
+    pub fn from_json(json: &str) -> Result<Self, ParseToolError> {
         let document = serde_json::from_str::<Value>(json).unwrap_or_default();
         let manifest = match document.get("lockVersion") {
             None => Manifest::from_mcp_json(json)?,
             Some(version) if *version == LOCK_VERSION => Manifest::from_json(json)?,
             Some(version) => {
-                return Err(ManifestError::new(format!(
+                return Err(ParseToolError::Manifest(format!(
                     "unsupported `lockVersion` {version}; expected {LOCK_VERSION}"
                 )));
             }
@@ -75,7 +75,7 @@ impl Lock {
             let is_double = |diagnostic: &Diagnostic| diagnostic.kind() == DiagnosticKind::DuplicateId;
             match listing.tool() {
                 Some(tool) if !listing.diagnostics().iter().any(is_double) => tools.push(tool.clone()),
-                _ => return Err(ManifestError::new(format!("invalid tool {listing}"))),
+                _ => return Err(ParseToolError::Manifest(format!("invalid tool {listing}"))),
             }
         }
         Ok(Self::sorted(tools))

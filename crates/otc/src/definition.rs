@@ -119,7 +119,7 @@ impl Requirements {
 impl From<&toolkit::tool::Requirements> for Requirements {
     fn from(required: &toolkit::tool::Requirements) -> Self {
         let authorization = required.authorization.iter().map(|authorization| {
-            let scopes: Vec<String> = authorization.oauth2.scopes.iter().map(ToString::to_string).collect();
+            let scopes: Vec<String> = authorization.scopes.iter().map(ToString::to_string).collect();
             let oauth2 = (!scopes.is_empty()).then_some(OAuth2 { scopes });
             Authorization { id: authorization.id.to_string(), oauth2 }
         });

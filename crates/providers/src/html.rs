@@ -257,7 +257,7 @@ fn facts(tool: &Tool) -> String {
     let mut needs: Vec<String> = Vec::new();
     for authorization in &requirements.authorization {
         let scopes: Vec<String> =
-            authorization.oauth2.scopes.iter().map(|scope| format!("<code>{}</code>", text(scope))).collect();
+            authorization.scopes.iter().map(|scope| format!("<code>{}</code>", text(scope))).collect();
         let scopes = if scopes.is_empty() { String::new() } else { format!(" for {}", scopes.join(", ")) };
         needs.push(format!("OAuth 2.0 with {}{scopes}", text(&authorization.id)));
     }

@@ -38,10 +38,11 @@ pub use self::ser::output::Limited;
 pub use de::decimal::{Held, Whole};
 pub use de::request::{ProbeOutcome, Request};
 pub use de::sole::SoleProperty;
+use de::tree::pointer_at;
 pub(crate) use de::tree::{read_located, read_tree};
 pub use error::{EncodeError, PlanError};
 pub(crate) use pattern::Pattern;
-pub use ser::Notes;
+use ser::Notes;
 
 impl Plan {
     /// Compiles a draft 2020-12 or draft-07 schema.
@@ -177,13 +178,27 @@ impl Plan {
         value.serialize(ser::Writer { out: output, node: self.root() })
     }
 
-    /// Writes `value` as far as possible, and records what JSON cannot represent.
-    pub fn note_unwritable<T: serde::Serialize + ?Sized>(value: &T) -> (Vec<u8>, Notes) {
+    /// Finds the parts of a value that JSON cannot represent, by writing it as far as possible.
+    #[cold]
+    pub fn unwritable<T: serde::Serialize + ?Sized>(value: &T) -> Unwritable {
         let plan = Self::anything();
         let mut output = ser::Output::new(plan, Vec::new(), usize::MAX);
         output.notes = Some(Box::default());
         // The notes contain the error.
         let _ = plan.write(value, &mut output);
-        (output.json, output.notes.map_or_else(Notes::default, |notes| *notes))
+        let at = |offset: usize| pointer_at(&output.json, offset).unwrap_or_default();
+        let notes = output.notes.map_or_else(Notes::default, |notes| *notes);
+        Unwritable {
+            floats: notes.floats.into_iter().map(|(offset, float)| (at(offset), float)).collect(),
+            map: notes.key.map(at),
+        }
     }
+}
+
+/// The parts of a value that JSON cannot represent, as JSON Pointers.
+pub struct Unwritable {
+    /// The first few non-finite floats, which `serde_json` writes as `null`.
+    pub floats: Vec<(String, f64)>,
+    /// The first map with a key that JSON cannot represent, where serialization stops.
+    pub map: Option<String>,
 }

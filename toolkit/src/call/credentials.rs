@@ -5,7 +5,7 @@ use std::fmt;
 
 use secrecy::ExposeSecret;
 
-use crate::tool::{Authorization, OAuth2, Requirements, Secret, Text};
+use crate::tool::{Authorization, Requirements, Secret, Text};
 
 /// The credentials that the host holds for the caller of a tool.
 ///
@@ -125,8 +125,8 @@ impl Credentials {
         };
         let granted = token.scopes.as_ref()?;
         let is_missing = |scope: &&Text| !granted.iter().any(|granted| granted == *scope);
-        let scopes: Vec<_> = required.oauth2.scopes.iter().filter(is_missing).cloned().collect();
-        (!scopes.is_empty()).then(|| Authorization { id: required.id.clone(), oauth2: OAuth2 { scopes } })
+        let scopes: Vec<_> = required.scopes.iter().filter(is_missing).cloned().collect();
+        (!scopes.is_empty()).then(|| Authorization { id: required.id.clone(), scopes })
     }
 
     /// Returns the credentials that a tool with these requirements may access.

@@ -10,7 +10,7 @@ use super::error::ToolError;
 use super::kind::ErrorKind;
 use toolkit_schema::plan::Plan;
 use toolkit_schema::tree::held;
-use toolkit_schema::{Schema, Violation, Violations, child, declared_pointer};
+use toolkit_schema::{Schema, Violation, Violations, declared_pointer};
 
 /// Validates a result in JSON.
 pub(crate) fn check_output(schema: &Schema, json: &[u8]) -> Result<(), ToolError> {
@@ -26,7 +26,7 @@ pub(crate) fn check_output_tree(schema: &Schema, output: &Value) -> Result<(), T
 /// Validates the JSON of a value, in which a non-finite float is `null`.
 pub(crate) fn check_value(schema: &Schema, json: &[u8], value: &impl Serialize) -> Result<(), ToolError> {
     let output: Value = serde_json::from_slice(json).map(held).map_err(ToolError::internal)?;
-    schema.validate(&output).map_err(|violations| mismatch(schema, &violations, &unwritable(value).floats))
+    schema.validate(&output).map_err(|violations| mismatch(schema, &violations, &Plan::unwritable(value).floats))
 }
 
 /// Returns the error of a result that JSON cannot represent.
@@ -35,7 +35,7 @@ pub(crate) fn not_json(schema: Option<&Schema>, error: ToolError, value: &impl S
     if error.kind() != ErrorKind::Internal {
         return error;
     }
-    let Some(pointer) = unwritable(value).map else { return error };
+    let Some(pointer) = Plan::unwritable(value).map else { return error };
     // A key that the schema does not declare is part of the value.
     let place = schema.map_or_else(|| pointer.clone(), |schema| declared_pointer(schema.as_value(), &pointer));
     let place = if place.is_empty() { "the result".to_owned() } else { format!("the result at {place}") };
@@ -71,24 +71,6 @@ fn mismatch(schema: &Schema, violations: &Violations, floats: &[(String, f64)]) 
     ToolError::new(ErrorKind::InvalidOutput, message).caused_by(cause)
 }
 
-/// The parts of a result that JSON cannot represent.
-struct Unwritable {
-    /// The first few non-finite floats, which `serde_json` writes as `null`.
-    floats: Vec<(String, f64)>,
-    /// The first map with a key that JSON cannot represent, where serialization stops.
-    map: Option<String>,
-}
-
-/// Finds the values by serializing the result again.
-#[cold]
-fn unwritable(output: &impl Serialize) -> Unwritable {
-    let (json, notes) = Plan::note_unwritable(output);
-    Unwritable {
-        floats: notes.floats.iter().map(|(place, float)| (pointer_at(&json, *place), *float)).collect(),
-        map: notes.key.map(|place| pointer_at(&json, place)),
-    }
-}
-
 /// Returns the name of a non-finite float for messages.
 fn float_name(float: f64) -> &'static str {
     match float {
@@ -96,55 +78,4 @@ fn float_name(float: f64) -> &'static str {
         f64::NEG_INFINITY => "-Infinity",
         _ => "NaN",
     }
-}
-
-/// An array or object that is open at a location, with the last key or the number of items before it.
-enum Open {
-    Object(Option<String>),
-    Array(usize),
-}
-
-/// Returns the JSON Pointer of the value that begins at the byte offset `place`, or of the object that has a key
-/// there. The text must be well-formed up to that offset.
-fn pointer_at(json: &[u8], place: usize) -> String {
-    let mut open: Vec<Open> = Vec::new();
-    let mut idx = 0;
-    while idx < place.min(json.len()) {
-        let start = idx;
-        idx += 1;
-        match json[start] {
-            b'{' => open.push(Open::Object(None)),
-            b'[' => open.push(Open::Array(0)),
-            b'}' | b']' => drop(open.pop()),
-            b',' => match open.last_mut() {
-                Some(Open::Array(n_before)) => *n_before += 1,
-                Some(Open::Object(key)) => *key = None,
-                None => {}
-            },
-            b'"' => {
-                idx = end_of_string(json, start);
-                if let (Some(Open::Object(key @ None)), Some(b':')) = (open.last_mut(), json.get(idx)) {
-                    *key = json.get(start..idx).and_then(|text| serde_json::from_slice(text).ok());
-                }
-            }
-            _ => {}
-        }
-    }
-    let tokens = open.iter().filter_map(|open| match open {
-        Open::Object(key) => key.clone(),
-        Open::Array(n_before) => Some(n_before.to_string()),
-    });
-    tokens.fold(String::new(), |pointer, token| child(&pointer, &token))
-}
-
-fn end_of_string(json: &[u8], start: usize) -> usize {
-    let mut idx = start + 1;
-    while let Some(byte) = json.get(idx) {
-        match byte {
-            b'"' => return idx + 1,
-            b'\\' => idx += 2,
-            _ => idx += 1,
-        }
-    }
-    json.len()
 }

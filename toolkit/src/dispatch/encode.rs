@@ -13,7 +13,9 @@ use crate::stream::Chunks;
 /// The encoding of a function's return value as a result.
 pub trait Encode<T> {
     /// Returns the output schema, if there is one.
-    fn schema() -> Option<Value>;
+    fn schema() -> Option<Value> {
+        None
+    }
 
     /// Encodes `output`, with the changes made to the arguments.
     ///
@@ -69,20 +71,12 @@ impl<T: Serialize + JsonSchema> Encode<T> for Returns<STRUCTURED> {
 impl Encode<()> for Returns<UNIT> {
     const RETURNS_UNIT: bool = true;
 
-    fn schema() -> Option<Value> {
-        None
-    }
-
     fn encode((): (), call: &Invocation<'_>, changes: Vec<Change>) -> Result<RunResult, ToolError> {
         Ok(call.empty_result(changes))
     }
 }
 
 impl Encode<Content> for Returns<CONTENT> {
-    fn schema() -> Option<Value> {
-        None
-    }
-
     fn encode(output: Content, call: &Invocation<'_>, changes: Vec<Change>) -> Result<RunResult, ToolError> {
         call.check_content(std::slice::from_ref(&output))?;
         Ok(call.empty_result(changes).with_content(vec![output]))
@@ -90,10 +84,6 @@ impl Encode<Content> for Returns<CONTENT> {
 }
 
 impl Encode<Vec<Content>> for Returns<CONTENT> {
-    fn schema() -> Option<Value> {
-        None
-    }
-
     fn encode(output: Vec<Content>, call: &Invocation<'_>, changes: Vec<Change>) -> Result<RunResult, ToolError> {
         call.check_content(&output)?;
         Ok(call.empty_result(changes).with_content(output))
@@ -142,10 +132,6 @@ impl<T: Serialize + JsonSchema + Send + 'static> Encode<Chunks<T>> for Returns<C
 }
 
 impl<T> Encode<T> for Returns<UNFIT> {
-    fn schema() -> Option<Value> {
-        None
-    }
-
     fn encode(_: T, call: &Invocation<'_>, changes: Vec<Change>) -> Result<RunResult, ToolError> {
         Ok(call.empty_result(changes))
     }

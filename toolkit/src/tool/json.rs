@@ -283,7 +283,7 @@ pub(crate) fn drop_nulls(fields: &mut Object) {
     }
 }
 
-/// The error of a document that is not a tool.
+/// The error of a document that is not a tool, or not a list of tools.
 ///
 /// # Examples
 ///
@@ -297,6 +297,13 @@ pub(crate) fn drop_nulls(fields: &mut Object) {
 ///
 /// let error = Tool::from_json("[]").unwrap_err();
 /// assert!(matches!(error, ParseToolError::Json(_)));
+///
+/// let response = r#"{"jsonrpc": "2.0", "id": 1, "result": {"tools": []}}"#;
+/// let error = toolkit::Manifest::from_mcp_json(response).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "not a manifest: it has no `tools`; for a JSON-RPC response, pass its `result`"
+/// );
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -305,6 +312,8 @@ pub enum ParseToolError {
     Json(String),
     /// The violations of the form of a tool.
     Form(Violations),
+    /// The document has no list of tools.
+    Manifest(String),
 }
 
 impl ParseToolError {
@@ -339,6 +348,7 @@ impl fmt::Display for ParseToolError {
         match self {
             ParseToolError::Json(reason) => write!(f, "not a tool: {reason}"),
             ParseToolError::Form(violations) => write!(f, "not a tool:\n{violations}"),
+            ParseToolError::Manifest(reason) => write!(f, "not a manifest: {reason}"),
         }
     }
 }
@@ -346,7 +356,7 @@ impl fmt::Display for ParseToolError {
 impl std::error::Error for ParseToolError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            ParseToolError::Json(_) => None,
+            ParseToolError::Json(_) | ParseToolError::Manifest(_) => None,
             ParseToolError::Form(violations) => Some(violations),
         }
     }

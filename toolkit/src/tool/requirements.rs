@@ -73,7 +73,7 @@ impl Requirements {
     ///
     /// let required = Requirements::NONE.with_secret("KEY").with_authorization("google", ["calendar.read"]);
     /// assert_eq!(required.secrets[0].id, "KEY");
-    /// assert_eq!(required.authorization[0].oauth2.scopes, ["calendar.read"]);
+    /// assert_eq!(required.authorization[0].scopes, ["calendar.read"]);
     /// ```
     #[must_use]
     pub fn with_authorization<I>(mut self, id: impl Into<Text>, scopes: I) -> Self
@@ -122,7 +122,7 @@ impl fmt::Display for Requirements {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut needs: Vec<String> = self.secrets.iter().map(|secret| format!("the secret `{}`", secret.id)).collect();
         needs.extend(self.authorization.iter().map(|authorization| {
-            let scopes: Vec<String> = authorization.oauth2.scopes.iter().map(|scope| format!("`{scope}`")).collect();
+            let scopes: Vec<String> = authorization.scopes.iter().map(|scope| format!("`{scope}`")).collect();
             let scopes = if scopes.is_empty() { String::new() } else { format!(" ({})", scopes.join(", ")) };
             format!("an authorization by `{}`{scopes}", authorization.id)
         }));
@@ -155,7 +155,8 @@ impl fmt::Display for Requirements {
 /// let error = dispatcher.call_sync("today", "{}").unwrap_err();
 /// let missing = &error.missing().authorization[0];
 /// assert_eq!(missing.id, "google");
-/// assert_eq!(missing.oauth2.scopes, ["calendar.read"]);
+/// assert_eq!(missing.scopes, ["calendar.read"]);
+/// assert_eq!(serde_json::to_value(missing)?["oauth2"]["scopes"][0], "calendar.read");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -164,8 +165,10 @@ impl fmt::Display for Requirements {
 pub struct Authorization {
     /// The provider, such as `google`.
     pub id: Text,
-    /// The scopes that the provider must have granted.
-    pub oauth2: OAuth2,
+    /// The scopes that the provider must have granted; `oauth2.scopes` in JSON.
+    #[serde(rename = "oauth2", with = "oauth2")]
+    #[schemars(with = "OAuth2")]
+    pub scopes: Vec<Text>,
 }
 
 impl Authorization {
@@ -175,30 +178,32 @@ impl Authorization {
         I: IntoIterator,
         I::Item: Into<Text>,
     {
-        Self { id: id.into(), oauth2: OAuth2 { scopes: scopes.into_iter().map(Into::into).collect() } }
+        Self { id: id.into(), scopes: scopes.into_iter().map(Into::into).collect() }
     }
 }
 
-/// The OAuth 2.0 part of an [`Authorization`].
-///
-/// # Examples
-///
-/// ```
-/// use serde_json::json;
-/// use toolkit::tool::Authorization;
-///
-/// let required = Authorization::new("google", ["calendar.read"]);
-/// let json = json!({ "id": "google", "oauth2": { "scopes": ["calendar.read"] } });
-/// assert_eq!(serde_json::to_value(&required)?, json);
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// The OAuth 2.0 part of an [`Authorization`] in JSON.
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct OAuth2 {
+struct OAuth2 {
     /// The required scopes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub scopes: Vec<Text>,
+    scopes: Vec<Text>,
+}
+
+/// Serialization of the scopes of an authorization.
+mod oauth2 {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::{OAuth2, Text};
+
+    pub(super) fn serialize<S: Serializer>(scopes: &[Text], serializer: S) -> Result<S::Ok, S::Error> {
+        OAuth2 { scopes: scopes.to_vec() }.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Text>, D::Error> {
+        OAuth2::deserialize(deserializer).map(|oauth2| oauth2.scopes)
+    }
 }
 
 /// A required secret.

@@ -314,7 +314,7 @@ fn every_argument_of_the_attribute_is_in_the_record() {
     assert_eq!(tool.icons()[1].mime_type.as_deref(), Some("image/png"));
     assert_eq!(tool.meta(), Some(json!({"com.example/a": 1})));
     assert_eq!(tool.examples(), [json!({"n": 1})]);
-    assert_eq!(tool.requirements().authorization[0].oauth2.scopes[..], ["write"]);
+    assert_eq!(tool.requirements().authorization[0].scopes[..], ["write"]);
     assert_eq!((&*tool.requirements().secrets[0].id, tool.requirements().user_id), ("KEY", true));
     assert_eq!(tool.timeout(), Some(Duration::from_millis(1500)));
     assert_eq!(tool.location().unwrap().file, file!());

@@ -68,7 +68,7 @@ fn everything_that_is_missing_is_listed_before_the_arguments_are_looked_at() {
     );
     let error = dispatcher().call_sync("needs_all", "{}").unwrap_err();
     assert_eq!(error.missing().secrets.len(), 2);
-    assert_eq!(error.missing().authorization[0].oauth2.scopes, ["read", "write"]);
+    assert_eq!(error.missing().authorization[0].scopes, ["read", "write"]);
 }
 
 #[tokio::test]

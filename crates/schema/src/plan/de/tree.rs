@@ -45,8 +45,9 @@ fn read(json: &[u8], locates: bool, see: &mut dyn FnMut(Spelled<'_>)) -> Result<
     if cursor.finish() { Ok(value) } else { Err(PlanError) }
 }
 
-/// Returns the pointer of the value that starts at an offset of JSON text.
-pub(super) fn pointer_at(json: &[u8], offset: usize) -> Option<String> {
+/// Returns the pointer of the value that starts at an offset of JSON text, or of the object with a key there. The text may
+/// end behind it.
+pub(crate) fn pointer_at(json: &[u8], offset: usize) -> Option<String> {
     let mut cursor = Cursor::new(Plan::anything(), json).ok()?;
     let mut sought = Sought { offset, pointer: None };
     let sought_in = Some(&mut sought);
@@ -74,11 +75,7 @@ struct Reader<'c, 'p, 'de, 's> {
 impl Reader<'_, '_, '_, '_> {
     fn value(&mut self) -> Result<Value, PlanError> {
         let next = self.cursor.peek();
-        if let Some(sought) = &mut self.sought
-            && sought.offset == self.cursor.position()
-        {
-            sought.pointer = Some(self.pointer.clone());
-        }
+        self.look();
         match next {
             b'"' => self.cursor.any_string().map(|text| Value::String(text.into_owned())),
             b'{' => self.object(),
@@ -86,6 +83,15 @@ impl Reader<'_, '_, '_, '_> {
             b't' | b'f' => self.cursor.boolean().map(Value::Bool),
             b'n' => self.cursor.literal(b"null").map(|()| Value::Null),
             _ => self.number(),
+        }
+    }
+
+    /// Keeps the pointer if the cursor is at the offset that is sought.
+    fn look(&mut self) {
+        if let Some(sought) = &mut self.sought
+            && sought.offset == self.cursor.position()
+        {
+            sought.pointer = Some(self.pointer.clone());
         }
     }
 
@@ -113,6 +119,7 @@ impl Reader<'_, '_, '_, '_> {
         while self.cursor.peek() != b'}' {
             self.comma(object.is_empty())?;
             self.cursor.peek();
+            self.look();
             let key = self.cursor.any_string()?.into_owned();
             self.cursor.literal(b":")?;
             if self.locates {
