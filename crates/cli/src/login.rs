@@ -342,14 +342,11 @@ impl Logins {
 
 /// Quotes an argument for the shell of the platform unless it has no special characters.
 fn quoted(argument: &str) -> String {
-    let plain = if cfg!(windows) { "-_.,:/@\\" } else { "-_.,:/@+=%" };
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || plain.contains(c);
-    if !argument.is_empty() && argument.chars().all(is_plain) {
-        argument.to_owned()
-    } else if cfg!(windows) {
-        format!("\"{argument}\"")
-    } else {
-        format!("'{}'", argument.replace('\'', r"'\''"))
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.,:/@\\".contains(c);
+    match cfg!(windows) {
+        false => style::shell_word(argument),
+        true if !argument.is_empty() && argument.chars().all(is_plain) => argument.to_owned(),
+        true => format!("\"{argument}\""),
     }
 }
 

@@ -66,7 +66,7 @@ fn write_page(out: &mut impl Write, tool: &Tool, columns: usize) -> io::Result<(
     let example = examples.into_iter().next().or_else(|| tool.input().example());
     if let Some(example) = example {
         heading(out, "Example")?;
-        let call = format!("{} call {} {}", program_name(), tool.id(), quoted(&example));
+        let call = format!("{} call {} {}", program_name(), tool.id(), style::shell_word(&example.to_string()));
         writeln!(out, "  {}", printable(&call))?;
     }
     Ok(())
@@ -149,11 +149,6 @@ fn write_result(out: &mut impl Write, schema: &Value, columns: usize) -> io::Res
         _ => writeln!(out, "  {}", printable(&words))?,
     }
     Ok(())
-}
-
-/// Quotes JSON for a POSIX shell.
-fn quoted(json: &Value) -> String {
-    format!("'{}'", json.to_string().replace('\'', r"'\''"))
 }
 
 /// The maximum depth of nested objects, at which recursive types end.

@@ -142,6 +142,15 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// Quotes a word for a POSIX shell unless it has no special characters.
+pub(crate) fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.,:/@+=%".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
 /// Formats a block of content: text as it is, and other blocks as one line.
 pub(crate) fn content_line(block: &Content) -> String {
     let media = |kind: &str, mime_type: &str, data: &str| format!("[{kind} {mime_type}, {}]", size(n_bytes(data)));

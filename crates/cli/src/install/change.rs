@@ -223,11 +223,7 @@ impl ClaudeCommand {
 
     /// Returns the command for a shell.
     pub(super) fn line(&self) -> String {
-        let quoted = |word: &String| match word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:".contains(c)) {
-            true => word.clone(),
-            false => format!("'{}'", word.replace('\'', r"'\''")),
-        };
-        let words: Vec<String> = self.0.iter().map(quoted).collect();
+        let words: Vec<String> = self.0.iter().map(|word| style::shell_word(word)).collect();
         format!("{PROGRAM} {}", words.join(" "))
     }
 
