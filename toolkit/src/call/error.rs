@@ -26,7 +26,7 @@ pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 /// | the tool | the model reads |
 /// |---|---|
 /// | returns or makes [`ToolError::failed`], a `String` or a `&str` | that text |
-/// | returns an error that implements [`ShowError`], or contains one as a source | the text of this error |
+/// | returns an error that implements [`ShowError`](super::ShowError), or contains one as a source | the text of this error |
 /// | returns an error that implements `Into<ToolError>` | the text that this chooses |
 /// | converts with `.map_err(ToolError::shown)` | the text of the error |
 /// | is marked `#[tool(show_errors)]` | the text of every error that it returns |
