@@ -23,6 +23,9 @@
 //! [`lint`](mod@lint) finds tools that are hard to choose, hard to call, or deceptive. A [`matrix::Matrix`] states which
 //! versions of components a program supports, and selects the best version on offer.
 //!
+//! With the feature `calls`, `calls` calls every tool that is declared `read_only` with generated arguments, and reports
+//! panics, hangs, results that do not match their schema, and other broken promises.
+//!
 //! # Source
 //!
 //! | module | part |
@@ -30,9 +33,12 @@
 //! | `lock` | a catalog as a file, and the test that compares both |
 //! | `compare`, `change` | the changes between two catalogs, by name |
 //! | `matrix` | the supported versions of components |
+//! | `calls` | calls with generated arguments, and the defects that they show |
 //! | `lint` | `quality` of valid tools; deceptive text, by what it hides (`poison`) and what it demands (`orders`) |
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "calls")]
+pub mod calls;
 pub mod lint;
 pub mod matrix;
 
@@ -40,6 +46,8 @@ mod change;
 mod compare;
 mod lock;
 
+#[cfg(feature = "calls")]
+pub use self::calls::calls;
 pub use self::change::{Change, Comparison, Part};
 pub use self::lock::{Lock, expect_lock};
 pub use toolkit_schema::compare::Verdict;

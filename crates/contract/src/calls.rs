@@ -1,0 +1,433 @@
+//! Calls of every tool with generated arguments, which look for calls that break the contract of their tool.
+//!
+//! The arguments come from the input schema: valid ones, boundary values, texts on which tools fail, and arguments that
+//! are one change away from valid. Each [`Defect`] is reported with the simplest arguments that were found to show it.
+//!
+//! ```
+//! use toolkit::{Dispatcher, catalog, tool};
+//! use toolkit_contract::calls;
+//! use toolkit_contract::calls::Defect;
+//!
+//! /// Returns the first character in upper case.
+//! #[tool(namespace = "text", version = "1.0.0", read_only)]
+//! fn initial(text: String) -> String {
+//!     text[..1].to_uppercase()
+//! }
+//!
+//! let dispatcher = Dispatcher::new(catalog![initial]?)?;
+//! let report = calls(&dispatcher).run()?;
+//! let diagnostic = &report.diagnostics()[0];
+//! assert_eq!(diagnostic.defect, Defect::Panic);
+//! assert_eq!(diagnostic.command("program"), r#"program call text:initial '{"text":""}'"#);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Tools that are called
+//!
+//! Only tools that are declared `read_only` are called, and those that are [included](Calls::include) by name. The
+//! others are [reported](CallReport::untested), and so are tools whose credentials are missing. Whether a tool that is
+//! declared `read_only` writes nevertheless is not detected: files and sockets belong to the process, and other threads
+//! use them too.
+//!
+//! # Calls that hang
+//!
+//! A call that exceeds the [time limit](Calls::time_limit) is cancelled, and the run goes on. An async tool is dropped.
+//! A synchronous one cannot be stopped: its thread remains until the tool returns or the process ends, so that a tool
+//! which hangs is called at most 8 times more, for simpler arguments. Pass a dispatcher whose concurrency limit is higher
+//! than the number of such threads.
+//!
+//! # Limits of the verdicts
+//!
+//! Schemas do not assert `format`, so a type may reject a text for its format. Integers beyond 64 bits are not sent unless
+//! the schema names such a bound, since the schema of a 64-bit type has none. Tools that are `idempotent` and
+//! `open_world` may return different results. Secrets of fewer than 8 characters are not searched for in errors.
+//!
+//! # Source
+//!
+//! | module | part |
+//! |---|---|
+//! | `generate`, `mutate` | arguments |
+//! | `caller` | calls within a time limit |
+//! | `judge` | the defects that a call shows |
+//! | `shrink` | simpler arguments |
+//! | `cases` | the file of arguments that failed once |
+//! | `report` | the result, and the error of a run that could not be made |
+
+mod caller;
+mod cases;
+mod generate;
+mod judge;
+mod mutate;
+mod report;
+mod shrink;
+
+use std::collections::HashSet;
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::Value;
+use toolkit::call::{ErrorKind, ToolError};
+use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics};
+use toolkit::{Catalog, Context, Dispatcher, Tool, ToolId};
+
+use self::caller::Caller;
+use self::cases::Cases;
+use self::generate::Generator;
+use self::judge::{Found, Judge};
+pub use self::report::{CallDiagnostic, CallReport, CallsError, Defect, Untested};
+
+/// The default number of calls of each tool.
+const PER_TOOL: usize = 100;
+
+/// The default time limit of a call: far more than a tool takes that has no time limit of its own.
+const TIME_LIMIT: Duration = Duration::from_secs(10);
+
+/// The maximum number of calls that simplify the arguments of one defect, and of arguments that are considered for that.
+const MAX_SHRINKING_CALLS: usize = 500;
+const MAX_SIMPLER: usize = 20_000;
+
+/// The maximum number of calls that simplify the arguments of a hang and hang themselves.
+const MAX_HUNG_CALLS: usize = 8;
+
+/// The number of attempts to generate valid arguments, or arguments that were not used yet.
+const MAX_ATTEMPTS: usize = 20;
+
+/// Creates a run of generated calls; [`Calls::run`] makes them.
+///
+/// In a test:
+///
+/// ```no_run,standalone_crate
+/// #[test]
+/// fn no_call_breaks_the_contract_of_its_tool() {
+///     let dispatcher = toolkit::Dispatcher::new(toolkit::Catalog::linked().unwrap()).unwrap();
+///     toolkit_contract::calls(&dispatcher).cases("tests/calls.jsonl").expect_no_defects().unwrap();
+/// }
+/// ```
+pub fn calls(dispatcher: &Dispatcher) -> Calls {
+    Calls {
+        dispatcher: dispatcher.clone(),
+        per_tool: PER_TOOL,
+        time_limit: TIME_LIMIT,
+        seed: 0,
+        included: Vec::new(),
+        cases: None,
+        context: Box::new(|_| Context::new()),
+    }
+}
+
+/// A run of generated calls.
+///
+/// The calls run on the current tokio runtime if it has several threads, and otherwise on a runtime of their own.
+#[must_use = "call `run` or `expect_no_defects`"]
+pub struct Calls {
+    dispatcher: Dispatcher,
+    per_tool: usize,
+    time_limit: Duration,
+    seed: u64,
+    included: Vec<String>,
+    cases: Option<PathBuf>,
+    context: Box<dyn Fn(&Tool) -> Context>,
+}
+
+impl Calls {
+    /// Sets the number of calls of each tool; by default 100. Kept cases, second calls of idempotent tools and calls that
+    /// simplify arguments do not count.
+    pub fn per_tool(mut self, n_calls: usize) -> Self {
+        self.per_tool = n_calls;
+        self
+    }
+
+    /// Sets the time limit of each call; by default 10 seconds.
+    pub fn time_limit(mut self, limit: Duration) -> Self {
+        self.time_limit = limit;
+        self
+    }
+
+    /// Sets the seed, by default 0. Runs with the same seed make the same calls, as long as the tools answer the same.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Includes a tool by any of its names although it is not declared `read_only`. It is called with arguments that
+    /// nobody has chosen.
+    pub fn include(mut self, tool: impl Into<String>) -> Self {
+        self.included.push(tool.into());
+        self
+    }
+
+    /// Keeps arguments that show a defect in a file, one case on each line: `{"tool": ID, "arguments": {…}}`. The cases of
+    /// the file are tried first, and may be committed.
+    pub fn cases(mut self, path: impl Into<PathBuf>) -> Self {
+        self.cases = Some(path.into());
+        self
+    }
+
+    /// Sets the context of the calls of each tool, for example its credentials.
+    pub fn context(mut self, context: impl Fn(&Tool) -> Context + 'static) -> Self {
+        self.context = Box::new(context);
+        self
+    }
+
+    /// Makes the calls.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if an included tool is unknown, the file of cases cannot be read or written, or a thread cannot be
+    /// started.
+    pub fn run(self) -> Result<CallReport, CallsError> {
+        let catalog = self.dispatcher.catalog();
+        let included = self.included.iter().map(|name| catalog.resolve(name).map(Tool::id));
+        let included: Vec<&ToolId> =
+            included.collect::<Result<_, _>>().map_err(|error| CallsError::new(error.to_string()))?;
+        let mut cases = Cases::read(self.cases.clone())?;
+        let mut caller = Caller::new(self.dispatcher.clone(), self.time_limit).map_err(CallsError::from_io)?;
+        let mut report = CallReport::default();
+        for tool in catalog.iter() {
+            let name = shortest_name(catalog, tool);
+            if tool.annotations().read_only != Some(true) && !included.contains(&tool.id()) {
+                let reason = "it is not declared `read_only`, and not included".to_owned();
+                report.untested.push(Untested { tool: name, reason });
+                continue;
+            }
+            let context = (self.context)(tool);
+            let judge = Judge::new(tool, self.dispatcher.coercion(), &context);
+            let mut run = ToolRun { judge, context, caller: &mut caller, n_calls: 0, n_hung: 0 };
+            let kept: Vec<Value> = cases.of(catalog, tool).collect();
+            let outcome = run.run(kept, self.per_tool, self.seed).map_err(CallsError::from_io)?;
+            report.n_calls += run.n_calls;
+            for (arguments, (defect, message)) in outcome.found {
+                cases.keep(name.clone(), &arguments);
+                report.diagnostics.push(CallDiagnostic { defect, tool: name.clone(), arguments, message });
+            }
+            if let Some(reason) = outcome.untested {
+                report.untested.push(Untested { tool: name, reason });
+            }
+        }
+        cases.write()?;
+        Ok(report)
+    }
+
+    /// Makes the calls and requires that they show no defect.
+    ///
+    /// # Errors
+    ///
+    /// Returns a diagnostic for each defect, or the error of [`Calls::run`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::{Dispatcher, catalog, tool};
+    ///
+    /// /// Adds two integers.
+    /// #[tool(read_only, idempotent)]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a.wrapping_add(b)
+    /// }
+    ///
+    /// let report = toolkit_contract::calls(&Dispatcher::new(catalog![add]?)?).expect_no_defects()?;
+    /// assert!(report.n_calls() > 100);
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
+    pub fn expect_no_defects(self) -> Result<CallReport, Diagnostics> {
+        let dispatcher = self.dispatcher.clone();
+        let of = |message: String, tool| Diagnostic::new(DiagnosticKind::Unexpected, message, tool);
+        let report = self.run().map_err(|error| Diagnostics::from(of(error.to_string(), None)))?;
+        let diagnostics = report.diagnostics.iter();
+        let diagnostics = diagnostics.map(|found| of(found.to_string(), dispatcher.catalog().get(&found.tool)));
+        Diagnostics::none_or(diagnostics.collect())?;
+        Ok(report)
+    }
+}
+
+impl fmt::Debug for Calls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Calls")
+            .field("per_tool", &self.per_tool)
+            .field("time_limit", &self.time_limit)
+            .field("seed", &self.seed)
+            .field("included", &self.included)
+            .field("cases", &self.cases)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Returns the id without its version, unless that is the name of another version.
+fn shortest_name(catalog: &Catalog, tool: &Tool) -> String {
+    let unversioned = match tool.id().namespace() {
+        Some(namespace) => format!("{namespace}:{}", tool.name()),
+        None => tool.name().to_owned(),
+    };
+    match catalog.get(&unversioned) {
+        Some(other) if other.id() == tool.id() => unversioned,
+        _ => tool.id().to_string(),
+    }
+}
+
+/// The calls of one tool.
+struct ToolRun<'r, 't> {
+    judge: Judge<'t>,
+    context: Context,
+    caller: &'r mut Caller,
+    n_calls: usize,
+    n_hung: usize,
+}
+
+/// The result of the calls of one tool.
+#[derive(Default)]
+struct ToolOutcome {
+    found: Vec<(Value, Found)>,
+    untested: Option<String>,
+}
+
+/// The result of one call, or of two equal ones.
+enum Tried {
+    Sound,
+    Defective(Found),
+    /// The tool cannot be called, for a reason that does not depend on the arguments.
+    Blocked(String),
+}
+
+impl ToolRun<'_, '_> {
+    fn run(&mut self, kept: Vec<Value>, n_calls: usize, seed: u64) -> io::Result<ToolOutcome> {
+        let tool = self.judge.tool;
+        let mut generator = Generator::new(tool.input().as_value(), seed, &tool.id().to_string());
+        let mut outcome = ToolOutcome::default();
+        let mut used = HashSet::new();
+        let mut has_valid = false;
+        // The smallest arguments are tried before generated ones, so that a defect is often found in its simplest form.
+        let mut given = kept.into_iter().chain(tool.input().example()).chain(tool.examples());
+        let mut nth = 0;
+        loop {
+            let arguments = match given.next() {
+                Some(arguments) => used.insert(fingerprint(&arguments)).then_some(arguments),
+                None if nth == n_calls => break,
+                None => {
+                    nth += 1;
+                    self.generated(&mut generator, nth, &mut used)
+                }
+            };
+            let Some(arguments) = arguments else { continue };
+            has_valid |= tool.input().is_valid(&arguments);
+            match self.attempt(&arguments)? {
+                Tried::Sound => {}
+                Tried::Defective((defect, _)) if outcome.found.iter().any(|(_, (known, _))| *known == defect) => {}
+                Tried::Defective(found) => outcome.found.push(self.shrunk(arguments, found)?),
+                Tried::Blocked(reason) => {
+                    outcome.untested = Some(reason);
+                    return Ok(outcome);
+                }
+            }
+            // Every further hang takes the whole time limit and may leave a thread behind.
+            if self.n_hung > 0 {
+                return Ok(outcome);
+            }
+        }
+        if !has_valid {
+            let reason = "no arguments that match its input schema were generated; add an example to the tool";
+            outcome.untested = Some(reason.to_owned());
+        }
+        Ok(outcome)
+    }
+
+    /// Returns arguments that were not used yet: of four, three are valid and one has a change. Returns `None` if none
+    /// were found, as for a tool without arguments.
+    fn generated(&self, generator: &mut Generator<'_>, nth: usize, used: &mut HashSet<u64>) -> Option<Value> {
+        (0..MAX_ATTEMPTS).find_map(|_| {
+            let input = self.judge.tool.input();
+            let mut arguments = generator.arguments();
+            for _ in 0..MAX_ATTEMPTS {
+                if input.is_valid(&arguments) {
+                    break;
+                }
+                arguments = generator.arguments();
+            }
+            if nth.is_multiple_of(4) {
+                mutate::mutate(&mut arguments, generator);
+            }
+            used.insert(fingerprint(&arguments)).then_some(arguments)
+        })
+    }
+
+    /// Makes a call, and that of an idempotent tool twice.
+    fn attempt(&mut self, arguments: &Value) -> io::Result<Tried> {
+        let is_valid = self.judge.tool.input().is_valid(arguments);
+        let first = self.call(arguments)?;
+        if let Some(Err(error)) = &first
+            && let Some(reason) = blocked(error)
+        {
+            return Ok(Tried::Blocked(reason));
+        }
+        if let Some(found) = self.judge.defect(arguments, is_valid, &first) {
+            self.n_hung += usize::from(found.0 == Defect::Hang);
+            return Ok(Tried::Defective(found));
+        }
+        match first {
+            Some(Ok(first)) if self.judge.must_repeat() => {
+                let second = self.call(arguments)?;
+                Ok(self.judge.difference(&first, &second).map_or(Tried::Sound, Tried::Defective))
+            }
+            _ => Ok(Tried::Sound),
+        }
+    }
+
+    fn call(&mut self, arguments: &Value) -> io::Result<judge::Outcome> {
+        self.n_calls += 1;
+        let tool = self.judge.tool.id().to_string();
+        self.caller.call(self.context.clone(), &tool, arguments.to_string())
+    }
+
+    /// Returns the simplest arguments with the same defect, which stay valid if they are.
+    fn shrunk(&mut self, mut arguments: Value, mut found: Found) -> io::Result<(Value, Found)> {
+        let input = self.judge.tool.input();
+        let is_valid = input.is_valid(&arguments);
+        let mut used = HashSet::from([fingerprint(&arguments)]);
+        let last_call = self.n_calls + MAX_SHRINKING_CALLS;
+        let mut n_left = MAX_SIMPLER;
+        loop {
+            let mut next = None;
+            for simpler in shrink::simpler(&arguments) {
+                if self.n_calls >= last_call || self.n_hung > MAX_HUNG_CALLS || n_left == 0 {
+                    break;
+                }
+                n_left -= 1;
+                if input.is_valid(&simpler) != is_valid || !used.insert(fingerprint(&simpler)) {
+                    continue;
+                }
+                if let Tried::Defective(other) = self.attempt(&simpler)?
+                    && other.0 == found.0
+                {
+                    next = Some((simpler, other));
+                    break;
+                }
+            }
+            match next {
+                Some(simpler) => (arguments, found) = simpler,
+                None => return Ok((arguments, found)),
+            }
+        }
+    }
+}
+
+/// Returns a number that stands for the arguments, since a set of many large ones would take much memory.
+fn fingerprint(arguments: &Value) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    arguments.to_string().hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Returns the reason of an error that every call of the tool has.
+fn blocked(error: &ToolError) -> Option<String> {
+    use ErrorKind::{
+        Denied, MissingRequirements, NeedsRuntime, NoBackend, Overloaded, Pending, Unauthorized, Unavailable,
+    };
+
+    let is_blocked = matches!(
+        error.kind(),
+        Denied | MissingRequirements | NeedsRuntime | NoBackend | Overloaded | Pending | Unauthorized | Unavailable
+    );
+    is_blocked.then(|| error.message().to_owned())
+}
