@@ -1,4 +1,4 @@
-//! `check`: validates the catalog, compares it with a lock file, or checks manifests of other programs.
+//! `check`: validates the catalog, calls its tools, compares it with a lock file, or checks manifests of other programs.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -12,6 +12,7 @@ use toolkit::{Catalog, Dispatcher, Manifest};
 use toolkit_contract::Lock;
 use toolkit_contract::lint::{Level, LintDiagnostic, Rule, lint};
 
+use crate::calls::{self, Called};
 use crate::diff::{self, unreadable};
 use crate::error::{CommandError, Configure, Exit};
 use crate::options::{json_switch, naming, naming_option, switch};
@@ -44,6 +45,7 @@ pub(crate) fn command() -> Command {
                 .num_args(1..)
                 .help("Check the tools in these manifests (results of `tools/list`) instead of those of this program"),
         ])
+        .args(calls::options())
 }
 
 pub(crate) fn run(
@@ -61,6 +63,7 @@ pub(crate) fn run(
     let mut lints = Vec::new();
     let mut n_tools = None;
     let mut usages = None;
+    let mut called = None;
     match catalog() {
         Err(CommandError::Catalog(diagnostics)) => found.push(diagnostics),
         Err(failure) => return Err(failure),
@@ -73,9 +76,16 @@ pub(crate) fn run(
             lints = lint(catalog.latest(), &allowed(matches));
             // Building a dispatcher reports missing state.
             let runtime = runtime::create()?;
-            let _on_runtime = runtime.enter();
-            let builder = configure(Dispatcher::builder(catalog)).map_err(CommandError::Setup)?;
-            found.extend(builder.build().err());
+            {
+                let _on_runtime = runtime.enter();
+                let builder = configure(Dispatcher::builder(catalog)).map_err(CommandError::Setup)?;
+                match builder.build() {
+                    Ok(dispatcher) => called = calls::run(&dispatcher, matches)?,
+                    Err(diagnostics) => found.push(diagnostics),
+                }
+            }
+            // A tool that is still running must not keep the process alive.
+            runtime.shutdown_background();
         }
     }
 
@@ -86,14 +96,19 @@ pub(crate) fn run(
         if let Some(usages) = usages {
             report["limits"] = json!(usages);
         }
+        if let Some(called) = &called {
+            report["calls"] = called.json.clone();
+        }
         style::write_json(&report)?;
     } else {
         if let Some(usages) = usages {
             formats::write_usages(&usages)?;
         }
-        write(&found, &lints, n_tools)?;
+        write(&found, &lints, n_tools, called.as_ref())?;
     }
-    let is_sound = found.is_empty() && lints.iter().all(|lint| lint.level < Level::Error);
+    let is_sound = found.is_empty()
+        && called.is_none_or(|called| called.n_defects() == 0)
+        && lints.iter().all(|lint| lint.level < Level::Error);
     Ok(if is_sound { Exit::Success } else { Exit::Failed })
 }
 
@@ -102,22 +117,32 @@ fn allowed(matches: &ArgMatches) -> Vec<Rule> {
     matches.get_many::<Rule>("allow").into_iter().flatten().copied().collect()
 }
 
-fn write(found: &[Diagnostics], lints: &[LintDiagnostic], n_tools: Option<usize>) -> io::Result<()> {
+fn write(
+    found: &[Diagnostics],
+    lints: &[LintDiagnostic],
+    n_tools: Option<usize>,
+    called: Option<&Called>,
+) -> io::Result<()> {
     let mut err = anstream::stderr();
     for diagnostics in found {
         write_diagnostics(&mut err, diagnostics)?;
     }
     write_lints(&mut err, lints)?;
+    if let Some(called) = called {
+        called.write(&mut err)?;
+    }
     let n_errors = lints.iter().filter(|lint| lint.level == Level::Error).count();
-    let n_diagnostics = n_errors + found.iter().map(|diagnostics| diagnostics.iter().len()).sum::<usize>();
+    let n_defects = called.map_or(0, Called::n_defects);
+    let n_diagnostics = n_errors + n_defects + found.iter().map(|diagnostics| diagnostics.iter().len()).sum::<usize>();
     let tools = n_tools.map(|n| format!("{}, ", counted(n, "tool"))).unwrap_or_default();
+    let calls = called.map(|called| format!("{}, ", counted(called.n_calls(), "call"))).unwrap_or_default();
     let warnings = match lints.len() - n_errors {
         0 => String::new(),
         n => format!(", {}", counted(n, "warning")),
     };
     match n_diagnostics {
-        0 => writeln!(anstream::stdout(), "{tools}no problems{warnings}"),
-        n => writeln!(err, "{tools}{}{warnings}", counted(n, "problem")),
+        0 => writeln!(anstream::stdout(), "{tools}{calls}no problems{warnings}"),
+        n => writeln!(err, "{tools}{calls}{}{warnings}", counted(n, "problem")),
     }
 }
 

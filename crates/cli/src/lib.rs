@@ -45,6 +45,7 @@
 #[cfg(feature = "install")]
 mod bundle;
 mod call;
+mod calls;
 mod chain;
 mod check;
 #[cfg(feature = "code")]

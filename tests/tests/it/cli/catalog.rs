@@ -183,6 +183,53 @@ fn lint_diagnostics_are_warnings_with_their_rule() {
 }
 
 #[test]
+fn check_calls_tools_that_are_read_only_or_included() {
+    let ran = tools(&["check", "--calls", "20", "--allow", "undescribed-parameter"]).exits(0);
+    ran.says("note: bad:panics was not tested: it is not declared `read_only`, and not included\n");
+    let path = std::env::temp_dir().join(format!("toolkit-calls-{}.jsonl", std::process::id()));
+    let included = ["--include", "bad:panics", "--include", "odd:collide", "--cases", path.to_str().unwrap()];
+    let ran = tools(&[&["check", "--calls", "20"], &included[..]].concat()).exits(1);
+    let ran = ran.says("error: bad:panics: the tool failed with an internal error: index out of sorts [panic]\n");
+    let ran = ran.says("  --> fixture_tools call bad:panics '{}'\n").says(", 1 problem");
+    assert!(!ran.err.contains("panicked at"), "{ran:?}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\"tool\":\"bad:panics\",\"arguments\":{}}\n");
+    std::fs::remove_file(&path).unwrap();
+
+    let report = tools(&["check", "--calls", "3", "--json", "--seed", "4", "--include", "bad:broken"]).exits(1).json();
+    let found = &report["calls"]["diagnostics"][0];
+    assert_eq!((&found["defect"], &found["tool"]), (&json!("internal-error"), &json!("bad:broken")));
+    assert_eq!(found["command"], "fixture_tools call bad:broken '{}'");
+    assert!(report["calls"]["untested"][0]["reason"].as_str().unwrap().contains("read_only"), "{report}");
+    // An example, three calls of each tool that is read-only, a second one of those that are idempotent, and the defect.
+    assert!(report["calls"]["calls"].as_u64() > Some(8), "{report}");
+}
+
+#[test]
+fn a_command_that_check_prints_makes_the_call() {
+    let ran = tools(&["check", "--calls", "5", "--include", "bad:refuse", "--include", "bad:broken"]).exits(1);
+    let command = ran.err.lines().find_map(|line| line.trim().strip_prefix("--> fixture_tools ")).unwrap();
+    let words: Vec<&str> = command.split(' ').map(|word| word.trim_matches('\'')).collect();
+    tools(&words).exits(1).says("disk on fire");
+}
+
+#[test]
+fn check_rejects_calls_that_cannot_be_made() {
+    tools(&["check", "--calls", "0"]).exits(2);
+    tools(&["check", "--include", "math:add"]).exits(2).says("--calls");
+    tools(&["check", "--calls", "1", "--include", "math:ad"]).exits(2).says("math:add");
+    tools(&["check", "--calls", "1", "--cases", "."]).exits(1).says("error: .: the path is not a regular file");
+}
+
+#[test]
+fn a_tool_that_hangs_ends_neither_the_check_nor_the_program() {
+    let start = std::time::Instant::now();
+    let args = ["--calls", "3", "--timeout", "100ms", "--include", "slow:stubborn", "--include", "bad:broken"];
+    let ran = tools(&[&["check"], &args[..]].concat()).exits(1);
+    ran.says("[internal-error]").says("[hang]\n  --> fixture_tools call slow:stubborn '{\"ms\":");
+    assert!(start.elapsed() < std::time::Duration::from_secs(20), "{:?}", start.elapsed());
+}
+
+#[test]
 fn deceptive_content_in_a_manifest_is_an_error() {
     let file = std::env::temp_dir().join(format!("toolkit-poison-{}.json", std::process::id()));
     let poisoned = json!({ "tools": [{

@@ -140,6 +140,7 @@ pub(crate) fn features(matches: &ArgMatches) -> Vec<&'static str> {
             features.extend((is_help || has("--code")).then_some("code"));
         }
         Some(&"run") => features.push("code"),
+        Some(&"check") => features.extend((is_help || has("--calls")).then_some("calls")),
         Some(&"export") => {
             features.extend((is_help || has("otc") || has("--format=otc")).then_some("otc"));
             features.extend((is_help || has("html") || has("--format=html")).then_some("html"));
