@@ -52,6 +52,16 @@ fn messages(log: &Value) -> Vec<&str> {
 }
 
 #[test]
+fn no_generated_call_breaks_the_contract_of_a_tool() {
+    let host = repository();
+    host.put("cities.csv", "name,inhabitants\nOslo,700000\nPrague,\n");
+    let report = toolkit_contract::calls(&host.dispatcher).per_tool(40).expect_no_defects().unwrap();
+    let untested: Vec<&str> = report.untested().iter().map(|untested| &*untested.tool).collect();
+    assert_eq!(untested, ["files:write_file"]);
+    assert!(report.n_calls() > 1_000, "{}", report.n_calls());
+}
+
+#[test]
 fn logs() {
     let host = repository();
     let log = host.call("git_log", json!({}));
