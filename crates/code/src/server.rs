@@ -107,7 +107,7 @@ impl fmt::Debug for Server {
     }
 }
 
-/// The limits of a [`Server`](Server).
+/// The limits of a [`Server`].
 ///
 /// # Examples
 ///
