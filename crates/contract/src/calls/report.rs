@@ -160,7 +160,7 @@ impl CallReport {
 /// fn nothing() {}
 ///
 /// let dispatcher = Dispatcher::new(catalog![nothing]?)?;
-/// let error = toolkit_contract::calls(&dispatcher).include("nothin").run().unwrap_err();
+/// let error = toolkit_contract::calls(&dispatcher).include("missing").run().unwrap_err();
 /// assert!(error.to_string().contains("nothing"), "{error}");
 /// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
