@@ -262,3 +262,17 @@ fn equal_versions_are_rejected() {
     assert_eq!(messages(&problems), [expect]);
     assert_eq!(Catalog::new([tool(Some("1.0.0")), tool(Some("2.0.0"))]).unwrap().len(), 2);
 }
+
+#[test]
+fn a_tool_without_hints_counts_as_destructive_and_may_not_be_repeated() {
+    let tool = |builder: fn(toolkit::tool::ToolBuilder) -> toolkit::tool::ToolBuilder| {
+        let tool = builder(Tool::builder("t")).build().unwrap();
+        (tool.annotations().may_be_destructive(), tool.annotations().may_repeat())
+    };
+    assert_eq!(tool(|tool| tool), (true, false));
+    assert_eq!(tool(|tool| tool.destructive(true)), (true, false));
+    assert_eq!(tool(|tool| tool.destructive(false)), (false, false));
+    assert_eq!(tool(|tool| tool.idempotent(true)), (true, true));
+    assert_eq!(tool(|tool| tool.read_only(true)), (false, true));
+    assert_eq!(tool(|tool| tool.read_only(false).idempotent(false)), (true, false));
+}
