@@ -76,7 +76,7 @@ pub fn explore<'s>(schema: &'s Value, probe: Probe<'s>) -> Explored {
 
 /// Returns true if the type reads the text, which is a complete value.
 pub fn reads(text: &str, probe: Probe<'_>) -> bool {
-    probed(text, probe).at_end
+    probed(text, probe).is_value
 }
 
 /// Runs the type's deserializer, which may panic.

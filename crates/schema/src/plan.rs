@@ -128,9 +128,9 @@ impl Plan {
     ) -> ProbeOutcome {
         let plan = Self::anything();
         de::request::record_during(&mut || {
-            let Ok(mut cursor) = de::Cursor::new(plan, front) else { return false };
-            let _ = de::read_root(&mut cursor, plan.root(), property, PhantomData::<T>);
-            cursor.is_at_end()
+            let Ok(mut cursor) = de::Cursor::new(plan, front) else { return (false, false) };
+            let is_value = de::read_root(&mut cursor, plan.root(), property, PhantomData::<T>).is_ok();
+            (cursor.is_at_end(), is_value)
         })
     }
 

@@ -61,6 +61,38 @@ fn pages(
     of.page.unwrap_or(0) + u32::try_from(of.order.len()).unwrap() + u32::from(other)
 }
 
+#[derive(Deserialize, JsonSchema)]
+#[serde(tag = "shape", rename_all = "snake_case")]
+enum Shape {
+    /// A circle.
+    Circle {
+        /// The radius.
+        radius: f64,
+    },
+    /// A rectangle.
+    Rectangle {
+        /// The width.
+        width: f64,
+        /// The height.
+        height: f64,
+    },
+}
+
+/// Returns the area. A tagged enum is read to its end before a missing field is noticed.
+#[tool(namespace = "reader", read_only)]
+fn area(shape: Shape) -> f64 {
+    match shape {
+        Shape::Circle { radius } => radius * radius,
+        Shape::Rectangle { width, height } => width * height,
+    }
+}
+
+#[test]
+fn a_required_property_of_a_tagged_enum_is_needed() {
+    let found = lint(&catalog![area].unwrap(), &[]);
+    assert!(found.is_empty(), "{found:?}");
+}
+
 #[test]
 fn arguments_that_the_schema_accepts_and_the_type_does_not_are_reported() {
     let diagnostics = lint(&catalog![impossible, stated].unwrap(), &[]);

@@ -24,6 +24,8 @@ pub enum Request {
 pub struct ProbeOutcome {
     /// True if the type read the text to its end.
     pub at_end: bool,
+    /// True if the text is a whole value of the type.
+    pub is_value: bool,
     /// True if a value was requested at the end of the text.
     pub wants_value: bool,
     /// The request. `None` if the value has no inner values, or if the type made several requests.
@@ -39,12 +41,12 @@ thread_local! {
     static OUTCOME: Cell<Option<ProbeOutcome>> = const { Cell::new(None) };
 }
 
-/// Returns the requests recorded during `read`, which returns true at the end of its text.
-pub(in super::super) fn record_during(read: &mut dyn FnMut() -> bool) -> ProbeOutcome {
+/// Returns the requests recorded during `read`, which returns whether it is at the end of its text and has read a value.
+pub(in super::super) fn record_during(read: &mut dyn FnMut() -> (bool, bool)) -> ProbeOutcome {
     let outer = OUTCOME.replace(Some(ProbeOutcome::default()));
-    let at_end = read();
+    let (at_end, is_value) = read();
     let outcome = OUTCOME.replace(outer).unwrap_or_default();
-    ProbeOutcome { at_end, request: outcome.request.filter(|_| outcome.n_requests == 1), ..outcome }
+    ProbeOutcome { at_end, is_value, request: outcome.request.filter(|_| outcome.n_requests == 1), ..outcome }
 }
 
 #[cold]
