@@ -1,7 +1,11 @@
-//! A JSON parser for examples, which reports the kind of each member.
+//! JSON in attributes: objects as text, and a parser for examples, which reports the kind of each member.
 
 use std::iter::Peekable;
 use std::str::Chars;
+
+use proc_macro2::{Delimiter, Group, Literal, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::LitStr;
 
 /// The argument names of an example, each with the kind of its value.
 pub(crate) type Members = Vec<(String, Json)>;
@@ -202,6 +206,69 @@ impl Reader<'_> {
 
 fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Replaces the JSON objects in `examples = [{…}]` and `meta = {…}` by string literals, since they are no expressions.
+pub(crate) fn objects_as_text(argument: TokenStream) -> TokenStream {
+    let tokens: Vec<TokenTree> = argument.clone().into_iter().collect();
+    let [TokenTree::Ident(key), TokenTree::Punct(equals), TokenTree::Group(value)] = &tokens[..] else {
+        return argument;
+    };
+    let value = match value.delimiter() {
+        Delimiter::Brace if key == "meta" => as_text(value),
+        Delimiter::Bracket if key == "examples" => {
+            let items = value.stream().into_iter().map(|item| match item {
+                TokenTree::Group(object) if object.delimiter() == Delimiter::Brace => as_text(&object),
+                item => item,
+            });
+            let mut list = Group::new(Delimiter::Bracket, items.collect());
+            list.set_span(value.span());
+            list.into()
+        }
+        _ => return argument,
+    };
+    [TokenTree::from(key.clone()), equals.clone().into(), value].into_iter().collect()
+}
+
+/// Returns the string literal of an object, at its place.
+fn as_text(object: &Group) -> TokenTree {
+    let mut text = String::new();
+    write_json(&TokenTree::Group(object.clone()), &mut text);
+    let mut literal = Literal::string(&text);
+    literal.set_span(object.span());
+    literal.into()
+}
+
+/// Writes tokens as JSON. What is not JSON is reported when the text is read.
+fn write_json(token: &TokenTree, text: &mut String) {
+    match token {
+        TokenTree::Group(group) => {
+            let (open, close) = match group.delimiter() {
+                Delimiter::Brace => ("{", "}"),
+                Delimiter::Bracket => ("[", "]"),
+                Delimiter::Parenthesis => ("(", ")"),
+                Delimiter::None => ("", ""),
+            };
+            text.push_str(open);
+            group.stream().into_iter().for_each(|inner| write_json(&inner, text));
+            text.push_str(close);
+        }
+        TokenTree::Literal(literal) => match syn::parse2::<LitStr>(literal.to_token_stream()) {
+            Ok(string) => {
+                text.push('"');
+                for c in string.value().chars() {
+                    match c {
+                        '"' | '\\' => text.extend(['\\', c]),
+                        c if c < ' ' => text.push_str(&format!("\\u{:04x}", u32::from(c))),
+                        c => text.push(c),
+                    }
+                }
+                text.push('"');
+            }
+            Err(_) => text.push_str(&literal.to_string()),
+        },
+        other => text.push_str(&other.to_string()),
+    }
 }
 
 #[cfg(test)]

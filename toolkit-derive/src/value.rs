@@ -4,6 +4,7 @@
 use std::fmt::Display;
 use std::time::Duration;
 
+use crate::json;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::{ParseStream, Parser};
@@ -32,6 +33,7 @@ pub(crate) fn metas(tokens: TokenStream, report: &mut Report) -> Vec<Meta> {
 /// Parses one argument, and those that follow it after a missing comma.
 fn read(argument: TokenStream, metas: &mut Vec<Meta>, report: &mut Report) {
     let one = |input: ParseStream<'_>| Ok((input.parse::<Meta>()?, input.parse::<TokenStream>()?));
+    let argument = json::objects_as_text(argument);
     let has_no_value = argument.clone().into_iter().last().is_some_and(|last| last.to_string() == "=");
     match one.parse2(argument.clone()) {
         Err(_) if has_no_value => {
@@ -62,6 +64,11 @@ pub(crate) fn text(meta: &Meta, example: &str, report: &mut Report) -> Option<Li
         other => {
             let message = format!("`{key}` must be a string literal, as in `{key} = \"{example}\"`");
             match other {
+                // The compiler evaluates these after the macro.
+                Some(value @ Expr::Macro(call)) if key == "description" => {
+                    let name = call.mac.path.to_token_stream();
+                    report.error(value, format!("{message}; write `#[doc = {name}!(…)]` above the function instead"));
+                }
                 Some(value) => report.error(value, message),
                 None => report.error(meta, message),
             }
@@ -208,10 +215,28 @@ pub(crate) fn suggest<'a>(typed: &str, candidates: &[&'a str]) -> Option<&'a str
 
 /// Returns the message for an unknown argument of an attribute.
 pub(crate) fn unknown(attribute: &str, key: &str, keys: &[&str]) -> String {
-    match suggest(key, keys) {
-        Some(near) => format!("unknown `{attribute}` argument `{key}`; did you mean `{near}`?"),
-        None => format!("unknown `{attribute}` argument `{key}`; expected one of `{}`", keys.join("`, `")),
+    match (suggest(key, keys), of_other_macros(key)) {
+        (_, Some(remedy)) => format!("unknown `{attribute}` argument `{key}`; {remedy}"),
+        (Some(near), None) => format!("unknown `{attribute}` argument `{key}`; did you mean `{near}`?"),
+        (None, None) => format!("unknown `{attribute}` argument `{key}`; expected one of `{}`", keys.join("`, `")),
     }
+}
+
+/// Returns what to write instead of an argument that the macros of other crates have.
+fn of_other_macros(key: &str) -> Option<&'static str> {
+    Some(match key {
+        "read_only_hint" => "write `read_only`",
+        "destructive_hint" => "write `destructive`",
+        "idempotent_hint" => "write `idempotent`",
+        "open_world_hint" => "write `open_world`",
+        "annotations" => "write the hints as arguments, as in `read_only` or `destructive = false`",
+        "params" | "parameters" => "describe parameters with doc comments on them",
+        "required" => "an argument is required unless its type is an `Option` or it has `#[arg(default)]`",
+        "input_schema" | "output_schema" | "schema" => {
+            "schemas are derived from the types of parameters and results; change them with `#[schemars(…)]`"
+        }
+        _ => return None,
+    })
 }
 
 /// Returns the doc comment as an expression of type `&'static str`, or `None` if it is absent or blank.

@@ -267,3 +267,23 @@ fn the_example_of_an_error_is_small_and_accepted_by_the_tool_or_left_out() {
     assert_eq!(dispatcher.call_sync("count", r#"{"any":1,"below":-2,"priority":1}"#).unwrap().value(), 0);
     assert!(!error("send").contains("for example"), "{}", error("send"));
 }
+
+/// Has examples and metadata as JSON.
+#[tool(
+    namespace = "inputs",
+    examples = [{"name": "caf\u{e9} \"x\"", "n": -2}, r#"{"name": "b", "n": 1}"#],
+    meta = {"com.example/a": [1, -2.5, null, true, {"b": "\n"}]}
+)]
+fn literal(name: String, n: i64) -> usize {
+    name.len() + usize::try_from(n.abs()).unwrap()
+}
+
+#[test]
+fn examples_and_metadata_may_be_json_objects() {
+    let catalog = catalog![literal].unwrap();
+    catalog.check(Default::default()).unwrap();
+    let tool = catalog.iter().next().unwrap();
+    assert_eq!(tool.examples(), [json!({ "name": "café \"x\"", "n": -2 }), json!({ "name": "b", "n": 1 })]);
+    let mcp = toolkit::mcp::list_tool("literal", tool, toolkit::mcp::Revision::V2026_07_28);
+    assert_eq!(mcp["_meta"]["com.example/a"], json!([1, -2.5, null, true, { "b": "\n" }]));
+}
