@@ -161,7 +161,7 @@ impl CallReport {
 ///
 /// let dispatcher = Dispatcher::new(catalog![nothing]?)?;
 /// let error = toolkit_contract::calls(&dispatcher).include("missing").run().unwrap_err();
-/// assert!(error.to_string().contains("nothing"), "{error}");
+/// assert_eq!(error.to_string(), "no tool is named `missing`");
 /// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
