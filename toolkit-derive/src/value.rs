@@ -65,7 +65,7 @@ pub(crate) fn text(meta: &Meta, example: &str, report: &mut Report) -> Option<Li
             let message = format!("`{key}` must be a string literal, as in `{key} = \"{example}\"`");
             match other {
                 // The compiler evaluates these after the macro.
-                Some(value @ Expr::Macro(call)) if key == "description" => {
+                Some(value @ Expr::Macro(call)) if key == "description" && doc_accepts(&call.mac.path) => {
                     let name = call.mac.path.to_token_stream();
                     report.error(value, format!("{message}; write `#[doc = {name}!(…)]` above the function instead"));
                 }
@@ -75,6 +75,11 @@ pub(crate) fn text(meta: &Meta, example: &str, report: &mut Report) -> Option<Li
             None
         }
     }
+}
+
+/// Returns true for the macros that `#[doc = …]` accepts.
+fn doc_accepts(path: &Path) -> bool {
+    path.is_ident("concat") || path.is_ident("include_str")
 }
 
 /// `key = env!("CARGO_PKG_VERSION")`: the environment is the compiler's, which is also this macro's.
