@@ -25,9 +25,14 @@
 //! # Tools that are called
 //!
 //! Only tools that are declared `read_only` are called, and those that are [included](Calls::include) by name. The
-//! others are [reported](CallReport::untested), and so are tools whose credentials are missing. Whether a tool that is
-//! declared `read_only` writes nevertheless is not detected: files and sockets belong to the process, and other threads
-//! use them too.
+//! others are [reported](CallReport::untested), and so are tools whose credentials are missing.
+//!
+//! # Writing
+//!
+//! On Linux, a tool that is declared `read_only` and writes is reported. A synchronous tool is seen to write to files,
+//! pipes and the terminal, an async one only to files on a disk, and only while standard output and error are not files
+//! themselves. Creating, renaming and deleting a file without writing is not seen, and neither is a message on a socket.
+//! Report with `tracing` what such a tool would print: a server over stdio writes its messages to standard output.
 //!
 //! # Calls that hang
 //!
@@ -47,7 +52,7 @@
 //! | module | part |
 //! |---|---|
 //! | `generate`, `mutate` | arguments |
-//! | `caller` | calls within a time limit |
+//! | `caller`, `writes` | calls within a time limit, and what they write |
 //! | `judge` | the defects that a call shows |
 //! | `shrink` | simpler arguments |
 //! | `cases` | the file of arguments that failed once |
@@ -60,6 +65,7 @@ mod judge;
 mod mutate;
 mod report;
 mod shrink;
+mod writes;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -73,7 +79,7 @@ use toolkit::call::{ErrorKind, ToolError};
 use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics};
 use toolkit::{Catalog, Context, Dispatcher, Tool, ToolId};
 
-use self::caller::Caller;
+use self::caller::{Caller, Ended};
 use self::cases::Cases;
 use self::generate::Generator;
 use self::judge::{Found, Judge};
@@ -356,7 +362,7 @@ impl ToolRun<'_, '_> {
     fn attempt(&mut self, arguments: &Value) -> io::Result<Tried> {
         let is_valid = self.judge.tool.input().is_valid(arguments);
         let first = self.call(arguments)?;
-        if let Some(Err(error)) = &first
+        if let Some(Ended { outcome: Err(error), .. }) = &first
             && let Some(reason) = blocked(error)
         {
             return Ok(Tried::Blocked(reason));
@@ -366,7 +372,7 @@ impl ToolRun<'_, '_> {
             return Ok(Tried::Defective(found));
         }
         match first {
-            Some(Ok(first)) if self.judge.must_repeat() => {
+            Some(Ended { outcome: Ok(first), .. }) if self.judge.must_repeat() => {
                 let second = self.call(arguments)?;
                 Ok(self.judge.difference(&first, &second).map_or(Tried::Sound, Tried::Defective))
             }

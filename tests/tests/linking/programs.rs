@@ -130,6 +130,8 @@ fn cargo(arguments: &[&str], options: &[&str]) -> Output {
         .args(rest)
         .args(options)
         .env_remove("RUSTFLAGS")
+        // Each program is compiled once.
+        .env("CARGO_INCREMENTAL", "0")
         .output()
         .expect("cargo runs")
 }

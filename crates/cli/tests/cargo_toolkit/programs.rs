@@ -36,7 +36,8 @@ fn cargo_toolkit(folder: &Path, args: &[&str]) -> Output {
     for variable in ["RUSTFLAGS", "RUST_BACKTRACE"] {
         command.env_remove(variable);
     }
-    command.env("CARGO_TARGET_DIR", target());
+    // Each program is compiled once.
+    command.env("CARGO_TARGET_DIR", target()).env("CARGO_INCREMENTAL", "0");
     command.output().unwrap()
 }
 

@@ -6,9 +6,11 @@ use std::thread;
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
-use toolkit::call::{CancelToken, RunResult, ToolError};
+use toolkit::call::{CancelToken, ErrorKind, RunResult, ToolError};
 use toolkit::dispatch::BlockingThreads;
 use toolkit::{Context, Dispatcher};
+
+use super::writes::{Writes, has_written};
 
 /// The name of the threads. The command line prints no report of a panic on threads of this name.
 const THREAD_NAME: &str = "toolkit-call";
@@ -33,6 +35,14 @@ struct Call {
     context: Context,
     tool: String,
     arguments: String,
+    writes: Writes,
+}
+
+/// What a call within the time limit came to.
+pub(super) struct Ended {
+    pub(super) outcome: Result<RunResult, ToolError>,
+    /// True if the call wrote to a file.
+    pub(super) has_written: bool,
 }
 
 impl Caller {
@@ -54,21 +64,21 @@ impl Caller {
     /// # Errors
     ///
     /// Returns an error if a thread cannot be started.
-    pub(super) fn call(
-        &mut self,
-        context: Context,
-        tool: &str,
-        arguments: String,
-    ) -> io::Result<Option<Result<RunResult, ToolError>>> {
+    pub(super) fn call(&mut self, context: Context, tool: &str, arguments: String) -> io::Result<Option<Ended>> {
         let thread = match self.thread.take() {
             Some(thread) => thread,
             None => self.start()?,
         };
         let cancel = CancelToken::new();
         // A runtime waits for its blocking threads when it is dropped; threads of their own keep nothing alive.
-        let blocking = BlockingThreads::new(|work| drop(thread::Builder::new().name(THREAD_NAME.into()).spawn(work)));
+        let (writes, notes) = Writes::new();
+        let of_thread = writes.clone();
+        let blocking = BlockingThreads::new(move |work| {
+            let writes = of_thread.clone();
+            drop(thread::Builder::new().name(THREAD_NAME.into()).spawn(move || writes.of_thread(work)));
+        });
         let context = context.with(blocking).with_cancel(cancel.clone());
-        let sent = thread.calls.send(Call { context, tool: tool.to_owned(), arguments });
+        let sent = thread.calls.send(Call { context, tool: tool.to_owned(), arguments, writes });
         let outcome = match sent {
             Ok(()) => thread.outcomes.recv_timeout(self.time_limit),
             Err(_) => Err(RecvTimeoutError::Disconnected),
@@ -76,7 +86,9 @@ impl Caller {
         match outcome {
             Ok(outcome) => {
                 self.thread = Some(thread);
-                Ok(Some(outcome))
+                // A tool that exceeded its own time limit may still run.
+                let has_ended = !matches!(&outcome, Err(error) if error.kind() == ErrorKind::TimedOut);
+                Ok(Some(Ended { has_written: has_ended && has_written(&notes), outcome }))
             }
             Err(RecvTimeoutError::Timeout) => {
                 cancel.cancel();
@@ -91,8 +103,9 @@ impl Caller {
         let (outcome, outcomes) = channel();
         let (dispatcher, handle) = (self.dispatcher.clone(), self.handle.clone());
         let run = move || {
-            for Call { context, tool, arguments } in to_call {
-                let called = handle.block_on(dispatcher.call_with(&context, &tool, arguments));
+            for Call { context, tool, arguments, writes } in to_call {
+                let call = dispatcher.call_with(&context, &tool, arguments);
+                let called = writes.of_process(|| handle.block_on(call));
                 if outcome.send(called).is_err() {
                     break;
                 }

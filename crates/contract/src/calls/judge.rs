@@ -7,13 +7,14 @@ use toolkit::call::{Content, ErrorKind, RunResult, ToolError};
 use toolkit::{Coercion, Context, Tool};
 use toolkit_schema::format;
 
+use super::caller::Ended;
 use super::report::Defect;
 
 /// The length from which a text is not part of an error by coincidence.
 const MIN_SECRET_LENGTH: usize = 8;
 
-/// The outcome of a call: `None` if it exceeded the time limit.
-pub(super) type Outcome = Option<Result<RunResult, ToolError>>;
+/// A call that ended; `None` if it exceeded the time limit.
+pub(super) type Outcome = Option<Ended>;
 
 /// A defect, and a description of what happened.
 pub(super) type Found = (Defect, String);
@@ -46,8 +47,13 @@ impl<'t> Judge<'t> {
     pub(super) fn defect(&self, arguments: &Value, is_valid: bool, outcome: &Outcome) -> Option<Found> {
         let (defect, mut message) = match outcome {
             None => (Defect::Hang, "the call exceeded the time limit of the check".to_owned()),
-            Some(Ok(result)) => self.defect_of_result(is_valid, result)?,
-            Some(Err(error)) => self.defect_of_error(arguments, is_valid, error)?,
+            Some(Ended { outcome, has_written }) => {
+                let found = match outcome {
+                    Ok(result) => self.defect_of_result(is_valid, result),
+                    Err(error) => self.defect_of_error(arguments, is_valid, error),
+                };
+                found.or_else(|| self.defect_of_writing(*has_written))?
+            }
         };
         // Causes are for the host, but reports are published.
         for credential in &self.credentials {
@@ -95,20 +101,28 @@ impl<'t> Judge<'t> {
         }
     }
 
+    fn defect_of_writing(&self, has_written: bool) -> Option<Found> {
+        let message = "the tool writes to a file or stream, although it is declared `read_only`";
+        let is_denied = has_written && self.tool.annotations().read_only == Some(true);
+        is_denied.then(|| (Defect::Writes, message.to_owned()))
+    }
+
     /// Returns the defect of an idempotent tool whose second call with the same arguments differs from the first.
     pub(super) fn difference(&self, first: &RunResult, second: &Outcome) -> Option<Found> {
         let differs =
             |how: &str| Some((Defect::NotIdempotent, format!("two calls with these arguments differ: {how}")));
         match second {
             None => differs("the second exceeded the time limit"),
-            Some(Err(error)) => differs(&format!("the second failed: {}", error.message())),
-            Some(Ok(second)) if first.value() != second.value() => differs(&format!(
+            Some(Ended { outcome: Err(error), .. }) => differs(&format!("the second failed: {}", error.message())),
+            Some(Ended { outcome: Ok(second), .. }) if first.value() != second.value() => differs(&format!(
                 "the results are {} and {}",
                 excerpt(&first.value().to_string()),
                 excerpt(&second.value().to_string())
             )),
-            Some(Ok(second)) if first.own_content() != second.own_content() => differs("the content"),
-            Some(Ok(_)) => None,
+            Some(Ended { outcome: Ok(second), .. }) if first.own_content() != second.own_content() => {
+                differs("the content")
+            }
+            Some(_) => None,
         }
     }
 

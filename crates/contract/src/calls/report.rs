@@ -40,6 +40,7 @@ defects! {
     RejectsValid "rejects-valid" "The type of the arguments rejects arguments that match the input schema.",
     AcceptsInvalid "accepts-invalid" "The tool is called with arguments that do not match its input schema.",
     LeakedSecret "leaked-secret" "The text of an error contains a secret (`writeOnly`) of the arguments, or a credential.",
+    Writes "writes" "A tool that is declared `read_only` writes.",
     NotIdempotent "not-idempotent" "Two calls of an idempotent tool with the same arguments have different results.",
 }
 

@@ -76,6 +76,8 @@ fn run(folder: &Path, arguments: &[&str]) -> String {
         .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixtures"))
         .args(arguments)
         .env_remove("RUSTFLAGS")
+        // Each program is compiled once.
+        .env("CARGO_INCREMENTAL", "0")
         .output()
         .expect("cargo runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
