@@ -29,10 +29,10 @@
 //!
 //! # Writing
 //!
-//! On Linux, a tool that is declared `read_only` and writes is reported. A synchronous tool is seen to write to files,
-//! pipes and the terminal, an async one only to files on a disk, and only while standard output and error are not files
-//! themselves. Creating, renaming and deleting a file without writing is not seen, and neither is a message on a socket.
-//! Report with `tracing` what such a tool would print: a server over stdio writes its messages to standard output.
+//! On Linux, a tool that is declared `read_only` and writes to a file, a pipe or the terminal is reported. Only the thread
+//! on which a call runs is observed: `tokio::fs` writes on others. Creating, renaming and deleting a file without writing
+//! to it is not seen, and neither is a message on a socket. Use `tracing` for what such a tool would print: a server over
+//! stdio sends its messages to standard output.
 //!
 //! # Calls that hang
 //!

@@ -75,7 +75,7 @@ impl Caller {
         let of_thread = writes.clone();
         let blocking = BlockingThreads::new(move |work| {
             let writes = of_thread.clone();
-            drop(thread::Builder::new().name(THREAD_NAME.into()).spawn(move || writes.of_thread(work)));
+            drop(thread::Builder::new().name(THREAD_NAME.into()).spawn(move || writes.during(work)));
         });
         let context = context.with(blocking).with_cancel(cancel.clone());
         let sent = thread.calls.send(Call { context, tool: tool.to_owned(), arguments, writes });
@@ -105,7 +105,7 @@ impl Caller {
         let run = move || {
             for Call { context, tool, arguments, writes } in to_call {
                 let call = dispatcher.call_with(&context, &tool, arguments);
-                let called = writes.of_process(|| handle.block_on(call));
+                let called = writes.during(|| handle.block_on(call));
                 if outcome.send(called).is_err() {
                     break;
                 }

@@ -229,3 +229,44 @@ fn arguments_that_a_dispatcher_accepts_against_the_schema_are_found() {
     let strict = Dispatcher::new(catalog![double].unwrap()).unwrap();
     assert_eq!(found(&calls(&strict).run().unwrap()), [] as [(Defect, Value); 0]);
 }
+
+/// Counts words, and keeps the last text in a file.
+#[cfg(target_os = "linux")]
+#[tool(namespace = "planted", version = "1.0.0", read_only)]
+fn keeps_a_file(text: String, label: Option<String>) -> usize {
+    if text.contains(' ') {
+        std::fs::write(concat!(env!("CARGO_TARGET_TMPDIR"), "/kept"), format!("{label:?} {text}")).unwrap();
+    }
+    text.split(' ').count()
+}
+
+/// Counts bytes, and keeps the last text in a file.
+#[cfg(target_os = "linux")]
+#[tool(namespace = "planted", version = "1.0.0", read_only)]
+async fn keeps_a_file_later(text: String) -> usize {
+    tokio::task::yield_now().await;
+    std::fs::write(concat!(env!("CARGO_TARGET_TMPDIR"), "/kept-text"), &text).unwrap();
+    text.len()
+}
+
+/// Counts bytes, and wakes a thread that reads a file.
+#[cfg(target_os = "linux")]
+#[tool(namespace = "planted", version = "1.0.0", read_only)]
+async fn only_reads(text: String) -> usize {
+    let read = tokio::task::spawn_blocking(|| std::fs::read("/proc/self/status").unwrap().len());
+    read.await.unwrap().min(1) * text.len()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_read_only_tool_that_writes_a_file_is_found() {
+    let report = on(catalog![keeps_a_file].unwrap()).run().unwrap();
+    assert_eq!(found(&report), [(Defect::Writes, json!({ "text": " " }))], "{report:#?}");
+    assert!(report.diagnostics()[0].message.contains("declared `read_only`"), "{report:#?}");
+
+    let report = on(catalog![keeps_a_file_later].unwrap()).run().unwrap();
+    assert_eq!(found(&report), [(Defect::Writes, json!({ "text": "a" }))], "{report:#?}");
+
+    let report = on(catalog![only_reads].unwrap()).run().unwrap();
+    assert_eq!(found(&report), []);
+}
