@@ -18,7 +18,7 @@ use crate::error::{CommandError, Configure, Exit};
 use crate::flags::{self, Flag};
 use crate::options::program_name;
 use crate::style::{self, content_line, printable};
-use crate::{credentials, foreground, nats, runtime};
+use crate::{credentials, foreground, nats, proxied, runtime};
 
 /// Returns the command. The flags of the tool are unknown at this point, so its id and the following words are an external
 /// subcommand.
@@ -39,16 +39,30 @@ pub(crate) fn command() -> Command {
         .disable_help_subcommand(true)
         .args(flags::call_options())
         .args(nats::options("Call a tool of the workers at this NATS server, such as nats://localhost"))
+        .args(
+            proxied::options("Call a tool of the MCP servers in FILE, which has the format of `serve --proxy`")
+                .map(|option| option.conflicts_with("nats")),
+        )
 }
 
 pub(crate) fn run(
     linked: impl FnOnce() -> Result<Catalog, CommandError>,
     matches: &ArgMatches,
     configure: Configure<DispatcherBuilder>,
+    program: &str,
 ) -> Result<Exit, CommandError> {
     let runtime = runtime::create()?;
+    let mut servers = None;
     let (catalog, routes) = match nats::collect(matches, &runtime)? {
         Some((catalog, routes)) => (catalog, Some(routes)),
+        None if matches.contains_id("proxy") => {
+            let proxied = runtime.block_on(proxied::with_servers(linked()?, matches, [].iter(), program))?;
+            for problem in &proxied.problems {
+                writeln!(anstream::stderr(), "{} {}", style::WARNING, printable(problem))?;
+            }
+            servers = Some(proxied.servers);
+            (proxied.catalog, Some(proxied.routes))
+        }
         None => (linked()?, None),
     };
     let (name, tool_matches) = matches.subcommand().expect("clap rejects `call` without a tool");
@@ -90,6 +104,9 @@ pub(crate) fn run(
         let result = dispatcher.call_with(&context, &id, arguments).await.map_err(CommandError::Tool)?;
         Ok(Finished { result, is_printed: false })
     }));
+    if let Some(servers) = servers {
+        runtime.block_on(servers.stop());
+    }
     // A tool that is still running must not keep the process alive.
     runtime.shutdown_background();
     let Finished { result, is_printed } = outcome?;

@@ -98,9 +98,13 @@ pub(crate) fn run(dispatcher: &Dispatcher, matches: &ArgMatches) -> Result<Optio
     let report = calls.run().map_err(failed)?;
     let mut json = serde_json::to_value(&report).map_err(io::Error::from)?;
     let program = program_name();
+    let proxy = matches.try_get_one::<String>("proxy").ok().flatten().map(|file| style::shell_word(file));
     let mut defects = Vec::new();
     for (idx, found) in report.diagnostics().iter().enumerate() {
-        let command = found.command(&program);
+        let mut command = found.command(&program);
+        if let Some(file) = &proxy {
+            command = command.replacen(" call ", &format!(" call --proxy {file} "), 1);
+        }
         json["diagnostics"][idx]["command"] = command.clone().into();
         defects.push((format!("{}: {} [{}]", found.tool, found.message, found.defect), command));
     }

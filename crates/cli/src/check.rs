@@ -16,6 +16,7 @@ use crate::calls::{self, Called};
 use crate::diff::{self, unreadable};
 use crate::error::{CommandError, Configure, Exit};
 use crate::options::{json_switch, naming, naming_option, switch};
+use crate::proxied::{self, Proxied};
 use crate::report::{counted, diagnostics_as_json, snake_case, write_diagnostics, write_lints};
 use crate::style::{self, printable};
 use crate::{formats, runtime};
@@ -46,12 +47,23 @@ pub(crate) fn command() -> Command {
                 .help("Check the tools in these manifests (results of `tools/list`) instead of those of this program"),
         ])
         .args(calls::options())
+        .args(
+            proxied::options("Also check the tools of the MCP servers in FILE, which has the format of `serve --proxy`")
+                .map(|option| option.conflicts_with_all(["lock", "manifest"])),
+        )
+        .arg(
+            Arg::new("trust").long("trust").value_name("SERVER").requires("proxy").action(ArgAction::Append).help(
+                "Trust the hints of a server, so that `--calls` calls the tools that it declares read-only; may be \
+                 repeated",
+            ),
+        )
 }
 
 pub(crate) fn run(
     catalog: impl FnOnce() -> Result<Catalog, CommandError>,
     matches: &ArgMatches,
     configure: Configure<DispatcherBuilder>,
+    program: &str,
 ) -> Result<Exit, CommandError> {
     if let Some(paths) = matches.get_many::<String>("manifest") {
         return check_manifests(paths.map(String::as_str), matches.get_flag("json"), &allowed(matches));
@@ -64,10 +76,16 @@ pub(crate) fn run(
     let mut n_tools = None;
     let mut usages = None;
     let mut called = None;
+    let mut unusable = Vec::new();
     match catalog() {
         Err(CommandError::Catalog(diagnostics)) => found.push(diagnostics),
         Err(failure) => return Err(failure),
-        Ok(catalog) => {
+        Ok(own) => {
+            let runtime = runtime::create()?;
+            let trusted = matches.get_many("trust").into_iter().flatten();
+            let Proxied { catalog, routes, problems, servers } =
+                runtime.block_on(proxied::with_servers(own, matches, trusted, program))?;
+            unusable = problems;
             n_tools = Some(catalog.len());
             found.extend(catalog.check(naming(matches)).err());
             if matches.get_flag("limits") && found.is_empty() {
@@ -75,15 +93,15 @@ pub(crate) fn run(
             }
             lints = lint(catalog.latest(), &allowed(matches));
             // Building a dispatcher reports missing state.
-            let runtime = runtime::create()?;
             {
                 let _on_runtime = runtime.enter();
                 let builder = configure(Dispatcher::builder(catalog)).map_err(CommandError::Setup)?;
-                match builder.build() {
+                match builder.routes(routes).build() {
                     Ok(dispatcher) => called = calls::run(&dispatcher, matches)?,
                     Err(diagnostics) => found.push(diagnostics),
                 }
             }
+            runtime.block_on(servers.stop());
             // A tool that is still running must not keep the process alive.
             runtime.shutdown_background();
         }
@@ -99,14 +117,18 @@ pub(crate) fn run(
         if let Some(called) = &called {
             report["calls"] = called.json.clone();
         }
+        if matches.contains_id("proxy") {
+            report["servers"] = json!(unusable);
+        }
         style::write_json(&report)?;
     } else {
         if let Some(usages) = usages {
             formats::write_usages(&usages)?;
         }
-        write(&found, &lints, n_tools, called.as_ref())?;
+        write(&unusable, &found, &lints, n_tools, called.as_ref())?;
     }
     let is_sound = found.is_empty()
+        && unusable.is_empty()
         && called.is_none_or(|called| called.n_defects() == 0)
         && lints.iter().all(|lint| lint.level < Level::Error);
     Ok(if is_sound { Exit::Success } else { Exit::Failed })
@@ -118,12 +140,16 @@ fn allowed(matches: &ArgMatches) -> Vec<Rule> {
 }
 
 fn write(
+    unusable: &[String],
     found: &[Diagnostics],
     lints: &[LintDiagnostic],
     n_tools: Option<usize>,
     called: Option<&Called>,
 ) -> io::Result<()> {
     let mut err = anstream::stderr();
+    for problem in unusable {
+        writeln!(err, "{} {}", style::ERROR, printable(problem))?;
+    }
     for diagnostics in found {
         write_diagnostics(&mut err, diagnostics)?;
     }
@@ -133,7 +159,8 @@ fn write(
     }
     let n_errors = lints.iter().filter(|lint| lint.level == Level::Error).count();
     let n_defects = called.map_or(0, Called::n_defects);
-    let n_diagnostics = n_errors + n_defects + found.iter().map(|diagnostics| diagnostics.iter().len()).sum::<usize>();
+    let n_diagnostics =
+        unusable.len() + n_errors + n_defects + found.iter().map(|diagnostics| diagnostics.iter().len()).sum::<usize>();
     let tools = n_tools.map(|n| format!("{}, ", counted(n, "tool"))).unwrap_or_default();
     let calls = called.map(|called| format!("{}, ", counted(called.n_calls(), "call"))).unwrap_or_default();
     let warnings = match lints.len() - n_errors {

@@ -70,6 +70,7 @@ mod login;
 mod nats;
 mod options;
 mod program;
+mod proxied;
 mod report;
 mod run;
 mod runtime;

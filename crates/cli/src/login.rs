@@ -1,7 +1,8 @@
 //! `login` and `logout`: logins at other MCP servers, which `serve --proxy` uses.
 
 use std::fmt;
-use std::io::{BufRead, Read, Write};
+use std::fs::File;
+use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -12,6 +13,7 @@ use toolkit::backend::Backend as _;
 use toolkit_mcp_client::{
     CredentialSource, Endpoint, FileTokens, LoginState, McpBackend, McpServers, OAuth, OAuthError,
 };
+use toolkit_runtime::read_bounded;
 
 use crate::error::{CommandError, Exit};
 use crate::options::{duration, json_switch, program_name, switch};
@@ -275,8 +277,14 @@ fn check_login(server: &str, endpoint: &Endpoint) -> Result<(), CommandError> {
 /// Reads the servers of the configuration file.
 fn configured(matches: &ArgMatches, logins: &Logins) -> Result<McpServers, CommandError> {
     let file = matches.get_one::<PathBuf>("proxy").expect("clap requires `SERVER` or `--proxy`");
-    let text = std::fs::read_to_string(file).map_err(|error| error.to_string());
-    let servers = text.and_then(|text| logins.servers(&text, file));
+    read_servers(file, logins)
+}
+
+/// Reads the servers of a configuration file, which may be a pipe.
+pub(crate) fn read_servers(file: &Path, logins: &Logins) -> Result<McpServers, CommandError> {
+    let bytes = File::open(file).and_then(|file| read_bounded(file, MAX_CONFIGURATION_BYTES));
+    let text = bytes.and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
+    let servers = text.map_err(|error| error.to_string()).and_then(|text| logins.servers(&text, file));
     servers.map_err(|reason| CommandError::failed("invalid_servers", format!("{}: {reason}", file.display())))
 }
 
@@ -288,6 +296,9 @@ fn failed(server: &str, reason: impl fmt::Display) -> CommandError {
 fn usage(server: &str, reason: &dyn fmt::Display) -> CommandError {
     CommandError::usage(format!("{server}: {reason}"))
 }
+
+/// The maximum size of a configuration file.
+const MAX_CONFIGURATION_BYTES: u64 = 4 << 20;
 
 /// The environment variable with the directory of the tokens.
 pub(crate) const DIRECTORY: &str = "LOGIN_DIRECTORY";

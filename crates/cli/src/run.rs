@@ -144,7 +144,7 @@ fn run(words: &[OsString], mut program: Program) -> Result<Exit, CommandError> {
         "export" => export::run(&catalog()?, matches),
         "cost" => cost::run(&catalog()?, matches),
         "completions" => completions::run(&catalog()?, matches, command(&program)),
-        "call" => call::run(catalog, matches, program.dispatcher),
+        "call" => call::run(catalog, matches, program.dispatcher, &program.name),
         "chain" => chain::run(catalog, matches, program.dispatcher),
         #[cfg(feature = "code")]
         "run" => code::run(catalog()?, matches, program.dispatcher),
@@ -165,6 +165,6 @@ fn run(words: &[OsString], mut program: Program) -> Result<Exit, CommandError> {
         "login" => login::login(matches, &program),
         #[cfg(feature = "proxy")]
         "logout" => login::logout(matches, &program),
-        _ => check::run(catalog, matches, program.dispatcher),
+        _ => check::run(catalog, matches, program.dispatcher, &program.name),
     }
 }

@@ -72,7 +72,8 @@ use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use toolkit::call::{ErrorKind, ToolError};
@@ -95,8 +96,11 @@ const TIME_LIMIT: Duration = Duration::from_secs(10);
 const MAX_SHRINKING_CALLS: usize = 500;
 const MAX_SIMPLER: usize = 20_000;
 
-/// The maximum number of calls that simplify the arguments of a hang and hang themselves.
+/// The maximum number of calls that simplify the arguments of a hang and hang themselves, or end the server of the tool.
 const MAX_HUNG_CALLS: usize = 8;
+
+/// The time within which a server that ended is available again.
+const RESTART: Duration = Duration::from_secs(5);
 
 /// The number of attempts to generate valid arguments, or arguments that were not used yet.
 const MAX_ATTEMPTS: usize = 20;
@@ -201,7 +205,7 @@ impl Calls {
             }
             let context = (self.context)(tool);
             let judge = Judge::new(tool, self.dispatcher.coercion(), &context);
-            let mut run = ToolRun { judge, context, caller: &mut caller, n_calls: 0, n_hung: 0 };
+            let mut run = ToolRun { judge, context, caller: &mut caller, n_calls: 0, n_hung: 0, n_ended: 0 };
             let kept: Vec<Value> = cases.of(catalog, tool).collect();
             let outcome = run.run(kept, self.per_tool, self.seed).map_err(CallsError::from_io)?;
             report.n_calls += run.n_calls;
@@ -280,6 +284,8 @@ struct ToolRun<'r, 't> {
     caller: &'r mut Caller,
     n_calls: usize,
     n_hung: usize,
+    /// The number of calls in which the server of the tool ended.
+    n_ended: usize,
 }
 
 /// The result of the calls of one tool.
@@ -327,8 +333,8 @@ impl ToolRun<'_, '_> {
                     return Ok(outcome);
                 }
             }
-            // Every further hang takes the whole time limit and may leave a thread behind.
-            if self.n_hung > 0 {
+            // Every further hang takes the whole time limit and may leave a thread behind. A server takes time to start.
+            if self.n_hung + self.n_ended > 0 {
                 return Ok(outcome);
             }
         }
@@ -381,9 +387,23 @@ impl ToolRun<'_, '_> {
     }
 
     fn call(&mut self, arguments: &Value) -> io::Result<judge::Outcome> {
-        self.n_calls += 1;
         let tool = self.judge.tool.id().to_string();
-        self.caller.call(self.context.clone(), &tool, arguments.to_string())
+        let started = Instant::now();
+        loop {
+            self.n_calls += 1;
+            let outcome = self.caller.call(self.context.clone(), &tool, arguments.to_string())?;
+            let kind = outcome.as_ref().and_then(|ended| ended.outcome.as_ref().err()).map(ToolError::kind);
+            // The server of the tool may have ended in the call before, and is started again.
+            let may_return = kind == Some(ErrorKind::Unavailable) && self.caller.has_lost_server;
+            if !may_return || started.elapsed() > RESTART {
+                if kind == Some(ErrorKind::OutcomeUnknown) {
+                    self.n_ended += 1;
+                    self.caller.has_lost_server = true;
+                }
+                return Ok(outcome);
+            }
+            thread::sleep(RESTART / 50);
+        }
     }
 
     /// Returns the simplest arguments with the same defect, which stay valid if they are.
@@ -396,7 +416,7 @@ impl ToolRun<'_, '_> {
         loop {
             let mut next = None;
             for simpler in shrink::simpler(&arguments) {
-                if self.n_calls >= last_call || self.n_hung > MAX_HUNG_CALLS || n_left == 0 {
+                if self.n_calls >= last_call || self.n_hung + self.n_ended > MAX_HUNG_CALLS || n_left == 0 {
                     break;
                 }
                 n_left -= 1;

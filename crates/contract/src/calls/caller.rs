@@ -24,6 +24,8 @@ pub(super) struct Caller {
     own: Option<Runtime>,
     /// The thread of the previous call, unless that call hangs.
     thread: Option<CallThread>,
+    /// True if the server of a tool has ended during a call.
+    pub(super) has_lost_server: bool,
 }
 
 struct CallThread {
@@ -56,7 +58,7 @@ impl Caller {
         };
         let handle = own.as_ref().map(Runtime::handle).cloned().or(current);
         let handle = handle.ok_or_else(|| io::Error::other("no runtime"))?;
-        Ok(Self { dispatcher, time_limit, handle, own, thread: None })
+        Ok(Self { dispatcher, time_limit, handle, own, thread: None, has_lost_server: false })
     }
 
     /// Calls a tool. Returns `None` if the call exceeds the time limit; its thread then remains until the tool returns.

@@ -84,7 +84,7 @@ impl<'t> Judge<'t> {
             return Some((Defect::LeakedSecret, message.to_owned()));
         }
         match error.kind() {
-            ErrorKind::Panicked => Some((Defect::Panic, caused())),
+            ErrorKind::Panicked | ErrorKind::OutcomeUnknown => Some((Defect::Panic, caused())),
             ErrorKind::TimedOut => Some((Defect::Hang, error.message().to_owned())),
             ErrorKind::InvalidOutput => Some((Defect::InvalidResult, error.message().to_owned())),
             ErrorKind::Internal | ErrorKind::InvalidResponse => Some((Defect::InternalError, caused())),

@@ -33,7 +33,7 @@ macro_rules! defects {
 }
 
 defects! {
-    Panic "panic" "The tool panics.",
+    Panic "panic" "The tool panics, or the server of the tool ends during the call.",
     Hang "hang" "The call exceeds the time limit of the check, or that of the tool.",
     InvalidResult "invalid-result" "The result does not match the output schema.",
     InternalError "internal-error" "The tool fails with an error whose text the model cannot read.",

@@ -213,6 +213,44 @@ fn a_command_that_check_prints_makes_the_call() {
 }
 
 #[test]
+fn check_calls_the_tools_of_other_servers() {
+    let folder = std::env::temp_dir().join(format!("toolkit-check-proxy-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = |name: &str| folder.join(name).display().to_string();
+    let tool = |name: &str, is_read_only: bool| {
+        json!({
+            "name": name,
+            "description": "Does something.",
+            "inputSchema": { "type": "object", "properties": { "text": { "type": "string" } }, "required": ["text"] },
+            "annotations": { "readOnlyHint": is_read_only },
+        })
+    };
+    let listed = json!([tool("die", true), tool("echo", true), tool("other", false)]);
+    std::fs::write(path("tools.json"), listed.to_string()).unwrap();
+    let peer = json!({ "command": env!("CARGO_BIN_EXE_fixture_peer"), "args": ["plain", path("tools.json")] });
+    let servers = json!({ "mcpServers": { "peer": peer, "gone": { "command": "/absent/server" } } });
+    std::fs::write(path("servers.json"), servers.to_string()).unwrap();
+
+    let check = ["check", "--calls", "5", "--proxy", &path("servers.json")];
+    // The hints of a server count as little as its other claims.
+    let ran =
+        tools(&check).exits(1).says("note: peer:die was not tested: it is not declared `read_only`, and not included");
+    ran.says("error: gone: ").says(", 1 problem");
+    let ran = tools(&[&check[..], &["--trust", "peer"]].concat()).exits(1);
+    let ran = ran.says("error: peer:die: ").says("[panic]\n  --> fixture_tools call --proxy ");
+    let ran = ran.says(&format!("{} peer:die '{{\"text\":\"\"}}'\n", path("servers.json")));
+    let ran = ran.says("note: peer:other was not tested: ").says(", 2 problems");
+    assert!(!ran.err.contains("peer:echo was not tested"), "{ran:?}");
+    let ran = tools(&["call", "--proxy", &path("servers.json"), "peer:echo", "--text", "a"]).exits(0);
+    assert_eq!(ran.says("warning: gone: ").json()["arguments"], json!({ "text": "a" }));
+    tools(&[&check[..], &["--trust", "pear"]].concat()).exits(1).says("--trust: unknown server `pear`");
+    tools(&["check", "--proxy", &path("absent")]).exits(1).says(&path("absent"));
+    let report = tools(&[&check[..], &["--json"]].concat()).exits(1).json();
+    assert!(report["servers"][0].as_str().unwrap().starts_with("gone: "), "{report}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
 fn check_rejects_calls_that_cannot_be_made() {
     tools(&["check", "--calls", "0"]).exits(2);
     tools(&["check", "--include", "math:add"]).exits(2).says("--calls");
