@@ -4,3 +4,4 @@ mod calls;
 mod lint;
 mod lock;
 mod matrix;
+mod ported;
