@@ -1,7 +1,7 @@
 //! `call`: calls a tool.
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
 use clap::error::ErrorKind;
@@ -13,6 +13,7 @@ use toolkit::call::Change;
 use toolkit::dispatch::DispatcherBuilder;
 use toolkit::stream::{CallStream, Event};
 use toolkit::{Arguments, Catalog, Coercion, Content, Context, Dispatcher, RunResult, Tool};
+use toolkit_runtime::read_bounded;
 
 use crate::error::{CommandError, Configure, Exit};
 use crate::flags::{self, Flag};
@@ -132,15 +133,14 @@ fn note_deprecation(tool: &Tool, name: &str) {
     let _ = writeln!(anstream::stderr(), "{} `{name}` is deprecated: {instead}", style::WARNING);
 }
 
+/// The maximum size of arguments on stdin. A dispatcher has a lower limit by default.
+const MAX_ARGUMENT_BYTES: u64 = 256 << 20;
+
 /// Reads the arguments from the command line, and from stdin for `-`. Flags take precedence over the JSON.
 fn read(command: &mut Command, matches: &ArgMatches, flags: &[Flag<'_>]) -> Result<Arguments<'static>, CommandError> {
     let json = match matches.get_one::<String>("arguments").map(String::as_str) {
         None => Arguments::NONE,
-        Some("-") => {
-            let mut text = Vec::new();
-            std::io::stdin().lock().read_to_end(&mut text)?;
-            text.into()
-        }
+        Some("-") => read_bounded(std::io::stdin().lock(), MAX_ARGUMENT_BYTES)?.into(),
         Some(text) => text.to_owned().into(),
     };
     let given: Vec<(&Flag<'_>, Value)> = flags

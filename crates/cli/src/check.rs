@@ -1,7 +1,8 @@
 //! `check`: validates the catalog, calls its tools, compares it with a lock file, or checks manifests of other programs.
 
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
+use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
@@ -15,7 +16,7 @@ use toolkit_contract::lint::{Level, LintDiagnostic, Rule, lint};
 use crate::calls::{self, Called};
 use crate::diff::{self, unreadable};
 use crate::error::{CommandError, Configure, Exit};
-use crate::options::{json_switch, naming, naming_option, switch};
+use crate::options::{MAX_MANIFEST_BYTES, json_switch, naming, naming_option, read_text, switch};
 use crate::proxied::{self, Proxied};
 use crate::report::{counted, diagnostics_as_json, snake_case, write_diagnostics, write_lints};
 use crate::style::{self, printable};
@@ -183,6 +184,9 @@ fn check_lock(catalog: &Catalog, path: &str, matches: &ArgMatches) -> Result<Exi
         writeln!(anstream::stderr(), "{} {} locked in {}", style::NOTE, counted(n_tools, "tool"), printable(path))?;
         return Ok(Exit::Success);
     }
+    if !Path::new(path).exists() {
+        return Err(CommandError::failed("io", format!("{path}: no such file; `--update` writes it")));
+    }
     let comparison = diff::read(path)?.compare(&now);
     diff::write(&comparison, path, matches)?;
     Ok(if comparison.unannounced().next().is_some() { Exit::Failed } else { Exit::Success })
@@ -204,7 +208,7 @@ fn check_manifests<'p>(
                 exit = Exit::Failed;
                 match as_json {
                     true => reports.push(json!({ "file": path, "error": reason })),
-                    false => writeln!(anstream::stderr(), "{} {}: {reason}", style::ERROR, printable(path))?,
+                    false => writeln!(anstream::stderr(), "{} {}", style::ERROR, printable(&reason))?,
                 }
                 continue;
             }
@@ -229,15 +233,7 @@ fn check_manifests<'p>(
 }
 
 fn read_manifest(path: &str) -> Result<Manifest, String> {
-    let text = match path {
-        "-" => {
-            let mut text = Vec::new();
-            io::stdin().lock().read_to_end(&mut text).map(|_| text)
-        }
-        path => fs::read(path),
-    };
-    let text = text.map_err(|error| error.to_string())?;
-    Manifest::from_mcp_json(text).map_err(|error| error.to_string())
+    Manifest::from_mcp_json(read_text(path.as_ref(), MAX_MANIFEST_BYTES)?).map_err(|error| format!("{path}: {error}"))
 }
 
 /// Returns the lints about deceptive content. The quality of descriptions in other programs is not checked.

@@ -1,6 +1,5 @@
 //! `diff OLD NEW`: compares two manifests or locks. The changes are written as text, JSON or SARIF.
 
-use std::fs;
 use std::io::{self, Write};
 
 use clap::{Arg, ArgMatches, Command};
@@ -8,7 +7,7 @@ use serde_json::{Value, json};
 use toolkit_contract::{Change, Comparison, Lock, Verdict};
 
 use crate::error::{CommandError, Exit};
-use crate::options::{json_switch, switch};
+use crate::options::{MAX_MANIFEST_BYTES, json_switch, read_text, switch};
 use crate::report::counted;
 use crate::style::{self, printable};
 
@@ -34,7 +33,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, CommandError> {
 
 /// Reads a manifest or a lock.
 pub(crate) fn read(path: &str) -> Result<Lock, CommandError> {
-    let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+    let text = read_text(path.as_ref(), MAX_MANIFEST_BYTES).map_err(|reason| CommandError::failed("io", reason))?;
     Lock::from_json(&text).map_err(|error| unreadable(path, &error))
 }
 

@@ -12,6 +12,8 @@ use toolkit_backends::Backends;
 use toolkit_nats::{Connect, NatsBackend, RetryPolicy};
 
 use crate::error::CommandError;
+#[cfg(feature = "nats")]
+use crate::options::read_text;
 use crate::options::{switch, unless};
 #[cfg(feature = "nats")]
 use crate::style::{self, printable};
@@ -21,6 +23,10 @@ const IS_ON: bool = cfg!(feature = "nats");
 /// The name of the backend, which is also the namespace of tools without one.
 #[cfg(feature = "nats")]
 const NAME: &str = "nats";
+
+/// The maximum size of the seed of a key, which is one line.
+#[cfg(feature = "nats")]
+const MAX_SEED_BYTES: u64 = 4096;
 
 /// Returns the options of a command that uses the tools of workers.
 pub(crate) fn options(help: &'static str) -> Vec<Arg> {
@@ -104,10 +110,8 @@ pub(crate) fn connect(matches: &ArgMatches, name: &str) -> Result<Option<Connect
         connect = connect.credentials_file(path);
     }
     if let Some(path) = matches.get_one::<PathBuf>("nats-nkey") {
-        let seed = std::fs::read_to_string(path);
-        connect = connect.nkey(
-            seed.map_err(|error| CommandError::usage(format!("--nats-nkey: {}: {error}", path.display())))?.trim(),
-        );
+        let seed = read_text(path, MAX_SEED_BYTES);
+        connect = connect.nkey(seed.map_err(|error| CommandError::usage(format!("--nats-nkey: {error}")))?.trim());
     }
     if let Some(path) = matches.get_one::<PathBuf>("nats-ca") {
         connect = connect.trust(path);

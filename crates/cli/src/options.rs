@@ -48,6 +48,9 @@ pub(crate) fn naming(matches: &ArgMatches) -> Naming {
     }
 }
 
+/// The maximum size of a manifest or a lock.
+pub(crate) const MAX_MANIFEST_BYTES: u64 = 64 << 20;
+
 /// Reads a file of at most `max` bytes of text, or stdin for `-`. An error contains the path.
 pub(crate) fn read_text(path: &Path, max: u64) -> Result<String, String> {
     let read = match path.to_str() {

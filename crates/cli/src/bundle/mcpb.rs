@@ -12,6 +12,7 @@ use rawzip::{CompressionMethod, ZipArchiveWriter};
 use serde_json::{Map, Value, json};
 use toolkit::Catalog;
 use toolkit::catalog::{Naming, WireNames};
+use toolkit_runtime::read_regular_file;
 
 use super::{Metadata, Settings, description, failed, title};
 use crate::bundle;
@@ -24,6 +25,9 @@ const TYPES: [&str; 5] = ["string", "number", "boolean", "directory", "file"];
 
 /// The modification time of all files of an archive: 1980-01-01, the earliest of the format.
 const EPOCH: i64 = 315_532_800;
+
+/// The maximum size of an icon.
+const MAX_ICON_BYTES: u64 = 16 << 20;
 
 pub(super) fn command() -> Command {
     let path = |name: &'static str| Arg::new(name).value_name("FILE").value_parser(value_parser!(PathBuf));
@@ -131,8 +135,8 @@ fn settings(catalog: &Catalog, matches: &ArgMatches) -> Result<Settings, Command
     Ok(settings)
 }
 
-fn png(path: &PathBuf) -> Result<Vec<u8>, CommandError> {
-    let bytes = std::fs::read(path).map_err(|error| failed(path, &error))?;
+fn png(path: &Path) -> Result<Vec<u8>, CommandError> {
+    let bytes = read_regular_file(path, MAX_ICON_BYTES).map_err(|error| failed(path, &error))?;
     match bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
         true => Ok(bytes),
         false => Err(failed(path, &"not a PNG image")),

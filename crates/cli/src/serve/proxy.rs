@@ -19,7 +19,7 @@ use toolkit_runtime::{read_bounded, read_regular_file};
 
 use crate::error::{CommandError, Exit};
 use crate::login::Logins;
-use crate::options::{duration, switch};
+use crate::options::{MAX_MANIFEST_BYTES, duration, switch};
 use crate::report::counted;
 use crate::style::{self, printable};
 
@@ -129,8 +129,8 @@ pub(super) async fn along_with(
 
 fn read_lock(path: &Path) -> Result<Lock, CommandError> {
     let unusable = |reason: String| invalid_lock(path, &reason);
-    let text =
-        fs::read_to_string(path).map_err(|error| unusable(format!("{error}; --update-lock creates the file")))?;
+    let text = text(read_regular_file(path, MAX_MANIFEST_BYTES));
+    let text = text.map_err(|error| unusable(format!("{error}; --update-lock creates the file")))?;
     Lock::from_json(&text).map_err(|error| unusable(error.to_string()))
 }
 

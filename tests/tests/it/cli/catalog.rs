@@ -250,6 +250,18 @@ fn check_calls_the_tools_of_other_servers() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
+#[cfg(unix)]
+#[test]
+fn a_file_without_end_is_an_error() {
+    let says = |args: &[&str], code| drop(tools(args).exits(code).says("/dev/zero: "));
+    says(&["check", "/dev/zero"], 1);
+    says(&["check", "--lock", "/dev/zero"], 1);
+    says(&["diff", "/dev/zero", "/dev/zero"], 1);
+    says(&["check", "--proxy", "/dev/zero"], 1);
+    says(&["serve", "--proxy", "/dev/zero"], 1);
+    tools(&["check", "--lock", "/absent"]).exits(1).says("/absent: no such file; `--update` writes it");
+}
+
 #[test]
 fn check_rejects_calls_that_cannot_be_made() {
     tools(&["check", "--calls", "0"]).exits(2);
