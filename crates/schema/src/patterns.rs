@@ -27,12 +27,16 @@ pub(super) struct Patterns<'s> {
 
 /// The maximum number of distinct patterns of a schema.
 const MAX_PATTERNS: usize = 1024;
+
+/// The maximum length of the distinct patterns of a schema together, in bytes, which bounds the time to compile them.
+const MAX_PATTERN_BYTES: usize = 256 << 10;
+
 impl<'s> Patterns<'s> {
     /// Groups the patterns of a schema.
     ///
     /// # Errors
     ///
-    /// Returns the defect of a schema with too many patterns.
+    /// Returns the defect of a schema with too many or too long patterns.
     pub(super) fn new(all: Vec<Pattern<'s>>) -> Result<Self, SchemaDiagnostic> {
         let mut texts: Vec<&str> = all.iter().map(|pattern| pattern.text).collect();
         texts.sort_unstable();
@@ -40,6 +44,10 @@ impl<'s> Patterns<'s> {
         let different = texts.len();
         if different > MAX_PATTERNS {
             let message = format!("the schema has more than {MAX_PATTERNS} distinct patterns");
+            return Err(SchemaDiagnostic::new(SchemaErrorKind::TooComplex, "", message));
+        }
+        if texts.iter().map(|text| text.len()).sum::<usize>() > MAX_PATTERN_BYTES {
+            let message = format!("the patterns of the schema have more than {MAX_PATTERN_BYTES} bytes");
             return Err(SchemaDiagnostic::new(SchemaErrorKind::TooComplex, "", message));
         }
         Ok(Self { all, different })

@@ -1,11 +1,12 @@
 //! Search for a value that demonstrates a breaking change.
 
 use std::cell::Cell;
+use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
 use super::budget::Budget;
-use crate::{Dialect, Schema, walk};
+use crate::{Dialect, Schema, equality, walk};
 
 /// Searches for a value that matches `accepts` and not `refuses`, within the budget.
 pub(super) fn witness(accepts: &Value, refuses: &Value, budget: &Budget) -> Option<Value> {
@@ -119,8 +120,8 @@ impl<'s> Sampler<'s> {
         let values = keywords.get("enum").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let others = other.and_then(|other| other.get("enum")?.as_array()).map_or(&[][..], Vec::as_slice);
         // Values that only one of the schemas lists come first.
-        let new = values.iter().filter(|value| !others.is_empty() && !others.contains(value)).take(MAX_SAME);
-        add(&mut found, new.chain(values.iter().take(MAX_SAMPLES)).cloned().collect());
+        let new = if others.is_empty() { Vec::new() } else { self.unlisted(values, others) };
+        add(&mut found, new.into_iter().chain(values.iter().take(MAX_SAMPLES)).cloned().collect());
         for choice in ["anyOf", "oneOf", "allOf"] {
             let branches = keywords.get(choice).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
             let others = other.and_then(|other| other.get(choice)?.as_array()).map_or(&[][..], Vec::as_slice);
@@ -154,6 +155,20 @@ impl<'s> Sampler<'s> {
             add(&mut found, values);
         }
         found
+    }
+
+    /// Returns a few of the values that the others do not contain.
+    fn unlisted<'v>(&self, values: &'v [Value], others: &[Value]) -> Vec<&'v Value> {
+        let text = |value: &Value| {
+            let mut text = String::new();
+            equality::write_canonical(value, &mut text);
+            text
+        };
+        if !self.spend_values(values.len() + others.len()) {
+            return Vec::new();
+        }
+        let others: HashSet<String> = others.iter().map(text).collect();
+        values.iter().filter(|value| !others.contains(&text(value))).take(MAX_SAME).collect()
     }
 
     /// Returns the schema with its reference followed.

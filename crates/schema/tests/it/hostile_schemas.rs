@@ -356,6 +356,8 @@ fn a_pattern_that_is_too_expensive_to_compile_is_rejected() {
     assert!(Schema::from_value(many(10)).is_ok());
     refused(many(1000));
     assert_refused(many(2000), SchemaErrorKind::TooComplex, "distinct patterns");
+    let long = json!({ "properties": { "a": { "pattern": "a".repeat(1_000_000) } } });
+    assert_refused(long, SchemaErrorKind::TooComplex, "262144 bytes");
 }
 
 #[test]

@@ -157,7 +157,17 @@ fn attacks() -> Vec<(&'static str, Value, Value)> {
         let parts = list(15, &|i| json!({ "anyOf": [{ "properties": { (key(i)): true } }, { "patternProperties": { (format!("^{i}")): { "type": "null" } } }] }));
         edited(json!({ "type": "object", "allOf": parts, "unevaluatedProperties": false }), json!({ "maxProperties": 3 }))
     }));
+    let values = |n: usize, step: usize| -> Value { (0..n).map(|i| format!("v{}", i * step % n)).collect() };
+    attacks.push(("values", edited(json!({ "enum": values(64_000, 1) }), json!({ "enum": values(64_000, 7) }))));
     attacks.into_iter().map(|(name, (old, new))| (name, old, new)).collect()
+}
+
+#[test]
+fn the_order_of_values_is_cosmetic() {
+    let with = |values: Vec<usize>| json!({ "type": "object", "properties": { "a": { "enum": values }, "b": { "type": ["string", "null"] } } });
+    let mut new = with((0..16_000).rev().collect());
+    new["properties"]["b"]["type"] = json!(["null", "string"]);
+    assert_eq!(inputs(&with((0..16_000).collect()), &new).verdict(), Some(Verdict::Cosmetic));
 }
 
 #[test]

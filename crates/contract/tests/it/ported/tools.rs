@@ -1,7 +1,5 @@
 //! Tools of public servers under other names, each in the shape in which its author wrote it.
 
-#![expect(clippy::too_many_arguments, clippy::struct_excessive_bools, reason = "so did their authors")]
-
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use schemars::JsonSchema;

@@ -1,6 +1,6 @@
 //! Comparison of schemas by their asserting keywords, and of whole documents by their text.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -82,9 +82,19 @@ fn is_same_value<'s>(
             }
             is_same
         }
+        (Holds::None, Value::Array(values), Value::Array(others))
+            if matches!(keyword, "enum" | "required" | "type") =>
+        {
+            texts(values, prover.budget)? == texts(others, prover.budget)?
+        }
         (Holds::None, value, other) => exact_text(value, prover.budget)? == exact_text(other, prover.budget)?,
         _ => false,
     })
+}
+
+/// Returns the values as a set.
+fn texts(values: &[Value], budget: &Budget) -> Result<HashSet<String>, Undecided> {
+    values.iter().map(|value| exact_text(value, budget)).collect()
 }
 
 /// Returns true if a schema of the facts has the keyword with the same value, provided that the keyword does not
