@@ -88,6 +88,9 @@ fn unknown(key: &str) -> String {
         "alias" | "aliases" | "skip" | "with" | "flatten" => {
             format!("`#[arg]` takes no `{key}`; write it in `#[serde(…)]`")
         }
+        "whole" | "rest" => {
+            format!("`#[arg]` takes no `{key}`; for an argument with all other properties, write `#[serde(flatten)]`")
+        }
         "min" | "max" | "minimum" | "maximum" => {
             format!("`#[arg]` takes no `{key}`; write `#[schemars(range(min = 1, max = 9))]`")
         }

@@ -40,6 +40,7 @@ impl Input {
                 is_sole: false,
             },
             [sole] if !sole.is_named() => Self::sole(sole, krate),
+            [sole] if sole.is_flattened() => Self::whole(sole, krate),
             _ => Self::named(&arguments, krate, outside),
         }
     }
@@ -60,6 +61,22 @@ impl Input {
             taken: quote!(#read::take(__arguments)),
             schema: quote!(|| #krate::sole_input::<#read::Type>(&__SOLE)),
             is_sole: true,
+        }
+    }
+
+    /// Decodes the whole input as the type of the sole argument, such as a map. As the flattened field of a struct, serde
+    /// would buffer it, and read no keys that are numbers.
+    fn whole(sole: &Argument, krate: &Path) -> Self {
+        let (ty, fits) = (&sole.ty, sole.fits());
+        let description = value::from_attrs(&sole.attrs, krate).unwrap_or_else(|| quote!(""));
+        let read = quote!(<#fits as #krate::OrStandIn<#ty>>);
+        Self {
+            ty: quote!(#ty),
+            arguments: quote!(#read::Type),
+            declaration: TokenStream::new(),
+            taken: quote!(#read::take(__arguments)),
+            schema: quote!(|| #krate::whole_input::<#read::Type>(#description)),
+            is_sole: false,
         }
     }
 

@@ -199,9 +199,20 @@ impl Argument {
         self.is_arg || self.attrs.iter().any(|attr| !is_doc(attr))
     }
 
+    /// Returns true for `#[serde(flatten)]` without other attributes: the argument is the whole input if it is the only one.
+    pub(crate) fn is_flattened(&self) -> bool {
+        let flattens = |attr: &Attribute| {
+            let word = attr.parse_args::<Ident>();
+            attr.path().is_ident("serde") && word.is_ok_and(|word| word == "flatten")
+        };
+        let mut attrs = self.attrs.iter().filter(|attr| !is_doc(attr));
+        attrs.next().is_some_and(flattens) && attrs.next().is_none() && !self.is_arg
+    }
+
     /// Returns an attribute that has no effect if the argument is the argument struct, whose fields are the properties.
     pub(crate) fn field_attribute(&self) -> Option<&Attribute> {
-        self.attrs.iter().find(|attr| !is_doc(attr)).filter(|_| !self.is_arg && !self.has_conversion())
+        let is_field = self.is_arg || self.has_conversion() || self.is_flattened();
+        self.attrs.iter().find(|attr| !is_doc(attr)).filter(|_| !is_field)
     }
 
     /// Returns true if an attribute replaces the `Deserialize` or `JsonSchema` implementation of the type.

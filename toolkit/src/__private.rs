@@ -65,5 +65,5 @@ pub use crate::handle::Linked;
 pub use crate::import::generated as import;
 pub use crate::tool::entry::{Code, Entry, Sole, location};
 pub use crate::tool::{Authorization, Metadata, Secret, TaskSupport};
-pub use toolkit_schema::generate::input;
+pub use toolkit_schema::generate::{input, whole_input};
 pub use toolkit_schema::walk::resolve;

@@ -20,7 +20,7 @@
 
 use schemars::generate::{Contract, SchemaSettings};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{close, portable, walk};
 
@@ -41,6 +41,27 @@ use super::{close, portable, walk};
 pub fn input<T: JsonSchema>() -> Value {
     let schema = generator(Contract::Deserialize).into_root_schema_for::<T>();
     finish_input(schema, &T::schema_name())
+}
+
+/// Generates the schema of arguments that are one value, such as a map. A type of any value becomes an object with any
+/// properties. An empty description is omitted.
+#[doc(hidden)]
+#[must_use]
+pub fn whole_input<T: JsonSchema>(description: &str) -> Value {
+    let mut schema = input::<T>();
+    if schema == true {
+        schema = json!({});
+    }
+    if let Value::Object(keywords) = &mut schema {
+        if keywords.keys().all(|keyword| walk::is_annotation(keyword)) {
+            keywords.insert("type".to_owned(), "object".into());
+            keywords.insert("additionalProperties".to_owned(), true.into());
+        }
+        if !description.is_empty() {
+            keywords.insert("description".to_owned(), description.into());
+        }
+    }
+    schema
 }
 
 /// Generates the schema of an object with one property, which is a `T`.

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod cancelled;
+mod free_form;
 mod large;
 mod nested;
 mod numbers;
