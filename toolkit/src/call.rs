@@ -9,6 +9,7 @@
 //! | [`LogLevel`], [`LogMessage`] | messages for the caller that are not a part of the result |
 //! | [`ask`] | questions to the user during a call |
 //! | [`ToolError`], [`ErrorKind`], [`Stage`] | the error, with a message for the model |
+//! | [`RequestParts`] | the path, headers, address and session of the request by which a call arrived |
 //! | [`StepId`], [`TraceContext`] | values that hosts attach to a context |
 //!
 //! Of the private modules, `decode` reads validated arguments into a Rust type, `coerce` corrects arguments, `output`
@@ -55,6 +56,7 @@ mod kind;
 mod output;
 pub(crate) mod permit;
 mod record;
+mod request;
 mod result;
 mod show;
 #[cfg(feature = "async")]
@@ -79,6 +81,7 @@ pub use self::error::ToolError;
 pub(crate) use self::kind::named;
 pub use self::kind::{ErrorKind, Stage};
 pub(crate) use self::output::{check_output, check_output_tree, check_value, not_json};
+pub use self::request::RequestParts;
 pub use self::result::RunResult;
 pub use self::show::ShowError;
 #[doc(hidden)]

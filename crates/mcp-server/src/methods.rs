@@ -92,7 +92,7 @@ fn call_request<'m>(
     peer: Peer<'_>,
 ) -> Result<Routed<'m>, RpcError> {
     let CallRequest { name, arguments, meta } = request;
-    let revision = match peer.headers {
+    let revision = match peer.headers() {
         Some(headers) => headers::check(headers, "tools/call", headers::Params::Call(name), &meta)?,
         None => meta.revision(None)?,
     };
@@ -108,7 +108,7 @@ fn request<'m>(
     peer: Peer<'_>,
 ) -> Result<Routed<'m>, RpcError> {
     let meta = Meta::parse(params)?;
-    let revision = match peer.headers {
+    let revision = match peer.headers() {
         Some(headers) => headers::check(headers, method, headers::Params::Unread(params), &meta)?,
         None => meta.revision(None)?,
     };

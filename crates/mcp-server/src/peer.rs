@@ -5,6 +5,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use http::HeaderMap;
+use http::request::Parts;
+use toolkit::call::RequestParts;
 use toolkit::{CancelToken, Tool};
 
 use super::ask::Modes;
@@ -22,16 +24,30 @@ pub(super) struct Peer<'p> {
     pub(super) access: Option<&'p Access>,
     /// Cancelled when the client can send no more messages, such as answers of its user.
     pub(super) end: Option<&'p CancelToken>,
-    /// The HTTP headers of the message.
-    pub(super) headers: Option<&'p HeaderMap>,
+    /// The HTTP request of the message.
+    pub(super) head: Option<&'p Parts>,
     /// The address of the client, if the server has accepted its connection.
     pub(super) address: Option<IpAddr>,
 }
 
-impl Peer<'_> {
+impl<'p> Peer<'p> {
     /// Returns the identity of the caller, if the server has authenticated it.
     pub(super) fn identity(self) -> Option<String> {
         self.caller.and_then(|caller| caller.identity())
+    }
+
+    /// Returns the headers of the HTTP request.
+    pub(super) fn headers(self) -> Option<&'p HeaderMap> {
+        self.head.map(|head| &head.headers)
+    }
+
+    /// Returns the parts of the HTTP request that a tool may read.
+    pub(super) fn request_parts(self) -> Option<RequestParts> {
+        let head = self.head?;
+        let parts = RequestParts::new().with_path(head.uri.path());
+        let parts = head.headers.iter().fold(parts, |parts, (name, value)| parts.with_header(name.as_str(), value));
+        let parts = self.address.into_iter().fold(parts, RequestParts::with_peer);
+        Some(self.session.into_iter().fold(parts, RequestParts::with_session))
     }
 
     /// Returns a name for limits per client: its subject, or else its address, or else its session.

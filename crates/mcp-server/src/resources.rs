@@ -85,7 +85,7 @@ pub(super) fn resource_method(
 
 /// Returns the context of a request to providers.
 pub(super) fn context(meta: &Meta<'_>, revision: Revision, peer: Peer<'_>) -> Context {
-    let context = Request::context(revision, meta, peer.caller);
+    let context = Request::context(revision, meta, peer);
     match peer.caller {
         Some(caller) => context.with_credentials(caller.credentials().clone()),
         None => context,

@@ -21,6 +21,7 @@ use super::credentials::{Credentials, SecretString};
 use super::error::ToolError;
 use super::kind::ErrorKind;
 use super::permit::Chain;
+use super::request::RequestParts;
 use crate::tool::{Requirements, Tool};
 
 /// The context of a call: cancellation, progress, credentials, and values that the host attaches.
@@ -546,6 +547,28 @@ impl Context {
     #[must_use]
     pub fn time_asking(&self) -> Duration {
         self.asking.as_ref().map_or(Duration::ZERO, |asking| asking.waiting.total())
+    }
+
+    /// Returns the parts of the HTTP request by which the call arrived: path, headers, address and session. They are empty
+    /// for calls over stdio, and for calls that a program makes itself.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::{Context, tool};
+    ///
+    /// /// Greets the user in the language of the request.
+    /// #[tool]
+    /// fn greet(ctx: &Context) -> &'static str {
+    ///     match ctx.request().header("accept-language") {
+    ///         Some(languages) if languages.starts_with("de") => "Guten Tag",
+    ///         _ => "Good day",
+    ///     }
+    /// }
+    /// ```
+    #[must_use]
+    pub fn request(&self) -> &RequestParts {
+        self.get().unwrap_or(RequestParts::EMPTY)
     }
 
     /// Returns the step of the durable run that the call belongs to, or `None` for other calls.

@@ -47,7 +47,7 @@ pub(crate) fn begin<'m>(
 ) -> Result<Call<'m>, RpcError> {
     let Target { served, nth } = target;
     let entry = &served.entries[nth];
-    if let (Some(headers), Revision::V2026_07_28) = (peer.headers, revision) {
+    if let (Some(headers), Revision::V2026_07_28) = (peer.headers(), revision) {
         headers::check_param_headers(headers, &entry.param_headers, &arguments)?;
     }
     let log_level = match revision {
@@ -59,7 +59,7 @@ pub(crate) fn begin<'m>(
         (support, _) => task_offer(shared, support, meta, revision, peer)?,
     };
     let asks = asks(shared, served.tool(entry), &arguments, meta, revision, peer)?;
-    let mut context = Request::context(revision, meta, peer.caller);
+    let mut context = Request::context(revision, meta, peer);
     if entry.has_requirements {
         context = context.with_credentials(credentials(shared, peer.caller, served.tool(entry)));
     }

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
+use http::request::Parts;
 use http::{HeaderMap, HeaderName, Response, StatusCode};
 use toolkit_runtime::spawn_tool;
 
@@ -47,16 +48,16 @@ pub(super) async fn receive(
     body: Bytes,
     caller: Option<Arc<Caller>>,
     session: Option<&str>,
-    headers: &HeaderMap,
+    head: &Parts,
     address: Option<IpAddr>,
     access: Option<Access>,
 ) -> Received {
     if body.len() <= SMALL_BODY {
-        return read(shared, &body, caller.as_ref(), session, headers, address, access.as_ref());
+        return read(shared, &body, caller.as_ref(), session, head, address, access.as_ref());
     }
     // Parsing a large body would block this I/O thread.
-    let (at, session, headers) = (Arc::clone(shared), session.map(str::to_owned), headers.clone());
-    let read = async move { read(&at, &body, caller.as_ref(), session.as_deref(), &headers, address, access.as_ref()) };
+    let (at, session, head) = (Arc::clone(shared), session.map(str::to_owned), head.clone());
+    let read = async move { read(&at, &body, caller.as_ref(), session.as_deref(), &head, address, access.as_ref()) };
     spawn_tool("reading of a message", read).await.unwrap_or_else(|panicked| {
         tracing::error!(%panicked, "parsing a message has panicked");
         Received::Response(text(StatusCode::INTERNAL_SERVER_ERROR, String::new()))
@@ -68,13 +69,13 @@ fn read(
     body: &[u8],
     caller: Option<&Arc<Caller>>,
     session: Option<&str>,
-    headers: &HeaderMap,
+    head: &Parts,
     address: Option<IpAddr>,
     access: Option<&Access>,
 ) -> Received {
     let modes = session.map_or_else(Modes::default, modes_of);
-    let peer = Peer { caller, session, modes, headers: Some(headers), address, access, end: None };
-    if is_batch(body) && takes_batches(headers) {
+    let peer = Peer { caller, session, modes, head: Some(head), address, access, end: None };
+    if is_batch(body) && takes_batches(&head.headers) {
         return match Batch::read(shared, body, peer) {
             Ok(batch) => Received::Batch(batch),
             Err(fault) => Received::Response(json(StatusCode::BAD_REQUEST, fault.to_response(None))),
@@ -97,7 +98,7 @@ fn read(
         }
         Routed::RpcError(id, fault) => {
             let status = match fault.code {
-                Code::MethodNotFound if is_modern(headers) => StatusCode::NOT_FOUND,
+                Code::MethodNotFound if is_modern(&head.headers) => StatusCode::NOT_FOUND,
                 _ if fault.is_bad_request => StatusCode::BAD_REQUEST,
                 _ => StatusCode::OK,
             };

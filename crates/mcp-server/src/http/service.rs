@@ -130,7 +130,7 @@ impl Inner {
         match (&head.method, path) {
             (&Method::GET, "/metrics") => Ok(text(StatusCode::OK, self.server.metrics())),
             (&Method::GET, "/status") => Ok(json(StatusCode::OK, json_bytes(&self.server.status()))),
-            (&Method::POST, PATH) => self.message(headers, body, caller, connection).await,
+            (&Method::POST, PATH) => self.message(&head, body, caller, connection).await,
             (&Method::GET, PATH) => self.changes(headers, connection),
             (&Method::DELETE, PATH) => Ok(self.end_session(headers)),
             (_, PATH) => {
@@ -191,7 +191,7 @@ impl Inner {
 
     async fn message<B>(
         &self,
-        headers: &HeaderMap,
+        head: &Parts,
         body: B,
         caller: Option<Arc<Caller>>,
         connection: Option<&Connection>,
@@ -199,6 +199,7 @@ impl Inner {
     where
         B: http_body::Body<Data: Buf>,
     {
+        let headers = &head.headers;
         if !is_json(headers) {
             let message = "the `Content-Type` of a message must be `application/json`";
             return Err(Rejection::new(RejectReason::Malformed, StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
@@ -215,7 +216,7 @@ impl Inner {
         let (body, charge) = self.bodies.read(headers, body, connection).await.map_err(unread)?.into_parts();
         let address = connection.map(|connection| connection.client(headers));
         let access = caller.as_ref().and_then(|caller| self.gate.auth.access(&self.server.shared, caller));
-        let received = receive(&self.server.shared, body, caller.clone(), session, headers, address, access).await;
+        let received = receive(&self.server.shared, body, caller.clone(), session, head, address, access).await;
         self.gate.check_scopes(caller.as_deref(), headers, &received)?;
         match received {
             Received::Response(response) => Ok(response),

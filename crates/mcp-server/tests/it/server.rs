@@ -12,6 +12,7 @@ mod logging;
 mod messages;
 mod pipes;
 mod proxy;
+mod request_parts;
 mod resources;
 mod safety;
 mod search;

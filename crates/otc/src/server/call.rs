@@ -15,7 +15,7 @@ use futures_util::stream;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
-use toolkit::call::Credentials;
+use toolkit::call::{Credentials, RequestParts};
 use toolkit::dispatch::BlockingThreads;
 use toolkit::stream::Event;
 use toolkit::{CancelToken, Context, RunResult, ToolError};
@@ -51,6 +51,7 @@ async fn answer(shared: &Arc<Shared>, request: Request) -> Result<Response, Reje
         return Err(Rejection::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }
     let wants_events = accepts_events(request.headers());
+    let parts = request_parts(&request);
     let (body, charge) = read(shared, request).await?.into_parts();
     let job = if body.len() <= SMALL_BODY {
         Job::read(shared, &body, charge)?
@@ -60,6 +61,7 @@ async fn answer(shared: &Arc<Shared>, request: Request) -> Result<Response, Reje
         let read = spawn_tool("reading of a message", async move { Job::read(&at, &body, charge) });
         read.await.unwrap_or_else(|_| Err(Rejection::new(StatusCode::INTERNAL_SERVER_ERROR, "an internal error")))?
     };
+    let job = Job { context: job.context.with(parts), ..job };
     let tool_id = job.tool_id.clone();
     let (mut waiter, parts) = match shared.dedup.admit(&job.started.call_id, job.fingerprint) {
         Admission::Taken => {
@@ -228,6 +230,14 @@ async fn run(
         }
     }
     Err(ToolError::cancelled())
+}
+
+/// Returns the parts of a request that a tool may read.
+fn request_parts(request: &Request) -> RequestParts {
+    let parts = RequestParts::new().with_path(request.uri().path());
+    let parts = request.headers().iter().fold(parts, |parts, (name, value)| parts.with_header(name.as_str(), value));
+    let connection = request.extensions().get::<Connection>();
+    connection.map(|connection| connection.client(request.headers())).into_iter().fold(parts, RequestParts::with_peer)
 }
 
 async fn read(shared: &Shared, request: Request) -> Result<ReceivedBody, Rejection> {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Request};
-use toolkit::CancelToken;
-use toolkit_otc::{Limits, Server};
+use toolkit::{CancelToken, Context, catalog, tool};
+use toolkit_otc::{Auth, Limits, Server};
 
 use super::*;
 
@@ -283,4 +283,21 @@ async fn a_trace_id_goes_through() {
     let got =
         http::call(&Server::new(traced).router(), json!({ "tool_id": "Any.Trace", "trace_id": "t-1" })).await.is(200);
     assert_eq!(got.body["result"]["value"], "t-1");
+}
+
+/// Returns the tenant, and whether the request has credentials.
+#[tool(namespace = "Requests", name = "Tenant", version = "1.0.0", read_only)]
+fn tenant(ctx: &Context) -> (Option<String>, bool) {
+    let request = ctx.request();
+    (request.header("x-tenant").map(str::to_owned), request.header("oxp-api-key").is_some())
+}
+
+#[tokio::test]
+async fn a_tool_reads_the_headers_of_its_request() {
+    let dispatcher = Dispatcher::new(catalog![tenant].unwrap()).unwrap();
+    let router = Server::new(dispatcher).auth(Auth::api_key("s3cr3t")).router();
+    let body = json!({ "request": { "tool_id": "Requests.Tenant", "input": {} } }).to_string();
+    let request = with_header(http::post("/tools/call", body), "oxp-api-key", "s3cr3t");
+    let got = http::ask(&router, with_header(request, "x-tenant", "acme")).await.is(200);
+    assert_eq!(got.body["result"]["value"], json!(["acme", false]), "{got:?}");
 }
