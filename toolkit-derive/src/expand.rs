@@ -174,11 +174,14 @@ fn call(function: &Function, returned: &TokenStream, krate: &Path) -> TokenStrea
     let is_sole = n_arguments == 1;
     let mut n_taken = 0;
     let parameters = function.parameters.iter().map(|parameter| match parameter {
-        Parameter::Argument(_) if is_sole => quote!(__input),
-        Parameter::Argument(_) => {
+        Parameter::Argument(argument) => {
             let idx = syn::Index::from(n_taken);
             n_taken += 1;
-            quote!(__input.#idx)
+            let value = if is_sole { quote!(__input) } else { quote!(__input.#idx) };
+            match &argument.borrows {
+                Some(ty) => quote!(<#ty as #krate::BorrowedArgument>::borrow(&#value)),
+                None => value,
+            }
         }
         Parameter::State(ty) => inject(ty, krate),
     });

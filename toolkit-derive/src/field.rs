@@ -5,7 +5,7 @@
 
 use proc_macro2::TokenTree;
 use quote::ToTokens;
-use syn::{Attribute, Expr, ExprLit, ExprPath, Lit, LitStr, Meta, PathArguments, Type};
+use syn::{Attribute, Expr, ExprLit, ExprPath, Lit, LitStr, Meta, PathArguments, Type, TypePath};
 
 use crate::value::{Report, key_of, metas, suggest, ungrouped_type, value_of};
 
@@ -197,14 +197,19 @@ pub(crate) enum Kind {
 
 /// Returns the kind of a type, if its name determines it.
 pub(crate) fn kind(ty: &Type) -> Option<Kind> {
-    let Type::Path(path) = ungrouped_type(ty) else {
-        return None;
+    let path = match ungrouped_type(ty) {
+        // The owned type of a borrowed argument, `<&str as …>::Owned`.
+        Type::Path(TypePath { qself: Some(qself), .. }) => return kind(&qself.ty),
+        Type::Path(path) => path,
+        Type::Slice(_) => return Some(Kind::List),
+        Type::Reference(reference) => return kind(&reference.elem),
+        _ => return None,
     };
     let last = path.path.segments.last()?;
     let kind = match last.ident.to_string().as_str() {
         "i8" | "i16" | "i32" | "i64" | "i128" | "isize" | "u8" | "u16" | "u32" | "u64" | "u128" | "usize" | "f32"
         | "f64" => Kind::Number,
-        "String" => Kind::Text,
+        "String" | "str" => Kind::Text,
         "bool" => Kind::Bool,
         "Vec" => Kind::List,
         "Option" => match &last.arguments {

@@ -96,7 +96,7 @@ impl Function {
         let mut parameters = Vec::new();
         for input in &sig.inputs {
             if let FnArg::Typed(typed) = input {
-                parameters.extend(parameter(typed, report));
+                parameters.extend(parameter(typed, &krate, report));
             }
         }
         let arguments = parameters.iter().filter_map(|parameter| match parameter {

@@ -5,8 +5,12 @@ use std::collections::HashMap;
 use proc_macro2::{Ident, Span, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
+use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Attribute, GenericArgument, LitStr, Meta, Pat, PatType, PathArguments, Type, TypeReference};
+use syn::{
+    Attribute, GenericArgument, Lifetime, LitStr, Meta, Pat, PatType, Path, PathArguments, Type, TypeReference,
+    parse_quote_spanned,
+};
 
 use crate::arg::{Arg, ArgDefault, arg};
 use crate::field;
@@ -15,16 +19,19 @@ use crate::value::{Report, is_doc, ungrouped_type};
 
 /// A parameter of a tool function.
 pub(crate) enum Parameter {
-    /// An owned parameter, decoded from the caller's JSON.
+    /// An owned parameter, or a `&str`, `&[T]` or an `Option` of these, decoded from the caller's JSON.
     Argument(Argument),
     /// A `&T` parameter, provided by the host. This is `T`.
     State(Type),
 }
 
-/// An owned parameter.
+/// A parameter that is decoded from the caller's JSON.
 pub(crate) struct Argument {
     pub(crate) ident: Ident,
+    /// The owned type, to which the JSON is decoded.
     pub(crate) ty: Type,
+    /// The written type as the macro names it, if the function borrows the argument: with `'static` for its lifetime.
+    pub(crate) borrows: Option<Box<Type>>,
     /// The doc comments and the attributes of serde and schemars.
     pub(crate) attrs: Vec<Attribute>,
     /// True for `#[arg]`: the parameter is never the argument struct.
@@ -34,7 +41,7 @@ pub(crate) struct Argument {
 }
 
 /// Classifies a parameter, and reports its errors.
-pub(crate) fn parameter(typed: &PatType, report: &mut Report) -> Option<Parameter> {
+pub(crate) fn parameter(typed: &PatType, krate: &Path, report: &mut Report) -> Option<Parameter> {
     for name in ["cfg", "cfg_attr"] {
         if let Some(cfg) = typed.attrs.iter().find(|attr| attr.path().is_ident(name)) {
             let message =
@@ -42,7 +49,8 @@ pub(crate) fn parameter(typed: &PatType, report: &mut Report) -> Option<Paramete
             report.error(cfg, message);
         }
     }
-    if let Type::Reference(reference) = ungrouped_type(&typed.ty) {
+    let borrows = borrowed_argument(&typed.ty);
+    if let (Type::Reference(reference), None) = (ungrouped_type(&typed.ty), &borrows) {
         return state(typed, reference, report).map(Parameter::State);
     }
     let ident = match &*typed.pat {
@@ -55,7 +63,7 @@ pub(crate) fn parameter(typed: &PatType, report: &mut Report) -> Option<Paramete
             return None;
         }
     };
-    if let Some((found, at)) = scan(&typed.ty).first() {
+    if let (Some((found, at)), None) = (scan(&typed.ty).first(), &borrows) {
         let message = match found {
             Found::Reference { .. } | Found::Lifetime => owned_advice(&typed.ty),
             Found::ImplTrait => {
@@ -72,13 +80,52 @@ pub(crate) fn parameter(typed: &PatType, report: &mut Report) -> Option<Paramete
     }
     let for_field =
         |attr: &&Attribute| is_doc(attr) || attr.path().is_ident("serde") || attr.path().is_ident("schemars");
+    let ty = match &borrows {
+        Some(ty) => parse_quote_spanned!(typed.ty.span()=> <#ty as #krate::BorrowedArgument>::Owned),
+        None => (*typed.ty).clone(),
+    };
     Some(Parameter::Argument(Argument {
         ident,
-        ty: (*typed.ty).clone(),
+        ty,
+        borrows: borrows.map(Box::new),
         attrs: typed.attrs.iter().filter(for_field).cloned().collect(),
         is_arg: arg.is_some(),
         default: arg.and_then(|Arg { default }| default),
     }))
+}
+
+/// Returns the type of an argument that the function borrows, `&str`, `&[T]` or an `Option` of these, with `'static` for its
+/// lifetime. The type check decides whether `str` is that of the language.
+fn borrowed_argument(ty: &Type) -> Option<Type> {
+    let reference = match ungrouped_type(ty) {
+        Type::Reference(reference) => reference,
+        ty => optional_reference(ty)?,
+    };
+    let is_borrowed = match ungrouped_type(&reference.elem) {
+        Type::Slice(slice) => scan(&slice.elem).is_empty(),
+        Type::Path(path) => path.qself.is_none() && path.path.segments.last().is_some_and(|last| last.ident == "str"),
+        _ => false,
+    };
+    if !is_borrowed || reference.mutability.is_some() || static_lifetime(reference).is_some() {
+        return None;
+    }
+    let mut ty = ty.clone();
+    WithStatic.visit_type_mut(&mut ty);
+    Some(ty)
+}
+
+fn static_lifetime(reference: &TypeReference) -> Option<&Lifetime> {
+    reference.lifetime.as_ref().filter(|lifetime| lifetime.ident == "static")
+}
+
+/// Replaces the lifetimes of references with `'static`.
+struct WithStatic;
+
+impl VisitMut for WithStatic {
+    fn visit_type_reference_mut(&mut self, reference: &mut TypeReference) {
+        reference.lifetime = Some(Lifetime::new("'static", reference.and_token.span));
+        visit_mut::visit_type_reference_mut(self, reference);
+    }
 }
 
 fn state(typed: &PatType, reference: &TypeReference, report: &mut Report) -> Option<Type> {
@@ -89,11 +136,16 @@ fn state(typed: &PatType, reference: &TypeReference, report: &mut Report) -> Opt
         );
         return None;
     }
-    if let Some(owned) = owned_form(&reference.elem) {
+    let owned = owned_form(&reference.elem);
+    if let (Some(lifetime), Some(_)) = (static_lifetime(reference), &owned) {
+        report.error(lifetime, "an argument is borrowed for one call and not for `'static`; remove the lifetime");
+        return None;
+    }
+    if let Some(owned) = owned {
         report.error(reference, format!("tool arguments are decoded from JSON, so they must be owned; use `{owned}`"));
         return None;
     }
-    if let Some(lifetime) = reference.lifetime.as_ref().filter(|lifetime| lifetime.ident == "static") {
+    if let Some(lifetime) = static_lifetime(reference) {
         report.error(lifetime, "injected state is borrowed for one call and not for `'static`; remove the lifetime");
         return None;
     }
@@ -150,7 +202,11 @@ fn optional_reference(ty: &Type) -> Option<&TypeReference> {
 /// Returns the owned form of strings and lists, which are always arguments and never state.
 fn owned_form(ty: &Type) -> Option<String> {
     match ungrouped_type(ty) {
-        Type::Slice(slice) => Some(format!("Vec<{}>", format_type(&slice.elem))),
+        Type::Slice(slice) => {
+            let mut item = slice.elem.clone();
+            Own.visit_type_mut(&mut item);
+            Some(format!("Vec<{}>", format_type(&item)))
+        }
         Type::Path(path) if path.qself.is_none() => {
             let last = path.path.segments.last()?;
             match last.ident.to_string().as_str() {

@@ -54,8 +54,8 @@ pub use self::returned::{
 pub use crate::bounds::argument::NoArguments;
 pub use crate::bounds::state::FromHost;
 pub use crate::bounds::{
-    ArgumentDefault, BlockingResult, Borrowed, DescribeArgument, DescribeResult, DeserializeArgument, NamedArgument,
-    OwnedArgument, SendArgument, SerializeResult, State, ToolArgument, ToolResult, UnsharedArgument,
+    ArgumentDefault, BlockingResult, Borrowed, BorrowedArgument, DescribeArgument, DescribeResult, DeserializeArgument,
+    NamedArgument, OwnedArgument, SendArgument, SerializeResult, State, ToolArgument, ToolResult, UnsharedArgument,
 };
 pub use crate::call::{Registered, ShownType, ToolError};
 pub use crate::dispatch::encode::{CHUNKS, Returns};

@@ -7,7 +7,8 @@
 //! |---|---|
 //! | cannot be a tool argument: it implements neither … | derive `Deserialize` and `JsonSchema` ([`ToolArgument`]) |
 //! | … does not implement `schemars::JsonSchema` | derive it, or describe the type by another ([`DescribeArgument`]) |
-//! | tool arguments … must be owned | take a `String` instead of a `&str` ([`OwnedArgument`]) |
+//! | … cannot be a tool argument; a function may borrow … | write `&str` or `&[T]` ([`BorrowedArgument`]) |
+//! | tool arguments … must be owned | take a `String` instead of a reference behind an alias ([`OwnedArgument`]) |
 //! | a shared pointer … cannot be a tool argument | take `&T` and pass the `Arc` to the host ([`SharedArgument`]) |
 //! | cannot be injected into a tool | make the state `Send + Sync` ([`State`]) |
 //! | cannot be returned from a tool | derive `Serialize` and `JsonSchema` ([`ToolResult`]) |
@@ -24,8 +25,8 @@ use serde::Serialize;
 
 use self::argument::NoArguments;
 pub use self::argument::{
-    DescribeArgument, DeserializeArgument, NamedArgument, OwnedArgument, SendArgument, SharedArgument, ToolArgument,
-    UnsharedArgument,
+    BorrowedArgument, DescribeArgument, DeserializeArgument, NamedArgument, OwnedArgument, SendArgument,
+    SharedArgument, ToolArgument, UnsharedArgument,
 };
 pub use self::state::{Borrowable, Borrowed, State};
 use crate::call::ToolError;

@@ -2,11 +2,7 @@ use toolkit::tool;
 
 /// Forecast.
 #[tool]
-fn text(city: &str) -> String { city.to_owned() }
-
-/// Forecast.
-#[tool]
-fn list(days: &[u8], names: &Vec<String>, name: &String) -> usize { days.len() + names.len() + name.len() }
+fn list(names: &Vec<String>, name: &String, nested: &[&str]) -> usize { names.len() + name.len() + nested.len() }
 
 type City = str;
 

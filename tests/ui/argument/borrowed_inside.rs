@@ -5,8 +5,8 @@ struct Db;
 
 /// Forecast.
 #[tool]
-fn optional(city: Option<&str>) -> usize {
-    city.map_or(0, str::len)
+fn several(cities: Vec<&str>) -> usize {
+    cities.len()
 }
 
 /// Forecast.

@@ -111,18 +111,81 @@ pub trait SendArgument {
 #[diagnostic::do_not_recommend]
 impl<T: Send> SendArgument for T {}
 
-/// An argument that borrows nothing.
+/// An argument that a function borrows: `&str`, `&[T]`, or an `Option` of these. It is decoded to the owned type, and the
+/// function borrows that.
 ///
 /// # Examples
 ///
-/// A `&str` is a compile-time error, since the text exists only in the JSON of the call. A `String` is an argument:
+/// ```
+/// use toolkit::{Dispatcher, catalog, tool};
+///
+/// /// Counts the letters of words.
+/// #[tool]
+/// fn count(words: &[String], only: Option<&str>) -> usize {
+///     words.iter().filter(|word| only.is_none_or(|only| only == *word)).map(|word| word.chars().count()).sum()
+/// }
+///
+/// let dispatcher = Dispatcher::new(catalog![count]?)?;
+/// assert_eq!(dispatcher.call_sync("count", r#"{"words": ["Lima", "Oslo"]}"#)?.value(), 8);
+/// assert_eq!(dispatcher.call_sync("count", r#"{"words": ["Lima", "Oslo"], "only": "Oslo"}"#)?.value(), 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a tool argument; a function may borrow `&str`, `&[T]` or an `Option` of these",
+    label = "not a tool argument"
+)]
+pub trait BorrowedArgument {
+    /// The type to which the JSON is decoded.
+    type Owned;
+    /// The borrowed form.
+    type Borrowed<'a>;
+
+    /// Borrows the argument.
+    fn borrow(owned: &Self::Owned) -> Self::Borrowed<'_>;
+}
+
+#[diagnostic::do_not_recommend]
+impl BorrowedArgument for &'static str {
+    type Owned = String;
+    type Borrowed<'a> = &'a str;
+
+    fn borrow(owned: &String) -> &str {
+        owned
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: 'static> BorrowedArgument for &'static [T] {
+    type Owned = Vec<T>;
+    type Borrowed<'a> = &'a [T];
+
+    fn borrow(owned: &Vec<T>) -> &[T] {
+        owned
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<B: BorrowedArgument> BorrowedArgument for Option<B> {
+    type Owned = Option<B::Owned>;
+    type Borrowed<'a> = Option<B::Borrowed<'a>>;
+
+    fn borrow(owned: &Self::Owned) -> Self::Borrowed<'_> {
+        owned.as_ref().map(B::borrow)
+    }
+}
+
+/// An argument that is no reference behind an alias.
+///
+/// # Examples
+///
+/// The macro does not see that `type Word = &'static str` is a reference, so write `&str` or `String`:
 ///
 /// ```
 /// use toolkit::{Dispatcher, catalog, tool};
 ///
 /// /// Counts the letters of a word.
 /// #[tool]
-/// fn length(word: String) -> usize {
+/// fn length(word: &str) -> usize {
 ///     word.chars().count()
 /// }
 ///

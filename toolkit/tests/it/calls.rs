@@ -1,5 +1,6 @@
 //! Threads, timing and limits of calls: permits, timeouts, cancellation, panics, typed calls.
 
+mod borrowed;
 mod bounds;
 mod cancelled;
 mod free_form;
