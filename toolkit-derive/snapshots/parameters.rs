@@ -28,7 +28,7 @@ pub const add_is_not_a_tool_add_tool_attribute_alunhdikoxslcblsqfxvjxcnx: ::tool
     #[serde(crate = ":: toolkit :: __private :: serde")]
     #[schemars(crate = ":: toolkit :: __private :: schemars")]
     struct __Arguments {
-        /// First addend.
+        ///First addend.
         a: __Field_a,
         #[serde(default)]
         b: __Field_b,

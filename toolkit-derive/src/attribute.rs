@@ -11,7 +11,7 @@ use crate::module::MODULE;
 use crate::name::{check_alias, check_name};
 use crate::requirements::{self, Icon, Requirements};
 use crate::tags::{MAX_TAGS, normalize_tag};
-use crate::value::{Report, duration, flag, key_of, metas, text, texts, unknown, value_of};
+use crate::value::{Report, duration, flag, key_of, metas, text, text_expr, texts, unknown, value_of};
 
 /// The checked arguments of one attribute.
 #[derive(Clone, Default)]
@@ -20,8 +20,8 @@ pub(crate) struct Attribute {
     pub(crate) namespace: Option<LitStr>,
     pub(crate) name: Option<LitStr>,
     pub(crate) version: Option<String>,
-    pub(crate) title: Option<LitStr>,
-    pub(crate) description: Option<LitStr>,
+    pub(crate) title: Option<Expr>,
+    pub(crate) description: Option<Expr>,
     /// True if `description` is given, also if its value is invalid.
     pub(crate) names_description: bool,
     pub(crate) category: Option<LitStr>,
@@ -150,7 +150,7 @@ impl Attribute {
             "namespace" => self.namespace = named(meta, "weather", report),
             "name" => self.name = named(meta, "forecast", report),
             "version" => self.version = text(meta, "1.0.0", report).and_then(|text| version(&text, report)),
-            "title" => self.title = text(meta, "Weather forecast", report),
+            "title" => self.title = text_expr(meta, "Weather forecast", report),
             "description" => self.description = description(meta, report),
             "category" => self.category = text(meta, "weather", report),
             "tags" => self.tags = tags(meta, report),
@@ -221,10 +221,12 @@ fn version(text: &LitStr, report: &mut Report) -> Option<String> {
     None
 }
 
-fn description(meta: &Meta, report: &mut Report) -> Option<LitStr> {
-    let text = text(meta, "Forecast for a city.", report)?;
-    if text.value().trim().is_empty() {
-        report.error(&text, "the description is empty; a model reads it to decide whether to call the tool");
+fn description(meta: &Meta, report: &mut Report) -> Option<Expr> {
+    let text = text_expr(meta, "Forecast for a city.", report)?;
+    if let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = &text
+        && text.value().trim().is_empty()
+    {
+        report.error(text, "the description is empty; a model reads it to decide whether to call the tool");
     }
     Some(text)
 }

@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 use syn::{ItemFn, LitStr, Path, Type, parse_quote};
 
 use crate::attribute::Task;
-use crate::function::{Function, at, here, krate};
+use crate::function::{Function, at, const_text, here, krate};
 use crate::input::Input;
 use crate::parameter::Parameter;
 
@@ -292,7 +292,8 @@ fn metadata(function: &Function, krate: &Path) -> TokenStream {
         let name = Ident::new(name, Span::call_site());
         fields.extend(value.map(|value| quote!(__metadata.#name = #value)));
     };
-    field("title", attribute.title.as_ref().map(text));
+    let title = attribute.title.as_ref().map(|title| const_text(title, true, krate));
+    field("title", title.map(|title| some(quote!(#krate::text(#title)))));
     field("category", attribute.category.as_ref().map(text));
     field("deprecated", attribute.deprecated.as_ref().or(function.deprecated.as_ref()).map(text));
     field("meta", attribute.meta.as_ref().map(|json| some(quote!(#krate::literal(#json)))));

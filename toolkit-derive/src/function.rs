@@ -1,12 +1,12 @@
 //! The analyzed signature of a tool function, the checks of its examples, and the paths and spans of generated code.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::ToTokens;
+use quote::{ToTokens, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{
-    Attribute as RustAttribute, FnArg, Item, ItemFn, LitStr, Path, PathArguments, ReturnType, Safety, Signature, Type,
-    Visibility, parse_quote,
+    Attribute as RustAttribute, Expr, FnArg, Item, ItemFn, LitStr, Path, PathArguments, ReturnType, Safety, Signature,
+    Type, Visibility, parse_quote,
 };
 
 use crate::attribute::Attribute;
@@ -83,7 +83,7 @@ impl Function {
         }
         let krate = krate(&attribute);
         let description = match &attribute.description {
-            Some(text) => Some(quote::quote!(#text)),
+            Some(text) => Some(const_text(text, false, &krate)),
             None => value::from_attrs(attrs, &krate),
         };
         if description.is_none() && !attribute.names_description {
@@ -213,6 +213,19 @@ fn deprecation(attr: &RustAttribute) -> Option<LitStr> {
         Ok(())
     });
     note.or_else(|| Some(LitStr::new("do not use it", attr.path().get_ident()?.span())))
+}
+
+/// Returns a text that is a literal, or a constant that the compiler evaluates.
+pub(crate) fn const_text(text: &Expr, may_be_blank: bool, krate: &Path) -> TokenStream {
+    if let Expr::Lit(_) = text {
+        return text.to_token_stream();
+    }
+    let krate = at(krate, text.span());
+    let check = (!may_be_blank).then(|| {
+        let message = "the description is empty; a model reads it to decide whether to call the tool";
+        quote_spanned!(here(text.span())=> const _: () = #krate::assert!(!__TEXT.trim_ascii().is_empty(), #message);)
+    });
+    quote_spanned!(here(text.span())=> { const __TEXT: &'static #krate::str = #text; #check __TEXT })
 }
 
 /// Returns the path of `toolkit::__private`, which generated code uses.

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{LitStr, Path};
+use syn::{Attribute, LitStr, Path, parse_quote_spanned};
 
 use crate::arg::ArgDefault;
 use crate::function::{Function, at, here};
@@ -102,7 +102,8 @@ impl Input {
             _ => (quote!((#(#types,)*)), quote!((#(#taken,)*))),
         };
         let fields = arguments.iter().map(|argument| {
-            let Argument { ident, attrs, .. } = argument;
+            let ident = &argument.ident;
+            let attrs = argument.field_attributes(krate);
             let ty = argument.field_type();
             let default = argument.default.as_ref().map(|_| {
                 let path = LitStr::new(&argument.default_fn().to_string(), ident.span());
@@ -137,6 +138,21 @@ fn path_text(krate: &Path, name: &str) -> LitStr {
 }
 
 impl Argument {
+    /// Returns the attributes of the field. The doc comment is that of `value::from_attrs` if it is a literal, since a derive
+    /// keeps the stars of a block comment and hidden lines.
+    fn field_attributes(&self, krate: &Path) -> Vec<Attribute> {
+        let (docs, mut attrs): (Vec<Attribute>, Vec<Attribute>) = self.attrs.iter().cloned().partition(value::is_doc);
+        let text = value::from_attrs(&docs, krate).and_then(|text| syn::parse2::<LitStr>(text).ok());
+        match (text, docs.first()) {
+            (Some(text), Some(first)) => {
+                let text = LitStr::new(&text.value(), first.span());
+                attrs.insert(0, parse_quote_spanned!(first.span()=> #[doc = #text]));
+            }
+            _ => attrs.splice(..0, docs).for_each(drop),
+        }
+        attrs
+    }
+
     /// Returns the name of the alias for the type, or for a stand-in if the type borrows.
     fn owned(&self) -> Ident {
         format_ident!("__Owned_{}", self.ident.unraw(), span = self.ty.span())

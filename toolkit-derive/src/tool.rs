@@ -131,6 +131,7 @@ fn method_tool(method: &ImplItemFn, concrete: &Concrete, report: &mut Report) ->
         }
     });
     let attribute = Attribute::tool(arguments.unwrap_or_default(), report).inherit(&concrete.attribute);
+    let mut attribute = attribute;
     let mut sig = method.sig.clone();
     if let Some(receiver) = sig.receiver()
         && !is_shared(&receiver.kind)
@@ -142,7 +143,11 @@ fn method_tool(method: &ImplItemFn, concrete: &Concrete, report: &mut Report) ->
     }
     // The generated items are inside a constant, where `Self` is not available.
     let ty = &concrete.ty;
-    Substitute { name: "Self", ty, bound: None }.visit_signature_mut(&mut sig);
+    let mut of_self = Substitute { name: "Self", ty, bound: None };
+    of_self.visit_signature_mut(&mut sig);
+    for text in [&mut attribute.title, &mut attribute.description].into_iter().flatten() {
+        of_self.visit_expr_mut(text);
+    }
     for Parameter { name, ty, bound } in &concrete.parameters {
         Substitute { name, ty, bound: bound.as_ref() }.visit_signature_mut(&mut sig);
     }

@@ -64,11 +64,6 @@ pub(crate) fn text(meta: &Meta, example: &str, report: &mut Report) -> Option<Li
         other => {
             let message = format!("`{key}` must be a string literal, as in `{key} = \"{example}\"`");
             match other {
-                // The compiler evaluates these after the macro.
-                Some(value @ Expr::Macro(call)) if key == "description" && doc_accepts(&call.mac.path) => {
-                    let name = call.mac.path.to_token_stream();
-                    report.error(value, format!("{message}; write `#[doc = {name}!(…)]` above the function instead"));
-                }
                 Some(value) => report.error(value, message),
                 None => report.error(meta, message),
             }
@@ -77,9 +72,17 @@ pub(crate) fn text(meta: &Meta, example: &str, report: &mut Report) -> Option<Li
     }
 }
 
-/// Returns true for the macros that `#[doc = …]` accepts.
-fn doc_accepts(path: &Path) -> bool {
-    path.is_ident("concat") || path.is_ident("include_str")
+/// Parses `key = "text"`, and `key = TEXT` or `key = concat!(…)`, which the compiler evaluates after the macro.
+pub(crate) fn text_expr(meta: &Meta, example: &str, report: &mut Report) -> Option<Expr> {
+    match value_of(meta) {
+        Some(Expr::Macro(call)) if call.mac.path.is_ident("env") => {}
+        Some(value @ (Expr::Path(_) | Expr::Macro(_) | Expr::Call(_) | Expr::Block(_) | Expr::Const(_))) => {
+            return Some(value.clone());
+        }
+        _ => {}
+    }
+    let text = text(meta, example, report)?;
+    Some(Expr::Lit(ExprLit { attrs: Vec::new(), lit: Lit::Str(text) }))
 }
 
 /// `key = env!("CARGO_PKG_VERSION")`: the environment is the compiler's, which is also this macro's.
@@ -251,7 +254,7 @@ pub(crate) fn from_attrs(attrs: &[Attribute], krate: &Path) -> Option<TokenStrea
     let docs: Vec<&Expr> = attrs.iter().filter_map(doc).collect();
     let lines: Vec<Option<String>> = docs.iter().map(|doc| literal(doc)).collect();
     if lines.iter().all(Option::is_some) {
-        let text = lines.into_iter().flatten().collect::<Vec<_>>().join("\n");
+        let text = visible(&lines.into_iter().flatten().collect::<Vec<_>>().join("\n"));
         let text = text.trim();
         return (!text.is_empty()).then(|| quote!(#text));
     }
@@ -260,6 +263,38 @@ pub(crate) fn from_attrs(attrs: &[Attribute], krate: &Path) -> Option<TokenStrea
         None => quote!(#doc, "\n"),
     });
     Some(quote!(#krate::concat!(#(#parts),*)))
+}
+
+/// Removes the lines of Rust examples that rustdoc hides.
+fn visible(text: &str) -> String {
+    let mut shown = Vec::new();
+    // The fence of the code block, and true for a block of Rust.
+    let mut block: Option<(&str, bool)> = None;
+    for line in text.lines() {
+        let bare = line.trim_start();
+        let fence = ["```", "~~~"].into_iter().find(|fence| bare.starts_with(fence));
+        block = match (block, fence) {
+            (None, Some(fence)) => Some((fence, is_rust(bare.trim_start_matches(['`', '~'])))),
+            (Some((open, _)), Some(fence)) if open == fence => None,
+            (block, _) => block,
+        };
+        match block {
+            Some((_, true)) if bare == "#" || bare.starts_with("# ") => {}
+            Some((_, true)) if bare.starts_with("##") => shown.push(line.replacen("##", "#", 1)),
+            _ => shown.push(line.to_owned()),
+        }
+    }
+    shown.join("\n")
+}
+
+/// Returns true if rustdoc tests a code block with these words after its fence.
+fn is_rust(words: &str) -> bool {
+    const WORDS: [&str; 6] = ["rust", "no_run", "should_panic", "standalone_crate", "test_harness", "standalone"];
+    let mut words = words.split([',', ' ', '\t', '{', '}']).filter(|word| !word.is_empty());
+    words.all(|word| {
+        let starts = ["ignore", "compile_fail", "edition"].iter().any(|start| word.starts_with(start));
+        starts || WORDS.contains(&word)
+    })
 }
 
 pub(crate) fn is_doc(attr: &Attribute) -> bool {

@@ -33,10 +33,11 @@ pub use std::default::Default;
 pub use std::future::Future;
 pub use std::marker::Send;
 pub use std::option::Option::{self, Some};
+pub use std::primitive::str;
 pub use std::result::Result::{self, Err, Ok};
 pub use std::time::Duration;
 pub use std::vec;
-pub use std::{column, concat, file, line};
+pub use std::{assert, column, concat, file, line};
 
 pub use {inventory, schemars, serde, serde_json};
 

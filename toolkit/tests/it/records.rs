@@ -6,6 +6,7 @@ mod contract;
 mod json;
 mod manifests;
 mod mixed;
+mod texts;
 
 use serde_json::{Value, json};
 use test_support::ran;
