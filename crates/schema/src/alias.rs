@@ -1,4 +1,4 @@
-//! Aliases of properties, as declared by serde's `alias`.
+//! Aliases of properties and of variants, as declared by serde's `alias`.
 
 use serde_json::{Map, Value, json};
 
@@ -56,4 +56,49 @@ fn add(object: &mut Map<String, Value>, name: &str, aliases: &[&str]) {
 
 fn pairs<'n>(names: &'n [&'n str]) -> impl Iterator<Item = [&'n str; 2]> {
     names.iter().enumerate().flat_map(|(idx, a)| names[idx + 1..].iter().map(|b| [*a, *b]))
+}
+
+/// Adds aliases of the variant at this location: names beside its name, or objects beside the one with its data.
+pub(crate) fn add_to_variant(schema: &mut Value, place: &str, variant: &str, aliases: &[&str]) {
+    let Some(Value::Object(of_variant)) = schema.pointer_mut(place) else { return };
+    if let Some(name) = of_variant.remove("const") {
+        of_variant.insert("enum".to_owned(), Value::Array(vec![name]));
+    }
+    if let Some(Value::Array(names)) = of_variant.get_mut("enum") {
+        let place = names.iter().position(|name| name == variant).map_or(names.len(), |place| place + 1);
+        let new = aliases.iter().map(|alias| Value::from(*alias)).filter(|alias| !names.contains(alias));
+        let new: Vec<Value> = new.collect();
+        names.splice(place..place, new).for_each(drop);
+        return;
+    }
+    let of_variant = of_variant.clone();
+    let branches =
+        place.rsplit_once('/').and_then(|(branches, _)| schema.pointer_mut(branches)).map(Value::as_array_mut);
+    match branches {
+        Some(Some(branches)) => {
+            let new = aliases.iter().map(|alias| Value::Object(renamed(&of_variant, variant, alias)));
+            let new: Vec<Value> = new.filter(|branch| !branches.contains(branch)).collect();
+            branches.extend(new);
+        }
+        _ => {
+            if let Some(of_variant) = schema.pointer_mut(place) {
+                *of_variant = with_aliases(std::mem::take(of_variant), &[(variant, aliases)]);
+            }
+        }
+    }
+}
+
+/// Returns the schema of an object with one property under another name.
+fn renamed(object: &Map<String, Value>, name: &str, alias: &str) -> Map<String, Value> {
+    let mut object = object.clone();
+    if let Some(Value::Object(properties)) = object.get_mut("properties")
+        && let Some(data) = properties.remove(name)
+    {
+        properties.insert(alias.to_owned(), data);
+    }
+    if let Some(Value::Array(required)) = object.get_mut("required") {
+        required.iter_mut().filter(|required| **required == name).for_each(|required| *required = alias.into());
+    }
+    object.insert("description".to_owned(), format!("Alias of `{name}`.").into());
+    object
 }

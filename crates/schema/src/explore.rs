@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::plan::{ProbeOutcome, Request};
 use super::pointer::child;
@@ -33,6 +33,10 @@ type Aliases = (&'static str, Vec<&'static str>);
 pub struct Explored {
     /// The aliases of properties, by the location of their object in the schema.
     pub(crate) aliases: Vec<(String, Vec<Aliases>)>,
+    /// The aliases of variants, by the location of the variant in the schema.
+    variants: Vec<(String, Aliases)>,
+    /// The locations of variants without data in the schemas of enums that read any other name too.
+    other_names: BTreeSet<String>,
     /// The closed objects without properties that the type does not read as a struct, by their location in the schema.
     pub(crate) open: BTreeSet<String>,
     /// The maps whose keys cannot be read from a string, by their location in a value.
@@ -88,7 +92,8 @@ fn probed(front: &str, probe: Probe<'_>) -> ProbeOutcome {
     })
 }
 
-/// Adds the aliases of all fields to a schema, and opens the objects without properties that are not structs.
+/// Adds to a schema the aliases of all fields and variants and the names that `#[serde(other)]` accepts, and opens the
+/// objects without properties that are not structs.
 pub fn completed(mut schema: Value, probe: Probe<'_>) -> Value {
     let explored = explore(&schema, probe);
     for place in explored.open {
@@ -103,7 +108,39 @@ pub fn completed(mut schema: Value, probe: Probe<'_>) -> Value {
             *object = alias::with_aliases(std::mem::take(object), &aliases);
         }
     }
+    // The data of a variant is copied too, with the aliases of its fields.
+    for (place, (variant, aliases)) in explored.variants.iter().rev() {
+        alias::add_to_variant(&mut schema, place, variant, aliases);
+    }
+    for place in explored.other_names {
+        accept_other_names(&mut schema, &place);
+    }
     schema
+}
+
+/// Accepts any text beside the names at this location: those of one schema, or one of several beside each other.
+fn accept_other_names(schema: &mut Value, place: &str) {
+    let any = json!({ "type": "string", "description": "Any other text." });
+    match schema.pointer_mut(place).and_then(Value::as_object_mut) {
+        Some(names) if names.contains_key("enum") => {
+            let beside = names.iter().filter(|(keyword, _)| walk::is_annotation(keyword));
+            let mut choice: Map<String, Value> = beside.map(|(key, value)| (key.clone(), value.clone())).collect();
+            names.retain(|keyword, _| !walk::is_annotation(keyword));
+            choice.insert("anyOf".to_owned(), json!([std::mem::take(names), any]));
+            *names = choice;
+        }
+        _ => {
+            let around = place.rsplit_once('/').and_then(|(branches, _)| branches.strip_suffix("/oneOf"));
+            let around = around.and_then(|around| schema.pointer_mut(around)).and_then(Value::as_object_mut);
+            // Each name is a text too, so that two branches accept it.
+            if let Some(around) = around
+                && let Some(Value::Array(mut branches)) = around.remove("oneOf")
+            {
+                branches.push(any);
+                around.insert("anyOf".to_owned(), branches.into());
+            }
+        }
+    }
 }
 
 /// A location in a value at which the type requests the next value.
@@ -244,13 +281,71 @@ impl Explorer<'_> {
             inner.inside.push(variants);
             self.pending.push_back(inner);
         }
-        if !variants.iter().any(|variant| listed.contains(variant)) {
+        let is_listed = |variant: &&&'static str| listed.contains(**variant);
+        if !variants.iter().any(|variant| is_listed(&variant)) {
             return;
         }
-        let unlisted = variants.iter().filter(|variant| !listed.contains(*variant)).map(|name| Unlisted::Variant(name));
-        let others = self.probe(&position.member(NO_VARIANT, Vec::new()).front).wants_value;
-        let unlisted = unlisted.chain(others.then_some(Unlisted::OtherVariants));
-        self.found.unlisted.extend(unlisted.map(|name| (position.pointer.clone(), name)));
+        for (place, other) in variants.iter().enumerate().filter(|(_, variant)| !is_listed(variant)) {
+            // serde lists a variant and its aliases side by side.
+            let before = variants[..place].iter().rev().find(is_listed);
+            let after = variants[place..].iter().find(is_listed);
+            match self.owner_of_alias(position, schemas, before.into_iter().chain(after), other) {
+                Some((home, name)) => {
+                    let same = |(place, (owner, _)): &&mut (String, Aliases)| *place == home && *owner == name;
+                    match self.found.variants.iter_mut().find(same) {
+                        Some((_, (_, aliases))) if aliases.contains(other) => {}
+                        Some((_, (_, aliases))) => aliases.push(other),
+                        None => self.found.variants.push((home, (name, vec![other]))),
+                    }
+                }
+                None => self.found.unlisted.push((position.pointer.clone(), Unlisted::Variant(other))),
+            }
+        }
+        if self.probe(&position.member(NO_VARIANT, Vec::new()).front).wants_value {
+            let names = variants.iter().filter(is_listed).find_map(|name| self.places.name_of(schemas, name));
+            match names {
+                Some(place) => drop(self.found.other_names.insert(place)),
+                None => self.found.unlisted.push((position.pointer.clone(), Unlisted::OtherVariants)),
+            }
+        }
+    }
+
+    /// Returns the variant that an alias stands for, with its location in the schema: the one whose data is read under the
+    /// name of the alias. Returns `None` if it may be one of two variants with different data.
+    fn owner_of_alias(
+        &mut self,
+        position: &Position,
+        schemas: &[String],
+        variants: impl Iterator<Item = &'static &'static str>,
+        other: &str,
+    ) -> Option<(String, &'static str)> {
+        let mut owner: Option<(String, &'static str)> = None;
+        for variant in variants {
+            let named = self.places.name_of(schemas, variant);
+            let (home, data) = match named {
+                Some(home) => (home, None),
+                None => self.places.object_with(schemas, variant)?,
+            };
+            let sample = data.map_or(Some(Value::Null), |data| example::within(self.places.0, data));
+            // A rejected value is not read to the end of the text.
+            let text = format!("{{{}:{}}}", quoted(other), sample?);
+            if !self.probe_after(position, &text).at_end {
+                continue;
+            }
+            match &owner {
+                None => owner = Some((home, variant)),
+                Some((first, name)) => {
+                    let data_of = |name: &str, home: &String| {
+                        let schema = self.places.0.pointer(home);
+                        schema.and_then(|schema| schema.get("properties")?.get(name)).cloned()
+                    };
+                    if data_of(name, first) != data_of(variant, &home) {
+                        return None;
+                    }
+                }
+            }
+        }
+        owner
     }
 
     fn explore_map(&mut self, position: &Position, schemas: &[String]) {
@@ -393,6 +488,22 @@ impl<'s> Places<'s> {
             found.extend(properties.into_iter().flat_map(Map::keys).map(String::as_str));
         }
         found
+    }
+
+    /// Returns the location of the schema with the name of a variant without data.
+    fn name_of(&self, places: &[String], variant: &str) -> Option<String> {
+        let has_name = |place: &&String| {
+            let schema = self.0.pointer(place);
+            let names = schema.and_then(|schema| schema.get("enum")?.as_array());
+            let name = schema.and_then(|schema| schema.get("const"));
+            names.into_iter().flatten().chain(name).any(|name| name == variant)
+        };
+        places.iter().find(has_name).cloned()
+    }
+
+    /// Returns the location of the object that has the data of a variant, and the schema of the data.
+    fn object_with(&self, places: &[String], variant: &str) -> Option<(String, Option<&'s Value>)> {
+        places.iter().find_map(|place| Some((place.clone(), Some(self.properties(place)?.get(variant)?))))
     }
 
     /// Returns the number of items that have a schema of their own.

@@ -228,8 +228,8 @@ fn check_unlisted_names(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
                 quoted(name)
             ),
             Unlisted::Variant(name) => format!(
-                "has the variant or alias {}, which the schema does not list, so that it cannot be sent; make it a \
-                 separate variant, or remove it",
+                "has the variant or alias {}, which the schema does not list, so that it cannot be sent; write a \
+                 `#[schemars(example = …)]` for the data of the variant, so that its aliases are recognized",
                 quoted(name)
             ),
             Unlisted::OtherVariants => "has a variant with `#[serde(other)]`, but the schema rejects all unlisted \

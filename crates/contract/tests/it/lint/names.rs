@@ -6,7 +6,7 @@ use chrono::NaiveDate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toolkit::{Dispatcher, catalog, tool};
+use toolkit::{Coercion, Dispatcher, catalog, tool};
 use toolkit_contract::lint::{Rule, lint};
 
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -95,13 +95,76 @@ fn two_names_of_a_nested_field_are_a_violation_and_a_hidden_field_stays_hidden()
     }
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[allow(dead_code)]
 enum Level {
-    #[serde(alias = "lo")]
+    #[serde(alias = "lo", alias = "lowest")]
     Low,
+    #[serde(alias = "hi")]
     High(u8),
+    #[serde(alias = "between")]
+    Range {
+        from: u8,
+        #[serde(alias = "end")]
+        to: u8,
+    },
     #[serde(other)]
+    Unknown,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+enum Described {
+    /// Slow and cheap.
+    #[serde(alias = "slow")]
+    Cheap,
+    /// Fast.
+    Fast,
+}
+
+/// Shows levels.
+#[tool(namespace = "names")]
+fn shown(level: Level, more: Vec<Option<Level>>, speed: Option<Described>) -> String {
+    format!("{level:?} {more:?} {speed:?}")
+}
+
+#[test]
+fn aliases_of_variants_and_other_names_are_accepted_as_serde_accepts_them() {
+    for coercion in [Coercion::default(), Coercion::Lenient] {
+        let dispatcher = Dispatcher::builder(catalog![shown].unwrap()).coercion(coercion).build().unwrap();
+        for (arguments, expect) in [
+            (json!({ "level": "lowest", "more": [] }), "Low [] None"),
+            (json!({ "level": { "hi": 3 }, "more": ["lo", null, "Low"] }), "High(3) [Some(Low), None, Some(Low)] None"),
+            (
+                json!({ "level": { "between": { "from": 1, "end": 2 } }, "more": [] }),
+                "Range { from: 1, to: 2 } [] None",
+            ),
+            (json!({ "level": "anything", "more": [], "speed": "slow" }), "Unknown [] Some(Cheap)"),
+        ] {
+            let result = dispatcher.call_sync("shown", arguments.to_string());
+            assert_eq!(result.unwrap().value(), expect, "{arguments}");
+        }
+        for (arguments, place) in [
+            (json!({ "level": { "hi": 300 }, "more": [] }), "/level/hi"),
+            (json!({ "level": { "other": 3 }, "more": [] }), "/level"),
+            (json!({ "level": { "High": 1, "hi": 1 }, "more": [] }), "/level"),
+            (json!({ "level": "Low", "more": [], "speed": "slowly" }), "/speed"),
+        ] {
+            let error = dispatcher.call_sync("shown", arguments.to_string()).unwrap_err();
+            assert!(error.violations()[0].pointer.starts_with(place), "{arguments}: {error}");
+        }
+    }
+    let found = lint(&catalog![shown].unwrap(), &[]);
+    assert!(!found.iter().any(|diagnostic| diagnostic.rule == Rule::UnlistedName), "{found:?}");
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code)]
+enum Undecided {
+    /// No value of it can be made up.
+    #[serde(alias = "encoded")]
+    Coded(Code),
+    #[serde(other)]
+    #[schemars(skip)]
     Unknown,
 }
 
@@ -131,7 +194,7 @@ impl TryFrom<String> for Code {
 #[allow(unused_variables)]
 fn levels(
     /// The levels.
-    levels: Vec<Level>,
+    levels: Vec<Undecided>,
     /// The code.
     code: Coded,
 ) {
@@ -148,7 +211,8 @@ fn a_name_that_cannot_be_sent_is_reported_with_its_location() {
         .collect();
     let expected = [
         ("arguments/code", "has the field or alias `number`"),
-        ("arguments/levels/0", "has the variant or alias `lo`"),
+        ("arguments/levels/0", "has the variant or alias `encoded`"),
+        ("arguments/levels/0", "has the variant or alias `Unknown`"),
         ("arguments/levels/0", "has a variant with `#[serde(other)]`"),
     ];
     let expected = expected.map(|(place, message)| (Rule::UnlistedName, place.to_owned(), message.to_owned()));
