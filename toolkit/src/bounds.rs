@@ -122,8 +122,10 @@ text_defaults!(String, Box<str>, Cow<'static, str>, PathBuf);
     message = "`{Self}` cannot be returned from a tool: it implements neither `serde::Serialize` nor \
                `schemars::JsonSchema`",
     label = "not a tool result",
-    note = "add `#[derive(serde::Serialize, schemars::JsonSchema)]` to the type",
-    note = "a tool may also return `()`, `Content`, `Structured<T>`, `Chunks<T>` or a `Result` of these"
+    note = "if the type is yours, add `#[derive(serde::Serialize, schemars::JsonSchema)]` to it",
+    note = "for a type of another crate, return a type of yours with its data",
+    note = "for content, return `Content` or `Vec<Content>`, which may be empty; `Structured<T>` has data beside content",
+    note = "a tool may also return `()`, `Chunks<T>` or a `Result` of these"
 )]
 pub trait ToolResult {
     #[doc(hidden)]
@@ -137,7 +139,8 @@ impl<T: Serialize + JsonSchema> ToolResult for T {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be returned from a tool: it does not implement `serde::Serialize`",
     label = "cannot be written as JSON",
-    note = "add `#[derive(serde::Serialize)]` to the type"
+    note = "if the type is yours, add `#[derive(serde::Serialize)]` to it",
+    note = "for an `Arc`, return a clone of its content; for another type of another crate, a type of yours with its data"
 )]
 pub trait SerializeResult {
     #[doc(hidden)]
@@ -151,7 +154,10 @@ impl<T: Serialize> SerializeResult for T {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be returned from a tool: it does not implement `schemars::JsonSchema`",
     label = "has no schema",
-    note = "add `#[derive(schemars::JsonSchema)]` to the type"
+    note = "if the type is yours, add `#[derive(schemars::JsonSchema)]` to it",
+    note = "for a type of another crate, enable the feature of `schemars` that is named after it, such as `uuid1`, or return \
+            a type of yours with its data",
+    note = "for content, return `Content` or `Vec<Content>`, which may be empty; `Structured<T>` has data beside content"
 )]
 pub trait DescribeResult {
     #[doc(hidden)]
@@ -215,9 +221,9 @@ impl BlockingResult for NoArguments {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be converted to a `ToolError`",
     label = "not a tool error",
-    note = "implement `std::error::Error` for it: its text is then logged and masked, or shown to the model with \
-            `#[derive(toolkit::ShowError)]`",
-    note = "implement `From<{Self}> for ToolError` to choose what a model reads",
+    note = "if the type is yours, implement `std::error::Error` for it: its text is then logged and masked, or shown to the \
+            model with `#[derive(toolkit::ShowError)]`; or implement `From<{Self}> for ToolError`",
+    note = "for a type of another crate, return a `ToolError`, as in `.map_err(|error| ToolError::failed(…))`",
     note = "a boxed error is `Box<dyn std::error::Error + Send + Sync>`"
 )]
 pub trait ToolFailure {}

@@ -36,7 +36,8 @@ use serde::{Deserialize, Serialize};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a tool argument: it implements neither `serde::Deserialize` nor `schemars::JsonSchema`",
     label = "not a tool argument",
-    note = "for an argument, add `#[derive(serde::Deserialize, schemars::JsonSchema)]` to the type",
+    note = "for an argument, add `#[derive(serde::Deserialize, schemars::JsonSchema)]` to the type if it is yours, or take \
+            a type of yours that converts into it",
     note = "for injected state, such as `Context`, write `&{Self}`"
 )]
 pub trait ToolArgument {
@@ -51,7 +52,8 @@ impl<T: DeserializeOwned + JsonSchema> ToolArgument for T {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a tool argument: it does not implement `serde::Deserialize`",
     label = "cannot be read from JSON",
-    note = "add `#[derive(serde::Deserialize)]` to the type"
+    note = "if the type is yours, add `#[derive(serde::Deserialize)]` to it",
+    note = "for a type of another crate, enable its feature for serde, or take a type of yours that converts into it"
 )]
 pub trait DeserializeArgument {
     #[doc(hidden)]
@@ -85,7 +87,7 @@ impl<T: DeserializeOwned> DeserializeArgument for T {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a tool argument: it does not implement `schemars::JsonSchema`",
     label = "has no schema",
-    note = "add `#[derive(schemars::JsonSchema)]` to the type",
+    note = "if the type is yours, add `#[derive(schemars::JsonSchema)]` to it",
     note = "for a type of another crate, enable the feature of `schemars` that is named after it, such as `uuid1`, or \
             describe it by another type with `#[schemars(with = \"String\")]`"
 )]

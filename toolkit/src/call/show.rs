@@ -56,7 +56,9 @@ pub trait ShowError: Registered + Error + Send + Sync + 'static {}
 /// An error type that `#[derive(ShowError)]` has registered.
 #[diagnostic::on_unimplemented(
     message = "`ShowError` is derived, and not implemented",
-    label = "write `#[derive(toolkit::ShowError)]` before this type",
+    label = "write `#[derive(toolkit::ShowError)]` before this type if it is yours",
+    note = "the text of an error of another crate is shown by `.map_err(ToolError::shown)`, or for a whole function by \
+            `#[tool(show_errors)]`",
     note = "the derive also registers the type, so that the error is found inside of other errors"
 )]
 pub trait Registered {}
