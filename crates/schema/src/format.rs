@@ -8,8 +8,7 @@ use super::{example, walk};
 
 /// Describes the format that the schema gives the value at `pointer`, with an example.
 pub fn expected_at(schema: &Value, pointer: &str) -> Option<String> {
-    let place = tokens(pointer).try_fold(schema, |place, token| inner(schema, place, &token, 0))?;
-    let format = format_of(schema, place, 0)?;
+    let format = at(schema, pointer)?;
     let name = match format {
         "date" => "a date",
         "date-time" => "a date and time with its offset",
@@ -31,6 +30,12 @@ pub fn expected_at(schema: &Value, pointer: &str) -> Option<String> {
     };
     let example = example::of_format(format)?;
     Some(format!("must be {name}{standard}, as in `{example}`"))
+}
+
+/// Returns the format that the schema gives the value at `pointer`.
+pub fn at<'a>(schema: &'a Value, pointer: &str) -> Option<&'a str> {
+    let place = tokens(pointer).try_fold(schema, |place, token| inner(schema, place, &token, 0))?;
+    format_of(schema, place, 0)
 }
 
 /// The maximum depth to which choices and references are followed.

@@ -132,6 +132,7 @@ rules! {
     UntypedParameter "untyped-parameter" Warning "If a schema accepts any value, a model sends any value, and strict modes reject the tool.",
     UnlistedName "unlisted-name" Warning "A name that the type accepts and the schema does not list cannot be sent.",
     UnreadExample "unread-example" Warning "The type of an argument rejects values that its schema accepts, so that a model cannot know what to send.",
+    UnenforcedFormat "unenforced-format" Warning "A format is a hint for models: the tool receives texts that do not have it.",
     NeedlessRequired "needless-required" Warning "A model invents a value for an argument that it need not send.",
     LongName "long-name" Warning "Clients prepend the name of the server to that of the tool, and limit the result to 60 or 64 characters.",
     SimilarNames "similar-names" Warning "A model confuses tools whose names hardly differ.",

@@ -6,7 +6,7 @@ use serde_json::Value;
 use toolkit::Tool;
 use toolkit::catalog::Naming;
 use toolkit_schema::explore::Unlisted;
-use toolkit_schema::{child, inline, quoted, walk};
+use toolkit_schema::{child, format, inline, quoted, walk};
 
 use super::diagnostic::{LintDiagnostic, Rule};
 
@@ -24,6 +24,7 @@ pub(super) fn check(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
     check_arguments(tool, diagnostics);
     check_unlisted_names(tool, diagnostics);
     check_example(tool, diagnostics);
+    check_formats(tool, diagnostics);
     check_name(tool, diagnostics);
 }
 
@@ -216,6 +217,55 @@ fn check_example(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
             places.push(place);
         }
     }
+}
+
+/// Checks for formats of texts that neither the schema nor the type of an argument enforces.
+fn check_formats(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
+    const NO_FORMAT: &str = "a text that has no format";
+    let given = tool.examples().into_iter().find(|example| tool.input().is_valid(example));
+    let Some(example) = given.or_else(|| tool.input().example()) else { return };
+    let schema = tool.input().as_value();
+    // Optional arguments may be absent from the example.
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let declared = properties.into_iter().flatten().filter_map(|(name, property)| Some((name, format_of(property)?)));
+    let mut found: Vec<(String, &str)> = declared.map(|(name, format)| (child("", name), format)).collect();
+    let mut places = vec![String::new()];
+    while let Some(place) = places.pop() {
+        match example.pointer(&place) {
+            Some(Value::Object(object)) => places.extend(object.keys().map(|name| child(&place, name))),
+            Some(Value::Array(items)) => places.extend((0..items.len()).map(|idx| child(&place, &idx.to_string()))),
+            Some(Value::String(_)) if !found.iter().any(|(known, _)| *known == place) => {
+                found.extend(format::at(schema, &place).map(|format| (place, format)));
+            }
+            _ => {}
+        }
+    }
+    for (place, format) in found {
+        let mut other = example.clone();
+        if let Some(text) = other.pointer_mut(&place) {
+            *text = NO_FORMAT.into();
+        } else if let Value::Object(arguments) = &mut other {
+            arguments.insert(place[1..].replace("~1", "/").replace("~0", "~"), NO_FORMAT.into());
+        }
+        if tool.input().is_valid(&other) && tool.reads(&other.to_string()) == Some(true) {
+            let message = format!(
+                "has the format {}, which is not enforced; take a type that parses it, or add \
+                 `#[schemars(regex(pattern = r\"…\"))]`",
+                quoted(format)
+            );
+            diagnostics.push(LintDiagnostic::new(Rule::UnenforcedFormat, tool, format!("arguments{place}"), message));
+        }
+    }
+}
+
+/// Returns the format in the schema of a text, or in a branch for texts.
+fn format_of(property: &Value) -> Option<&str> {
+    let branches = ["anyOf", "oneOf"].into_iter().filter_map(|keyword| property.get(keyword)?.as_array()).flatten();
+    let is_text = |schema: &&Value| {
+        let ty = schema.get("type");
+        ty.is_some_and(|ty| ty == "string" || ty.as_array().is_some_and(|types| types.iter().any(|ty| ty == "string")))
+    };
+    std::iter::once(property).chain(branches).filter(is_text).find_map(|schema| schema.get("format")?.as_str())
 }
 
 /// Checks for names that the type of an argument accepts and its closed schema rejects.

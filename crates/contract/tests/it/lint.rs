@@ -1,5 +1,6 @@
 //! Lint rules: poorly described and deceptive tools.
 
+mod formats;
 mod names;
 mod poison;
 mod reader;
