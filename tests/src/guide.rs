@@ -31,6 +31,8 @@ chapters! {
     shipping = "shipping.md",
     security_model = "security-model.md",
     migrating_from_rmcp = "migrating-from-rmcp.md",
+    migrating_from_rust_mcp_sdk = "migrating-from-rust-mcp-sdk.md",
+    migrating_from_fastmcp = "migrating-from-fastmcp.md",
     faq = "faq.md",
     cookbook = "cookbook.md",
 }
