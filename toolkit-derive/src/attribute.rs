@@ -1,4 +1,4 @@
-//! The arguments of `#[tool(…)]` and `#[toolset(…)]`: which there are, and which exclude each other.
+//! The arguments of `#[tool(…)]`, `#[prompt(…)]` and `#[toolset(…)]`: which there are, and which exclude each other.
 
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use crate::value::{Report, duration, flag, key_of, metas, text, text_expr, texts
 /// The checked arguments of one attribute.
 #[derive(Clone, Default)]
 pub(crate) struct Attribute {
+    pub(crate) kind: Kind,
     pub(crate) krate: Option<Path>,
     pub(crate) namespace: Option<LitStr>,
     pub(crate) name: Option<LitStr>,
@@ -43,6 +44,24 @@ pub(crate) struct Attribute {
     /// The path `blocking`, if the flag is set; errors point to it.
     pub(crate) blocking: Option<Path>,
     pub(crate) show_errors: Option<bool>,
+}
+
+/// What a function becomes.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Kind {
+    #[default]
+    Tool,
+    Prompt,
+}
+
+impl Kind {
+    /// Returns the name of the attribute, which is also the word for it in messages.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::Tool => "tool",
+            Kind::Prompt => "prompt",
+        }
+    }
 }
 
 /// The value of `task`.
@@ -78,6 +97,21 @@ const TOOL: &[&str] = &[
     "crate",
 ];
 
+const PROMPT: &[&str] = &[
+    "namespace",
+    "name",
+    "version",
+    "title",
+    "description",
+    "tags",
+    "icons",
+    "meta",
+    "requires",
+    "timeout",
+    "show_errors",
+    "crate",
+];
+
 const TOOLSET: &[&str] = &[
     "namespace",
     "version",
@@ -97,6 +131,11 @@ impl Attribute {
     // #[tool(requires(secret = "KEY"), timeout = "30s", crate = ::renamed)]
     pub(crate) fn tool(arguments: TokenStream, report: &mut Report) -> Self {
         Self::parse("#[tool]", TOOL, arguments, report)
+    }
+
+    // #[prompt(namespace = "text", title = "Translate a text", tags = ["writing"])]
+    pub(crate) fn prompt(arguments: TokenStream, report: &mut Report) -> Self {
+        Self { kind: Kind::Prompt, ..Self::parse("#[prompt]", PROMPT, arguments, report) }
     }
 
     // #[toolset(namespace = "notes", version = "0.3.0", read_only)]

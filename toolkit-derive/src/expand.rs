@@ -6,10 +6,10 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{ItemFn, LitStr, Path, Type, parse_quote};
 
-use crate::attribute::Task;
+use crate::attribute::{Kind, Task};
 use crate::function::{Function, at, const_text, here, krate};
 use crate::input::Input;
-use crate::parameter::Parameter;
+use crate::parameter::{self, Parameter};
 
 /// Returns the function and the hidden item beside it.
 pub(crate) fn free(func: &ItemFn, function: &Function) -> TokenStream {
@@ -121,6 +121,12 @@ fn checks(function: &Function, krate: &Path) -> TokenStream {
         quote_spanned!(here(ty.span())=> const _: () = <#ty as #krate::State>::OK;)
     });
     let krate = at(krate, function.output_span());
+    if function.attribute.kind == Kind::Prompt {
+        let result = quote_spanned! {here(function.output_span())=>
+            const _: () = <<__Result as #krate::Refused<__Output>>::Both as #krate::PromptResult>::OK;
+        };
+        return quote!(#(#arguments)* #(#states)* #result);
+    }
     let result = quote_spanned! {here(function.output_span())=>
         const _: ((), (), ()) = (
             <<__Result as #krate::Refused<__Output>>::Both as #krate::ToolResult>::OK,
@@ -141,20 +147,27 @@ fn checks(function: &Function, krate: &Path) -> TokenStream {
 fn types(function: &Function, input: &Input, returned: &TokenStream, krate: &Path) -> TokenStream {
     let Input { ty, arguments, taken, .. } = input;
     let convert = convert(function.error_span(), krate);
+    let (case, shape) = match function.attribute.kind {
+        Kind::Tool => {
+            let case = quote!(#krate::result_case(
+                #krate::Shape::<__Output>::KIND,
+                #krate::Data::<__Output>::IS_WRITTEN,
+                #krate::Data::<__Output>::IS_DESCRIBED,
+            ));
+            (case, quote!(#krate::Shape::<__Output>::KIND))
+        }
+        Kind::Prompt => (quote!(#krate::prompt_case(#krate::Data::<__Output>::IS_PROMPT)), quote!(#krate::PROMPT)),
+    };
     quote! {
         type __Output = <__Tool as #krate::Function>::Output;
-        type __Result = #krate::Case<{ #krate::result_case(
-            #krate::Shape::<__Output>::KIND,
-            #krate::Data::<__Output>::IS_WRITTEN,
-            #krate::Data::<__Output>::IS_DESCRIBED,
-        ) }>;
+        type __Result = #krate::Case<{ #case }>;
 
         impl #krate::Function for __Tool {
             type Input = #ty;
             type Arguments = #arguments;
             type Returned = #returned;
             type Output = <#krate::Pick<{ #krate::Returned::<#returned>::FALLIBLE }> as #krate::Succeeds<#returned>>::Output;
-            type Encoding = #krate::Returns<{ __Result::encoding(#krate::Shape::<__Output>::KIND) }>;
+            type Encoding = #krate::Returns<{ __Result::encoding(#shape) }>;
 
             fn input(__arguments: #arguments) -> #ty {
                 #taken
@@ -259,6 +272,9 @@ fn entry(function: &Function, input: &Input, krate: &Path) -> TokenStream {
     let states: Vec<TokenStream> =
         function.injected().map(|ty| quote_spanned!(here(ty.span())=> #krate::Borrowed::<#ty>::STATE)).collect();
     field("states", (!states.is_empty()).then(|| quote!(&[#(#states),*])));
+    let names = function.arguments().filter_map(|argument| parameter::json_names(argument)?.into_iter().next());
+    let is_prompt = attribute.kind == Kind::Prompt;
+    field("prompt", is_prompt.then(|| quote!(#krate::Option::Some(&[#(#names),*]))));
     field("sole", input.is_sole.then(|| quote!(#krate::Option::Some(&__SOLE))));
 
     let (id, name, schema) = (id(function), function.name(), &input.schema);
@@ -311,6 +327,11 @@ fn metadata(function: &Function, krate: &Path) -> TokenStream {
         ("idempotent", attribute.idempotent),
         ("open_world", attribute.open_world),
     ];
+    let hints = match attribute.kind {
+        Kind::Tool => hints,
+        // A prompt only creates messages, and passes a filter of read-only tools.
+        Kind::Prompt => hints.map(|(name, _)| (name, (name == "read_only").then_some(true))),
+    };
     let hints = hints.into_iter().filter_map(|(name, hint)| {
         let name = Ident::new(name, Span::call_site());
         hint.map(|hint| quote!(__metadata.annotations.#name = #krate::Option::Some(#hint)))

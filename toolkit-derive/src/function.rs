@@ -9,8 +9,8 @@ use syn::{
     Type, Visibility, parse_quote,
 };
 
-use crate::attribute::Attribute;
-use crate::field::{Kind, kind};
+use crate::attribute::{Attribute, Kind};
+use crate::field::{self, kind};
 use crate::json::{self, Json};
 use crate::name::check_name;
 use crate::parameter::{self, Argument, Parameter, parameter};
@@ -68,15 +68,17 @@ impl Function {
         attribute: Attribute,
         report: &mut Report,
     ) -> Self {
-        check_signature(sig, report);
+        let kind = attribute.kind.name();
+        check_signature(sig, kind, report);
         if let Some(twice) = attrs.iter().filter(|attr| module::is_tool(attr)).nth(usize::from(owner.is_some())) {
-            report.error(twice, "duplicate `#[tool]`; a function is one tool");
+            let name = if module::is_prompt(twice) { "prompt" } else { "tool" };
+            report.error(twice, format!("duplicate `#[{name}]`; a function is one tool or one prompt"));
         }
         let name = sig.ident.unraw().to_string();
         if attribute.name.is_none()
             && let Err(reason) = check_name(&name)
         {
-            report.error(&sig.ident, format!("the name of a tool {reason}; set a valid name with `name = \"…\"`"));
+            report.error(&sig.ident, format!("the name of a {kind} {reason}; set a valid name with `name = \"…\"`"));
         }
         if let (Some(blocking), Some(_)) = (&attribute.blocking, sig.asyncness) {
             report.error(blocking, "`blocking` applies to synchronous functions; remove either `blocking` or `async`");
@@ -87,11 +89,12 @@ impl Function {
             None => value::from_attrs(attrs, &krate),
         };
         if description.is_none() && !attribute.names_description {
-            report.error(
-                &sig.ident,
-                "missing description; add a doc comment to this function (a model reads it to decide whether to call \
-                 the tool)",
-            );
+            let reader = match attribute.kind {
+                Kind::Tool => "a model reads it to decide whether to call the tool",
+                Kind::Prompt => "a user reads it to select the prompt",
+            };
+            let message = format!("missing description; add a doc comment to this function ({reader})");
+            report.error(&sig.ident, message);
         }
         let mut parameters = Vec::new();
         for input in &sig.inputs {
@@ -178,7 +181,7 @@ impl Function {
     }
 }
 
-fn check_signature(sig: &Signature, report: &mut Report) {
+fn check_signature(sig: &Signature, kind: &str, report: &mut Report) {
     if !sig.generics.params.is_empty() && sig.generics.type_params().count() + sig.generics.const_params().count() == 0
     {
         let message = format!(
@@ -188,13 +191,14 @@ fn check_signature(sig: &Signature, report: &mut Report) {
         report.error(&sig.generics, message);
     } else if !sig.generics.params.is_empty() {
         let message = format!(
-            "`{}` cannot be generic; a tool has one name and one schema, so write one function per concrete type",
+            "`{}` cannot be generic; a {kind} has one name and one schema, so write one function per concrete type",
             sig.ident
         );
         report.error(&sig.generics, message);
     }
     if let Safety::Unsafe(token) = &sig.safety {
-        report.error(token, "a tool cannot be `unsafe`; a model cannot uphold safety requirements");
+        let message = format!("a {kind} cannot be `unsafe`; a model cannot uphold safety requirements");
+        report.error(token, message);
     }
 }
 
@@ -290,10 +294,10 @@ fn check_member(name: &str, found: Json, arguments: &[&Argument]) -> Result<(), 
         return Ok(());
     };
     let (fits, expected) = match expected {
-        Kind::Number => (matches!(found, Json::Integer | Json::Number), "a number"),
-        Kind::Text => (found == Json::String, "a string"),
-        Kind::List => (found == Json::Array, "an array"),
-        Kind::Bool => (found == Json::Bool, "a boolean"),
+        field::Kind::Number => (matches!(found, Json::Integer | Json::Number), "a number"),
+        field::Kind::Text => (found == Json::String, "a string"),
+        field::Kind::List => (found == Json::Array, "an array"),
+        field::Kind::Bool => (found == Json::Bool, "a boolean"),
     };
     // `null` counts as absent.
     match fits || found == Json::Null {

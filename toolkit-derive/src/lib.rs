@@ -35,6 +35,11 @@ pub fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 #[proc_macro_attribute]
+pub fn prompt(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    tool::prompt(arguments.into(), item.into()).into()
+}
+
+#[proc_macro_attribute]
 pub fn toolset(arguments: TokenStream, item: TokenStream) -> TokenStream {
     tool::toolset(arguments.into(), item.into()).into()
 }

@@ -107,9 +107,14 @@ impl VisitMut for Strip {
     fn visit_block_mut(&mut self, _: &mut syn::Block) {}
 }
 
-/// Returns true for `#[tool]` under any path.
+/// Returns true for `#[tool]` and `#[prompt]` under any path.
 pub(crate) fn is_tool(attr: &Attribute) -> bool {
-    attr.path().segments.last().is_some_and(|segment| segment.ident == "tool")
+    is_prompt(attr) || attr.path().segments.last().is_some_and(|segment| segment.ident == "tool")
+}
+
+/// Returns true for `#[prompt]` under any path.
+pub(crate) fn is_prompt(attr: &Attribute) -> bool {
+    attr.path().segments.last().is_some_and(|segment| segment.ident == "prompt")
 }
 
 fn is_ours(attr: &Attribute) -> bool {

@@ -1,11 +1,11 @@
-//! `#[tool]` on a free function, `#[toolset]` on an `impl` block, and `#[derive(ShowError)]`.
+//! `#[tool]` and `#[prompt]` on a free function, `#[toolset]` on an `impl` block, and `#[derive(ShowError)]`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::visit_mut::VisitMut;
 use syn::{DeriveInput, ImplItem, ImplItemFn, Item, ItemImpl, Meta, Path, ReceiverKind, Type, parse_quote};
 
-use crate::attribute::{Attribute, krate};
+use crate::attribute::{Attribute, Kind, krate};
 use crate::concrete::{Concrete, Parameter, Substitute, concrete_types};
 use crate::function::{Function, keyword};
 use crate::value::{Report, key_of, metas, unknown};
@@ -15,6 +15,17 @@ use crate::{expand, module};
 pub(crate) fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Report::default();
     let attribute = Attribute::tool(arguments, &mut report);
+    free(attribute, item, report)
+}
+
+/// Expands `#[prompt]` on a free function.
+pub(crate) fn prompt(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let mut report = Report::default();
+    let attribute = Attribute::prompt(arguments, &mut report);
+    free(attribute, item, report)
+}
+
+fn free(attribute: Attribute, item: TokenStream, mut report: Report) -> TokenStream {
     let item = match syn::parse2::<Item>(item.clone()) {
         Ok(item) => item,
         Err(error) => {
@@ -24,7 +35,7 @@ pub(crate) fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
         }
     };
     let Item::Fn(mut func) = item else {
-        report_unsupported_item(&item, &mut report);
+        report_unsupported_item(attribute.kind, &item, &mut report);
         return module::without_tool(item, report.into_errors().unwrap_or_default());
     };
     let function = Function::of_free(&func, attribute, &mut report);
@@ -35,7 +46,7 @@ pub(crate) fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expand::free(&func, &function)
 }
 
-fn report_unsupported_item(item: &Item, report: &mut Report) {
+fn report_unsupported_item(kind: Kind, item: &Item, report: &mut Report) {
     let message = match item {
         Item::Struct(_) => "put it on a function that takes this struct as its argument",
         Item::Enum(_) => "put it on a function that takes this enum as its argument",
@@ -44,7 +55,7 @@ fn report_unsupported_item(item: &Item, report: &mut Report) {
         Item::Trait(_) => "for a trait, put it on a function that calls its methods",
         _ => "wrap this item in a function",
     };
-    report.error(keyword(item), format!("`#[tool]` applies to functions; {message}"));
+    report.error(keyword(item), format!("`#[{}]` applies to functions; {message}", kind.name()));
 }
 
 /// Expands `#[toolset]`.
@@ -122,16 +133,22 @@ fn tools(imp: &ItemImpl, types: &[Concrete], report: &mut Report) -> Vec<Vec<Fun
 }
 
 fn method_tool(method: &ImplItemFn, concrete: &Concrete, report: &mut Report) -> Function {
-    let arguments = method.attrs.iter().find(|attr| module::is_tool(attr)).map(|attr| match &attr.meta {
+    let attr = method.attrs.iter().find(|attr| module::is_tool(attr));
+    let kind = if attr.is_some_and(module::is_prompt) { Kind::Prompt } else { Kind::Tool };
+    let arguments = attr.map(|attr| match &attr.meta {
         Meta::List(list) => list.tokens.clone(),
         Meta::Path(_) => TokenStream::new(),
         Meta::NameValue(pair) => {
-            report.error(&pair.value, "`#[tool]` takes a list, as in `#[tool(name = \"…\")]`");
+            let name = kind.name();
+            report.error(&pair.value, format!("`#[{name}]` takes a list, as in `#[{name}(name = \"…\")]`"));
             TokenStream::new()
         }
     });
-    let attribute = Attribute::tool(arguments.unwrap_or_default(), report).inherit(&concrete.attribute);
-    let mut attribute = attribute;
+    let attribute = match kind {
+        Kind::Tool => Attribute::tool(arguments.unwrap_or_default(), report),
+        Kind::Prompt => Attribute::prompt(arguments.unwrap_or_default(), report),
+    };
+    let mut attribute = attribute.inherit(&concrete.attribute);
     let mut sig = method.sig.clone();
     if let Some(receiver) = sig.receiver()
         && !is_shared(&receiver.kind)

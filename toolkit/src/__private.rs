@@ -43,7 +43,7 @@ pub use {inventory, schemars, serde, serde_json};
 
 pub use self::argument::{
     ArgumentStruct, Candidate, Case, OrStandIn, Owns, OwnsAlone, Pick, Refused, SoleType, Unfit, argument_case,
-    result_case, sole_input,
+    prompt_case, result_case, sole_input,
 };
 pub use self::function::{
     async_entry, async_linked, blocking_entry, catalog_of, icon, literal, not_in, requirements, sync_entry,
@@ -59,11 +59,12 @@ pub use crate::bounds::{
     NamedArgument, OwnedArgument, SendArgument, SerializeResult, State, ToolArgument, ToolResult, UnsharedArgument,
 };
 pub use crate::call::{Registered, ShownType, ToolError};
-pub use crate::dispatch::encode::{CHUNKS, Returns};
+pub use crate::dispatch::encode::{CHUNKS, PROMPT, Returns};
 pub use crate::dispatch::function::{AsyncFunction, Function, Host, Run, SyncFunction};
 pub use crate::handle::Linked;
 #[cfg(feature = "import")]
 pub use crate::import::generated as import;
+pub use crate::prompt::PromptResult;
 pub use crate::tool::entry::{Code, Entry, Sole, location};
 pub use crate::tool::{Authorization, Metadata, Secret, TaskSupport};
 pub use toolkit_schema::generate::{input, whole_input};

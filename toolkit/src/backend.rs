@@ -28,8 +28,9 @@ pub use self::routes::{RoutedBackend, Routes};
 #[doc(hidden)]
 pub use self::status::Changes;
 pub use self::status::{BackendCalls, BackendState, BackendStatus};
-use crate::call::{Arguments, BoxFuture, Context, ToolError, check_output};
+use crate::call::{Arguments, BoxFuture, Context, ErrorKind, ToolError, check_output};
 use crate::catalog::Diagnostic;
+use crate::prompt::{Completion, CompletionRequest, Prompt};
 use crate::resource::Resources;
 use crate::stream::{Chunk, Queue};
 use crate::tool::{BackendKind, Tool, ToolBackend};
@@ -145,6 +146,33 @@ pub trait Backend: Send + Sync + 'static {
         false
     }
 
+    /// Runs one of the [prompts](OfferedTools::prompts), and returns the result of `prompts/get` of MCP. By default, a
+    /// backend has no prompts.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the prompt failed; see [`Backend::call`].
+    fn prompt<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>> {
+        let message = format!("the backend `{}` has no prompts", self.name());
+        let _ = call;
+        Box::pin(async { Err(ToolError::new(ErrorKind::NoBackend, message)) })
+    }
+
+    /// Returns values for an argument of a prompt or a resource template, under the name that it has in the backend. By
+    /// default, there are none.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the values cannot be obtained.
+    fn complete<'a>(
+        &'a self,
+        request: &'a CompletionRequest,
+        context: &'a Context,
+    ) -> BoxFuture<'a, Result<Completion, ToolError>> {
+        let _ = (request, context);
+        Box::pin(async { Ok(Completion::default()) })
+    }
+
     /// Returns the resources of the backend, such as those that the results of its tools link to. Returns `None` by
     /// default: the backend has no resources.
     fn resources(&self) -> Option<&dyn Resources> {
@@ -213,6 +241,8 @@ pub trait Backend: Send + Sync + 'static {
 pub struct OfferedTools {
     /// The tools, each with its identity in the backend.
     pub tools: Vec<(Tool, ToolBackend)>,
+    /// The prompts, each with its identity in the backend.
+    pub prompts: Vec<(Prompt, ToolBackend)>,
     /// The diagnostics of tools that are left out.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -221,7 +251,7 @@ impl OfferedTools {
     /// Creates a list of tools without diagnostics.
     #[must_use]
     pub fn new(tools: impl IntoIterator<Item = (Tool, ToolBackend)>) -> Self {
-        Self { tools: tools.into_iter().collect(), diagnostics: Vec::new() }
+        Self { tools: tools.into_iter().collect(), ..Self::default() }
     }
 
     /// Adds diagnostics of tools that are left out.

@@ -66,10 +66,10 @@ use std::future::Future;
 use std::pin::Pin;
 
 pub use self::attached::{CancelToken, LogLevel, LogMessage, StepId, TraceContext};
-pub(crate) use self::coerce::validated_arguments;
 #[doc(hidden)]
 pub use self::coerce::without_absent;
 pub use self::coerce::{Change, Coercion};
+pub(crate) use self::coerce::{validated_arguments, validated_texts};
 pub use self::content::{Content, Structured};
 pub use self::context::{Context, Progress};
 #[doc(hidden)]

@@ -42,6 +42,7 @@ pub(crate) use self::instances::namespaces_with;
 pub use self::names::Names;
 pub use self::wire::{Naming, WireNames};
 use crate::call::{ErrorKind, ToolError};
+use crate::prompt::Prompt;
 use crate::state::States;
 pub use crate::tool::Location;
 pub use crate::tool::diagnostic::{Diagnostic, DiagnosticKind, Diagnostics};
@@ -51,7 +52,7 @@ use crate::tool::{Tool, ToolId};
 use crate::version::VersionReq;
 use toolkit_schema::{quoted, shown_id};
 
-/// The tools of a program, sorted by id.
+/// The tools of a program, sorted by id, and its prompts.
 ///
 /// Collecting takes a few machine words for each tool; schemas are built on first use.
 ///
@@ -69,10 +70,13 @@ use toolkit_schema::{quoted, shown_id};
 /// assert_eq!(catalog.resolve("add")?.id().to_string(), "math:add");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Catalog {
     tools: Vec<Tool>,
     names: Names,
+    /// Sorted by id.
+    prompts: Vec<Prompt>,
+    prompt_names: Names,
 }
 
 /// The maximum number of versions that a message lists.
@@ -117,6 +121,12 @@ impl Catalog {
     /// ```
     pub fn new(tools: impl IntoIterator<Item = Tool>) -> Result<Self, Diagnostics> {
         let mut tools: Vec<Tool> = tools.into_iter().collect();
+        let prompts: Vec<Tool> = tools.extract_if(.., |tool| tool.is_prompt()).collect();
+        Self::of_tools(tools)?.with_prompts(prompts.into_iter().map(Prompt::linked))
+    }
+
+    /// Creates a catalog of tools, or of prompts as its tools.
+    fn of_tools(mut tools: Vec<Tool>) -> Result<Self, Diagnostics> {
         tools.sort_by(|a, b| (a.id(), a.location()).cmp(&(b.id(), b.location())));
         // A crate whose dev-dependency depends on it is linked twice into its own tests, so its tools occur twice.
         tools.dedup_by(|a, b| a.is_copy_of(b));
@@ -131,7 +141,47 @@ impl Catalog {
         }
         let names = Names::new(&tools, &mut diagnostics);
         Diagnostics::none_or(diagnostics)?;
-        Ok(Self { tools, names })
+        Ok(Self { tools, names, prompts: Vec::new(), prompt_names: Names::default() })
+    }
+
+    /// Adds prompts to the catalog, such as those of another server.
+    ///
+    /// # Errors
+    ///
+    /// Returns every defect: duplicate ids, and conflicting versions.
+    #[doc(hidden)]
+    pub fn with_prompts(mut self, prompts: impl IntoIterator<Item = Prompt>) -> Result<Self, Diagnostics> {
+        self.prompts.extend(prompts);
+        if self.prompts.is_empty() {
+            return Ok(self);
+        }
+        self.prompts.sort_by(|a, b| (a.id(), a.tool().location()).cmp(&(b.id(), b.tool().location())));
+        self.prompts.dedup_by(|a, b| a.tool().is_copy_of(b.tool()));
+        self.prompt_names = Self::of_tools(self.prompts.iter().map(|prompt| prompt.tool().clone()).collect())?.names;
+        Ok(self)
+    }
+
+    /// Returns an iterator over the prompts, sorted by id, with all versions of each.
+    pub fn prompts(&self) -> std::slice::Iter<'_, Prompt> {
+        self.prompts.iter()
+    }
+
+    /// Returns an iterator over the latest version of each prompt, sorted by id.
+    #[doc(hidden)]
+    pub fn latest_prompts(&self) -> impl Iterator<Item = &Prompt> {
+        self.prompt_names.latest().iter().map(|&idx| &self.prompts[idx])
+    }
+
+    /// Returns the prompt that a name refers to: an id, an id without a version, or a name without a namespace if it is
+    /// unambiguous.
+    #[must_use]
+    pub fn prompt(&self, name: &str) -> Option<&Prompt> {
+        self.prompt_names.get(name).map(|idx| &self.prompts[idx])
+    }
+
+    /// Returns an iterator over the records of the tools and the prompts.
+    pub(crate) fn records(&self) -> impl Iterator<Item = &Tool> {
+        self.tools.iter().chain(self.prompts.iter().map(Prompt::tool))
     }
 
     /// Adds tools to the catalog.
@@ -140,7 +190,7 @@ impl Catalog {
     ///
     /// Returns the errors of [`Catalog::linked`].
     pub fn with(self, tools: impl IntoIterator<Item = Tool>) -> Result<Self, Diagnostics> {
-        Self::new(self.tools.into_iter().chain(tools))
+        Self::new(self.tools.into_iter().chain(tools))?.with_prompts(self.prompts)
     }
 
     /// Replaces the tools that borrow state which has instances with one tool for each instance; see [`Instances`].
@@ -405,7 +455,9 @@ impl Catalog {
     /// Behaves like [`Catalog::with_instances`]. A tool additionally stays in its own namespace if `shared` has all
     /// state that it borrows.
     pub(crate) fn with_instances_beside(self, instances: Instances, shared: &States) -> Result<Self, Diagnostics> {
-        Self::new(multiplied(self.tools, instances, shared)?)
+        let (own, foreign): (Vec<_>, Vec<_>) = self.prompts.into_iter().partition(|prompt| prompt.tool().is_prompt());
+        let tools = self.tools.into_iter().chain(own.into_iter().map(Prompt::into_tool)).collect();
+        Self::new(multiplied(tools, instances, shared)?)?.with_prompts(foreign)
     }
 
     /// Creates the catalog of an explicit list; see [`catalog!`](crate::catalog!).

@@ -69,7 +69,7 @@ use self::builder::check;
 #[cfg(feature = "tower")]
 pub use self::layer::{Call, ToolService};
 pub(crate) use self::pipeline::{Typed, TypedCall};
-use self::pipeline::{report, run_layered, run_typed};
+use self::pipeline::{report, run_layered, run_prompt, run_typed};
 pub use self::prepared::Prepared;
 pub use self::shared::Dispatcher;
 use self::shared::Shared;
@@ -79,11 +79,13 @@ use crate::backend::Routes;
 pub use crate::call::BoxFuture;
 #[cfg(feature = "async")]
 pub use crate::call::timer::sleep;
-use crate::call::{Arguments, Coercion, Context, RunResult, ToolError};
+use crate::call::{Arguments, Coercion, Context, ErrorKind, RunResult, ToolError};
 use crate::catalog::{Catalog, Diagnostics, ExportedNames};
+use crate::prompt::{Completion, CompletionReference, CompletionRequest, Messages, Prompt, PromptMessage};
 use crate::stream::{CallStream, Queue, reporting_to};
 use crate::tool::{Tool, ToolId};
 use crate::unwind;
+use toolkit_schema::quoted;
 
 impl Dispatcher {
     /// Creates a dispatcher for tools without injected state.
@@ -394,6 +396,102 @@ impl Dispatcher {
             outcome.map_err(|error| report(tool, error))
         });
         CallStream::new(id, queue, call)
+    }
+
+    /// Returns the messages of a prompt. `name` is any name of the prompt. Arguments may be texts, as clients send them.
+    /// Layers do not apply to prompts.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Dispatcher::call`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::prompt::PromptMessage;
+    /// use toolkit::{Dispatcher, catalog, prompt};
+    ///
+    /// /// Asks for a poem.
+    /// #[prompt]
+    /// fn poem(lines: u8, about: String) -> String {
+    ///     format!("Write {lines} lines about {about}.")
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+    /// let dispatcher = Dispatcher::new(catalog![poem]?)?;
+    /// let messages = dispatcher.prompt("poem", r#"{"lines": "4", "about": "rust"}"#).await?;
+    /// assert_eq!(messages, [PromptMessage::user("Write 4 lines about rust.")]);
+    ///
+    /// let error = dispatcher.prompt("poem", r#"{"lines": "many", "about": "rust"}"#).await.unwrap_err();
+    /// assert!(error.message().contains("/lines must be an integer"), "{error}");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub async fn prompt<'a>(
+        &self,
+        name: &str,
+        arguments: impl Into<Arguments<'a>>,
+    ) -> Result<Vec<PromptMessage>, ToolError> {
+        self.prompt_with(Context::EMPTY, name, arguments).await
+    }
+
+    /// Returns the messages of a prompt, with a context.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Dispatcher::prompt`].
+    pub async fn prompt_with<'a>(
+        &self,
+        context: &Context,
+        name: &str,
+        arguments: impl Into<Arguments<'a>>,
+    ) -> Result<Vec<PromptMessage>, ToolError> {
+        let result = self.run_prompt(context, self.resolve_prompt(name)?, arguments.into()).await?;
+        let messages: Messages =
+            serde_json::from_slice(result.json().unwrap_or_default()).map_err(ToolError::internal)?;
+        Ok(messages.messages)
+    }
+
+    /// Returns values for an argument of a prompt; see [`Prompt::complete`](crate::prompt::Prompt::complete). The backend of
+    /// a prompt completes its arguments itself.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no such prompt or argument, or the error of the backend.
+    pub async fn complete(&self, context: &Context, request: &CompletionRequest) -> Result<Completion, ToolError> {
+        let CompletionReference::Prompt(name) = &request.reference else { return Ok(Completion::default()) };
+        let prompt = self.resolve_prompt(name)?;
+        if prompt.tool().entry().is_none() {
+            let route = self.shared.routes.of_prompt(prompt.id())?;
+            let request = request.with_reference(CompletionReference::Prompt(prompt.id().name().to_owned()));
+            return route.backend.complete(&request, context).await;
+        }
+        prompt.complete(&request.argument, &request.value).ok_or_else(|| {
+            let message = format!("the prompt `{}` has no argument {}", prompt.id(), quoted(&request.argument));
+            ToolError::new(ErrorKind::InvalidArguments, message)
+        })
+    }
+
+    /// Runs a prompt of the catalog, and returns the result of `prompts/get` of MCP as its JSON.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Dispatcher::prompt`].
+    #[doc(hidden)]
+    pub async fn run_prompt(
+        &self,
+        context: &Context,
+        prompt: &Prompt,
+        arguments: Arguments<'_>,
+    ) -> Result<RunResult, ToolError> {
+        let outcome = run_prompt(self, context, prompt.tool(), arguments).await;
+        outcome.map_err(|error| report(prompt.tool(), error))
+    }
+
+    fn resolve_prompt(&self, name: &str) -> Result<&Prompt, ToolError> {
+        let unknown = || ToolError::new(ErrorKind::UnknownTool, format!("no prompt is named {}", quoted(name)));
+        self.catalog().prompt(name).ok_or_else(unknown)
     }
 
     /// Calls a function with `input`. Threads, timeouts and limits are those of a call with JSON.

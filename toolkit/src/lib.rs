@@ -27,6 +27,7 @@
 //! | [`mcp`] | Tools, parameters and results in the format of the Model Context Protocol |
 //! | [`Tool`], [`Manifest`] | Tools that are not written in Rust |
 //! | `import!` (feature `import`) | Typed functions for the tools of other servers |
+//! | [`prompt`](macro@prompt), [`prompt`](mod@prompt) | Prompts: messages that users select and fill in |
 //! | [`backend`] | Running tools elsewhere: other processes, servers |
 //! | [`resource`] | Data that clients read by URI, such as the files that results link to |
 //! | [`version`] | Versions, requirements and compatibility |
@@ -48,6 +49,7 @@ pub mod dispatch;
 pub mod import;
 pub mod manifest;
 pub mod mcp;
+pub mod prompt;
 pub mod resource;
 pub mod stream;
 pub mod tool;
@@ -130,6 +132,8 @@ pub use toolkit_derive::catalog;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub use toolkit_derive::handle;
+#[doc = include_str!("macros/prompt.md")]
+pub use toolkit_derive::prompt;
 #[doc = include_str!("macros/tool.md")]
 pub use toolkit_derive::tool;
 #[doc = include_str!("macros/toolset.md")]

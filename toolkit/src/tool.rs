@@ -500,6 +500,11 @@ impl Tool {
         ContractHash::new(self.metadata(), self.input(), self.output())
     }
 
+    /// Returns true if the record is that of a prompt of this program.
+    pub(crate) fn is_prompt(&self) -> bool {
+        self.entry.is_some_and(|entry| entry.prompt.is_some())
+    }
+
     /// Returns the entry, if the tool is a function of this program.
     #[doc(hidden)]
     #[inline]

@@ -196,7 +196,7 @@ const MAX_BOUND: usize = MAX_LEN / 3 + 1;
 /// Names whose letters are indexed, so that a search compares only the most similar ones.
 ///
 /// The index contains no text; the owner of the names passes it to each search, by the position of the name.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct NameIndex {
     /// The letters of each name, in the order of the groups.
     letters: Vec<Letters>,
@@ -205,6 +205,7 @@ pub struct NameIndex {
 }
 
 /// The names that have the same number of characters and of different letters.
+#[derive(Clone)]
 struct Group {
     n_chars: usize,
     /// `None` if the letters are unknown.

@@ -104,6 +104,11 @@ pub const fn result_case(shape: u8, is_written: bool, is_described: bool) -> u8 
     if is_data(shape) { argument_case(false, false, is_written, is_described, true) } else { FITS }
 }
 
+/// Returns the case of the result of a prompt.
+pub const fn prompt_case(is_prompt: bool) -> u8 {
+    if is_prompt { FITS } else { BOTH }
+}
+
 /// Maps `T` to itself under the check that its case concerns, and to a stand-in under all others,
 /// so that only one check can fail.
 pub trait Refused<T> {

@@ -76,6 +76,7 @@ const fn entry<F: Function>(
         sole: None,
         probe: Plan::probe::<F::Arguments>,
         output: F::Encoding::schema,
+        prompt: None,
         returns_unit: <F::Encoding as Encode<F::Output>>::RETURNS_UNIT,
         states: &[],
         code: Code::new(code),
@@ -97,7 +98,8 @@ pub const fn async_linked<F: AsyncFunction>(entry: &'static Entry) -> Linked<F::
 pub const fn not_in(entry: &Entry, earlier: &[&Entry]) {
     let mut idx = 0;
     while idx < earlier.len() {
-        assert!(!equal(entry.id, earlier[idx].id), "an earlier tool in this catalog has the same id");
+        let is_same_kind = entry.prompt.is_some() == earlier[idx].prompt.is_some();
+        assert!(!is_same_kind || !equal(entry.id, earlier[idx].id), "an earlier tool in this catalog has the same id");
         idx += 1;
     }
 }

@@ -14,6 +14,7 @@ use super::argument::Pick;
 use crate::bounds::Unconvertible;
 use crate::call::{Content, Structured, ToolError};
 use crate::dispatch::encode::{CHUNKS, CONTENT, STRUCTURED, STRUCTURED_WITH_CONTENT, UNIT};
+use crate::prompt::PromptResult;
 use crate::stream::Chunks;
 
 type DynError = dyn std::error::Error + Send + Sync;
@@ -125,8 +126,15 @@ impl<T: JsonSchema> Data<Chunks<T>> {
     pub const IS_DESCRIBED: bool = true;
 }
 
+impl<T: PromptResult> Data<T> {
+    /// True if a prompt may return the type.
+    pub const IS_PROMPT: bool = true;
+}
+
 /// The defaults for types that lack a derive.
 pub trait UnfitData {
+    /// False: a prompt may not return the type.
+    const IS_PROMPT: bool = false;
     /// False: the type cannot be serialized.
     const IS_WRITTEN: bool = false;
     /// False: the type has no schema.

@@ -9,7 +9,8 @@ use super::Backend;
 #[cfg(feature = "tower")]
 use super::status::Held;
 use super::status::{BackendCalls, Counters};
-use crate::call::{ErrorKind, ToolError};
+use crate::call::{Context, Credentials, ErrorKind, ToolError};
+use crate::prompt::{Completion, CompletionRequest};
 use crate::tool::{NameError, Namespace, Tool, ToolBackend, ToolId};
 
 /// A backend in a table of [`Routes`], which can be disabled and counts its calls.
@@ -123,6 +124,17 @@ impl RoutedBackend {
         self.calls.idle().await;
     }
 
+    /// Returns values for an argument of a prompt or a resource template of the backend, which does not receive the
+    /// credentials of the caller.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the backend.
+    pub async fn complete(&self, request: &CompletionRequest, context: &Context) -> Result<Completion, ToolError> {
+        let _held = self.hold();
+        self.backend.complete(request, &context.clone().with_credentials(Credentials::new())).await
+    }
+
     pub(crate) fn counters(&self) -> &Counters {
         &self.calls
     }
@@ -162,6 +174,7 @@ impl fmt::Debug for RoutedBackend {
 #[derive(Clone, Debug, Default)]
 pub struct Routes {
     of_tool: HashMap<ToolId, Vec<Route>>,
+    of_prompt: HashMap<ToolId, Route>,
 }
 
 /// A backend that runs a tool.
@@ -169,6 +182,7 @@ pub struct Routes {
 pub(crate) struct Route {
     pub(crate) backend: Arc<RoutedBackend>,
     pub(crate) target: ToolBackend,
+    pub(crate) is_prompt: bool,
 }
 
 /// Selects one of several backends of a tool, by its index in the list.
@@ -201,9 +215,20 @@ impl Routes {
     /// the backend that was added first.
     pub fn add(&mut self, tool: ToolId, backend: Arc<RoutedBackend>, target: ToolBackend) {
         let routes = self.of_tool.entry(tool).or_default();
-        routes.push(Route { backend, target });
+        routes.push(Route { backend, target, is_prompt: false });
         // The sort is stable: backends of one kind stay in the order in which they were added.
         routes.sort_by_key(|route| route.target.kind());
+    }
+
+    /// Adds the backend of a prompt.
+    pub fn add_prompt(&mut self, prompt: ToolId, backend: Arc<RoutedBackend>, target: ToolBackend) {
+        self.of_prompt.insert(prompt, Route { backend, target, is_prompt: true });
+    }
+
+    /// Returns the backend of a prompt.
+    pub(crate) fn of_prompt(&self, prompt: &ToolId) -> Result<&Route, ToolError> {
+        let route = self.of_prompt.get(prompt);
+        route.filter(|route| route.backend.is_enabled()).ok_or_else(|| no_backend(route))
     }
 
     fn routes(&self, tool: &ToolId) -> &[Route] {
@@ -244,8 +269,8 @@ impl Routes {
 }
 
 #[cold]
-fn no_backend(routes: &[Route]) -> ToolError {
-    let names: Vec<String> = routes.iter().map(|route| format!("`{}`", route.backend.name())).collect();
+fn no_backend<'r>(routes: impl IntoIterator<Item = &'r Route>) -> ToolError {
+    let names: Vec<String> = routes.into_iter().map(|route| format!("`{}`", route.backend.name())).collect();
     match &names[..] {
         [] => {
             let message = "no backend runs this tool, and it is not a function of this program";

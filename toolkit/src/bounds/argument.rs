@@ -7,6 +7,8 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::prompt::{PromptMessage, PromptResult};
+
 /// The bound of an argument.
 ///
 /// A type that implements [`DeserializeArgument`] and [`DescribeArgument`] implements it.
@@ -290,6 +292,13 @@ pub trait NamedArgument {
 
 #[diagnostic::do_not_recommend]
 impl NamedArgument for NoArguments {}
+
+#[diagnostic::do_not_recommend]
+impl PromptResult for NoArguments {
+    fn into_messages(self) -> Vec<PromptMessage> {
+        Vec::new()
+    }
+}
 
 /// The arguments of a tool without parameters.
 #[derive(Serialize, Deserialize, JsonSchema)]

@@ -114,6 +114,36 @@ pub(crate) fn validated_arguments(
     }
 }
 
+/// Behaves like [`validated_arguments`] for the arguments of a prompt, which clients send as texts. An empty text counts as
+/// absent if the argument is optional and takes no text.
+pub(crate) fn validated_texts(tool: &Tool, texts: &Arguments<'_>) -> Result<(Tree, Vec<Change>), ToolError> {
+    let error = match validated_arguments(tool, texts, Coercion::Lenient) {
+        Err(error) if !error.violations().is_empty() => error,
+        outcome => return outcome,
+    };
+    let mut value = texts.to_value()?;
+    let schema = tool.input().as_value();
+    let required = schema.get("required").and_then(Value::as_array);
+    let optional: Vec<String> = schema["properties"]
+        .as_object()
+        .into_iter()
+        .flat_map(|properties| properties.keys())
+        .filter(|name| !required.into_iter().flatten().any(|other| other == name.as_str()))
+        .map(|name| child("", name))
+        .collect();
+    let is_absent = |pointer: &String, value: &Value| {
+        optional.contains(pointer) && value.pointer(pointer).is_some_and(|text| text == "")
+    };
+    let mut n_removed = 0;
+    for Violation { pointer, .. } in error.violations() {
+        n_removed += usize::from(is_absent(pointer, &value) && remove(&mut value, pointer));
+    }
+    match n_removed {
+        0 => Err(error),
+        _ => validated_arguments(tool, &value.into(), Coercion::Lenient),
+    }
+}
+
 /// Removes each `null` that stands for an absent argument according to the schema.
 pub fn without_absent(schema: &Schema, value: Value) -> Value {
     let mut tree = Tree::plain(held(value));

@@ -191,6 +191,18 @@ impl Content {
     }
 }
 
+impl From<&str> for Content {
+    fn from(text: &str) -> Self {
+        Content::text(text)
+    }
+}
+
+impl From<String> for Content {
+    fn from(text: String) -> Self {
+        Content::text(text)
+    }
+}
+
 fn base64(bytes: &[u8]) -> String {
     data_encoding::BASE64.encode(bytes)
 }

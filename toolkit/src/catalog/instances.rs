@@ -157,7 +157,7 @@ fn borrows_from(tool: &Tool, instance: &Instance) -> bool {
 
 /// Returns the namespaces of the instances in a catalog that hold state of this type.
 pub(crate) fn namespaces_with(catalog: &Catalog, id: TypeId) -> Vec<&str> {
-    let instances = catalog.iter().filter_map(Tool::instance);
+    let instances = catalog.records().filter_map(Tool::instance);
     let with_state = instances.filter(|instance| instance.states.location_of(id).is_some());
     let mut namespaces: Vec<&str> = with_state.map(|instance| &*instance.namespace).collect();
     namespaces.sort_unstable();

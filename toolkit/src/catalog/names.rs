@@ -11,7 +11,7 @@ use toolkit_schema::suggest::NameIndex;
 use crate::tool::{Diagnostic, Text, Tool};
 
 /// A map from ids, ids without a version, bare names and aliases to the indexes of tools.
-#[derive(Default)]
+#[derive(Clone, Default)]
 #[doc(hidden)]
 pub struct Names {
     owners: HashMap<Text, Owner, RandomState>,
@@ -21,6 +21,7 @@ pub struct Names {
 }
 
 /// The tool of a name, or the tools in several namespaces that share a bare name.
+#[derive(Clone)]
 enum Owner {
     One(usize),
     Several(Vec<usize>),

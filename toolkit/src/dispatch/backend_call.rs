@@ -35,7 +35,10 @@ pub(super) async fn run_on_backend(
         let permitted = admission.acquire().await?;
         let start = |context| {
             let call = BackendCall { tool, target: &route.target, arguments, context, parts };
-            route.backend.backend().call(call)
+            match route.is_prompt {
+                true => route.backend.backend().prompt(call),
+                false => route.backend.backend().call(call),
+            }
         };
         permitted.poll(|host| start(host.context())).await
     });

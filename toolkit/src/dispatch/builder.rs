@@ -402,7 +402,7 @@ pub(super) fn check(catalog: &Catalog, states: &States, limiter: &Limiter) -> Re
             let blocks = |entry: &Entry| matches!(Run::from_entry(entry), Run::Blocking(_));
             tool.timeout().is_some() || tool.entry().is_some_and(blocks)
         };
-        diagnostics.extend(catalog.iter().filter(needs).map(|tool| {
+        diagnostics.extend(catalog.records().filter(needs).map(|tool| {
             let message = "`timeout` and `blocking` need the feature `async` of `toolkit`";
             Diagnostic::new(DiagnosticKind::MissingFeature, message, [tool])
         }));
@@ -413,7 +413,7 @@ pub(super) fn check(catalog: &Catalog, states: &States, limiter: &Limiter) -> Re
 /// Returns one diagnostic for each missing type, with all tools that borrow it.
 fn missing_states(catalog: &Catalog, states: &States) -> Vec<Diagnostic> {
     let mut missing: BTreeMap<&str, (StateType, Vec<&Tool>)> = BTreeMap::new();
-    for tool in catalog {
+    for tool in catalog.records() {
         let own = tool.instance().map(|instance| &instance.states);
         for state in state_types(tool) {
             if !states.has(&state) && !own.is_some_and(|own| own.has(&state)) {
@@ -473,7 +473,7 @@ pub(super) fn duplicate_states(catalog: &Catalog, states: &States) -> Vec<Diagno
              several instances of a toolset, put each into its own namespace with `DispatcherBuilder::instance`",
             duplicate.type_name
         );
-        let tools = catalog.iter().filter(|tool| state_types(tool).any(|state| state.info().id == duplicate.id));
+        let tools = catalog.records().filter(|tool| state_types(tool).any(|state| state.info().id == duplicate.id));
         Diagnostic::new(DiagnosticKind::DuplicateState, message, tools)
     };
     states.duplicates().iter().map(diagnostic).collect()

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::function::Invocation;
 use crate::call::{Change, Content, ErrorKind, RunResult, Structured, ToolError};
+use crate::prompt::{Messages, PromptResult};
 use crate::stream::Chunks;
 
 /// The encoding of a function's return value as a result.
@@ -56,6 +57,8 @@ pub const STRUCTURED_WITH_CONTENT: u8 = 3;
 pub const UNFIT: u8 = 4;
 /// A stream of items.
 pub const CHUNKS: u8 = 5;
+/// Messages of a prompt.
+pub const PROMPT: u8 = 6;
 
 impl<T: Serialize + JsonSchema> Encode<T> for Returns<STRUCTURED> {
     fn schema() -> Option<Value> {
@@ -128,6 +131,13 @@ impl<T: Serialize + JsonSchema + Send + 'static> Encode<Chunks<T>> for Returns<C
         }
         list.push(b']');
         Ok(call.empty_result(changes).with_json(list))
+    }
+}
+
+impl<T: PromptResult> Encode<T> for Returns<PROMPT> {
+    fn encode(output: T, call: &Invocation<'_>, changes: Vec<Change>) -> Result<RunResult, ToolError> {
+        let json = call.encode(&Messages { messages: output.into_messages() })?;
+        Ok(call.empty_result(changes).with_json(json))
     }
 }
 

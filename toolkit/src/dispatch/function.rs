@@ -15,7 +15,7 @@ use super::policy::Policy;
 use super::shared::Dispatcher;
 use crate::call::{
     Arguments, BoxFuture, Change, Content, Context, RunResult, ToolError, check_value, decode_tree, not_json,
-    validated_arguments,
+    validated_arguments, validated_texts,
 };
 use crate::catalog::Catalog;
 use crate::stream::{Chunk, Queue};
@@ -202,7 +202,11 @@ impl Invocation<'_> {
         if !self.host.policy().validate_input {
             return self.arguments.to_tree();
         }
-        let (tree, changed) = validated_arguments(self.host.tool(), self.arguments, self.host.policy().coercion)?;
+        let (tool, coercion) = (self.host.tool(), self.host.policy().coercion);
+        let (tree, changed) = match self.entry.prompt {
+            Some(_) => validated_texts(tool, self.arguments)?,
+            None => validated_arguments(tool, self.arguments, coercion)?,
+        };
         *changes = changed;
         Ok(tree)
     }

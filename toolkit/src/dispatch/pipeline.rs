@@ -110,6 +110,22 @@ pub(super) async fn run(
     Box::pin(run_admitted(dispatcher, context, tool, entry, arguments, parts)).await
 }
 
+/// Runs a prompt, which has no layers and no selector.
+pub(super) async fn run_prompt(
+    dispatcher: &Dispatcher,
+    context: &Context,
+    prompt: &Tool,
+    arguments: Arguments<'_>,
+) -> Result<RunResult, ToolError> {
+    match prompt.entry() {
+        Some(entry) => Box::pin(run_admitted(dispatcher, context, prompt, entry, arguments, None)).await,
+        None => {
+            let route = dispatcher.shared.routes.of_prompt(prompt.id())?;
+            Box::pin(run_on_backend(dispatcher, context, prompt, route, arguments, None)).await
+        }
+    }
+}
+
 /// Runs a call of a function as its code requires: on this thread, as a future, or on a thread that may block.
 async fn run_admitted(
     dispatcher: &Dispatcher,

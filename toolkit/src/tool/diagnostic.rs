@@ -107,7 +107,8 @@ impl Diagnostic {
     }
 
     pub(crate) fn duplicate_id(a: &Tool, b: &Tool) -> Self {
-        let message = format!("two tools have the id `{}`", shown_id(a.id()));
+        let kind = if a.is_prompt() { "prompts" } else { "tools" };
+        let message = format!("two {kind} have the id `{}`", shown_id(a.id()));
         Self::new(DiagnosticKind::DuplicateId, message, [a, b])
     }
 

@@ -45,6 +45,8 @@ pub struct Entry {
     pub probe: fn(&[u8], Option<&'static SoleProperty>) -> ProbeOutcome,
     /// Builds the output schema, if the tool declares one.
     pub output: fn() -> Option<Value>,
+    /// The names of the arguments in the order of their declaration, if the function is a prompt.
+    pub prompt: Option<&'static [&'static str]>,
     /// True if the function returns `()`.
     pub returns_unit: bool,
     /// The types of the borrowed parameters; `None` for those that every call provides.
