@@ -7,6 +7,7 @@ use std::sync::Arc;
 use toolkit::backend::Routes;
 use toolkit::call::ToolError;
 use toolkit::catalog::{Catalog, Diagnostic, DiagnosticKind};
+use toolkit::prompt::Prompt;
 use toolkit::tool::{Annotations, Tool, ToolBackend, ToolId};
 use toolkit_schema::shown_id;
 
@@ -48,7 +49,7 @@ use crate::review::{Review, is_host_code, sorted, without_backend};
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Collected {
-    /// The catalog of all tools.
+    /// The catalog of all tools and prompts.
     pub catalog: Catalog,
     /// The backends that run each tool.
     pub routes: Routes,
@@ -94,8 +95,9 @@ impl Collected {
             }
         }
         drop(review);
-        let Gathered { tools, routes, mut diagnostics, offered, ranges, .. } = gathered;
+        let Gathered { tools, prompts, routes, mut diagnostics, offered, ranges, .. } = gathered;
         let catalog = join(base, tools, &mut diagnostics);
+        let catalog = catalog.with_prompts(prompts).expect("a prompt is gathered once");
         Self { catalog, routes, diagnostics, failures, offered: sorted(offered), ranges }
     }
 
@@ -110,6 +112,9 @@ impl Collected {
 #[derive(Default)]
 struct Gathered {
     tools: Vec<Tool>,
+    prompts: Vec<Prompt>,
+    /// The ids of the prompts, without a version.
+    prompt_ids: HashSet<ToolId>,
     place_of: HashMap<ToolId, usize>,
     /// The backend that owns each tool, by the id without a version.
     owner_of: HashMap<ToolId, Arc<Registered>>,
@@ -137,6 +142,11 @@ impl Gathered {
                 review.check(backend, is_trusted, tool)
             });
             if let Err(diagnostic) = accepted.and_then(|tool| self.add(base, tool, backend, target)) {
+                self.diagnostics.push(diagnostic);
+            }
+        }
+        for (prompt, target) in offers.prompts {
+            if let Err(diagnostic) = self.add_prompt(base, prompt, backend, target) {
                 self.diagnostics.push(diagnostic);
             }
         }
@@ -177,6 +187,27 @@ impl Gathered {
             }
         }
         self.routes.add(tool.id().clone(), Arc::clone(backend.routed()), target);
+        Ok(())
+    }
+
+    /// Adds a prompt in the namespace of its backend.
+    fn add_prompt(
+        &mut self,
+        base: &Catalog,
+        prompt: Prompt,
+        backend: &Arc<Registered>,
+        target: ToolBackend,
+    ) -> Result<(), Diagnostic> {
+        let prompt = prompt.try_map(|tool| bounded(tool.in_namespace(backend.namespace().clone()), backend))?;
+        let unversioned = prompt.id().unversioned();
+        let is_own = base.prompts().any(|other| other.id().unversioned() == unversioned);
+        if is_own || !self.prompt_ids.insert(unversioned) {
+            let id = shown_id(prompt.id());
+            let message = format!("the backend `{}` has another prompt `{id}`, which is left out", backend.name());
+            return Err(Diagnostic::new(DiagnosticKind::DuplicateId, message, []));
+        }
+        self.routes.add_prompt(prompt.id().clone(), Arc::clone(backend.routed()), target);
+        self.prompts.push(prompt);
         Ok(())
     }
 
@@ -225,7 +256,8 @@ fn is_same_contract(a: &Tool, b: &Tool) -> bool {
 /// each other are left out and reported.
 fn join(base: Catalog, mut tools: Vec<Tool>, diagnostics: &mut Vec<Diagnostic>) -> Catalog {
     loop {
-        let wrong = match Catalog::new(base.iter().chain(&tools).cloned()) {
+        let joined = Catalog::new(base.iter().chain(&tools).cloned());
+        let wrong = match joined.and_then(|catalog| catalog.with_prompts(base.prompts().cloned())) {
             Ok(catalog) => return catalog,
             Err(wrong) => wrong,
         };

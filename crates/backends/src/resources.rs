@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use toolkit::call::{BoxFuture, Context, Credentials, ErrorKind, ToolError};
+use toolkit::prompt::{Completion, CompletionRequest};
 use toolkit::resource::{Resource, ResourceChanges, ResourceContents, ResourceTemplate, ResourceWatch, Resources};
 
 use crate::registered::Registered;
@@ -22,6 +23,25 @@ impl Backends {
             (backend.name().to_owned(), Arc::new(BackendResources(Arc::clone(backend))))
         });
         resources.collect()
+    }
+
+    /// Returns values for an argument of a prompt or a resource template of a backend, under the name that it has there.
+    /// There are none if the backend is disabled.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the backend.
+    pub async fn complete(
+        &self,
+        backend: &str,
+        request: &CompletionRequest,
+        context: &Context,
+    ) -> Result<Completion, ToolError> {
+        let found = self.read().iter().find(|other| other.name() == backend && other.is_enabled()).cloned();
+        match found {
+            Some(backend) => backend.routed().complete(request, context).await,
+            None => Ok(Completion::default()),
+        }
     }
 }
 

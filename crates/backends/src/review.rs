@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde_json::Value;
 use toolkit::catalog::{Catalog, Diagnostic, DiagnosticKind};
+use toolkit::prompt::Prompt;
 use toolkit::tool::{BackendKind, Tool, ToolId};
 use toolkit_schema::shown_id;
 
@@ -22,7 +23,8 @@ pub(crate) struct Review<'r> {
 
 impl<'r> Review<'r> {
     pub(crate) fn new(base: &'r Catalog, lock: Option<&'r [Tool]>) -> Self {
-        let namespaces = base.iter().filter_map(|tool| tool.id().namespace()).map(folded).collect();
+        let ids = base.iter().map(Tool::id).chain(base.prompts().map(Prompt::id));
+        let namespaces = ids.filter_map(|id| id.namespace()).map(folded).collect();
         let locked = lock.map(|lock| lock.iter().map(|tool| (tool.id(), tool)).collect());
         Self { base, namespaces, locked }
     }

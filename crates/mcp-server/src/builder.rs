@@ -415,6 +415,7 @@ impl ServerBuilder {
         let shared = Shared {
             served: RwLock::new(Arc::new(served)),
             changes: watch::Sender::new(0),
+            prompt_changes: watch::Sender::new(0),
             naming: self.naming,
             filter: self.filter,
             direct: self.direct,

@@ -31,7 +31,7 @@ use toolkit::{Arguments, CancelToken, Context, Tool};
 use toolkit_runtime::BodyCharge;
 use tracing::Span;
 
-pub(super) use self::begin::{Target, begin, declares_tasks, missing_extension};
+pub(super) use self::begin::{Target, begin, credentials, declares_tasks, missing_extension};
 use self::permit::PermitSlot;
 pub(super) use self::task::{answer, events};
 use super::ask::{Modes, OpenQuestions, Rounds};

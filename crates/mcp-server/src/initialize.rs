@@ -54,6 +54,10 @@ fn capabilities(shared: &Shared, revision: Revision) -> Value {
         capabilities["prompts"] = json!({});
         capabilities["resources"] = json!({});
     }
+    if shared.offers_prompts() {
+        capabilities["prompts"] = json!({ "listChanged": true });
+        capabilities["completions"] = json!({});
+    }
     if shared.resources.is_offered() {
         capabilities["resources"] = json!({ "subscribe": true, "listChanged": true });
     }

@@ -21,6 +21,7 @@
 //! - [`Server::replace`] swaps the tools while the server runs and notifies subscribed clients. A [`Proxy`] does so
 //!   with the tools of backends, such as other MCP servers, whenever they change.
 //! - [`ServerBuilder::resources`] adds resources that clients read by URI, such as those that results link to.
+//! - The prompts of the catalog are listed, run and completed.
 //! - Above the threshold [`ServerBuilder::list_at_most`], the server lists `search_tools`, `describe_tool` and
 //!   `call_tool` instead of all tools.
 //!
@@ -36,6 +37,7 @@
 //! | `request`, `peer` | the request and its caller, for tools and for the server |
 //! | `ask`, `logging` | questions to the user of the client, and log messages |
 //! | `tasks`, `task_requests` | calls whose clients poll for the result, and requests for them |
+//! | `prompt_list`, `prompts` | prompts, and completions of their arguments |
 //! | `resources`, `subscriptions`, `listen` | resources of providers, and notifications of changes |
 //! | `app`, `resource_set`, `resource_templates`, `resource_directory` | providers of resources |
 //! | `proxy`, `proxied`, `proxy_uri` | tools and resources of backends |
@@ -67,6 +69,8 @@ mod meta;
 mod methods;
 mod metrics;
 mod peer;
+mod prompt_list;
+mod prompts;
 mod proxied;
 mod proxy;
 mod proxy_uri;

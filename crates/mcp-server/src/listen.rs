@@ -27,6 +27,7 @@ use super::task_requests::tool_of_task;
 use super::task_requests::{NotServed, detailed};
 use super::tasks::{LiveTask, Record, TaskView};
 
+const PROMPTS: &str = "notifications/prompts/list_changed";
 const TOOLS: &str = "notifications/tools/list_changed";
 const RESOURCES: &str = "notifications/resources/list_changed";
 const UPDATED: &str = "notifications/resources/updated";
@@ -37,6 +38,7 @@ pub(super) struct Listen {
     /// `None` for clients of earlier revisions, which receive the notifications only.
     subscription: Option<Subscription>,
     tools: watch::Receiver<u64>,
+    prompts: watch::Receiver<u64>,
     resources: watch::Receiver<u64>,
     /// The updates of the resources that the client has subscribed to.
     inbox: Option<Arc<Inbox>>,
@@ -75,6 +77,8 @@ impl Listen {
         struct Filter {
             #[serde(default, rename = "toolsListChanged")]
             tools: bool,
+            #[serde(default, rename = "promptsListChanged")]
+            prompts: bool,
             #[serde(default, rename = "resourcesListChanged")]
             resources: bool,
             #[serde(default, rename = "resourceSubscriptions")]
@@ -105,6 +109,7 @@ impl Listen {
         let subscription = Subscription {
             id: id.to_owned(),
             wants_tools: wanted.tools,
+            wants_prompts: wanted.prompts && shared.offers_prompts(),
             wants_resources: wanted.resources && resources.is_offered(),
             uris: Vec::new(),
             registered,
@@ -123,6 +128,7 @@ impl Listen {
         Self {
             subscription: None,
             tools: shared.changes.subscribe(),
+            prompts: shared.prompt_changes.subscribe(),
             resources: subscriptions.list_changes(),
             inbox: session.map(|session| subscriptions.of_session(session)),
             watched: None,
@@ -147,6 +153,7 @@ impl Listen {
         }
         let cancelled = self.cancelled();
         let wants_tools = self.subscription.as_ref().is_none_or(|subscription| subscription.wants_tools);
+        let wants_prompts = self.subscription.as_ref().is_none_or(|subscription| subscription.wants_prompts);
         let wants_resources = self.subscription.as_ref().is_none_or(|subscription| subscription.wants_resources);
         loop {
             tokio::select! {
@@ -156,6 +163,11 @@ impl Listen {
                     }
                     if wants_tools {
                         return Some(self.change(TOOLS, None));
+                    }
+                }
+                Ok(()) = self.prompts.changed() => {
+                    if wants_prompts {
+                        return Some(self.change(PROMPTS, None));
                     }
                 }
                 Ok(()) = self.resources.changed() => {
@@ -231,6 +243,7 @@ async fn updated_task(tasks: Option<&mut TaskUpdates>) -> Update {
 struct Subscription {
     id: Box<RawValue>,
     wants_tools: bool,
+    wants_prompts: bool,
     wants_resources: bool,
     uris: Vec<String>,
     registered: Option<Registered>,
@@ -263,6 +276,9 @@ impl Subscription {
         let mut agreed = json!({});
         if self.wants_tools {
             agreed["toolsListChanged"] = true.into();
+        }
+        if self.wants_prompts {
+            agreed["promptsListChanged"] = true.into();
         }
         if self.wants_resources {
             agreed["resourcesListChanged"] = true.into();

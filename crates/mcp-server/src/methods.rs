@@ -21,6 +21,7 @@ use super::logging::requested_level;
 use super::message::{CallRequest, Malformed, Message};
 use super::meta::{BATCHES, Meta, missing};
 use super::peer::Peer;
+use super::prompts::{self, PromptRequest};
 use super::resources::{self, ResourceMethod, ResourceRequest};
 use super::rpc::{Code, RpcError, json_bytes};
 use super::served::{self, ServedTools};
@@ -41,7 +42,7 @@ pub(super) enum Routed<'m> {
     Call(Call<'m>),
     /// Answer this request of a search tool on a thread for tools.
     Find(Find),
-    /// Answer this request for resources on a thread for tools.
+    /// Answer this request for resources or a prompt on a thread for tools.
     Resources(Box<ResourceRequest>),
     /// Answer this request for a task.
     Task(Box<TaskRequest>),
@@ -145,6 +146,16 @@ fn request<'m>(
         "subscriptions/listen" if !is_legacy => {
             let context = resources::context(&meta, revision, peer);
             Routed::Listen(Listen::new(shared, id, params, context, peer, declares_tasks(&meta))?)
+        }
+        "prompts/list" if shared.offers_prompts() => {
+            Routed::Reply(shared.response(id, revision, &prompts::list(shared, params, revision)?))
+        }
+        "prompts/get" | "completion/complete" if shared.offers_prompts() => {
+            let request = match method {
+                "prompts/get" => PromptRequest::get(shared, params)?,
+                _ => PromptRequest::complete(shared, params)?,
+            };
+            Routed::Resources(resources::prompt_request(shared, id, request, &meta, revision, peer)?)
         }
         _ if method.starts_with("resources/") && shared.resources.is_offered() => {
             match resources::resource_method(shared, id, method, params, &meta, revision, peer)? {

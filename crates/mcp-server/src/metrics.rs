@@ -265,7 +265,7 @@ fn render(text: &mut String, backends: &[ServedBackend]) {
     }
 }
 
-// Metrics of requests for resources.
+// Metrics of requests for resources and prompts.
 
 /// A method whose requests are counted.
 #[derive(Clone, Copy, Debug)]
@@ -274,11 +274,20 @@ pub(super) enum ResourceMetric {
     Templates,
     Read,
     Subscribe,
+    Prompt,
+    Complete,
 }
 
-const METHODS: [&str; 4] = ["resources/list", "resources/templates/list", "resources/read", "resources/subscribe"];
+const METHODS: [&str; 6] = [
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "resources/subscribe",
+    "prompts/get",
+    "completion/complete",
+];
 
-/// The metrics of requests for resources, by method.
+/// The metrics of requests for resources and prompts, by method.
 #[derive(Debug, Default)]
 pub(super) struct ResourceMetrics([Arc<CallMetrics>; METHODS.len()]);
 
@@ -296,12 +305,12 @@ impl ResourceMetrics {
 
     fn render(&self, text: &mut String) {
         let name = "toolkit_mcp_resource_requests_total";
-        head(text, name, "counter", "Number of completed requests for resources, by method and outcome.");
+        head(text, name, "counter", "Number of completed requests for resources and prompts, by method and outcome.");
         for (method, metrics) in std::iter::zip(METHODS, &self.0) {
             metrics.render_outcomes(text, name, &format!("method=\"{method}\""));
         }
         let name = "toolkit_mcp_resource_request_seconds";
-        head(text, name, "histogram", "Duration of requests for resources in seconds.");
+        head(text, name, "histogram", "Duration of requests for resources and prompts in seconds.");
         for (method, metrics) in std::iter::zip(METHODS, &self.0) {
             metrics.render_seconds(text, name, &format!("method=\"{method}\""));
         }

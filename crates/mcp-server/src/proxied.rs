@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use toolkit::Tool;
 use toolkit::backend::BackendState;
+use toolkit::prompt::{Completion, CompletionRequest};
+use toolkit::{Context, Tool, ToolError};
 use toolkit_backends::{BackendReport, Backends, Collected};
 
 use super::proxy_uri::Origin;
@@ -46,6 +47,16 @@ impl Proxied {
         let has_resources =
             !self.backends.is_enabled(backend) || self.backends.resources().iter().any(|(name, _)| name == backend);
         Origin { backend, has_resources }
+    }
+
+    /// Returns values for an argument of a backend's resource template.
+    pub(super) async fn complete(
+        &self,
+        backend: &str,
+        request: &CompletionRequest,
+        context: &Context,
+    ) -> Result<Completion, ToolError> {
+        self.backends.complete(backend, request, context).await
     }
 
     pub(super) fn record(&self, outcomes: HashMap<String, Outcome>) {

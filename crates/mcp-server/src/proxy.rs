@@ -10,6 +10,7 @@ mod resources;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::slice::Iter;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -19,6 +20,7 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
 use toolkit::backend::Routes;
 use toolkit::catalog::{Diagnostic, DiagnosticKind};
+use toolkit::prompt::Prompt;
 use toolkit::tool::{ToolBackend, ToolId};
 use toolkit::{Catalog, Tool};
 use toolkit_backends::{BackendError, Backends, Collected, ContractChange};
@@ -74,8 +76,8 @@ use super::status::Status;
 pub struct Proxy {
     server: Server,
     backends: Arc<Backends>,
-    /// The tools of this program.
-    own: Vec<Tool>,
+    /// The tools and the prompts of this program.
+    own: Catalog,
     wait: Duration,
     /// The latest contracts of the backends. The lock is held while tools are collected, so that an earlier collection
     /// never replaces a later one.
@@ -158,7 +160,7 @@ impl Proxy {
     ///
     /// Only one proxy can follow the same backends; see [`Backends::changed`].
     pub fn new(server: Server, backends: impl Into<Arc<Backends>>) -> Self {
-        let own = server.shared.served().dispatcher.catalog().iter().cloned().collect();
+        let own = server.shared.served().dispatcher.catalog().clone();
         server.shared.is_incomplete.store(true, Ordering::Release);
         let backends = backends.into();
         let proxied = Arc::new(Proxied::new(Arc::clone(&backends)));
@@ -183,17 +185,13 @@ impl Proxy {
     /// A backend that cannot be listed, or a tool that cannot be served, is left out and does not affect the others.
     pub async fn collect(&self) -> LeftOut {
         let mut offered = self.offered.lock().await;
-        self.serve(self.backends.collect(self.own()).await, &mut offered)
+        self.serve(self.backends.collect(self.own.clone()).await, &mut offered)
     }
 
     /// Like [`Proxy::collect`], but waits at most `timeout` for a backend; see [`Backends::collect_within`].
     pub async fn collect_within(&self, timeout: Duration) -> LeftOut {
         let mut offered = self.offered.lock().await;
-        self.serve(self.backends.collect_within(self.own(), timeout).await, &mut offered)
-    }
-
-    fn own(&self) -> Catalog {
-        Catalog::new(self.own.iter().cloned()).expect("these tools were in a catalog before")
+        self.serve(self.backends.collect_within(self.own.clone(), timeout).await, &mut offered)
     }
 
     /// Collects the tools whenever those of a backend may have changed, and passes the result to `report`. Returns when
@@ -268,7 +266,7 @@ impl Proxy {
         self.resources.follow();
         let mut tools: Vec<Tool> = catalog.iter().map(|tool| self.with_proxied_ui(tool, &routes)).collect();
         diagnostics.extend(self.leave_out_reserved(&mut tools));
-        while let Err(error) = self.try_to_serve(&tools, &routes) {
+        while let Err(error) = self.try_to_serve(&tools, catalog.prompts(), &routes) {
             let losers = self.losers(&tools, &routes, error.diagnostics());
             diagnostics.extend(error.diagnostics().cloned());
             if losers.is_empty() {
@@ -345,8 +343,8 @@ impl Proxy {
         diagnostics
     }
 
-    fn try_to_serve(&self, tools: &[Tool], routes: &Routes) -> Result<(), ServeError> {
-        let catalog = Catalog::new(tools.iter().cloned())?;
+    fn try_to_serve(&self, tools: &[Tool], prompts: Iter<'_, Prompt>, routes: &Routes) -> Result<(), ServeError> {
+        let catalog = Catalog::new(tools.iter().cloned())?.with_prompts(prompts.cloned())?;
         let dispatcher = self.server.shared.served().dispatcher.with_catalog(catalog, routes.clone())?;
         self.server.replace(dispatcher)
     }

@@ -1,4 +1,4 @@
-//! The methods `resources/…`.
+//! The methods `resources/…`, and requests for prompts, which run in the same way.
 //!
 //! | module | contains |
 //! | --- | --- |
@@ -18,9 +18,11 @@ use toolkit::{CancelToken, Context};
 
 use self::answer::{Action, Scope};
 pub(super) use self::answer::{ResourceRequest, watch_readable};
+use super::call::credentials;
 use super::json_text::text;
 use super::meta::Meta;
 use super::peer::Peer;
+use super::prompts::PromptRequest;
 use super::request::Request;
 use super::rpc::{Code, RpcError};
 use super::running::register;
@@ -64,9 +66,37 @@ pub(super) fn resource_method(
         _ => return Err(RpcError::unknown_method(method)),
     };
     let context = context(meta, revision, peer);
+    Ok(ResourceMethod::Request(request(shared, id, action, context, revision, peer)?))
+}
+
+/// Creates the request for a prompt, or for the values of an argument.
+pub(super) fn prompt_request(
+    shared: &Arc<Shared>,
+    id: &RawValue,
+    prompt: PromptRequest,
+    meta: &Meta<'_>,
+    revision: Revision,
+    peer: Peer<'_>,
+) -> Result<Box<ResourceRequest>, RpcError> {
+    let context = Request::context(revision, meta, peer.caller);
+    let context = match prompt.tool() {
+        Some(tool) => context.with_credentials(credentials(shared, peer.caller, tool)),
+        None => context,
+    };
+    request(shared, id, Action::Prompt(Box::new(prompt)), context, revision, peer)
+}
+
+fn request(
+    shared: &Arc<Shared>,
+    id: &RawValue,
+    action: Action,
+    context: Context,
+    revision: Revision,
+    peer: Peer<'_>,
+) -> Result<Box<ResourceRequest>, RpcError> {
     let registered = register(&shared.running, peer, id)?;
     let cancel = registered.as_ref().map_or_else(CancelToken::new, |registered| registered.token().clone());
-    Ok(ResourceMethod::Request(Box::new(ResourceRequest {
+    Ok(Box::new(ResourceRequest {
         shared: Arc::clone(shared),
         id: id.to_owned(),
         revision,
@@ -80,7 +110,7 @@ pub(super) fn resource_method(
             true => Scope::Private,
             false => Scope::Public,
         },
-    })))
+    }))
 }
 
 /// Returns the context of a request to providers.

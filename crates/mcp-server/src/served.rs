@@ -20,6 +20,7 @@ use super::filter::Filter;
 use super::headers::ParamHeader;
 use super::json_text::text;
 use super::metrics::{CallMetrics, Metrics};
+use super::prompt_list::ServedPrompts;
 use super::rpc::{Code, RpcError, json_bytes};
 
 /// A dispatcher and its list of served tools. It is immutable; a server replaces it as a whole.
@@ -36,6 +37,7 @@ pub(super) struct ServedTools {
     index: OnceLock<Index>,
     /// The names of the tools, on the wire and without a namespace, since the first call of an unknown tool.
     spellings: OnceLock<NameIndex>,
+    pub(super) prompts: ServedPrompts,
 }
 
 /// A served tool.
@@ -88,6 +90,7 @@ impl ServedTools {
         if !wrong.is_empty() {
             return Err(ServeError::Headers(wrong));
         }
+        let prompts = ServedPrompts::new(&dispatcher, naming, filters[0]).map_err(ServeError::Catalog)?;
         let by_name = entries.iter().enumerate().map(|(idx, entry)| (entry.name.clone(), idx)).collect();
         Ok(Self {
             dispatcher,
@@ -97,6 +100,7 @@ impl ServedTools {
             listed: [OnceLock::new(), OnceLock::from(listed)],
             index: OnceLock::new(),
             spellings: OnceLock::new(),
+            prompts,
         })
     }
 
@@ -301,13 +305,13 @@ const SHARED: &str = "public";
 /// Writes the result with a page of entries, under the name of their field.
 pub(super) fn write(
     field: &str,
-    entries: &[Vec<u8>],
+    entries: &[impl AsRef<[u8]>],
     next: Option<&str>,
     revision: Revision,
     ttl_ms: u64,
     scope: &str,
 ) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(128 + entries.iter().map(|entry| entry.len() + 1).sum::<usize>());
+    let mut bytes = Vec::with_capacity(128 + entries.iter().map(|entry| entry.as_ref().len() + 1).sum::<usize>());
     bytes.push(b'{');
     if revision == Revision::V2026_07_28 {
         let hints = format!(r#""resultType":"complete","ttlMs":{ttl_ms},"cacheScope":"{scope}","#);
@@ -323,7 +327,7 @@ pub(super) fn write(
         if idx > 0 {
             bytes.push(b',');
         }
-        bytes.extend_from_slice(entry);
+        bytes.extend_from_slice(entry.as_ref());
     }
     bytes.extend_from_slice(b"]}");
     bytes

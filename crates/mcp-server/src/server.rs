@@ -33,7 +33,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Replaces the tools. If the list changes for clients, notifies the subscribed ones. Running calls finish with the
+    /// Replaces the tools and the prompts. If a list changes for clients, notifies the subscribed ones. Running calls finish with the
     /// old tools.
     ///
     /// # Errors
@@ -63,6 +63,9 @@ impl Server {
         shared.metrics.forget_all_but(served.entries.iter().map(|entry| &*entry.id));
         if !served.looks_like(&before) {
             self.announce();
+        }
+        if !served.prompts.looks_like(&before.prompts) {
+            shared.prompt_changes.send_modify(|n_changes| *n_changes = n_changes.wrapping_add(1));
         }
         Ok(())
     }

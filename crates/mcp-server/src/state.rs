@@ -35,6 +35,8 @@ pub(super) struct Shared {
     pub(super) served: RwLock<Arc<ServedTools>>,
     /// The number of times that the list of tools has changed.
     pub(super) changes: watch::Sender<u64>,
+    /// The number of times that the list of prompts has changed.
+    pub(super) prompt_changes: watch::Sender<u64>,
     pub(super) naming: Naming,
     pub(super) filter: Filter,
     /// The tools that clients call themselves.
@@ -103,6 +105,11 @@ impl Shared {
             true => 0,
             false => self.list_ttl,
         }
+    }
+
+    /// Returns true if the server declares prompts. A backend of a proxy may add some at any time.
+    pub(super) fn offers_prompts(&self) -> bool {
+        self.is_proxy() || !self.served().prompts.is_empty()
     }
 
     /// Returns true if a proxy adds tools and resources of backends.

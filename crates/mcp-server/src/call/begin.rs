@@ -133,7 +133,7 @@ fn asks(
 }
 
 /// Returns the credentials of the caller, or those that the host has for callers that the server does not authenticate.
-fn credentials(shared: &Shared, caller: Option<&Arc<Caller>>, tool: &Tool) -> Credentials {
+pub(crate) fn credentials(shared: &Shared, caller: Option<&Arc<Caller>>, tool: &Tool) -> Credentials {
     let held = caller.map(|caller| caller.credentials().clone());
     held.or_else(|| shared.credentials.as_ref().map(|credentials| credentials(tool))).unwrap_or_default()
 }

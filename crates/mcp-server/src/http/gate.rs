@@ -101,9 +101,10 @@ impl Gate {
             (Some(caller), Received::Task(request)) => self.check_tasks(caller, headers, request.tool()),
             (Some(caller), Received::TaskResult(result)) => self.check_tasks(caller, headers, result.tool()),
             (Some(caller), Received::Listen(listen)) => self.check_tasks(caller, headers, listen.tools_of_tasks()),
-            (Some(caller), Received::Resources(request)) => match request.denied_uri() {
-                Some(uri) => Err(self.auth.reject_resource(caller, headers, request.shared(), uri)),
-                None => Ok(()),
+            (Some(caller), Received::Resources(request)) => match (request.denied_uri(), request.prompt()) {
+                (Some(uri), _) => Err(self.auth.reject_resource(caller, headers, request.shared(), uri)),
+                (None, Some(prompt)) => self.auth.check_scopes(caller, headers, std::iter::once(prompt)),
+                (None, None) => Ok(()),
             },
             (Some(caller), Received::Batch(batch)) => self.auth.check_scopes(caller, headers, batch.tools()),
             _ => Ok(()),

@@ -8,13 +8,14 @@ use tokio::time::{Instant, sleep_until};
 use toolkit::call::ErrorKind;
 use toolkit::mcp::Revision;
 use toolkit::resource::ResourceWatch;
-use toolkit::{CancelToken, Context, ToolError};
+use toolkit::{CancelToken, Context, Tool, ToolError};
 use toolkit_runtime::{CallPermit, spawn_tool};
 
 use super::read;
 use crate::call::CallResponse;
 use crate::metrics::ResourceMetric;
 use crate::peer::Access;
+use crate::prompts::{self, PromptRequest};
 use crate::proxy_uri::decode;
 use crate::rpc::{Code, RpcError, response};
 use crate::running::Registered;
@@ -45,6 +46,7 @@ pub(super) enum Action {
     Templates { after: Option<String> },
     Read { uri: String },
     Subscribe { session: String, uri: String },
+    Prompt(Box<PromptRequest>),
 }
 
 /// The clients for which a cache may store a result (`cacheScope`).
@@ -73,6 +75,8 @@ pub(super) enum Failed {
     Unknown(String),
     /// No provider reports changes of the resource.
     Unwatched(ToolError),
+    /// The error of a prompt.
+    Prompt(ToolError),
     /// The request exceeds a limit.
     Rejected(RpcError),
 }
@@ -84,6 +88,14 @@ impl ResourceRequest {
         self.access.as_ref().is_some_and(|access| !access.grants_resource(uri)).then_some(uri)
     }
 
+    /// Returns the record of the prompt whose requirements the token of the caller must meet.
+    pub(crate) fn prompt(&self) -> Option<&Tool> {
+        match &self.action {
+            Action::Prompt(request) => request.tool(),
+            _ => None,
+        }
+    }
+
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }
@@ -91,6 +103,8 @@ impl ResourceRequest {
     /// Answers the request. Dropping the future cancels it.
     pub(crate) async fn answer(self) -> CallResponse {
         let denied = self.denied_uri().map(str::to_owned);
+        let is_granted = |prompt| self.access.as_ref().is_none_or(|access| access.grants_tool(prompt));
+        let denied_prompt = self.prompt().filter(|prompt| !is_granted(prompt)).map(|prompt| prompt.name().to_owned());
         let Self { shared, id, revision, action, context, cancel, registered, scope, access } = self;
         let timer = shared.metrics.resources.start(action.metric());
         // A provider that observes the token can stop early.
@@ -103,8 +117,12 @@ impl ResourceRequest {
                 if let Some(uri) = denied {
                     return Err(Failed::Unknown(uri));
                 }
+                if let Some(name) = denied_prompt {
+                    return Err(Failed::Rejected(prompts::unknown(&name)));
+                }
                 let access = access.as_ref();
                 match action {
+                    Action::Prompt(request) => request.run(shared, &context, revision).await.map_err(Failed::Prompt),
                     Action::List { after } => read::resources(shared, &context, revision, after, scope, access).await,
                     Action::Templates { after } => {
                         read::templates(shared, &context, revision, after, scope, access).await
@@ -167,6 +185,8 @@ impl Action {
             Action::Templates { .. } => ResourceMetric::Templates,
             Action::Read { .. } => ResourceMetric::Read,
             Action::Subscribe { .. } => ResourceMetric::Subscribe,
+            Action::Prompt(request) if request.is_completion() => ResourceMetric::Complete,
+            Action::Prompt(_) => ResourceMetric::Prompt,
         }
     }
 }
@@ -174,7 +194,7 @@ impl Action {
 impl Failed {
     fn kind(&self) -> ErrorKind {
         match self {
-            Failed::Provider(error) | Failed::Unwatched(error) => error.kind(),
+            Failed::Provider(error) | Failed::Unwatched(error) | Failed::Prompt(error) => error.kind(),
             Failed::Unknown(_) | Failed::Rejected(_) => ErrorKind::InvalidArguments,
         }
     }
@@ -191,6 +211,7 @@ impl Failed {
                 RpcError::new(code, message).with_data(json!({ "uri": uri }))
             }
             Failed::Rejected(error) => error,
+            Failed::Prompt(error) => prompts::describe(&error),
             Failed::Unwatched(error) if error.kind() == ErrorKind::Failed => {
                 RpcError::new(Code::InvalidParams, error.message())
             }

@@ -11,6 +11,7 @@ mod listing;
 mod logging;
 mod messages;
 mod pipes;
+mod prompts;
 mod proxy;
 mod request_parts;
 mod resources;
@@ -74,6 +75,9 @@ fn assert_official(version: &str, message: &Value) {
         message if message.get("method").is_some() => "ServerNotification",
         message if message.get("error").is_some() => "JSONRPCErrorResponse",
         message if message["result"].get("tools").is_some() => "ListToolsResult",
+        message if message["result"].get("prompts").is_some() => "ListPromptsResult",
+        message if message["result"].get("messages").is_some() => "GetPromptResult",
+        message if message["result"].get("completion").is_some() => "CompleteResult",
         message if message["result"].get("resources").is_some() => "ListResourcesResult",
         message if message["result"].get("resourceTemplates").is_some() => "ListResourceTemplatesResult",
         message if message["result"].get("contents").is_some() => "ReadResourceResult",

@@ -1,0 +1,217 @@
+//! The methods `prompts/…` and `completion/complete`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use toolkit::call::ErrorKind;
+use toolkit::mcp::Revision;
+use toolkit::prompt::{Completion, CompletionReference, CompletionRequest, Prompt, PromptMessage};
+use toolkit::{Arguments, Context, Tool, ToolError};
+
+use super::proxy_uri::{backend_name, decode};
+use super::rpc::{Code, RpcError, json_bytes};
+use super::served::{self, ServedTools};
+use super::state::Shared;
+
+/// Writes a page of `prompts/list`, sorted by name.
+pub(super) fn list(shared: &Shared, params: Option<&RawValue>, revision: Revision) -> Result<Vec<u8>, RpcError> {
+    let served = shared.served();
+    let after = served::cursor_text(params)?;
+    let (entries, next) = served.prompts.page(after.as_deref(), shared.page_size.max(1));
+    let next = next.map(|name| data_encoding::BASE64URL_NOPAD.encode(name.as_bytes()));
+    Ok(served::write("prompts", &entries, next.as_deref(), revision, shared.list_ttl(), "public"))
+}
+
+/// A request for the messages of a prompt, or for values of an argument.
+#[derive(Clone)]
+pub(super) struct PromptRequest {
+    served: Arc<ServedTools>,
+    action: Action,
+}
+
+#[derive(Clone)]
+enum Action {
+    Get { prompt: Prompt, arguments: Map<String, Value> },
+    Complete { prompt: Option<Prompt>, request: CompletionRequest },
+}
+
+impl PromptRequest {
+    /// Reads the parameters of `prompts/get`.
+    pub(super) fn get(shared: &Shared, params: Option<&RawValue>) -> Result<Self, RpcError> {
+        #[derive(Deserialize)]
+        struct Params {
+            name: String,
+            arguments: Option<Map<String, Value>>,
+        }
+        let invalid = || {
+            let message = "`params` must be an object with the `name` of a prompt, and `arguments` an object of texts";
+            RpcError::new(Code::InvalidParams, message)
+        };
+        let params: Params = serde_json::from_str(params.ok_or_else(invalid)?.get()).map_err(|_| invalid())?;
+        let served = shared.served();
+        let prompt = find(&served, &params.name)?;
+        Ok(Self { served, action: Action::Get { prompt, arguments: params.arguments.unwrap_or_default() } })
+    }
+
+    /// Reads the parameters of `completion/complete`.
+    pub(super) fn complete(shared: &Shared, params: Option<&RawValue>) -> Result<Self, RpcError> {
+        #[derive(Deserialize)]
+        struct Params {
+            #[serde(rename = "ref")]
+            reference: Reference,
+            argument: Argument,
+            #[serde(default)]
+            context: Others,
+        }
+        #[derive(Deserialize)]
+        #[serde(tag = "type")]
+        enum Reference {
+            #[serde(rename = "ref/prompt")]
+            Prompt { name: String },
+            #[serde(rename = "ref/resource")]
+            Resource { uri: String },
+        }
+        #[derive(Deserialize)]
+        struct Argument {
+            name: String,
+            value: String,
+        }
+        #[derive(Default, Deserialize)]
+        struct Others {
+            #[serde(default)]
+            arguments: BTreeMap<String, String>,
+        }
+        let invalid = || {
+            let message = "`params` must be an object with `ref`, which is a `ref/prompt` with a `name` or a \
+                           `ref/resource` with a `uri`, and an `argument` with `name` and `value`";
+            RpcError::new(Code::InvalidParams, message)
+        };
+        let params: Params = serde_json::from_str(params.ok_or_else(invalid)?.get()).map_err(|_| invalid())?;
+        let served = shared.served();
+        let (prompt, reference) = match params.reference {
+            Reference::Prompt { name } => {
+                let prompt = find(&served, &name)?;
+                let id = prompt.id().to_string();
+                (Some(prompt), CompletionReference::Prompt(id))
+            }
+            Reference::Resource { uri } => (None, CompletionReference::ResourceTemplate(uri)),
+        };
+        let mut request = CompletionRequest::new(reference, params.argument.name, params.argument.value);
+        request.arguments = params.context.arguments;
+        Ok(Self { served, action: Action::Complete { prompt, request } })
+    }
+
+    /// Returns the record of the prompt, whose requirements are those of the request.
+    pub(super) fn tool(&self) -> Option<&Tool> {
+        match &self.action {
+            Action::Get { prompt, .. } => Some(prompt.tool()),
+            Action::Complete { prompt, .. } => prompt.as_ref().map(Prompt::tool),
+        }
+    }
+
+    pub(super) fn is_completion(&self) -> bool {
+        matches!(self.action, Action::Complete { .. })
+    }
+
+    /// Runs the prompt or the completion, and writes the result.
+    pub(super) async fn run(
+        self,
+        shared: &Shared,
+        context: &Context,
+        revision: Revision,
+    ) -> Result<Vec<u8>, ToolError> {
+        let name = self.tool().map_or_else(|| "completion/".to_owned(), |prompt| format!("prompts/{}", prompt.id()));
+        let permit = shared.calls.acquire(&name).await;
+        let _permit = permit.map_err(|error| ToolError::new(ErrorKind::Overloaded, error.to_string()))?;
+        let Self { served, action } = self;
+        let result = match action {
+            Action::Get { prompt, arguments } => get(shared, &served, context, &prompt, arguments).await?,
+            Action::Complete { prompt: Some(_), request } => {
+                completed(&served.dispatcher.complete(context, &request).await?)
+            }
+            Action::Complete { prompt: None, request } => {
+                completed(&complete_template(shared, context, &request).await?)
+            }
+        };
+        if result.len() > shared.max_result_bytes {
+            let (n_bytes, max) = (result.len(), shared.max_result_bytes);
+            let message =
+                format!("the messages have {n_bytes} bytes as JSON, more than the limit of {max} (`max_result_bytes`)");
+            return Err(ToolError::new(ErrorKind::ResultTooLarge, message));
+        }
+        Ok(match revision {
+            Revision::V2025_11_25 => result,
+            _ => [br#"{"resultType":"complete","#, &result[1..]].concat(),
+        })
+    }
+}
+
+fn find(served: &ServedTools, name: &str) -> Result<Prompt, RpcError> {
+    served.prompts.get(name).cloned().ok_or_else(|| unknown(name))
+}
+
+/// Returns the error for a prompt that the server does not have for this caller.
+pub(super) fn unknown(name: &str) -> RpcError {
+    let shown: String = name.chars().take(120).collect();
+    RpcError::new(Code::InvalidParams, format!("no prompt is named `{}`", shown.escape_debug()))
+}
+
+/// Returns the messages of a prompt. Those of a backend link to the resources that the proxy serves.
+async fn get(
+    shared: &Shared,
+    served: &ServedTools,
+    context: &Context,
+    prompt: &Prompt,
+    arguments: Map<String, Value>,
+) -> Result<Vec<u8>, ToolError> {
+    let result = served.dispatcher.run_prompt(context, prompt, Arguments::from(Value::Object(arguments))).await?;
+    let backend = result.backend();
+    let origin = backend_name(&backend).and_then(|name| Some((shared.proxied()?, name)));
+    let Some((proxied, name)) = origin else { return Ok(result.into_json()) };
+    let mut result = result.value();
+    let messages = result["messages"].take();
+    let messages: Vec<PromptMessage> = serde_json::from_value(messages).map_err(ToolError::internal)?;
+    let origin = proxied.origin(name);
+    let encoded = messages.into_iter().map(|mut message| {
+        message.content = origin.encode_content(message.content);
+        message
+    });
+    result["messages"] = json!(encoded.collect::<Vec<_>>());
+    Ok(json_bytes(&result))
+}
+
+/// Returns values for an argument of a resource template, which only the backends of a proxy know.
+async fn complete_template(
+    shared: &Shared,
+    context: &Context,
+    request: &CompletionRequest,
+) -> Result<Completion, ToolError> {
+    let CompletionReference::ResourceTemplate(uri) = &request.reference else { return Ok(Completion::default()) };
+    let Some((backend, own)) = decode(uri) else { return Ok(Completion::default()) };
+    let tools = shared.tools_of(backend).unwrap_or_default();
+    match shared.proxied().filter(|_| shared.filter.admits_resources_of(backend, tools.iter())) {
+        Some(proxied) => {
+            let request = request.with_reference(CompletionReference::ResourceTemplate(own));
+            proxied.complete(backend, &request, context).await
+        }
+        None => Ok(Completion::default()),
+    }
+}
+
+fn completed(completion: &Completion) -> Vec<u8> {
+    json_bytes(&json!({ "completion": completion }))
+}
+
+/// Returns the JSON-RPC error for a prompt that has failed.
+pub(super) fn describe(error: &ToolError) -> RpcError {
+    let code = match error.kind() {
+        ErrorKind::InvalidArguments | ErrorKind::MalformedJson | ErrorKind::TooLarge | ErrorKind::UnknownTool => {
+            Code::InvalidParams
+        }
+        _ => Code::Internal,
+    };
+    RpcError::new(code, error.message())
+}
