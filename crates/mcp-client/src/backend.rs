@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use toolkit::backend::{Backend, BackendCall, BackendResponse, BackendStatus, OfferedTools};
 use toolkit::dispatch::BoxFuture;
+use toolkit::prompt::{Completion, CompletionRequest};
 use toolkit::resource::{Resource, ResourceChanges, ResourceContents, ResourceTemplate, ResourceWatch, Resources};
 use toolkit::tool::BackendKind;
 use toolkit::{Context, ToolError};
@@ -15,7 +16,7 @@ use super::endpoint::Endpoint;
 use super::link::Link;
 use super::program::Program;
 use super::remote::{Limits, Remote, Target};
-use super::{call, list, resources};
+use super::{call, list, prompts, resources};
 
 /// An MCP server as a [`Backend`].
 ///
@@ -211,7 +212,11 @@ impl Backend for McpBackend {
     }
 
     fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {
-        Box::pin(self.link.listing(list::offers(&self.link)))
+        Box::pin(self.link.listing(async {
+            let mut offers = list::offers(&self.link).await?;
+            prompts::add_to(&self.link, &mut offers).await?;
+            Ok(offers)
+        }))
     }
 
     /// Waits until the tools may have changed since they were last listed: the server has announced it, or the
@@ -222,6 +227,18 @@ impl Backend for McpBackend {
 
     fn call<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>> {
         Box::pin(call::run(&self.link, call))
+    }
+
+    fn prompt<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>> {
+        Box::pin(prompts::run(&self.link, call))
+    }
+
+    fn complete<'a>(
+        &'a self,
+        request: &'a CompletionRequest,
+        context: &'a Context,
+    ) -> BoxFuture<'a, Result<Completion, ToolError>> {
+        Box::pin(prompts::complete(&self.link, request, context))
     }
 
     fn resources(&self) -> Option<&dyn Resources> {

@@ -35,10 +35,7 @@ pub(super) async fn run(link: &Link, call: BackendCall<'_>) -> Result<BackendRes
     };
     let remote = link.remote();
     let limits = &remote.limits;
-    let _permit = timeout(limits.call, link.call_permit()).await.map_err(|_| {
-        let message = format!("{remote} is at its limit of {} concurrent calls; try again later", limits.calls);
-        ToolError::new(ErrorKind::Overloaded, message)
-    })?;
+    let _permit = link.permit_in_time().await?;
     let mut params = CallToolRequestParams::new(call.tool().name().to_owned()).with_arguments(arguments);
     let mut n_rounds = 0;
     let result = loop {

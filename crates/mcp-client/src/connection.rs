@@ -176,6 +176,16 @@ impl Connection {
         self.peer.peer_info().is_some_and(|info| info.capabilities.resources.is_some())
     }
 
+    /// Returns true if the server has declared prompts.
+    pub(super) fn has_prompts(&self) -> bool {
+        self.peer.peer_info().is_some_and(|info| info.capabilities.prompts.is_some())
+    }
+
+    /// Returns true if the server has declared completions of arguments.
+    pub(super) fn has_completions(&self) -> bool {
+        self.peer.peer_info().is_some_and(|info| info.capabilities.completions.is_some())
+    }
+
     /// Returns true if clients can subscribe to single resources of the server.
     pub(super) fn has_subscriptions(&self) -> bool {
         has_subscriptions(&self.peer)
@@ -329,21 +339,24 @@ fn listen_to_lists(peer: &Peer<RoleClient>, changes: watch::Sender<u64>) -> Opti
     let has_tools = info.capabilities.tools.as_ref().and_then(|tools| tools.list_changed) == Some(true);
     let resources = info.capabilities.resources.as_ref();
     let has_resources = resources.and_then(|resources| resources.list_changed) == Some(true);
-    if !(has_tools || has_resources) || info.protocol_version.has_initialize() {
+    let prompts = info.capabilities.prompts.as_ref();
+    let has_prompts = prompts.and_then(|prompts| prompts.list_changed) == Some(true);
+    if !(has_tools || has_prompts || has_resources) || info.protocol_version.has_initialize() {
         return None;
     }
-    let task = tokio::spawn(listen(peer.clone(), changes, has_resources));
+    let filter = SubscriptionFilter::builder().tools_list_changed();
+    let filter = if has_prompts { filter.prompts_list_changed() } else { filter };
+    let filter = if has_resources { filter.resources_list_changed() } else { filter };
+    let task = tokio::spawn(listen(peer.clone(), changes, filter.build()));
     Some(task.abort_handle())
 }
 
 /// Listens to changes of the tools. A subscription may end while the server goes on, and is then renewed. Each start
 /// and end counts as a change, since notifications may have been missed.
-async fn listen(peer: Peer<RoleClient>, changes: watch::Sender<u64>, has_resources: bool) {
+async fn listen(peer: Peer<RoleClient>, changes: watch::Sender<u64>, filter: SubscriptionFilter) {
     let mut pause = Backoff::default();
     while !peer.is_transport_closed() {
-        let filter = SubscriptionFilter::builder().tools_list_changed();
-        let filter = if has_resources { filter.resources_list_changed().build() } else { filter.build() };
-        match peer.listen(filter).await {
+        match peer.listen(filter.clone()).await {
             Ok(mut subscription) => {
                 changes.send_modify(|n| *n += 1);
                 let begun = Instant::now();

@@ -42,7 +42,7 @@
 //! | `lines`, `process` | the stdio transport and the child process |
 //! | `http`, `exchange`, `events`, `authorizer` | the HTTP transport, its failures, its limits, and the source of its tokens |
 //! | `screen`, `verbatim` | incoming messages before `rmcp` handles them, and fields that it does not know |
-//! | `list`, `call`, `tasks`, `resources`, `listener` | requests for tools and resources |
+//! | `list`, `call`, `tasks`, `resources`, `prompts`, `listener` | requests for tools, resources and prompts |
 //! | `questions`, `running_calls` | what servers ask the users of calls |
 //! | `watches` | subscriptions to resources |
 //! | `error`, `texts` | connection and protocol errors as tool errors |
@@ -75,6 +75,7 @@ mod listener;
 mod oauth;
 mod process;
 mod program;
+mod prompts;
 mod questions;
 mod remote;
 mod resources;

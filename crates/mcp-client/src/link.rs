@@ -86,9 +86,19 @@ impl Link {
         &self.watches
     }
 
-    /// Waits until a call may start.
-    pub(super) async fn call_permit(&self) -> SemaphorePermit<'_> {
-        self.calls.acquire().await.expect("the semaphore is never closed")
+    /// Waits until a call may start, at most for the timeout of a call.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if too many calls are running.
+    pub(super) async fn permit_in_time(&self) -> Result<SemaphorePermit<'_>, ToolError> {
+        let limits = &self.remote.limits;
+        let permit = timeout(limits.call, self.calls.acquire()).await.map_err(|_| {
+            let remote = &self.remote;
+            let message = format!("{remote} is at its limit of {} concurrent calls; try again later", limits.calls);
+            ToolError::new(ErrorKind::Overloaded, message)
+        })?;
+        Ok(permit.expect("the semaphore is never closed"))
     }
 
     /// Counts a call that runs as a task, until the guard is dropped.

@@ -26,6 +26,27 @@ use super::verbatim::UNREADABLE;
 /// Lists the tools of a server, with their names on the server, in the namespace of the server.
 pub(super) async fn offers(link: &Link) -> Result<OfferedTools, ToolError> {
     let remote = link.remote();
+    let connection = link.connection().await?;
+    let mut listed = pages(remote, &connection).await?;
+    let mut lacking = Vec::new();
+    listed.retain_mut(|tool| {
+        name_as_listed(tool);
+        if connection.has_declared_tasks() {
+            offer_tasks(tool);
+        }
+        let lacks_tasks = lacks_tasks(tool, connection.has_tasks());
+        if lacks_tasks {
+            let name = tool["name"].as_str().unwrap_or_default();
+            lacking.push(left_out(remote, DiagnosticKind::MissingFeature, name, LACKS_TASKS, None));
+        }
+        !lacks_tasks
+    });
+    Ok(checked(remote, listed)?.with_diagnostics(lacking))
+}
+
+/// Returns the tools in a list in the form of MCP that are valid, with their texts cut, in the namespace of the server, and
+/// the diagnostics of the others.
+pub(super) fn checked(remote: &Remote, mut listed: Vec<Value>) -> Result<OfferedTools, ToolError> {
     let namespace = Namespace::new(remote.name.to_string()).map_err(|error| {
         ToolError::new(
             ErrorKind::Internal,
@@ -33,27 +54,17 @@ pub(super) async fn offers(link: &Link) -> Result<OfferedTools, ToolError> {
         )
     })?;
     let target = ToolBackend::mcp(&*remote.name).map_err(ToolError::internal)?;
-    let connection = link.connection().await?;
-    let mut listed = pages(remote, &connection).await?;
     let (mut tools, mut diagnostics) = (Vec::new(), Vec::new());
     listed.retain_mut(|tool| {
-        name_as_listed(tool);
-        if connection.has_declared_tasks() {
-            offer_tasks(tool);
-        }
-        let why = if let Some(reason) = tool.get(UNREADABLE) {
-            Some((DiagnosticKind::Malformed, reason.as_str().unwrap_or_default().to_owned()))
-        } else if lacks_tasks(tool, connection.has_tasks()) {
-            Some((DiagnosticKind::MissingFeature, LACKS_TASKS.to_owned()))
-        } else {
-            bound_mcp_json(tool).err().map(|why| (DiagnosticKind::TooLong, why))
+        let why = match tool.get(UNREADABLE) {
+            Some(reason) => Some((DiagnosticKind::Malformed, reason.as_str().unwrap_or_default().to_owned())),
+            None => bound_mcp_json(tool).err().map(|why| (DiagnosticKind::TooLong, why)),
         };
         if let Some((kind, why)) = &why {
             diagnostics.push(left_out(remote, *kind, tool["name"].as_str().unwrap_or_default(), why, None));
         }
         why.is_none()
     });
-
     let manifest = Manifest::from_mcp_json(Value::Array(listed))
         .map_err(|error| remote.invalid_response("with a list of tools that cannot be read").caused_by(error))?;
     for listing in manifest.in_namespace(&namespace).listings() {

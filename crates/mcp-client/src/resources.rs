@@ -7,9 +7,9 @@ use rmcp::model::{
     ReadResourceRequest, ReadResourceRequestParams, RequestMetaObject,
 };
 use rmcp::service::ServiceError;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use tokio::time::timeout;
 use toolkit::call::ErrorKind;
 use toolkit::resource::{Resource, ResourceContents, ResourceTemplate, ResourceWatch};
 use toolkit::{Context, ToolError};
@@ -43,7 +43,11 @@ const RESOURCE_NOT_FOUND: ErrorCode = ErrorCode(-32002);
 /// Lists the resources of a server, except for those that cannot be read as such.
 pub(super) async fn list(link: &Link) -> Result<Vec<Resource>, ToolError> {
     let request = |params| ClientRequest::ListResourcesRequest(ListResourcesRequest { params, ..Default::default() });
-    let mut listed: Vec<Resource> = pages(link, "resources", request).await?;
+    let connection = link.connection_for_call().await?;
+    if !connection.has_resources() {
+        return Ok(Vec::new());
+    }
+    let mut listed: Vec<Resource> = pages(link.remote(), &connection, "resources", request).await?;
     listed.retain(|resource| is_uri(&resource.uri));
     Ok(listed)
 }
@@ -53,7 +57,11 @@ pub(super) async fn templates(link: &Link) -> Result<Vec<ResourceTemplate>, Tool
     let request = |params| {
         ClientRequest::ListResourceTemplatesRequest(ListResourceTemplatesRequest { params, ..Default::default() })
     };
-    let mut listed: Vec<ResourceTemplate> = pages(link, "resourceTemplates", request).await?;
+    let connection = link.connection_for_call().await?;
+    if !connection.has_resources() {
+        return Ok(Vec::new());
+    }
+    let mut listed: Vec<ResourceTemplate> = pages(link.remote(), &connection, "resourceTemplates", request).await?;
     listed.retain(|template| is_uri(&template.uri_template));
     Ok(listed)
 }
@@ -69,27 +77,18 @@ pub(super) async fn read(
     if !connection.has_resources() || !is_uri(uri) {
         return Ok(None);
     }
-    let limits = &remote.limits;
-    let _permit = timeout(limits.call, link.call_permit()).await.map_err(|_| {
-        let message = format!("{remote} is at its limit of {} concurrent calls; try again later", limits.calls);
-        ToolError::new(ErrorKind::Overloaded, message)
-    })?;
+    let _permit = link.permit_in_time().await?;
     let request = ClientRequest::ReadResourceRequest(ReadResourceRequest::new(ReadResourceRequestParams::new(uri)));
-    let mut result = match in_time(remote, limits.call, connection.ask(request, trace_meta(context), None)).await? {
+    let mut result = match in_time(remote, remote.limits.call, connection.ask(request, trace_meta(context), None))
+        .await?
+    {
         Ok(Value::Object(result)) => result,
         Ok(_) => return Err(remote.invalid_response("with an invalid result")),
         // Up to 2025-11-25, servers use both codes.
         Err(ServiceError::McpError(error)) if matches!(error.code, RESOURCE_NOT_FOUND | ErrorCode::INVALID_PARAMS) => {
             return Ok(None);
         }
-        Err(error) => {
-            let error = remote.failed(&connection, error).await;
-            // The text is that of the server. The text of an internal error of this program would be hidden.
-            return Err(match error.kind() {
-                ErrorKind::Internal => ToolError::failed(error.message()).caused_by(error),
-                _ => error,
-            });
-        }
+        Err(error) => return Err(failed(remote, &connection, error).await),
     };
     if result.get("resultType").is_some_and(|kind| kind != "complete") {
         // The server requests user input or sampling, which this client does not support.
@@ -97,15 +96,31 @@ pub(super) async fn read(
         return Err(ToolError::failed(message));
     }
     let contents = result.remove("contents").unwrap_or_default();
-    let n_bytes = if limits.result_bytes == usize::MAX { 0 } else { size(&contents) };
-    if n_bytes > limits.result_bytes {
-        let message =
-            format!("{remote} returned a resource of {n_bytes} bytes, more than the limit of {}", limits.result_bytes);
-        return Err(ToolError::new(ErrorKind::ResultTooLarge, message));
-    }
+    within_limit(remote, &contents, "a resource")?;
     let contents: Vec<ResourceContents> = serde_json::from_value(contents)
         .map_err(|error| remote.invalid_response("with invalid contents of a resource").caused_by(error))?;
     Ok((!contents.is_empty()).then_some(contents))
+}
+
+/// Returns the error of a request. The text is that of the server, and that of an internal error of this program would be
+/// hidden.
+pub(super) async fn failed(remote: &Remote, connection: &Arc<Connection>, error: ServiceError) -> ToolError {
+    let error = remote.failed(connection, error).await;
+    match error.kind() {
+        ErrorKind::Internal => ToolError::failed(error.message()).caused_by(error),
+        _ => error,
+    }
+}
+
+/// Returns an error if a result, described by `what`, exceeds the limit of the server.
+pub(super) fn within_limit(remote: &Remote, result: &impl Serialize, what: &str) -> Result<(), ToolError> {
+    let max = remote.limits.result_bytes;
+    let n_bytes = if max == usize::MAX { 0 } else { size(result) };
+    if n_bytes > max {
+        let message = format!("{remote} returned {what} of {n_bytes} bytes, more than the limit of {max}");
+        return Err(ToolError::new(ErrorKind::ResultTooLarge, message));
+    }
+    Ok(())
 }
 
 /// Watches a resource, which ends with the returned guard.
@@ -140,16 +155,13 @@ fn count(value: &Value) -> usize {
     }
 }
 
-/// Lists the entries of all pages.
-async fn pages<T: DeserializeOwned>(
-    link: &Link,
+/// Lists the entries of all pages, except for those that cannot be read as such.
+pub(super) async fn pages<T: DeserializeOwned>(
+    remote: &Remote,
+    connection: &Arc<Connection>,
     field: &str,
     request: impl Fn(Option<PaginatedRequestParams>) -> ClientRequest,
 ) -> Result<Vec<T>, ToolError> {
-    let (remote, connection) = (link.remote(), link.connection_for_call().await?);
-    if !connection.has_resources() {
-        return Ok(Vec::new());
-    }
     let limits = &remote.limits;
     let invalid = |how: String| ToolError::new(ErrorKind::InvalidResponse, format!("{remote} lists {how}"));
     let max_bytes = limits.list_bytes.min(MAX_LIST_BYTES);
@@ -157,7 +169,7 @@ async fn pages<T: DeserializeOwned>(
     let mut cursor = None::<String>;
     for _ in 0..limits.pages {
         let params = cursor.clone().map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
-        let Some(mut page) = page(remote, &connection, request(params)).await? else {
+        let Some(mut page) = page(remote, connection, request(params)).await? else {
             return Ok(Vec::new());
         };
         let Some(Value::Array(mut listed)) = page.remove(field) else {
@@ -166,32 +178,32 @@ async fn pages<T: DeserializeOwned>(
         n_listed += listed.len();
         n_bytes += listed.iter().map(size).sum::<usize>();
         if n_listed > MAX_LISTED {
-            return Err(invalid(format!("more than {MAX_LISTED} resources")));
+            return Err(invalid(format!("more than {MAX_LISTED} {field}")));
         }
         if n_bytes > max_bytes {
-            return Err(invalid(format!("more than {max_bytes} bytes of resources")));
+            return Err(invalid(format!("more than {max_bytes} bytes of {field}")));
         }
         // One line for each page, since a server may list many.
         if let Some((entry, reason)) = listed.iter().find_map(|entry| Some((entry, entry.get(UNREADABLE)?))) {
-            tracing::warn!(%remote, name = %entry["name"], %reason, "a resource is left out");
+            tracing::warn!(%remote, name = %entry["name"], %reason, field, "an entry is left out");
         }
         listed.retain(|entry| size(entry) <= MAX_ENTRY_BYTES && count(entry) <= MAX_ENTRY_VALUES);
         n_values += listed.iter().map(count).sum::<usize>();
         if n_values > MAX_VALUES {
-            return Err(invalid(format!("more than {MAX_VALUES} values in resources")));
+            return Err(invalid(format!("more than {MAX_VALUES} values in {field}")));
         }
         entries.extend(listed.into_iter().filter_map(|entry| serde_json::from_value(entry).ok()));
         match page.remove("nextCursor") {
             Some(Value::String(next)) if !next.is_empty() => {
                 if cursor.as_ref() == Some(&next) {
-                    return Err(invalid("resources with the same cursor twice".to_owned()));
+                    return Err(invalid(format!("{field} with the same cursor twice")));
                 }
                 cursor = Some(next);
             }
             _ => return Ok(entries),
         }
     }
-    Err(invalid(format!("more than {} pages of resources", limits.pages)))
+    Err(invalid(format!("more than {} pages of {field}", limits.pages)))
 }
 
 /// Requests a page. Returns `None` if the server does not have the method, although it has declared resources.

@@ -170,7 +170,8 @@ impl Screen {
                 }
                 Verdict::Done
             }
-            "notifications/tools/list_changed" => {
+            // The prompts are listed with the tools.
+            "notifications/tools/list_changed" | "notifications/prompts/list_changed" => {
                 self.changes.send_modify(|n| *n += 1);
                 Verdict::Done
             }

@@ -16,11 +16,11 @@ const KEY: &str = "rs.toolkit/verbatim";
 /// `rmcp` does not have it.
 pub(super) const TASKS: &str = "rs.toolkit/tasks";
 
-/// The fields of results with resources.
-const RESOURCES: [&str; 3] = ["resources", "resourceTemplates", "contents"];
+/// The fields of results with resources or prompts.
+const RESOURCES: [&str; 5] = ["resources", "resourceTemplates", "contents", "prompts", "messages"];
 
 /// The fields of results with a list, whose entries are read one by one if the result cannot be read as a whole.
-const LISTS: [&str; 3] = ["tools", "resources", "resourceTemplates"];
+const LISTS: [&str; 4] = ["tools", "resources", "resourceTemplates", "prompts"];
 
 /// The key of an entry of a list that cannot be read, whose value is the reason.
 pub(super) const UNREADABLE: &str = "rs.toolkit/unreadable";
@@ -122,6 +122,8 @@ pub(super) fn is_verbatim(request: &ClientRequest) -> bool {
             | ClientRequest::ListResourcesRequest(_)
             | ClientRequest::ListResourceTemplatesRequest(_)
             | ClientRequest::ReadResourceRequest(_)
+            | ClientRequest::ListPromptsRequest(_)
+            | ClientRequest::GetPromptRequest(_)
             // Calls as tasks, and requests about tasks.
             | ClientRequest::CustomRequest(_)
     )
@@ -213,6 +215,14 @@ pub(super) fn whole(result: ServerResult) -> serde_json::Result<Value> {
         ServerResult::ReadResourceResult(mut read) => {
             let whole = read.meta.as_mut().and_then(|meta| meta.0.remove(KEY));
             whole.map_or_else(|| serde_json::to_value(read), Ok)
+        }
+        ServerResult::ListPromptsResult(mut list) => {
+            let whole = list.meta.as_mut().and_then(|meta| meta.0.remove(KEY));
+            whole.map_or_else(|| serde_json::to_value(list), Ok)
+        }
+        ServerResult::GetPromptResult(mut got) => {
+            let whole = got.meta.as_mut().and_then(|meta| meta.0.remove(KEY));
+            whole.map_or_else(|| serde_json::to_value(got), Ok)
         }
         ServerResult::CustomResult(mut custom) => match custom.0.pointer_mut("/_meta").and_then(Value::as_object_mut) {
             Some(meta) => Ok(meta.remove(KEY).unwrap_or(custom.0)),

@@ -14,6 +14,7 @@ mod logged;
 mod official;
 mod official_tasks;
 mod ours;
+mod prompts;
 mod questions;
 mod raw;
 mod refused;
