@@ -1,4 +1,4 @@
-"""Every scenario of the conformance suite that is about tools, sessions, statelessness, caching, headers, schemas or
+"""Every scenario of the conformance suite that is about tools, resources, prompts, sessions, statelessness, caching, headers, schemas or
 DNS rebinding, at the revisions that have it: no check may fail, and some must pass."""
 
 import json
@@ -11,7 +11,7 @@ from pathlib import Path
 # The scenarios that are not here, with their reasons:
 # - input-required-result-{basic-sampling, basic-list-roots, multiple-input-requests, capability-check} and
 #   tools-call-sampling: they need sampling or roots, which are deprecated. A tool asks the user only.
-# - input-required-result-non-tool-request: it needs a prompt.
+# - input-required-result-non-tool-request: it needs a prompt that asks the user. Only tools do.
 # - input-required-result-ignore-extra-params: it answers without the `requestState` that it received, which clients must
 #   return. `crates/mcp-server/tests/it/asking/rounds.rs` covers unknown keys.
 BOTH = [
@@ -30,6 +30,12 @@ BOTH = [
     "resources-read-text",
     "resources-read-binary",
     "resources-templates-read",
+    "prompts-list",
+    "prompts-get-simple",
+    "prompts-get-with-args",
+    "prompts-get-embedded-resource",
+    "prompts-get-with-image",
+    "completion-complete",
 ]
 SCENARIOS = {
     "2025-11-25": [

@@ -1,4 +1,4 @@
-"""fastmcp: its command line, and its client for resources and questions, over HTTP and stdio."""
+"""fastmcp: its command line, and its client for prompts, resources and questions, over HTTP and stdio."""
 
 import asyncio
 import json
@@ -34,6 +34,12 @@ class Confirmation:
 
 async def resources(server):
     async with Client(server()) as client:
+        prompts = {prompt.name: prompt for prompt in await client.list_prompts()}
+        assert prompts["code_review"].arguments[0].required, prompts
+        got = await client.get_prompt("code_review", {"code": "a", "rounds": 2})
+        assert got.messages[0].content.text == "a None Some(2)", got
+        completion = await client.complete({"type": "ref/prompt", "name": "code_review"}, {"name": "style", "value": "b"})
+        assert completion.values == ["brief"], completion
         listed = [str(resource.uri) for resource in await client.list_resources()]
         assert "test://static-text" in listed and "test://static-binary" in listed, listed
         assert (await client.read_resource("test://static-text"))[0].text, listed

@@ -63,6 +63,11 @@ for era in ("legacy", "auto", "modern"):
     read = json.loads(over_http(era, "--method", "resources/read", "--uri", "test://static-binary"))
     assert read["contents"][0]["blob"], read
 
+    prompts = json.loads(over_http(era, "--method", "prompts/list"))["prompts"]
+    assert "code_review" in [prompt["name"] for prompt in prompts], prompts
+    got = over_http(era, "--method", "prompts/get", "--prompt-name", "code_review", "--prompt-args", "code=a", "style=brief")
+    assert json.loads(got)["messages"][0]["content"]["text"] == "a Some(Brief) None", got
+
     # It has no user to ask, so the call ends.
     over_http(era, *call("test_input_required_result_request_state", {}), exits=5 if era == "legacy" else 1)
 

@@ -27,6 +27,15 @@ for (const connection of connections) {
   for (const place of ["/a", "/b", "/c"]) assert.ok(refused.content[0].text.includes(place), refused.content[0].text);
   await assert.rejects(client.callTool({ name: "no_such_tool" }), { code: -32602 });
 
+  const { prompts } = await client.listPrompts();
+  assert.equal(prompts.find((prompt) => prompt.name === "code_review").title, "Review a change");
+  const { messages } = await client.getPrompt({ name: "test_prompt_with_image" });
+  assert.deepEqual(messages.map((message) => message.content.type), ["image", "text"]);
+  await assert.rejects(client.getPrompt({ name: "code_review", arguments: { rounds: "two" } }), { code: -32602 });
+  const ref = { type: "ref/prompt", name: "code_review" };
+  const { completion } = await client.complete({ ref, argument: { name: "style", value: "" } });
+  assert.deepEqual(completion.values, ["brief", "thorough"]);
+
   const reports = [];
   await client.callTool({ name: "test_tool_with_progress" }, undefined, { onprogress: (p) => reports.push(p.progress) });
   assert.deepEqual(reports, [0, 50, 100]);

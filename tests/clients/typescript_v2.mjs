@@ -28,6 +28,16 @@ for (const [name, mode] of Object.entries(modes)) {
     const rows = await client.callTool({ name: "test_x_mcp_header", arguments: { region: "Zürich ", limit: 3 } });
     assert.match(rows.content[0].text, /^3 rows from Zürich $/, name);
 
+    const { prompts } = await client.listPrompts();
+    const review = prompts.find((prompt) => prompt.name === "code_review");
+    assert.deepEqual(review.arguments.map((argument) => [argument.name, argument.required]), [["code", true], ["style", false], ["rounds", false]]);
+    const { messages } = await client.getPrompt({ name: "code_review", arguments: { code: "a", style: "brief", rounds: "2" } });
+    assert.deepEqual(messages.map((message) => [message.role, message.content.text]), [["user", "a Some(Brief) Some(2)"], ["assistant", "The first remark:"]], name);
+    await assert.rejects(client.getPrompt({ name: "code_review", arguments: { style: "long" } }), /\/code is required(.|\n)*\/style must be one of/);
+    const ref = { type: "ref/prompt", name: "code_review" };
+    const { completion } = await client.complete({ ref, argument: { name: "style", value: "th" } });
+    assert.deepEqual(completion.values, ["thorough"], name);
+
     const reports = [];
     await client.callTool({ name: "test_tool_with_progress" }, { onprogress: (p) => reports.push(p.progress) });
     assert.deepEqual(reports, [0, 50, 100], name);

@@ -19,6 +19,7 @@ chapters! {
     workers = "workers.md",
     durable = "durable.md",
     resources = "resources.md",
+    prompts = "prompts.md",
     providers = "providers.md",
     replies = "replies.md",
     search = "search.md",

@@ -1,8 +1,10 @@
-//! `list`: lists the tools.
+//! `list`: lists the tools or the prompts.
 
 use std::io::Write;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use serde_json::Value;
+use toolkit::prompt::Prompt;
 use toolkit::tool::normalize_tag;
 use toolkit::{Catalog, Tool};
 
@@ -26,22 +28,32 @@ pub(crate) fn command() -> Command {
                 .action(ArgAction::Append)
                 .help("List only tools with this tag; if repeated, with all of the tags"),
             switch("all-versions").help("List all versions of each tool, not only the highest"),
+            switch("prompts").help("List the prompts instead of the tools"),
             json_switch("Print a JSON array of tools without their schemas"),
         ])
         .args(nats::options("List the tools of the workers at this NATS server, such as nats://localhost"))
 }
 
 pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, CommandError> {
-    let all_versions = matches.get_flag("all-versions");
-    let tools: Vec<&Tool> = if all_versions { catalog.iter().collect() } else { catalog.latest().collect() };
     let is_wanted = wanted(matches);
-    let tools: Vec<&Tool> = tools.into_iter().filter(|tool| is_wanted(tool)).collect();
+    let (lists_prompts, all_versions) = (matches.get_flag("prompts"), matches.get_flag("all-versions"));
+    let prompts: Vec<&Prompt> = catalog.prompts().filter(|prompt| is_wanted(prompt.tool())).collect();
+    let tools: Vec<&Tool> = match (lists_prompts, all_versions) {
+        (true, _) => prompts.iter().map(|prompt| prompt.tool()).collect(),
+        (false, true) => catalog.iter().filter(|tool| is_wanted(tool)).collect(),
+        (false, false) => catalog.latest().filter(|tool| is_wanted(tool)).collect(),
+    };
 
     if matches.get_flag("json") {
-        let records: Vec<_> = tools.iter().map(|tool| report::tool_without_schemas(tool)).collect();
+        let records: Vec<Value> = match lists_prompts {
+            true => prompts.iter().map(|prompt| prompt.to_mcp_json(&prompt.id().to_string())).collect(),
+            false => tools.iter().map(|tool| report::tool_without_schemas(tool).into()).collect(),
+        };
         style::write_json(&records)?;
     } else if tools.is_empty() {
-        let why = if catalog.is_empty() {
+        let why = if lists_prompts {
+            "no prompt matches; `#[prompt]` turns a function into a prompt"
+        } else if catalog.is_empty() {
             "no tools are linked into this program; list crates that the program does not refer to in `toolkit::link!`"
         } else {
             "no tool matches"

@@ -52,11 +52,14 @@ pub(super) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> R
     // The program is usually that of the workers, which run its tools. Emptied afterwards, since the instances of toolsets
     // need tools.
     let dispatcher = match matches.contains_id("nats-tools") {
-        true => dispatcher.with_catalog(Catalog::new([])?, Routes::default())?,
+        true => {
+            let prompts = dispatcher.catalog().prompts().cloned();
+            dispatcher.with_catalog(Catalog::new([])?.with_prompts(prompts)?, Routes::default())?
+        }
         false => dispatcher,
     };
     #[cfg(feature = "proxy")]
-    let own = Catalog::new(dispatcher.catalog().iter().cloned())?;
+    let own = dispatcher.catalog().clone();
     let version = program.version.as_deref().unwrap_or("0.0.0");
     let builder = Server::builder(dispatcher)
         .named(program.name, version)

@@ -94,7 +94,9 @@ async fn prompts_are_listed_run_and_completed_through_two_proxies() {
     assert_eq!(link["content"]["uri"], "proxy:inner/proxy:writer/docs:///a.md", "the client can read it");
 
     let error = in_the_end(dispatcher.prompt("inner_writer_letter", json!({ "to": "Ada", "tone": "odd" }))).await;
-    let message = error.unwrap_err().to_string();
+    let error = error.unwrap_err();
+    let message = error.to_string();
+    assert_eq!(error.kind(), ErrorKind::InvalidArguments);
     assert!(message.contains(r#"/tone must be one of "formal", "friendly", got "odd""#), "{message}");
 
     let reference = CompletionReference::Prompt("inner_writer_letter".to_owned());

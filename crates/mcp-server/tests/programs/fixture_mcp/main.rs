@@ -3,6 +3,7 @@
 //! set.
 
 mod asks;
+mod prompts;
 mod tasks;
 
 use std::borrow::Cow;
@@ -26,8 +27,7 @@ pub type ItsServer = Arc<OnceLock<Server>>;
 pub async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let its_server = ItsServer::default();
     let dispatcher = Dispatcher::builder(Catalog::linked()?).state(Arc::clone(&its_server)).build()?;
-    // The suite lists prompts, too; the list is empty.
-    let server = Server::builder(dispatcher).named("fixture", "1.0.0").empty_prompts_and_resources(true);
+    let server = Server::builder(dispatcher).named("fixture", "1.0.0");
     let server = match std::env::var_os("TASK_DIR") {
         Some(directory) => server.task_store(TaskDirectory::open(directory)?).task_after(tasks::SOON),
         None => server.task_after(tasks::TASK_AFTER),
