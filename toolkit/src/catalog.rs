@@ -409,7 +409,7 @@ impl Catalog {
         Diagnostics::none_or(diagnostics).map(|()| self)
     }
 
-    /// Validates all tools: ids, schemas, examples, `meta` (an object without the key
+    /// Validates all tools and prompts: ids, schemas, examples, `meta` (an object without the key
     /// [`META_KEY`](crate::tool::META_KEY)), and unique wire names.
     ///
     /// This builds every schema, so call it in a test:
@@ -427,7 +427,7 @@ impl Catalog {
     #[expect(clippy::test_attr_in_doctest, reason = "the example is a test, and stands where a user puts it")]
     pub fn check(&self, naming: Naming) -> Result<(), Diagnostics> {
         let mut diagnostics = Vec::new();
-        for tool in self {
+        for tool in self.records() {
             check_tool(tool, &mut diagnostics);
         }
         WireNames::collect(self, naming, &mut diagnostics);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolkit::call::LogLevel;
-use toolkit::{Chunks, Content, Context, Structured, ToolError, tool, toolset};
+use toolkit::{Chunks, Content, Context, Structured, ToolError, prompt, tool, toolset};
 
 fn main() -> ExitCode {
     let program = toolkit_cli::program!().dispatcher(|dispatcher| {
@@ -299,4 +299,10 @@ fn show() -> Vec<Content> {
 #[tool(namespace = "media", version = "1.0.0")]
 fn plot() -> Structured<i64> {
     Structured::new(7, [Content::image(b"seven", "image/png")])
+}
+
+/// Asks for an explanation of a sum.
+#[prompt(namespace = "math", tags = ["arithmetic"])]
+fn explain(a: i64, b: Option<i64>) -> String {
+    format!("Explain the sum of {a} and {b:?}.")
 }

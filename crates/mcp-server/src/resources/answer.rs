@@ -112,7 +112,8 @@ impl ResourceRequest {
         let deadline = shared.call_timeout.map(|limit| Instant::now() + limit);
         let state = Arc::clone(&shared);
         let work = async {
-            let task = spawn_tool(RESOURCES, async move {
+            let name = if matches!(action, Action::Prompt(_)) { "prompts/" } else { RESOURCES };
+            let task = spawn_tool(name, async move {
                 let shared = &*state;
                 if let Some(uri) = denied {
                     return Err(Failed::Unknown(uri));

@@ -43,6 +43,16 @@ fn a_list_as_json_has_records_without_schemas() {
 }
 
 #[test]
+fn prompts_are_listed_apart_from_tools() {
+    let ran = tools(&["list", "--prompts"]).exits(0);
+    assert_eq!(ran.out, "math:explain\tread-only\tAsks for an explanation of a sum.\n");
+    let records = tools(&["list", "--prompts", "--json", "--tag", "arithmetic"]).exits(0).json();
+    let arguments = json!([{ "name": "a", "required": true }, { "name": "b", "required": false }]);
+    assert_eq!((&records[0]["name"], &records[0]["arguments"]), (&json!("math:explain"), &arguments));
+    assert!(tools(&["list", "--prompts", "--tag", "x"]).exits(0).out.is_empty());
+}
+
+#[test]
 fn search_lists_the_best_matches() {
     let found = |args: &[&str]| ids(&tools(&[&["search"], args].concat()).exits(0));
     assert_eq!(found(&["add", "two", "numbers"])[0], "math:add:1.0.0");

@@ -256,6 +256,26 @@ async fn a_filter_applies_to_prompts() {
     assert_eq!(client.send(&request(1, "prompts/get", get("describe", json!({})))).await.code(), -32602);
 }
 
+#[test]
+fn prompts_that_would_share_a_name_are_reported() {
+    mod other {
+        /// Reviews something else.
+        #[toolkit::prompt(namespace = "other")]
+        pub(super) fn review() -> String {
+            String::new()
+        }
+    }
+
+    let both = || Dispatcher::new(catalog![review, other::review].unwrap()).unwrap();
+    assert!(Server::new(both()).is_ok());
+    let error = Server::builder(both()).naming(toolkit::catalog::Naming::Name).build().unwrap_err();
+    let message = error.to_string();
+    assert!(
+        message.contains("`code:review` and `other:review` would share the name `review`; rename one"),
+        "{message}"
+    );
+}
+
 #[tokio::test]
 async fn subscribers_of_prompts_are_notified_when_these_change() {
     let server = builder().build().unwrap();
