@@ -202,6 +202,28 @@ async fn prompts_of_a_toolset_borrow_the_state_of_their_instance() {
     assert_eq!(messages, [PromptMessage::user("https://us/7 2")]);
 }
 
+#[toolset(namespace = "desk", version = "1.0.0", destructive, timeout = "5s")]
+mod desk {
+    use toolkit::prompt;
+
+    /// Tidies up.
+    #[prompt(tags = ["order"])]
+    pub(super) fn tidy() -> &'static str {
+        "Tidy up."
+    }
+}
+
+#[tokio::test]
+async fn a_module_gives_its_arguments_to_prompts_except_for_hints() {
+    let dispatcher = Dispatcher::new(catalog![desk::tidy].unwrap()).unwrap();
+    let prompt = dispatcher.catalog().prompt("desk:tidy").unwrap();
+    assert_eq!(prompt.id().to_string(), "desk:tidy:1.0.0");
+    let hints = prompt.tool().annotations();
+    assert_eq!((hints.read_only, hints.destructive), (Some(true), None));
+    assert_eq!(prompt.tool().timeout(), Some(std::time::Duration::from_secs(5)));
+    assert_eq!(dispatcher.prompt("tidy", "{}").await.unwrap(), [PromptMessage::user("Tidy up.")]);
+}
+
 /// A tool and a prompt may have one name.
 #[tool(name = "twin")]
 fn twin_tool() {}

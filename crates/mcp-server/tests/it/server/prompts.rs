@@ -10,7 +10,7 @@ use toolkit::{Content, Context, Tool, ToolError, catalog, prompt};
 use toolkit_backends::Backends;
 use toolkit_mcp_server::{Caller, Filter, Proxy, ServerBuilder, TokenError, Verify};
 
-use super::changes::next;
+use super::changes::{next, session};
 use super::*;
 
 #[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
@@ -293,6 +293,14 @@ async fn subscribers_of_prompts_are_notified_when_these_change() {
     // The tools have not changed meanwhile.
     server.announce();
     assert_eq!(next(&mut stream).await["method"], "notifications/tools/list_changed");
+
+    let client = session(&Client::of(client.address)).await;
+    let mut stream = client.begin("GET", "/mcp", b"").await;
+    Response::read_head(&mut stream).await;
+    server.replace(Dispatcher::new(catalog![review, describe].unwrap()).unwrap()).unwrap();
+    let changed = next(&mut stream).await;
+    assert_official(LEGACY, &changed);
+    assert_eq!(changed["method"], "notifications/prompts/list_changed");
 }
 
 /// A backend with prompts, named `writer`.
@@ -347,9 +355,12 @@ impl Backend for Writer {
         _: &'a Context,
     ) -> BoxFuture<'a, Result<Completion, ToolError>> {
         Box::pin(async move {
-            assert_eq!(request.reference, CompletionReference::Prompt("poem".to_owned()));
+            let subject = match &request.reference {
+                CompletionReference::Prompt(name) | CompletionReference::ResourceTemplate(name) => name,
+                _ => unreachable!(),
+            };
             let others: Vec<String> = request.arguments.keys().cloned().collect();
-            Ok(Completion::new(vec![format!("{}={}", request.argument, request.value), others.join(",")]))
+            Ok(Completion::new(vec![format!("{subject}.{}={}", request.argument, request.value), others.join(",")]))
         })
     }
 }
@@ -378,7 +389,12 @@ async fn prompts_of_a_backend_are_served_under_its_name() {
     let mut params = completing("writer_poem", "tone", "so");
     params["context"] = json!({ "arguments": { "about": "rain" } });
     let completion = client.send(&request(1, "completion/complete", params)).await.result()["completion"].clone();
-    assert_eq!(completion, json!({ "values": ["tone=so", "about"], "total": 2, "hasMore": false }));
+    assert_eq!(completion, json!({ "values": ["poem.tone=so", "about"], "total": 2, "hasMore": false }));
+
+    let template = json!({ "type": "ref/resource", "uri": "proxy:writer/notes://{id}" });
+    let params = json!({ "ref": template, "argument": { "name": "id", "value": "7" } });
+    let completion = client.send(&modern(1, "completion/complete", params)).await.result()["completion"].clone();
+    assert_eq!(completion["values"], json!(["notes://{id}.id=7", ""]));
 
     // The prompts of this program stay, also after another collection.
     proxy.collect().await;
