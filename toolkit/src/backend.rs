@@ -20,6 +20,8 @@ mod normalize;
 mod routes;
 mod status;
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 
 pub(crate) use self::normalize::{Normal, normalize, without_tool_id};
@@ -33,7 +35,7 @@ use crate::catalog::Diagnostic;
 use crate::prompt::{Completion, CompletionRequest, Prompt};
 use crate::resource::Resources;
 use crate::stream::{Chunk, Queue};
-use crate::tool::{BackendKind, Tool, ToolBackend};
+use crate::tool::{Annotations, BackendKind, Tool, ToolBackend, ToolId};
 use toolkit_schema::Schema;
 
 /// An executor of tools.
@@ -243,8 +245,13 @@ pub struct OfferedTools {
     pub tools: Vec<(Tool, ToolBackend)>,
     /// The prompts, each with its identity in the backend.
     pub prompts: Vec<(Prompt, ToolBackend)>,
-    /// The diagnostics of tools that are left out.
+    /// The diagnostics of tools that are left out, and of settings without effect.
     pub diagnostics: Vec<Diagnostic>,
+    /// Hints about effects that the host itself has set for tools of the backend. They apply whether or not the host
+    /// [trusts](Backend::is_trusted) the backend.
+    pub hints: HashMap<ToolId, Annotations>,
+    /// Instructions for the model on how to use the tools together.
+    pub instructions: Option<String>,
 }
 
 impl OfferedTools {

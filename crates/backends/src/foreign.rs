@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use toolkit::tool::{Metadata, Tool};
+use toolkit::tool::{Annotations, Metadata, Tool};
 
 /// The maximum length of the description of a foreign tool in bytes. Longer descriptions are cut.
 pub const MAX_DESCRIPTION_BYTES: usize = 16 << 10;
@@ -118,6 +118,17 @@ pub(crate) fn without_claims(tool: &Tool) -> Tool {
     metadata.tags.clear();
     metadata.timeout = None;
     if metadata == *tool.metadata() { tool.clone() } else { tool.with_parts(metadata, None, None) }
+}
+
+/// Returns the tool with the hints that the host has set.
+pub(crate) fn with_hints(tool: &Tool, hints: &Annotations) -> Tool {
+    let mut metadata = tool.metadata().clone();
+    let own = &mut metadata.annotations;
+    own.read_only = hints.read_only.or(own.read_only);
+    own.destructive = hints.destructive.or(own.destructive);
+    own.idempotent = hints.idempotent.or(own.idempotent);
+    own.open_world = hints.open_world.or(own.open_world);
+    tool.with_parts(metadata, None, None)
 }
 
 /// Returns the schema with its texts cut, or `None` if none of them is long.

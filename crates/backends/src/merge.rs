@@ -63,6 +63,8 @@ pub struct Collected {
     /// [`Backends::with_lock`](crate::Backends::with_lock) compares with it. Tools that the host
     /// added itself ([`BackendKind::Local`](toolkit::tool::BackendKind::Local)) are not included.
     pub offered: Vec<Tool>,
+    /// The instructions of backends for the model, by the name of the backend.
+    pub instructions: Vec<(String, String)>,
     /// The ranges of `diagnostics` that concern one backend.
     ranges: Vec<(String, Range<usize>)>,
 }
@@ -95,10 +97,10 @@ impl Collected {
             }
         }
         drop(review);
-        let Gathered { tools, prompts, routes, mut diagnostics, offered, ranges, .. } = gathered;
+        let Gathered { tools, prompts, routes, mut diagnostics, offered, instructions, ranges, .. } = gathered;
         let catalog = join(base, tools, &mut diagnostics);
         let catalog = catalog.with_prompts(prompts).expect("a prompt is gathered once");
-        Self { catalog, routes, diagnostics, failures, offered: sorted(offered), ranges }
+        Self { catalog, routes, diagnostics, failures, offered: sorted(offered), instructions, ranges }
     }
 
     /// Returns the diagnostics that concern the tools of one backend.
@@ -121,6 +123,7 @@ struct Gathered {
     routes: Routes,
     diagnostics: Vec<Diagnostic>,
     offered: Vec<Tool>,
+    instructions: Vec<(String, String)>,
     /// The ranges of `diagnostics` by backend.
     ranges: Vec<(String, Range<usize>)>,
 }
@@ -130,6 +133,7 @@ impl Gathered {
         let Remembered { offers, is_trusted } = remembered;
         let start = self.diagnostics.len();
         self.diagnostics.extend(offers.diagnostics);
+        self.instructions.extend(offers.instructions.map(|text| (backend.name().to_owned(), text)));
         let mut offered = HashSet::new();
         for (tool, target) in offers.tools {
             let tool = placed(tool, backend);
@@ -139,7 +143,9 @@ impl Gathered {
                 if !is_host_code(backend) {
                     self.offered.push(tool.clone());
                 }
-                review.check(backend, is_trusted, tool)
+                let hints = offers.hints.get(tool.id());
+                let tool = review.check(backend, is_trusted, tool)?;
+                Ok(hints.map(|hints| foreign::with_hints(&tool, hints)).unwrap_or(tool))
             });
             if let Err(diagnostic) = accepted.and_then(|tool| self.add(base, tool, backend, target)) {
                 self.diagnostics.push(diagnostic);

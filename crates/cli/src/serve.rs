@@ -87,7 +87,7 @@ pub(crate) fn command() -> Command {
              32 characters, separated by commas. The first one seals, and all of them open.\n\n\
              The log goes to stderr, filtered by RUST_LOG, as in RUST_LOG=debug.\n\n\
              A RULE is `namespace=NS`, `tag=TAG`, `hint=HINT` (`read-only`, `destructive`, `idempotent`, `open-world`) or \
-             the id of a tool."
+             the id or the listed name of a tool."
         ))
         .group(ArgGroup::new("listen").args(["http", "otc"]))
         .group(ArgGroup::new("nats-server").args(["nats", "nats-tools"]))
@@ -136,6 +136,13 @@ fn mcp() -> Vec<Arg> {
         rule("deny").help("Do not serve these tools; may be repeated"),
         switch("read-only").help("Serve only read-only tools"),
         naming_option(),
+        Arg::new("coercion")
+            .long("coercion")
+            .value_name("WHICH")
+            .value_parser(["off", "null-as-absent", "lenient"])
+            .help(
+                "Correct arguments that do not match the schema: not at all, omit `null`, or also convert \"3\" to 3",
+            ),
         Arg::new("list-at-most")
             .long("list-at-most")
             .value_name("N")
@@ -165,6 +172,7 @@ fn mcp() -> Vec<Arg> {
         Arg::new("allow-origin")
             .long("allow-origin")
             .value_name("ORIGIN")
+            .value_parser(origin)
             .action(ArgAction::Append)
             .requires("http")
             .help("Accept requests of web pages with this origin, such as https://example.com; with --http"),
@@ -214,6 +222,7 @@ fn http() -> [Arg; 5] {
             .long("allow-host")
             .alias("host")
             .value_name("HOST")
+            .value_parser(host)
             .action(ArgAction::Append)
             .requires("listen")
             .help("Accept requests for this host name, in addition to `localhost`"),
@@ -237,6 +246,27 @@ fn http() -> [Arg; 5] {
             .requires("listen")
             .help("Take the addresses of clients from the X-Forwarded-For of this proxy, such as 10.0.0.0/8; may be repeated"),
     ]
+}
+
+/// Checks a host name, possibly with a port. Patterns would have no effect.
+fn host(text: &str) -> Result<String, String> {
+    let is_valid = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
+    match !text.is_empty() && text.chars().all(is_valid) {
+        true => Ok(text.to_owned()),
+        false => {
+            Err("expected the name of a host, such as tools.example or tools.example:8000, without `*`".to_owned())
+        }
+    }
+}
+
+/// Checks an origin of web pages. Patterns and paths would have no effect.
+fn origin(text: &str) -> Result<String, String> {
+    let host_of =
+        |text: &str| text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).map(str::to_owned);
+    match host_of(text).is_some_and(|text| host(&text).is_ok()) {
+        true => Ok(text.to_owned()),
+        false => Err("expected a scheme and a host, such as https://example.com, without a path or `*`".to_owned()),
+    }
 }
 
 /// Parses an address to listen at. A port without a host is on the loopback interface.

@@ -15,7 +15,8 @@ use toolkit::{Context, ToolError};
 use super::endpoint::Endpoint;
 use super::link::Link;
 use super::program::Program;
-use super::remote::{Limits, Remote, Target};
+use super::remote::{Choices, Limits, Remote, Target};
+use super::tool_rules::ToolRules;
 use super::{call, list, prompts, resources};
 
 /// An MCP server as a [`Backend`].
@@ -78,6 +79,7 @@ impl McpBackend {
             name: name.into(),
             target: Arc::new(target),
             limits: Limits::default(),
+            choices: Choices::default(),
             may_ask: false,
             resources: ResourceChanges::new(),
         };
@@ -117,6 +119,13 @@ impl McpBackend {
         self.limited(|limits| limits.call = limit)
     }
 
+    /// Sets the timeout of a call that reports progress: each report starts the timeout of a call again, up to this one.
+    /// Default: progress does not extend the timeout.
+    #[must_use]
+    pub fn max_timeout(self, limit: Duration) -> Self {
+        self.limited(|limits| limits.progressing_call = limit)
+    }
+
     /// Sets the timeout of connecting, of listing a page of tools, and of a request about a task. Default: 30 s.
     #[must_use]
     pub fn start_timeout(self, limit: Duration) -> Self {
@@ -150,6 +159,12 @@ impl McpBackend {
         self.limited(|limits| limits.tools = n_tools)
     }
 
+    /// Sets whether the clients of a proxy receive the instructions of the server. Default: true.
+    #[must_use]
+    pub fn instructions(self, pass: bool) -> Self {
+        self.with_choices(|choices| choices.passes_instructions = pass)
+    }
+
     /// Returns the address of the server, or `None` for a program.
     ///
     /// # Examples
@@ -172,7 +187,6 @@ impl McpBackend {
     }
 
     /// Changes the address of the server and uses a new connection.
-    #[cfg(feature = "oauth")]
     pub(super) fn with_endpoint(self, change: impl FnOnce(Endpoint) -> Endpoint) -> Self {
         let Some(endpoint) = self.endpoint().cloned() else {
             return self;
@@ -187,6 +201,7 @@ impl McpBackend {
         self.is_trusted == other.is_trusted
             && ours.may_ask == theirs.may_ask
             && ours.limits == theirs.limits
+            && ours.choices == theirs.choices
             && ours.target.is_same(&theirs.target)
     }
 
@@ -195,6 +210,18 @@ impl McpBackend {
         let mut remote = self.link.remote().clone();
         change(&mut remote.limits);
         Self { link: Arc::new(Link::new(remote)), ..self }
+    }
+}
+
+impl McpBackend {
+    pub(super) fn with_choices(self, change: impl FnOnce(&mut Choices)) -> Self {
+        let mut remote = self.link.remote().clone();
+        change(&mut remote.choices);
+        Self { link: Arc::new(Link::new(remote)), ..self }
+    }
+
+    pub(super) fn with_tools(self, change: impl FnOnce(&mut ToolRules)) -> Self {
+        self.with_choices(|choices| change(&mut choices.tools))
     }
 }
 

@@ -16,10 +16,10 @@ use toolkit_schema::repair::repaired;
 
 use super::connection::meta;
 use super::link::Link;
-use super::list::{refresh, size, timed_out};
+use super::list::{name_on_server, refresh, size, timed_out};
 use super::listener::Listener;
 use super::questions::{self, MAX_ROUNDS};
-use super::remote::Remote;
+use super::remote::{OutputCheck, Remote};
 use super::tasks;
 
 /// The least time by which an open question extends the timeout.
@@ -36,10 +36,12 @@ pub(super) async fn run(link: &Link, call: BackendCall<'_>) -> Result<BackendRes
     let remote = link.remote();
     let limits = &remote.limits;
     let _permit = link.permit_in_time().await?;
-    let mut params = CallToolRequestParams::new(call.tool().name().to_owned()).with_arguments(arguments);
+    let name = name_on_server(call.tool()).into_owned();
+    let mut params = CallToolRequestParams::new(name.clone()).with_arguments(arguments);
     let mut n_rounds = 0;
     let result = loop {
-        let result = within(remote, limits.call, call.context(), called(link, &call, &params)).await?;
+        let listener = Listener::new(call.context(), &remote.name);
+        let result = within(remote, call.context(), &listener, called(link, &call, &params, &listener)).await?;
         let Value::Object(result) = result else {
             return Err(remote.invalid_response("with an invalid result"));
         };
@@ -61,6 +63,12 @@ pub(super) async fn run(link: &Link, call: BackendCall<'_>) -> Result<BackendRes
             format!("{remote} returned a result of {n_bytes} bytes, more than the limit of {}", limits.result_bytes);
         return Err(ToolError::new(ErrorKind::ResultTooLarge, message));
     }
+    if remote.choices.output == OutputCheck::Warn
+        && let Some(violation) =
+            result.get("structuredContent").and_then(|structured| link.first_violation(&name, structured))
+    {
+        tracing::warn!(server = &*remote.name, tool = &*name, "a result does not match its output schema: {violation}");
+    }
     match result.get("resultType").and_then(Value::as_str) {
         None | Some("complete") => Ok(BackendResponse::Mcp(result)),
         Some(_) => Err(questions::unsupported_request()),
@@ -75,44 +83,55 @@ fn arguments_of(call: &BackendCall<'_>) -> Result<Value, ToolError> {
     })
 }
 
-/// Waits for a call for the given time, which is extended by the time that the user takes to answer.
+/// Waits for a call, at most for the timeout of a call. The time that the user takes to answer extends it, and so does
+/// progress, within the limit of a call that reports progress.
 async fn within(
     remote: &Remote,
-    limit: Duration,
     context: &Context,
+    listener: &Listener,
     call: impl Future<Output = Result<Value, ToolError>>,
 ) -> Result<Value, ToolError> {
+    let limits = &remote.limits;
     let (start, asked_before) = (Instant::now(), context.time_asking());
     let mut call = pin!(call);
     loop {
+        let progressed = listener.reported_at().map_or(Duration::ZERO, |at| at.saturating_duration_since(start));
+        let limit = limits.call.max(limits.progressing_call.min(progressed.saturating_add(limits.call)));
         let asking = context.time_asking().saturating_sub(asked_before);
         let left = limit.saturating_add(asking).saturating_sub(start.elapsed());
         match timeout(left.max(MIN_EXTENSION), &mut call).await {
             Ok(outcome) => return outcome,
             Err(_) if context.time_asking().saturating_sub(asked_before) > asking => {}
+            Err(_)
+                if limit < limits.progressing_call
+                    && listener.reported_at().is_some_and(|at| at - start > progressed) => {}
             Err(_) => return Err(timed_out(remote, limit)),
         }
     }
 }
 
 /// Sends the call, and waits for the end of the task if it becomes one.
-async fn called(link: &Link, call: &BackendCall<'_>, params: &CallToolRequestParams) -> Result<Value, ToolError> {
+async fn called(
+    link: &Link,
+    call: &BackendCall<'_>,
+    params: &CallToolRequestParams,
+    listener: &Arc<Listener>,
+) -> Result<Value, ToolError> {
     let remote = link.remote();
     let connection = link.connection_for_call().await?;
     let mut running = connection.running_call(call.context());
     connection.request_logs(call.context()).await;
-    let listener = Listener::new(call.context(), &remote.name);
     let meta = meta(remote, &connection, call.context());
     let ask = || {
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params.clone()));
-        connection.ask(request, meta.clone(), Some(&listener))
+        connection.ask(request, meta.clone(), Some(listener))
     };
     let (answer, task) = if connection.accepts_task_requests() && tasks::is_supported_by(call.tool()) {
         if let Some(running) = &running {
             running.requests_task();
         }
         let request = tasks::request_of_call(params, remote.limits.call);
-        tasks::create(&connection, request, meta, Arc::clone(&listener)).await
+        tasks::create(&connection, request, meta, Arc::clone(listener)).await
     } else {
         let answer = match ask().await {
             // A new connection does not have the tools yet, whose schemas define the headers to send.
@@ -130,7 +149,7 @@ async fn called(link: &Link, call: &BackendCall<'_>, params: &CallToolRequestPar
         if let Some(running) = &running {
             running.runs_as(task.id());
         }
-        return tasks::finish(link, call, connection, running, &listener, task).await;
+        return tasks::finish(link, call, connection, running, listener, task).await;
     }
     if let (Some(running), Ok(_) | Err(ServiceError::McpError(_))) = (&mut running, &answer) {
         running.has_response();

@@ -68,13 +68,15 @@ async fn over_stdio(
     watches: &Arc<Watches>,
 ) -> Result<Connection, ToolError> {
     let exit_state = Arc::new(ExitState::default());
-    match start(remote, program, mode(era), changes, &exit_state).await? {
+    match start(remote, program, mode(remote, era), changes, &exit_state).await? {
         Ok(running) => Ok(Connection::new(running, exit_state, changes.clone(), watches, remote)),
-        Err(error) if era == Some(Era::Initialize) => Err(remote.not_connected(&error, &exit_state)),
+        Err(error) if era == Some(Era::Initialize) || remote.choices.revision.is_some() => {
+            Err(remote.not_connected(&error, &exit_state))
+        }
         // Some servers of earlier revisions exit on any request before `initialize`.
         Err(_) => {
             let exit_state = Arc::new(ExitState::default());
-            let running = start(remote, program, mode(Some(Era::Initialize)), changes, &exit_state).await?;
+            let running = start(remote, program, mode(remote, Some(Era::Initialize)), changes, &exit_state).await?;
             let running = running.map_err(|error| remote.not_connected(&error, &exit_state))?;
             Ok(Connection::new(running, exit_state, changes.clone(), watches, remote))
         }
@@ -90,8 +92,12 @@ async fn start(
 ) -> Result<Result<Running, ClientInitializeError>, ToolError> {
     let started = Process::start(program, &remote.name, exit_state).map_err(|error| {
         // The command may contain expanded variables, and the status contains the message.
-        ToolError::new(ErrorKind::Unavailable, format!("{remote} cannot be started: {}", error.kind()))
-            .caused_by(format!("`{}`: {error}", program.command.display()))
+        let (what, cause) = match program.current_dir.as_deref().filter(|folder| !folder.is_dir()) {
+            Some(folder) => ("its `cwd` is not a directory".to_owned(), folder.display().to_string()),
+            None => (error.kind().to_string(), program.command.display().to_string()),
+        };
+        ToolError::new(ErrorKind::Unavailable, format!("{remote} cannot be started: {what}"))
+            .caused_by(format!("`{cause}`: {error}"))
     })?;
     let screen = Screen::new(changes.clone(), remote.resources.clone());
     let lines = Lines::new(started, Arc::clone(exit_state), screen, changes.clone(), remote.limits.message_bytes);
@@ -123,16 +129,19 @@ async fn over_http(
     config.auth_header = endpoint.token.as_ref().map(|token| token.expose().to_owned());
     let exit_state = Arc::new(ExitState::default());
     let screen = Screen::new(changes.clone(), remote.resources.clone());
-    let http = Http::new(client, &remote.limits, screen, authorizer, Arc::clone(watches));
+    let http = Http::new(client, &endpoint.forwarded, &remote.limits, screen, authorizer, Arc::clone(watches));
     let transport = StreamableHttpClientTransport::with_client(http, config);
-    let running = serve_client_with_lifecycle(remote.handler(), transport, mode(era)).await;
+    let running = serve_client_with_lifecycle(remote.handler(), transport, mode(remote, era)).await;
     let running = running.map_err(|error| remote.not_connected(&error, &exit_state))?;
     Ok(Connection::new(running, exit_state, changes.clone(), watches, remote))
 }
 
-fn mode(era: Option<Era>) -> ClientLifecycleMode {
-    match era {
-        Some(Era::Initialize) => ClientLifecycleMode::Initialize,
+fn mode(remote: &Remote, era: Option<Era>) -> ClientLifecycleMode {
+    match (&remote.choices.revision, era) {
+        (Some(revision), _) if !revision.has_initialize() => {
+            ClientLifecycleMode::Discover { preferred_versions: vec![revision.clone()] }
+        }
+        (Some(_), _) | (None, Some(Era::Initialize)) => ClientLifecycleMode::Initialize,
         _ => ClientLifecycleMode::Auto {
             preferred_versions: vec![ProtocolVersion::LATEST],
             legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),

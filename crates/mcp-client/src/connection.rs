@@ -147,6 +147,11 @@ impl Connection {
         self.calls.as_ref().map(|calls| calls.add(context))
     }
 
+    /// Returns the instructions of the server for the model.
+    pub(super) fn instructions(&self) -> Option<String> {
+        self.peer.peer_info()?.instructions.clone().filter(|text| !text.trim().is_empty())
+    }
+
     /// Returns true if the server uses a revision with `initialize` and `ping`.
     pub(super) fn is_legacy(&self) -> bool {
         is_legacy(&self.peer)

@@ -8,7 +8,7 @@ use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
-use toolkit::call::SecretString;
+use toolkit::call::{RequestParts, SecretString};
 use toolkit_runtime::Authorities;
 
 use super::authorizer::{Authorizer, connect_locally, is_local};
@@ -39,10 +39,22 @@ use super::oauth::{Login, LoginState, Logins, OAuth, OAuthError};
 pub struct Endpoint {
     pub(super) url: Url,
     pub(super) headers: HeaderMap,
+    /// The headers of callers that are passed on, with their names for the server.
+    pub(super) forwarded: Vec<(HeaderName, HeaderName)>,
     pub(super) token: Option<SecretString>,
     pub(super) authorities: Authorities,
     #[cfg(feature = "oauth")]
     pub(super) logins: Option<Logins>,
+}
+
+/// Parses the name of a header that the transport does not set itself.
+fn header_name(name: &str) -> Result<HeaderName, EndpointError> {
+    let invalid = |reason: &str| EndpointError(format!("the header `{}` {reason}", name.escape_debug()));
+    let header = HeaderName::try_from(name).map_err(|_| invalid("has an invalid name"))?;
+    match RESERVED.contains(&header.as_str()) || header.as_str().starts_with("mcp-") {
+        true => Err(invalid("is reserved by the protocol")),
+        false => Ok(header),
+    }
 }
 
 /// The headers that the transport sets.
@@ -69,6 +81,7 @@ impl Endpoint {
         Ok(Self {
             url,
             headers: HeaderMap::new(),
+            forwarded: Vec::new(),
             token: None,
             authorities: Authorities::platform(),
             #[cfg(feature = "oauth")]
@@ -82,15 +95,43 @@ impl Endpoint {
     ///
     /// Returns an error if the name or the value is not valid in a header, or the protocol reserves the name.
     pub fn header(mut self, name: &str, value: &str) -> Result<Self, EndpointError> {
+        let header = header_name(name)?;
         let invalid = |reason: &str| EndpointError(format!("the header `{}` {reason}", name.escape_debug()));
-        let header = HeaderName::try_from(name).map_err(|_| invalid("has an invalid name"))?;
-        if RESERVED.contains(&header.as_str()) || header.as_str().starts_with("mcp-") {
-            return Err(invalid("is reserved by the protocol"));
-        }
         // The error must not contain the value, which may be a secret.
         let mut value = HeaderValue::try_from(value).map_err(|_| invalid("has a value with invalid characters"))?;
         value.set_sensitive(true);
         self.headers.insert(header, value);
+        Ok(self)
+    }
+
+    /// Passes a header of the HTTP request of a caller on to this server, with each of its calls. `name` is the name for the
+    /// server, and `from` that of the caller. Without such a header, none is sent. By default, a server receives nothing of
+    /// its callers.
+    ///
+    /// Headers with credentials are never passed on; see [`RequestParts`](toolkit::call::RequestParts).
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if one of the names is not valid in a header, or the protocol reserves it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit_mcp_client::{Endpoint, McpBackend};
+    ///
+    /// # fn main() -> Result<(), toolkit_mcp_client::EndpointError> {
+    /// let endpoint = Endpoint::new("https://example.com/mcp")?.forward_header("x-tenant", "x-tenant")?;
+    /// let backend = McpBackend::http("search", endpoint);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn forward_header(mut self, name: &str, from: &str) -> Result<Self, EndpointError> {
+        let (name, from) = (header_name(name)?, header_name(from)?);
+        let probe = RequestParts::new().with_header(from.as_str(), "");
+        if probe.header(from.as_str()).is_none() {
+            return Err(EndpointError(format!("the header `{from}` may have credentials, which are never passed on")));
+        }
+        self.forwarded.push((name, from));
         Ok(self)
     }
 
@@ -116,6 +157,7 @@ impl Endpoint {
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let token = |endpoint: &Self| endpoint.token.as_ref().map(|token| token.expose().to_owned());
         let is_same = self.url == other.url && self.headers == other.headers && token(self) == token(other);
+        let is_same = is_same && self.forwarded == other.forwarded;
         #[cfg(feature = "oauth")]
         let is_same = is_same && self.logs_in_like(other);
         is_same

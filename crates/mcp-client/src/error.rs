@@ -79,7 +79,18 @@ impl Remote {
         match error {
             ClientInitializeError::LegacyFallbackFailed { fallback, .. } => self.not_connected(fallback, exit_state),
             ClientInitializeError::TransportError { error, .. } if exit_state.end().is_none() => {
-                self.not_reached(error, Loss::IsHarmless)
+                let failure = error.error.downcast_ref::<OverHttp>().and_then(HttpFailure::of);
+                match failure.map(|failure| failure.status.as_u16()) {
+                    // So do servers of the transport that Streamable HTTP has replaced.
+                    Some(status @ (404 | 405)) => {
+                        let message = format!(
+                            "{self} has no Streamable HTTP at this URL (status {status}); HTTP+SSE of revision 2024-11-05 \
+                             is not supported"
+                        );
+                        ToolError::new(ErrorKind::InvalidResponse, message)
+                    }
+                    _ => self.not_reached(error, Loss::IsHarmless),
+                }
             }
             ClientInitializeError::JsonRpcError(error) => {
                 let message =

@@ -10,8 +10,8 @@ use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, WWW_AUTHENTICATE};
 use http::{HeaderName, HeaderValue, StatusCode};
 use reqwest::{Client, Response};
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, ErrorData, GetMeta, JsonRpcMessage,
-    ListToolsRequest, ProgressToken, RequestId, ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, ErrorData, GetExtensions, GetMeta,
+    JsonRpcMessage, ListToolsRequest, ProgressToken, RequestId, ServerJsonRpcMessage,
 };
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, InsufficientScopeError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
@@ -25,6 +25,7 @@ use toolkit_runtime::media_type;
 use super::authorizer::{AuthorizationError, Authorizer};
 use super::events::{self, Events};
 use super::exchange::{HttpFailure, error_in, has_id, is_defined, may_report_lost_session, response_in};
+use super::listener::Listener;
 use super::remote::Limits;
 use super::screen::{Screen, Verdict};
 use super::verbatim::{self, wrapped};
@@ -38,6 +39,8 @@ use super::watches::Watches;
 pub(super) struct Http {
     client: Client,
     max_bytes: usize,
+    /// The headers of callers that are passed on, with their names for the server.
+    forwarded: Arc<[(HeaderName, HeaderName)]>,
     /// The maximum time for which a message waits because the server limits the rate of requests.
     max_rate_wait: Duration,
     screen: Screen,
@@ -83,6 +86,7 @@ const MAX_TOKENS_REPLACED: usize = 2;
 impl Http {
     pub(super) fn new(
         client: Client,
+        forwarded: &[(HeaderName, HeaderName)],
         limits: &Limits,
         screen: Screen,
         authorizer: Option<Arc<dyn Authorizer>>,
@@ -91,6 +95,7 @@ impl Http {
         Self {
             client,
             max_bytes: limits.message_bytes,
+            forwarded: forwarded.into(),
             // Half of the time, so that the reason is known before the timeout.
             max_rate_wait: (limits.start / 2).min(MAX_RATE_WAIT),
             screen,
@@ -193,6 +198,15 @@ impl Http {
         }
         if let Some(session) = &post.session {
             request = request.header(SESSION, &**session);
+        }
+        if let JsonRpcMessage::Request(sent) = message
+            && let Some(listener) = sent.request.extensions().get::<Arc<Listener>>()
+        {
+            for (name, from) in &*self.forwarded {
+                if let Some(value) = listener.caller_header(from.as_str()) {
+                    request = request.header(name, value);
+                }
+            }
         }
         let response = request.body(serde_json::to_vec(message)?).send().await.map_err(StreamableHttpError::Client)?;
         let status = response.status();

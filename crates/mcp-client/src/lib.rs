@@ -42,6 +42,7 @@
 //! | `lines`, `process` | the stdio transport and the child process |
 //! | `http`, `exchange`, `events`, `authorizer` | the HTTP transport, its failures, its limits, and the source of its tokens |
 //! | `screen`, `verbatim` | incoming messages before `rmcp` handles them, and fields that it does not know |
+//! | `tool_rules`, `repair` | which tools of a server are served, and in which form |
 //! | `list`, `call`, `tasks`, `resources`, `prompts`, `listener` | requests for tools, resources and prompts |
 //! | `questions`, `running_calls` | what servers ask the users of calls |
 //! | `watches` | subscriptions to resources |
@@ -78,6 +79,7 @@ mod program;
 mod prompts;
 mod questions;
 mod remote;
+mod repair;
 mod resources;
 mod running_calls;
 mod screen;
@@ -85,6 +87,7 @@ mod servers;
 mod status;
 mod tasks;
 mod texts;
+mod tool_rules;
 mod verbatim;
 mod watches;
 

@@ -1,16 +1,19 @@
 //! The current connection to a server, with reconnection.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use serde_json::Value;
 use tokio::sync::{Mutex, Semaphore, SemaphorePermit, watch};
 use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::{Instant, sleep_until, timeout};
 use toolkit::ToolError;
 use toolkit::backend::BackendStatus;
 use toolkit::call::ErrorKind;
+use toolkit::schema::{Schema, Violation};
 
 use super::connect::{Era, connect};
 use super::connection::Connection;
@@ -40,6 +43,8 @@ pub(super) struct Link {
     calls: Semaphore,
     /// The number of calls that run as tasks.
     n_tasks: AtomicU64,
+    /// The output schemas that results are compared with, by the name of the tool on the server.
+    outputs: std::sync::Mutex<HashMap<String, Schema>>,
     history: History,
     /// The time before which no attempt to connect is made, as in the backoff of `state`.
     not_before: std::sync::Mutex<Option<Instant>>,
@@ -73,6 +78,7 @@ impl Link {
             seen: AtomicU64::new(0),
             relisting: std::sync::Mutex::default(),
             n_tasks: AtomicU64::new(0),
+            outputs: std::sync::Mutex::default(),
             history: History::default(),
             not_before: std::sync::Mutex::default(),
         }
@@ -84,6 +90,16 @@ impl Link {
 
     pub(super) fn watches(&self) -> &Arc<Watches> {
         &self.watches
+    }
+
+    /// Replaces the output schemas that results are compared with.
+    pub(super) fn set_outputs(&self, outputs: HashMap<String, Schema>) {
+        *self.outputs.lock().unwrap_or_else(PoisonError::into_inner) = outputs;
+    }
+
+    /// Compares a structured result with the output schema of its tool.
+    pub(super) fn first_violation(&self, tool: &str, result: &Value) -> Option<Violation> {
+        self.outputs.lock().unwrap_or_else(PoisonError::into_inner).get(tool)?.first_violation(result)
     }
 
     /// Waits until a call may start, at most for the timeout of a call.

@@ -1,5 +1,7 @@
 //! Listing the tools of a server.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +15,7 @@ use toolkit::backend::OfferedTools;
 use toolkit::call::ErrorKind;
 use toolkit::catalog::{Diagnostic, DiagnosticKind};
 use toolkit::manifest::Listing;
+use toolkit::schema::Schema;
 use toolkit::tool::{META_KEY, Namespace, ToolBackend};
 use toolkit::{Manifest, Tool, ToolError};
 use toolkit_backends::bound_mcp_json;
@@ -20,7 +23,9 @@ use toolkit_contract::lint::{Level, LintDiagnostic, lint};
 
 use super::connection::Connection;
 use super::link::Link;
-use super::remote::Remote;
+use super::remote::{OutputCheck, Remote};
+use super::repair;
+use super::tool_rules::NAME_KEY;
 use super::verbatim::UNREADABLE;
 
 /// Lists the tools of a server, with their names on the server, in the namespace of the server.
@@ -28,20 +33,48 @@ pub(super) async fn offers(link: &Link) -> Result<OfferedTools, ToolError> {
     let remote = link.remote();
     let connection = link.connection().await?;
     let mut listed = pages(remote, &connection).await?;
-    let mut lacking = Vec::new();
+    let applied = remote.choices.tools.apply(&mut listed);
+    let unmatched = |rule: String| {
+        Diagnostic::new(DiagnosticKind::Unexpected, format!("{remote} has no tool for the rule {rule}"), [])
+    };
+    let mut diagnostics: Vec<Diagnostic> = applied.unmatched.into_iter().map(unmatched).collect();
+    repair::valid_names(&mut listed, &remote.name);
+    let mut outputs = HashMap::new();
     listed.retain_mut(|tool| {
         name_as_listed(tool);
+        repair::valid_schemas(tool);
+        if remote.choices.output != OutputCheck::Strict
+            && let Some((name, schema)) = without_output(tool)
+        {
+            outputs.insert(name, schema);
+        }
         if connection.has_declared_tasks() {
             offer_tasks(tool);
         }
         let lacks_tasks = lacks_tasks(tool, connection.has_tasks());
         if lacks_tasks {
             let name = tool["name"].as_str().unwrap_or_default();
-            lacking.push(left_out(remote, DiagnosticKind::MissingFeature, name, LACKS_TASKS, None));
+            diagnostics.push(left_out(remote, DiagnosticKind::MissingFeature, name, LACKS_TASKS, None));
         }
         !lacks_tasks
     });
-    Ok(checked(remote, listed)?.with_diagnostics(lacking))
+    link.set_outputs(outputs);
+    let mut offers = checked(remote, listed)?.with_diagnostics(diagnostics);
+    let hints = offers
+        .tools
+        .iter()
+        .filter_map(|(tool, _)| Some((tool.id().clone(), applied.hints.get(&*name_on_server(tool))?.clone())));
+    offers.hints = hints.collect();
+    offers.instructions = remote.choices.passes_instructions.then(|| connection.instructions()).flatten();
+    if let Some(text) = &offers.instructions
+        && let Ok(tool) = Tool::builder("instructions").description(text.clone()).build()
+        && let Some(wrong) = deceptive_texts(&tool).first()
+    {
+        let message = format!("the instructions of {remote} are left out: {}", wrong.message());
+        offers.diagnostics.push(Diagnostic::new(DiagnosticKind::Deceptive, message, []));
+        offers.instructions = None;
+    }
+    Ok(offers)
 }
 
 /// Returns the tools in a list in the form of MCP that are valid, with their texts cut, in the namespace of the server, and
@@ -76,6 +109,19 @@ pub(super) fn checked(remote: &Remote, mut listed: Vec<Value>) -> Result<Offered
         }
     }
     Ok(OfferedTools::new(tools).with_diagnostics(diagnostics))
+}
+
+/// Returns the name that a tool has on its server.
+pub(super) fn name_on_server(tool: &Tool) -> Cow<'_, str> {
+    let renamed = tool.meta().and_then(|meta| Some(meta.get(NAME_KEY)?.as_str()?.to_owned()));
+    renamed.map_or_else(|| tool.name().into(), Cow::Owned)
+}
+
+/// Removes the output schema of a tool, and returns it with the name of the tool on the server.
+fn without_output(tool: &mut Value) -> Option<(String, Schema)> {
+    let schema = Schema::from_value(tool.as_object_mut()?.remove("outputSchema")?).ok()?;
+    let name = tool.pointer("/_meta").and_then(|meta| meta.get(NAME_KEY)).unwrap_or(&tool["name"]);
+    Some((name.as_str()?.to_owned(), schema))
 }
 
 /// Returns the lint errors of a tool, such as invisible text or instructions to the model.

@@ -25,6 +25,8 @@ struct Last {
     total: Option<f64>,
     /// The last description of the status of a task.
     status: String,
+    /// The time of the last report.
+    at: Option<Instant>,
     /// The start of a second, and the number of log messages in it.
     logged: (Instant, u32),
 }
@@ -68,7 +70,13 @@ impl Listener {
         Arc::new(Self {
             context: context.clone(),
             server: Arc::clone(server),
-            last: Mutex::new(Last { progress: f64::NEG_INFINITY, total: None, status: String::new(), logged }),
+            last: Mutex::new(Last {
+                progress: f64::NEG_INFINITY,
+                total: None,
+                status: String::new(),
+                at: None,
+                logged,
+            }),
         })
     }
 
@@ -107,6 +115,7 @@ impl Listener {
     pub(super) fn report(&self, report: ProgressNotificationParam) {
         let mut last = self.last();
         if report.progress > last.progress {
+            last.at = Some(Instant::now());
             (last.progress, last.total) = (report.progress, report.total);
             self.context.progress(report.progress, report.total, report.message.as_deref().unwrap_or_default());
         }
@@ -116,10 +125,21 @@ impl Listener {
     pub(super) fn report_status(&self, status: &str) {
         let mut last = self.last();
         if status != last.status {
+            last.at = Some(Instant::now());
             last.progress = if last.progress.is_finite() { last.progress + STATUS_STEP } else { 0.0 };
             status.clone_into(&mut last.status);
             self.context.progress(last.progress, last.total, status);
         }
+    }
+
+    /// Returns a header of the request of the caller.
+    pub(super) fn caller_header(&self, name: &str) -> Option<&str> {
+        self.context.request().header(name)
+    }
+
+    /// Returns the time of the last report.
+    pub(super) fn reported_at(&self) -> Option<Instant> {
+        self.last().at
     }
 
     fn last(&self) -> MutexGuard<'_, Last> {

@@ -5,13 +5,14 @@
 #![expect(deprecated, reason = "SEP-2577 deprecates sampling and roots, which earlier servers request")]
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::future::join_all;
 use rmcp::ClientHandler;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
     ElicitResult, ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability, Implementation,
-    InputResponses, ListRootsResult, UrlElicitationCapability,
+    InputResponses, ListRootsResult, ProtocolVersion, UrlElicitationCapability,
 };
 use rmcp::service::{RequestContext, RoleClient};
 use serde_json::{Map, Value, json};
@@ -52,8 +53,14 @@ pub(super) async fn respond(
         return Err(remote.invalid_response(&message));
     }
     let parsed = requests.iter().map(|(key, request)| {
-        if request["method"] != "elicitation/create" {
-            return Err(unsupported_request());
+        match request["method"].as_str() {
+            Some("elicitation/create") => {}
+            Some(method) => {
+                let method: String = method.chars().take(64).collect();
+                let message = format!("{} (`{}`)", unsupported_request().message(), escaped(&method));
+                return Err(ToolError::failed(message));
+            }
+            None => return Err(unsupported_request()),
         }
         let question = serde_json::from_value(request["params"].clone()).map_err(|error| error.to_string());
         let question = question.and_then(|params| question_of(&remote.name, params));
@@ -173,14 +180,33 @@ pub(super) fn modes(context: &Context) -> Option<Value> {
 pub(super) struct Handler {
     /// The name of the server.
     pub(super) server: Arc<str>,
+    /// The revision that the client requests with `initialize`.
+    pub(super) revision: ProtocolVersion,
     /// The calls whose users may be asked, or `None` if the host does not allow it.
     pub(super) calls: Option<RunningCalls>,
+    /// True if the refusal of a request was logged.
+    has_refused: Arc<AtomicBool>,
+}
+
+impl Handler {
+    /// Refuses a request of the server, and logs the first one.
+    fn refuse(&self, capability: &str) -> ErrorData {
+        if !self.has_refused.swap(true, Ordering::Relaxed) {
+            tracing::warn!(server = &*self.server, "a request of the server is refused: {capability} is not supported");
+        }
+        unsupported(capability)
+    }
 }
 
 impl Remote {
     /// Returns a handler for a new connection.
     pub(super) fn handler(&self) -> Handler {
-        Handler { server: Arc::clone(&self.name), calls: self.may_ask.then(RunningCalls::default) }
+        Handler {
+            server: Arc::clone(&self.name),
+            revision: self.choices.revision.clone().unwrap_or(ProtocolVersion::LATEST_WITH_INITIALIZE),
+            calls: self.may_ask.then(RunningCalls::default),
+            has_refused: Arc::default(),
+        }
     }
 }
 
@@ -192,7 +218,7 @@ impl ClientHandler for Handler {
             let modes = ElicitationCapability::new().with_form(FormElicitationCapability::default());
             capabilities.elicitation = Some(modes.with_url(UrlElicitationCapability::default()));
         }
-        ClientConfig::new(capabilities, this_program)
+        ClientConfig::new(capabilities, this_program).with_protocol_version(self.revision.clone())
     }
 
     async fn create_message(
@@ -200,12 +226,12 @@ impl ClientHandler for Handler {
         _: CreateMessageRequestParams,
         _: RequestContext<RoleClient>,
     ) -> Result<CreateMessageResult, ErrorData> {
-        Err(unsupported("sampling"))
+        Err(self.refuse("sampling"))
     }
 
     // The default of `rmcp` is an empty list, which a server would take for a restriction to no directory.
     async fn list_roots(&self, _: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
-        Err(unsupported("roots"))
+        Err(self.refuse("roots"))
     }
 
     // The default of `rmcp` is `decline`, which a server would take for the decision of a user.
@@ -215,7 +241,7 @@ impl ClientHandler for Handler {
         request: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
         let Some(calls) = &self.calls else {
-            return Err(unsupported("elicitation"));
+            return Err(self.refuse("elicitation"));
         };
         let question = question_of(&self.server, params).map_err(|reason| {
             ErrorData::new(ErrorCode::INVALID_PARAMS, format!("the question is invalid: {reason}"), None)

@@ -4,12 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rmcp::model::ProtocolVersion;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use toolkit::resource::ResourceChanges;
 
 use super::endpoint::Endpoint;
 use super::program::Program;
+use super::tool_rules::ToolRules;
 
 /// A server to which this client connects.
 #[derive(Clone)]
@@ -17,6 +19,7 @@ pub(super) struct Remote {
     pub(super) name: Arc<str>,
     pub(super) target: Arc<Target>,
     pub(super) limits: Limits,
+    pub(super) choices: Choices,
     /// True if the server may ask the users of calls.
     pub(super) may_ask: bool,
     /// Reports the changes of the server's resources.
@@ -47,10 +50,41 @@ impl fmt::Display for Remote {
     }
 }
 
+/// What the host has chosen for a server, besides limits.
+#[derive(Clone, PartialEq)]
+pub(super) struct Choices {
+    /// The only protocol revision to use.
+    pub(super) revision: Option<ProtocolVersion>,
+    pub(super) output: OutputCheck,
+    /// True if the clients of the host receive the instructions of the server.
+    pub(super) passes_instructions: bool,
+    pub(super) tools: ToolRules,
+}
+
+impl Default for Choices {
+    fn default() -> Self {
+        let tools = ToolRules::default();
+        Self { revision: None, output: OutputCheck::Strict, passes_instructions: true, tools }
+    }
+}
+
+/// The check of results against the output schemas of the server.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum OutputCheck {
+    /// A result that does not match is an error.
+    Strict,
+    /// A result that does not match is logged. The tools are listed without their output schemas.
+    Warn,
+    /// The output schemas are ignored.
+    Off,
+}
+
 /// The limits of a server.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Limits {
     pub(super) call: Duration,
+    /// The timeout of a call that reports progress.
+    pub(super) progressing_call: Duration,
     /// The timeout of connecting, of each page of tools, and of each request about a task.
     pub(super) start: Duration,
     pub(super) message_bytes: usize,
@@ -67,6 +101,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             call: Duration::from_secs(300),
+            progressing_call: Duration::ZERO,
             start: Duration::from_secs(30),
             message_bytes: 16 << 20,
             result_bytes: usize::MAX,

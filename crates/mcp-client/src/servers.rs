@@ -2,20 +2,26 @@
 //!
 //! | module | contains |
 //! | --- | --- |
+//! | `keys` | the keys of a server, and what each does |
+//! | `env_file` | files of environment variables |
 //! | `settings`, `oauth` | the objects `toolkit` and `oauth` of a server, and variables |
 //! | `configured` | applying a changed configuration |
 
 mod configured;
+mod env_file;
+mod keys;
 #[cfg(feature = "oauth")]
 mod oauth;
 mod settings;
 
 use std::fmt;
+use std::path::Path;
 
 use jsonc_parser::{ParseOptions, parse_to_serde_value};
 use serde_json::{Map, Value};
 use toolkit::backend::Backend;
 use toolkit::tool::Namespace;
+use toolkit_runtime::read_regular_file;
 
 pub use self::configured::{ConfiguredServers, ServerChanges};
 use self::settings::Variables;
@@ -25,12 +31,25 @@ use super::endpoint::Endpoint;
 use super::oauth::OAuth;
 use super::program::Program;
 
-/// The servers of a configuration file of Claude, Cursor, VS Code and other MCP hosts.
+/// The servers of a configuration file of Claude, Cursor, VS Code, Windsurf, Zed, Gemini CLI and other MCP hosts.
 ///
-/// The file has an object `mcpServers` (or `servers`, or `mcp.servers`). Each server has `command`, `args`, `env` and
-/// `cwd`, or `url` and `headers`. Comments and trailing commas are allowed. Unknown fields and servers with
-/// `"disabled": true` are ignored. With `"trusted": true`, the annotations of the server's tools are trusted; see
-/// [`McpBackend::trusted`].
+/// The file has an object `mcpServers` (or `servers`, `mcp.servers`, `context_servers` or `mcp_servers`). Comments and
+/// trailing commas are allowed. The keys of a server, with the names that hosts give them, are:
+///
+/// | key | value | other names |
+/// |---|---|---|
+/// | `command`, `args`, `cwd` | the program, its arguments and its working directory | |
+/// | `env` | environment variables | `environment` |
+/// | `envFile` | a file of further variables, with lines `NAME=value` | |
+/// | `url` | the URL, instead of a program | `httpUrl`, `serverUrl` |
+/// | `headers` | headers of each request | `http_headers` |
+/// | `type` | `stdio` or `local`; `http`, `streamable-http` or `remote` | `transport` |
+/// | `enabled`, `disabled` | false or true: the server is not started | |
+/// | `tools` | the only tools to serve, by their names on the server; `*` matches any characters | `includeTools`, `enabledTools`, `enabled_tools` |
+/// | `disabledTools` | tools not to serve | `excludeTools`, `disabled_tools` |
+/// | `trusted` | as in `toolkit` | |
+///
+/// A key that has no effect is a [warning](McpServers::warnings).
 ///
 /// The object `toolkit` of a server, which other hosts ignore, contains settings of this client. Unknown keys in it are
 /// errors:
@@ -40,11 +59,17 @@ use super::program::Program;
 /// | `trusted` | true or false | false | [`McpBackend::trusted`] |
 /// | `mayAsk` | true or false | true | [`McpBackend::may_ask`] |
 /// | `timeout` | duration, such as `"30s"` or `"500ms"` | `"5m"` | [`McpBackend::timeout`] |
+/// | `maxTimeout` | duration | `timeout` | [`McpBackend::max_timeout`] |
 /// | `startTimeout` | duration | `"30s"` | [`McpBackend::start_timeout`] |
 /// | `maxConcurrentCalls` | positive integer | no limit | [`McpBackend::max_concurrent_calls`] |
 /// | `maxMessageBytes` | positive integer | 16 MiB | [`McpBackend::max_message_bytes`] |
 /// | `maxResultBytes` | positive integer | `maxMessageBytes` | [`McpBackend::max_result_bytes`] |
 /// | `maxTools` | positive integer | 10,000 | [`McpBackend::max_tools`] |
+/// | `revision` | the only protocol revision to use, such as `"2025-06-18"` | the newest one | |
+/// | `instructions` | false: the clients of a proxy do not receive the instructions of the server | true | [`McpBackend::instructions`] |
+/// | `outputValidation` | `"strict"`: a result that does not match its output schema is an error; `"warn"`: it is logged; `"off"`. With the latter two, tools are listed without output schemas, since clients compare them too | `"strict"` | |
+/// | `tools` | changes of tools, by their names on the server: `name`, `title`, `description`, and the hints `readOnly`, `destructive`, `idempotent` and `openWorld`, which are trusted | | |
+/// | `forwardHeaders` | headers of callers to pass on: an object with the names for the server and those of the caller, such as `{"x-tenant": "x-tenant"}` | | [`Endpoint::forward_header`] |
 /// | `oauth` | object | | `Endpoint::oauth`, with the feature `oauth` |
 ///
 /// The keys of the object `oauth` are `clientName`, `clientId`, `clientSecret`, `clientMetadataUrl`, `issuer`, `scopes`,
@@ -80,6 +105,7 @@ pub struct McpServers {
     backends: Vec<McpBackend>,
     rejected: Vec<RejectedServer>,
     renamed: Vec<(String, String)>,
+    warnings: Vec<String>,
 }
 
 /// An invalid server of a configuration file.
@@ -105,6 +131,16 @@ pub struct RejectedServer {
     /// The reasons, as phrases that follow the name of the server.
     pub reasons: Vec<String>,
 }
+
+/// The objects of servers in the files of hosts, as JSON Pointers.
+const PLACES: [&str; 5] = ["/mcpServers", "/servers", "/mcp/servers", "/context_servers", "/mcp_servers"];
+
+/// The maximum size of a file of environment variables.
+const MAX_ENV_FILE_BYTES: u64 = 1 << 20;
+
+/// The values of `type` for a program and for a URL.
+const PROGRAM_TYPES: [&str; 2] = ["stdio", "local"];
+const URL_TYPES: [&str; 5] = ["http", "streamable-http", "streamableHttp", "streamable_http", "remote"];
 
 /// The syntax of configuration files: JSON with comments and trailing commas.
 const SYNTAX: ParseOptions = ParseOptions {
@@ -139,19 +175,27 @@ impl McpServers {
         let json = json.strip_prefix('\u{feff}').unwrap_or(json);
         let json: Value = parse_to_serde_value(json, &SYNTAX)
             .map_err(|error| ServersError(format!("the text is not JSON: {error}")))?;
-        let servers = ["/mcpServers", "/servers", "/mcp/servers"].iter().find_map(|at| json.pointer(at));
-        let servers = servers
-            .and_then(Value::as_object)
-            .ok_or_else(|| ServersError("the object `mcpServers` is missing".to_owned()))?;
+        let mut places = PLACES.iter().filter_map(|at| Some((at, json.pointer(at)?.as_object()?)));
+        let missing = || ServersError("the object `mcpServers` is missing".to_owned());
+        let (place, servers) = places.next().ok_or_else(missing)?;
 
-        let mut read = Self { backends: Vec::new(), rejected: Vec::new(), renamed: Vec::new() };
+        let name = |place: &str| place[1..].replace('/', ".");
+        let ignored =
+            |(other, _): (&&str, _)| format!("`{}` has no effect, since the file has `{}`", name(other), name(place));
+        let warnings = places.map(ignored).collect();
+        let mut read = Self { backends: Vec::new(), rejected: Vec::new(), renamed: Vec::new(), warnings };
         for (name, fields) in servers {
             let mut entry = Entry { fields: None, variables: Variables::new(&variable), wrong: Vec::new() };
             match fields.as_object() {
-                Some(fields) if fields.get("disabled").and_then(Value::as_bool) == Some(true) => continue,
                 Some(fields) => entry.fields = Some(fields),
                 None => entry.wrong.push("must be an object".to_owned()),
             }
+            if entry.is_disabled() {
+                continue;
+            }
+            let shown = name.escape_debug();
+            let warnings = entry.fields.map(|fields| keys::check(fields, &mut entry.wrong)).unwrap_or_default();
+            read.warnings.extend(warnings.into_iter().map(|warning| format!("the server `{shown}`: {warning}")));
             let backend = read.namespace(name, servers).map_err(|wrong| entry.wrong.insert(0, wrong)).ok();
             let backend = backend.and_then(|namespace| Some((entry.backend(&namespace)?, namespace)));
             match backend {
@@ -235,6 +279,22 @@ impl McpServers {
         self.rejected.iter()
     }
 
+    /// Returns the keys of the file that have no effect, as phrases that name the server and the key.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit_mcp_client::McpServers;
+    ///
+    /// let servers = McpServers::from_json(r#"{"mcpServers": {"time": {"command": "uvx", "alwaysAllow": ["now"]}}}"#)?;
+    /// let warnings: Vec<&str> = servers.warnings().collect();
+    /// assert!(warnings[0].starts_with("the server `time`: `alwaysAllow` has no effect: clients approve calls; "));
+    /// # Ok::<(), toolkit_mcp_client::ServersError>(())
+    /// ```
+    pub fn warnings(&self) -> impl Iterator<Item = &str> {
+        self.warnings.iter().map(String::as_str)
+    }
+
     /// Returns the servers whose names are not valid namespaces, as pairs of the name and the namespace.
     pub fn renamed(&self) -> impl Iterator<Item = (&str, &str)> {
         self.renamed.iter().map(|(name, namespace)| (name.as_str(), namespace.as_str()))
@@ -268,61 +328,72 @@ impl IntoIterator for McpServers {
 }
 
 /// A server that is being parsed.
-struct Entry<'c> {
-    fields: Option<&'c Map<String, Value>>,
-    variables: Variables<'c>,
+struct Entry<'f> {
+    fields: Option<&'f Map<String, Value>>,
+    variables: Variables<'f>,
     wrong: Vec<String>,
 }
 
-impl Entry<'_> {
+impl<'f> Entry<'f> {
+    /// Returns true if the file switches the server off.
+    fn is_disabled(&mut self) -> bool {
+        self.flag("disabled") == Some(true) || self.flag("enabled") == Some(false)
+    }
+
     fn backend(&mut self, name: &str) -> Option<McpBackend> {
-        let fields = self.fields?;
-        let is_trusted = match fields.get("trusted") {
-            None | Some(Value::Null | Value::Bool(false)) => false,
-            Some(Value::Bool(true)) => true,
-            Some(_) => {
-                self.wrong.push("`trusted` must be true or false".to_owned());
-                false
-            }
-        };
-        let backend = match (self.text("type"), fields.contains_key("command"), fields.contains_key("url")) {
-            (_, true, true) => Err("`command` and `url` exclude each other".to_owned()),
-            (Some(kind), ..) if kind == "sse" => {
+        self.fields?;
+        let is_trusted = self.flag("trusted") == Some(true);
+        let kind = self.text("type");
+        let backend = match (self.get("command"), self.get("url"), kind.as_deref()) {
+            (Some((command, _)), Some((url, _)), _) => Err(format!("`{command}` and `{url}` exclude each other")),
+            (.., Some("sse")) => {
                 Err("`type` `sse` is not supported; use the URL of the server's `http` endpoint".to_owned())
             }
-            (Some(kind), true, _) if kind != "stdio" => {
+            (Some(_), _, Some(kind)) if !PROGRAM_TYPES.contains(&kind) => {
                 Err(format!("`command` requires `type` `stdio`, got `{}`", kind.escape_debug()))
             }
-            (Some(kind), _, true) if !matches!(&*kind, "http" | "streamable-http" | "streamableHttp") => {
-                Err(format!("`url` requires `type` `http`, got `{}`", kind.escape_debug()))
+            (_, Some((url, _)), Some(kind)) if !URL_TYPES.contains(&kind) => {
+                Err(format!("`{url}` requires `type` `http`, got `{}`", kind.escape_debug()))
             }
-            (_, true, _) => Ok(self.program().map(|program| McpBackend::stdio(name, program))),
-            (_, _, true) => Ok(self.endpoint().map(|endpoint| McpBackend::http(name, endpoint))),
+            (Some(_), ..) => Ok(self.program().map(|program| McpBackend::stdio(name, program))),
+            (_, Some(_), _) => Ok(self.endpoint().map(|endpoint| McpBackend::http(name, endpoint))),
             _ => Err("`command` or `url` is required".to_owned()),
         };
         let backend = backend.unwrap_or_else(|wrong| {
             self.wrong.push(wrong);
             None
         });
-        let backend = backend.map(McpBackend::may_ask);
-        let backend = backend.map(|backend| if is_trusted { backend.trusted() } else { backend });
-        match (fields.get(settings::KEY), backend) {
-            (Some(settings), Some(backend)) => {
-                Some(settings::apply(settings, backend, &self.variables, &mut self.wrong))
-            }
-            (_, backend) => backend,
+        let (allowed, denied) = (self.get("tools").map(|_| self.texts("tools")), self.texts("disabledTools"));
+        let backend = backend?.may_ask();
+        let backend = if is_trusted { backend.trusted() } else { backend };
+        let backend = backend.with_tools(|tools| (tools.allowed, tools.denied) = (allowed, denied));
+        match self.get(settings::KEY) {
+            Some((_, settings)) => Some(settings::apply(settings, backend, &self.variables, &mut self.wrong)),
+            None => Some(backend),
         }
     }
 
     fn program(&mut self) -> Option<Program> {
         let mut program = Program::new(self.text("command")?).args(self.texts("args"));
-        for (name, value) in self.named_texts("env") {
+        let env_file = self.text("envFile").map(|path| self.env_file(&path)).unwrap_or_default();
+        for (name, value) in env_file.into_iter().chain(self.named_texts("env")) {
             program = program.env(name, value);
         }
         if let Some(folder) = self.text("cwd") {
             program = program.current_dir(folder);
         }
         Some(program)
+    }
+
+    fn env_file(&mut self, path: &str) -> Vec<(String, String)> {
+        let read = read_regular_file(Path::new(path), MAX_ENV_FILE_BYTES).map_err(|error| error.to_string());
+        let text = read.and_then(|bytes| String::from_utf8(bytes).map_err(|error| error.to_string()));
+        let variables =
+            text.and_then(|text| env_file::parse(&text).map_err(|line| format!("line {line} is not `NAME=value`")));
+        variables.unwrap_or_else(|wrong| {
+            self.wrong.push(format!("`envFile`: {}: {wrong}", path.escape_debug()));
+            Vec::new()
+        })
     }
 
     fn endpoint(&mut self) -> Option<Endpoint> {
@@ -342,40 +413,53 @@ impl Entry<'_> {
         Some(endpoint)
     }
 
-    /// Reads a string field and expands its variables. Reports any other type.
-    fn text(&mut self, field: &str) -> Option<String> {
-        let value = self.fields?.get(field).filter(|value| !value.is_null())?;
-        self.expanded(&format!("`{field}`"), value)
+    /// Returns the value of a key, with the name that the file gives it.
+    fn get(&self, key: &str) -> Option<(&'static str, &'f Value)> {
+        keys::get(self.fields?, key)
     }
 
-    fn texts(&mut self, field: &str) -> Vec<String> {
-        match self.fields.and_then(|fields| fields.get(field)) {
-            None | Some(Value::Null) => Vec::new(),
-            Some(Value::Array(items)) => {
+    fn flag(&mut self, key: &str) -> Option<bool> {
+        let (key, value) = self.get(key)?;
+        if !value.is_boolean() {
+            self.wrong.push(format!("`{key}` must be true or false"));
+        }
+        value.as_bool()
+    }
+
+    /// Reads a string and expands its variables. Reports any other type.
+    fn text(&mut self, key: &str) -> Option<String> {
+        let (key, value) = self.get(key)?;
+        self.expanded(&format!("`{key}`"), value)
+    }
+
+    fn texts(&mut self, key: &str) -> Vec<String> {
+        match self.get(key) {
+            None => Vec::new(),
+            Some((key, Value::Array(items))) => {
                 let items = items.iter().enumerate();
-                items.filter_map(|(idx, item)| self.expanded(&format!("`{field}[{idx}]`"), item)).collect()
+                items.filter_map(|(idx, item)| self.expanded(&format!("`{key}[{idx}]`"), item)).collect()
             }
-            Some(_) => {
-                self.wrong.push(format!("`{field}` must be an array of strings"));
+            Some((key, _)) => {
+                self.wrong.push(format!("`{key}` must be an array of strings"));
                 Vec::new()
             }
         }
     }
 
-    fn named_texts(&mut self, field: &str) -> Vec<(String, String)> {
-        match self.fields.and_then(|fields| fields.get(field)) {
-            None | Some(Value::Null) => Vec::new(),
-            Some(Value::Object(fields)) => {
+    fn named_texts(&mut self, key: &str) -> Vec<(String, String)> {
+        match self.get(key) {
+            None => Vec::new(),
+            Some((key, Value::Object(fields))) => {
                 let named = fields.iter().filter(|(_, value)| !value.is_null());
                 named
                     .filter_map(|(name, value)| {
-                        let at = format!("`{field}.{}`", name.escape_debug());
+                        let at = format!("`{key}.{}`", name.escape_debug());
                         Some((name.clone(), self.expanded(&at, value)?))
                     })
                     .collect()
             }
-            Some(_) => {
-                self.wrong.push(format!("`{field}` must be an object of strings"));
+            Some((key, _)) => {
+                self.wrong.push(format!("`{key}` must be an object of strings"));
                 Vec::new()
             }
         }
@@ -386,7 +470,7 @@ impl Entry<'_> {
         let text = match value {
             Value::String(text) => text,
             // Other hosts accept numbers and booleans here, and their meaning is clear.
-            Value::Number(_) | Value::Bool(_) if at.starts_with("`env.") => return Some(value.to_string()),
+            Value::Number(_) | Value::Bool(_) if at.starts_with("`env") => return Some(value.to_string()),
             _ => {
                 self.wrong.push(format!("{at} must be a string"));
                 return None;

@@ -267,5 +267,7 @@ mod tests {
         let text = repaired_message(br#"{"id": 1, "jsonrpc": "2.0", "id": 2, "result": {"a": NaN}}"#);
         assert_eq!(text.as_deref(), Some(r#"{"id":2,"jsonrpc":"2.0","result":{"a": "NaN"}}"#));
         assert_eq!(repaired_message(b"Welcome to this server"), None);
+        let marked = repaired_message(b"\xef\xbb\xbf{\"id\": 1, \"result\": \"\xff\"}");
+        assert_eq!(marked.as_deref(), Some("{\"id\":1,\"result\":\"\u{fffd}\"}"));
     }
 }

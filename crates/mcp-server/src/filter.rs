@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use toolkit::Tool;
+use toolkit::catalog::Naming;
 
 /// A filter of tools: those that an `allow` rule matches, or all tools without such rules, except for those that a
 /// `deny` rule matches.
@@ -69,6 +70,26 @@ impl Filter {
         is_allowed && !self.rejection.iter().any(is_of_backend)
     }
 
+    /// Returns the rules that match none of these tools. Rules for hints are not included, since they hold for tools that are
+    /// added later.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit_mcp_server::Filter;
+    ///
+    /// let filter = Filter::all().deny("math_ad".parse()?).deny("math_add".parse()?);
+    /// let tool = toolkit::Tool::builder("add").namespace("math").build()?;
+    /// let unmatched: Vec<String> = filter.unmatched(&[tool]).map(ToString::to_string).collect();
+    /// assert_eq!(unmatched, ["math_ad"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn unmatched<'f>(&'f self, tools: &'f [Tool]) -> impl Iterator<Item = &'f Rule> {
+        let rules = self.allowed.iter().chain(&self.rejection);
+        let rules = rules.filter(|rule| !matches!(rule, Rule::Hint(_)));
+        rules.filter(|rule| !tools.iter().any(|tool| rule.matches(tool)))
+    }
+
     /// Returns true if the tool passes the filter.
     #[must_use]
     pub fn admits(&self, tool: &Tool) -> bool {
@@ -78,7 +99,8 @@ impl Filter {
     }
 }
 
-/// A rule that matches tools: `namespace=math`, `tag=arithmetic`, `hint=read-only`, or an id such as `math:add`.
+/// A rule that matches tools: `namespace=math`, `tag=arithmetic`, `hint=read-only`, an id such as `math:add`, or a listed
+/// name such as `math_add`.
 ///
 /// # Examples
 ///
@@ -98,7 +120,7 @@ pub enum Rule {
     Tag(String),
     /// Matches all tools with an effect.
     Hint(Hint),
-    /// Matches tools by their id, with or without the version, or by the name alone.
+    /// Matches tools by their id, with or without the version, by the name alone, or by the name that clients see.
     Tool(String),
 }
 
@@ -138,8 +160,24 @@ impl Rule {
             Rule::Hint(hint) => hint.is_of(tool),
             Rule::Tool(name) => {
                 let id = tool.id();
-                tool.name() == name || id.to_string() == *name || id.unversioned().to_string() == *name
+                let is_id = || id.to_string() == *name || id.unversioned().to_string() == *name;
+                tool.name() == name || is_id() || Naming::NamespaceName.wire_name(id) == *name
             }
+        }
+    }
+}
+
+/// Formats the rule as it is parsed.
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Rule::Namespace(namespace) => write!(f, "namespace={namespace}"),
+            Rule::Tag(tag) => write!(f, "tag={tag}"),
+            Rule::Hint(hint) => {
+                let name = Hint::NAMES.iter().find(|(_, other)| other == hint).map_or("", |(name, _)| name);
+                write!(f, "hint={name}")
+            }
+            Rule::Tool(name) => f.write_str(name),
         }
     }
 }

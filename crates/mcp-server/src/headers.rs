@@ -22,6 +22,11 @@ pub(super) fn is_modern(headers: &HeaderMap) -> bool {
     headers.get(&VERSION).is_some_and(|version| version == MODERN)
 }
 
+/// Returns true if the request has the header of the revision, which the first one of a client may lack.
+pub(super) fn has_revision(headers: &HeaderMap) -> bool {
+    headers.contains_key(&VERSION)
+}
+
 /// Returns true if the request may contain a batch: the header declares the revision with batches, or is missing, since
 /// clients of that revision do not send it.
 pub(super) fn takes_batches(headers: &HeaderMap) -> bool {

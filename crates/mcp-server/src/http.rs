@@ -22,6 +22,7 @@ mod service;
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use tokio::net::ToSocketAddrs;
@@ -50,7 +51,7 @@ use super::server::Server;
 /// | `POST /mcp` | the response to a message: JSON, or an event stream if progress is requested |
 /// | `GET /mcp` | an event stream of changes, for clients of revisions before 2026-07-28 |
 /// | `DELETE /mcp` | the end of a session of such a client |
-/// | `GET /healthz` | `200`, or `503` during shutdown |
+/// | `GET /healthz` | `200`, or `503` during shutdown; the text has the number of backends that are not ready |
 /// | `GET /metrics` | metrics in the Prometheus text format |
 /// | `GET /status` | the state of the backends of a proxy, as JSON; see [`Status`](super::Status) |
 /// | `GET /.well-known/oauth-protected-resource` | OAuth metadata, with [`Http::resource`] |
@@ -90,8 +91,13 @@ pub struct Http {
     rate: Option<Rate>,
     routes: Vec<Arc<dyn Route>>,
     allows_unauthenticated: bool,
+    /// True if the token of all clients is easily guessed.
+    has_short_token: bool,
     drain_delay: Duration,
 }
+
+/// The least length of a token at an address that other machines can reach, in bytes.
+const MIN_TOKEN_LEN: usize = 16;
 
 impl Server {
     /// Creates an HTTP server with default settings.
@@ -104,20 +110,25 @@ impl Server {
             rate: None,
             routes: Vec::new(),
             allows_unauthenticated: false,
+            has_short_token: false,
             drain_delay: Duration::ZERO,
         }
     }
 }
 
 impl Http {
-    /// Requires this token of all clients (`Authorization: Bearer …`).
+    /// Requires this token of all clients (`Authorization: Bearer …`). At an address that other machines can reach, it must
+    /// have at least 16 characters.
     pub fn token(self, token: impl Into<String>) -> Self {
-        self.verify(Token::new(token.into()))
+        let token = token.into();
+        let has_short_token = token.len() < MIN_TOKEN_LEN;
+        Self { has_short_token, ..self.verify(Token::new(token)) }
     }
 
     /// Requires a token of all clients and authenticates them with `verify`.
     pub fn verify(mut self, verify: impl Verify) -> Self {
         self.auth.verify = Some(Arc::new(verify));
+        self.has_short_token = false;
         self
     }
 
@@ -357,7 +368,7 @@ impl Http {
     fn service(self, is_mounted: bool) -> Service {
         // The pages of a route use the endpoint.
         let guard = if self.routes.is_empty() { self.guard } else { self.guard.with_own_pages() };
-        let gate = Gate { guard, auth: self.auth, rate: self.rate };
+        let gate = Gate { guard, auth: self.auth, rate: self.rate, n_rejected: AtomicU64::default() };
         Service::new(self.server, gate, self.routes, &self.limits, is_mounted)
     }
 
@@ -366,7 +377,7 @@ impl Http {
     /// # Errors
     ///
     /// Returns an error if the address cannot be bound, or if other machines can reach it and the server requires no
-    /// token.
+    /// token or a short one.
     ///
     /// # Examples
     ///
@@ -386,6 +397,9 @@ impl Http {
             self.allows_unauthenticated && self.routes.iter().all(|route| route.allows_unauthenticated());
         if !is_local && !allows_unauthenticated && self.auth.verify.is_none() {
             return Err(HttpError::Unprotected(addresses));
+        }
+        if !is_local && self.has_short_token {
+            return Err(HttpError::ShortToken);
         }
         if !is_local && !self.guard.names_hosts() {
             // Clients there need a token, or the host allows all clients; DNS rebinding gains nothing.

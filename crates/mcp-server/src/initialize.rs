@@ -27,8 +27,8 @@ pub(super) fn initialize(shared: &Shared, params: Option<&RawValue>) -> Value {
         "capabilities": capabilities(shared, Revision::V2025_11_25),
         "serverInfo": shared.info,
     });
-    if let Some(instructions) = &shared.instructions {
-        result["instructions"] = instructions.as_str().into();
+    if let Some(instructions) = shared.instructions() {
+        result["instructions"] = instructions.into();
     }
     result
 }
@@ -42,8 +42,8 @@ pub(super) fn discover(shared: &Shared) -> Value {
         "ttlMs": LIST_TTL_MS,
         "cacheScope": "public",
     });
-    if let Some(instructions) = &shared.instructions {
-        result["instructions"] = instructions.as_str().into();
+    if let Some(instructions) = shared.instructions() {
+        result["instructions"] = instructions.into();
     }
     result
 }

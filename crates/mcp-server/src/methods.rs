@@ -7,9 +7,10 @@ use futures_util::stream::{self, StreamExt};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use toolkit::call::ErrorKind;
 use toolkit::dispatch::BoxFuture;
 use toolkit::mcp::{CallParams, Revision};
-use toolkit::{Arguments, Tool};
+use toolkit::{Arguments, Tool, ToolError};
 
 use super::ask::Modes;
 use super::call::{Call, Target, answer, begin, declares_tasks};
@@ -217,6 +218,11 @@ fn call<'m>(
     }
     let Some(nth) = served.get(&name) else {
         shared.metrics.unknown_tool().reject();
+        if let Some(message) = shared.proxied().and_then(|proxied| proxied.why_missing(&name)) {
+            let error = ToolError::new(ErrorKind::Unavailable, message).retryable(None);
+            let result = toolkit::mcp::write_error(&error, revision);
+            return Ok(Routed::Reply(shared.response(id, revision, &result)));
+        }
         return Err(unknown_tool(&name, served.nearest(&name)));
     };
     Ok(Routed::Call(begin(shared, Target { served, nth }, id, arguments, meta, revision, peer)?))

@@ -26,7 +26,12 @@ struct Last {
     /// The served tools of each backend whose tools have been known.
     tools: HashMap<String, Arc<[Tool]>>,
     configuration_errors: Vec<String>,
+    instructions: String,
 }
+
+/// The length in bytes to which the instructions of a backend are cut, and that of all together.
+const MAX_INSTRUCTIONS: usize = 4 << 10;
+const MAX_ALL_INSTRUCTIONS: usize = 16 << 10;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outcome {
@@ -73,6 +78,43 @@ impl Proxied {
     /// Returns the served tools of a backend, or `None` if its tools have never been known.
     pub(super) fn tools_of(&self, backend: &str) -> Option<Arc<[Tool]>> {
         self.last().tools.get(backend).cloned()
+    }
+
+    /// Sets the instructions of backends, by their names.
+    pub(super) fn set_instructions(&self, instructions: &[(String, String)]) {
+        let mut all = String::new();
+        for (name, text) in instructions {
+            let end = text.floor_char_boundary(MAX_INSTRUCTIONS);
+            let cut = if end < text.len() { "…" } else { "" };
+            let text = format!("Instructions for the tools of `{name}`:\n{}{cut}", text[..end].trim());
+            if all.len() + text.len() <= MAX_ALL_INSTRUCTIONS {
+                all.push_str(if all.is_empty() { "" } else { "\n\n" });
+                all.push_str(&text);
+            }
+        }
+        self.last().instructions = all;
+    }
+
+    /// Returns the instructions of all backends.
+    pub(super) fn instructions(&self) -> String {
+        self.last().instructions.clone()
+    }
+
+    /// Returns why the tools of a backend are not known, if `tool` would be the listed name of one of them.
+    pub(super) fn why_missing(&self, tool: &str) -> Option<String> {
+        let is_of = |name: &str| tool.strip_prefix(&name.replace('.', "_")).is_some_and(|rest| rest.starts_with('_'));
+        let mut backends = self.backends().into_iter();
+        let backend = backends.find(|backend| is_of(&backend.name) && self.tools_of(&backend.name).is_none())?;
+        let name = backend.name;
+        Some(match backend.state {
+            BackendState::Idle | BackendState::Connecting | BackendState::Ready => {
+                format!("the server `{name}` is starting, so its tools are not known yet; try again in a few seconds")
+            }
+            _ => {
+                let reason = backend.last_error.map(|error| format!(": {error}")).unwrap_or_default();
+                format!("the tools of the server `{name}` are not known{reason}")
+            }
+        })
     }
 
     pub(super) fn set_configuration_errors(&self, errors: Vec<String>) {

@@ -28,7 +28,7 @@ use toolkit_runtime::spawn_tool;
 
 use self::resources::ProxiedResources;
 
-use super::filter::Filter;
+use super::filter::{Filter, Rule};
 use super::find::search_tools;
 use super::proxied::{Outcome, Proxied};
 use super::served::ServeError;
@@ -248,7 +248,7 @@ impl Proxy {
 
     fn serve(&self, collected: Collected, offered: &mut HashMap<ToolId, Tool>) -> LeftOut {
         let mut outcomes = Outcome::by_backend(&collected, self.backends.names());
-        let Collected { catalog, routes, mut diagnostics, failures, offered: now, .. } = collected;
+        let Collected { catalog, routes, mut diagnostics, failures, offered: now, mut instructions, .. } = collected;
         let n_collected = diagnostics.len();
         let mut changes = Vec::new();
         // Remembers the contracts of removed tools, so that a tool that comes back is compared, up to a bound.
@@ -262,6 +262,9 @@ impl Proxy {
         // A backend that answers later may add tools, so the list is incomplete until then.
         let is_incomplete = failures.iter().any(|failure| failure.error.is_retryable());
         self.server.shared.is_incomplete.store(is_incomplete, Ordering::Release);
+        if failures.is_empty() {
+            diagnostics.extend(self.rules_without_effect(&catalog));
+        }
         self.admit_resources(&catalog, &routes, &failures);
         self.resources.follow();
         let mut tools: Vec<Tool> = catalog.iter().map(|tool| self.with_proxied_ui(tool, &routes)).collect();
@@ -292,6 +295,8 @@ impl Proxy {
                 by_backend.entry(owner).or_default().push(tool.clone());
             }
         }
+        instructions.retain(|(name, _)| by_backend.contains_key(&**name));
+        self.proxied.set_instructions(&instructions);
         let known = self.backends.names().into_iter().map(|name| {
             let has_failed = failures.iter().any(|failure| failure.backend == name);
             let is_complete = outcomes.get(&name).is_some_and(Outcome::is_complete);
@@ -302,6 +307,19 @@ impl Proxy {
         self.proxied.record_tools(known.collect());
         self.proxied.record(outcomes);
         LeftOut { diagnostics, failures, changes }
+    }
+
+    /// Reports the rules of the filter that match no tool, once all backends have answered.
+    fn rules_without_effect(&self, catalog: &Catalog) -> Vec<Diagnostic> {
+        let tools: Vec<Tool> = catalog.iter().cloned().collect();
+        // A backend without tools may have resources.
+        let names = self.backends.names();
+        let is_backend = |rule: &Rule| matches!(rule, Rule::Namespace(name) if names.contains(name));
+        let rules = self.server.shared.filter.unmatched(&tools).filter(|rule| !is_backend(rule));
+        let message = |rule: &Rule| {
+            format!("no tool matches the rule `{}` to allow or deny tools", rule.to_string().escape_debug())
+        };
+        rules.map(|rule| Diagnostic::new(DiagnosticKind::Unexpected, message(rule), [])).collect()
     }
 
     /// Serves the resources of those backends that pass the filter of the server. For a backend whose tools are not known

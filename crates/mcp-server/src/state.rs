@@ -117,6 +117,15 @@ impl Shared {
         self.proxied().is_some()
     }
 
+    /// Returns the instructions for the model: those of this program, and those of the backends of a proxy.
+    pub(super) fn instructions(&self) -> Option<String> {
+        let proxied = self.proxied().map(|proxied| proxied.instructions()).filter(|text| !text.is_empty());
+        match (&self.instructions, proxied) {
+            (Some(own), Some(proxied)) => Some(format!("{own}\n\n{proxied}")),
+            (own, proxied) => own.clone().or(proxied),
+        }
+    }
+
     /// Returns the backends of the proxy, if there is one.
     pub(super) fn proxied(&self) -> Option<Arc<Proxied>> {
         self.proxied.read().unwrap_or_else(PoisonError::into_inner).clone()

@@ -1,6 +1,7 @@
 //! The Model Context Protocol on the command line, `serve`, and its results in the replies of models.
 
 mod followed;
+mod gateway;
 mod limits;
 mod operated;
 mod proxied;

@@ -80,7 +80,8 @@ pub(super) fn write_meta(bytes: &mut Vec<u8>, error: &ToolError) {
     };
     let data = ErrorData {
         kind: kind.name(),
-        retryable: error.is_retryable(),
+        // After a timeout, the tool may have run.
+        retryable: error.is_retryable() && (error.kind() != ErrorKind::TimedOut || error.retry_after().is_some()),
         retry_after_ms: error.retry_after().map(|after| after.as_millis().try_into().unwrap_or(u64::MAX)),
         violations: violations.collect(),
     };

@@ -9,7 +9,7 @@ use clap::parser::ValueSource;
 use toolkit::backend::Routes;
 #[cfg(feature = "explorer")]
 use toolkit::dispatch::DispatcherBuilder;
-use toolkit::{Catalog, Dispatcher};
+use toolkit::{Catalog, Coercion, Dispatcher, Tool};
 #[cfg(feature = "explorer")]
 use toolkit_explorer::{Explorer, RecentCalls};
 use toolkit_mcp_server::{Filter, Http, HttpError, Rule, ServeError, Server, ServerBuilder, StateKey, TaskDirectory};
@@ -23,6 +23,7 @@ use crate::error::{CommandError, Configure, Exit};
 use crate::listen::{self, TOKEN};
 use crate::options::{naming, program_name};
 use crate::program::Program;
+use crate::style::printable;
 use crate::{credentials, runtime, stderr, style};
 
 /// The time that clients may cache a list that other servers can change.
@@ -47,7 +48,14 @@ pub(super) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> R
             Some(page) => page.record(builder),
             None => builder,
         };
-        (program.dispatcher)(builder).map_err(CommandError::Setup)?.build()?
+        let builder = (program.dispatcher)(builder).map_err(CommandError::Setup)?;
+        match matches.get_one::<String>("coercion").map(String::as_str) {
+            Some("off") => builder.coercion(Coercion::Off),
+            Some("lenient") => builder.coercion(Coercion::Lenient),
+            Some(_) => builder.coercion(Coercion::NullAsAbsent),
+            None => builder,
+        }
+        .build()?
     };
     // The program is usually that of the workers, which run its tools. Emptied afterwards, since the instances of toolsets
     // need tools.
@@ -60,11 +68,12 @@ pub(super) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> R
     };
     #[cfg(feature = "proxy")]
     let own = dispatcher.catalog().clone();
+    let tools: Vec<Tool> = dispatcher.catalog().iter().cloned().collect();
     let version = program.version.as_deref().unwrap_or("0.0.0");
     let builder = Server::builder(dispatcher)
         .named(program.name, version)
         .credentials(|tool| credentials::from_environment(tool.requirements()));
-    let server = server((program.server)(builder).map_err(CommandError::Setup)?, matches, is_proxy)?;
+    let server = server((program.server)(builder).map_err(CommandError::Setup)?, &tools, matches, is_proxy)?;
     server.count_dropped_log_lines(&stderr::N_DROPPED);
     #[cfg(feature = "code")]
     let programs = code::Programs::new(matches, &server)?;
@@ -149,7 +158,12 @@ async fn serve(server: &Server, matches: &ArgMatches, configure: Configure<Http>
 }
 
 /// Applies the flags of the command line, and builds the server.
-fn server(mut server: ServerBuilder, matches: &ArgMatches, is_proxy: bool) -> Result<Server, CommandError> {
+fn server(
+    mut server: ServerBuilder,
+    tools: &[Tool],
+    matches: &ArgMatches,
+    is_proxy: bool,
+) -> Result<Server, CommandError> {
     let rules = |name: &str| matches.get_many::<Rule>(name).into_iter().flatten().cloned();
     if ["allow", "deny"].iter().any(|name| matches.contains_id(name)) || matches.get_flag("read-only") {
         let mut filter = rules("allow").fold(Filter::all(), Filter::allow);
@@ -158,6 +172,14 @@ fn server(mut server: ServerBuilder, matches: &ArgMatches, is_proxy: bool) -> Re
             filter = filter.allow(code::rule());
         }
         filter = rules("deny").fold(filter, Filter::deny);
+        // A proxy reports them when it knows the tools of its servers.
+        if !is_proxy {
+            let own = rules("allow").chain(rules("deny")).fold(Filter::all(), Filter::deny);
+            for rule in own.unmatched(tools) {
+                let message = format!("no tool matches the rule `{rule}` to allow or deny tools");
+                let _ = writeln!(anstream::stderr(), "{} {}", style::WARNING, printable(&message));
+            }
+        }
         if matches.get_flag("read-only") {
             filter = filter.read_only();
         }
@@ -213,6 +235,7 @@ fn state_keys() -> Result<Vec<StateKey>, CommandError> {
 
 fn bind_error(address: &str, error: &HttpError) -> CommandError {
     let (kind, message) = match error {
+        HttpError::ShortToken => ("short_token", format!("{error}, such as that of `openssl rand -hex 16`")),
         HttpError::Unprotected(_) => {
             let fix = format!("set {TOKEN} to a token that clients must send, or pass --allow-unauthenticated");
             ("unprotected", format!("{error}: {fix}"))

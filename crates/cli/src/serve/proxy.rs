@@ -24,8 +24,9 @@ use crate::report::counted;
 use crate::style::{self, printable};
 
 /// The default time to wait for the tools of other servers before serving, since many clients request the list once and
-/// ignore changes. The tools of slower servers are added as soon as they are available.
-const WAIT: Duration = Duration::from_secs(2);
+/// ignore changes. Launchers such as `npx` and `uvx` take some seconds. The tools of slower servers are added as soon as they
+/// are available.
+const WAIT: Duration = Duration::from_secs(5);
 
 pub(super) fn options() -> [Arg; 5] {
     [
@@ -42,7 +43,7 @@ pub(super) fn options() -> [Arg; 5] {
              repeated",
         ),
         Arg::new("proxy-wait").long("proxy-wait").value_name("TIME").requires("proxy").value_parser(duration).help(
-            "Time to wait for the tools of other servers before serving [default: 2s]",
+            "Time to wait for the tools of other servers before serving [default: 5s]",
         ),
     ]
 }
@@ -272,7 +273,7 @@ impl Configured {
     }
 
     fn apply(&mut self, servers: McpServers) -> toolkit_mcp_client::ServerChanges {
-        report_configuration(&servers);
+        report_configuration(&servers, &self.file);
         self.errors = servers.rejected().map(ToString::to_string).collect();
         let changes = self.servers.apply(servers);
         self.errors.extend(changes.rejected.iter().map(ToString::to_string));
@@ -300,13 +301,17 @@ fn is_regular(file: &Path) -> io::Result<bool> {
     fs::metadata(file).map(|metadata| metadata.is_file())
 }
 
-/// Reports invalid servers of a configuration, and servers whose namespace differs from their name.
-fn report_configuration(servers: &McpServers) {
+/// Reports invalid servers of a configuration, keys without effect, and servers whose namespace differs from their name.
+fn report_configuration(servers: &McpServers, file: &Path) {
     let mut err = anstream::stderr();
     for rejected in servers.rejected() {
         for line in rejected.to_string().lines() {
             let _ = writeln!(err, "{} {}", style::ERROR, printable(line));
         }
+    }
+    for warning in servers.warnings() {
+        let text = format!("{}: {warning}", file.display());
+        let _ = writeln!(err, "{} {}", style::WARNING, printable(&text));
     }
     for (name, namespace) in servers.renamed() {
         let text = format!("the tools of the server `{name}` are in the namespace `{namespace}`");

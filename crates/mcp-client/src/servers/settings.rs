@@ -1,29 +1,69 @@
 //! The object `toolkit` of a server in a configuration file.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
+use rmcp::model::ProtocolVersion;
+use serde::Deserialize as _;
 use serde_json::Value;
 
 #[cfg(feature = "oauth")]
 use super::oauth;
 use crate::backend::McpBackend;
+use crate::remote::OutputCheck;
+use crate::tool_rules::ToolChange;
 
 /// The key of the object, which other hosts ignore.
 pub(super) const KEY: &str = "toolkit";
 
-const KEYS: [&str; 9] = [
-    "trusted",
-    "mayAsk",
-    "timeout",
-    "startTimeout",
-    "maxConcurrentCalls",
-    "maxMessageBytes",
-    "maxResultBytes",
-    "maxTools",
-    "oauth",
+type Setting = fn(McpBackend, &Value) -> Result<McpBackend, String>;
+
+/// The keys, and what each does. An error is a phrase without subject.
+const KEYS: [(&str, Setting); 15] = [
+    ("trusted", |backend, value| Ok(if flag(value)? { backend.trusted() } else { backend })),
+    ("mayAsk", |backend, value| Ok(backend.with_may_ask(flag(value)?))),
+    ("timeout", |backend, value| Ok(backend.timeout(duration(value)?))),
+    ("maxTimeout", |backend, value| Ok(backend.max_timeout(duration(value)?))),
+    ("startTimeout", |backend, value| Ok(backend.start_timeout(duration(value)?))),
+    ("maxConcurrentCalls", |backend, value| Ok(backend.max_concurrent_calls(count(value)?))),
+    ("maxMessageBytes", |backend, value| Ok(backend.max_message_bytes(count(value)?))),
+    ("maxResultBytes", |backend, value| Ok(backend.max_result_bytes(count(value)?))),
+    ("maxTools", |backend, value| Ok(backend.max_tools(count(value)?))),
+    ("revision", |backend, value| {
+        let known = ProtocolVersion::KNOWN_VERSIONS;
+        let revision = known.iter().find(|known| value == known.as_str()).cloned().ok_or_else(|| {
+            let known: Vec<String> = known.iter().map(|known| format!("`{known}`")).collect();
+            format!("must be one of {}", known.join(", "))
+        })?;
+        Ok(backend.with_choices(|choices| choices.revision = Some(revision)))
+    }),
+    ("instructions", |backend, value| Ok(backend.instructions(flag(value)?))),
+    ("outputValidation", |backend, value| {
+        let known = [("strict", OutputCheck::Strict), ("warn", OutputCheck::Warn), ("off", OutputCheck::Off)];
+        let check = known.into_iter().find(|(name, _)| value == name).map(|(_, check)| check);
+        let check = check.ok_or_else(|| "must be `strict`, `warn` or `off`".to_owned())?;
+        Ok(backend.with_choices(|choices| choices.output = check))
+    }),
+    ("tools", |backend, value| {
+        let changes = tool_changes(value)?;
+        Ok(backend.with_tools(|tools| tools.changes = changes))
+    }),
+    ("forwardHeaders", |backend, value| {
+        let mut endpoint = backend.endpoint().cloned().ok_or_else(|| "requires `url`".to_owned())?;
+        let wrong = || "must be an object of header names: for the server, and of the caller".to_owned();
+        for (name, from) in value.as_object().ok_or_else(wrong)? {
+            let from = from.as_str().ok_or_else(wrong)?;
+            endpoint = endpoint.forward_header(name, from).map_err(|error| format!("is invalid: {error}"))?;
+        }
+        Ok(backend.with_endpoint(|_| endpoint))
+    }),
+    ("oauth", |_, _| Err("requires the feature `oauth` of `toolkit-mcp-client`".to_owned())),
 ];
 
-type Setting = Box<dyn FnOnce(McpBackend) -> McpBackend>;
+/// Returns true for a key of the object.
+pub(super) fn is_key(key: &str) -> bool {
+    KEYS.iter().any(|(name, _)| *name == key)
+}
 
 /// Applies the settings to a server. Adds a reason to `wrong` for each invalid one.
 pub(super) fn apply(
@@ -47,8 +87,9 @@ pub(super) fn apply(
             }
             continue;
         }
-        match setting(key, value) {
-            Ok(apply) => backend = apply(backend),
+        let set = KEYS.iter().find(|(name, _)| name == key).map(|(_, set)| set(backend.clone(), value));
+        match set.unwrap_or_else(|| Err(unknown())) {
+            Ok(changed) => backend = changed,
             Err(reason) => {
                 let key: String = key.chars().take(64).collect();
                 wrong.push(format!("`{KEY}.{}` {reason}", key.escape_debug()));
@@ -70,48 +111,23 @@ fn with_oauth(backend: McpBackend, settings: oauth::OAuth, wrong: &mut Vec<Strin
     backend
 }
 
-/// Reads one setting. The error is a phrase without subject.
-fn setting(key: &str, value: &Value) -> Result<Setting, String> {
-    Ok(match key {
-        "trusted" => match value {
-            Value::Bool(true) => Box::new(McpBackend::trusted),
-            Value::Bool(false) => Box::new(|backend| backend),
-            _ => return Err("must be true or false".to_owned()),
-        },
-        "mayAsk" => match value {
-            Value::Bool(may_ask) => {
-                let may_ask = *may_ask;
-                Box::new(move |backend| backend.with_may_ask(may_ask))
-            }
-            _ => return Err("must be true or false".to_owned()),
-        },
-        "timeout" => {
-            let limit = duration(value)?;
-            Box::new(move |backend| backend.timeout(limit))
-        }
-        "startTimeout" => {
-            let limit = duration(value)?;
-            Box::new(move |backend| backend.start_timeout(limit))
-        }
-        "maxConcurrentCalls" => {
-            let n_calls = count(value)?;
-            Box::new(move |backend| backend.max_concurrent_calls(n_calls))
-        }
-        "maxMessageBytes" => {
-            let n_bytes = count(value)?;
-            Box::new(move |backend| backend.max_message_bytes(n_bytes))
-        }
-        "maxResultBytes" => {
-            let n_bytes = count(value)?;
-            Box::new(move |backend| backend.max_result_bytes(n_bytes))
-        }
-        "maxTools" => {
-            let n_tools = count(value)?;
-            Box::new(move |backend| backend.max_tools(n_tools))
-        }
-        "oauth" => return Err("requires the feature `oauth` of `toolkit-mcp-client`".to_owned()),
-        _ => return Err(format!("is unknown; the keys are {}", KEYS.map(|key| format!("`{key}`")).join(", "))),
-    })
+fn unknown() -> String {
+    format!("is unknown; the keys are {}", KEYS.map(|(key, _)| format!("`{key}`")).join(", "))
+}
+
+/// Reads what to change in tools, by their names on the server.
+fn tool_changes(value: &Value) -> Result<BTreeMap<String, ToolChange>, String> {
+    let tools = value.as_object().ok_or_else(|| "must be an object of tools".to_owned())?;
+    let change = |(name, fields): (&String, &Value)| {
+        let change = ToolChange::deserialize(fields)
+            .map_err(|error| format!("is invalid for `{}`: {error}", name.escape_debug()))?;
+        Ok((name.clone(), change))
+    };
+    tools.iter().map(change).collect()
+}
+
+fn flag(value: &Value) -> Result<bool, String> {
+    value.as_bool().ok_or_else(|| "must be true or false".to_owned())
 }
 
 fn count(value: &Value) -> Result<usize, String> {

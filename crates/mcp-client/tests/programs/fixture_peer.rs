@@ -276,11 +276,12 @@ fn call(params: &Value, cancelled: &[Value]) -> Result<Value, (i64, String)> {
             Err((arguments["code"].as_i64().unwrap_or_default(), text.to_owned()))
         }
         "report" => {
-            for done in 1..=3 {
+            let times = arguments["times"].as_u64().unwrap_or(3);
+            for done in 1..=times {
                 let token = &params["_meta"]["progressToken"];
-                let report = json!({ "progressToken": token, "progress": done, "total": 3, "message": "working" });
+                let report = json!({ "progressToken": token, "progress": done, "total": times, "message": "working" });
                 say(&json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": report }));
-                std::thread::sleep(Duration::from_millis(20));
+                std::thread::sleep(Duration::from_millis(arguments["millis"].as_u64().unwrap_or(20)));
             }
             structured(json!("reported"))
         }

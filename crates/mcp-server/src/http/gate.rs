@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -23,14 +24,28 @@ pub(super) struct Gate {
     pub(super) guard: HostGuard,
     pub(super) auth: Auth,
     pub(super) rate: Option<Rate>,
+    /// The number of requests that the guard has rejected.
+    pub(super) n_rejected: AtomicU64,
 }
 
 impl Gate {
     /// Checks that the request is for this server and from an accepted origin.
     pub(super) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Rejection> {
-        self.guard
-            .check(uri, headers)
-            .map_err(|why| Rejection::new(RejectReason::Origin, StatusCode::FORBIDDEN, why.to_string()))
+        self.guard.check(uri, headers).map_err(|why| {
+            let (header, flag, method) = match why {
+                toolkit_runtime::Rejection::Host => (header::HOST, "--allow-host", "Http::allow_host"),
+                _ => (header::ORIGIN, "--allow-origin", "Http::allow_origin"),
+            };
+            let sent = headers.get(header).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+            let sent: String =
+                sent.or_else(|| Some(uri.host()?.to_owned())).unwrap_or_default().chars().take(128).collect();
+            let message = format!("{why}, `{}`; allow it with `{flag}` (`{method}`)", sent.escape_debug());
+            // A flood of such requests does not flood the log.
+            if (self.n_rejected.fetch_add(1, Ordering::Relaxed) + 1).is_power_of_two() {
+                tracing::warn!("403 for a request: {message}");
+            }
+            Rejection::new(RejectReason::Origin, StatusCode::FORBIDDEN, message)
+        })
     }
 
     /// Returns the protected resource metadata if the path requests it. It requires no token.

@@ -144,7 +144,9 @@ impl Listening {
 ///     error.to_string(),
 ///     "other machines can reach 0.0.0.0:0; require a token, or allow unauthenticated clients"
 /// );
-/// assert!(server.http().token("s3cr3t").bind("0.0.0.0:0").await.is_ok());
+/// assert!(server.http().token("tlw9tPDk3ULX0Gq5").bind("0.0.0.0:0").await.is_ok());
+/// let error = server.http().token("s3cr3t").bind("0.0.0.0:0").await.unwrap_err();
+/// assert!(matches!(error, HttpError::ShortToken));
 /// # Ok(())
 /// # }
 /// ```
@@ -155,6 +157,8 @@ pub enum HttpError {
     Io(std::io::Error),
     /// Other machines can reach these addresses, and the server requires no token.
     Unprotected(Vec<SocketAddr>),
+    /// Other machines can reach the address, and the token can be guessed.
+    ShortToken,
 }
 
 impl fmt::Display for HttpError {
@@ -169,6 +173,9 @@ impl fmt::Display for HttpError {
                     addresses.join(", ")
                 )
             }
+            HttpError::ShortToken => {
+                f.write_str("other machines can reach the address; use a token of at least 16 random characters")
+            }
         }
     }
 }
@@ -177,7 +184,7 @@ impl std::error::Error for HttpError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             HttpError::Io(error) => Some(error),
-            HttpError::Unprotected(_) => None,
+            HttpError::Unprotected(_) | HttpError::ShortToken => None,
         }
     }
 }

@@ -11,6 +11,7 @@ use bytes::Buf;
 use http::header::{self, HeaderValue};
 use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
+use toolkit::backend::BackendState;
 use toolkit_runtime::{BodyError, BodyReader, Connection, EventStreamPermit, Limits, media_type};
 
 use super::auth::WELL_KNOWN;
@@ -20,14 +21,18 @@ use super::response::{self, Body, Rejection, accepted, call_response, events, js
 use super::route::{Admission, Route, RouteRequest};
 use crate::Server;
 use crate::call::{CallEvent, Events, answer, events as events_of};
-use crate::headers::is_modern;
+use crate::headers::{has_revision, is_modern};
 use crate::listen::Listen;
+use crate::message::Message;
 use crate::metrics::RejectReason;
 use crate::request::Caller;
 use crate::rpc::{Code, json_bytes};
 
 /// The path of the MCP endpoint.
 const PATH: &str = "/mcp";
+
+/// The answer to clients of the transport that Streamable HTTP has replaced. They would wait for an event that never comes.
+const NO_SSE: &str = "with Streamable HTTP; HTTP+SSE of revision 2024-11-05 is not supported";
 
 /// An MCP server as a tower service; see [`Http::into_service`](super::Http::into_service).
 ///
@@ -138,7 +143,7 @@ impl Inner {
                 response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST, GET, DELETE"));
                 Ok(response)
             }
-            _ => Ok(text(StatusCode::NOT_FOUND, "not found; the MCP endpoint is /mcp\n".to_owned())),
+            _ => Ok(text(StatusCode::NOT_FOUND, format!("not found; the MCP endpoint is /mcp, {NO_SSE}\n"))),
         }
     }
 
@@ -176,6 +181,9 @@ impl Inner {
 
     /// Maps a path of a mounted service to the route of a standalone server.
     fn local_path<'p>(&self, path: &'p str) -> &'p str {
+        if path == "/mcp/" {
+            return PATH;
+        }
         if !self.is_mounted || path.contains(WELL_KNOWN) {
             return path;
         }
@@ -185,7 +193,16 @@ impl Inner {
     fn health(&self) -> Response<Body> {
         match self.server.shared.draining.is_cancelled() {
             true => text(StatusCode::SERVICE_UNAVAILABLE, "shutting down\n".to_owned()),
-            false => text(StatusCode::OK, "ok\n".to_owned()),
+            false => text(StatusCode::OK, self.health_of_backends()),
+        }
+    }
+
+    /// Returns `ok`, or how many backends are not ready. Everyone may read it, so it does not name them.
+    fn health_of_backends(&self) -> String {
+        let backends = self.server.shared.proxied().map(|proxied| proxied.backends()).unwrap_or_default();
+        match backends.iter().filter(|backend| backend.state != BackendState::Ready).count() {
+            0 => "ok\n".to_owned(),
+            n => format!("ok, {n} of {} servers not ready; see /status\n", backends.len()),
         }
     }
 
@@ -206,14 +223,15 @@ impl Inner {
         }
         // Revision 2026-07-28 has no sessions and ignores the header.
         let session = if is_modern(headers) { Ok(None) } else { self.sessions.of(headers) };
-        let session = session.map_err(|()| {
-            Rejection::new(
-                RejectReason::Malformed,
-                StatusCode::NOT_FOUND,
-                "unknown session; send `initialize` to start a new one",
-            )
-        })?;
         let (body, charge) = self.bodies.read(headers, body, connection).await.map_err(unread)?.into_parts();
+        let session = match session {
+            // The client starts a new session with the header of the last one.
+            Err(()) if is_initialize(&body) => None,
+            session => session.map_err(|()| {
+                let message = "unknown session; send `initialize` to start a new one";
+                Rejection::new(RejectReason::Malformed, StatusCode::NOT_FOUND, message)
+            })?,
+        };
         let address = connection.map(|connection| connection.client(headers));
         let access = caller.as_ref().and_then(|caller| self.gate.auth.access(&self.server.shared, caller));
         let received = receive(&self.server.shared, body, caller.clone(), session, head, address, access).await;
@@ -265,6 +283,9 @@ impl Inner {
             return Ok(response);
         }
         match self.sessions.of(headers) {
+            Ok(None) if !has_revision(headers) => {
+                Ok(text(StatusCode::METHOD_NOT_ALLOWED, format!("send `initialize` with POST, {NO_SSE}\n")))
+            }
             Ok(session) => listening(Listen::to_changes(&self.server.shared, session), connection),
             Err(()) => Ok(text(StatusCode::NOT_FOUND, "unknown session\n".to_owned())),
         }
@@ -319,6 +340,10 @@ fn unread(error: BodyError) -> Rejection {
         _ => (RejectReason::Malformed, StatusCode::BAD_REQUEST),
     };
     Rejection::new(why, status, error.to_string())
+}
+
+fn is_initialize(body: &[u8]) -> bool {
+    matches!(Message::parse(body), Ok(Message::Request { method, .. }) if method == "initialize")
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

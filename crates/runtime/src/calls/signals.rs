@@ -1,6 +1,6 @@
 //! The signals that shut a server down.
 
-/// A listener for SIGTERM and Ctrl-C.
+/// A listener for SIGTERM and Ctrl-C, and on Linux for SIGHUP.
 ///
 /// From its creation on, these signals no longer end the process, and none is lost.
 #[derive(Debug)]
@@ -9,6 +9,9 @@ pub struct ShutdownSignals {
     interrupt: Option<tokio::signal::unix::Signal>,
     #[cfg(unix)]
     terminate: Option<tokio::signal::unix::Signal>,
+    /// The end of the terminal, or of the program that has started this one.
+    #[cfg(unix)]
+    hangup: Option<tokio::signal::unix::Signal>,
 }
 
 #[cfg(unix)]
@@ -22,7 +25,13 @@ impl ShutdownSignals {
     pub fn listen() -> Self {
         use tokio::signal::unix::{SignalKind, signal};
 
-        Self { interrupt: signal(SignalKind::interrupt()).ok(), terminate: signal(SignalKind::terminate()).ok() }
+        let listen = |kind| signal(kind).ok();
+        Self {
+            interrupt: listen(SignalKind::interrupt()),
+            terminate: listen(SignalKind::terminate()),
+            // `nohup` ignores the signal, and a handler would undo that.
+            hangup: if ignores_hangup() { None } else { listen(SignalKind::hangup()) },
+        }
     }
 
     /// Waits for the next signal.
@@ -30,8 +39,18 @@ impl ShutdownSignals {
         tokio::select! {
             () = received(self.interrupt.as_mut()) => {}
             () = received(self.terminate.as_mut()) => {}
+            () = received(self.hangup.as_mut()) => {}
         }
     }
+}
+
+/// Returns true if SIGHUP is ignored, or the system does not tell.
+#[cfg(unix)]
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_none_or(|mask| mask & 1 == 1)
 }
 
 #[cfg(unix)]

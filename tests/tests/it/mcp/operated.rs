@@ -52,7 +52,10 @@ impl Operated {
     /// Starts a proxy whose configuration is read from any kind of file.
     pub fn with_file(folder: PathBuf, file: &Path, flags: &[&str], token: Option<&'static str>) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fixture_tools"));
-        command.args(["serve", "--http", "0", "--proxy-wait", "30s", "--proxy"]).arg(file).args(flags);
+        command.args(["serve", "--http", "0", "--proxy"]).arg(file).args(flags);
+        if !flags.contains(&"--proxy-wait") {
+            command.args(["--proxy-wait", "30s"]);
+        }
         command.env_remove("SERVE_TOKEN").envs(token.map(|token| ("SERVE_TOKEN", token)));
         let mut child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stderr = BufReader::new(child.stderr.take().unwrap()).lines();
@@ -75,6 +78,11 @@ impl Operated {
         let (new, old) = (self.folder.join("new.json"), self.folder.join("mcp.json"));
         std::fs::write(&new, text).unwrap();
         std::fs::rename(new, old).unwrap();
+    }
+
+    pub fn signal(&self, name: &str) {
+        let kill = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status();
+        assert!(kill.unwrap().success());
     }
 
     pub fn logged(&self, text: &str) -> bool {
@@ -172,7 +180,7 @@ fn the_status_contains_each_backend_and_the_reasons_without_secrets() {
     until(|| proxy.is("mute", "backing_off") && proxy.is("gone", "backing_off"));
 
     let bad = proxy.backend("worse");
-    assert_eq!((&bad["state"], &bad["kind"], &bad["tools"]), (&json!("ready"), &json!("mcp"), &json!(2)));
+    assert_eq!((&bad["state"], &bad["kind"], &bad["tools"]), (&json!("ready"), &json!("mcp"), &json!(4)));
     assert!(bad["left_out"].as_u64().unwrap() > 4 && bad["left_out_reasons"].as_array().unwrap().len() > 4, "{bad}");
     assert!(bad["left_out_reasons"].to_string().contains("`whispers`, which is left out"), "{bad}");
     assert!(bad["since"].as_f64().unwrap() > 1.7e9 && bad["next_attempt"].is_null(), "{bad}");
@@ -276,7 +284,7 @@ fn the_status_command_exits_with_1_unless_all_servers_are_ready() {
         let (code, out, err) = status(&[address], Some("s3cret"));
         assert_eq!((code, &*err), (Some(0), ""));
         let columns: Vec<&str> = out.trim_end_matches('\n').split('\t').collect();
-        assert_eq!(columns[..3], ["peer", "ready", "2"], "{out}");
+        assert_eq!(columns[..3], ["peer", "ready", "4"], "{out}");
         assert_eq!(columns[4..], ["1", "1", "0", ""], "{out}");
     }
     let (code, out, _) = status(&[port, "--json"], Some("s3cret"));
@@ -325,6 +333,6 @@ fn the_status_is_a_table_on_a_terminal() {
     let row = lines.iter().position(|line| line.starts_with("absent ")).unwrap();
     assert!(lines[row + 1].contains("cannot be started: entity not found"), "{page}");
     let row = lines.iter().position(|line| line.starts_with("peer ")).unwrap();
-    assert!(lines[row + 1..].iter().any(|line| line.contains("  the MCP server `peer` lists `no_schema`")), "{page}");
+    assert!(lines[row + 1..].iter().any(|line| line.contains("  the MCP server `peer` lists `unsound`")), "{page}");
     assert!(!page.contains('\u{e0041}'), "{page}");
 }

@@ -102,7 +102,7 @@ async fn callers_see_the_tools_that_their_token_grants() {
 async fn at_an_address_that_others_reach_a_token_is_mandatory() {
     let error = http().allow_unauthenticated().bind("0.0.0.0:0").await.unwrap_err();
     assert!(matches!(error, HttpError::Unprotected(_)), "{error}");
-    assert!(http().token("s3cr3t").bind("0.0.0.0:0").await.is_ok());
+    assert!(http().token("tlw9tPDk3ULX0Gq5").bind("0.0.0.0:0").await.is_ok());
     assert!(http().bind("127.0.0.1:0").await.is_ok());
     // Without the page, the host may decide otherwise.
     assert!(server().0.http().allow_unauthenticated().bind("0.0.0.0:0").await.is_ok());

@@ -270,6 +270,45 @@ async fn an_error_status_ends_the_call_with_the_text_of_the_server() {
     }
 }
 
+/// Every combination of a status and a kind of body ends the call, and the next call succeeds.
+#[tokio::test]
+async fn an_answer_of_any_status_and_kind_ends_its_request() {
+    let statuses = "200 202 204 302 400 401 403 404 405 408 410 413 422 429 500 502 503 504";
+    let error = |id: Value| rpc_error(id, -32000, "no tea");
+    let mut absent = error(Value::Null);
+    absent.as_object_mut().unwrap().remove("id");
+    let progress = json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": {} });
+    let (json, events) = ("application/json", "text/event-stream");
+    let bodies = [
+        ("", String::new()),
+        ("text/plain", "no tea".to_owned()),
+        ("text/html", "<p>no tea</p>".to_owned()),
+        (json, "{".to_owned()),
+        (json, error(json!("$ID")).to_string()),
+        (json, error(Value::Null).to_string()),
+        (json, absent.to_string()),
+        (json, error(json!("server-error")).to_string()),
+        (json, json!([error(json!("$ID"))]).to_string()),
+        (events, format!("data: {progress}\n\n")),
+        (events, format!("data: {}\n\n", error(json!("$ID")))),
+    ];
+    for status in statuses.split(' ') {
+        for (kind, body) in &bodies {
+            let headers = if kind.is_empty() { String::new() } else { format!("content-type: {kind}\r\n") };
+            let answer = response(&format!("{status} Status"), &headers, body);
+            // The second one ends before its body does.
+            for answer in [answer.clone(), answer.replace("content-length: $LENGTH", "content-length: 1000")] {
+                let (fake, backend) = Fake::start().await;
+                let dispatcher = dispatcher(&backend).await;
+                fake.state().answer_to_calls = Some(answer.clone());
+                call(&dispatcher, "fake:run", json!({})).await.expect_err(&answer);
+                fake.state().answer_to_calls = None;
+                until(async || call(&dispatcher, "fake:run", json!({})).await.is_ok()).await;
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_retry_date_is_the_time_until_then() {
     let answer = |date: &str| response("429 Too Many Requests", &format!("retry-after: {date}\r\n"), "");

@@ -45,7 +45,7 @@ enum Says {
 fn tools(says: Says) -> Value {
     match says {
         Says::More => json!([rich()]),
-        Says::Strange => json!([rich(), odd(), { "name": "unsound" }]),
+        Says::Strange => json!([rich(), odd(), { "name": "unsound", "inputSchema": { "type": "objekt" } }]),
     }
 }
 

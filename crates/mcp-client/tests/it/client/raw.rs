@@ -31,6 +31,8 @@ type Responses = HashMap<String, Vec<u8>>;
 /// A server that responds with given bytes.
 pub(super) struct Raw {
     pub(super) backend: McpBackend,
+    /// The URL of an HTTP server.
+    pub(super) url: String,
     /// The requests that an HTTP server has received.
     pub(super) requests: Arc<Mutex<Vec<Value>>>,
     folder: Option<std::path::PathBuf>,
@@ -74,14 +76,15 @@ pub(super) async fn raw<'r>(way: Way, responses: impl IntoIterator<Item = (&'r s
             std::fs::write(folder.join(name), bytes).unwrap();
         }
         let program = Program::new(program("fixture_peer")).arg("raw").arg(&folder);
-        return Raw { backend: McpBackend::stdio("peer", program), requests, folder: Some(folder) };
+        return Raw { backend: McpBackend::stdio("peer", program), url: String::new(), requests, folder: Some(folder) };
     }
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let endpoint = Endpoint::new(&format!("http://{}/mcp", listener.local_addr().unwrap())).unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let endpoint = Endpoint::new(&url).unwrap();
     let state = (way, Arc::new(all), Arc::clone(&requests));
     let router = Router::new().route("/mcp", post(answer)).with_state(state);
     tokio::spawn(async move { axum::serve(listener, router).await });
-    Raw { backend: McpBackend::http("peer", endpoint), requests, folder: None }
+    Raw { backend: McpBackend::http("peer", endpoint), url, requests, folder: None }
 }
 
 type Served = (Way, Arc<Responses>, Arc<Mutex<Vec<Value>>>);

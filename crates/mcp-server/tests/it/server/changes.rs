@@ -75,7 +75,7 @@ async fn only_subscribers_of_tools_are_notified_of_changes() {
 async fn clients_before_subscriptions_have_a_stream_of_changes() {
     let server = server();
     let client = Client::of(serve(server.http()).await);
-    let mut stream = client.begin("GET", "/mcp", b"").await;
+    let mut stream = client.with("mcp-protocol-version", "2025-11-25").begin("GET", "/mcp", b"").await;
     assert_eq!(Response::read_head(&mut stream).await.status, 200);
     // The first comment flushes the response head.
     stream.fill_buf().await.unwrap();

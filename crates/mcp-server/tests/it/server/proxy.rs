@@ -106,7 +106,7 @@ async fn clients_of_both_eras_are_notified_over_http_and_pipes() {
     let client = Client::of(serve(server.http()).await);
     assert!(has(&client, "plugins_first").await);
 
-    let mut earlier = client.begin("GET", "/mcp", b"").await;
+    let mut earlier = client.with("mcp-protocol-version", "2025-11-25").begin("GET", "/mcp", b"").await;
     assert_eq!(Response::read_head(&mut earlier).await.status, 200);
     earlier.fill_buf().await.unwrap();
     let listen = modern(5, "subscriptions/listen", json!({ "notifications": { "toolsListChanged": true } }));
@@ -261,7 +261,7 @@ async fn a_list_is_not_cacheable_while_a_backend_starts() {
     assert!(left_out.failures[0].is_pending);
     assert_eq!(ttl().await, 0);
 
-    let mut listening = client.begin("GET", "/mcp", b"").await;
+    let mut listening = client.with("mcp-protocol-version", "2025-11-25").begin("GET", "/mcp", b"").await;
     assert_eq!(Response::read_head(&mut listening).await.status, 200);
     listening.fill_buf().await.unwrap();
     let _told = follow(proxy);

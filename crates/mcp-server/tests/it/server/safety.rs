@@ -146,7 +146,10 @@ async fn a_reachable_address_requires_a_token() {
     let error = server().http().bind("0.0.0.0:0").await.unwrap_err();
     assert!(matches!(&error, HttpError::Unprotected(_)), "{error}");
     assert!(error.to_string().contains("0.0.0.0"), "{error}");
-    assert!(server().http().token("t").bind("0.0.0.0:0").await.is_ok());
+    assert!(server().http().token("tlw9tPDk3ULX0Gq5").bind("0.0.0.0:0").await.is_ok());
+    let error = server().http().token("hunter2").bind("0.0.0.0:0").await.unwrap_err();
+    assert!(error.to_string().ends_with("use a token of at least 16 random characters"), "{error}");
+    assert!(server().http().token("hunter2").bind("127.0.0.1:0").await.is_ok());
     assert!(server().http().allow_unauthenticated().bind("0.0.0.0:0").await.is_ok());
 }
 

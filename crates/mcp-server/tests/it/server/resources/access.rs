@@ -51,7 +51,7 @@ async fn server(builder: ServerBuilder) -> Server {
     let proxy = Proxy::new(server.clone(), backends);
     let before = proxy.status();
     assert_eq!(before.backends.len(), 2);
-    assert!(proxy.collect().await.is_empty());
+    assert!(proxy.collect().await.failures.is_empty());
     server
 }
 

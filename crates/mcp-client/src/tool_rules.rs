@@ -1,0 +1,151 @@
+//! The tools of a server that the host serves, and what it changes in them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use toolkit::tool::Annotations;
+
+/// The key in `_meta` of the name that a tool has on its server, if it is listed under another one.
+pub(super) const NAME_KEY: &str = "rs.toolkit/name";
+
+/// The rules of the host for the tools of a server, by their names on the server.
+#[derive(Clone, Default, PartialEq)]
+pub(super) struct ToolRules {
+    /// Patterns of the tools to serve, or `None` for all.
+    pub(super) allowed: Option<Vec<String>>,
+    /// Patterns of tools not to serve.
+    pub(super) denied: Vec<String>,
+    pub(super) changes: BTreeMap<String, ToolChange>,
+}
+
+/// What the host changes in a tool.
+#[derive(Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(super) struct ToolChange {
+    name: Option<String>,
+    title: Option<String>,
+    description: Option<String>,
+    read_only: Option<bool>,
+    destructive: Option<bool>,
+    idempotent: Option<bool>,
+    open_world: Option<bool>,
+}
+
+/// The outcome of the rules for a list of tools.
+#[derive(Default)]
+pub(super) struct Applied {
+    /// Descriptions of the rules that match no tool.
+    pub(super) unmatched: Vec<String>,
+    /// The hints that the host has set, by the name of the tool on the server.
+    pub(super) hints: HashMap<String, Annotations>,
+}
+
+impl ToolRules {
+    /// Removes the tools that are not served from a list, and changes the others.
+    pub(super) fn apply(&self, tools: &mut Vec<Value>) -> Applied {
+        let mut applied = Applied::default();
+        // Only this client writes it.
+        for meta in tools.iter_mut().filter_map(|tool| tool.get_mut("_meta")?.as_object_mut()) {
+            meta.remove(NAME_KEY);
+        }
+        let has = |matches: &dyn Fn(&str) -> bool| tools.iter().any(|tool| matches(name_of(tool)));
+        let patterns = self.allowed.iter().flatten().map(|pattern| ("tools", pattern));
+        for (key, pattern) in patterns.chain(self.denied.iter().map(|pattern| ("disabledTools", pattern))) {
+            if !has(&|name| matches(pattern, name)) {
+                applied.unmatched.push(format!("`{}` in `{key}`", pattern.escape_debug()));
+            }
+        }
+        for name in self.changes.keys().filter(|name| !has(&|other| *name == other)) {
+            applied.unmatched.push(format!("`{}` in `toolkit.tools`", name.escape_debug()));
+        }
+        tools.retain(|tool| self.admits(name_of(tool)));
+        for tool in tools {
+            let name = name_of(tool).to_owned();
+            if let (Some(change), Value::Object(fields)) = (self.changes.get(&name), tool) {
+                change.apply(fields);
+                applied.hints.insert(name, change.hints());
+            }
+        }
+        applied
+    }
+
+    fn admits(&self, name: &str) -> bool {
+        let is_any = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, name));
+        self.allowed.as_deref().is_none_or(is_any) && !is_any(&self.denied)
+    }
+}
+
+impl ToolChange {
+    fn apply(&self, tool: &mut Map<String, Value>) {
+        for (key, text) in [("title", &self.title), ("description", &self.description)] {
+            if let Some(text) = text {
+                tool.insert(key.to_owned(), text.as_str().into());
+            }
+        }
+        if let Some(name) = &self.name {
+            rename(tool, name);
+        }
+    }
+
+    fn hints(&self) -> Annotations {
+        let mut hints = Annotations::NONE;
+        (hints.read_only, hints.destructive) = (self.read_only, self.destructive);
+        (hints.idempotent, hints.open_world) = (self.idempotent, self.open_world);
+        hints
+    }
+}
+
+/// Lists a tool under another name. The name on the server is kept in `_meta`.
+pub(super) fn rename(tool: &mut Map<String, Value>, name: &str) {
+    let before = tool.insert("name".to_owned(), name.into());
+    let meta = tool.entry("_meta").or_insert_with(|| Value::Object(Map::new()));
+    if let (Some(before), Value::Object(meta)) = (before, meta) {
+        meta.entry(NAME_KEY).or_insert(before);
+    }
+}
+
+fn name_of(tool: &Value) -> &str {
+    tool["name"].as_str().unwrap_or_default()
+}
+
+/// Returns true if a name matches a pattern, in which `*` matches any characters.
+fn matches(pattern: &str, name: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else {
+        return pattern == name;
+    };
+    let Some(mut name) = name.strip_prefix(start) else {
+        return false;
+    };
+    let Some((middle, end)) = rest.rsplit_once('*') else {
+        return name.ends_with(rest);
+    };
+    for part in middle.split('*') {
+        let Some(at) = name.find(part) else {
+            return false;
+        };
+        name = &name[at + part.len()..];
+    }
+    name.ends_with(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn a_star_matches_any_characters() {
+        for (pattern, yes, no) in [
+            ("read", "read", "reads"),
+            ("*", "", "\u{0}"),
+            ("read_*", "read_", "read"),
+            ("*_file", "read_file", "read_files"),
+            ("a*b*c", "aXbXbYc", "acb"),
+            ("a*a", "aa", "a"),
+            ("**x*", "x", "y"),
+        ] {
+            assert!(matches(pattern, yes), "{pattern} {yes}");
+            assert!(pattern == "*" || !matches(pattern, no), "{pattern} {no}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The keys of other hosts' configuration files: each is honored, or a warning names it.
+
+use serde_json::{Value, json};
+use test_support::program;
+use toolkit::backend::Backend;
+use toolkit_mcp_client::{McpBackend, McpServers};
+
+use super::{call, collected, dispatcher};
+
+fn parsed(servers: &Value) -> McpServers {
+    McpServers::from_json(&json!({ "mcpServers": servers }).to_string()).unwrap()
+}
+
+/// Returns the warnings about a server that is not rejected.
+fn warnings(server: Value) -> Vec<String> {
+    let servers = parsed(&json!({ "s": server }));
+    assert_eq!(servers.rejected().next(), None, "{server}");
+    servers.warnings().map(str::to_owned).collect()
+}
+
+fn rejection(server: &Value) -> String {
+    let servers = parsed(&json!({ "s": server }));
+    servers.rejected().next().unwrap_or_else(|| panic!("{server}")).to_string()
+}
+
+fn only(server: Value) -> McpBackend {
+    let servers = parsed(&json!({ "peer": server }));
+    assert_eq!((servers.rejected().next(), servers.warnings().next()), (None, None));
+    servers.into_iter().next().unwrap()
+}
+
+#[test]
+fn keys_of_other_hosts_without_effect_are_warnings() {
+    for (host, server, key) in [
+        ("Claude Code", json!({ "type": "stdio", "command": "x", "timeout": 60000 }), "`timeout`"),
+        ("Claude Code", json!({ "type": "http", "url": "http://x/", "headersHelper": "get" }), "`headersHelper`"),
+        ("Cursor", json!({ "url": "http://x/", "auth": { "CLIENT_ID": "x" } }), "`auth`"),
+        ("VS Code", json!({ "command": "x", "dev": { "watch": "src" } }), "`dev`"),
+        ("VS Code", json!({ "command": "x", "sandboxEnabled": true }), "`sandboxEnabled`"),
+        ("Windsurf", json!({ "serverUrl": "http://x/", "alwaysAllow": ["a"] }), "`alwaysAllow`"),
+        ("Zed", json!({ "source": "custom", "command": "x", "settings": {} }), "`settings`"),
+        ("Gemini CLI", json!({ "httpUrl": "http://x/", "trust": true }), "`trust`"),
+        ("Codex", json!({ "url": "http://x/", "bearer_token_env_var": "TOKEN" }), "`bearer_token_env_var`"),
+        ("Cline", json!({ "command": "x", "autoApprove": [] }), "`autoApprove`"),
+        (
+            "this client",
+            json!({ "command": "x", "maxTools": 7 }),
+            "`maxTools` has no effect: write it in the object `toolkit`",
+        ),
+        ("nobody", json!({ "command": "x", "comand": "y" }), "`comand` is unknown"),
+    ] {
+        let warnings = warnings(server);
+        assert!(
+            warnings.len() == 1 && warnings[0].starts_with(&format!("the server `s`: {key}")),
+            "{host}: {warnings:?}"
+        );
+    }
+    for silent in [
+        json!({ "command": "x", "description": "Tells the time.", "_comment": "new", "timeout": null }),
+        json!({ "type": "local", "command": "x", "args": [], "env": {}, "tools": ["*"] }),
+        json!({ "type": "streamable-http", "httpUrl": "http://x/", "headers": {}, "excludeTools": ["a"] }),
+    ] {
+        assert_eq!(warnings(silent), [""; 0]);
+    }
+}
+
+#[test]
+fn keys_that_cannot_be_honored_reject_their_server() {
+    let missing = std::env::temp_dir().join("toolkit-no-such.env");
+    for (server, reason) in [
+        (json!({ "url": "http://x/", "httpUrl": "http://y/" }), "`httpUrl` and `url` exclude each other"),
+        (json!({ "command": "x", "serverUrl": "http://y/" }), "`command` and `serverUrl` exclude each other"),
+        (json!({ "type": "sse", "serverUrl": "http://x/" }), "`type` `sse` is not supported"),
+        (json!({ "type": "remote", "command": "x" }), "`command` requires `type` `stdio`, got `remote`"),
+        (json!({ "type": "local", "url": "http://x/" }), "`url` requires `type` `http`, got `local`"),
+        (json!({ "command": "x", "disabled": "yes" }), "`disabled` must be true or false"),
+        (json!({ "command": "x", "enabled_tools": "all" }), "`enabled_tools` must be an array of strings"),
+        (json!({ "command": "x", "envFile": missing }), "`envFile`: "),
+        (
+            json!({ "command": "x", "toolkit": { "revision": "2023-01-01" } }),
+            "`toolkit.revision` must be one of `2024-11-05`, ",
+        ),
+        (
+            json!({ "command": "x", "toolkit": { "forwardHeaders": { "x-a": "x-a" } } }),
+            "`toolkit.forwardHeaders` requires `url`",
+        ),
+        (
+            json!({ "url": "http://x/", "toolkit": { "forwardHeaders": { "x-a": "authorization" } } }),
+            "`toolkit.forwardHeaders` is invalid: the header `authorization` may have credentials",
+        ),
+        (
+            json!({ "command": "x", "toolkit": { "outputValidation": "lax" } }),
+            "`toolkit.outputValidation` must be `strict`",
+        ),
+        (
+            json!({ "command": "x", "toolkit": { "tools": { "a": { "readonly": true } } } }),
+            "`toolkit.tools` is invalid for `a`: ",
+        ),
+    ] {
+        let rejection = rejection(&server);
+        assert!(rejection.starts_with(&format!("the server `s`: {reason}")), "{server}: {rejection}");
+    }
+}
+
+#[test]
+fn a_server_that_is_switched_off_is_not_started() {
+    let servers = parsed(&json!({
+        "a": { "command": "x", "enabled": false }, "b": { "command": "x", "disabled": true },
+        "c": { "command": "x", "enabled": true, "disabled": false },
+    }));
+    let names: Vec<String> = servers.into_iter().map(|server| server.name().to_owned()).collect();
+    assert_eq!(names, ["c"]);
+}
+
+#[test]
+fn the_object_of_servers_has_the_name_of_any_host() {
+    for place in ["mcpServers", "servers", "context_servers", "mcp_servers"] {
+        let servers = McpServers::from_json(&json!({ place: { "a": { "command": "x" } } }).to_string()).unwrap();
+        assert_eq!((servers.len(), servers.warnings().count()), (1, 0), "{place}");
+    }
+    let both = json!({ "mcpServers": {}, "servers": { "a": { "command": "x" } } }).to_string();
+    let warnings: Vec<String> = McpServers::from_json(&both).unwrap().warnings().map(str::to_owned).collect();
+    assert_eq!(warnings, ["`servers` has no effect, since the file has `mcpServers`"]);
+}
+
+#[tokio::test]
+async fn variables_of_a_file_are_set_and_those_of_the_server_take_precedence() {
+    let file = std::env::temp_dir().join(format!("toolkit-host-files-{}.env", std::process::id()));
+    std::fs::write(&file, "# for tests\nFIRST='one two'\nSECOND=file\n").unwrap();
+    let peer = program("fixture_peer");
+    let backend = only(json!({ "command": peer, "envFile": file, "env": { "SECOND": "entry" } }));
+    std::fs::remove_file(&file).unwrap();
+    let variables = call(&dispatcher(&backend).await, "peer:environment", json!({})).await.unwrap();
+    assert_eq!((&variables["FIRST"], &variables["SECOND"]), (&json!("one two"), &json!("entry")));
+}
+
+#[tokio::test]
+async fn only_the_tools_that_the_file_names_are_served() {
+    let peer = program("fixture_peer");
+    let names = async |server: Value| {
+        let collected = collected(&only(server)).await;
+        let names: Vec<String> = collected.catalog.iter().map(|tool| tool.name().to_owned()).collect();
+        let told: Vec<String> = collected.diagnostics.iter().map(|told| told.message().to_owned()).collect();
+        (names, told)
+    };
+    let (listed, told) =
+        names(json!({ "command": peer, "includeTools": ["e*", "pid"], "excludeTools": ["em*"] })).await;
+    assert_eq!((listed, told), (["echo", "environment", "pid"].map(str::to_owned).into(), vec![]));
+    let (listed, told) = names(json!({ "command": peer, "disabledTools": ["nonsense", "e*"] })).await;
+    assert!(listed.contains(&"pid".to_owned()) && !listed.contains(&"echo".to_owned()));
+    assert_eq!(told, ["the MCP server `peer` has no tool for the rule `nonsense` in `disabledTools`"]);
+    let (listed, _) = names(json!({ "command": peer, "tools": [] })).await;
+    assert_eq!(listed, [""; 0]);
+}

@@ -1,0 +1,178 @@
+//! Tools in forms that other clients accept, and tools that the host changes.
+
+use serde_json::{Value, json};
+use toolkit::backend::Backend;
+use toolkit_backends::Collected;
+use toolkit_mcp_client::McpServers;
+
+use super::raw::{EACH_WAY, Raw, Way, raw};
+use super::{call, collected, dispatcher, in_the_end};
+
+async fn listing(way: Way, tools: &Value) -> Raw {
+    raw(way, [("tools_list", json!({ "tools": tools }).to_string().into_bytes())]).await
+}
+
+fn names(collected: &Collected) -> Vec<&str> {
+    collected.catalog.iter().map(toolkit::Tool::name).collect()
+}
+
+#[tokio::test]
+async fn incomplete_and_early_schemas_are_read() {
+    let property = |schema: Value| json!({ "type": "object", "properties": { "a": schema } });
+    let early = |mut schema: Value| {
+        schema["$schema"] = json!("http://json-schema.org/draft-04/schema#");
+        schema
+    };
+    // The schema, arguments that it accepts, and arguments that it rejects.
+    let table = [
+        (json!({}), json!({ "a": 1 }), None),
+        (Value::Null, json!({ "a": 1 }), None),
+        (json!(true), json!({}), None),
+        (json!({ "type": "object", "properties": null, "required": null }), json!({}), None),
+        (
+            json!({ "properties": { "a": { "type": "string", "description": null } } }),
+            json!({ "a": "b" }),
+            Some(json!({ "a": 1 })),
+        ),
+        (
+            property(json!({ "type": "integer", "minimum": null, "enum": null })),
+            json!({ "a": 1 }),
+            Some(json!({ "a": "b" })),
+        ),
+        (
+            early(property(json!({ "minimum": 0, "exclusiveMinimum": true }))),
+            json!({ "a": 1 }),
+            Some(json!({ "a": 0 })),
+        ),
+        (property(json!({ "maximum": 0, "exclusiveMaximum": false })), json!({ "a": 0 }), Some(json!({ "a": 1 }))),
+        (property(json!({ "type": "string", "required": true })), json!({ "a": "b" }), Some(json!({}))),
+        (
+            early(json!({ "id": "x", "type": "object", "properties": { "id": { "type": "string" } } })),
+            json!({ "id": "b" }),
+            Some(json!({ "id": 1 })),
+        ),
+        (
+            early(property(json!({ "type": "array", "items": [{ "type": "string" }], "additionalItems": false }))),
+            json!({ "a": ["b"] }),
+            Some(json!({ "a": [1] })),
+        ),
+    ];
+    let tool = |(n, (schema, ..)): (usize, &(Value, Value, Option<Value>))| match schema {
+        // Of one form without the field.
+        Value::Null if n == 1 => json!({ "name": format!("t{n}") }),
+        schema => json!({ "name": format!("t{n}"), "inputSchema": schema, "outputSchema": null }),
+    };
+    let tools: Vec<Value> = table.iter().enumerate().map(tool).collect();
+    let answers = (0..table.len()).map(|n| (format!("call_t{n}"), br#"{"content":[]}"#.to_vec()));
+    let answers: Vec<(String, Vec<u8>)> = answers.collect();
+    for way in EACH_WAY {
+        let list = json!({ "tools": tools }).to_string().into_bytes();
+        let responses = answers.iter().map(|(name, answer)| (&**name, answer.clone()));
+        let server = raw(way, responses.chain([("tools_list", list)])).await;
+        let dispatcher = dispatcher(&server.backend).await;
+        for (n, (schema, accepted, rejected)) in table.iter().enumerate() {
+            let called = call(&dispatcher, &format!("peer:t{n}"), accepted.clone()).await;
+            assert!(called.is_ok(), "{way:?}: {schema} {called:?}");
+            if let Some(rejected) = rejected {
+                let called = call(&dispatcher, &format!("peer:t{n}"), rejected.clone()).await;
+                assert!(called.is_err(), "{way:?}: {schema} accepts {rejected}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_tool_with_an_invalid_name_is_called_by_the_name_that_its_server_knows() {
+    let long = "n".repeat(70);
+    let theirs = ["files/read", "a b", "a:b", "a_b", "获取", &long, "plain"];
+    let tools: Vec<Value> = theirs.iter().map(|name| json!({ "name": name, "inputSchema": {} })).collect();
+    let server = listing(Way::Json, &json!(tools)).await;
+    let collected = collected(&server.backend).await;
+    assert!(collected.diagnostics.is_empty(), "{:?}", collected.diagnostics);
+    let listed = names(&collected);
+    assert_eq!(listed.len(), theirs.len());
+    for expected in ["files_read", "a_b", "plain"] {
+        assert!(listed.contains(&expected), "{listed:?}");
+    }
+    assert!(listed.iter().all(|name| name.len() + "peer_".len() <= 64), "{listed:?}");
+    let again = collected_names(&server).await;
+    assert_eq!(listed, again, "names are the same each time");
+    let dispatcher = dispatcher(&server.backend).await;
+    let mut called: Vec<String> = Vec::new();
+    for name in &listed {
+        let _ = call(&dispatcher, &format!("peer:{name}"), json!({})).await;
+        let requests = server.requests.lock().unwrap();
+        let last = requests.iter().rfind(|request| request["method"] == "tools/call").unwrap();
+        called.push(last["params"]["name"].as_str().unwrap().to_owned());
+    }
+    called.sort();
+    let mut theirs = theirs.map(str::to_owned);
+    theirs.sort();
+    assert_eq!(called, theirs);
+}
+
+async fn collected_names(server: &Raw) -> Vec<String> {
+    names(&collected(&server.backend).await).into_iter().map(str::to_owned).collect()
+}
+
+/// Returns the server with an object `toolkit` of a configuration file.
+fn configured(server: &Raw, settings: &Value) -> toolkit_mcp_client::McpBackend {
+    let entry = json!({ "mcpServers": { "peer": { "url": server.url, "toolkit": settings } } }).to_string();
+    let servers = McpServers::from_json(&entry).unwrap();
+    assert_eq!(servers.rejected().next(), None);
+    servers.into_iter().next().unwrap()
+}
+
+#[tokio::test]
+async fn the_file_changes_names_texts_and_hints_of_tools() {
+    let tools = json!([
+        { "name": "rm", "description": "Removes.", "inputSchema": {}, "annotations": { "readOnlyHint": true } },
+        { "name": "ls", "inputSchema": {}, "annotations": { "destructiveHint": false } },
+    ]);
+    let server = raw(
+        Way::Json,
+        [
+            ("tools_list", json!({ "tools": tools }).to_string().into_bytes()),
+            ("call_rm", br#"{"content":[{"type":"text","text":"removed"}]}"#.to_vec()),
+        ],
+    )
+    .await;
+    let changes = json!({
+        "rm": { "name": "remove", "title": "Remove", "description": "Removes a file.", "destructive": true },
+        "ls": { "readOnly": true },
+        "mv": { "name": "move" },
+    });
+    let backend = configured(&server, &json!({ "tools": changes }));
+    let collected = collected(&backend).await;
+    assert_eq!(names(&collected), ["ls", "remove"]);
+    let told: Vec<&str> = collected.diagnostics.iter().map(|told| told.message()).collect();
+    assert_eq!(told, ["the MCP server `peer` has no tool for the rule `mv` in `toolkit.tools`"]);
+    let tool = |name: &str| collected.catalog.iter().find(|tool| tool.name() == name).unwrap();
+    let (remove, ls) = (tool("remove"), tool("ls"));
+    assert_eq!((remove.title(), remove.description()), (Some("Remove"), "Removes a file."));
+    assert_eq!((remove.annotations().read_only, remove.annotations().destructive), (None, Some(true)), "not trusted");
+    assert_eq!((ls.annotations().read_only, ls.annotations().destructive), (Some(true), None));
+    let dispatcher = toolkit::Dispatcher::builder(collected.catalog).routes(collected.routes).build().unwrap();
+    assert_eq!(call(&dispatcher, "peer:remove", json!({})).await.unwrap(), "removed");
+}
+
+#[tokio::test]
+async fn results_are_compared_with_their_schema_as_the_file_says() {
+    let output = json!({ "type": "object", "properties": { "sum": { "type": "number" } }, "required": ["sum"] });
+    let tools = json!({ "tools": [{ "name": "add", "inputSchema": {}, "outputSchema": output }] });
+    let result = json!({ "content": [{ "type": "text", "text": "three" }], "structuredContent": { "sum": "three" } });
+    let responses =
+        [("tools_list", tools), ("call_add", result)].map(|(name, json)| (name, json.to_string().into_bytes()));
+    let server = raw(Way::Json, responses).await;
+    for (check, is_lenient) in [("strict", false), ("warn", true), ("off", true)] {
+        let backend = configured(&server, &json!({ "outputValidation": check }));
+        let dispatcher = dispatcher(&backend).await;
+        let called = in_the_end(dispatcher.call("peer:add", json!({}))).await;
+        assert_eq!(called.is_ok(), is_lenient, "{check}: {called:?}");
+        if let Ok(result) = called {
+            assert_eq!(result.content()[0].as_text(), Some("three"));
+            assert_eq!(result.value(), json!({ "sum": "three" }));
+        }
+        assert_eq!(in_the_end(backend.tools()).await.unwrap().tools[0].0.output().is_some(), !is_lenient);
+    }
+}
