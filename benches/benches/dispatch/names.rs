@@ -44,6 +44,7 @@ fn entry(nth: usize) -> &'static Entry {
         aliases: &[],
         timeout: None,
         requires: false,
+        prompt: None,
         show_errors: false,
         metadata: Metadata::default,
         location: location(file!(), line!(), 1),
