@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use toolkit::Context;
-use toolkit::call::{Credentials, TraceContext};
+use toolkit::call::{Credentials, RequestParts, TraceContext};
 use toolkit::mcp::Revision;
 
 use super::meta::Meta;
-use super::peer::Peer;
 
 /// The MCP request of a call. A tool reads it from its context with `ctx.get::<Request>()`.
 ///
@@ -49,15 +48,20 @@ impl Request {
     }
 
     /// Creates the context of a call: the request of MCP and that of HTTP, and the trace context, which backends forward.
-    pub(super) fn context(revision: Revision, meta: &Meta<'_>, peer: Peer<'_>) -> Context {
-        let request = Self::new(revision, meta, peer.caller);
+    pub(super) fn context(
+        revision: Revision,
+        meta: &Meta<'_>,
+        caller: Option<&Arc<Caller>>,
+        parts: Option<RequestParts>,
+    ) -> Context {
+        let request = Self::new(revision, meta, caller);
         let trace = request.traceparent().map(|traceparent| {
             let mut trace = TraceContext::new(traceparent);
             trace.tracestate = request.tracestate().map(str::to_owned);
             trace.baggage = request.baggage().map(str::to_owned);
             trace
         });
-        let context = peer.request_parts().into_iter().fold(Context::new().with(request), Context::with);
+        let context = parts.into_iter().fold(Context::new().with(request), Context::with);
         match trace {
             Some(trace) => context.with(trace),
             None => context,

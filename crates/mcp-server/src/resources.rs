@@ -115,7 +115,7 @@ fn request(
 
 /// Returns the context of a request to providers.
 pub(super) fn context(meta: &Meta<'_>, revision: Revision, peer: Peer<'_>) -> Context {
-    let context = Request::context(revision, meta, peer);
+    let context = Request::context(revision, meta, peer.caller, peer.request_parts());
     match peer.caller {
         Some(caller) => context.with_credentials(caller.credentials().clone()),
         None => context,

@@ -59,7 +59,7 @@ pub(crate) fn begin<'m>(
         (support, _) => task_offer(shared, support, meta, revision, peer)?,
     };
     let asks = asks(shared, served.tool(entry), &arguments, meta, revision, peer)?;
-    let mut context = Request::context(revision, meta, peer);
+    let mut context = Request::context(revision, meta, peer.caller, peer.request_parts());
     if entry.has_requirements {
         context = context.with_credentials(credentials(shared, peer.caller, served.tool(entry)));
     }
