@@ -34,8 +34,16 @@ pub fn expected_at(schema: &Value, pointer: &str) -> Option<String> {
 
 /// Returns the format that the schema gives the value at `pointer`.
 pub fn at<'a>(schema: &'a Value, pointer: &str) -> Option<&'a str> {
-    let place = tokens(pointer).try_fold(schema, |place, token| inner(schema, place, &token, 0))?;
-    format_of(schema, place, 0)
+    format_of(schema, schema_at(schema, pointer)?, 0)
+}
+
+/// Returns an example of the value at `pointer`.
+pub fn example_at(schema: &Value, pointer: &str) -> Option<Value> {
+    example::within(schema, schema_at(schema, pointer)?)
+}
+
+fn schema_at<'a>(schema: &'a Value, pointer: &str) -> Option<&'a Value> {
+    tokens(pointer).try_fold(schema, |place, token| inner(schema, place, &token, 0))
 }
 
 /// The maximum depth to which choices and references are followed.

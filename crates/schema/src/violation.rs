@@ -133,10 +133,14 @@ impl Violations {
         Self(explanation.finish())
     }
 
-    /// Creates the violation of a value that matches the schema but not the Rust type.
+    /// Creates the violations of values that match the schema but not the Rust type, from their pointers and rules.
     #[doc(hidden)]
-    pub fn from_type_error(pointer: String, rule: String) -> Self {
-        Self(vec![Violation { keyword: "type".to_owned(), ..Violation::new(shorten_pointer(pointer), rule) }])
+    pub fn from_type_errors(errors: impl IntoIterator<Item = (String, String)>) -> Self {
+        let violation = |(pointer, rule)| Violation {
+            keyword: "type".to_owned(),
+            ..Violation::new(shorten_pointer(pointer), rule)
+        };
+        Self(errors.into_iter().map(violation).collect())
     }
 
     /// Applies a function to each violation, such as one that rewords it or moves its pointer.

@@ -100,7 +100,38 @@ fn decode_with(
     let decoded = decode(&text, &mut whole);
     needed.extend(pointers(&text, whole));
     approve(tool, validates, tree, needed, changes)?;
-    decoded.map_err(|error| mismatch(tool, tree, error.pointer(&text), &error.message))
+    decoded.map_err(|error| mismatches(decode, tool, tree, value, (error.pointer(&text), error.message)))
+}
+
+/// The maximum number of values that are reported for their type.
+const MAX_REJECTED: usize = 16;
+
+/// Returns the error of arguments that match the schema but not the type. Deserialization stops at the first such value, so
+/// an example takes its place to find the next.
+#[cold]
+fn mismatches(
+    decode: &mut Decode<'_>,
+    tool: &Tool,
+    tree: &Tree,
+    mut value: Value,
+    mut rejected: (String, String),
+) -> ToolError {
+    let mut found: Vec<(String, String)> = Vec::new();
+    while found.len() < MAX_REJECTED && !found.iter().any(|(pointer, _)| *pointer == rejected.0) {
+        let (pointer, message) = rejected;
+        let rule = mismatch(tool, tree, &pointer, &message);
+        let example = format::example_at(tool.input().as_value(), &pointer).filter(|_| !pointer.is_empty());
+        let slot = value.pointer_mut(&pointer);
+        found.push((pointer, rule));
+        let (Some(slot), Some(example)) = (slot, example) else { break };
+        *slot = example;
+        let text = tree.text_of(&value);
+        match decode(&text, &mut Vec::new()) {
+            Ok(()) => break,
+            Err(error) => rejected = (error.pointer(&text), error.message),
+        }
+    }
+    refusal(tool, Violations::from_type_errors(found))
 }
 
 /// Records the numbers at these locations as changes, because they were read as integers. If they differ from the
@@ -122,11 +153,11 @@ fn approve(
     Ok(())
 }
 
-/// Returns the error of arguments that match the schema but not the type, which has a rule that the schema lacks.
+/// Returns the rule of a type that its schema lacks.
 #[cold]
-fn mismatch(tool: &Tool, tree: &Tree, pointer: String, message: &str) -> ToolError {
+fn mismatch(tool: &Tool, tree: &Tree, pointer: &str, message: &str) -> String {
     // The message of serde quotes the value, and does not name the argument.
-    let rule = match (tool.input().holds_secret(), tree.rounded(&pointer)) {
+    match (tool.input().holds_secret(), tree.rounded(pointer)) {
         (true, _) => "is not a valid value".to_owned(),
         // Serde has seen only the rounded float.
         (false, Some(number)) => {
@@ -135,13 +166,12 @@ fn mismatch(tool: &Tool, tree: &Tree, pointer: String, message: &str) -> ToolErr
         }
         (false, None) => {
             let text: String = message.chars().take(400).collect();
-            match format::expected_at(tool.input().as_value(), &pointer) {
+            match format::expected_at(tool.input().as_value(), pointer) {
                 Some(expected) => format!("{expected}: {text}"),
                 None => format!("is not a valid value: {text}"),
             }
         }
-    };
-    refusal(tool, Violations::from_type_error(pointer, rule))
+    }
 }
 
 const READ_AS_INTEGER: &str = "a whole number read as an integer";

@@ -327,7 +327,7 @@ impl ParseToolError {
     }
 
     fn carried(rule: &str) -> Self {
-        ParseToolError::Form(Violations::from_type_error(child(&child("", "_meta"), META_KEY), rule.to_owned()))
+        ParseToolError::Form(Violations::from_type_errors([(child(&child("", "_meta"), META_KEY), rule.to_owned())]))
     }
 
     /// Restores the locations of fields that were in the record.

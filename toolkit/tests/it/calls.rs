@@ -8,5 +8,6 @@ mod large;
 mod nested;
 mod numbers;
 mod panics;
+mod rejected;
 mod timers;
 mod typed;

@@ -178,7 +178,7 @@ impl Form {
     ///
     /// Returns the violations of the schema of the type, with pointers to the fields.
     pub(crate) fn read<T: DeserializeOwned + JsonSchema>(&self, mut content: Value) -> Result<T, Violations> {
-        let invalid = |text: String| Violations::from_type_error(String::new(), text);
+        let invalid = |text: String| Violations::from_type_errors([(String::new(), text)]);
         // Some clients send a null for a field that was left empty.
         if let Value::Object(fields) = &mut content {
             fields.retain(|_, value| !value.is_null());
