@@ -136,8 +136,8 @@ pub trait Backend: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// Returns an error if the tool failed. Its kind is [`ErrorKind::Unavailable`](crate::call::ErrorKind::Unavailable) if
-    /// the tool certainly has not started, and [`ErrorKind::OutcomeUnknown`](crate::call::ErrorKind::OutcomeUnknown) if the
+    /// Returns an error if the tool failed. Its kind is [`ErrorKind::Unavailable`] if
+    /// the tool certainly has not started, and [`ErrorKind::OutcomeUnknown`] if the
     /// connection was lost and the tool may have run.
     fn call<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>>;
 
