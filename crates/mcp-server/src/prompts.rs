@@ -168,19 +168,26 @@ async fn get(
     arguments: Map<String, Value>,
 ) -> Result<Vec<u8>, ToolError> {
     let result = served.dispatcher.run_prompt(context, prompt, Arguments::from(Value::Object(arguments))).await?;
-    let backend = result.backend();
-    let origin = backend_name(&backend).and_then(|name| Some((shared.proxied()?, name)));
-    let Some((proxied, name)) = origin else { return Ok(result.into_json()) };
-    let mut result = result.value();
+    if prompt.tool().location().is_some() {
+        return Ok(result.into_json());
+    }
+    let (backend, mut result) = (result.backend(), result.value());
     let messages = result["messages"].take();
-    let messages: Vec<PromptMessage> = serde_json::from_value(messages).map_err(ToolError::internal)?;
-    let origin = proxied.origin(name);
-    let encoded = messages.into_iter().map(|mut message| {
-        message.content = origin.encode_content(message.content);
-        message
-    });
-    result["messages"] = json!(encoded.collect::<Vec<_>>());
-    Ok(json_bytes(&result))
+    let mut messages: Vec<PromptMessage> = serde_json::from_value(messages).map_err(ToolError::internal)?;
+    if let (Some(proxied), Some(name)) = (shared.proxied(), backend_name(&backend)) {
+        let origin = proxied.origin(name);
+        let encoded = messages.into_iter().map(|mut message| {
+            message.content = origin.encode_content(message.content);
+            message
+        });
+        messages = encoded.collect();
+    }
+    // The other fields of the result are about the response of the backend.
+    let mut own = json!({ "messages": messages });
+    if let Value::String(description) = result["description"].take() {
+        own["description"] = description.into();
+    }
+    Ok(json_bytes(&own))
 }
 
 /// Returns values for an argument of a resource template, which only the backends of a proxy know.

@@ -345,7 +345,11 @@ impl Backend for Writer {
             let link = json!({ "type": "resource_link", "uri": "docs:///a", "name": "a" });
             let message = |content: Value| json!({ "role": "user", "content": content });
             let messages = [message(json!({ "type": "text", "text": text })), message(link)];
-            Ok(json!({ "description": "A poem", "messages": messages }).into())
+            let meta = json!({ "io.modelcontextprotocol/serverInfo": { "name": "other", "version": "1" } });
+            let result = json!({
+                "description": "A poem", "messages": messages, "resultType": "complete", "_meta": meta,
+            });
+            Ok(result.into())
         })
     }
 
@@ -379,7 +383,10 @@ async fn prompts_of_a_backend_are_served_under_its_name() {
     let arguments = json!([{ "name": "tone", "required": false }, { "name": "about", "required": true }]);
     assert_eq!(list["prompts"][6]["arguments"], arguments);
 
-    let result = client.send(&modern(1, "prompts/get", get("writer_poem", json!({ "about": "1" })))).await.result();
+    let response = client.send(&modern(1, "prompts/get", get("writer_poem", json!({ "about": "1" })))).await;
+    let text = response.text();
+    assert_eq!((text.matches("resultType").count(), text.matches("_meta").count()), (1, 1), "{text}");
+    let result = response.result();
     assert_eq!(result["description"], "A poem");
     assert_eq!(result["messages"][0]["content"]["text"], r#"poem {"about":"1"}"#);
     assert_eq!(result["messages"][1]["content"]["uri"], "docs:///a", "the backend has no resources");
