@@ -17,6 +17,7 @@ use toolkit::call::ErrorKind;
 use super::connection::Connection;
 use super::endpoint::Endpoint;
 use super::http::Http;
+use super::legacy_sse::LegacySse;
 use super::lines::Lines;
 use super::process::{ExitState, Process};
 use super::program::Program;
@@ -130,8 +131,16 @@ async fn over_http(
     let exit_state = Arc::new(ExitState::default());
     let screen = Screen::new(changes.clone(), remote.resources.clone());
     let http = Http::new(client, &endpoint.forwarded, &remote.limits, screen, authorizer, Arc::clone(watches));
-    let transport = StreamableHttpClientTransport::with_client(http, config);
-    let running = serve_client_with_lifecycle(remote.handler(), transport, mode(remote, era)).await;
+    let running = match endpoint.is_sse {
+        true => {
+            let transport = StreamableHttpClientTransport::with_client(LegacySse::new(http), config);
+            serve_client_with_lifecycle(remote.handler(), transport, ClientLifecycleMode::Initialize).await
+        }
+        false => {
+            let transport = StreamableHttpClientTransport::with_client(http, config);
+            serve_client_with_lifecycle(remote.handler(), transport, mode(remote, era)).await
+        }
+    };
     let running = running.map_err(|error| remote.not_connected(&error, &exit_state))?;
     Ok(Connection::new(running, exit_state, changes.clone(), watches, remote))
 }

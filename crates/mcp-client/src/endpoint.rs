@@ -42,6 +42,8 @@ pub struct Endpoint {
     /// The headers of callers that are passed on, with their names for the server.
     pub(super) forwarded: Vec<(HeaderName, HeaderName)>,
     pub(super) token: Option<SecretString>,
+    /// True if the server has the transport of revision 2024-11-05.
+    pub(super) is_sse: bool,
     pub(super) authorities: Authorities,
     #[cfg(feature = "oauth")]
     pub(super) logins: Option<Logins>,
@@ -83,6 +85,7 @@ impl Endpoint {
             headers: HeaderMap::new(),
             forwarded: Vec::new(),
             token: None,
+            is_sse: false,
             authorities: Authorities::platform(),
             #[cfg(feature = "oauth")]
             logins: None,
@@ -135,6 +138,13 @@ impl Endpoint {
         Ok(self)
     }
 
+    /// Uses the transport HTTP+SSE of revision 2024-11-05, which Streamable HTTP has replaced. The URL is that of the stream
+    /// of events, such as `https://example.com/sse`.
+    #[must_use]
+    pub fn sse(self) -> Self {
+        Self { is_sse: true, ..self }
+    }
+
     /// Sets a bearer token that is sent with each request: `Authorization: Bearer …`.
     #[must_use]
     pub fn bearer(mut self, token: SecretString) -> Self {
@@ -157,7 +167,7 @@ impl Endpoint {
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let token = |endpoint: &Self| endpoint.token.as_ref().map(|token| token.expose().to_owned());
         let is_same = self.url == other.url && self.headers == other.headers && token(self) == token(other);
-        let is_same = is_same && self.forwarded == other.forwarded;
+        let is_same = is_same && self.forwarded == other.forwarded && self.is_sse == other.is_sse;
         #[cfg(feature = "oauth")]
         let is_same = is_same && self.logs_in_like(other);
         is_same

@@ -84,8 +84,8 @@ impl Remote {
                     // So do servers of the transport that Streamable HTTP has replaced.
                     Some(status @ (404 | 405)) => {
                         let message = format!(
-                            "{self} has no Streamable HTTP at this URL (status {status}); HTTP+SSE of revision 2024-11-05 \
-                             is not supported"
+                            "{self} has no Streamable HTTP at this URL (status {status}); for HTTP+SSE of revision 2024-11-05, \
+                             write `\"type\": \"sse\"`"
                         );
                         ToolError::new(ErrorKind::InvalidResponse, message)
                     }

@@ -37,34 +37,34 @@ use super::watches::Watches;
 /// lost.
 #[derive(Clone)]
 pub(super) struct Http {
-    client: Client,
-    max_bytes: usize,
+    pub(super) client: Client,
+    pub(super) max_bytes: usize,
     /// The headers of callers that are passed on, with their names for the server.
     forwarded: Arc<[(HeaderName, HeaderName)]>,
     /// The maximum time for which a message waits because the server limits the rate of requests.
     max_rate_wait: Duration,
-    screen: Screen,
-    authorizer: Option<Arc<dyn Authorizer>>,
+    pub(super) screen: Screen,
+    pub(super) authorizer: Option<Arc<dyn Authorizer>>,
     /// The watched resources, whose subscriptions end with a session or its stream.
     watches: Arc<Watches>,
     has_streamed: Arc<AtomicBool>,
     /// The number of open streams that a `GET` request has started.
-    n_streams: Arc<AtomicUsize>,
+    pub(super) n_streams: Arc<AtomicUsize>,
     is_initialized: Arc<AtomicBool>,
 }
 
 /// A message to be sent.
-struct Post {
-    uri: Arc<str>,
-    message: ClientJsonRpcMessage,
-    session: Option<Arc<str>>,
-    headers: HashMap<HeaderName, HeaderValue>,
+pub(super) struct Post {
+    pub(super) uri: Arc<str>,
+    pub(super) message: ClientJsonRpcMessage,
+    pub(super) session: Option<Arc<str>>,
+    pub(super) headers: HashMap<HeaderName, HeaderValue>,
 }
 
 type Error = StreamableHttpError<reqwest::Error>;
 
 const JSON: &str = "application/json";
-const EVENTS: &str = "text/event-stream";
+pub(super) const EVENTS: &str = "text/event-stream";
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// The time that the first event of a stream may take to be read before the stream is passed on.
@@ -109,7 +109,10 @@ impl Http {
 
     /// Sends a request with a token of the authorizer. If the server rejects the token, repeats the request with another
     /// one.
-    async fn authorized<T, S>(authorizer: &dyn Authorizer, send: impl Fn(Option<String>) -> S) -> Result<T, Error>
+    pub(super) async fn authorized<T, S>(
+        authorizer: &dyn Authorizer,
+        send: impl Fn(Option<String>) -> S,
+    ) -> Result<T, Error>
     where
         S: Future<Output = Result<T, Error>>,
     {
@@ -137,7 +140,7 @@ impl Http {
     }
 
     /// Handles the events of a stream, which may be that of a request, with the screen.
-    fn screened(&self, events: Events, request: Option<Asked>) -> Events {
+    pub(super) fn screened(&self, events: Events, request: Option<Asked>) -> Events {
         let screen = self.screen.clone();
         let screened = move |mut event: Sse| {
             // Events with another name are not messages. An event without data is kept, since its id is needed to resume the
@@ -185,7 +188,7 @@ impl Http {
     }
 
     /// Sends a message in the session of another one and reads the response.
-    async fn exchange(
+    pub(super) async fn exchange(
         &self,
         post: &Post,
         message: &ClientJsonRpcMessage,
@@ -333,13 +336,13 @@ impl StreamableHttpClient for Http {
 }
 
 /// The request that a stream responds to.
-struct Asked {
+pub(super) struct Asked {
     id: RequestId,
     progress: Option<ProgressToken>,
 }
 
 impl Asked {
-    fn new(id: &RequestId, request: &ClientRequest) -> Self {
+    pub(super) fn new(id: &RequestId, request: &ClientRequest) -> Self {
         Self { id: id.clone(), progress: request.get_meta().get_progress_token() }
     }
 }

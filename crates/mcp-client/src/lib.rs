@@ -40,7 +40,7 @@
 //! | `remote`, `endpoint`, `program` | the name, the limits, the address and the command line of a server |
 //! | `link`, `connect`, `connection`, `history` | the current connection, its negotiation, its requests, and its past |
 //! | `lines`, `process` | the stdio transport and the child process |
-//! | `http`, `exchange`, `events`, `authorizer` | the HTTP transport, its failures, its limits, and the source of its tokens |
+//! | `http`, `legacy_sse`, `exchange`, `events`, `authorizer` | the HTTP transport, that of revision 2024-11-05, their failures, its limits, and the source of its tokens |
 //! | `screen`, `verbatim` | incoming messages before `rmcp` handles them, and fields that it does not know |
 //! | `tool_rules`, `repair` | which tools of a server are served, and in which form |
 //! | `list`, `call`, `tasks`, `resources`, `prompts`, `listener` | requests for tools, resources and prompts |
@@ -68,6 +68,7 @@ mod events;
 mod exchange;
 mod history;
 mod http;
+mod legacy_sse;
 mod lines;
 mod link;
 mod list;

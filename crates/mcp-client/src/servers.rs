@@ -43,7 +43,7 @@ use super::program::Program;
 /// | `envFile` | a file of further variables, with lines `NAME=value` | |
 /// | `url` | the URL, instead of a program | `httpUrl`, `serverUrl` |
 /// | `headers` | headers of each request | `http_headers` |
-/// | `type` | `stdio` or `local`; `http`, `streamable-http` or `remote` | `transport` |
+/// | `type` | `stdio` or `local`; `http`, `streamable-http` or `remote`; `sse` for HTTP+SSE of revision 2024-11-05 | `transport` |
 /// | `enabled`, `disabled` | false or true: the server is not started | |
 /// | `tools` | the only tools to serve, by their names on the server; `*` matches any characters | `includeTools`, `enabledTools`, `enabled_tools` |
 /// | `disabledTools` | tools not to serve | `excludeTools`, `disabled_tools` |
@@ -140,7 +140,7 @@ const MAX_ENV_FILE_BYTES: u64 = 1 << 20;
 
 /// The values of `type` for a program and for a URL.
 const PROGRAM_TYPES: [&str; 2] = ["stdio", "local"];
-const URL_TYPES: [&str; 5] = ["http", "streamable-http", "streamableHttp", "streamable_http", "remote"];
+const URL_TYPES: [&str; 6] = ["sse", "http", "streamable-http", "streamableHttp", "streamable_http", "remote"];
 
 /// The syntax of configuration files: JSON with comments and trailing commas.
 const SYNTAX: ParseOptions = ParseOptions {
@@ -346,9 +346,6 @@ impl<'f> Entry<'f> {
         let kind = self.text("type");
         let backend = match (self.get("command"), self.get("url"), kind.as_deref()) {
             (Some((command, _)), Some((url, _)), _) => Err(format!("`{command}` and `{url}` exclude each other")),
-            (.., Some("sse")) => {
-                Err("`type` `sse` is not supported; use the URL of the server's `http` endpoint".to_owned())
-            }
             (Some(_), _, Some(kind)) if !PROGRAM_TYPES.contains(&kind) => {
                 Err(format!("`command` requires `type` `stdio`, got `{}`", kind.escape_debug()))
             }
@@ -404,6 +401,9 @@ impl<'f> Entry<'f> {
                 return None;
             }
         };
+        if self.text("type").as_deref() == Some("sse") {
+            endpoint = endpoint.sse();
+        }
         for (name, value) in self.named_texts("headers") {
             match endpoint.clone().header(&name, &value) {
                 Ok(with_header) => endpoint = with_header,

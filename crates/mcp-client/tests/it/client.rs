@@ -9,6 +9,7 @@ mod fields;
 mod forwarded;
 mod host_files;
 mod http_faults;
+mod legacy_sse;
 mod limits;
 mod listing;
 mod logged;

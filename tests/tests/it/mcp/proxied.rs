@@ -70,7 +70,7 @@ async fn an_invalid_server_is_reported_and_does_not_affect_others() {
     let servers = format!(
         r#"{{"mcpServers": {{
             "wrong": {{"command": 1}}, // as VS Code writes it
-            "old": {{"type": "sse", "url": "http://x"}},
+            "old": {{"type": "websocket", "url": "http://x"}},
             "math": {{"command": "{peer}"}},
             "@acme/peer": {{"command": "{peer}"}},
         }}}}"#
@@ -79,7 +79,7 @@ async fn an_invalid_server_is_reported_and_does_not_affect_others() {
     assert!(is_served, "{told}");
     for expected in [
         "the server `wrong`: `command` must be a string",
-        "the server `old`: `type` `sse`",
+        "the server `old`: `url` requires `type` `http`",
         "math: its tools are left out, because this program has a namespace `math`",
         "the tools of the server `@acme/peer` are in the namespace `acme_peer`",
     ] {

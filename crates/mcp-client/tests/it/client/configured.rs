@@ -54,7 +54,7 @@ fn errors_contain_the_server_and_the_field() {
             "d": {"command": "x", "args": ["a", 1], "env": {"A": ["hunter2"]}, "cwd": 1},
             "e": {"url": "ftp://x", "headers": 1},
             "f": {"url": "http://x", "headers": {"bad name": "1", "x": "a\nhunter2", "Mcp-Session-Id": "1"}},
-            "g": {"type": "sse", "url": "http://x"},
+            "g": {"type": "websocket", "url": "http://x"},
             "h": {"command": "x", "args": ["${MISSING}"], "env": {"I": "${input:key}"}},
             "…": {"command": "x"},
             "k": 1,
@@ -73,7 +73,7 @@ fn errors_contain_the_server_and_the_field() {
             "the server `f`: `headers`: the header `Mcp-Session-Id` is reserved by the protocol",
             "the server `f`: `headers`: the header `bad name` has an invalid name",
             "the server `f`: `headers`: the header `x` has a value with invalid characters",
-            "the server `g`: `type` `sse` is not supported; use the URL of the server's `http` endpoint",
+            "the server `g`: `url` requires `type` `http`, got `websocket`",
             "the server `h`: `args[0]` refers to the environment variable `MISSING`, which is not set; \
              write `${MISSING:-…}` for a default",
             "the server `h`: `env.I` uses `${input:key}`, which only editors support",
@@ -96,7 +96,7 @@ fn an_invalid_server_does_not_affect_others() {
     let servers = read(
         r#"{"mcpServers": {
             "good": {"command": "x"},
-            "old": {"type": "sse", "url": "http://x"},
+            "old": {"type": "websocket", "url": "http://x"},
             "unset": {"command": "x", "env": {"A": "${MISSING}"}},
             "typo": {"command": 7},
             "also good": {"url": "http://x"}

@@ -70,7 +70,6 @@ fn keys_that_cannot_be_honored_reject_their_server() {
     for (server, reason) in [
         (json!({ "url": "http://x/", "httpUrl": "http://y/" }), "`httpUrl` and `url` exclude each other"),
         (json!({ "command": "x", "serverUrl": "http://y/" }), "`command` and `serverUrl` exclude each other"),
-        (json!({ "type": "sse", "serverUrl": "http://x/" }), "`type` `sse` is not supported"),
         (json!({ "type": "remote", "command": "x" }), "`command` requires `type` `stdio`, got `remote`"),
         (json!({ "type": "local", "url": "http://x/" }), "`url` requires `type` `http`, got `local`"),
         (json!({ "command": "x", "disabled": "yes" }), "`disabled` must be true or false"),

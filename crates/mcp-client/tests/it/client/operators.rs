@@ -137,7 +137,7 @@ async fn a_server_of_the_earlier_http_transport_is_an_error_that_names_the_suppo
     let endpoint = axum::routing::get(move || async move { (events, "event: endpoint\ndata: /messages?id=1\n\n") });
     tokio::spawn(async move { axum::serve(listener, axum::Router::new().route("/sse", endpoint)).await });
     let error = in_the_end(configured("old", &url, &json!({})).start()).await.unwrap_err();
-    let message = "the MCP server `old` has no Streamable HTTP at this URL (status 405); HTTP+SSE of revision 2024-11-05 is \
-                   not supported";
+    let message = "the MCP server `old` has no Streamable HTTP at this URL (status 405); for HTTP+SSE of revision 2024-11-05, \
+                   write `\"type\": \"sse\"`";
     assert_eq!(error.message(), message);
 }
