@@ -95,7 +95,7 @@ pub struct ServedBackend {
     /// The number of its tools that are served.
     #[serde(rename = "tools")]
     pub n_tools: usize,
-    /// The number of diagnostics of tools that are not served, and of differences from the lock.
+    /// The number of diagnostics: of tools that are not served, of rules without effect, and of differences from the lock.
     #[serde(rename = "left_out")]
     pub n_left_out: usize,
     /// The first [`ServedBackend::MAX_REASONS`] of these diagnostics.
