@@ -111,5 +111,15 @@ pub(super) fn check(fields: &Map<String, Value>, wrong: &mut Vec<String>) -> Vec
             None => warnings.push(format!("`{}` is unknown and has no effect", shown())),
         }
     }
+    let (unused, what) = match spelled.contains_key("url") {
+        true => (&["args", "cwd", "env", "envFile"][..], "a server with a URL"),
+        false => (&["headers"][..], "a program"),
+    };
+    for key in unused.iter().filter_map(|key| spelled.get(key)) {
+        let value = &fields[*key];
+        if !value.as_array().is_some_and(Vec::is_empty) && !value.as_object().is_some_and(Map::is_empty) {
+            warnings.push(format!("`{key}` has no effect on {what}"));
+        }
+    }
     warnings
 }

@@ -47,6 +47,12 @@ fn keys_of_other_hosts_without_effect_are_warnings() {
             json!({ "command": "x", "maxTools": 7 }),
             "`maxTools` has no effect: write it in the object `toolkit`",
         ),
+        (
+            "any",
+            json!({ "url": "http://x/", "args": [], "env": { "A": "1" } }),
+            "`env` has no effect on a server with a URL",
+        ),
+        ("any", json!({ "command": "x", "http_headers": { "a": "1" } }), "`http_headers` has no effect on a program"),
         ("nobody", json!({ "command": "x", "comand": "y" }), "`comand` is unknown"),
     ] {
         let warnings = warnings(server);
