@@ -78,7 +78,7 @@ pub(super) fn prompt_request(
     revision: Revision,
     peer: Peer<'_>,
 ) -> Result<Box<ResourceRequest>, RpcError> {
-    let context = Request::context(revision, meta, peer);
+    let context = Request::context(revision, meta, peer.caller, peer.request_parts());
     let context = match prompt.tool() {
         Some(tool) => context.with_credentials(credentials(shared, peer.caller, tool)),
         None => context,
