@@ -53,7 +53,7 @@ fn keys_of_other_hosts_without_effect_are_warnings() {
             "`env` has no effect on a server with a URL",
         ),
         ("any", json!({ "command": "x", "http_headers": { "a": "1" } }), "`http_headers` has no effect on a program"),
-        ("nobody", json!({ "command": "x", "comand": "y" }), "`comand` is unknown"),
+        ("nobody", json!({ "command": "x", "commands": "y" }), "`commands` is unknown"),
     ] {
         let warnings = warnings(server);
         assert!(
