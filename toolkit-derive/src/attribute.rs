@@ -46,7 +46,7 @@ pub(crate) struct Attribute {
     pub(crate) show_errors: Option<bool>,
 }
 
-/// What a function becomes.
+/// The kinds of records that a function becomes.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Kind {
     #[default]

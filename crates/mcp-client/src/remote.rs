@@ -50,7 +50,7 @@ impl fmt::Display for Remote {
     }
 }
 
-/// What the host has chosen for a server, besides limits.
+/// The settings of a server, besides limits.
 #[derive(Clone, PartialEq)]
 pub(super) struct Choices {
     /// The only protocol revision to use.

@@ -19,7 +19,7 @@ pub(super) struct ToolRules {
     pub(super) changes: BTreeMap<String, ToolChange>,
 }
 
-/// What the host changes in a tool.
+/// The changes of the host to a tool.
 #[derive(Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(super) struct ToolChange {

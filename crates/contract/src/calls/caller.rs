@@ -40,7 +40,7 @@ struct Call {
     writes: Writes,
 }
 
-/// What a call within the time limit came to.
+/// The end of a call within the time limit.
 pub(super) struct Ended {
     pub(super) outcome: Result<RunResult, ToolError>,
     /// True if the call wrote to a file.

@@ -1,4 +1,4 @@
-//! What operators of gateways choose for each server.
+//! The settings of operators of gateways for each server.
 
 use std::time::Duration;
 

@@ -240,7 +240,7 @@ async fn a_prompt_requires_scopes_and_credentials_like_a_tool() {
     assert_eq!(granted["messages"][0]["content"]["text"], "for ada");
     let denied = client.with("authorization", "Bearer read").send(&get).await;
     assert_eq!(denied.status, 403);
-    // Without authentication, nobody is the caller.
+    // Without authentication, there is no caller.
     let response = serving(builder()).await.send(&get).await;
     assert_eq!(response.code(), -32603);
 }
