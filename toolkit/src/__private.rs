@@ -1,4 +1,4 @@
-// Items for generated code. Not public API.
+//! The items that generated code refers to. They are not public API: any release may change them.
 
 mod argument;
 mod function;

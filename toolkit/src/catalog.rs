@@ -22,7 +22,7 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `names` | the index from every name of a tool to the tool, and the nearest name for an error |
+//! | `names` | the index from every name of a tool to the tool, and the nearest name for the error `no tool is named …` |
 //! | `wire` | [`WireNames`]: the names under which a protocol lists the tools |
 //! | `exported` | [`ExportedNames`]: names of an export that a dispatcher accepts |
 //! | `instances` | [`Instances`]: several instances of a toolset |

@@ -2,9 +2,8 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `answer`, `trace` | answers requests, and records them |
-//! | `budget` | the memory of what runs keep |
-//! | `pauses` | questions to the user |
+//! | `answer` | answers requests |
+//! | `trace` | records them, within the memory that a run may keep |
 
 mod answer;
 mod trace;

@@ -34,8 +34,8 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `explorer`, `headers` | the route, and the content security policy |
-//! | `page`, `assets` | the document without data, and the files of `web/` |
+//! | `explorer` | the route, and the document without data |
+//! | `assets` | the files of `web/`, and the headers of responses with the content security policy |
 //! | `catalog` | the tools as data |
 //! | `recent` | a layer that records calls, and streams them to the page |
 //! | `web/` | the page as ES modules that are served as they are: `main` shows a `tool` or `recent` calls beside the `catalog`; `mcp` is the client of the endpoint, with `session` and `sse`; a `form` has a `slot` for each place of the arguments; `result`, `tree`, `prose` and `violations` render what the server returns, all with `dom`, which writes texts as text only |

@@ -1,4 +1,4 @@
-//! The current connection to a server, with reconnection.
+//! The current connection to a server, and the delays before it is restarted.
 
 use std::collections::HashMap;
 use std::future::Future;

@@ -1,4 +1,4 @@
-//! The child process of a server: start, log output and end.
+//! The child process of a server: its start, log output and end; `program` has its command line.
 
 use std::collections::VecDeque;
 use std::process::Stdio;

@@ -1,4 +1,4 @@
-//! The command line of a server.
+//! The command line of a server, and the environment variables that its process receives.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

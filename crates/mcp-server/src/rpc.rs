@@ -1,4 +1,4 @@
-//! Outgoing JSON-RPC messages: results, errors and notifications, as bytes.
+//! The frame of outgoing JSON-RPC messages: results, errors and notifications, as bytes.
 
 use serde::Serialize;
 use serde_json::value::RawValue;

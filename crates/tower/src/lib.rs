@@ -71,7 +71,6 @@
 //! | module | part |
 //! |---|---|
 //! | `middleware` | the implementation that the layers share |
-//! | `per_tool` | a value for each tool of a catalog |
 #![forbid(unsafe_code)]
 
 mod approval;

@@ -151,6 +151,42 @@ fn the_documentation_of_each_library_is_tested() {
     }
 }
 
+/// A reader finds the parts of a module by the table in its documentation.
+#[test]
+fn each_module_that_a_table_of_modules_names_exists() {
+    let mut missing = Vec::new();
+    for (name, folder) in folders() {
+        let src = folder.join("src");
+        for file in modules::read(&src).into_iter().map(|module| module.file) {
+            let text = std::fs::read_to_string(src.join(&file)).unwrap();
+            let parent = file.parent().unwrap().to_owned();
+            let own = if file == Path::new("lib.rs") { parent.clone() } else { file.with_extension("") };
+            for module in documented_modules(&text) {
+                // Of the module, or beside it, or of the crate.
+                let exists = [&own, &parent, Path::new("")].into_iter().any(|at| {
+                    let path = src.join(at).join(&module);
+                    path.exists() || path.with_extension("rs").exists()
+                });
+                if !exists && !text.contains(&format!("mod {module} {{")) {
+                    missing.push(format!("{name}: {}: `{module}`", file.display()));
+                }
+            }
+        }
+    }
+    missing.dedup();
+    assert!(missing.is_empty(), "{missing:#?}");
+}
+
+/// Returns the names in the first column of a table of modules.
+fn documented_modules(text: &str) -> Vec<String> {
+    let lines = text.lines().map_while(|line| line.strip_prefix("//!"));
+    let rows = lines.skip_while(|line| !line.starts_with(" | module |")).take_while(|line| line.starts_with(" |"));
+    let first = rows.filter_map(|row| row.split('|').nth(1));
+    // A link leads elsewhere.
+    let names = first.filter(|cell| !cell.contains('[')).flat_map(|cell| cell.split('`').skip(1).step_by(2));
+    names.map(|name| name.trim_end_matches('/').to_owned()).collect()
+}
+
 /// The macros and the library apply the same rules. A link that became a copy would be another rule at the next change.
 #[cfg(unix)]
 #[test]

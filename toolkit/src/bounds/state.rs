@@ -1,4 +1,4 @@
-//! The bounds of injected state, and its resolution from the host of a call.
+//! The bounds of injected state, such as `&Context`, and its resolution from the host of a call.
 
 use std::marker::PhantomData;
 use std::sync::Arc;

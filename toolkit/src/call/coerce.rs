@@ -1,4 +1,4 @@
-//! Coercion of arguments that do not match the schema, and comparison of integers that a tree rounds with its numbers.
+//! Coercion of arguments that do not match the schema, such as `null` for an optional one, and comparison of integers that a tree rounds with its numbers.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;

@@ -1,4 +1,4 @@
-//! The parts of an HTTP request that a tool may read.
+//! The parts of an HTTP request that a tool may read, and the headers that are withheld since they are credentials.
 
 use std::fmt;
 use std::net::IpAddr;

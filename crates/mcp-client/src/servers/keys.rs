@@ -1,4 +1,4 @@
-//! The keys of a server in the configuration files of MCP hosts, and what each does here.
+//! The keys of a server in the configuration files of MCP hosts, and the effect of each; `settings` has our own.
 
 use std::collections::HashMap;
 

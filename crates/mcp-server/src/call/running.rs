@@ -1,4 +1,4 @@
-//! A running call: its messages, and then its response.
+//! A running call: its progress notifications and other messages, its deadlines, and then its response.
 
 use std::collections::BTreeMap;
 use std::future::pending;

@@ -1,4 +1,4 @@
-//! Proofs of goals, keyword by keyword.
+//! Proofs of goals, keyword by keyword: `enum`, `const`, `type`, and the keywords that combine schemas.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
