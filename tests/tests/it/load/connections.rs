@@ -42,7 +42,7 @@ fn clients_that_do_not_read_make_room_for_others() {
 #[test]
 fn event_streams_leave_connections_for_others() {
     let mut server = Server::start(Protocol::Mcp, "connections=32 event_streams=8 shutdown_timeout=1");
-    let listen = server.head("GET", "/mcp", 0, "accept: text/event-stream\r\n");
+    let listen = server.head("GET", "/mcp", 0, "accept: text/event-stream\r\nmcp-protocol-version: 2025-11-25\r\n");
     let streams: Vec<(TcpStream, String)> = (0..40)
         .map(|_| {
             let mut stream = server.connect();
