@@ -25,7 +25,7 @@ pub(super) struct Peer<'p> {
     /// Cancelled when the client can send no more messages, such as answers of its user.
     pub(super) end: Option<&'p CancelToken>,
     /// The HTTP request of the message.
-    pub(super) head: Option<&'p Parts>,
+    pub(super) head: Option<&'p Arc<Parts>>,
     /// The address of the client, if the server has accepted its connection.
     pub(super) address: Option<IpAddr>,
 }
@@ -41,13 +41,16 @@ impl<'p> Peer<'p> {
         self.head.map(|head| &head.headers)
     }
 
-    /// Returns the parts of the HTTP request that a tool may read.
-    pub(super) fn request_parts(self) -> Option<RequestParts> {
-        let head = self.head?;
-        let parts = RequestParts::new().with_path(head.uri.path());
-        let parts = head.headers.iter().fold(parts, |parts, (name, value)| parts.with_header(name.as_str(), value));
-        let parts = self.address.into_iter().fold(parts, RequestParts::with_peer);
-        Some(self.session.into_iter().fold(parts, RequestParts::with_session))
+    /// Returns a function that reads the parts of the HTTP request for a tool.
+    pub(super) fn request_parts(self) -> Option<impl FnOnce() -> RequestParts + Send + 'static> {
+        let head = Arc::clone(self.head?);
+        let (address, session) = (self.address, self.session.map(str::to_owned));
+        Some(move || {
+            let parts = RequestParts::new().with_path(head.uri.path());
+            let parts = head.headers.iter().fold(parts, |parts, (name, value)| parts.with_header(name.as_str(), value));
+            let parts = address.into_iter().fold(parts, RequestParts::with_peer);
+            session.iter().fold(parts, |parts, session| parts.with_session(session))
+        })
     }
 
     /// Returns a name for limits per client: its subject, or else its address, or else its session.

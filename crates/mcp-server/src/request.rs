@@ -52,7 +52,7 @@ impl Request {
         revision: Revision,
         meta: &Meta<'_>,
         caller: Option<&Arc<Caller>>,
-        parts: Option<RequestParts>,
+        parts: Option<impl FnOnce() -> RequestParts + Send + 'static>,
     ) -> Context {
         let request = Self::new(revision, meta, caller);
         let trace = request.traceparent().map(|traceparent| {
@@ -61,7 +61,7 @@ impl Request {
             trace.baggage = request.baggage().map(str::to_owned);
             trace
         });
-        let context = parts.into_iter().fold(Context::new().with(request), Context::with);
+        let context = parts.into_iter().fold(Context::new().with(request), Context::with_request);
         match trace {
             Some(trace) => context.with(trace),
             None => context,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::fmt;
 #[cfg(feature = "async")]
 use std::future::{Future, poll_fn};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 #[cfg(feature = "async")]
 use std::task::Poll;
 use std::time::Duration;
@@ -66,6 +66,9 @@ struct Attached<T: ?Sized = dyn Any + Send + Sync> {
 const MAX_ATTEMPTS: usize = 3;
 
 type PrepareNested = dyn Fn(&Tool, Context) -> Result<Context, ToolError> + Send + Sync;
+
+/// The parts of a request that may not be read yet.
+struct UnreadRequest(LazyLock<RequestParts, Box<dyn FnOnce() -> RequestParts + Send>>);
 
 /// The function that prepares the contexts of nested calls.
 struct Nested(Arc<PrepareNested>);
@@ -568,7 +571,17 @@ impl Context {
     /// ```
     #[must_use]
     pub fn request(&self) -> &RequestParts {
-        self.get().unwrap_or(RequestParts::EMPTY)
+        match self.get::<UnreadRequest>() {
+            Some(unread) => &unread.0,
+            None => self.get().unwrap_or(RequestParts::EMPTY),
+        }
+    }
+
+    /// Attaches the parts of an HTTP request, which are read when a tool asks for them. Few tools do.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_request(self, read: impl FnOnce() -> RequestParts + Send + 'static) -> Self {
+        self.with(UnreadRequest(LazyLock::new(Box::new(read))))
     }
 
     /// Returns the step of the durable run that the call belongs to, or `None` for other calls.

@@ -48,7 +48,7 @@ pub(super) async fn receive(
     body: Bytes,
     caller: Option<Arc<Caller>>,
     session: Option<&str>,
-    head: &Parts,
+    head: &Arc<Parts>,
     address: Option<IpAddr>,
     access: Option<Access>,
 ) -> Received {
@@ -69,7 +69,7 @@ fn read(
     body: &[u8],
     caller: Option<&Arc<Caller>>,
     session: Option<&str>,
-    head: &Parts,
+    head: &Arc<Parts>,
     address: Option<IpAddr>,
     access: Option<&Access>,
 ) -> Received {

@@ -116,6 +116,7 @@ impl Inner {
         B: http_body::Body<Data: Buf>,
     {
         let (head, body) = request.into_parts();
+        let head = Arc::new(head);
         let headers = &head.headers;
         let path = self.local_path(head.uri.path());
         if path == "/healthz" {
@@ -208,7 +209,7 @@ impl Inner {
 
     async fn message<B>(
         &self,
-        head: &Parts,
+        head: &Arc<Parts>,
         body: B,
         caller: Option<Arc<Caller>>,
         connection: Option<&Connection>,

@@ -61,7 +61,7 @@ async fn answer(shared: &Arc<Shared>, request: Request) -> Result<Response, Reje
         let read = spawn_tool("reading of a message", async move { Job::read(&at, &body, charge) });
         read.await.unwrap_or_else(|_| Err(Rejection::new(StatusCode::INTERNAL_SERVER_ERROR, "an internal error")))?
     };
-    let job = Job { context: job.context.with(parts), ..job };
+    let job = Job { context: job.context.with_request(parts), ..job };
     let tool_id = job.tool_id.clone();
     let (mut waiter, parts) = match shared.dedup.admit(&job.started.call_id, job.fingerprint) {
         Admission::Taken => {
@@ -232,12 +232,15 @@ async fn run(
     Err(ToolError::cancelled())
 }
 
-/// Returns the parts of a request that a tool may read.
-fn request_parts(request: &Request) -> RequestParts {
-    let parts = RequestParts::new().with_path(request.uri().path());
-    let parts = request.headers().iter().fold(parts, |parts, (name, value)| parts.with_header(name.as_str(), value));
-    let connection = request.extensions().get::<Connection>();
-    connection.map(|connection| connection.client(request.headers())).into_iter().fold(parts, RequestParts::with_peer)
+/// Returns a function that reads the parts of a request for a tool.
+fn request_parts(request: &Request) -> impl FnOnce() -> RequestParts + Send + use<> {
+    let (uri, headers) = (request.uri().clone(), request.headers().clone());
+    let address = request.extensions().get::<Connection>().map(|connection| connection.client(&headers));
+    move || {
+        let parts = RequestParts::new().with_path(uri.path());
+        let parts = headers.iter().fold(parts, |parts, (name, value)| parts.with_header(name.as_str(), value));
+        address.into_iter().fold(parts, RequestParts::with_peer)
+    }
 }
 
 async fn read(shared: &Shared, request: Request) -> Result<ReceivedBody, Rejection> {
