@@ -98,7 +98,7 @@ pub(crate) fn run(dispatcher: &Dispatcher, matches: &ArgMatches) -> Result<Optio
     let report = calls.run().map_err(failed)?;
     let mut json = serde_json::to_value(&report).map_err(io::Error::from)?;
     let program = program_name();
-    let proxy = matches.try_get_one::<String>("proxy").ok().flatten().map(|file| style::shell_word(file));
+    let proxy = matches.get_one::<String>("proxy").map(|file| style::shell_word(file));
     let mut defects = Vec::new();
     for (idx, found) in report.diagnostics().iter().enumerate() {
         let mut command = found.command(&program);

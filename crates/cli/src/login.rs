@@ -1,8 +1,7 @@
 //! `login` and `logout`: logins at other MCP servers, which `serve --proxy` uses.
 
 use std::fmt;
-use std::fs::File;
-use std::io::{self, BufRead, Read, Write};
+use std::io::{BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -13,10 +12,9 @@ use toolkit::backend::Backend as _;
 use toolkit_mcp_client::{
     CredentialSource, Endpoint, FileTokens, LoginState, McpBackend, McpServers, OAuth, OAuthError,
 };
-use toolkit_runtime::read_bounded;
 
 use crate::error::{CommandError, Exit};
-use crate::options::{duration, json_switch, program_name, switch};
+use crate::options::{duration, json_switch, program_name, read_text, switch};
 use crate::program::Program;
 use crate::runtime;
 use crate::style::{self, HIGHLIGHT, PLAIN, padded, printable, width};
@@ -282,10 +280,9 @@ fn configured(matches: &ArgMatches, logins: &Logins) -> Result<McpServers, Comma
 
 /// Reads the servers of a configuration file, which may be a pipe.
 pub(crate) fn read_servers(file: &Path, logins: &Logins) -> Result<McpServers, CommandError> {
-    let bytes = File::open(file).and_then(|file| read_bounded(file, MAX_CONFIGURATION_BYTES));
-    let text = bytes.and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
-    let servers = text.map_err(|error| error.to_string()).and_then(|text| logins.servers(&text, file));
-    servers.map_err(|reason| CommandError::failed("invalid_servers", format!("{}: {reason}", file.display())))
+    let invalid = |reason| CommandError::failed("invalid_servers", reason);
+    let text = read_text(file, MAX_CONFIGURATION_BYTES).map_err(invalid)?;
+    logins.servers(&text, file).map_err(|reason| invalid(format!("{}: {reason}", file.display())))
 }
 
 /// Returns the error of a login.

@@ -52,7 +52,7 @@
 //! | module | part |
 //! |---|---|
 //! | `generate`, `mutate` | arguments |
-//! | `caller`, `writes` | calls within a time limit, and what they write |
+//! | `caller` | calls within a time limit, and what they write |
 //! | `judge` | the defects that a call shows |
 //! | `shrink` | simpler arguments |
 //! | `cases` | the file of arguments that failed once |
@@ -65,7 +65,6 @@ mod judge;
 mod mutate;
 mod report;
 mod shrink;
-mod writes;
 
 use std::collections::HashSet;
 use std::fmt;

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 /// A server attaches them to the [`Context`](super::Context), and [`Context::request`](super::Context::request) returns
 /// them. They are empty for calls over stdio, and for calls that a program makes itself.
 ///
-/// All of them are claims of the client, unless a proxy in front of the server sets them: a header is no proof of who calls.
+/// All of them are claims of the client, unless a proxy in front of the server sets them: a header does not prove the identity of the caller.
 /// Headers with credentials are left out, such as `Authorization`, `Cookie`, `X-Api-Key` and those with a bearer token or
 /// a JWT as their value; a tool declares the credentials that it needs with
 /// [`requires(…)`](macro@crate::tool#attribute-arguments). So is the query of the URL, which may have them too.

@@ -1,5 +1,7 @@
-//! Calls that may hang: each runs on a thread that is given up when the time is over.
+//! Calls that may hang: each runs on a thread that is given up when the time is over. What a thread writes is counted,
+//! on Linux.
 
+use std::fs;
 use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -10,10 +12,14 @@ use toolkit::call::{CancelToken, ErrorKind, RunResult, ToolError};
 use toolkit::dispatch::BlockingThreads;
 use toolkit::{Context, Dispatcher};
 
-use super::writes::{Writes, has_written};
-
 /// The name of the threads. The command line prints no report of a panic on threads of this name.
 const THREAD_NAME: &str = "toolkit-call";
+
+/// The size of a write by which one thread wakes another (`eventfd`). Such writes do not count.
+const WAKE_BYTES: u64 = 8;
+
+/// The time after the end of a call within which the threads that ran it have counted what they wrote.
+const COUNTING: Duration = Duration::from_secs(1);
 
 /// Makes calls, one after the other.
 pub(super) struct Caller {
@@ -125,4 +131,41 @@ impl Drop for Caller {
             runtime.shutdown_background();
         }
     }
+}
+
+/// Counts what the threads of one call write.
+#[derive(Clone)]
+struct Writes(Sender<()>);
+
+impl Writes {
+    /// Creates the counter, and a receiver of a message for each thread that wrote.
+    fn new() -> (Self, Receiver<()>) {
+        let (sender, receiver) = channel();
+        (Self(sender), receiver)
+    }
+
+    /// Runs a part of the call on the current thread.
+    fn during<T>(self, run: impl FnOnce() -> T) -> T {
+        let before = written();
+        let outcome = run();
+        if let (Some((bytes, n_writes)), Some((bytes_before, n_before))) = (written(), before)
+            && bytes - bytes_before != (n_writes - n_before) * WAKE_BYTES
+        {
+            // The receiver is gone if the call exceeded its time limit.
+            let _ = self.0.send(());
+        }
+        outcome
+    }
+}
+
+/// Returns true if a thread of a call that ended has written, as soon as all of them have counted.
+fn has_written(notes: &Receiver<()>) -> bool {
+    notes.recv_timeout(COUNTING).is_ok()
+}
+
+/// Returns the bytes that the current thread has passed to `write` and its kind, and the number of these system calls.
+fn written() -> Option<(u64, u64)> {
+    let text = fs::read_to_string("/proc/thread-self/io").ok()?;
+    let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(name))?.parse().ok();
+    Some((value("wchar: ")?, value("syscw: ")?))
 }
