@@ -571,10 +571,9 @@ impl Context {
     /// ```
     #[must_use]
     pub fn request(&self) -> &RequestParts {
-        match self.get::<UnreadRequest>() {
-            Some(unread) => &unread.0,
-            None => self.get().unwrap_or(RequestParts::EMPTY),
-        }
+        // Those that the host attaches take precedence.
+        let unread = || self.get::<UnreadRequest>().map(|unread| &*unread.0);
+        self.get().or_else(unread).unwrap_or(RequestParts::EMPTY)
     }
 
     /// Attaches the parts of an HTTP request, which are read when a tool asks for them. Few tools do.
