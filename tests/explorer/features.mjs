@@ -5,7 +5,8 @@ import { callTool, check, field, openTool, opened, PHONE } from "./harness.mjs";
 
 const N_TOOLS = 11;
 
-const texts = (page, selector) => page.locator(selector).allInnerTexts();
+// The text in the document, not the rendered one: entries that were never on the screen are not rendered yet.
+const texts = (page, selector) => page.locator(selector).allTextContents();
 const data = async (page) => (await page.locator(".result .structured .json-tree").innerText()).replaceAll(/\s+/g, " ");
 
 export function features(server) {
