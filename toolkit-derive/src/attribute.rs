@@ -4,14 +4,16 @@ use std::time::Duration;
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::{Expr, ExprLit, Lit, LitStr, Meta, Path};
+use syn::{Expr, ExprLit, Lit, LitStr, Meta, Path, parse_quote};
 
 use crate::json::members;
 use crate::module::MODULE;
 use crate::name::{check_alias, check_name};
 use crate::requirements::{self, Icon, Requirements};
 use crate::tags::{MAX_TAGS, normalize_tag};
-use crate::value::{Report, duration, flag, key_of, metas, text, text_expr, texts, unknown, value_of};
+use crate::value::{
+    Report, as_literal, duration, flag, key_of, metas, text, text_expr, text_exprs, texts, unknown, value_of,
+};
 
 /// The checked arguments of one attribute.
 #[derive(Clone, Default)]
@@ -35,15 +37,16 @@ pub(crate) struct Attribute {
     pub(crate) deprecated: Option<LitStr>,
     pub(crate) icons: Vec<Icon>,
     /// A JSON object, which includes `ui`.
-    pub(crate) meta: Option<LitStr>,
+    pub(crate) meta: Option<Expr>,
     ui: Option<LitStr>,
-    pub(crate) examples: Vec<LitStr>,
+    pub(crate) examples: Vec<Expr>,
     pub(crate) requirements: Requirements,
     pub(crate) timeout: Option<Duration>,
     pub(crate) task: Option<Task>,
     /// The path `blocking`, if the flag is set; errors point to it.
     pub(crate) blocking: Option<Path>,
     pub(crate) show_errors: Option<bool>,
+    pub(crate) enforce_formats: Option<bool>,
 }
 
 /// The kinds of records that a function becomes.
@@ -94,6 +97,7 @@ const TOOL: &[&str] = &[
     "task",
     "blocking",
     "show_errors",
+    "enforce_formats",
     "crate",
 ];
 
@@ -123,6 +127,7 @@ const TOOLSET: &[&str] = &[
     "open_world",
     "timeout",
     "show_errors",
+    "enforce_formats",
     "crate",
 ];
 
@@ -200,16 +205,15 @@ impl Attribute {
             "aliases" => self.aliases = aliases(meta, report),
             "deprecated" => self.deprecated = text(meta, "use `weather:outlook`", report),
             "icons" => self.icons = requirements::icons(meta, report),
-            "meta" => self.meta = text(meta, "{}", report),
+            "meta" => self.meta = text_expr(meta, "{}", report),
             "ui" => self.ui = ui(meta, report),
-            "examples" => {
-                self.examples = texts(meta, "{}", report).unwrap_or_default();
-            }
+            "examples" => self.examples = text_exprs(meta, "{}", report).unwrap_or_default(),
             "requires" => self.requirements = requirements::requires(meta, report),
             "timeout" => self.timeout = text(meta, "30s", report).and_then(|text| duration(&text, report)),
             "task" => self.task = task(meta, report),
             "blocking" => self.blocking = flag(meta, report).and_then(|set| set.then(|| meta.path().clone())),
             "show_errors" => self.show_errors = flag(meta, report),
+            "enforce_formats" => self.enforce_formats = flag(meta, report),
             _ => self.krate = krate(meta, report),
         }
     }
@@ -222,6 +226,7 @@ impl Attribute {
         self.krate = self.krate.or_else(|| outer.krate.clone());
         self.timeout = self.timeout.or(outer.timeout);
         self.show_errors = self.show_errors.or(outer.show_errors);
+        self.enforce_formats = self.enforce_formats.or(outer.enforce_formats);
         // An inherited hint that contradicts a hint of the attribute itself is dropped.
         self.read_only = self.read_only.or(outer.read_only.filter(|_| self.destructive != Some(true)));
         self.destructive = self.destructive.or(outer.destructive.filter(|_| self.read_only != Some(true)));
@@ -318,8 +323,17 @@ fn ui(meta: &Meta, report: &mut Report) -> Option<LitStr> {
 }
 
 /// Adds the user interface to `meta`, which the catalog validates.
-fn with_ui(uri: &LitStr, meta: Option<LitStr>, report: &mut Report) -> Option<LitStr> {
-    let text = meta.as_ref().map_or_else(|| "{}".to_owned(), LitStr::value);
+fn with_ui(uri: &LitStr, meta: Option<Expr>, report: &mut Report) -> Option<Expr> {
+    let text = match &meta {
+        None => "{}".to_owned(),
+        Some(meta) => match as_literal(meta) {
+            Some(text) => text.value(),
+            None => {
+                report.error(meta, "write `meta` as a JSON object beside `ui`, or the member `ui` in the constant");
+                return None;
+            }
+        },
+    };
     let Ok(members) = members(&text) else {
         return meta;
     };
@@ -330,7 +344,8 @@ fn with_ui(uri: &LitStr, meta: Option<LitStr>, report: &mut Report) -> Option<Li
     let comma = if members.is_empty() { "" } else { "," };
     let rest = text.trim_start().strip_prefix('{').unwrap_or_default();
     let json = format!("{{\"ui\":{{\"resourceUri\":\"{}\"}}{comma}{rest}", uri.value());
-    Some(LitStr::new(&json, uri.span()))
+    let text = LitStr::new(&json, uri.span());
+    Some(parse_quote!(#text))
 }
 
 fn task(meta: &Meta, report: &mut Report) -> Option<Task> {

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{ItemFn, LitStr, Path, Type, parse_quote};
+use syn::{Expr, ItemFn, LitStr, Path, Type, parse_quote};
 
 use crate::attribute::{Kind, Task};
 use crate::function::{Function, at, const_text, here, krate};
@@ -261,6 +261,7 @@ fn entry(function: &Function, input: &Input, krate: &Path) -> TokenStream {
     let requires = !attribute.requirements.is_empty();
     field("requires", requires.then(|| quote!(true)));
     field("show_errors", (attribute.show_errors == Some(true)).then(|| quote!(true)));
+    field("enforce_formats", (attribute.enforce_formats == Some(true)).then(|| quote!(true)));
     field("aliases", (!aliases.is_empty()).then(|| quote!(&[#(#aliases),*])));
     field(
         "timeout",
@@ -301,6 +302,10 @@ fn metadata(function: &Function, krate: &Path) -> TokenStream {
     let attribute = &function.attribute;
     let some = |value: TokenStream| quote!(#krate::Option::Some(#value));
     let text = |text: &LitStr| some(quote!(#krate::text(#text)));
+    let literal = |json: &Expr| {
+        let text = const_text(json, true, krate);
+        quote!(#krate::literal(#text))
+    };
     let description = &function.description;
     let description = some(quote!(#krate::text(#description)));
     let mut fields = vec![quote!(__metadata.description = #description)];
@@ -312,11 +317,11 @@ fn metadata(function: &Function, krate: &Path) -> TokenStream {
     field("title", title.map(|title| some(quote!(#krate::text(#title)))));
     field("category", attribute.category.as_ref().map(text));
     field("deprecated", attribute.deprecated.as_ref().or(function.deprecated.as_ref()).map(text));
-    field("meta", attribute.meta.as_ref().map(|json| some(quote!(#krate::literal(#json)))));
+    field("meta", attribute.meta.as_ref().map(|json| some(literal(json))));
     let tags = &attribute.tags;
     field("tags", (!tags.is_empty()).then(|| quote!(#krate::texts(&[#(#tags),*]))));
-    let examples = &attribute.examples;
-    field("examples", (!examples.is_empty()).then(|| quote!(#krate::vec![#(#krate::literal(#examples)),*])));
+    let examples = attribute.examples.iter().map(literal);
+    field("examples", (!attribute.examples.is_empty()).then(|| quote!(#krate::vec![#(#examples),*])));
     let icons = attribute.icons.iter().map(|icon| icon.expand(krate));
     field("icons", (!attribute.icons.is_empty()).then(|| quote!(#krate::vec![#(#icons),*])));
     let requirements = &attribute.requirements;

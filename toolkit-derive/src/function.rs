@@ -14,7 +14,7 @@ use crate::field::{self, kind};
 use crate::json::{self, Json};
 use crate::name::check_name;
 use crate::parameter::{self, Argument, Parameter, parameter};
-use crate::value::{self, Report, suggest, ungrouped_type};
+use crate::value::{self, Report, as_literal, suggest, ungrouped_type};
 use crate::{module, scan};
 
 /// Returns the keyword of an item, such as `struct`.
@@ -259,8 +259,9 @@ pub(crate) fn at(krate: &Path, span: Span) -> Path {
 }
 
 /// Reports examples that are not JSON objects, or that have an unknown argument or a value of the wrong kind.
-pub(crate) fn check_examples(examples: &[LitStr], arguments: &[&Argument], report: &mut Report) {
-    for example in examples {
+pub(crate) fn check_examples(examples: &[Expr], arguments: &[&Argument], report: &mut Report) {
+    // `Catalog::check` reports those in constants.
+    for example in examples.iter().filter_map(as_literal) {
         match json::members(&example.value()) {
             Err(reason) => report.error(example, reason),
             // The macro cannot see whether any other sole argument is an argument struct.

@@ -76,13 +76,24 @@ pub(crate) fn text(meta: &Meta, example: &str, report: &mut Report) -> Option<Li
 pub(crate) fn text_expr(meta: &Meta, example: &str, report: &mut Report) -> Option<Expr> {
     match value_of(meta) {
         Some(Expr::Macro(call)) if call.mac.path.is_ident("env") => {}
-        Some(value @ (Expr::Path(_) | Expr::Macro(_) | Expr::Call(_) | Expr::Block(_) | Expr::Const(_))) => {
-            return Some(value.clone());
-        }
+        Some(value) if is_constant(value) => return Some(value.clone()),
         _ => {}
     }
     let text = text(meta, example, report)?;
     Some(Expr::Lit(ExprLit { attrs: Vec::new(), lit: Lit::Str(text) }))
+}
+
+/// Returns true for an expression that may be a constant text.
+fn is_constant(value: &Expr) -> bool {
+    matches!(value, Expr::Path(_) | Expr::Macro(_) | Expr::Call(_) | Expr::Block(_) | Expr::Const(_))
+}
+
+/// Returns the text, unless it is another constant than a literal.
+pub(crate) fn as_literal(text: &Expr) -> Option<&LitStr> {
+    match text {
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text),
+        _ => None,
+    }
 }
 
 /// `key = env!("CARGO_PKG_VERSION")`: the environment is the compiler's, which is also this macro's.
@@ -122,25 +133,46 @@ pub(crate) fn flag(meta: &Meta, report: &mut Report) -> Option<bool> {
 
 /// Parses `key = ["text", "text"]`.
 pub(crate) fn texts(meta: &Meta, example: &str, report: &mut Report) -> Option<Vec<LitStr>> {
-    let key = key_of(meta);
-    let Some(Expr::Array(array)) = value_of(meta) else {
-        let message = format!("`{key}` must be a list of string literals, as in `{key} = [\"{example}\"]`");
-        match value_of(meta) {
-            Some(value) => report.error(value, message),
-            None => report.error(meta, message),
-        }
-        return None;
-    };
+    let items = list(meta, example, report)?;
     let mut texts = Vec::new();
-    for item in &array.elems {
-        match ungrouped(item) {
-            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => texts.push(text.clone()),
-            other => {
-                report.error(other, format!("the items of `{key}` must be string literals, as in `\"{example}\"`"))
-            }
+    for item in items {
+        match as_literal(item) {
+            Some(text) => texts.push(text.clone()),
+            None => not_a_text(meta, item, example, report),
         }
     }
     Some(texts)
+}
+
+/// Does the same as [`texts`], and accepts constants.
+pub(crate) fn text_exprs(meta: &Meta, example: &str, report: &mut Report) -> Option<Vec<Expr>> {
+    let items = list(meta, example, report)?;
+    let mut texts = Vec::new();
+    for item in items {
+        match as_literal(item).is_some() || is_constant(item) {
+            true => texts.push(item.clone()),
+            false => not_a_text(meta, item, example, report),
+        }
+    }
+    Some(texts)
+}
+
+fn list<'m>(meta: &'m Meta, example: &str, report: &mut Report) -> Option<impl Iterator<Item = &'m Expr> + use<'m>> {
+    if let Some(Expr::Array(array)) = value_of(meta) {
+        return Some(array.elems.iter().map(ungrouped));
+    }
+    let key = key_of(meta);
+    let message = format!("`{key}` must be a list of string literals, as in `{key} = [\"{example}\"]`");
+    match value_of(meta) {
+        Some(value) => report.error(value, message),
+        None => report.error(meta, message),
+    }
+    None
+}
+
+fn not_a_text(meta: &Meta, item: &Expr, example: &str, report: &mut Report) {
+    let key = key_of(meta);
+    report.error(item, format!("the items of `{key}` must be string literals, as in `\"{example}\"`"));
 }
 
 /// Parses a duration such as `"30s"`, `"500ms"` or `"2m"`.

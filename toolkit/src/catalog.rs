@@ -203,6 +203,32 @@ impl Catalog {
         self.with_instances_beside(instances, &States::default())
     }
 
+    /// Enforces the formats in the arguments of all tools; see [`enforce_formats`](crate::schema::enforce_formats).
+    ///
+    /// The schemas of the tools are built and changed, so that callers see the rule.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::{Dispatcher, catalog, tool};
+    ///
+    /// /// Invites a person.
+    /// #[tool]
+    /// fn invite(#[schemars(email)] to: String) -> String {
+    ///     format!("{to} is invited")
+    /// }
+    ///
+    /// let dispatcher = Dispatcher::new(catalog![invite]?.enforcing_formats())?;
+    /// let error = dispatcher.call_sync("invite", r#"{"to": "bob"}"#).unwrap_err();
+    /// assert!(error.message().contains("/to must be an email address, as in `ada@example.com`"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn enforcing_formats(mut self) -> Self {
+        self.tools = self.tools.into_iter().map(Tool::enforcing_formats).collect();
+        self
+    }
+
     /// Returns an iterator over all tools, sorted by id, with all versions of each.
     pub fn iter(&self) -> std::slice::Iter<'_, Tool> {
         self.tools.iter()

@@ -75,7 +75,7 @@ pub use self::tags::{MAX_TAG_LEN, MAX_TAGS, normalize_tag, normalize_tags};
 use crate::arguments::Arguments;
 use crate::state::States;
 use toolkit_schema::explore::Explored;
-use toolkit_schema::{Schema, Violations};
+use toolkit_schema::{Schema, Violations, format};
 
 /// A tool: its identity, schemas and metadata.
 ///
@@ -584,6 +584,17 @@ impl Tool {
         tool
     }
 
+    /// Enforces the formats in the schema of the arguments.
+    pub(crate) fn enforcing_formats(mut self) -> Self {
+        let mut input = self.input().as_value().clone();
+        format::enforce(&mut input);
+        if input != *self.input().as_value() {
+            self.input = OnceLock::from(Arc::new(Schema::generated(input)));
+            self.sample = OnceLock::new();
+        }
+        self
+    }
+
     fn described(&self, id: ToolId, metadata: Arc<Metadata>) -> Self {
         Self {
             id,
@@ -614,7 +625,7 @@ impl Tool {
     fn shared_input(&self) -> &Arc<Schema> {
         self.input.get_or_init(|| {
             let entry = self.entry.expect("a tool is given with its schema");
-            Arc::new(Schema::generated(entry.completed((entry.input)())))
+            Arc::new(Schema::generated(entry.input_schema()))
         })
     }
 

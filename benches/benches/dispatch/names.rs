@@ -46,6 +46,7 @@ fn entry(nth: usize) -> &'static Entry {
         requires: false,
         prompt: None,
         show_errors: false,
+        enforce_formats: false,
         metadata: Metadata::default,
         location: location(file!(), line!(), 1),
         input: || serde_json::json!({ "type": "object" }),

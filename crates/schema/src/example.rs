@@ -4,7 +4,7 @@ use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind};
 use serde_json::{Map, Value, json};
 
-use super::walk;
+use super::{format, walk};
 
 /// The maximum depth to which references and objects are followed. A value that needs more is not small.
 const MAX_DEPTH: usize = 8;
@@ -75,7 +75,8 @@ fn value(root: &Value, schema: &Value, depth: usize) -> Option<Value> {
         }
         Some("string") => {
             if let Some(pattern) = schema.get("pattern").and_then(Value::as_str) {
-                return matching(pattern).map(Value::String);
+                let common = format::of_pattern(pattern).and_then(of_format).map(str::to_owned);
+                return common.or_else(|| matching(pattern)).map(Value::String);
             }
             if let Some(text) = schema.get("format").and_then(Value::as_str).and_then(of_format) {
                 return Some(text.into());

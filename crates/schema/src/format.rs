@@ -1,14 +1,120 @@
-//! Descriptions of string formats. Schemas do not assert formats, so a value may match its schema and still be rejected
-//! by the Rust type.
+//! String formats: their descriptions, and patterns that enforce them. Schemas do not assert formats, so a value may match
+//! its schema and still be rejected by the Rust type.
 
-use serde_json::Value;
+use std::sync::LazyLock;
+
+use serde_json::{Map, Value, json};
 
 use super::pointer::tokens;
 use super::{example, walk};
 
+/// Adds to each text with a known `format` the pattern of that format, so that validation enforces it.
+///
+/// The formats are `date`, `time`, `date-time` (RFC 3339), `duration` (ISO 8601), `email` (as in HTML, without quoted
+/// names), `hostname` (RFC 1123), `ipv4`, `uri` (RFC 3986) and `uuid`. Others stay hints: a type such as
+/// [`std::net::IpAddr`] enforces them. A leap second is accepted in each minute, and the labels of international host
+/// names are not decoded.
+///
+/// # Examples
+///
+/// For one argument, or for a struct with all its fields, it is a transform of `schemars`:
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit_schema::{Schema, enforce_formats};
+///
+/// #[derive(schemars::JsonSchema)]
+/// struct Invitation {
+///     #[schemars(email, transform = enforce_formats)]
+///     to: String,
+///     #[schemars(email)]
+///     from: String,
+/// }
+///
+/// let schema = Schema::input::<Invitation>()?;
+/// assert!(schema.is_valid(&json!({ "to": "ada@example.com", "from": "?" })));
+/// let violation = schema.first_violation(&json!({ "to": "ada", "from": "?" })).unwrap();
+/// assert_eq!(violation.to_string(), r#"/to must be an email address, as in `ada@example.com`, got "ada""#);
+/// # Ok::<(), toolkit_schema::SchemaError>(())
+/// ```
+pub fn enforce_formats(schema: &mut schemars::Schema) {
+    if let Some(keywords) = schema.as_object_mut() {
+        enforce_in(keywords);
+    }
+}
+
+/// Does the same as [`enforce_formats`] for a schema as JSON.
+pub fn enforce(schema: &mut Value) {
+    if let Value::Object(keywords) = schema {
+        enforce_in(keywords);
+    }
+}
+
+fn enforce_in(keywords: &mut Map<String, Value>) {
+    walk::each_mut(keywords, |_, schema| enforce(schema));
+    let pattern = keywords.get("format").and_then(Value::as_str).and_then(pattern_of);
+    match (pattern, keywords.get("pattern")) {
+        (Some(pattern), None) => drop(keywords.insert("pattern".to_owned(), pattern.into())),
+        (Some(pattern), Some(own)) if own != pattern => {
+            let both = keywords.entry("allOf").or_insert_with(|| json!([]));
+            if let Some(both) = both.as_array_mut().filter(|both| both.iter().all(|part| part["pattern"] != pattern)) {
+                both.push(json!({ "pattern": pattern }));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The patterns of formats. They use only what every regular expression engine reads alike.
+static PATTERNS: LazyLock<[(&str, String); 9]> = LazyLock::new(|| {
+    let day = "(?:0[1-9]|1[0-9]|2[0-8])";
+    let leap = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29";
+    let months = format!("(?:0[13578]|1[02])-(?:{day}|29|3[01]|30)|(?:0[469]|11)-(?:{day}|29|30)|02-{day}");
+    let date = format!("(?:[0-9]{{4}}-(?:{months})|{leap})");
+    let offset = "(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])";
+    let time = format!(r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:(?:[0-5][0-9]|60)(?:\.[0-9]+)?{offset}");
+    let (of_clock, of_calendar) = (
+        "T(?:[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)",
+        "(?:[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?|[0-9]+M(?:[0-9]+D)?|[0-9]+D)",
+    );
+    let label = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?";
+    let host = format!(r"{label}(?:\.{label})*");
+    let word = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
+    let octet = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
+    [
+        ("date", format!("^{date}$")),
+        ("time", format!("^{time}$")),
+        ("date-time", format!("^{date}[Tt]{time}$")),
+        ("duration", format!("^P(?:[0-9]+W|{of_calendar}(?:{of_clock})?|{of_clock})$")),
+        ("email", format!(r"^{word}(?:\.{word})*@{host}$")),
+        ("hostname", format!("^{host}$")),
+        ("ipv4", format!(r"^(?:{octet}\.){{3}}{octet}$")),
+        ("uri", r"^[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9._~:/?#@!$&'()*+,;=\[\]-]|%[0-9A-Fa-f]{2})*$".to_owned()),
+        ("uuid", "^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$".to_owned()),
+    ]
+});
+
+/// Returns true if [`enforce_formats`] knows the format.
+pub fn is_enforceable(format: &str) -> bool {
+    pattern_of(format).is_some()
+}
+
+fn pattern_of(format: &str) -> Option<&'static str> {
+    PATTERNS.iter().find(|(name, _)| *name == format).map(|(_, pattern)| &**pattern)
+}
+
+/// Returns the format that a pattern enforces.
+pub(crate) fn of_pattern(pattern: &str) -> Option<&'static str> {
+    PATTERNS.iter().find(|(_, known)| known == pattern).map(|(name, _)| *name)
+}
+
 /// Describes the format that the schema gives the value at `pointer`, with an example.
 pub fn expected_at(schema: &Value, pointer: &str) -> Option<String> {
-    let format = at(schema, pointer)?;
+    expected(at(schema, pointer)?)
+}
+
+/// Describes a format, with an example.
+pub(crate) fn expected(format: &str) -> Option<String> {
     let name = match format {
         "date" => "a date",
         "date-time" => "a date and time with its offset",
@@ -18,6 +124,7 @@ pub fn expected_at(schema: &Value, pointer: &str) -> Option<String> {
         "uuid" => "a UUID",
         "uri" | "url" => "an absolute URL",
         "email" => "an email address",
+        "hostname" => "a host name",
         "ip" => "an IP address",
         "ipv4" => "an IPv4 address",
         "ipv6" => "an IPv6 address",

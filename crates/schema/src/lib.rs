@@ -41,6 +41,7 @@
 //! | `violation`, `error`, `failure` | what is wrong with a value, and with a schema |
 //! | `generate`, `portable`, `close`, `explore` | a schema from a Rust type: generated, rewritten in portable keywords, closed, and completed with what the type reads |
 //! | `json`, `repair`, `tree`, `equality` | JSON text without duplicate keys, text that other programs send, trees that keep the digits of numbers, equality by value |
+//! | `format` | descriptions and patterns of string formats |
 //! | `suggest`, `excerpt`, `invisible` | names that were probably meant, and foreign text in messages |
 //! | `compare` | two schemas, compared by the values that they accept |
 
@@ -122,6 +123,7 @@ pub use self::pointer::child;
 pub use self::violation::{Repairs, declared_pointer};
 
 pub use self::error::{SchemaDiagnostic, SchemaError, SchemaErrorKind, ValidationError};
+pub use self::format::enforce_formats;
 pub use self::plan::{CheckPath, PlanObstacle};
 pub use self::schema::Schema;
 pub use self::violation::{Violation, Violations};

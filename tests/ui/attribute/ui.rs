@@ -21,3 +21,9 @@ fn flag() -> u64 { 3 }
 fn twice() -> u64 { 3 }
 
 fn main() {}
+
+const META: &str = "{}";
+
+/// Shows.
+#[tool(ui = "ui://shop/list.html", meta = META)]
+fn constant() {}

@@ -70,6 +70,7 @@ const fn entry<F: Function>(
         timeout: None,
         requires: false,
         show_errors: false,
+        enforce_formats: false,
         metadata: Metadata::default,
         location,
         input,

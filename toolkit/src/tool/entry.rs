@@ -12,7 +12,7 @@ use super::Metadata;
 use crate::state::StateType;
 use toolkit_schema::explore::{self, Explored};
 use toolkit_schema::plan::{ProbeOutcome, SoleProperty};
-use toolkit_schema::root;
+use toolkit_schema::{format, root};
 
 /// The entry of a linked function.
 #[derive(Debug)]
@@ -33,6 +33,8 @@ pub struct Entry {
     pub requires: bool,
     /// True if the model reads the text of every error that the function returns.
     pub show_errors: bool,
+    /// True if the schema of the arguments enforces formats.
+    pub enforce_formats: bool,
     /// Builds the metadata, without aliases and timeout.
     pub metadata: fn() -> Metadata,
     /// The source location of the function.
@@ -64,9 +66,13 @@ impl Entry {
         self.sole.and_then(|sole| sole.property(self.input))
     }
 
-    /// Adds to the schema of the arguments what their type accepts and a derived schema does not contain.
-    pub(crate) fn completed(&self, schema: Value) -> Value {
-        explore::completed(schema, &self.reader())
+    /// Builds the schema of the arguments, with what their type accepts and a derived schema does not contain.
+    pub(crate) fn input_schema(&self) -> Value {
+        let mut schema = explore::completed((self.input)(), &self.reader());
+        if self.enforce_formats {
+            format::enforce(&mut schema);
+        }
+        schema
     }
 
     /// Explores how the type of the arguments differs from their schema.

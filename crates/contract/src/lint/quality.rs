@@ -249,9 +249,12 @@ fn check_formats(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
         }
         if tool.input().is_valid(&other) && tool.reads(&other.to_string()) == Some(true) {
             let message = format!(
-                "has the format {}, which is not enforced; take a type that parses it, or add \
-                 `#[schemars(regex(pattern = r\"…\"))]`",
-                quoted(format)
+                "has the format {}, which is not enforced; {}",
+                quoted(format),
+                match format::is_enforceable(format) {
+                    true => "take a type that parses it, or write `#[tool(enforce_formats)]`",
+                    false => "take a type that parses it, or add `#[schemars(regex(pattern = r\"…\"))]`",
+                }
             );
             diagnostics.push(LintDiagnostic::new(Rule::UnenforcedFormat, tool, format!("arguments{place}"), message));
         }

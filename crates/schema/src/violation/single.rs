@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::failure::{Failure, Kind};
+use crate::format;
 use crate::pointer::child;
 use crate::suggest::suggest;
 
@@ -265,6 +266,9 @@ pub(super) fn with_rule(violation: Violation, failure: &Failure<'_>) -> Violatio
         Kind::MaxProperties(limit) => counted("must have at most ", *limit, " key"),
         Kind::MinProperties(limit) => counted("must have at least ", *limit, " key"),
         Kind::MultipleOf(divisor) => (format!("must be a multiple of {divisor}"), Some((*divisor).into())),
+        Kind::Pattern(pattern) if let Some(rule) = format::of_pattern(pattern).and_then(format::expected) => {
+            (rule, Some(pattern.as_ref().into()))
+        }
         Kind::Pattern(pattern) => {
             let mut rule = begun("must match `");
             rule.push_str(pattern);

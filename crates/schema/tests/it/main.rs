@@ -1,6 +1,7 @@
 //! Tests of the public interface of `toolkit-schema`.
 
 mod closed_schemas;
+mod formats;
 mod hostile_schemas;
 mod plan;
 mod schema_contract;

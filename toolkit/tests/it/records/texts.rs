@@ -1,6 +1,7 @@
 //! Titles and descriptions: from constants, from files, and from doc comments of every form.
 
 use serde_json::json;
+use toolkit::catalog::Naming;
 use toolkit::{Catalog, catalog, tool, toolset};
 
 const TITLE: &str = "A title";
@@ -39,6 +40,36 @@ fn a_title_and_a_description_can_be_constants() {
     ] {
         let tool = catalog.resolve(name).unwrap();
         assert_eq!((tool.title(), tool.description()), (Some(title), description), "{name}");
+    }
+}
+
+const EXAMPLE: &str = r#"{"a": 1}"#;
+
+/// Doubles.
+#[tool(namespace = "texts", examples = [EXAMPLE, concat!("{\"a\": ", 2, "}"), {"a": 3}], meta = concat!("{\"team\": \"texts\"}"))]
+fn double(a: i64) -> i64 {
+    2 * a
+}
+
+#[test]
+fn examples_and_meta_can_be_constants() {
+    let catalog = catalog![double].unwrap();
+    let tool = catalog.resolve("double").unwrap();
+    assert_eq!(tool.examples(), [json!({ "a": 1 }), json!({ "a": 2 }), json!({ "a": 3 })]);
+    assert_eq!(tool.meta(), Some(json!({ "team": "texts" })));
+}
+
+/// Halves.
+#[tool(namespace = "texts", examples = [stringify!({"b": 1}), stringify!(none)], meta = stringify!([]))]
+fn halve(a: i64) -> i64 {
+    a / 2
+}
+
+#[test]
+fn a_catalog_reports_constants_that_are_not_the_json_of_their_tool() {
+    let rejected = catalog![halve].unwrap().check(Naming::default()).unwrap_err().to_string();
+    for part in ["example 1 is invalid", "example 2 is invalid", "`meta` must be a JSON object"] {
+        assert!(rejected.contains(part), "{rejected}");
     }
 }
 
