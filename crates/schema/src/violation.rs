@@ -143,6 +143,15 @@ impl Violations {
         Self(errors.into_iter().map(violation).collect())
     }
 
+    /// Adds the violations of other values, and sorts all by pointer.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn and(mut self, others: &[Violation]) -> Self {
+        self.0.extend_from_slice(others);
+        self.0.sort_by(|a, b| a.pointer.cmp(&b.pointer));
+        self
+    }
+
     /// Applies a function to each violation, such as one that rewords it or moves its pointer.
     #[doc(hidden)]
     pub fn reworded(mut self, reword: impl FnMut(&mut Violation)) -> Self {

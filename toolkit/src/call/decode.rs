@@ -13,7 +13,7 @@ use crate::arguments::Arguments;
 use crate::tool::Tool;
 use toolkit_schema::plan::{Plan, SoleProperty, TypeError};
 use toolkit_schema::tree::{Tree, pointers};
-use toolkit_schema::{Violations, child, format};
+use toolkit_schema::{Violation, Violations, child, format};
 
 impl Arguments<'_> {
     /// Parses the arguments into a [`Value`] without duplicate keys and with limited depth. An integer that needs more
@@ -47,17 +47,18 @@ pub fn typed_arguments<A: DeserializeOwned>(tool: &Tool, arguments: &Arguments<'
     {
         return Ok(arguments);
     }
-    decode_tree(tool, None, true, arguments, &arguments.to_tree()?, &mut Vec::new())
+    decode_tree(tool, None, true, arguments, arguments.to_tree(), &mut Vec::new())
 }
 
-/// Deserializes a tree that matches the input schema, or the only property of it. `sent` is the source of the tree.
+/// Deserializes a tree that matches the input schema, or the only property of it. `sent` is the source of the tree. If the
+/// arguments do not match the schema, their error is completed with the values that only the type rejects.
 #[cold]
 pub(crate) fn decode_tree<A: DeserializeOwned>(
     tool: &Tool,
     property: Option<&'static SoleProperty>,
     validates: bool,
     sent: &Arguments<'_>,
-    tree: &Tree,
+    tree: Result<Tree, ToolError>,
     changes: &mut Vec<Change>,
 ) -> Result<A, ToolError> {
     let mut decoded = None;
@@ -87,9 +88,13 @@ fn decode_with(
     tool: &Tool,
     validates: bool,
     sent: &Arguments<'_>,
-    tree: &Tree,
+    tree: Result<Tree, ToolError>,
     changes: &mut Vec<Change>,
 ) -> Result<(), ToolError> {
+    let tree = &match tree {
+        Ok(tree) => tree,
+        Err(error) => return Err(completed(decode, tool, sent, error)),
+    };
     let (text, mut whole) = (text_of(sent, tree, changes), Vec::new());
     if decode(&text, &mut whole).is_ok() {
         return approve(tool, validates, tree, pointers(&text, whole), changes);
@@ -100,13 +105,58 @@ fn decode_with(
     let decoded = decode(&text, &mut whole);
     needed.extend(pointers(&text, whole));
     approve(tool, validates, tree, needed, changes)?;
-    decoded.map_err(|error| mismatches(decode, tool, tree, value, (error.pointer(&text), error.message)))
+    decoded.map_err(|error| {
+        let rejected = (error.pointer(&text), error.message);
+        refusal(tool, Violations::from_type_errors(mismatches(decode, tool, tree, value, rejected)))
+    })
+}
+
+/// The largest arguments whose error is completed, in bytes.
+const MAX_COMPLETED: usize = 64 << 10;
+
+/// Adds to the error of arguments that violate the schema the values that only the type rejects. They take their places in
+/// the sample of the tool, so that the type reaches them.
+#[cold]
+fn completed(decode: &mut Decode<'_>, tool: &Tool, sent: &Arguments<'_>, error: ToolError) -> ToolError {
+    let is_wrong = |name: &str| {
+        let pointer = child("", name);
+        let rest = |violation: &Violation| violation.pointer.strip_prefix(&pointer).map(str::to_owned);
+        error.violations().iter().filter_map(rest).any(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let is_large = matches!(sent, Arguments::Json(text) if text.len() > MAX_COMPLETED);
+    if is_large || error.violations().is_empty() {
+        return error;
+    }
+    let Some(sample) = tool.sample() else { return error };
+    let (Ok(mut tree), Ok(Value::Object(sample))) = (sent.to_tree(), serde_json::from_str(sample)) else {
+        return error;
+    };
+    let Some(given) = tree.value.as_object_mut() else { return error };
+    given.retain(|name, _| !is_wrong(name));
+    let absent: Vec<_> = sample.into_iter().filter(|(name, _)| !given.contains_key(name)).collect();
+    given.extend(absent.iter().map(|(name, _)| (name.clone(), Value::Null)));
+    for (name, value) in absent {
+        tree.put(&child("", &name), Tree::plain(value));
+    }
+    if !tool.input().is_valid(&tree.value) {
+        return error;
+    }
+    let (value, _) = respelled(&tree, &mut |value| decode(&tree.text_of(value), &mut Vec::new()).is_ok());
+    let text = tree.text_of(&value);
+    match decode(&text, &mut Vec::new()) {
+        Ok(()) => error,
+        Err(rejected) => {
+            let rejected = (rejected.pointer(&text), rejected.message);
+            let rejected = Violations::from_type_errors(mismatches(decode, tool, &tree, value, rejected));
+            refusal(tool, rejected.and(error.violations()))
+        }
+    }
 }
 
 /// The maximum number of values that are reported for their type.
 const MAX_REJECTED: usize = 16;
 
-/// Returns the error of arguments that match the schema but not the type. Deserialization stops at the first such value, so
+/// Returns the places and rules of the values that match the schema but not the type. Deserialization stops at the first, so
 /// an example takes its place to find the next.
 #[cold]
 fn mismatches(
@@ -115,7 +165,7 @@ fn mismatches(
     tree: &Tree,
     mut value: Value,
     mut rejected: (String, String),
-) -> ToolError {
+) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     while found.len() < MAX_REJECTED && !found.iter().any(|(pointer, _)| *pointer == rejected.0) {
         let (pointer, message) = rejected;
@@ -131,7 +181,7 @@ fn mismatches(
             Err(error) => rejected = (error.pointer(&text), error.message),
         }
     }
-    refusal(tool, Violations::from_type_errors(found))
+    found
 }
 
 /// Records the numbers at these locations as changes, because they were read as integers. If they differ from the

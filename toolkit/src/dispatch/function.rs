@@ -187,13 +187,8 @@ impl Invocation<'_> {
                 return Ok(arguments);
             }
         }
-        match self.tree(changes) {
-            Ok(tree) => {
-                let (property, validates) = (self.entry.property(), self.host.policy().validate_input);
-                decode_tree(self.host.tool(), property, validates, self.arguments, &tree, changes)
-            }
-            Err(error) => Err(error),
-        }
+        let (property, validates) = (self.entry.property(), self.host.policy().validate_input);
+        decode_tree(self.host.tool(), property, validates, self.arguments, self.tree(changes), changes)
     }
 
     /// Returns the arguments as a tree, validated unless the policy disables validation.

@@ -72,6 +72,16 @@ fn each_value_that_its_type_rejects_is_reported() {
 }
 
 #[test]
+fn a_value_that_its_type_rejects_is_reported_beside_those_that_violate_the_schema() {
+    let trip = json!({ "on": "2026-02-30", "seats": ["chair"] });
+    let found = places("book", json!({ "from": "here", "id": 7, "trip": trip, "back": { "on": 1 }, "other": true }));
+    let mut sorted = found.clone();
+    sorted.sort();
+    assert_eq!(sorted, found, "violations are sorted by their places");
+    assert_eq!(found, ["/back/on", "/back/seats", "/from", "/id", "/other", "/trip/on", "/trip/seats/0"]);
+}
+
+#[test]
 fn a_value_without_an_example_ends_the_search() {
     assert_eq!(places("always", json!({ "a": "x", "b": "y" })), ["/a"]);
 }
