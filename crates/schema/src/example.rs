@@ -14,6 +14,11 @@ pub(super) fn minimal(schema: &Value) -> Option<Value> {
     value(schema, schema, 0)
 }
 
+/// Returns an example of the value at `pointer`.
+pub fn at(schema: &Value, pointer: &str) -> Option<Value> {
+    within(schema, format::schema_at(schema, pointer)?)
+}
+
 /// Returns a small value for a part of a document.
 pub(super) fn within(document: &Value, part: &Value) -> Option<Value> {
     value(document, part, 0)
@@ -75,10 +80,10 @@ fn value(root: &Value, schema: &Value, depth: usize) -> Option<Value> {
         }
         Some("string") => {
             if let Some(pattern) = schema.get("pattern").and_then(Value::as_str) {
-                let common = format::of_pattern(pattern).and_then(of_format).map(str::to_owned);
+                let common = format::of_pattern(pattern).and_then(format::example).map(str::to_owned);
                 return common.or_else(|| matching(pattern)).map(Value::String);
             }
-            if let Some(text) = schema.get("format").and_then(Value::as_str).and_then(of_format) {
+            if let Some(text) = schema.get("format").and_then(Value::as_str).and_then(format::example) {
                 return Some(text.into());
             }
             let length = usize::try_from(number("minLength").unwrap_or(1)).ok()?;
@@ -106,26 +111,6 @@ fn matching(pattern: &str) -> Option<String> {
     let mut text = Vec::new();
     append(&hir, &mut text)?;
     String::from_utf8(text).ok()
-}
-
-/// Returns a string of the format (JSON Schema 2020-12, Validation 7.3). Schemas do not assert formats, but Rust types
-/// may.
-pub(crate) fn of_format(format: &str) -> Option<&'static str> {
-    Some(match format {
-        "date" => "2024-05-06",
-        "date-time" => "2024-05-06T12:30:00Z",
-        "time" => "12:30:00Z",
-        "partial-date-time" => "2024-05-06T12:30:00",
-        "partial-time" => "12:30:00",
-        "duration" => "PT1H30M",
-        "email" => "ada@example.com",
-        "hostname" => "example.com",
-        "ip" | "ipv4" => "192.0.2.1",
-        "ipv6" => "2001:db8::1",
-        "uri" | "url" => "https://example.com/",
-        "uuid" => "f81d4fae-7dec-11d0-a765-00a0c91e6bf6",
-        _ => return None,
-    })
 }
 
 fn append(hir: &Hir, text: &mut Vec<u8>) -> Option<()> {

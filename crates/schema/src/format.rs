@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value, json};
 
 use super::pointer::tokens;
-use super::{example, walk};
+use super::walk;
 
 /// Adds to each text with a known `format` the pattern of that format, so that validation enforces it.
 ///
@@ -135,8 +135,28 @@ pub(crate) fn expected(format: &str) -> Option<String> {
         "duration" => " (ISO 8601)",
         _ => "",
     };
-    let example = example::of_format(format)?;
+    let example = example(format)?;
     Some(format!("must be {name}{standard}, as in `{example}`"))
+}
+
+/// Returns a string of the format (JSON Schema 2020-12, Validation 7.3). Schemas do not assert formats, but Rust types
+/// may.
+pub(crate) fn example(format: &str) -> Option<&'static str> {
+    Some(match format {
+        "date" => "2024-05-06",
+        "date-time" => "2024-05-06T12:30:00Z",
+        "time" => "12:30:00Z",
+        "partial-date-time" => "2024-05-06T12:30:00",
+        "partial-time" => "12:30:00",
+        "duration" => "PT1H30M",
+        "email" => "ada@example.com",
+        "hostname" => "example.com",
+        "ip" | "ipv4" => "192.0.2.1",
+        "ipv6" => "2001:db8::1",
+        "uri" | "url" => "https://example.com/",
+        "uuid" => "f81d4fae-7dec-11d0-a765-00a0c91e6bf6",
+        _ => return None,
+    })
 }
 
 /// Returns the format that the schema gives the value at `pointer`.
@@ -144,12 +164,8 @@ pub fn at<'a>(schema: &'a Value, pointer: &str) -> Option<&'a str> {
     format_of(schema, schema_at(schema, pointer)?, 0)
 }
 
-/// Returns an example of the value at `pointer`.
-pub fn example_at(schema: &Value, pointer: &str) -> Option<Value> {
-    example::within(schema, schema_at(schema, pointer)?)
-}
-
-fn schema_at<'a>(schema: &'a Value, pointer: &str) -> Option<&'a Value> {
+/// Returns the schema of the value at `pointer`.
+pub(super) fn schema_at<'a>(schema: &'a Value, pointer: &str) -> Option<&'a Value> {
     tokens(pointer).try_fold(schema, |place, token| inner(schema, place, &token, 0))
 }
 

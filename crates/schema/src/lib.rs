@@ -57,7 +57,6 @@ pub mod compare;
 mod cost;
 mod error;
 mod evaluate;
-mod example;
 mod failure;
 pub mod generate;
 mod graph;
@@ -73,6 +72,8 @@ pub mod alias;
 pub mod dialect;
 #[doc(hidden)]
 pub mod equality;
+#[doc(hidden)]
+pub mod example;
 #[doc(hidden)]
 pub mod excerpt;
 #[doc(hidden)]

@@ -13,7 +13,7 @@ use crate::arguments::Arguments;
 use crate::tool::Tool;
 use toolkit_schema::plan::{Plan, SoleProperty, TypeError};
 use toolkit_schema::tree::{Tree, pointers};
-use toolkit_schema::{Violation, Violations, child, format};
+use toolkit_schema::{Violation, Violations, child, example, format};
 
 impl Arguments<'_> {
     /// Parses the arguments into a [`Value`] without duplicate keys and with limited depth. An integer that needs more
@@ -170,7 +170,7 @@ fn mismatches(
     while found.len() < MAX_REJECTED && !found.iter().any(|(pointer, _)| *pointer == rejected.0) {
         let (pointer, message) = rejected;
         let rule = mismatch(tool, tree, &pointer, &message);
-        let example = format::example_at(tool.input().as_value(), &pointer).filter(|_| !pointer.is_empty());
+        let example = example::at(tool.input().as_value(), &pointer).filter(|_| !pointer.is_empty());
         let slot = value.pointer_mut(&pointer);
         found.push((pointer, rule));
         let (Some(slot), Some(example)) = (slot, example) else { break };
