@@ -69,6 +69,8 @@ pub mod internals {
     pub use crate::backend::Changes;
     pub use crate::call::caught_future;
     pub use crate::call::decode::typed_arguments;
+    #[cfg(feature = "async")]
+    pub use crate::call::timer::timeout;
     pub use crate::unwind::shielded;
 }
 

@@ -78,5 +78,5 @@ pub use self::prepared::PreparedChain;
 // The interface of durable chains.
 #[doc(hidden)]
 pub use self::runner::{StepCall, StepRun, StepRunner};
-pub use self::step::{PREVIOUS, Reference, Step};
+pub use self::step::{PREVIOUS, Reference, Step, Wait};
 pub use self::typed::{Feeds, Link, Then};

@@ -124,6 +124,7 @@ fn reason(pause: &Pause) -> String {
         Pause::Pending { message, .. } => message.clone(),
         Pause::OutcomeUnknown => "its worker died, and the tool may have had its effect".to_owned(),
         Pause::InvalidValue { message, .. } => message.clone(),
+        Pause::Until { time, .. } => format!("until {time}"),
         other => json!(other).to_string(),
     }
 }

@@ -298,7 +298,7 @@ pub struct StepStatus {
 pub enum StepState {
     /// No result is recorded.
     Open,
-    /// The step waits for a decision.
+    /// The step waits for a decision, or for a time.
     #[non_exhaustive]
     Waiting {
         /// The reason.
@@ -351,7 +351,8 @@ impl Run {
                 state: states.remove(&index).unwrap_or(StepState::Open),
             })
             .collect();
-        let is_waiting = steps.iter().any(|step| matches!(step.state, StepState::Waiting { .. }));
+        let needs_decision = |state: &StepState| matches!(state, StepState::Waiting { pause, .. } if !matches!(pause, Pause::Until { .. }));
+        let is_waiting = steps.iter().any(|step| needs_decision(&step.state));
         let version = match record.application_version {
             Some(version) => Some(version),
             // New runs go to the latest version.

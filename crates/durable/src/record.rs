@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use data_encoding::HEXLOWER;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -71,6 +72,12 @@ pub enum Pause {
         /// The message of the tool.
         message: String,
     },
+    /// The tool is called later, without a decision; see [`Step::sleep`](toolkit_backends::chain::Step::sleep).
+    #[non_exhaustive]
+    Until {
+        /// The time (RFC 3339).
+        time: Timestamp,
+    },
     /// The worker died while the tool ran, or immediately before: the tool may have had its effect.
     OutcomeUnknown,
     /// The value of [`Decision::Skip`](crate::Decision::Skip) does not match the output schema of the tool.
@@ -138,7 +145,7 @@ impl Decision {
         match self {
             Self::Approve | Self::Deny | Self::Answer(_) => matches!(pause, Pause::Question { .. }),
             Self::Skip(_) => matches!(pause, Pause::OutcomeUnknown | Pause::InvalidValue { .. }),
-            Self::Retry | Self::Fail => !matches!(pause, Pause::Question { .. }),
+            Self::Retry | Self::Fail => !matches!(pause, Pause::Question { .. } | Pause::Until { .. }),
         }
     }
 }

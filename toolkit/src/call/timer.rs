@@ -26,7 +26,7 @@ const MIN_EXTENSION: Duration = Duration::from_millis(20);
 /// # Errors
 ///
 /// Returns an error if the timer thread cannot be started.
-pub(crate) async fn timeout<W: Future>(limit: Duration, work: W) -> Result<Option<W::Output>, ToolError> {
+pub async fn timeout<W: Future>(limit: Duration, work: W) -> Result<Option<W::Output>, ToolError> {
     timeout_extended(limit, || Duration::ZERO, work).await
 }
 

@@ -57,6 +57,9 @@ pub(super) fn check<'c>(chain: &'c Chain, dispatcher: &Dispatcher) -> (Plan<'c>,
     let (plan, mut diagnostics) = Plan::new(chain);
     let mut tools: Vec<Option<&Tool>> = Vec::new();
     for ((at_step, step), wiring) in StepLocation::all(chain).zip(&plan.wirings) {
+        if let Err((pointer, message)) = step.wait() {
+            diagnostics.push(at_step.diagnostic(ChainDiagnosticKind::InvalidWait, pointer, message));
+        }
         let tool = match dispatcher.prepared(step.tool()) {
             Ok(prepared) => prepared.tool(),
             Err(error) => {

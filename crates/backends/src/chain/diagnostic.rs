@@ -76,6 +76,8 @@ pub enum ChainDiagnosticKind {
     ArgumentTwice,
     /// A step of a sequential chain has `after`.
     MisplacedAfter,
+    /// `sleep` or `until` is no time, or too long.
+    InvalidWait,
     /// The name of the tool is unknown or ambiguous.
     UnknownTool,
     /// The known arguments do not match the tool's input schema.

@@ -15,7 +15,7 @@ use super::diagnostic::shown;
 use super::memory::{self, Budget, ChainLimits, MAX_TAKEN_BYTES, Size};
 use super::outcome::{ChainOutcome, StepResult};
 use super::plan::{Plan, Previous, Wiring};
-use super::runner::{StepCall, StepRun, StepRunner};
+use super::runner::{StepCall, StepRun, StepRunner, no_wait};
 use super::step::PREVIOUS;
 
 /// A running chain.
@@ -94,6 +94,8 @@ impl<'a> Run<'a> {
             let (tool, context) = (self.chain.steps()[idx].tool(), self.meter.context_of(idx));
             let (args, found) = self.args(idx);
             let start = Instant::now();
+            let is_waiting = matches!(self.chain.steps()[idx].wait(), Ok(Some(_)));
+            let found = if is_waiting { found.and(Err(no_wait())) } else { found };
             let result = found.and_then(|()| {
                 let tool = self.dispatcher.prepared(tool)?;
                 tool.call_sync_with(&*context.nested(tool.tool())?, &args)
@@ -134,11 +136,13 @@ impl<'a> Run<'a> {
     }
 
     fn call(&mut self, idx: usize, runner: &'a dyn StepRunner) -> BoxFuture<'a, Called> {
-        let (tool, dispatcher) = (self.chain.steps()[idx].tool(), self.dispatcher);
+        let (step, dispatcher) = (&self.chain.steps()[idx], self.dispatcher);
+        // The check of the chain has reported what is wrong.
+        let (tool, wait) = (step.tool(), step.wait().ok().flatten());
         let ((args, found), context) = (self.args(idx), self.meter.context_of(idx));
         Box::pin(async move {
             let run = match found {
-                Ok(()) => runner.run(StepCall { index: idx, tool, args: &args, context, dispatcher }).await,
+                Ok(()) => runner.run(StepCall { index: idx, tool, args: &args, context, dispatcher, wait }).await,
                 Err(error) => StepRun { result: Err(error), duration: Duration::ZERO },
             };
             Called { idx, args, run }

@@ -1,11 +1,17 @@
 //! The way in which the steps of a chain are run.
 
 use std::fmt;
+#[cfg(feature = "async")]
+use std::time::SystemTime;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use toolkit::call::{BoxFuture, Context, RunResult, ToolError};
+use toolkit::call::{BoxFuture, Context, ErrorKind, RunResult, ToolError};
 use toolkit::dispatch::Dispatcher;
+#[cfg(feature = "async")]
+use toolkit::internals::timeout;
+
+use super::step::Wait;
 
 /// Runs the steps of a chain.
 ///
@@ -66,6 +72,8 @@ pub struct StepCall<'a> {
     pub context: Context,
     /// The dispatcher that the chain was checked with.
     pub dispatcher: &'a Dispatcher,
+    /// The wait before the tool is called, which [`StepCall::run`] leaves to the runner.
+    pub wait: Option<Wait>,
 }
 
 /// The result of a step, and the time that it took.
@@ -90,7 +98,7 @@ impl<'a> StepCall<'a> {
     /// Creates a step, for a runner that calls the tool later or elsewhere.
     #[must_use]
     pub fn new(index: usize, tool: &'a str, args: &'a Value, context: Context, dispatcher: &'a Dispatcher) -> Self {
-        Self { index, tool, args, context, dispatcher }
+        Self { index, tool, args, context, dispatcher, wait: None }
     }
 
     /// Calls the tool.
@@ -110,8 +118,35 @@ pub(super) struct InMemory;
 
 impl StepRunner for InMemory {
     fn run<'a>(&'a self, call: StepCall<'a>) -> BoxFuture<'a, StepRun> {
-        Box::pin(call.run())
+        Box::pin(async move {
+            match wait(&call).await {
+                Ok(()) => call.run().await,
+                Err(error) => StepRun { result: Err(error), duration: Duration::ZERO },
+            }
+        })
     }
+}
+
+/// Waits until the tool of the step may be called.
+#[cfg(feature = "async")]
+async fn wait(call: &StepCall<'_>) -> Result<(), ToolError> {
+    let Some(wait) = call.wait else { return Ok(()) };
+    let left = wait.end().duration_since(SystemTime::now()).unwrap_or_default();
+    match timeout(left, call.context.cancelled()).await? {
+        None => Ok(()),
+        Some(()) => Err(ToolError::cancelled()),
+    }
+}
+
+#[cfg(not(feature = "async"))]
+async fn wait(call: &StepCall<'_>) -> Result<(), ToolError> {
+    call.wait.map_or(Ok(()), |_| Err(no_wait()))
+}
+
+/// Returns the error of a step that waits where no timer is.
+pub(super) fn no_wait() -> ToolError {
+    let message = "the step waits; run the chain with `run`, and with the feature `async`";
+    ToolError::new(ErrorKind::NeedsRuntime, message)
 }
 
 // Arguments may contain secrets, and `Debug` output usually ends up in logs.

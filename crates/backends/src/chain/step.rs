@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::{Duration, SystemTime};
 
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -46,6 +48,33 @@ pub struct Step {
     /// In a parallel chain, earlier steps to wait for without using their results.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     after: Vec<String>,
+    /// The time to wait before the tool is called, such as `90s`, `24h` or `7d`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sleep: Option<String>,
+    /// The time before which the tool is not called (RFC 3339), such as `2027-01-31T09:00:00+01:00`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    until: Option<String>,
+}
+
+/// The wait of a step before its tool is called; see [`Step::sleep`] and [`Step::until`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[doc(hidden)]
+pub enum Wait {
+    /// A time after the step is reached.
+    For(Duration),
+    /// A point in time.
+    Until(SystemTime),
+}
+
+impl Wait {
+    /// Returns the end of the wait of a step that is reached now.
+    #[must_use]
+    pub fn end(self) -> SystemTime {
+        match self {
+            Self::For(time) => SystemTime::now() + time,
+            Self::Until(end) => end,
+        }
+    }
 }
 
 /// A part of the structured result of an earlier step.
@@ -78,6 +107,24 @@ fn is_false(flag: &bool) -> bool {
     !*flag
 }
 
+/// The longest wait of a step.
+const MAX_WAIT: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+
+/// Parses a whole number with a unit.
+fn duration(text: &str) -> Option<Duration> {
+    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let n: u64 = text[..text.len() - unit.len()].parse().ok()?;
+    let seconds = match unit {
+        "ms" => return Some(Duration::from_millis(n)),
+        "s" => 1,
+        "m" => 60,
+        "h" => 60 * 60,
+        "d" => 24 * 60 * 60,
+        _ => return None,
+    };
+    n.checked_mul(seconds).map(Duration::from_secs)
+}
+
 impl Step {
     /// Creates a step that calls a tool by any of its names, without arguments.
     #[must_use]
@@ -89,6 +136,8 @@ impl Step {
             use_previous: false,
             from: BTreeMap::new(),
             after: Vec::new(),
+            sleep: None,
+            until: None,
         }
     }
 
@@ -155,6 +204,64 @@ impl Step {
         self
     }
 
+    /// Waits before the tool is called. In a [durable](https://docs.rs/toolkit-durable) run, the wait survives the process:
+    /// it may take up to 366 days.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use toolkit_backends::chain::Step;
+    ///
+    /// let step = Step::new("mail:remind").sleep(Duration::from_secs(60 * 60));
+    /// assert_eq!(serde_json::to_value(&step)?, serde_json::json!({ "toolId": "mail:remind", "sleep": "3600s" }));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    #[must_use]
+    pub fn sleep(mut self, time: Duration) -> Self {
+        let text = match time.subsec_millis() {
+            0 => format!("{}s", time.as_secs()),
+            _ => format!("{}ms", time.as_millis()),
+        };
+        self.sleep = Some(text);
+        self
+    }
+
+    /// Waits for a point in time before the tool is called; one in the past is no wait. See [`Step::sleep`].
+    #[must_use]
+    pub fn until(mut self, time: SystemTime) -> Self {
+        let time = Timestamp::try_from(time).unwrap_or(if time < SystemTime::UNIX_EPOCH {
+            Timestamp::MIN
+        } else {
+            Timestamp::MAX
+        });
+        self.until = Some(time.to_string());
+        self
+    }
+
+    /// Returns the wait before the tool is called.
+    ///
+    /// # Errors
+    ///
+    /// Returns the field that is wrong, and the reason.
+    pub(super) fn wait(&self) -> Result<Option<Wait>, (&'static str, String)> {
+        match (&self.sleep, &self.until) {
+            (None, None) => Ok(None),
+            (Some(_), Some(_)) => Err(("/until", "write `sleep` or `until`, not both".to_owned())),
+            (Some(text), None) => match duration(text) {
+                Some(time) if time <= MAX_WAIT => Ok(Some(Wait::For(time))),
+                Some(_) => Err(("/sleep", "must be at most 366 days".to_owned())),
+                None => Err(("/sleep", "must be a time such as `500ms`, `90s`, `15m`, `24h` or `7d`".to_owned())),
+            },
+            (None, Some(text)) => match text.parse::<Timestamp>().ok().and_then(|time| SystemTime::try_from(time).ok())
+            {
+                Some(end) if end <= SystemTime::now() + MAX_WAIT => Ok(Some(Wait::Until(end))),
+                Some(_) => Err(("/until", "must be at most 366 days from now".to_owned())),
+                None => Err(("/until", "must be a time with its offset, as in `2027-01-31T09:00:00+01:00`".to_owned())),
+            },
+        }
+    }
+
     /// Returns the id of the step.
     #[must_use]
     pub fn id(&self) -> Option<&str> {
@@ -202,6 +309,8 @@ impl fmt::Debug for Step {
             .field("use_previous", &self.use_previous)
             .field("from", &self.from)
             .field("after", &self.after)
+            .field("sleep", &self.sleep)
+            .field("until", &self.until)
             .finish()
     }
 }

@@ -10,6 +10,7 @@ mod parallel;
 mod run;
 mod tools;
 mod typed;
+mod waits;
 
 use serde_json::{Value, json};
 use test_support::ran;

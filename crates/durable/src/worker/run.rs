@@ -4,11 +4,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use dbos::{PendingStep, StepOptions};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use toolkit::call::{BoxFuture, ErrorKind, StepId};
 use toolkit::{RunResult, Tool, ToolError};
-use toolkit_backends::chain::{ChainLimits, ChainOutcome, StepCall, StepRun, StepRunner};
+use toolkit_backends::chain::{ChainLimits, ChainOutcome, StepCall, StepRun, StepRunner, Wait};
 
 use crate::error::RunId;
 use crate::layout::{Entry, MAX_ATTEMPTS, Place};
@@ -180,10 +181,12 @@ impl Lane<'_> {
         let (name, args): (Arc<str>, Arc<Value>) = (call.tool.into(), Arc::new(call.args.clone()));
         let mut answers: Vec<Answered> = Vec::new();
         let mut invalid = None;
+        let mut wait = call.wait;
         for (attempt, entries) in self.attempts.into_iter().enumerate() {
+            let wait = wait.take();
             let started = self.shared.steps.start().await;
             let place = Place { step: self.step, attempt };
-            let is_first = match is_guarded {
+            let is_first = match is_guarded && wait.is_none() {
                 true if entries.guard.await? == *self.execution.id => {
                     let is_guard =
                         self.shared.lease.is_guard(self.execution.run.as_str(), place, &self.execution.id).await;
@@ -200,9 +203,10 @@ impl Lane<'_> {
                 args: Arc::clone(&args),
                 context: call.context.clone().with(step),
                 answers: answers.clone(),
-                instead: match is_first {
-                    true => invalid.take(),
-                    false => Some(Pause::OutcomeUnknown),
+                instead: match (wait, is_first) {
+                    (Some(wait), _) => Some(until(wait)),
+                    (None, true) => invalid.take(),
+                    (None, false) => Some(Pause::OutcomeUnknown),
                 },
             };
             *self.next.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(preparation);
@@ -213,6 +217,12 @@ impl Lane<'_> {
                 Ok(Attempt::Paused(pause)) => pause,
                 Err(error) => return failed(error),
             };
+            if let Pause::Until { time } = pause {
+                // The time is recorded, so that another worker waits for the rest.
+                let left = left_until(time);
+                tokio::time::sleep(left).await;
+                continue;
+            }
             let ended = |result| Ok(StepRun::new(result, Duration::ZERO));
             match (pause, entries.decision.await?) {
                 (pause @ Pause::Question { .. }, decision) => answers.push(Answered { pause, decision }),
@@ -227,6 +237,16 @@ impl Lane<'_> {
         let message = format!("the step needed more than {MAX_ATTEMPTS} decisions");
         Ok(StepRun::new(Err(ToolError::failed(message)), Duration::ZERO))
     }
+}
+
+fn left_until(time: Timestamp) -> Duration {
+    Duration::try_from(time.duration_since(Timestamp::now())).unwrap_or_default()
+}
+
+/// Returns the end of a wait that begins now.
+fn until(wait: Wait) -> Pause {
+    // The check of the chain bounds waits.
+    Pause::Until { time: Timestamp::try_from(wait.end()).unwrap_or(Timestamp::MAX) }
 }
 
 /// Returns the last error of a tool that did not start. Any other error ends this execution of the run.

@@ -4,6 +4,7 @@ mod crashes;
 mod decisions;
 mod equal;
 mod processes;
+mod timers;
 mod vanished;
 mod versions;
 
