@@ -243,7 +243,10 @@ fn provider_kind(tool_use: &Value) -> Option<&str> {
 
 fn stop_reason(body: &Value) -> StopReason {
     match (stop_of(&stated(body.get("stopReason"))), body.get("error")) {
-        (refused @ StopReason::Refused(_), _) => refused,
+        (StopReason::Refused(reason), _) => {
+            let why = body["trace"]["guardrail"]["actionReason"].as_str();
+            StopReason::Refused(why.unwrap_or(&reason).to_owned())
+        }
         (_, Some(error)) => StopReason::Failed(error["message"].as_str().unwrap_or_default().to_owned()),
         (stop, None) => stop,
     }

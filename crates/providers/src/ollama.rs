@@ -105,6 +105,10 @@ impl Format for Chat {
         let Some(Value::Object(message)) = body.get_mut("message").map(Value::take) else {
             return Err(InvalidReply::unexpected(NAME, "`message`", &body));
         };
+        // Replies of other APIs have a `message`, too.
+        if reply.is_complete && !body["done"].is_boolean() {
+            return Err(InvalidReply::unexpected(NAME, "`done`", &body));
+        }
         // A reply has no id, but a time.
         let mut parsed = Parsed::new(&body["created_at"]);
         read_message(message, names, &mut parsed);

@@ -298,3 +298,45 @@ fn polling_a_response_runs_its_calls_only_when_it_is_complete() {
         assert_eq!(counter.run(&reply).0, n_runs, "{status}");
     }
 }
+
+#[test]
+fn the_reason_of_a_reply_that_does_not_run_and_its_text_reach_the_host() {
+    let with = |name: &str, reason: &str, pointer: &str, text: Value| {
+        let mut body = complete(name, &json!(reason), WHOLE);
+        let (parent, key) = pointer.rsplit_once('/').unwrap();
+        body.pointer_mut(parent).unwrap()[key] = text;
+        (name.to_owned(), body)
+    };
+    let why = json!("Because.");
+    let guardrail = json!({ "guardrail": { "actionReason": why } });
+    let cases = [
+        (with("anthropic", "refusal", "/stop_details", json!({ "explanation": why })), "refused: Because."),
+        (with("anthropic", "tool_use", "/error", json!({ "message": why })), "an error of the provider: Because."),
+        (with("bedrock", "guardrail_intervened", "/trace", guardrail), "refused: Because."),
+        (with("chat", "content_filter", "/choices/0/message/refusal", why.clone()), "refused: Because."),
+        (with("chat", "error", "/error", json!({ "message": why })), "an error of the provider: Because."),
+        (with("gemini", "SAFETY", "/candidates/0/finishMessage", why.clone()), "refused: Because."),
+        (
+            with("gemini", "MALFORMED_FUNCTION_CALL", "/candidates/0/finishMessage", why.clone()),
+            "a malformed call: Because.",
+        ),
+        (with("gemini", "OTHER", "/candidates/0/finishMessage", why.clone()), "Because."),
+        (with("ollama", "stop", "/error", why.clone()), "an error of the provider: Because."),
+        (with("responses", "failed", "/error", json!({ "message": why })), "an error of the provider: Because."),
+        (with("responses", "failed", "/error", json!({ "code": "bio_policy", "message": why })), "refused: Because."),
+    ];
+    let counter = Counter::new();
+    for ((name, body), expected) in cases {
+        let reply = api(&name).unwrap().read(body, &counter.names).unwrap();
+        assert_eq!((&*reply.stop_reason().to_string(), counter.run(&reply).0), (expected, 0), "{name}");
+    }
+}
+
+#[test]
+fn a_reply_of_another_api_is_no_reply_of_ollama() {
+    let call = json!({ "id": "count_1", "type": "function", "function": { "name": "count", "arguments": WHOLE } });
+    let message = json!({ "role": "assistant", "tool_calls": [call] });
+    let body = json!({ "id": "c1", "finish_reason": "TOOL_CALL", "message": message });
+    let error = api("ollama").unwrap().read(body, &ExportedNames::default()).unwrap_err();
+    assert!(error.to_string().contains("`done`"), "{error}");
+}
