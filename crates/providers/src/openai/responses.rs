@@ -22,6 +22,9 @@ const NAME: &str = "OpenAI Responses";
 const HOST_CALLS: [&str; 6] =
     ["apply_patch_call", "computer_call", "local_shell_call", "mcp_approval_request", "shell_call", "tool_search_call"];
 
+/// The maximum length of an id in a request. Responses of other servers have longer ones.
+const MAX_ID_LEN: usize = 64;
+
 /// The types of images that a result may contain.
 const IMAGE_TYPES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
@@ -103,7 +106,7 @@ fn read_item(
                 namespace: field("namespace"),
                 form: if is_custom { CallForm::Custom } else { CallForm::Function },
                 caller: item.get("caller").filter(|caller| caller.is_object() && caller["type"] != "direct"),
-                ..WrittenCall::new(field("call_id"), name, arguments)
+                ..WrittenCall::new(field("call_id").filter(|id| id.len() <= MAX_ID_LEN), name, arguments)
             };
             let read = push(call, names, parsed);
             write_call(item, read);
@@ -121,10 +124,10 @@ fn read_item(
 
 /// Writes a call in the form of a request.
 fn write_call(item: &mut Value, call: &ToolCall) {
-    let is_text = |value: &Value| value.as_str().is_some_and(|text| !text.is_empty());
+    let is_id = |value: &Value| value.as_str().is_some_and(|id| (1..=MAX_ID_LEN).contains(&id.len()));
     if let Some(item) = item.as_object_mut() {
         item.retain(|field, value| match field.as_str() {
-            "id" => is_text(value),
+            "id" => is_id(value),
             "status" => matches!(value.as_str(), Some("completed" | "incomplete" | "in_progress")),
             "caller" => value.is_object(),
             field => field != "namespace",

@@ -266,3 +266,15 @@ fn an_error_in_place_of_a_reply_is_reported_with_its_message() {
     let html = "<html>Bad gateway</html>";
     assert!(RESPONSES.read(html, &names).unwrap_err().to_string().contains("not JSON"));
 }
+
+#[test]
+fn an_id_that_is_longer_than_a_request_accepts_is_replaced_in_the_call_and_its_result() {
+    let long = "x".repeat(65);
+    let mut call = call("math_add", r#"{"a": 1, "b": 2}"#);
+    (call["id"], call["call_id"]) = (json!(long), json!(long));
+    let reply = read(json!([call]), &names(Options::responses()));
+    let (repeated, result) = (&reply.messages()[0], &results(&reply)[0]);
+    let id = repeated["call_id"].as_str().unwrap();
+    assert!(id.len() <= 64 && repeated.get("id").is_none(), "{repeated}");
+    assert_eq!((&result["call_id"], &result["output"]), (&json!(id), &json!("3")));
+}
