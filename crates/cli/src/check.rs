@@ -24,7 +24,7 @@ use crate::{formats, runtime};
 
 pub(crate) fn command() -> Command {
     Command::new("check")
-        .about("Check the tools: ids, schemas, examples, wire names, state types and lint rules")
+        .about("Check the tools: ids, schemas, examples, wire names, state types, lint rules and the rules of model providers")
         .args([
             naming_option(),
             json_switch("Print the diagnostics as JSON"),
@@ -78,6 +78,7 @@ pub(crate) fn run(
     let mut usages = None;
     let mut called = None;
     let mut unusable = Vec::new();
+    let mut rejected = Vec::new();
     match catalog() {
         Err(CommandError::Catalog(diagnostics)) => found.push(diagnostics),
         Err(failure) => return Err(failure),
@@ -89,6 +90,9 @@ pub(crate) fn run(
             unusable = problems;
             n_tools = Some(catalog.len());
             found.extend(catalog.check(naming(matches)).err());
+            if found.is_empty() {
+                rejected = formats::rejections(&catalog, naming(matches))?;
+            }
             if matches.get_flag("limits") && found.is_empty() {
                 usages = Some(formats::usages(&catalog, naming(matches))?);
             }
@@ -118,6 +122,9 @@ pub(crate) fn run(
         if let Some(called) = &called {
             report["calls"] = called.json.clone();
         }
+        if !rejected.is_empty() {
+            report["rejected"] = json!(rejected);
+        }
         if matches.contains_id("proxy") {
             report["servers"] = json!(unusable);
         }
@@ -126,10 +133,12 @@ pub(crate) fn run(
         if let Some(usages) = usages {
             formats::write_usages(&usages)?;
         }
+        unusable.append(&mut rejected);
         write(&unusable, &found, &lints, n_tools, called.as_ref())?;
     }
     let is_sound = found.is_empty()
         && unusable.is_empty()
+        && rejected.is_empty()
         && called.is_none_or(|called| called.n_defects() == 0)
         && lints.iter().all(|lint| lint.level < Level::Error);
     Ok(if is_sound { Exit::Success } else { Exit::Failed })

@@ -37,6 +37,9 @@ pub(crate) fn command() -> Command {
             .long("detail")
             .value_parser(["full", "compact", "signatures"])
             .help("The amount of documentation; the default is full (typescript)"),
+        switch("rules")
+            .help("Print the rules by which the provider rejects tools, with their sources, instead of tools"),
+        switch("without-rejected").help("Leave out the tools that the provider rejects"),
         switch("losses").help("Print everything that the format cannot express to stderr"),
         Arg::new("revision")
             .long("revision")
@@ -57,8 +60,18 @@ pub(crate) fn command() -> Command {
 
 /// Returns the values of `--format`. Those of disabled features are hidden.
 fn formats() -> impl Iterator<Item = PossibleValue> {
-    const FORMATS: [&str; 9] =
-        ["mcp", "openai", "openai-chat", "anthropic", "gemini", "gemini-openapi", "a2a", "typescript", "markdown"];
+    const FORMATS: [&str; 10] = [
+        "mcp",
+        "openai",
+        "openai-chat",
+        "anthropic",
+        "bedrock",
+        "gemini",
+        "gemini-openapi",
+        "a2a",
+        "typescript",
+        "markdown",
+    ];
     let of_features = [("html", cfg!(feature = "html")), ("otc", cfg!(feature = "otc"))];
     let of_features = of_features.map(|(name, is_on)| PossibleValue::new(name).hide(!is_on));
     FORMATS.into_iter().map(PossibleValue::new).chain(of_features)
@@ -67,6 +80,10 @@ fn formats() -> impl Iterator<Item = PossibleValue> {
 pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, CommandError> {
     let format = matches.get_one::<String>("format").map_or("mcp", String::as_str);
     check_options(format, matches)?;
+    if matches.get_flag("rules") {
+        formats::write_rules(format, matches.get_flag("strict"))?;
+        return Ok(Exit::Success);
+    }
     match format {
         "otc" if cfg!(not(feature = "otc")) => return Err(CommandError::missing_feature("otc")),
         "html" if cfg!(not(feature = "html")) => return Err(CommandError::missing_feature("html")),
@@ -109,7 +126,13 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Comma
                 let _ = writeln!(anstream::stderr(), "{} `{id}` is not strict: {}", style::NOTE, printable(&why));
             }
             report_losses(&export.losses, matches.get_flag("losses"));
-            export.json
+            let leaves_out = matches.get_flag("without-rejected");
+            for (id, loss) in export.rejected() {
+                let (label, verb) =
+                    if leaves_out { (style::NOTE, "is left out") } else { (style::WARNING, "is rejected") };
+                let _ = writeln!(anstream::stderr(), "{label} `{id}` {verb}: {}", printable(&loss.to_string()));
+            }
+            if leaves_out { export.without_rejected().json } else { export.json }
         }
         None => {
             let revision = match matches.get_one::<String>("revision").map(String::as_str) {

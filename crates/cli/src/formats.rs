@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use clap::{Arg, ArgMatches};
 use toolkit::Catalog;
 use toolkit::catalog::{Diagnostics, Naming};
-use toolkit_providers::{Export, Usage, a2a, anthropic, gemini, openai};
+use toolkit_providers::{Dialect, Export, Usage, a2a, anthropic, bedrock, gemini, openai};
 
 use crate::error::CommandError;
 #[cfg(feature = "otc")]
@@ -43,6 +43,7 @@ pub(crate) fn export_as(
         }
         "gemini" => gemini::tools(catalog, naming, gemini::SchemaFormat::JsonSchema)?,
         "gemini-openapi" => gemini::tools(catalog, naming, gemini::SchemaFormat::OpenApi)?,
+        "bedrock" => bedrock::tools(catalog, naming)?,
         "a2a" => a2a::skills(catalog),
         _ => return Ok(None),
     };
@@ -72,6 +73,43 @@ pub(crate) fn report_left_out(published: &toolkit_otc::Published) {
     for diagnostic in published.diagnostics() {
         let _ = writeln!(anstream::stderr(), "{} omitted: {}", style::WARNING, printable(&diagnostic.to_string()));
     }
+}
+
+/// The dialects of the formats of providers, with and without strict mode.
+const DIALECTS: [(&str, Dialect, Option<Dialect>); 6] = [
+    ("openai", Dialect::OPENAI, Some(Dialect::OPENAI_STRICT)),
+    ("openai-chat", Dialect::OPENAI, Some(Dialect::OPENAI_STRICT)),
+    ("anthropic", Dialect::ANTHROPIC, Some(Dialect::ANTHROPIC_STRICT)),
+    ("bedrock", Dialect::BEDROCK, None),
+    ("gemini", Dialect::GEMINI, None),
+    ("gemini-openapi", Dialect::GEMINI_OPENAPI, None),
+];
+
+/// Writes the rules of a format in tab-separated lines: the name, the condition and its source.
+pub(crate) fn write_rules(format: &str, strict: bool) -> Result<(), CommandError> {
+    let dialect = DIALECTS.iter().find(|(name, ..)| *name == format);
+    let Some((_, plain, with_strict)) = dialect else {
+        let formats: Vec<&str> = DIALECTS.iter().map(|(name, ..)| *name).collect();
+        return Err(CommandError::usage(format!("--rules is supported by the formats {}", formats.join(", "))));
+    };
+    let dialect = with_strict.as_ref().filter(|_| strict).unwrap_or(plain);
+    let mut out = anstream::stdout().lock();
+    for rule in dialect.rules() {
+        writeln!(out, "{}\t{}\t{}", rule.name, rule.accepts, rule.source(dialect).unwrap_or_default())?;
+    }
+    Ok(())
+}
+
+/// Returns a message for each tool that a provider rejects.
+pub(crate) fn rejections(catalog: &Catalog, naming: Naming) -> Result<Vec<String>, CommandError> {
+    let mut messages = Vec::new();
+    for (format, ..) in DIALECTS {
+        let options = FormatOptions { naming, ..FormatOptions::default() };
+        if let Some(export) = export_as(catalog, format, options)? {
+            messages.extend(export.rejected().map(|(id, loss)| format!("{format}: `{id}`: {loss}")));
+        }
+    }
+    Ok(messages)
 }
 
 /// The maximum number of tools in a line.

@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 use super::dialect::Dialect;
 use super::export::Export;
 use super::loss::{Effect, Loss, Side};
-use super::lower::is_plain;
-use super::lower::{StrictResult, is_requested, lower_strict};
+use super::lower::{StrictResult, is_requested, lower_strict, replace_names};
 use super::reader::{Fields, read_function};
 use super::request::{Member, RequestLimits, apply_limits};
+use super::rules::check_record;
 use super::tool_export::{ToolExport, provider_description, unsupported_fields};
 use crate::reply::{
     Accumulate, Answer, Api, Assembled, CallArguments, Format, InvalidReply, Item, Parsed, Part, ReplyEvent,
@@ -170,8 +170,10 @@ pub fn describe(tool: &Tool, name: &str, options: Options) -> ToolExport {
 fn described(tool: &Tool, name: &str, strict: bool, options: Options) -> ToolExport {
     let strict = strict.then_some(&Dialect::ANTHROPIC_STRICT);
     let StrictResult { lowered, is_strict, not_strict, .. } = lower_strict(tool, strict, &Dialect::ANTHROPIC);
+    let description = provider_description(tool);
+    let rejected = check_record(&Dialect::ANTHROPIC, name, description.as_deref());
     let mut json = Map::from_iter([("name".to_owned(), json!(name)), ("input_schema".to_owned(), lowered.schema)]);
-    json.extend(provider_description(tool).map(|text| ("description".to_owned(), json!(text))));
+    json.extend(description.map(|text| ("description".to_owned(), json!(text))));
     if is_strict {
         json.insert("strict".to_owned(), json!(true));
     }
@@ -179,9 +181,14 @@ fn described(tool: &Tool, name: &str, strict: bool, options: Options) -> ToolExp
         json.insert("defer_loading".to_owned(), json!(true));
     }
     // An example has to match the schema.
-    let can_be_sent =
-        |example: &&Value| example.as_object().is_none_or(|example| example.keys().all(|key| is_plain(key)));
-    let examples: Vec<Value> = tool.examples().iter().filter(can_be_sent).cloned().collect();
+    let properties = json["input_schema"]["properties"].as_object();
+    let renamed = |example: &Value| {
+        let renamed = replace_names(example.clone());
+        let is_sent =
+            |name: &String| example.get(name).is_some() || properties.is_some_and(|named| named.contains_key(name));
+        renamed.as_object().is_none_or(|renamed| renamed.keys().all(is_sent)).then_some(renamed)
+    };
+    let examples: Vec<Value> = tool.examples().iter().filter_map(renamed).collect();
     let n_left_out = tool.examples().len() - examples.len();
     if !examples.is_empty() {
         json.insert("input_examples".to_owned(), examples.into());
@@ -196,7 +203,7 @@ fn described(tool: &Tool, name: &str, strict: bool, options: Options) -> ToolExp
     let reason = "of arguments that cannot be sent are left out";
     let examples = Loss::new(Side::Record, "/examples", "examples", Effect::MetadataOnly, reason);
     let record = unsupported_fields(tool, &supported).into_iter().chain((n_left_out > 0).then_some(examples));
-    let losses = record.chain(lowered.losses).collect();
+    let losses = record.chain(rejected).chain(lowered.losses).collect();
     ToolExport { json: json.into(), losses, not_strict }
 }
 

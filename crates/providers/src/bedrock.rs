@@ -9,6 +9,7 @@ use super::export::Export;
 use super::loss::Side;
 use super::lower::lower_unsorted;
 use super::request::RequestLimits;
+use super::rules::check_record;
 use super::tool_export::{ToolExport, provider_description, unsupported_fields};
 use crate::reply::{
     Accumulate, Answer, Api, Assembled, CallArguments, Format, Framing, InvalidReply, Item, Parsed, Part, ReplyEvent,
@@ -96,10 +97,12 @@ pub fn describe(tool: &Tool, name: &str) -> ToolExport {
 /// Describes one tool without sorting its keys.
 fn described(tool: &Tool, name: &str) -> ToolExport {
     let input = lower_unsorted(tool.input().as_value(), &Dialect::BEDROCK, Side::Input);
+    let description = provider_description(tool);
+    let rejected = check_record(&Dialect::BEDROCK, name, description.as_deref());
     let mut spec = Map::from_iter([("name".to_owned(), json!(name))]);
-    spec.extend(provider_description(tool).map(|text| ("description".to_owned(), json!(text))));
+    spec.extend(description.map(|text| ("description".to_owned(), json!(text))));
     spec.insert("inputSchema".to_owned(), json!({ "json": input.schema }));
-    let losses = unsupported_fields(tool, &[]).into_iter().chain(input.losses).collect();
+    let losses = unsupported_fields(tool, &[]).into_iter().chain(rejected).chain(input.losses).collect();
     ToolExport { json: json!({ "toolSpec": spec }), losses, not_strict: Vec::new() }
 }
 

@@ -1,7 +1,7 @@
 //! The subsets of JSON Schema that providers support, as data: for example which of them accepts `oneOf`. `lower` has the
 //! rules by which a schema becomes one of a subset.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use toolkit_schema::walk;
 
@@ -132,15 +132,21 @@ impl Limits {
     /// Measures a schema in the units of each limit.
     pub(crate) fn taken_by(schema: &Value) -> Self {
         let mut size = Self { properties: 0, levels: 0, enum_values: 0, characters: 0, long_enum_characters: 0 };
-        measure(schema, 0, &mut size);
+        if let Value::Object(keywords) = schema {
+            measure(keywords, 0, &mut size);
+        }
         size
+    }
+
+    /// Returns true if a schema is within the limits.
+    pub(crate) fn contain(self, keywords: &Map<String, Value>) -> bool {
+        let mut size = Self { properties: 0, levels: 0, enum_values: 0, characters: 0, long_enum_characters: 0 };
+        measure(keywords, 0, &mut size);
+        self.named().into_iter().zip(size.named()).all(|((_, most), (_, has))| has <= most)
     }
 }
 
-fn measure(schema: &Value, level: usize, size: &mut Limits) {
-    let Value::Object(keywords) = schema else {
-        return;
-    };
+fn measure(keywords: &Map<String, Value>, level: usize, size: &mut Limits) {
     let nests = keywords.contains_key("properties") || keywords.contains_key("items");
     let level = level + usize::from(nests);
     size.levels = size.levels.max(level);
@@ -157,7 +163,11 @@ fn measure(schema: &Value, level: usize, size: &mut Limits) {
             size.long_enum_characters = size.long_enum_characters.max(length);
         }
     }
-    walk::each(keywords, |_, sub| measure(sub, level, size));
+    walk::each(keywords, |_, sub| {
+        if let Value::Object(keywords) = sub {
+            measure(keywords, level, size);
+        }
+    });
 }
 
 /// All keywords of draft 2020-12, with an object at the root.

@@ -1,10 +1,12 @@
 //! The JSON of an exported catalog, with the losses of each tool.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 use toolkit::catalog::{Catalog, Diagnostics, ExportedName, ExportedNames, Naming};
 use toolkit::tool::{Tool, ToolId};
 
-use super::loss::Loss;
+use super::loss::{Effect, Loss};
 use super::request::{self, Member, RequestLimits, Usage};
 use super::tool_export::ToolExport;
 
@@ -75,6 +77,39 @@ impl Export {
         export.with_tools(tools)
     }
 
+    /// Returns the tools that the provider rejects, with a reason each.
+    pub fn rejected(&self) -> impl Iterator<Item = (&ToolId, &Loss)> {
+        self.losses.iter().filter_map(|(id, losses)| {
+            losses.iter().find(|loss| loss.effect == Effect::Rejected).map(|loss| (id, loss))
+        })
+    }
+
+    /// Leaves out the tools that the provider rejects, each of which would cost the whole request. Their losses stay.
+    ///
+    /// ```
+    /// use toolkit_providers::{Export, openai};
+    /// use toolkit::{Catalog, Tool, catalog::Naming};
+    ///
+    /// let catalog = Catalog::new([Tool::builder("now").build()?])?;
+    /// let export = openai::tools(&catalog, Naming::Name, openai::Options::responses())?;
+    /// assert_eq!(export.clone().without_rejected(), export);
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
+    #[must_use]
+    pub fn without_rejected(mut self) -> Self {
+        let rejected: HashSet<ToolId> = self.rejected().map(|(id, _)| id.clone()).collect();
+        let is_rejected = |name: &ExportedName| rejected.contains(name.id());
+        let names: Vec<ExportedName> = self.names.iter().filter(|name| is_rejected(name)).cloned().collect();
+        if names.is_empty() {
+            return self;
+        }
+        self.names = self.names.iter().filter(|name| !is_rejected(name)).cloned().collect();
+        retain(&mut self.json, None, &|namespace, name| {
+            !names.iter().any(|rejected| (rejected.namespace(), rejected.name()) == (namespace, name))
+        });
+        self
+    }
+
     /// Records the name and the losses of a tool, and returns its JSON.
     pub(super) fn take(&mut self, namespace: Option<&str>, Member { name, tool, export, .. }: Member<'_>) -> Value {
         let mut name = ExportedName::new(name, tool.id().clone());
@@ -98,6 +133,22 @@ impl Export {
         json.sort_all_objects();
         Self { json, ..self }
     }
+}
+
+/// Removes definitions from a list of them, and groups without any.
+fn retain(list: &mut Value, namespace: Option<&str>, keep: &impl Fn(Option<&str>, &str) -> bool) {
+    let Value::Array(items) = list else { return };
+    items.retain_mut(|item| {
+        let name = item["name"].as_str().map(str::to_owned);
+        for group in ["tools", "functionDeclarations"] {
+            if let Some(group) = item.get_mut(group) {
+                retain(group, name.as_deref(), keep);
+                return group.as_array().is_some_and(|left| !left.is_empty());
+            }
+        }
+        let definition = item.get("function").or_else(|| item.get("toolSpec")).unwrap_or(item);
+        keep(namespace, definition["name"].as_str().unwrap_or_default())
+    });
 }
 
 fn is_strict(tool: &Value) -> bool {

@@ -11,6 +11,7 @@ use super::loss::{Effect, Loss, Side};
 use super::lower::lower_unsorted;
 use super::reader::{Fields, read_function};
 use super::request::RequestLimits;
+use super::rules::check_record;
 use super::tool_export::{ToolExport, provider_description, unsupported_fields};
 use crate::reply::Api;
 #[cfg(feature = "async")]
@@ -119,11 +120,14 @@ fn described(tool: &Tool, name: &str, format: SchemaFormat) -> ToolExport {
         SchemaFormat::OpenApi => (Dialect::GEMINI_OPENAPI, "parameters", "response"),
     };
     let input = lower_unsorted(tool.input().as_value(), &dialect, Side::Input);
+    let description = provider_description(tool);
+    let rejected = check_record(&dialect, name, description.as_deref());
     let mut json = Map::from_iter([("name".to_owned(), json!(name))]);
-    json.extend(provider_description(tool).map(|text| ("description".to_owned(), json!(text))));
+    json.extend(description.map(|text| ("description".to_owned(), json!(text))));
     // An OpenAPI object without properties is rejected; a declaration without parameters is not.
     let takes_nothing = input.schema["properties"].as_object().is_none_or(Map::is_empty);
     let mut losses = unsupported_fields(tool, &["outputSchema"]);
+    losses.extend(rejected);
     losses.extend(input.losses);
     if format == SchemaFormat::JsonSchema || !takes_nothing {
         json.insert(parameters.to_owned(), input.schema);

@@ -26,6 +26,7 @@
 //! | module | part |
 //! |---|---|
 //! | `dialect`, `loss` | the subset of JSON Schema that a provider accepts, as data; what a format cannot express |
+//! | `rules` | the rules by which providers reject definitions, with their sources |
 //! | `lower` | a schema rewritten for a dialect |
 //! | `tool_export`, `export`, `request`, `cost` | one tool and a catalog in a format, the limits of a request, the tokens of tools |
 //! | `reply` | what a model answers; each provider implements its `Api` |
@@ -49,6 +50,7 @@ pub mod openai;
 mod reader;
 pub mod reply;
 mod request;
+mod rules;
 mod tool_export;
 pub mod typescript;
 
@@ -57,4 +59,5 @@ pub use self::export::Export;
 pub use self::loss::{Effect, Loss, Side};
 pub use self::lower::{Lowered, lower, restore};
 pub use self::request::{RequestLimits, Usage};
+pub use self::rules::Rule;
 pub use self::tool_export::{ToolExport, unsupported_fields};

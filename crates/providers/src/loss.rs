@@ -85,6 +85,8 @@ pub enum Effect {
     Widened,
     /// The format cannot express values that the tool accepts.
     Narrowed,
+    /// The provider rejects the definition, and with it the whole request.
+    Rejected,
 }
 
 impl Loss {

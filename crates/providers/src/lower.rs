@@ -9,6 +9,7 @@
 //! | `normal` | the schema in draft 2020-12, whose references are to definitions only |
 //! | `lowering` | the state of a rewriting, and its report |
 //! | `schema` | the passes over one schema, in order: `choice` and `containers` recurse, `rules` and `reference` do not |
+//! | `names` | names of arguments that a provider rejects, replaced and restored |
 //! | `merge`, `keywords` | joins two schemas; what a keyword is about |
 
 mod choice;
@@ -16,6 +17,7 @@ mod containers;
 mod keywords;
 mod lowering;
 mod merge;
+mod names;
 mod normal;
 mod reference;
 mod rules;
@@ -25,11 +27,13 @@ use serde_json::Value;
 
 use self::lowering::Lowering;
 pub(super) use self::merge::are_disjoint;
+pub(super) use self::names::replace_names;
+use self::names::{renamed, restore_names};
 use self::normal::Normal;
-pub(super) use self::rules::is_plain;
 use self::schema::{keeps_root, lower_root};
 use super::dialect::{Dialect, Limits};
 use super::loss::{Effect, Loss, Side};
+use super::rules::check_schema;
 use toolkit::call::without_absent;
 use toolkit::tool::Tool;
 use toolkit_schema::{Schema, inline};
@@ -45,7 +49,8 @@ pub struct Lowered {
 }
 
 impl Lowered {
-    /// Returns true if the schema expresses every value that the original accepts, so that strict mode loses nothing.
+    /// Returns true if the schema expresses every value that the original accepts, and the provider accepts it, so that
+    /// strict mode loses nothing.
     ///
     /// ```
     /// use serde_json::json;
@@ -57,7 +62,7 @@ impl Lowered {
     /// ```
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        self.losses.iter().all(|loss| loss.effect != Effect::Narrowed)
+        self.losses.iter().all(|loss| !matches!(loss.effect, Effect::Narrowed | Effect::Rejected))
     }
 }
 
@@ -110,6 +115,7 @@ pub(super) fn lower_normal(normal: Normal, dialect: &Dialect, side: Side) -> Low
     // A reference may not be recursive any longer.
     inline::inline(&mut schema);
     check_limits(&mut lowering, &schema);
+    lowering.losses.extend(check_schema(dialect, side, &schema));
     Lowered { schema, losses: lowering.losses }
 }
 
@@ -132,11 +138,11 @@ fn check_limits(lowering: &mut Lowering<'_>, schema: &Value) {
     }
 }
 
-/// Removes each null that represents an absent argument: where the tool's own schema neither allows null nor requires
-/// the argument.
+/// Restores the names of arguments that a provider rejects, and removes each null that represents an absent argument:
+/// where the tool's own schema neither allows null nor requires the argument.
 ///
-/// A dispatcher does the same with arguments that do not match the schema, unless its
-/// [`Coercion`](toolkit::call::Coercion) is off.
+/// [`Reply::run`](crate::reply::Reply::run) does the former, and a dispatcher the latter with arguments that do not match
+/// the schema, unless its [`Coercion`](toolkit::call::Coercion) is off.
 ///
 /// ```
 /// # use serde_json::json;
@@ -152,7 +158,18 @@ fn check_limits(lowering: &mut Lowering<'_>, schema: &Value) {
 /// ```
 #[must_use]
 pub fn restore(schema: &Schema, arguments: Value) -> Value {
-    without_absent(schema, arguments)
+    without_absent(schema, with_own_names(schema, arguments))
+}
+
+/// Restores the names of arguments.
+pub(super) fn with_own_names(schema: &Schema, arguments: Value) -> Value {
+    let names = renamed(schema.as_value());
+    if names.is_empty() { arguments } else { restore_names(&names, arguments) }
+}
+
+/// Returns true if a schema has names that may have been replaced.
+pub(super) fn renames(schema: &Schema) -> bool {
+    !renamed(schema.as_value()).is_empty()
 }
 
 /// An input schema, in strict mode where that is possible.
@@ -185,7 +202,7 @@ pub(super) fn lower_strict(tool: &Tool, strict: Option<&Dialect>, fallback: &Dia
         return StrictResult { lowered, is_strict: true, strict_size, not_strict: Vec::new() };
     }
     let mut not_strict = lowered.losses;
-    not_strict.retain(|loss| loss.effect == Effect::Narrowed);
+    not_strict.retain(|loss| matches!(loss.effect, Effect::Narrowed | Effect::Rejected));
     let lowered = lower_normal(normal, fallback, Side::Input);
     StrictResult { lowered, is_strict: false, strict_size, not_strict }
 }

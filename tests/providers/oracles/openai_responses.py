@@ -121,6 +121,8 @@ def check_messages(items):
                 raise Mismatch("a call after results")
             waiting[item["call_id"]] = item
             check_name(item["name"])
+            if not 1 <= len(item["call_id"]) <= 64:
+                raise Mismatch("a call_id has 1 to 64 characters")
             if item["type"] == "function_call":
                 check_object_text(item["arguments"])
         elif item["type"] in OUTPUTS.values():

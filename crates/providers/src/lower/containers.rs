@@ -199,6 +199,11 @@ pub(super) fn lower_patterns(lowering: &mut Lowering<'_>, keywords: &mut Keyword
         return;
     }
     if !lowering.dialect.closed {
+        if keywords.get("unevaluatedProperties").is_some_and(|others| *others != true) {
+            keywords.remove("unevaluatedProperties");
+            let reason = "cannot be restricted without `patternProperties`";
+            lowering.report(at, "unevaluatedProperties", Effect::Widened, reason);
+        }
         if refuses_others {
             let others = keywords.remove("additionalProperties");
             let reason = "cannot be restricted without `patternProperties`";

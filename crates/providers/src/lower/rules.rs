@@ -9,8 +9,9 @@ use super::keywords::{Keywords, applies_only_to};
 use super::lowering::{Lowering, append, describe};
 use super::reference::lower_unsupported_references;
 use crate::loss::Effect;
+use crate::rules::type_of_format;
 use toolkit_schema::patterns::is_portable;
-use toolkit_schema::{child, walk};
+use toolkit_schema::walk;
 
 /// Lowers each remaining keyword: keeps it, moves it to the description, or removes it.
 pub(super) fn lower_remaining(lowering: &mut Lowering<'_>, keywords: &mut Keywords, at: &str) {
@@ -60,11 +61,7 @@ fn accepts_value(lowering: &Lowering<'_>, keywords: &Keywords, keyword: &str) ->
 fn accepts_format(lowering: &Lowering<'_>, keywords: &Keywords) -> bool {
     let Some(formats) = lowering.dialect.formats else { return true };
     let format = keywords.get("format").and_then(Value::as_str).unwrap_or_default();
-    let of_type = match format {
-        "int32" | "int64" => "integer",
-        "float" | "double" => "number",
-        _ => "string",
-    };
+    let of_type = type_of_format(format);
     let fits = match keywords.get("type") {
         Some(Value::Array(names)) => names.iter().any(|name| name == of_type),
         Some(name) => name == of_type,
@@ -73,8 +70,12 @@ fn accepts_format(lowering: &Lowering<'_>, keywords: &Keywords) -> bool {
     fits && formats.contains(&format)
 }
 
+/// Gemini rejects an empty text in an enum.
 fn contains_only_strings(keywords: &Keywords) -> bool {
-    keywords.get("enum").and_then(Value::as_array).is_some_and(|values| values.iter().all(Value::is_string))
+    keywords
+        .get("enum")
+        .and_then(Value::as_array)
+        .is_some_and(|values| values.iter().all(|value| value.is_string() && value != ""))
 }
 
 /// Replaces exclusive bounds of integers: more than 3 is at least 4.
@@ -214,29 +215,6 @@ fn rejects_any(lowering: &Lowering<'_>, keywords: &Keywords) -> bool {
     is_rejected
 }
 
-/// Removes the arguments whose names the dialect rejects.
-pub(super) fn remove_named(lowering: &mut Lowering<'_>, keywords: &mut Keywords) {
-    let Some(Value::Object(properties)) = keywords.get_mut("properties").filter(|_| lowering.dialect.plain_names)
-    else {
-        return;
-    };
-    let (rejected, kept): (Keywords, Keywords) =
-        std::mem::take(properties).into_iter().partition(|(name, _)| !is_plain(name));
-    *properties = kept;
-    if let Some(Value::Array(required)) = keywords.get_mut("required") {
-        required.retain(|name| name.as_str().is_none_or(|name| !rejected.contains_key(name)));
-    }
-    let mut names: Vec<String> = rejected.into_iter().map(|(name, _)| name).collect();
-    names.sort_unstable();
-    for name in names {
-        let at = child("/properties", &name);
-        for effect in [Effect::Narrowed, Effect::Widened] {
-            let name = lowering.dialect.name;
-            lowering.report(&at, "properties", effect, format!("has a name that {name} rejects; it cannot be sent"));
-        }
-    }
-}
-
 /// Removes the keywords beside a reference that the dialect rejects.
 pub(super) fn remove_rejected(lowering: &mut Lowering<'_>, keywords: &mut Keywords, at: &str) {
     let mut names: Vec<String> = keywords.keys().cloned().collect();
@@ -254,12 +232,26 @@ pub(super) fn remove_rejected(lowering: &mut Lowering<'_>, keywords: &mut Keywor
 pub(super) fn lower_to_rules(lowering: &mut Lowering<'_>, keywords: &mut Keywords, at: &str) {
     if lowering.dialect.bare_choices {
         lower_bare_choice(lowering, keywords, at);
+        for (keyword, name) in [("properties", "object"), ("required", "object"), ("items", "array")] {
+            let is_root = at.is_empty() && name == "object";
+            if keywords.contains_key("type")
+                && !may_be(keywords, name)
+                && !is_root
+                && keywords.remove(keyword).is_some()
+            {
+                lowering.report(at, keyword, Effect::MetadataOnly, "has no effect beside another type");
+            }
+        }
     }
     if !lowering.dialect.empty_objects && !at.is_empty() {
         lower_empty_object(lowering, keywords, at);
     }
     if lowering.dialect.declared_required {
         remove_undeclared(lowering, keywords, at);
+    }
+    if !lowering.dialect.mixed_enums && keywords.contains_key("enum") && !may_be(keywords, "string") {
+        keywords.remove("enum");
+        lowering.report(at, "enum", Effect::Widened, "of texts is not supported beside another type");
     }
 }
 
@@ -328,12 +320,6 @@ fn lower_bare_choice(lowering: &mut Lowering<'_>, keywords: &mut Keywords, at: &
         lowering.report(at, &keyword, effect, "is not supported beside a choice");
     }
     keywords.insert("anyOf".to_owned(), branches.into());
-}
-
-/// Returns true if a dialect with plain names accepts the name of an argument.
-pub(crate) fn is_plain(name: &str) -> bool {
-    let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
-    (1..=64).contains(&name.len()) && name.bytes().all(is_valid)
 }
 
 /// Returns true if a schema names a type, in any case.

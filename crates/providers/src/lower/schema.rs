@@ -10,8 +10,9 @@ use super::containers::{lower_list, lower_object, lower_unevaluated, lower_uneva
 use super::keywords::Keywords;
 use super::lowering::{Lowering, describe};
 use super::merge::merge_objects;
+use super::names::rename_arguments;
 use super::reference::{lower_dependent, lower_reference};
-use super::rules::{lower_nullable, lower_remaining, lower_to_rules, remove_named, remove_rejected};
+use super::rules::{lower_nullable, lower_remaining, lower_to_rules, remove_rejected};
 use crate::dialect::Dialect;
 use crate::loss::{Effect, Side};
 use toolkit_schema::child;
@@ -88,7 +89,7 @@ pub(super) fn lower_root(lowering: &mut Lowering<'_>, schema: Value) -> Value {
             return reject_all(lowering);
         }
         lower_root_choice(lowering, &mut keywords);
-        remove_named(lowering, &mut keywords);
+        rename_arguments(lowering, &mut keywords);
     }
     if lowering.side == Side::Input && lowering.dialect.described_arguments {
         describe_arguments(lowering, &mut keywords);

@@ -8,6 +8,7 @@ use crate::lower::{StrictResult, is_requested, lower_strict};
 use crate::reader::{Fields, read_function};
 use crate::reply::{CallArguments, Parsed, ToolCall, WrittenCall, find_name};
 use crate::request::{Member, Usage, schema_usage};
+use crate::rules::check_record;
 use crate::tool_export::{ToolExport, provider_description, unsupported_fields};
 use toolkit::catalog::ExportedNames;
 use toolkit::tool::{ParseToolError, Tool};
@@ -36,8 +37,10 @@ pub fn describe(tool: &Tool, name: &str, options: Options) -> ToolExport {
 pub(super) fn described(tool: &Tool, name: &str, options: Options) -> (ToolExport, Option<Limits>) {
     let strict = is_requested(tool, "strict", options.strict).then_some(&Dialect::OPENAI_STRICT);
     let StrictResult { lowered, is_strict, strict_size, not_strict } = lower_strict(tool, strict, &Dialect::OPENAI);
+    let description = provider_description(tool);
+    let rejected = check_record(&Dialect::OPENAI, name, description.as_deref());
     let mut function = Map::from_iter([("name".to_owned(), json!(name)), ("parameters".to_owned(), lowered.schema)]);
-    function.extend(provider_description(tool).map(|text| ("description".to_owned(), json!(text))));
+    function.extend(description.map(|text| ("description".to_owned(), json!(text))));
     let mut supported = vec!["strict"];
     let json = match options.interface {
         Interface::ChatCompletions => {
@@ -64,7 +67,7 @@ pub(super) fn described(tool: &Tool, name: &str, options: Options) -> (ToolExpor
             function.into()
         }
     };
-    let losses = unsupported_fields(tool, &supported).into_iter().chain(lowered.losses).collect();
+    let losses = unsupported_fields(tool, &supported).into_iter().chain(rejected).chain(lowered.losses).collect();
     (ToolExport { json, losses, not_strict }, strict_size)
 }
 

@@ -20,7 +20,7 @@ use tokio::task::{Id, JoinSet};
 
 use super::results::ToolResults;
 use super::{CallArguments, Reply, ToolCall};
-use crate::lower::restore;
+use crate::lower::{renames, restore, with_own_names};
 #[cfg(feature = "async")]
 use toolkit::RunResult;
 use toolkit::call::{ErrorKind, Progress};
@@ -242,10 +242,16 @@ fn arguments<'a>(call: &'a ToolCall, tool: &Tool, coercion: Coercion) -> Result<
         return named_text(tool, text);
     }
     let arguments = call.arguments.to_arguments();
+    let sent = || arguments.to_json().ok().and_then(|json| serde_json::from_slice::<Value>(&json).ok());
+    if renames(tool.input())
+        && let Some(sent) = sent()
+    {
+        let restore = if call.is_strict && coercion == Coercion::Off { restore } else { with_own_names };
+        return Ok(Arguments::from(restore(tool.input(), sent)));
+    }
     // The dispatcher does the same itself, unless it is configured not to.
     if call.is_strict && coercion == Coercion::Off {
-        let sent = arguments.to_json().ok().and_then(|json| serde_json::from_slice(&json).ok());
-        return Ok(sent.map_or(arguments, |sent| Arguments::from(restore(tool.input(), sent))));
+        return Ok(sent().map_or(arguments, |sent| Arguments::from(restore(tool.input(), sent))));
     }
     Ok(arguments)
 }

@@ -89,3 +89,15 @@ fn losses_include_the_usage_of_limits() {
     let strict = tools(&["export", "--format", "anthropic", "--strict", "--losses"]).exits(0);
     assert!(strict.err.contains("optional parameters of strict tools, of at most 24"), "{}", strict.err);
 }
+
+#[test]
+fn the_rules_of_a_provider_are_printed_with_their_sources() {
+    let ran = tools(&["export", "--format", "openai", "--strict", "--rules"]).exits(0);
+    let rules = rows(&ran.out);
+    let items = rules.iter().find(|rule| rule[0] == "items").expect("a rule about arrays");
+    assert_eq!(items[1], "an array has `items`, an object");
+    assert!(rules.len() > 10 && rules.iter().all(|rule| rule.len() == 3 && !rule[2].is_empty()), "{rules:?}");
+    tools(&["export", "--format", "markdown", "--rules"]).exits(2);
+    let export = tools(&["export", "--format", "bedrock", "--without-rejected"]).exits(0).json();
+    assert!(export[0]["toolSpec"]["name"].is_string());
+}

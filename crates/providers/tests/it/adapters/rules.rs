@@ -2,11 +2,24 @@
 
 use proptest::prelude::*;
 
+use toolkit_providers::{Rule, restore};
+
 use super::recursive::document;
 use super::*;
 
 /// The dialects with rules.
 const RULED: [Dialect; 3] = [Dialect::OPENAI, Dialect::OPENAI_STRICT, Dialect::GEMINI_OPENAPI];
+
+/// All dialects of providers.
+const PROVIDERS: [Dialect; 7] = [
+    Dialect::OPENAI,
+    Dialect::OPENAI_STRICT,
+    Dialect::ANTHROPIC,
+    Dialect::ANTHROPIC_STRICT,
+    Dialect::BEDROCK,
+    Dialect::GEMINI,
+    Dialect::GEMINI_OPENAPI,
+];
 
 /// The dialects with a rule about the names of arguments.
 const PLAIN: [Dialect; 3] = [Dialect::ANTHROPIC, Dialect::ANTHROPIC_STRICT, Dialect::BEDROCK];
@@ -70,9 +83,11 @@ fn broken(schema: &Value, dialect: &Dialect, at: &str) -> Vec<String> {
 }
 
 fn check(original: &Value) -> Result<(), TestCaseError> {
-    for dialect in &RULED {
+    for dialect in &PROVIDERS {
         let lowered = input(original, dialect);
-        let broken = broken(&lowered.schema, dialect, "");
+        let rejected = lowered.losses.iter().filter(|loss| loss.effect == Effect::Rejected && loss.keyword != "size");
+        let mut broken = if RULED.contains(dialect) { broken(&lowered.schema, dialect, "") } else { Vec::new() };
+        broken.extend(rejected.map(ToString::to_string));
         prop_assert!(broken.is_empty(), "{}: {broken:?}\n{original:#}\nis\n{:#}", dialect.name, lowered.schema);
     }
     Ok(())
@@ -229,31 +244,62 @@ fn an_object_without_properties_is_sent_to_gemini_as_its_json_text() {
 }
 
 #[test]
-fn an_argument_with_a_name_that_a_provider_rejects_is_left_out_and_a_loss_reports_it() {
+fn an_argument_with_a_name_that_a_provider_rejects_is_renamed_and_restored() {
     let long = "x".repeat(65);
     for name in ["filter[status]", "", "ä", "$top", "a b", "a/b", &long] {
         let properties = json!({ name: { "type": "string" }, "a.b-c_1": { "type": "string" } });
         for required in [json!([]), json!([name, "a.b-c_1"])] {
-            let direct = json!({ "type": "object", "properties": properties, "required": required });
+            let direct = json!({ "type": "object", "properties": properties, "required": required,
+                "additionalProperties": false });
             for schema in [direct.clone(), json!({ "anyOf": [direct] }), json!({ "allOf": [direct] })] {
                 for dialect in PLAIN {
                     let lowered = input(&schema, &dialect);
                     let names: Vec<&String> = lowered.schema["properties"].as_object().unwrap().keys().collect();
-                    assert_eq!(names, ["a.b-c_1"], "{}: {:#}", dialect.name, lowered.schema);
-                    assert!(!lowered.schema["required"].to_string().contains(&json!(name).to_string()));
+                    let sent = *names.iter().find(|sent| **sent != "a.b-c_1").unwrap();
+                    assert!(sent.len() <= 64 && !sent.contains(['[', '$', ' ', '/', 'ä']), "{sent}");
+                    assert!(required == json!([]) || lowered.schema["required"].to_string().contains(sent));
                     let at = toolkit::schema::child("/properties", name);
                     let effects: Vec<Effect> =
                         lowered.losses.iter().filter(|loss| loss.pointer == at).map(|loss| loss.effect).collect();
-                    assert_eq!(effects, [Effect::Narrowed, Effect::Widened], "{}", dialect.name);
+                    assert_eq!(effects, [Effect::MetadataOnly], "{}", dialect.name);
+                    let arguments = json!({ sent: "open", "a.b-c_1": "x" });
+                    let own = restore(&Schema::from_value(schema.clone()).unwrap(), arguments);
+                    assert_eq!(own, json!({ name: "open", "a.b-c_1": "x" }));
                 }
             }
         }
     }
-    let tool = Tool::builder("t").input(json!({ "type": "object", "properties": { "$top": { "type": "integer" } } }));
-    let tool = tool.examples([json!({ "$top": 3 })]).build().unwrap();
+}
+
+#[test]
+fn a_name_that_a_condition_refers_to_is_left_out() {
+    let properties = json!({ "$top": { "type": "string" }, "b": { "type": "string" } });
+    let schema = json!({ "type": "object", "properties": properties, "dependentRequired": { "b": ["$top"] } });
+    let lowered = input(&schema, &Dialect::ANTHROPIC);
+    assert_eq!(lowered.schema["properties"], json!({ "b": { "type": "string" } }));
+    let effects: Vec<Effect> = lowered.losses.iter().map(|loss| loss.effect).collect();
+    assert_eq!(effects, [Effect::Narrowed, Effect::Widened]);
+}
+
+#[test]
+fn an_open_object_also_accepts_a_renamed_argument_under_its_own_name() {
+    let schema = json!({ "type": "object", "properties": { "$top": { "type": "integer" } } });
+    let lowered = input(&schema, &Dialect::BEDROCK);
+    let effects: Vec<Effect> = lowered.losses.iter().map(|loss| loss.effect).collect();
+    assert_eq!(effects, [Effect::MetadataOnly, Effect::Widened]);
+}
+
+#[test]
+fn examples_have_the_renamed_arguments() {
+    let properties = json!({ "$top": { "type": "integer" }, "$filter": { "type": ["object", "null"] } });
+    let tool = Tool::builder("t").input(json!({ "type": "object", "properties": properties }));
+    let tool = tool.examples([json!({ "$top": 3, "$filter": { "$gt": 1 } })]).build().unwrap();
     let described = anthropic::describe(&tool, "t", anthropic::Options::default());
-    assert!(described.json.get("input_examples").is_none());
-    assert_eq!(described.losses[0].to_string(), "`examples` of arguments that cannot be sent are left out");
+    let example = described.json["input_examples"][0].clone();
+    let accepts = jsonschema::validator_for(&described.json["input_schema"]).unwrap();
+    let sent = described.json["input_schema"]["properties"].as_object().unwrap();
+    assert!(accepts.is_valid(&example) && example.as_object().unwrap().keys().all(|name| sent.contains_key(name)));
+    assert_eq!(restore(tool.input(), example), tool.examples()[0]);
 }
 
 #[test]
@@ -264,6 +310,111 @@ fn real_tools_break_no_rule() {
             let lowered = input(tool.input().as_value(), dialect);
             assert_eq!(broken(&lowered.schema, dialect, ""), Vec::<String>::new(), "{}: {}", dialect.name, tool.id());
         }
+        for (adapter, describe) in ADAPTERS {
+            let losses = describe(tool).map(|(_, losses)| losses).unwrap_or_default();
+            let rejected: Vec<&Loss> = losses.iter().filter(|loss| loss.effect == Effect::Rejected).collect();
+            assert!(rejected.is_empty(), "{adapter} {}: {rejected:?}", tool.id());
+        }
     }
     test_support::ran(tools.len());
+}
+
+/// For each rule, a definition that breaks it.
+fn breaking() -> Vec<(&'static str, Dialect, Value)> {
+    let (openai, strict) = (Dialect::OPENAI, Dialect::OPENAI_STRICT);
+    let (anthropic, anthropic_strict, gemini) =
+        (Dialect::ANTHROPIC, Dialect::ANTHROPIC_STRICT, Dialect::GEMINI_OPENAPI);
+    let x = |schema: Value| json!({ "type": "object", "properties": { "x": schema }, "required": ["x"] });
+    vec![
+        ("object", openai.clone(), json!({ "type": "null", "properties": {} })),
+        ("root-properties", openai.clone(), json!({ "type": "object" })),
+        ("root-choice", anthropic.clone(), json!({ "type": "object", "oneOf": [{ "required": ["a"] }] })),
+        ("property-names", anthropic.clone(), json!({ "type": "object", "properties": { "filter[id]": {} } })),
+        ("draft", anthropic, x(json!({ "type": "integer", "exclusiveMinimum": true }))),
+        ("items", openai.clone(), x(json!({ "type": ["array", "null"] }))),
+        ("pattern", openai, x(json!({ "type": "string", "pattern": LOOKAROUND[0] }))),
+        ("closed", strict.clone(), x(json!({ "type": "object", "properties": {} }))),
+        ("required", strict.clone(), json!({ "type": "object", "properties": { "x": { "type": "null" } } })),
+        ("keywords", strict.clone(), x(json!({ "type": "object", "propertyNames": {} }))),
+        ("format", strict.clone(), x(json!({ "type": "string", "format": "uri" }))),
+        ("typed", strict.clone(), x(json!({ "description": "Any." }))),
+        ("reference", strict.clone(), x(json!({ "$ref": "#", "description": "Again." }))),
+        ("size", strict, Value::Null),
+        ("min-items", anthropic_strict, x(json!({ "type": "array", "items": {}, "minItems": 2 }))),
+        ("one-type", gemini.clone(), x(json!({ "type": ["STRING", "NUMBER"] }))),
+        ("text-enum", gemini.clone(), x(json!({ "type": "STRING", "enum": [1] }))),
+        ("empty-enum", gemini.clone(), x(json!({ "type": "STRING", "enum": ["a", ""] }))),
+        ("typed-enum", gemini.clone(), x(json!({ "type": "INTEGER", "enum": ["a"] }))),
+        ("bare-choice", gemini.clone(), x(json!({ "anyOf": [{ "type": "STRING" }], "description": "Either." }))),
+        ("object-properties", gemini.clone(), x(json!({ "type": "OBJECT" }))),
+        ("declared-required", gemini.clone(), json!({ "type": "OBJECT", "properties": {}, "required": ["a"] })),
+        ("object-keywords", gemini.clone(), x(json!({ "type": "STRING", "properties": {} }))),
+        ("array-keywords", gemini, x(json!({ "type": "STRING", "items": {} }))),
+    ]
+}
+
+#[test]
+fn each_rule_has_a_source_and_finds_the_definition_that_breaks_it() {
+    let mut seen: Vec<&str> = Vec::new();
+    for (name, mut dialect, mut schema) in breaking() {
+        if name == "size" {
+            dialect.limits.properties = 1;
+            schema = json!({ "type": "object", "properties": { "a": {}, "b": {} } });
+        }
+        let rule = dialect.rules().find(|rule| rule.name == name).unwrap_or_else(|| panic!("{name}"));
+        assert!(!rule.broken_by(&dialect, "t", None, &schema).is_empty(), "{name}");
+        seen.push(name);
+    }
+    let broken = |rule: &Rule, dialect: &Dialect, name: &str, description: Option<&str>| {
+        rule.broken_by(dialect, name, description, &json!({ "type": "object", "properties": {} }))
+    };
+    let rule = |dialect: Dialect, name: &str| dialect.rules().find(|rule| rule.name == name).unwrap();
+    let long = "x".repeat(65);
+    for name in ["", "a b", "mail:send", "é", &long] {
+        assert_eq!(broken(rule(Dialect::OPENAI, "tool-name"), &Dialect::OPENAI, name, None), ["/name"], "{name}");
+    }
+    for name in ["", "1st", "-x", &long] {
+        let rule = rule(Dialect::GEMINI, "function-name");
+        assert_eq!(broken(rule, &Dialect::GEMINI, name, None), ["/name"], "{name}");
+    }
+    let description = rule(Dialect::BEDROCK, "description");
+    assert_eq!(broken(description, &Dialect::BEDROCK, "t", Some("")), ["/description"]);
+    seen.extend(["tool-name", "function-name", "description"]);
+    for dialect in &PROVIDERS {
+        for rule in dialect.rules() {
+            assert!(seen.contains(&rule.name), "no definition breaks {}", rule.name);
+            let source = rule.source(dialect).unwrap();
+            assert!(source.starts_with("https://") || source.contains(" of "), "{source}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_repaired_is_rejected_and_can_be_left_out() {
+    let described = |name: &str| {
+        let tool = Tool::builder("t").description("Does it.").build().unwrap();
+        let losses = [
+            openai::describe(&tool, name, openai::Options::responses()).losses,
+            anthropic::describe(&tool, name, anthropic::Options::default()).losses,
+            gemini::describe(&tool, name, gemini::SchemaFormat::JsonSchema).losses,
+            bedrock::describe(&tool, name).losses,
+        ];
+        losses.map(|losses| losses.iter().any(|loss| loss.effect == Effect::Rejected && loss.side == Side::Record))
+    };
+    assert_eq!((described("a b"), described("a-b")), ([true; 4], [false; 4]));
+
+    let tool = |name| Tool::builder(name).namespace("n").build().unwrap();
+    let catalog = Catalog::new([tool("keep"), tool("leave")]).unwrap();
+    for namespaced in [false, true] {
+        let mut options = openai::Options::responses();
+        options.namespaces = namespaced;
+        let mut export = openai::tools(&catalog, Naming::NamespaceName, options).unwrap();
+        let loss = Loss::new(Side::Record, "/name", "tool-name", Effect::Rejected, "is wrong");
+        export.losses.iter_mut().find(|(id, _)| id.name() == "leave").unwrap().1.push(loss);
+        assert_eq!(export.rejected().count(), 1);
+        let kept = export.without_rejected();
+        assert!(kept.json.to_string().contains("keep") && !kept.json["tools"].to_string().contains("leave"));
+        let names: Vec<&str> = kept.names.iter().map(|name| name.name()).collect();
+        assert_eq!(names, [if namespaced { "keep" } else { "n_keep" }]);
+    }
 }

@@ -78,3 +78,26 @@ fn a_stream_is_the_same_reply_as_the_whole_at_every_cut() {
         assert_eq!(results[0]["content"][0]["content"], "3");
     }
 }
+
+/// Lists the entry with an id.
+#[tool]
+fn list(#[serde(rename = "filter[id]")] id: i64, name: Option<String>) -> String {
+    format!("{id} {name:?}")
+}
+
+#[test]
+fn a_renamed_argument_has_its_own_name_in_the_call_that_runs_and_is_repeated_as_it_was_sent() {
+    let dispatcher = Dispatcher::new(toolkit::catalog![list].unwrap()).unwrap();
+    for options in [Options::default(), Options::default().strict()] {
+        let export = tools(dispatcher.catalog(), Naming::default(), options).unwrap();
+        let sent = export.json[0]["input_schema"]["properties"].as_object().unwrap().keys();
+        let sent = sent.filter(|name| name.starts_with("filter_id_")).collect::<Vec<_>>()[0];
+        let input = json!({ sent: 7, "name": null });
+        let call = json!({ "type": "tool_use", "id": "toolu_1", "name": "list", "input": input });
+        let message = json!({ "content": [call], "stop_reason": "tool_use" });
+        let turn = block_on(anthropic::respond(&dispatcher, &export, &message)).unwrap();
+        let messages = turn.messages().unwrap();
+        assert_eq!(messages[0]["content"][0]["input"], input);
+        assert_eq!(messages[1]["content"][0]["content"], "7 None");
+    }
+}
