@@ -29,7 +29,7 @@ pub(crate) fn command() -> Command {
             .value_parser(PossibleValuesParser::new(formats()))
             .default_value("mcp")
             .help("The format of the output"),
-        switch("strict").help("Enable strict mode for every tool that supports it (openai, anthropic)"),
+        switch("strict").help("Enable strict mode for every tool that supports it (openai, anthropic, bedrock)"),
         switch("defer-loading")
             .help("Defer the definitions of tools until the model searches for them (openai, anthropic)"),
         switch("namespaces").help("Group tools by namespace (openai)"),
@@ -149,7 +149,7 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Comma
 /// Rejects options that the format does not support.
 fn check_options(format: &str, matches: &ArgMatches) -> Result<(), CommandError> {
     let known = [
-        ("strict", &["openai", "openai-chat", "anthropic"][..]),
+        ("strict", &["openai", "openai-chat", "anthropic", "bedrock"][..]),
         ("namespaces", &["openai"]),
         ("defer-loading", &["openai", "anthropic"]),
     ];

@@ -43,7 +43,11 @@ pub(crate) fn export_as(
         }
         "gemini" => gemini::tools(catalog, naming, gemini::SchemaFormat::JsonSchema)?,
         "gemini-openapi" => gemini::tools(catalog, naming, gemini::SchemaFormat::OpenApi)?,
-        "bedrock" => bedrock::tools(catalog, naming)?,
+        "bedrock" => {
+            let mut options = bedrock::Options::default();
+            options.strict = strict;
+            bedrock::tools(catalog, naming, options)?
+        }
         "a2a" => a2a::skills(catalog),
         _ => return Ok(None),
     };
@@ -80,7 +84,7 @@ const DIALECTS: [(&str, Dialect, Option<Dialect>); 6] = [
     ("openai", Dialect::OPENAI, Some(Dialect::OPENAI_STRICT)),
     ("openai-chat", Dialect::OPENAI, Some(Dialect::OPENAI_STRICT)),
     ("anthropic", Dialect::ANTHROPIC, Some(Dialect::ANTHROPIC_STRICT)),
-    ("bedrock", Dialect::BEDROCK, None),
+    ("bedrock", Dialect::BEDROCK, Some(Dialect::BEDROCK_STRICT)),
     ("gemini", Dialect::GEMINI, None),
     ("gemini-openapi", Dialect::GEMINI_OPENAPI, None),
 ];

@@ -55,6 +55,9 @@ pub struct Options {
     pub strict: bool,
     /// Sends a tool to the model only after it has searched for it.
     pub defer_loading: bool,
+    /// The callers of a tool that has no `allowed_callers` of its own, such as `code_execution_20260120`. By default, the
+    /// model calls it directly.
+    pub allowed_callers: &'static [&'static str],
 }
 
 impl Options {
@@ -144,7 +147,7 @@ pub fn tools_within(
 }
 
 /// The fields of this format that have no counterpart; they are kept in tools that were read.
-const OWN: [&str; 2] = ["cache_control", "eager_input_streaming"];
+const OWN: [&str; 3] = ["allowed_callers", "cache_control", "eager_input_streaming"];
 
 /// Describes one tool under its wire name.
 ///
@@ -194,6 +197,9 @@ fn described(tool: &Tool, name: &str, strict: bool, options: Options) -> ToolExp
         json.insert("input_examples".to_owned(), examples.into());
     }
     let mut supported = vec!["examples", "strict", "defer_loading"];
+    if !options.allowed_callers.is_empty() {
+        json.insert("allowed_callers".to_owned(), json!(options.allowed_callers));
+    }
     for field in OWN {
         if let Some(value) = tool.metadata().unknown.get(field) {
             json.insert(field.to_owned(), value.clone());

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::dialect::Dialect;
 use super::export::Export;
-use super::loss::Side;
-use super::lower::lower_unsorted;
+use super::loss::{Effect, Loss, Side};
+use super::lower::{StrictResult, is_requested, lower_strict};
 use super::request::RequestLimits;
 use super::rules::check_record;
 use super::tool_export::{ToolExport, provider_description, unsupported_fields};
@@ -22,6 +22,7 @@ use toolkit::Dispatcher;
 use toolkit::catalog::{Catalog, Diagnostics, ExportedNames, Naming};
 use toolkit::tool::Tool;
 use toolkit_runtime::media_type;
+use toolkit_schema::walk;
 
 /// `POST /model/{model}/converse`, and `converse-stream`.
 ///
@@ -48,10 +49,39 @@ use toolkit_runtime::media_type;
 /// ```
 pub const CONVERSE: Api = Api(&Converse);
 
+/// Options of the export.
+///
+/// ```
+/// use toolkit::Tool;
+/// use toolkit_providers::bedrock::{Options, describe};
+///
+/// let tool = Tool::builder("now").input(serde_json::json!({
+///     "type": "object", "properties": {}, "additionalProperties": false,
+/// }));
+/// let tool = tool.build()?;
+/// let spec = |options| describe(&tool, "now", options).json["toolSpec"].clone();
+/// let mut options = Options::default();
+/// options.strict = true;
+/// assert_eq!(spec(options)["strict"], true);
+/// // For models other than Claude, some of which reject closed objects.
+/// let mut options = Options::default();
+/// options.open_objects = true;
+/// assert!(spec(options)["inputSchema"]["json"].get("additionalProperties").is_none());
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Options {
+    /// Requests strict mode for every tool for which it is possible.
+    pub strict: bool,
+    /// Leaves out `additionalProperties: false`, which some models other than Claude reject.
+    pub open_objects: bool,
+}
+
 /// Returns the `toolConfig.tools` of a request.
 ///
 /// ```
-/// use toolkit_providers::bedrock::tools;
+/// use toolkit_providers::bedrock::{Options, tools};
 /// use toolkit::catalog::Naming;
 ///
 /// /// Adds two integers.
@@ -61,7 +91,7 @@ pub const CONVERSE: Api = Api(&Converse);
 /// }
 ///
 /// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
-/// let export = tools(&toolkit::catalog![add]?, Naming::Name)?;
+/// let export = tools(&toolkit::catalog![add]?, Naming::Name, Options::default())?;
 /// let spec = &export.json[0]["toolSpec"];
 /// assert_eq!(spec["name"], "add");
 /// assert_eq!(spec["inputSchema"]["json"]["required"], serde_json::json!(["a", "b"]));
@@ -72,38 +102,56 @@ pub const CONVERSE: Api = Api(&Converse);
 /// # Errors
 ///
 /// Returns the errors of [`list_tools`](toolkit::mcp::list_tools).
-pub fn tools(catalog: &Catalog, naming: Naming) -> Result<Export, Diagnostics> {
-    Export::new(catalog, naming, &RequestLimits::BEDROCK, described)
+pub fn tools(catalog: &Catalog, naming: Naming, options: Options) -> Result<Export, Diagnostics> {
+    Export::new(catalog, naming, &RequestLimits::BEDROCK, |tool, name| described(tool, name, options))
 }
 
 /// Describes one tool under its wire name.
 ///
 /// ```
 /// use toolkit::Tool;
-/// use toolkit_providers::bedrock::describe;
+/// use toolkit_providers::bedrock::{Options, describe};
 ///
 /// let tool = Tool::builder("now").description("Returns the time.").build()?;
-/// let export = describe(&tool, "now");
+/// let export = describe(&tool, "now", Options::default());
 /// assert_eq!(export.json["toolSpec"]["description"], "Returns the time.");
 /// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 #[must_use]
-pub fn describe(tool: &Tool, name: &str) -> ToolExport {
-    let mut export = described(tool, name);
+pub fn describe(tool: &Tool, name: &str, options: Options) -> ToolExport {
+    let mut export = described(tool, name, options);
     export.json.sort_all_objects();
     export
 }
 
 /// Describes one tool without sorting its keys.
-fn described(tool: &Tool, name: &str) -> ToolExport {
-    let input = lower_unsorted(tool.input().as_value(), &Dialect::BEDROCK, Side::Input);
+fn described(tool: &Tool, name: &str, options: Options) -> ToolExport {
+    let strict = is_requested(tool, "strict", options.strict).then_some(&Dialect::BEDROCK_STRICT);
+    let StrictResult { mut lowered, is_strict, not_strict, .. } = lower_strict(tool, strict, &Dialect::BEDROCK);
     let description = provider_description(tool);
     let rejected = check_record(&Dialect::BEDROCK, name, description.as_deref());
     let mut spec = Map::from_iter([("name".to_owned(), json!(name))]);
     spec.extend(description.map(|text| ("description".to_owned(), json!(text))));
-    spec.insert("inputSchema".to_owned(), json!({ "json": input.schema }));
-    let losses = unsupported_fields(tool, &[]).into_iter().chain(rejected).chain(input.losses).collect();
-    ToolExport { json: json!({ "toolSpec": spec }), losses, not_strict: Vec::new() }
+    if is_strict {
+        spec.insert("strict".to_owned(), true.into());
+    } else if options.open_objects && open_objects(&mut lowered.schema) {
+        let reason = "is left out; undeclared properties can be sent";
+        lowered.losses.push(Loss::new(Side::Input, "", "additionalProperties", Effect::Widened, reason));
+    }
+    spec.insert("inputSchema".to_owned(), json!({ "json": lowered.schema }));
+    let losses = unsupported_fields(tool, &["strict"]).into_iter().chain(rejected).chain(lowered.losses).collect();
+    ToolExport { json: json!({ "toolSpec": spec }), losses, not_strict }
+}
+
+/// Removes `additionalProperties: false` from a schema and those in it. Returns true if there was one.
+fn open_objects(schema: &mut Value) -> bool {
+    let Value::Object(keywords) = schema else { return false };
+    let mut was_closed = keywords.get("additionalProperties") == Some(&Value::Bool(false));
+    if was_closed {
+        keywords.remove("additionalProperties");
+    }
+    walk::each_mut(keywords, |_, sub| was_closed |= open_objects(sub));
+    was_closed
 }
 
 /// Reads a reply and runs its calls. `export` is the export whose tools were sent with the request.
@@ -112,7 +160,7 @@ fn described(tool: &Tool, name: &str) -> ToolExport {
 /// use serde_json::json;
 /// use toolkit::Dispatcher;
 /// use toolkit::catalog::Naming;
-/// use toolkit_providers::bedrock::{respond, tools};
+/// use toolkit_providers::bedrock::{Options, respond, tools};
 ///
 /// /// Adds two integers.
 /// #[toolkit::tool]
@@ -123,7 +171,7 @@ fn described(tool: &Tool, name: &str) -> ToolExport {
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// let dispatcher = Dispatcher::new(toolkit::catalog![add]?)?;
-/// let export = tools(dispatcher.catalog(), Naming::Name)?;
+/// let export = tools(dispatcher.catalog(), Naming::Name, Options::default())?;
 /// let response = json!({ "stopReason": "tool_use", "output": { "message": { "role": "assistant", "content": [
 ///     { "toolUse": { "toolUseId": "tooluse_1", "name": "add", "input": { "a": 1, "b": 2 } } },
 /// ] } } });

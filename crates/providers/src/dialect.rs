@@ -275,6 +275,9 @@ impl Dialect {
     /// The schemas of Bedrock Converse, whose models differ: all keywords, but no choice at the root.
     pub const BEDROCK: Self = Self { name: "Bedrock", root_choice: false, plain_names: true, ..ALL };
 
+    /// The schemas that Bedrock enforces under `strict: true`: those of Anthropic.
+    pub const BEDROCK_STRICT: Self = Self { name: "Bedrock strict", ..Self::ANTHROPIC_STRICT };
+
     /// The schemas of Gemini in `parametersJsonSchema`.
     pub const GEMINI: Self = Self {
         name: "Gemini",

@@ -126,7 +126,9 @@ fn described(tool: &Tool, name: &str, format: SchemaFormat) -> ToolExport {
     json.extend(description.map(|text| ("description".to_owned(), json!(text))));
     // An OpenAPI object without properties is rejected; a declaration without parameters is not.
     let takes_nothing = input.schema["properties"].as_object().is_none_or(Map::is_empty);
-    let mut losses = unsupported_fields(tool, &["outputSchema"]);
+    // Kept in a tool that was read: `NON_BLOCKING` functions run while the model goes on.
+    json.extend(tool.metadata().unknown.get("behavior").map(|behavior| ("behavior".to_owned(), behavior.clone())));
+    let mut losses = unsupported_fields(tool, &["outputSchema", "behavior"]);
     losses.extend(rejected);
     losses.extend(input.losses);
     if format == SchemaFormat::JsonSchema || !takes_nothing {

@@ -28,7 +28,7 @@ mod responses;
 
 use self::function::{described, strict_usage};
 use super::export::Export;
-use super::request::{Member, RequestLimits};
+use super::request::{Member, RequestLimits, description_usage};
 use toolkit::catalog::{Catalog, Diagnostics, Naming};
 
 #[cfg(feature = "async-openai")]
@@ -126,9 +126,10 @@ pub fn tools(catalog: &Catalog, naming: Naming, options: Options) -> Result<Expo
     }
     let names = catalog.listed(naming)?;
     let members = Member::all_with_size(&names, |tool, name| described(tool, name, options));
-    let strict_usage = strict_usage(&members, options);
+    let mut more_usage: Vec<_> = description_usage(&members).collect();
+    more_usage.extend(strict_usage(&members, options));
     let mut export = Export::from_members(&RequestLimits::OPENAI, members);
-    export.usage.extend(strict_usage);
+    export.usage.extend(more_usage);
     Ok(export)
 }
 

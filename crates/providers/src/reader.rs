@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use toolkit::tool::{ParseToolError, Tool};
-use toolkit_schema::is_too_deep;
 use toolkit_schema::walk;
+use toolkit_schema::{is_too_deep, quoted};
 
 /// The field names of a provider's function format.
 pub(super) struct Fields {
@@ -24,7 +24,15 @@ pub(super) fn read_function(function: &Value, fields: &Fields) -> Result<Tool, P
     if function.values().any(is_too_deep) {
         return Err(ParseToolError::Json("it is nested deeper than 127 levels".to_owned()));
     }
-    function.remove("type");
+    if let Some(kind) =
+        function.remove("type").filter(|kind| !matches!(kind.as_str(), None | Some("function" | "custom")))
+    {
+        let kind = kind.as_str().unwrap_or_default();
+        return Err(ParseToolError::Json(format!(
+            "{} is a tool that the provider defines; only functions can be read",
+            quoted(kind)
+        )));
+    }
     let schema = |schema: Value| if fields.open_api { from_open_api(schema) } else { schema };
     // Without parameters, or with `null` for them, the function accepts an empty object.
     let input = function.remove(fields.input).filter(|input| !input.is_null());

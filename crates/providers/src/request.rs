@@ -34,6 +34,8 @@ pub struct RequestLimits {
     pub tools: Option<usize>,
     /// The number of characters of a tool name.
     pub name_characters: Option<usize>,
+    /// The number of characters of a description.
+    pub description_characters: Option<usize>,
     /// The number of tools in strict mode.
     pub strict_tools: Option<usize>,
     /// The number of optional parameters of all strict tools together, at every level.
@@ -49,6 +51,7 @@ impl RequestLimits {
         name: "",
         tools: None,
         name_characters: None,
+        description_characters: None,
         strict_tools: None,
         strict_optional: None,
         strict_unions: None,
@@ -58,6 +61,11 @@ impl RequestLimits {
     /// characters (`FunctionDefinition`). The limits of strict mode apply to single schemas: [`Limits`].
     pub const OPENAI: Self = Self { name: "OpenAI", tools: Some(128), name_characters: Some(64), ..Self::NONE };
 
+    /// The limits of Azure and of models of OpenAI before GPT-5: those of OpenAI, and descriptions of 1,024 characters (the
+    /// error is `string_above_max_length`, <https://github.com/OpenHands/OpenHands/issues/4838>).
+    pub const AZURE: Self =
+        Self { name: "Azure and older models of OpenAI", description_characters: Some(1024), ..Self::OPENAI };
+
     /// The limits of Anthropic: 20 strict tools, with 24 optional parameters and 16 parameters with several types
     /// (guide to structured outputs). The documentation allows names of 128 characters, but servers have rejected more
     /// than 64. 10,000 tools is the limit of its tool search.
@@ -65,6 +73,7 @@ impl RequestLimits {
         name: "Anthropic",
         tools: Some(10_000),
         name_characters: Some(64),
+        description_characters: None,
         strict_tools: Some(20),
         strict_optional: Some(24),
         strict_unions: Some(16),
@@ -187,6 +196,13 @@ impl<'c> Member<'c> {
         Self { name, tool, export, strict_size: None }
     }
 
+    /// Returns the exported description.
+    fn description(&self) -> &str {
+        let json = &self.export.json;
+        let definition = json.get("function").or_else(|| json.get("toolSpec")).unwrap_or(json);
+        definition["description"].as_str().unwrap_or_default()
+    }
+
     /// Describes each listed tool.
     pub(super) fn all(names: &'c WireNames<'c>, describe: impl Fn(&Tool, &str) -> ToolExport) -> Vec<Self> {
         Self::all_with_size(names, |tool, name| (describe(tool, name), None))
@@ -265,20 +281,32 @@ fn usages(limits: &RequestLimits, members: &[Member<'_>], wanted: &[(usize, Shar
         .collect()
 }
 
-/// Returns the use of the limits on tools and tool names.
+/// Returns the use of the limits on tools, their names and descriptions.
 pub(super) fn tool_usage(limits: &RequestLimits, members: &[Member<'_>]) -> Vec<Usage> {
     let usage = |what, limit: Option<usize>, count, tools| {
         limit.map(|limit| Usage { target: limits.name, what, limit, count, tools })
     };
     let lengths = || members.iter().map(|member| (member.tool, member.name.chars().count()));
+    let described = || members.iter().map(|member| (member.tool, member.description().chars().count()));
     let longest = lengths().map(|(_, length)| length).max().unwrap_or_default();
     [
         usage("tools", limits.tools, members.len(), Vec::new()),
         usage("characters of a name", limits.name_characters, longest, largest_first(lengths())),
+        usage(
+            "characters of a description",
+            limits.description_characters,
+            described().map(|(_, length)| length).max().unwrap_or_default(),
+            largest_first(described()),
+        ),
     ]
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// Returns the use of the limit on descriptions of some models of OpenAI.
+pub(super) fn description_usage(members: &[Member<'_>]) -> impl Iterator<Item = Usage> {
+    tool_usage(&RequestLimits::AZURE, members).into_iter().filter(|usage| usage.what == "characters of a description")
 }
 
 /// Returns the use of the limits of a strict dialect by the largest schemas. These limits apply to each schema alone.

@@ -132,7 +132,7 @@ const BEDROCK: Provider = Provider {
     authorization: BEARER,
     headers: &[],
     is_streamed: false,
-    tools: |catalog| bedrock::tools(catalog, Naming::default()),
+    tools: |catalog| bedrock::tools(catalog, Naming::default(), bedrock::Options::default()),
     question: |text| json!({ "role": "user", "content": [{ "text": text }] }),
     body: |_, tools, messages| json!({ "toolConfig": { "tools": tools }, "messages": messages }),
     tokens: &["/usage/totalTokens"],

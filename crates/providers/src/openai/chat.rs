@@ -294,7 +294,8 @@ pub(super) fn show_reasoning(delta: &Value, events: &mut Vec<ReplyEvent>) {
     show(text.unwrap_or_default().to_owned(), events, ReplyEvent::Reasoning);
 }
 
-/// Adds a piece of OpenRouter's `reasoning_details`. Pieces with the same index and type are parts of one text.
+/// Adds a piece of OpenRouter's `reasoning_details`. Pieces with the same index, type
+/// and id are parts of one text.
 pub(super) fn add_details(message: &mut Value, pieces: Value) {
     let Value::Array(pieces) = pieces else { return };
     if !message["reasoning_details"].is_array() {
@@ -302,7 +303,11 @@ pub(super) fn add_details(message: &mut Value, pieces: Value) {
     }
     let Some(details) = message["reasoning_details"].as_array_mut() else { return };
     for piece in pieces {
-        match details.last_mut().filter(|last| last["index"] == piece["index"] && last["type"] == piece["type"]) {
+        let is_part = |last: &&mut Value| {
+            let of_same_id = piece["id"].is_null() || last["id"].is_null() || last["id"] == piece["id"];
+            of_same_id && last["index"] == piece["index"] && last["type"] == piece["type"]
+        };
+        match details.last_mut().filter(is_part) {
             Some(last) if last.is_object() => add_fields(last, piece, &["text", "summary", "data"]),
             _ => details.push(piece),
         }

@@ -4,6 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::dialect::{Dialect, Limits};
+use crate::loss::{Effect, Loss, Side};
 use crate::lower::{StrictResult, is_requested, lower_strict};
 use crate::reader::{Fields, read_function};
 use crate::reply::{CallArguments, Parsed, ToolCall, WrittenCall, find_name};
@@ -37,7 +38,7 @@ pub fn describe(tool: &Tool, name: &str, options: Options) -> ToolExport {
 pub(super) fn described(tool: &Tool, name: &str, options: Options) -> (ToolExport, Option<Limits>) {
     let strict = is_requested(tool, "strict", options.strict).then_some(&Dialect::OPENAI_STRICT);
     let StrictResult { lowered, is_strict, strict_size, not_strict } = lower_strict(tool, strict, &Dialect::OPENAI);
-    let description = provider_description(tool);
+    let (description, cut) = within(provider_description(tool), options.max_description);
     let rejected = check_record(&Dialect::OPENAI, name, description.as_deref());
     let mut function = Map::from_iter([("name".to_owned(), json!(name)), ("parameters".to_owned(), lowered.schema)]);
     function.extend(description.map(|text| ("description".to_owned(), json!(text))));
@@ -67,8 +68,20 @@ pub(super) fn described(tool: &Tool, name: &str, options: Options) -> (ToolExpor
             function.into()
         }
     };
-    let losses = unsupported_fields(tool, &supported).into_iter().chain(rejected).chain(lowered.losses).collect();
+    let losses =
+        unsupported_fields(tool, &supported).into_iter().chain(cut).chain(rejected).chain(lowered.losses).collect();
     (ToolExport { json, losses, not_strict }, strict_size)
+}
+
+/// Cuts a description to a number of characters, after a word.
+fn within(description: Option<String>, most: Option<usize>) -> (Option<String>, Option<Loss>) {
+    let (Some(text), Some(most)) = (&description, most) else { return (description, None) };
+    let Some((end, _)) = text.char_indices().nth(most) else { return (description, None) };
+    let room = text.char_indices().nth(most.saturating_sub(2)).map_or(end, |(end, _)| end);
+    let end = text[..room].rfind(char::is_whitespace).unwrap_or(room);
+    let reason = format!("is cut: it has more than {most} characters");
+    let loss = Loss::new(Side::Record, "/description", "description", Effect::MetadataOnly, reason);
+    (Some(format!("{} …", text[..end].trim_end())), Some(loss))
 }
 
 /// Returns the use of the limits of strict mode, if it is requested.
@@ -102,6 +115,9 @@ fn as_object(schema: &Value) -> Value {
 pub fn read(json: &Value) -> Result<Tool, ParseToolError> {
     let fields = Fields { input: "parameters", output: Some("output_schema"), examples: None, open_api: false };
     let function = json.get("function").unwrap_or(json);
+    if json["type"] == "custom" {
+        return Err(ParseToolError::Json("a custom tool takes text; only functions can be read".to_owned()));
+    }
     read_function(function, &fields)
 }
 
@@ -158,6 +174,8 @@ pub struct Options {
     pub defer_loading: bool,
     /// Groups the tools of each namespace (Responses only).
     pub namespaces: bool,
+    /// The maximum number of characters of a description, 1,024 for Azure and older models. Longer ones are cut.
+    pub max_description: Option<usize>,
 }
 
 impl Options {

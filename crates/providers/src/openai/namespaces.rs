@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::function::Options;
 use super::function::{described, read, strict_usage};
 use crate::export::Export;
-use crate::request::{Member, RequestLimits, tool_usage};
+use crate::request::{Member, RequestLimits, description_usage, tool_usage};
 use toolkit::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, Naming};
 use toolkit::tool::{Namespace, ParseToolError, Tool};
 use toolkit_schema::quoted;
@@ -48,6 +48,7 @@ pub(super) fn grouped(catalog: &Catalog, options: Options) -> Result<Export, Dia
         listed.iter().flat_map(|(_, names)| Member::all_with_size(names, describe_tool)).collect();
     let mut export = Export::empty();
     export.usage = tool_usage(&RequestLimits::OPENAI, &members);
+    export.usage.extend(description_usage(&members));
     export.usage.extend(strict_usage(&members, options));
 
     let (mut members, mut all) = (members.into_iter(), Vec::new());

@@ -51,7 +51,7 @@ const ADAPTERS: [(&str, Describe); 16] = [
     ("gemini openapi", |tool| {
         exported(gemini::tools(&alone(tool)?, Naming::Name, gemini::SchemaFormat::OpenApi).ok()?)
     }),
-    ("bedrock", |tool| exported(bedrock::tools(&alone(tool)?, Naming::Name).ok()?)),
+    ("bedrock", |tool| exported(bedrock::tools(&alone(tool)?, Naming::Name, bedrock::Options::default()).ok()?)),
     ("a2a", |tool| exported(a2a::skills(&alone(tool)?))),
     ("otc", otc),
     ("typescript", |tool| typescript(tool, typescript::Detail::Full)),

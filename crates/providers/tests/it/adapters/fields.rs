@@ -157,3 +157,68 @@ fn no_field_of_a_real_tool_is_lost_without_a_report() {
     assert!(lost.is_empty(), "{lost:#?}");
     ran(n_ran);
 }
+
+#[test]
+fn descriptions_are_counted_and_cut_for_azure_and_older_models() {
+    let text = "Sends é. ".repeat(200);
+    let tool = Tool::builder("send").description(text.trim_end().to_owned()).build().unwrap();
+    let catalog = Catalog::new([tool.clone()]).unwrap();
+    let export = openai::tools(&catalog, Naming::Name, openai::Options::chat_completions()).unwrap();
+    let usage = export.usage.iter().find(|usage| usage.what == "characters of a description").unwrap();
+    assert_eq!((usage.count, usage.limit, usage.is_over()), (1799, 1024, true));
+    let mut options = openai::Options::chat_completions();
+    options.max_description = Some(1024);
+    let export = openai::tools(&catalog, Naming::Name, options).unwrap();
+    let sent = export.json[0]["function"]["description"].as_str().unwrap();
+    assert!(sent.chars().count() <= 1024 && sent.ends_with("é. …"), "{sent}");
+    assert_eq!(export.losses[0].1[0].to_string(), "`description` is cut: it has more than 1024 characters");
+    assert!(export.usage.iter().all(|usage| !usage.is_over()));
+}
+
+#[test]
+fn callers_behavior_and_strict_mode_of_bedrock_are_exported() {
+    let mut options = anthropic::Options::default();
+    options.allowed_callers = &["code_execution_20260120"];
+    let schema = json!({ "type": "object", "properties": {}, "additionalProperties": false });
+    let tool = Tool::builder("now").input(schema.clone()).build().unwrap();
+    let described = anthropic::describe(&tool, "now", options);
+    assert_eq!(described.json["allowed_callers"], json!(["code_execution_20260120"]));
+    let own = json!({ "name": "now", "input_schema": schema, "allowed_callers": ["direct"] });
+    let own = anthropic::read(&own).unwrap();
+    assert_eq!(anthropic::describe(&own, "now", options).json["allowed_callers"], json!(["direct"]));
+
+    let read = gemini::read(&json!({ "name": "now", "behavior": "NON_BLOCKING" })).unwrap();
+    let described = gemini::describe(&read, "now", gemini::SchemaFormat::JsonSchema);
+    assert_eq!((&described.json["behavior"], described.losses.len()), (&json!("NON_BLOCKING"), 0));
+
+    let nested = json!({ "type": "object", "properties": { "x": schema }, "additionalProperties": false });
+    let tool = Tool::builder("now").input(nested).build().unwrap();
+    let mut options = bedrock::Options::default();
+    options.strict = true;
+    assert_eq!(bedrock::describe(&tool, "now", options).json["toolSpec"]["strict"], true);
+    options = bedrock::Options::default();
+    options.open_objects = true;
+    let described = bedrock::describe(&tool, "now", options);
+    assert!(!described.json.to_string().contains("additionalProperties"));
+    assert_eq!(described.losses[0].effect, Effect::Widened);
+}
+
+#[test]
+fn a_tool_that_a_provider_defines_is_not_read_as_one_without_arguments() {
+    for json in [
+        json!({ "type": "bash_20250124", "name": "bash" }),
+        json!({ "type": "computer_toolset_20260801", "name": "computer" }),
+        json!({ "type": "web_search_20260318", "name": "web_search" }),
+    ] {
+        let error = anthropic::read(&json).unwrap_err().to_string();
+        assert!(error.contains(json["type"].as_str().unwrap()) && error.contains("only functions"), "{error}");
+    }
+    let grammar = json!({ "type": "custom", "name": "sql", "format": { "type": "grammar", "syntax": "lark" } });
+    for json in [grammar, json!({ "type": "web_search" }), json!({ "type": "computer" })] {
+        let error = openai::read(&json).unwrap_err().to_string();
+        assert!(error.contains("only functions"), "{error}");
+    }
+    for json in [json!({ "computerUse": {} }), json!({ "googleSearch": {} })] {
+        assert!(gemini::read(&json).is_err(), "{json}");
+    }
+}

@@ -20,7 +20,7 @@ fn every_real_tool_goes_through_every_adapter() {
             (anthropic::describe(tool, "name", anthropic::Options::default().strict()), "/input_schema"),
             (gemini::describe(tool, "name", gemini::SchemaFormat::JsonSchema), "/parametersJsonSchema"),
             (gemini::describe(tool, "name", gemini::SchemaFormat::OpenApi), "/none"),
-            (bedrock::describe(tool, "name"), "/toolSpec/inputSchema/json"),
+            (bedrock::describe(tool, "name", bedrock::Options::default()), "/toolSpec/inputSchema/json"),
         ];
         for (described, at) in described {
             let Some(schema) = described.json.pointer(at) else {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use test_support::{block_on, sample};
 use toolkit::catalog::{ExportedNames, Naming};
 use toolkit::{Content, Context, Dispatcher, ToolError, catalog, tool};
-use toolkit_providers::bedrock::{CONVERSE, respond, tools};
+use toolkit_providers::bedrock::{CONVERSE, Options, respond, tools};
 use toolkit_providers::reply::{CallArguments, Reply, ReplyEvent, StopReason};
 
 /// Adds two numbers.
@@ -54,7 +54,7 @@ fn dispatcher() -> Dispatcher {
 }
 
 fn names() -> ExportedNames {
-    tools(dispatcher().catalog(), Naming::default()).unwrap().names
+    tools(dispatcher().catalog(), Naming::default(), Options::default()).unwrap().names
 }
 
 fn response(content: Value, stop_reason: &str) -> Value {
@@ -86,7 +86,7 @@ fn results(reply: &Reply) -> Value {
 
 #[test]
 fn a_tool_is_a_specification_with_a_schema() {
-    let export = tools(&catalog![rest].unwrap(), Naming::default()).unwrap();
+    let export = tools(&catalog![rest].unwrap(), Naming::default(), Options::default()).unwrap();
     let schema = json!({ "type": "object", "properties": {}, "additionalProperties": false });
     assert_eq!(
         export.json,
@@ -106,7 +106,7 @@ fn all_results_are_in_one_message_and_none_is_empty() {
         // Complete replies have a type.
         { "toolUse": { "toolUseId": "t5", "name": "sub", "input": {}, "type": "tool_use" } },
     ]);
-    let export = tools(dispatcher().catalog(), Naming::default()).unwrap();
+    let export = tools(dispatcher().catalog(), Naming::default(), Options::default()).unwrap();
     let turn = block_on(respond(&dispatcher(), &export, response(content.clone(), "tool_use"))).unwrap();
     assert_eq!((turn.reply.stop_reason(), turn.reply.reasoning()), (&StopReason::ToolCalls, "I look."));
     let result = |id: &str, content: Value, status: &str| json!({ "toolResult": { "toolUseId": id, "content": [content], "status": status } });

@@ -193,3 +193,22 @@ fn a_stream_of_many_deltas_and_calls_is_read() {
     let reply = stream.finish().unwrap();
     assert_eq!(reply.calls().len(), 20_001);
 }
+
+#[test]
+fn reasoning_details_with_different_ids_stay_apart() {
+    let detail = |id: Option<&str>, data: &str| {
+        json!({ "choices": [{ "index": 0, "delta": { "reasoning_details": [
+            { "type": "reasoning.encrypted", "index": 0, "id": id, "data": data }] } }] })
+    };
+    let mut stream = CHAT_COMPLETIONS.stream(&ExportedNames::default());
+    for event in [detail(Some("rs_1"), "a"), detail(None, "b"), detail(Some("rs_2"), "c")] {
+        stream.push_event(event).unwrap();
+    }
+    stream
+        .push_event(json!({ "choices": [{ "index": 0, "delta": { "content": "Hi" }, "finish_reason": "stop" }] }))
+        .unwrap();
+    let reply = stream.finish().unwrap();
+    let details = reply.messages()[0]["reasoning_details"].as_array().unwrap();
+    let details: Vec<(&Value, &Value)> = details.iter().map(|detail| (&detail["id"], &detail["data"])).collect();
+    assert_eq!(details, [(&json!("rs_1"), &json!("ab")), (&json!("rs_2"), &json!("c"))]);
+}
