@@ -300,6 +300,8 @@ pub enum BackendResponse {
     Json(Vec<u8>),
     /// A result of an MCP server (`CallToolResult`), unchanged.
     Mcp(Map<String, Value>),
+    /// The same as JSON text, whose numbers keep their digits.
+    McpJson(Vec<u8>),
     /// No result, for a tool without an output schema.
     Nothing,
 }

@@ -82,6 +82,7 @@ pub(crate) use self::kind::named;
 pub use self::kind::{ErrorKind, Stage};
 pub(crate) use self::output::{check_output, check_output_tree, check_value, not_json};
 pub use self::request::RequestParts;
+pub(crate) use self::result::McpResult;
 pub use self::result::RunResult;
 pub use self::show::ShowError;
 #[doc(hidden)]

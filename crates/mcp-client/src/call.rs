@@ -12,6 +12,7 @@ use tokio::time::{Instant, timeout};
 use toolkit::backend::{BackendCall, BackendResponse};
 use toolkit::call::ErrorKind;
 use toolkit::{Arguments, Context, ToolError};
+use toolkit_schema::digits::Digits;
 use toolkit_schema::repair::repaired;
 
 use super::connection::meta;
@@ -20,7 +21,7 @@ use super::list::{name_on_server, refresh, size, timed_out};
 use super::listener::Listener;
 use super::questions::{self, MAX_ROUNDS};
 use super::remote::{OutputCheck, Remote};
-use super::tasks;
+use super::{tasks, verbatim};
 
 /// The least time by which an open question extends the timeout.
 const MIN_EXTENSION: Duration = Duration::from_millis(20);
@@ -38,9 +39,10 @@ pub(super) async fn run(link: &Link, call: BackendCall<'_>) -> Result<BackendRes
     let _permit = link.permit_in_time().await?;
     let name = name_on_server(call.tool()).into_owned();
     let mut params = CallToolRequestParams::new(name.clone()).with_arguments(arguments);
+    let digits = digits_of(&call).below("/params/arguments");
     let mut n_rounds = 0;
-    let result = loop {
-        let listener = Listener::new(call.context(), &remote.name);
+    let mut result = loop {
+        let listener = Listener::new(call.context(), &remote.name, digits.clone());
         let result = within(remote, call.context(), &listener, called(link, &call, &params, &listener)).await?;
         let Value::Object(result) = result else {
             return Err(remote.invalid_response("with an invalid result"));
@@ -57,6 +59,7 @@ pub(super) async fn run(link: &Link, call: BackendCall<'_>) -> Result<BackendRes
         params.input_responses = Some(responses);
         params.request_state = result.get("requestState").and_then(Value::as_str).map(str::to_owned);
     };
+    let text = result.remove(verbatim::TEXT);
     let n_bytes = if limits.result_bytes == usize::MAX { 0 } else { size(&result) };
     if n_bytes > limits.result_bytes {
         let message =
@@ -70,7 +73,10 @@ pub(super) async fn run(link: &Link, call: BackendCall<'_>) -> Result<BackendRes
         tracing::warn!(server = &*remote.name, tool = &*name, "a result does not match its output schema: {violation}");
     }
     match result.get("resultType").and_then(Value::as_str) {
-        None | Some("complete") => Ok(BackendResponse::Mcp(result)),
+        None | Some("complete") => Ok(match text {
+            Some(Value::String(text)) => BackendResponse::McpJson(text.into_bytes()),
+            _ => BackendResponse::Mcp(result),
+        }),
         Some(_) => Err(questions::unsupported_request()),
     }
 }
@@ -81,6 +87,14 @@ fn arguments_of(call: &BackendCall<'_>) -> Result<Value, ToolError> {
         Arguments::Json(text) => serde_json::from_str(&repaired(text)).map_err(|_| error),
         _ => Err(error),
     })
+}
+
+/// Returns the digits of the arguments that their value does not keep.
+fn digits_of(call: &BackendCall<'_>) -> Digits {
+    match call.arguments() {
+        Arguments::Json(text) => std::str::from_utf8(text).map(Digits::read).unwrap_or_default(),
+        _ => Digits::default(),
+    }
 }
 
 /// Waits for a call, at most for the timeout of a call. The time that the user takes to answer extends it, and so does

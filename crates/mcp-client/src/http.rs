@@ -25,7 +25,7 @@ use toolkit_runtime::media_type;
 use super::authorizer::{AuthorizationError, Authorizer};
 use super::events::{self, Events};
 use super::exchange::{HttpFailure, error_in, has_id, is_defined, may_report_lost_session, response_in};
-use super::listener::Listener;
+use super::listener::{Listener, written};
 use super::remote::Limits;
 use super::screen::{Screen, Verdict};
 use super::verbatim::{self, wrapped};
@@ -211,7 +211,7 @@ impl Http {
                 }
             }
         }
-        let response = request.body(serde_json::to_vec(message)?).send().await.map_err(StreamableHttpError::Client)?;
+        let response = request.body(written(message)?).send().await.map_err(StreamableHttpError::Client)?;
         let status = response.status();
         if !status.is_success() {
             return failed(response, message, post.session.is_some()).await;

@@ -15,6 +15,7 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::watch;
 use toolkit_runtime::LineReader;
 
+use super::listener::written;
 use super::process::{ExitState, Process};
 use super::screen::{Screen, Verdict};
 use super::verbatim::{self, is_verbatim};
@@ -156,7 +157,7 @@ impl Transport<RoleClient> for Lines {
         let (input, exit_state) = (Arc::clone(&self.input), Arc::clone(&self.exit_state));
         let n_unanswered = Arc::clone(&self.n_unanswered);
         async move {
-            let mut line = serde_json::to_vec(&message)?;
+            let mut line = written(&message)?;
             line.push(b'\n');
             let mut input = input.lock().await;
             let open = input.as_mut().ok_or(io::ErrorKind::NotConnected)?;

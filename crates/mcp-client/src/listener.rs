@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rmcp::model::ProgressNotificationParam;
+use rmcp::model::{ClientJsonRpcMessage, GetExtensions, JsonRpcMessage, ProgressNotificationParam};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use toolkit::Context;
 use toolkit::call::LogLevel;
 use toolkit::schema::invisible::escaped;
+use toolkit_schema::digits::Digits;
 
 use super::verbatim;
 
@@ -54,6 +55,8 @@ struct Logged<'m> {
 /// A listener to the progress and the log messages of a call.
 pub(super) struct Listener {
     context: Context,
+    /// The digits of the arguments that their value does not keep, in the message of the call.
+    pub(super) digits: Digits,
     /// The name of the server.
     server: Arc<str>,
     last: Mutex<Last>,
@@ -64,11 +67,25 @@ pub(super) fn log_level(context: &Context) -> Option<LogLevel> {
     LogLevel::ALL.into_iter().find(|level| context.logs(*level))
 }
 
+/// Writes a message. The arguments of a call have the digits that the caller has sent.
+pub(super) fn written(message: &ClientJsonRpcMessage) -> serde_json::Result<Vec<u8>> {
+    if let JsonRpcMessage::Request(sent) = message
+        && let Some(listener) = sent.request.extensions().get::<Arc<Listener>>()
+        && !listener.digits.is_empty()
+    {
+        let mut json = Vec::new();
+        listener.digits.write(&serde_json::to_value(message)?, "", &mut json);
+        return Ok(json);
+    }
+    serde_json::to_vec(message)
+}
+
 impl Listener {
-    pub(super) fn new(context: &Context, server: &Arc<str>) -> Arc<Self> {
+    pub(super) fn new(context: &Context, server: &Arc<str>, digits: Digits) -> Arc<Self> {
         let logged = (Instant::now(), 0);
         Arc::new(Self {
             context: context.clone(),
+            digits,
             server: Arc::clone(server),
             last: Mutex::new(Last {
                 progress: f64::NEG_INFINITY,

@@ -7,7 +7,8 @@ use rmcp::model::{ClientRequest, ErrorCode, ErrorData, ServerResult, Tool};
 use serde::de::Error as _;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use toolkit_schema::repair::repaired;
+use toolkit_schema::digits::Digits;
+use toolkit_schema::repair::{self, repaired};
 
 /// The key of the complete result in the `_meta` of the result that `rmcp` parses.
 const KEY: &str = "rs.toolkit/verbatim";
@@ -15,6 +16,12 @@ const KEY: &str = "rs.toolkit/verbatim";
 /// The key of the capability `tasks.requests.tools.call` of revision 2025-11-25 among the experimental ones, since
 /// `rmcp` does not have it.
 pub(super) const TASKS: &str = "rs.toolkit/tasks";
+
+/// The key of the text of a result whose numbers have digits that a value loses.
+pub(super) const TEXT: &str = "rs.toolkit/text";
+
+/// The fields of results whose numbers keep their digits: those of calls and of tasks.
+const EXACT: [&str; 5] = ["content", "structuredContent", "isError", "result", "taskId"];
 
 /// The fields of results with resources or prompts.
 const RESOURCES: [&str; 5] = ["resources", "resourceTemplates", "contents", "prompts", "messages"];
@@ -33,14 +40,21 @@ pub(super) const UNREADABLE_RESULT: ErrorCode = ErrorCode(i32::MIN);
 
 /// Parses a message of a server, with a [wrapped] result. A result that cannot be read becomes an error of its request.
 pub(super) fn message(json: &[u8]) -> serde_json::Result<Value> {
-    if let Ok(message) = serde_json::from_slice(json) {
+    if let Ok(mut message) = serde_json::from_slice::<Value>(json) {
+        let digits = std::str::from_utf8(json).map(Digits::read).unwrap_or_default();
+        if let Some(result) = message.get_mut("result") {
+            let fields: Option<BTreeMap<Cow<'_, str>, &RawValue>> =
+                if digits.is_empty() { None } else { serde_json::from_slice(json).ok() };
+            keep_text(result, fields.and_then(|fields| Some(fields.get("result")?.get())));
+        }
         return Ok(wrapped(message));
     }
     let text = repaired_message(json).ok_or_else(|| serde_json::Error::custom("not a message"))?;
     let fields: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_str(&text)?;
     let mut message = Map::new();
     for (name, json) in fields {
-        let (name, value) = match result(json.get()) {
+        let read = if name == "result" { result(json.get()) } else { parsed(json.get()) };
+        let (name, value) = match read {
             Err(error) if name == "result" || name == "error" => ("error".into(), json!(unreadable(&error))),
             value => (name, value?),
         };
@@ -49,8 +63,34 @@ pub(super) fn message(json: &[u8]) -> serde_json::Result<Value> {
     Ok(wrapped(Value::Object(message)))
 }
 
-/// Parses a result. An entry of its list that cannot be read is replaced by the reason.
+/// Parses a result, and keeps its text if its numbers have digits that a value loses. An entry of its list that cannot
+/// be read is replaced by the reason.
 pub(super) fn result(json: &str) -> serde_json::Result<Value> {
+    let mut result = parsed(json)?;
+    keep_text(&mut result, (!Digits::read(json).is_empty()).then_some(json));
+    Ok(result)
+}
+
+/// Stores the text of a result that has digits which a value loses.
+fn keep_text(result: &mut Value, json: Option<&str>) {
+    let Value::Object(fields) = result else { return };
+    fields.remove(TEXT);
+    if let Some(json) = json.filter(|_| EXACT.iter().any(|field| fields.contains_key(*field))) {
+        fields.insert(TEXT.to_owned(), repair::with_numbers(json.as_bytes()).into());
+    }
+}
+
+/// Removes a part of a result, with its text.
+pub(super) fn part(fields: &mut Map<String, Value>, name: &str) -> Option<Value> {
+    let text = fields.remove(TEXT);
+    let mut part = fields.remove(name)?;
+    let of_result: Option<BTreeMap<Cow<'_, str>, &RawValue>> =
+        text.as_ref().and_then(Value::as_str).and_then(|text| serde_json::from_str(text).ok());
+    keep_text(&mut part, of_result.and_then(|of_result| Some(of_result.get(name)?.get())));
+    Some(part)
+}
+
+fn parsed(json: &str) -> serde_json::Result<Value> {
     let error = match parse_repaired(json) {
         Ok(result) => return Ok(result),
         Err(error) => error,
@@ -248,7 +288,7 @@ fn is_known(tool: &Value) -> bool {
 
 /// Repairs a message, and keeps the last of fields with the same name. Returns `None` if it is not a message.
 pub(super) fn repaired_message(json: &[u8]) -> Option<String> {
-    let text = repaired(json);
+    let text = repair::with_numbers(json);
     let fields: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_str(&text).ok()?;
     serde_json::to_string(&fields).ok()
 }

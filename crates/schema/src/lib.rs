@@ -40,7 +40,7 @@
 //! | `evaluate` | validation of a tree, for schemas that have a plan |
 //! | `violation`, `error`, `failure` | what is wrong with a value, and with a schema |
 //! | `generate`, `portable`, `close`, `explore` | a schema from a Rust type: generated, rewritten in portable keywords, closed, and completed with what the type reads |
-//! | `json`, `repair`, `tree`, `equality` | JSON text without duplicate keys, text that other programs send, trees that keep the digits of numbers, equality by value |
+//! | `json`, `repair`, `digits`, `tree`, `equality` | JSON text without duplicate keys, text that other programs send, digits that values do not keep, trees that keep the digits of numbers, equality by value |
 //! | `format` | descriptions and patterns of string formats |
 //! | `suggest`, `excerpt`, `invisible` | names that were probably meant, and foreign text in messages |
 //! | `compare` | two schemas, compared by the values that they accept |
@@ -70,6 +70,8 @@ mod tagged;
 pub mod alias;
 #[doc(hidden)]
 pub mod dialect;
+#[doc(hidden)]
+pub mod digits;
 #[doc(hidden)]
 pub mod equality;
 #[doc(hidden)]

@@ -7,6 +7,16 @@ const LITERALS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 /// beyond the range of a 64-bit float, and literals such as `NaN`, become strings, which keep their digits. Removes a
 /// byte order mark. Does not change other text.
 pub fn repaired(json: &[u8]) -> String {
+    repair(json, |token| LITERALS.contains(&token) || is_beyond_floats(token))
+}
+
+/// Does the same as [`repaired`], except for the numbers, which remain valid JSON.
+pub fn with_numbers(json: &[u8]) -> String {
+    repair(json, |token| LITERALS.contains(&token))
+}
+
+/// Replaces what is not text, and writes the tokens that cannot be read as strings.
+fn repair(json: &[u8], is_unreadable: impl Fn(&str) -> bool) -> String {
     let json = String::from_utf8_lossy(json.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(json));
     let mut out = String::with_capacity(json.len());
     let mut rest = &*json;
@@ -22,7 +32,7 @@ pub fn repaired(json: &[u8]) -> String {
             }
             other => &rest[..other.len_utf8()],
         };
-        match is_beyond_numbers(token) {
+        match is_unreadable(token) {
             true => out.extend(["\"", token, "\""]),
             false => out.push_str(token),
         }
@@ -31,9 +41,9 @@ pub fn repaired(json: &[u8]) -> String {
     out
 }
 
-fn is_beyond_numbers(token: &str) -> bool {
+fn is_beyond_floats(token: &str) -> bool {
     let is_number = token.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit());
-    LITERALS.contains(&token) || (is_number && token.parse().is_ok_and(f64::is_infinite))
+    is_number && token.parse().is_ok_and(f64::is_infinite)
 }
 
 /// Appends the string at the start of `rest`, without unpaired surrogates. Returns the text after it.
@@ -102,6 +112,7 @@ mod tests {
             let parsed: Value = serde_json::from_str(&repaired(text.as_bytes())).unwrap_or_default();
             assert_eq!(parsed, expected, "{text}");
         }
+        assert_eq!(with_numbers(b"[\"\\ud800\", NaN, -1e400]"), "[\"\\ufffd\", \"NaN\", -1e400]");
         let bytes = b"[\"a\xFF\xC3\", 1]";
         assert_eq!(repaired(bytes), "[\"a\u{fffd}\u{fffd}\", 1]");
     }

@@ -6,19 +6,38 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::BackendResponse;
-use crate::call::{Content, ErrorKind, ToolError};
+use crate::call::{Content, ErrorKind, McpResult, ToolError};
 use crate::catalog::Naming;
 use crate::mcp::{ERROR_KEY, read_error};
 use crate::tool::ToolId;
+use toolkit_schema::digits::Digits;
 use toolkit_schema::is_too_deep;
+use toolkit_schema::repair::repaired;
 
 /// An answer in normal form.
 pub(crate) struct Normal {
     /// The structured result; `None` if the answer has only content.
-    pub(crate) structured: Option<Value>,
+    pub(crate) structured: Option<Structured>,
     pub(crate) content: Vec<Content>,
     /// The result of an MCP server, unchanged.
-    pub(crate) mcp: Option<Map<String, Value>>,
+    pub(crate) mcp: Option<McpResult>,
+}
+
+/// A structured result.
+pub(crate) struct Structured {
+    /// The value, which is compared with a schema.
+    pub(crate) value: Value,
+    /// The text, whose numbers have the digits that the backend has sent. Those beyond the range of a float are strings.
+    pub(crate) json: Vec<u8>,
+}
+
+impl Structured {
+    /// Creates a result from a part of an answer.
+    fn new(value: Value, pointer: &str, digits: &Digits) -> Self {
+        let mut json = Vec::new();
+        digits.readable().write(&value, pointer, &mut json);
+        Self { value: digits.in_range(value, pointer), json }
+    }
 }
 
 /// Normalizes an answer.
@@ -27,19 +46,30 @@ pub(crate) struct Normal {
 ///
 /// Returns an error if the answer is malformed or reports that the tool failed.
 pub(crate) fn normalize(answer: BackendResponse) -> Result<Normal, ToolError> {
-    let plain = |value| Normal { structured: Some(value), content: Vec::new(), mcp: None };
+    let plain = |value, digits: &Digits| {
+        let structured = Some(Structured::new(value, "", digits));
+        Normal { structured, content: Vec::new(), mcp: None }
+    };
+    let none = Digits::default();
     match answer {
         BackendResponse::Value(value) if is_too_deep(&value) => Err(unreadable("it is nested deeper than 127 levels")),
-        BackendResponse::Value(value) => Ok(plain(value)),
-        BackendResponse::Json(json) => toolkit_schema::json::parse(&json).map(plain).map_err(unreadable),
-        BackendResponse::Mcp(result) => from_mcp(result),
+        BackendResponse::Value(value) => Ok(plain(value, &none)),
+        BackendResponse::Json(json) => {
+            let value = toolkit_schema::json::parse(&json).map_err(unreadable)?;
+            Ok(plain(value, &digits_of(&json)))
+        }
+        BackendResponse::Mcp(result) => from_mcp(result, none),
+        BackendResponse::McpJson(json) => {
+            let result = serde_json::from_slice(&json).or_else(|_| serde_json::from_str(&repaired(&json)));
+            from_mcp(result.map_err(|error| unreadable(error.to_string()))?, digits_of(&json))
+        }
         BackendResponse::Nothing => Ok(Normal { structured: None, content: Vec::new(), mcp: None }),
     }
 }
 
 /// Reads an MCP result. The structured result is `structuredContent` if present. Otherwise it is
 /// the only text, parsed as JSON if possible, or the list of texts.
-fn from_mcp(result: Map<String, Value>) -> Result<Normal, ToolError> {
+fn from_mcp(result: Map<String, Value>, digits: Digits) -> Result<Normal, ToolError> {
     if result.values().any(is_too_deep) {
         return Err(unreadable("it is nested deeper than 127 levels"));
     }
@@ -65,24 +95,33 @@ fn from_mcp(result: Map<String, Value>) -> Result<Normal, ToolError> {
         // The texts are in the message already; as content, each program on the way would repeat
         // them.
         let others = content.into_iter().filter(|content| content.as_text().is_none());
-        return Err(read_error(message, &result).with_content(others).with_mcp_result(result));
+        return Err(read_error(message, &result)
+            .with_content(others)
+            .with_mcp_result(McpResult { fields: result, digits }));
     }
     let structured = match result.get("structuredContent") {
-        Some(structured) => Some(structured.clone()),
+        Some(structured) => Some(Structured::new(structured.clone(), "/structuredContent", &digits)),
         None => text_of(&content),
     };
-    Ok(Normal { structured, content, mcp: Some(result) })
+    Ok(Normal { structured, content, mcp: Some(McpResult { fields: result, digits }) })
 }
 
-fn text_of(content: &[Content]) -> Option<Value> {
+fn digits_of(json: &[u8]) -> Digits {
+    std::str::from_utf8(json).map(Digits::read).unwrap_or_default()
+}
+
+fn text_of(content: &[Content]) -> Option<Structured> {
     let mut texts = content.iter().filter_map(Content::as_text).filter(|text| !text.is_empty());
     let first = texts.next()?;
     let rest: Vec<&str> = texts.collect();
     if rest.is_empty() {
         let parsed = (content.len() == 1).then(|| toolkit_schema::json::parse(first.as_bytes()).ok()).flatten();
-        return Some(parsed.unwrap_or_else(|| first.into()));
+        return Some(match parsed {
+            Some(parsed) => Structured::new(parsed, "", &Digits::read(first)),
+            None => Structured::new(first.into(), "", &Digits::default()),
+        });
     }
-    Some(std::iter::once(first).chain(rest).collect())
+    Some(Structured::new(std::iter::once(first).chain(rest).collect(), "", &Digits::default()))
 }
 
 fn unreadable(reason: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> ToolError {

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::content::Content;
 use super::kind::{ErrorKind, Stage};
+use super::result::McpResult;
 use super::show::is_shown;
 use crate::tool::{Requirements, ToolBackend};
 use crate::unwind::{shielded, with_sources};
@@ -68,7 +69,7 @@ struct Repr {
     retry: Option<Retry>,
     source: Option<Arc<dyn Error + Send + Sync>>,
     /// The result of an MCP server, if it is the error.
-    mcp: Option<Map<String, Value>>,
+    mcp: Option<Box<McpResult>>,
     /// True if the text of the source is withheld because the author did not choose to show it.
     is_masked: bool,
 }
@@ -222,8 +223,8 @@ impl ToolError {
     }
 
     /// Sets the result of an MCP server that is the error. Its content contains the texts of the message too.
-    pub(crate) fn with_mcp_result(mut self, result: Map<String, Value>) -> Self {
-        self.0.mcp = Some(result);
+    pub(crate) fn with_mcp_result(mut self, result: McpResult) -> Self {
+        self.0.mcp = Some(Box::new(result));
         self
     }
 
@@ -351,7 +352,11 @@ impl ToolError {
     /// Returns the result of the MCP server (`CallToolResult` with `isError`), if it is the error.
     #[must_use]
     pub fn mcp_result(&self) -> Option<&Map<String, Value>> {
-        self.0.mcp.as_ref()
+        self.exact_mcp_result().map(|mcp| &mcp.fields)
+    }
+
+    pub(crate) fn exact_mcp_result(&self) -> Option<&McpResult> {
+        self.0.mcp.as_deref()
     }
 
     /// Returns the backend that ran or would have run the tool. For a function of this program that is
@@ -431,8 +436,8 @@ impl ToolError {
     }
 }
 
-fn mcp_content(mcp: &mut Option<Map<String, Value>>) -> Option<&mut Vec<Value>> {
-    mcp.as_mut()?.get_mut("content")?.as_array_mut()
+fn mcp_content(mcp: &mut Option<Box<McpResult>>) -> Option<&mut Vec<Value>> {
+    mcp.as_mut()?.fields.get_mut("content")?.as_array_mut()
 }
 
 /// Returns a text for the kinds that a model can act on, for example with another path or argument.

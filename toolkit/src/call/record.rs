@@ -76,7 +76,7 @@ impl Serialize for RunResult {
 impl<'de> Deserialize<'de> for RunResult {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let form = ResultForm::deserialize(deserializer)?;
-        let mcp = form.mcp.map(Cow::into_owned);
+        let mcp = form.mcp.map(|mcp| mcp.into_owned().into());
         let result = Self::from_backend(form.tool.into_owned(), form.backend, mcp, form.changes.into_owned());
         let result = result.with_content(form.content.into_owned());
         Ok(match form.structured {
@@ -117,7 +117,7 @@ impl<'de> Deserialize<'de> for ToolError {
         };
         error = error.with_violations(form.violations.into_owned()).with_content(form.content.into_owned());
         if let Some(mcp) = form.mcp {
-            error = error.with_mcp_result(mcp.into_owned());
+            error = error.with_mcp_result(mcp.into_owned().into());
         }
         if let Some(tool) = form.tool {
             error = error.with_tool(&tool);

@@ -8,6 +8,8 @@ use serde_json::{Map, Value};
 use super::coerce::Change;
 use super::content::Content;
 use crate::tool::ToolBackend;
+use toolkit_schema::child;
+use toolkit_schema::digits::Digits;
 use toolkit_schema::tree::held;
 
 /// The result of a successful call.
@@ -49,7 +51,27 @@ struct Beside {
 struct RanOn {
     tool: String,
     backend: ToolBackend,
-    mcp: Option<Map<String, Value>>,
+    mcp: Option<McpResult>,
+}
+
+/// The unchanged result of an MCP server, with the digits that its values do not keep.
+#[derive(Clone, Default)]
+pub(crate) struct McpResult {
+    pub(crate) fields: Map<String, Value>,
+    pub(crate) digits: Digits,
+}
+
+impl McpResult {
+    /// Writes a field, or a value that was made from it, with the digits of its numbers.
+    pub(crate) fn write(&self, key: &str, value: &Value, out: &mut Vec<u8>) {
+        self.digits.write(value, &child("", key), out);
+    }
+}
+
+impl From<Map<String, Value>> for McpResult {
+    fn from(fields: Map<String, Value>) -> Self {
+        Self { fields, digits: Digits::default() }
+    }
 }
 
 // The bytes are text and are printed as such, for readers of failed tests.
@@ -76,7 +98,7 @@ impl RunResult {
     pub(crate) fn from_backend(
         tool: String,
         backend: ToolBackend,
-        mcp: Option<Map<String, Value>>,
+        mcp: Option<McpResult>,
         changes: Vec<Change>,
     ) -> Self {
         let ran_on = Some(RanOn { tool, backend, mcp });
@@ -163,6 +185,10 @@ impl RunResult {
     /// Returns the unchanged result of the MCP server (`CallToolResult`), if the tool ran on one.
     #[must_use]
     pub fn mcp_result(&self) -> Option<&Map<String, Value>> {
+        self.exact_mcp_result().map(|mcp| &mcp.fields)
+    }
+
+    pub(crate) fn exact_mcp_result(&self) -> Option<&McpResult> {
         self.ran_on()?.mcp.as_ref()
     }
 

@@ -70,18 +70,26 @@ fn fitting<'a>(
     {
         return Ok((arguments, Vec::new()));
     }
-    let (tree, changes) = match validated_arguments(tool, &arguments, policy.coercion) {
+    let (sent, outcome) = match validated_arguments(tool, &arguments, policy.coercion) {
         Err(error) if error.kind() == ErrorKind::MalformedJson => {
             // Other programs accept more than this parser.
             let Arguments::Json(text) = &arguments else { return Err(error) };
-            match validated_arguments(tool, &repaired(text).into(), policy.coercion) {
+            let sent = repaired(text).into();
+            match validated_arguments(tool, &sent, policy.coercion) {
                 Err(again) if again.kind() == ErrorKind::MalformedJson => return Err(error),
-                outcome => outcome,
+                outcome => (sent, outcome),
             }
         }
-        outcome => outcome,
-    }?;
-    Ok((if tree.is_rounded() { tree.to_text().into() } else { tree.value.into() }, changes))
+        outcome => (arguments, outcome),
+    };
+    let (tree, changes) = outcome?;
+    let fitting = match sent {
+        // The numbers keep their digits.
+        Arguments::Json(_) if changes.is_empty() => sent,
+        _ if tree.is_rounded() => tree.to_text().into(),
+        _ => tree.value.into(),
+    };
+    Ok((fitting, changes))
 }
 
 /// Validates an answer against the output schema.
@@ -94,11 +102,12 @@ fn finish(
 ) -> Result<RunResult, ToolError> {
     let Normal { structured, content, mcp } = normal;
     if let (true, Some(schema)) = (policy.validate_output, tool.output()) {
-        check_output_tree(schema, structured.as_ref().unwrap_or(&serde_json::Value::Null))?;
+        let value = structured.as_ref().map_or(&serde_json::Value::Null, |structured| &structured.value);
+        check_output_tree(schema, value)?;
     }
     let result = RunResult::from_backend(tool.id().to_string(), route.target.clone(), mcp, changes);
     let result = match structured {
-        Some(structured) => result.with_json(serde_json::to_vec(&structured).map_err(ToolError::internal)?),
+        Some(structured) => result.with_json(structured.json),
         None => result,
     };
     Ok(result.with_content(content))

@@ -10,8 +10,10 @@ use serde_json::{Map, Value};
 use super::Revision;
 use super::error::{ERROR_KEY, write_meta};
 use super::list::{is_wrapped, wrap};
-use crate::call::{Arguments, Content, RunResult, ToolError};
+use crate::call::{Arguments, Content, McpResult, RunResult, ToolError};
 use crate::tool::Tool;
+use toolkit_schema::child;
+use toolkit_schema::digits::Digits;
 
 /// The `params` of `tools/call` (`CallToolRequestParams` of both revisions), borrowed from the message.
 ///
@@ -111,23 +113,28 @@ pub fn write_result(tool: &Tool, result: &RunResult, revision: Revision) -> Vec<
     let json = result.json();
     let mut bytes = Vec::with_capacity(128 + json.map_or(0, |json| 2 * json.len() + json.len() / 4));
     bytes.push(b'{');
-    let mcp = result.mcp_result();
-    if let Some(Value::Object(meta)) = mcp.and_then(|mcp| mcp.get("_meta")) {
+    let mcp = result.exact_mcp_result();
+    if let Some((mcp, Value::Object(meta))) = mcp.and_then(|mcp| Some((mcp, mcp.fields.get("_meta")?))) {
         // The first field, so that a server can join it with its own.
         bytes.extend_from_slice(br#""_meta":{"#);
-        write_fields(&mut bytes, meta, |key| !OF_CONNECTION.contains(&key));
+        write_fields(&mut bytes, meta, (&mcp.digits, "/_meta"), |key| !OF_CONNECTION.contains(&key));
         bytes.extend_from_slice(b"},");
     }
     bytes.extend_from_slice(first_fields(revision));
     match (result.own_content(), json) {
         ([], Some(json)) => write_text(&mut bytes, json),
-        (content, _) => write_content(&mut bytes, content),
+        (content, _) => match mcp.filter(|mcp| !mcp.digits.is_empty()) {
+            Some(mcp) => mcp.write("content", &content.iter().map(Content::to_value).collect(), &mut bytes),
+            None => write_content(&mut bytes, content),
+        },
     }
     if let (Some(json), Some(schema)) = (json, tool.output()) {
         bytes.extend_from_slice(br#","structuredContent":"#);
+        let exact = mcp.filter(|mcp| !mcp.digits.is_empty()).and_then(exact_structured);
+        let json = exact.as_deref().unwrap_or(json);
         wrap(&mut bytes, json, is_wrapped(revision, schema.as_value()));
-    } else if let Some(structured) = mcp.and_then(|mcp| mcp.get("structuredContent")) {
-        write_structured(&mut bytes, structured, revision);
+    } else if let Some(mcp) = mcp {
+        write_structured(&mut bytes, mcp, revision);
     }
     match mcp {
         Some(mcp) => write_other_fields(&mut bytes, mcp),
@@ -169,12 +176,13 @@ pub fn write_error(error: &ToolError, revision: Revision) -> Vec<u8> {
     // The first field, so that a server can join it with its own.
     bytes.extend_from_slice(br#"{"_meta":"#);
     write_meta(&mut bytes, error);
-    let mcp = error.mcp_result();
-    if let Some(Value::Object(meta)) = mcp.and_then(|mcp| mcp.get("_meta")) {
+    let mcp = error.exact_mcp_result();
+    if let Some((mcp, Value::Object(meta))) = mcp.and_then(|mcp| Some((mcp, mcp.fields.get("_meta")?))) {
         bytes.pop();
         let n_before = bytes.len();
         bytes.push(b',');
-        write_fields(&mut bytes, meta, |key| key != ERROR_KEY && !OF_CONNECTION.contains(&key));
+        let accepts = |key: &str| key != ERROR_KEY && !OF_CONNECTION.contains(&key);
+        write_fields(&mut bytes, meta, (&mcp.digits, "/_meta"), accepts);
         if bytes.len() == n_before + 1 {
             bytes.pop();
         }
@@ -182,19 +190,19 @@ pub fn write_error(error: &ToolError, revision: Revision) -> Vec<u8> {
     }
     bytes.push(b',');
     bytes.extend_from_slice(first_fields(revision));
-    match mcp.and_then(|mcp| mcp.get("content")) {
-        Some(Value::Array(content)) if !content.is_empty() => write_json(&mut bytes, content),
+    match mcp.and_then(|mcp| Some((mcp, mcp.fields.get("content")?))) {
+        Some((mcp, content @ Value::Array(blocks))) if !blocks.is_empty() => mcp.write("content", content, &mut bytes),
         _ => {
             let mut content = vec![Content::Text { text: error.to_string() }];
             content.extend_from_slice(error.content());
             write_content(&mut bytes, &content);
         }
     }
-    if let Some(structured) = mcp.and_then(|mcp| mcp.get("structuredContent")) {
-        write_structured(&mut bytes, structured, revision);
-    }
     match mcp {
-        Some(mcp) => write_other_fields(&mut bytes, mcp),
+        Some(mcp) => {
+            write_structured(&mut bytes, mcp, revision);
+            write_other_fields(&mut bytes, mcp);
+        }
         None => bytes.extend_from_slice(br#","isError":true"#),
     }
     bytes.push(b'}');
@@ -205,36 +213,48 @@ pub fn write_error(error: &ToolError, revision: Revision) -> Vec<u8> {
 const OF_CONNECTION: [&str; 2] = ["io.modelcontextprotocol/serverInfo", "io.modelcontextprotocol/related-task"];
 
 /// Writes the `structuredContent` of another server for a tool without an output schema.
-fn write_structured(bytes: &mut Vec<u8>, structured: &Value, revision: Revision) {
+fn write_structured(bytes: &mut Vec<u8>, mcp: &McpResult, revision: Revision) {
+    let (Some(structured), Some(json)) = (mcp.fields.get("structuredContent"), exact_structured(mcp)) else { return };
     let must_be_object = revision == Revision::V2025_11_25;
     if must_be_object && structured.is_null() {
         return;
     }
     bytes.extend_from_slice(br#","structuredContent":"#);
-    let json = serde_json::to_vec(structured).expect("a tree is serializable");
     wrap(bytes, &json, must_be_object && !structured.is_object());
 }
 
+/// Returns the text of `structuredContent`, with the digits of its numbers.
+fn exact_structured(mcp: &McpResult) -> Option<Vec<u8>> {
+    let mut json = Vec::new();
+    mcp.write("structuredContent", mcp.fields.get("structuredContent")?, &mut json);
+    Some(json)
+}
+
 /// Writes the fields of a result of another server that are not written otherwise, each after a comma.
-fn write_other_fields(bytes: &mut Vec<u8>, mcp: &Map<String, Value>) {
+fn write_other_fields(bytes: &mut Vec<u8>, mcp: &McpResult) {
     const WRITTEN: [&str; 4] = ["_meta", "resultType", "content", "structuredContent"];
 
     let n_before = bytes.len();
     bytes.push(b',');
-    write_fields(bytes, mcp, |key| !WRITTEN.contains(&key));
+    write_fields(bytes, &mcp.fields, (&mcp.digits, ""), |key| !WRITTEN.contains(&key));
     if bytes.len() == n_before + 1 {
         bytes.pop();
     }
 }
 
-/// Writes the accepted fields of an object, without its braces.
-fn write_fields(bytes: &mut Vec<u8>, fields: &Map<String, Value>, accepts: impl Fn(&str) -> bool) {
+/// Writes the accepted fields of an object, without its braces, with the digits of its numbers below a pointer.
+fn write_fields(
+    bytes: &mut Vec<u8>,
+    fields: &Map<String, Value>,
+    (digits, pointer): (&Digits, &str),
+    accepts: impl Fn(&str) -> bool,
+) {
     let mut separator = "";
     for (key, value) in fields.iter().filter(|(key, _)| accepts(key)) {
         bytes.extend_from_slice(separator.as_bytes());
         write_json(bytes, key);
         bytes.push(b':');
-        write_json(bytes, value);
+        digits.write(value, &child(pointer, key), bytes);
         separator = ",";
     }
 }

@@ -62,7 +62,10 @@ impl<'c> Waiting<'c> {
                 asking.await.map_err(Failure::Final)?;
                 self.send_answers().await.map(|()| None)
             }
-            Status::Completed => self.complete(snapshot.fields.remove("result").unwrap_or_default()),
+            Status::Completed => {
+                let result = verbatim::part(&mut snapshot.fields, "result").unwrap_or_default();
+                self.complete(result)
+            }
             Status::Failed => {
                 self.requester.has_ended();
                 let error = snapshot.fields.remove("error").map(verbatim::error).unwrap_or_default();

@@ -9,7 +9,7 @@ use toolkit::{Catalog, Context, Dispatcher};
 use toolkit_backends::Backends;
 use toolkit_mcp_server::{Proxy, Server};
 
-use super::raw::{EACH_WAY, raw, tools};
+use super::raw::{EACH_WAY, Way, raw, tools};
 use super::{call, collected, dispatcher, in_the_end, peer};
 
 /// Values that parsers reject, and the values that are read instead, if any.
@@ -145,6 +145,89 @@ async fn a_message_with_equal_fields_is_read() {
     }
 }
 
+/// Numbers that a value would change.
+const NUMBERS: &str =
+    r#"{"a":18446744073709551616,"b":[12345678901234567890123,1.10,-0],"c":{"d/e":1e400,"f":2.50e1}}"#;
+
+/// Connects a client to a proxy for a server, and returns a function that calls a tool and returns the result as text.
+async fn raw_client(backend: toolkit_mcp_client::McpBackend) -> impl FnMut(&str, &str) -> String {
+    let backends = Backends::new();
+    backends.register(backend).unwrap();
+    let server = Server::new(Dispatcher::new(Catalog::new([]).unwrap()).unwrap()).unwrap();
+    assert!(in_the_end(Proxy::new(server.clone(), backends).collect()).await.is_empty());
+    let (input, mut to) = std::io::pipe().unwrap();
+    let (from, output) = std::io::pipe().unwrap();
+    tokio::spawn(async move { server.pipes(input, output).await });
+    let mut lines = std::io::BufReader::new(from).lines();
+    let mut exchange = move |message: &str| {
+        tokio::task::block_in_place(|| {
+            writeln!(to, "{message}").unwrap();
+            lines.next().unwrap().unwrap()
+        })
+    };
+    let hello =
+        json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
+    exchange(&json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello }).to_string());
+    move |tool, arguments| {
+        let params = format!(r#"{{"name": "{tool}", "arguments": {arguments}}}"#);
+        exchange(&format!(r#"{{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {params}}}"#))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn numbers_of_a_result_keep_their_digits_through_a_proxy() {
+    for way in EACH_WAY {
+        for is_error in [false, true] {
+            let text = r#"{"type":"text","text":"\ud800 1.10","annotations":{"priority":0.10}}"#;
+            let result = format!(
+                r#"{{"content":[{text},{{"type":"resource_link","uri":"x:a","name":"a","size":1e3}}],"structuredContent":{NUMBERS},"isError":{is_error},"_meta":{{"n":{NUMBERS}}},"x":1.10}}"#
+            );
+            let server = raw(way, [("tools_list", tools(&["exact"])), ("call_exact", result.into_bytes())]).await;
+            let received = raw_client(server.backend.clone()).await("peer_exact", "{}");
+            for part in [
+                format!(r#""structuredContent":{NUMBERS}"#),
+                format!(r#""n":{NUMBERS}"#),
+                r#""priority":0.10"#.to_owned(),
+                r#""size":1e3"#.to_owned(),
+                r#""uri":"proxy:peer/x:a""#.to_owned(),
+                r#""x":1.10"#.to_owned(),
+                "\"text\":\"\u{fffd} 1.10\"".to_owned(),
+            ] {
+                assert!(received.contains(&part), "{way:?}: {part} is not in {received}");
+            }
+            assert!(!received.contains("rs.toolkit/text"), "{received}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn numbers_that_only_the_text_of_a_result_has_keep_their_digits() {
+    let schema = json!({ "type": "object", "properties": { "a": { "type": "number" } } });
+    let tools = json!({ "tools": [{ "name": "exact", "inputSchema": { "type": "object" }, "outputSchema": schema }] });
+    for (result, expected) in [
+        (r#"{"content":[{"type":"text","text":"{\"a\":1.10}"}]}"#, r#""structuredContent":{"a":1.10}"#),
+        (r#"{"content":[],"structuredContent":{"a":1e400}}"#, r#""structuredContent":{"a":1e400}"#),
+    ] {
+        let responses = [("tools_list", tools.to_string().into_bytes()), ("call_exact", result.into())];
+        let server = raw(Way::Json, responses).await;
+        let received = raw_client(server.backend.clone()).await("peer_exact", "{}");
+        assert!(received.contains(expected), "{received}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn numbers_of_arguments_keep_their_digits_through_a_proxy() {
+    let numbers = NUMBERS.replace("1e400", "1e4");
+    for way in [Way::Json, Way::Events] {
+        let result = br#"{"content":[]}"#.to_vec();
+        let server = raw(way, [("tools_list", tools(&["exact"])), ("call_exact", result)]).await;
+        raw_client(server.backend.clone()).await("peer_exact", &numbers);
+        let bodies = server.bodies.lock().unwrap();
+        let sent = bodies.last().unwrap();
+        assert!(sent.contains(&format!(r#""arguments":{numbers}"#)), "{sent}");
+    }
+}
+
 /// Arguments that parsers reject, and those that the server receives.
 fn arguments() -> [(&'static str, Value); 4] {
     [
@@ -168,27 +251,10 @@ async fn damaged_arguments_are_repaired_for_a_server() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn damaged_arguments_pass_through_a_proxy() {
-    let backends = Backends::new();
-    backends.register(peer(&["usual"])).unwrap();
-    let server = Server::new(Dispatcher::new(Catalog::new([]).unwrap()).unwrap()).unwrap();
-    assert!(in_the_end(Proxy::new(server.clone(), backends).collect()).await.is_empty());
-    let (input, mut to) = std::io::pipe().unwrap();
-    let (from, output) = std::io::pipe().unwrap();
-    tokio::spawn(async move { server.pipes(input, output).await });
-    let mut lines = std::io::BufReader::new(from).lines();
-    let mut exchange = |message: &str| -> Value {
-        tokio::task::block_in_place(|| {
-            writeln!(to, "{message}").unwrap();
-            serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap()
-        })
-    };
-    let hello =
-        json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
-    exchange(&json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello }).to_string());
+    let mut call = raw_client(peer(&["usual"])).await;
     // The last one is not a message.
     for (sent, received) in &arguments()[..3] {
-        let params = format!(r#"{{"name": "peer_echo", "arguments": {sent}}}"#);
-        let answer = exchange(&format!(r#"{{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {params}}}"#));
+        let answer: Value = serde_json::from_str(&call("peer_echo", sent)).unwrap();
         assert_eq!(&answer["result"]["structuredContent"]["arguments"], received, "{answer}");
     }
 }

@@ -35,6 +35,8 @@ pub(super) struct Raw {
     pub(super) url: String,
     /// The requests that an HTTP server has received.
     pub(super) requests: Arc<Mutex<Vec<Value>>>,
+    /// Their texts.
+    pub(super) bodies: Arc<Mutex<Vec<String>>>,
     folder: Option<std::path::PathBuf>,
 }
 
@@ -68,6 +70,7 @@ pub(super) async fn raw<'r>(way: Way, responses: impl IntoIterator<Item = (&'r s
     ]);
     all.extend(responses.into_iter().map(|(name, bytes)| (name.to_owned(), bytes)));
     let requests = Arc::<Mutex<Vec<Value>>>::default();
+    let bodies = Arc::<Mutex<Vec<String>>>::default();
     if way == Way::Stdio {
         let n_started = N_STARTED.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("toolkit-raw-{}-{n_started}", std::process::id()));
@@ -76,22 +79,29 @@ pub(super) async fn raw<'r>(way: Way, responses: impl IntoIterator<Item = (&'r s
             std::fs::write(folder.join(name), bytes).unwrap();
         }
         let program = Program::new(program("fixture_peer")).arg("raw").arg(&folder);
-        return Raw { backend: McpBackend::stdio("peer", program), url: String::new(), requests, folder: Some(folder) };
+        return Raw {
+            backend: McpBackend::stdio("peer", program),
+            url: String::new(),
+            requests,
+            bodies,
+            folder: Some(folder),
+        };
     }
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     let endpoint = Endpoint::new(&url).unwrap();
-    let state = (way, Arc::new(all), Arc::clone(&requests));
+    let state = (way, Arc::new(all), Arc::clone(&requests), Arc::clone(&bodies));
     let router = Router::new().route("/mcp", post(answer)).with_state(state);
     tokio::spawn(async move { axum::serve(listener, router).await });
-    Raw { backend: McpBackend::http("peer", endpoint), url, requests, folder: None }
+    Raw { backend: McpBackend::http("peer", endpoint), url, requests, bodies, folder: None }
 }
 
-type Served = (Way, Arc<Responses>, Arc<Mutex<Vec<Value>>>);
+type Served = (Way, Arc<Responses>, Arc<Mutex<Vec<Value>>>, Arc<Mutex<Vec<String>>>);
 
-async fn answer(State((way, responses, requests)): State<Served>, body: Bytes) -> Response {
+async fn answer(State((way, responses, requests, bodies)): State<Served>, body: Bytes) -> Response {
     let message: Value = serde_json::from_slice(&body).unwrap();
     requests.lock().unwrap().push(message.clone());
+    bodies.lock().unwrap().push(String::from_utf8_lossy(&body).into_owned());
     if message.get("id").is_none() {
         return StatusCode::ACCEPTED.into_response();
     }
