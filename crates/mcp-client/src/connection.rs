@@ -17,9 +17,12 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 use toolkit::Context;
 use toolkit::call::{LogLevel, TraceContext};
+use toolkit_runtime::ObservedRequest;
+use tracing::Instrument;
 
 use super::exchange::{Reach, reach};
 use super::listener::{self, Listener, log_level};
+use super::observe::{Observer, outcome, with_trace};
 use super::process::ExitState;
 use super::questions::{self, Handler};
 use super::remote::{Backoff, Remote, STABLE_AFTER, Target};
@@ -51,6 +54,7 @@ pub(super) struct Connection {
     patience: Duration,
     /// The time after which the connection to an unresponsive server is lost.
     max_patience: Duration,
+    observer: Observer,
 }
 
 /// The timeout of the request for log messages.
@@ -73,6 +77,7 @@ impl Connection {
         let peer = running.peer().clone();
         let request_timeout = remote.limits.start;
         let patience = request_timeout.min(MAX_PATIENCE);
+        let version = peer.peer_info().map(|info| info.protocol_version.as_str().to_owned());
         let subscribing = has_subscriptions(&peer)
             .then(|| tokio::spawn(watches::subscribe(peer.clone(), Arc::clone(watches), request_timeout)));
         Self {
@@ -94,6 +99,7 @@ impl Connection {
                 // Many programs answer nothing while a tool is running, and losing the connection ends them.
                 Target::Stdio(_) => patience.max(remote.limits.call),
             },
+            observer: Observer::new(remote, version),
         }
     }
 
@@ -107,13 +113,26 @@ impl Connection {
         meta: Option<RequestMetaObject>,
         listener: Option<&Arc<Listener>>,
     ) -> Result<Value, ServiceError> {
+        let observed = self.observer.start(&request);
         let mut options = PeerRequestOptions::no_options();
-        options.meta = meta;
+        options.meta = with_trace(meta, &observed);
         if let Some(listener) = listener {
             // The transport reads the listener from the extensions, and so receives even the earliest progress.
             request.extensions_mut().insert(Arc::clone(listener));
         }
+        let answered = self.answered(request, options, &observed).instrument(observed.span().clone()).await;
+        observed.end(outcome(&answered));
+        answered
+    }
+
+    async fn answered(
+        self: &Arc<Self>,
+        request: ClientRequest,
+        options: PeerRequestOptions,
+        observed: &ObservedRequest,
+    ) -> Result<Value, ServiceError> {
         let handle = self.peer.send_request_with_option(request, options).await?;
+        observed.set_id(&handle.id);
         let mut cancel_on_drop = CancelOnDrop { connection: self, id: Some(handle.id.clone()) };
         let answer = handle.await_response().await;
         cancel_on_drop.id = None;

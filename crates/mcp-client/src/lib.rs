@@ -75,6 +75,7 @@ mod list;
 mod listener;
 #[cfg(feature = "oauth")]
 mod oauth;
+mod observe;
 mod process;
 mod program;
 mod prompts;

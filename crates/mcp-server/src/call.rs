@@ -35,6 +35,7 @@ pub(super) use self::begin::{Target, begin, credentials, declares_tasks, missing
 use self::permit::PermitSlot;
 pub(super) use self::task::{answer, events};
 use super::ask::{Modes, OpenQuestions, Rounds};
+use super::observe::Observed;
 use super::peer::Peer;
 use super::rpc::{Code, RpcError};
 use super::running::Registered;
@@ -65,6 +66,8 @@ pub(super) struct Call<'m> {
     /// The terms on which the call may become a task.
     pub(super) task: Option<TaskOffer>,
     pub(super) span: Span,
+    /// `None` once the call runs.
+    pub(super) observed: Option<Observed>,
     /// Holds the permit of a call that may ask its user.
     pub(super) permit: Option<PermitSlot>,
     /// The share of the message in the memory budget of request bodies.

@@ -15,6 +15,7 @@ use toolkit::{Arguments, Catalog, Tool, ToolError};
 use toolkit_runtime::spawn_tool;
 use toolkit_search::Summary;
 
+use super::observe::Observed;
 use super::rpc::{json_bytes, response};
 use super::served::ServedTools;
 use super::state::{Search, Shared};
@@ -42,11 +43,13 @@ pub(super) struct Find {
     pub(super) call: SearchToolCall<'static>,
     pub(super) id: Box<RawValue>,
     pub(super) revision: Revision,
+    pub(super) observed: Option<Observed>,
 }
 
 impl Find {
     /// Answers the request on a thread for tools and returns the response.
-    pub(super) async fn answer(self) -> Vec<u8> {
+    pub(super) async fn answer(mut self) -> Vec<u8> {
+        let observed = self.observed.take();
         let (shared, id, revision) = (Arc::clone(&self.shared), self.id.clone(), self.revision);
         let answered = async {
             let permit = shared.calls.acquire(SEARCH).await;
@@ -65,6 +68,9 @@ impl Find {
             }),
             None => answered.await,
         };
+        if let Some(observed) = observed {
+            observed.end(outcome.as_ref().err().map(ToolError::kind), None);
+        }
         outcome.unwrap_or_else(|error| response(&id, shared.meta_fields(revision), &write_error(&error, revision)))
     }
 }
@@ -85,6 +91,15 @@ struct CallArguments<'m> {
 }
 
 impl<'m> SearchToolCall<'m> {
+    /// Returns the name of the search tool.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            SearchToolCall::Search { .. } => SEARCH,
+            SearchToolCall::Describe { .. } => DESCRIBE,
+            SearchToolCall::Call { .. } => CALL,
+        }
+    }
+
     /// Parses a call of one of the three tools. Returns `None` for other tools.
     pub(super) fn parse(name: &str, arguments: &Arguments<'m>) -> Option<Result<Self, ToolError>> {
         let tool = search_tools().iter().find(|tool| tool.name() == name)?;

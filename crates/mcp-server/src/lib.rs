@@ -68,6 +68,7 @@ mod message;
 mod meta;
 mod methods;
 mod metrics;
+mod observe;
 mod peer;
 mod prompt_list;
 mod prompts;

@@ -11,6 +11,7 @@ use toolkit::call::ErrorKind;
 use toolkit::dispatch::BoxFuture;
 use toolkit::mcp::{CallParams, Revision};
 use toolkit::{Arguments, Tool, ToolError};
+use toolkit_runtime::RequestTarget;
 
 use super::ask::Modes;
 use super::call::{Call, Target, answer, begin, declares_tasks};
@@ -21,6 +22,7 @@ use super::listen::Listen;
 use super::logging::requested_level;
 use super::message::{CallRequest, Malformed, Message};
 use super::meta::{BATCHES, Meta, missing};
+use super::observe::Observed;
 use super::peer::Peer;
 use super::prompts::{self, PromptRequest};
 use super::resources::{self, ResourceMethod, ResourceRequest};
@@ -63,12 +65,15 @@ pub(super) fn route<'m>(
 ) -> Routed<'m> {
     match message {
         Ok(Message::Request { id, method, params }) => {
-            let routed = request(shared, id, &method, params, peer);
-            routed.unwrap_or_else(|fault| Routed::RpcError(Some(id), fault))
+            let meta = Meta::parse(params);
+            let mut observed = Some(Observed::start(&method, id, meta.as_ref().ok(), peer));
+            let routed = meta.and_then(|meta| request(shared, id, &method, params, &meta, peer, &mut observed));
+            observed_of(routed.unwrap_or_else(|fault| Routed::RpcError(Some(id), fault)), observed)
         }
         Ok(Message::Call { id, call }) => {
-            let routed = call_request(shared, id, call, peer);
-            routed.unwrap_or_else(|fault| Routed::RpcError(Some(id), fault))
+            let mut observed = Some(Observed::start("tools/call", id, Some(&call.meta), peer));
+            let routed = call_request(shared, id, call, peer, &mut observed);
+            observed_of(routed.unwrap_or_else(|fault| Routed::RpcError(Some(id), fault)), observed)
         }
         Ok(Message::Notification { method, params }) => {
             if let ("notifications/cancelled", Some(session)) = (&*method, peer.session) {
@@ -87,11 +92,30 @@ pub(super) fn route<'m>(
     }
 }
 
+/// Passes the observation of a request on to what answers it, or ends it with the response.
+fn observed_of<'m>(mut routed: Routed<'m>, observed: Option<Observed>) -> Routed<'m> {
+    // A call has taken it.
+    let Some(mut observed) = observed else { return routed };
+    match &mut routed {
+        Routed::Find(find) => {
+            observed.set_target(RequestTarget::Tool(find.call.name()));
+            find.observed = Some(observed);
+        }
+        Routed::Resources(request) => request.observe(observed),
+        Routed::Task(request) => request.observe(observed),
+        Routed::TaskResult(result) => result.observe(observed),
+        Routed::RpcError(_, fault) => observed.end(Some(ErrorKind::InvalidArguments), Some(fault.code)),
+        _ => observed.end(None, None),
+    }
+    routed
+}
+
 fn call_request<'m>(
     shared: &Arc<Shared>,
     id: &'m RawValue,
     request: CallRequest<'m>,
     peer: Peer<'_>,
+    observed: &mut Option<Observed>,
 ) -> Result<Routed<'m>, RpcError> {
     let CallRequest { name, arguments, meta } = request;
     let revision = match peer.headers() {
@@ -99,7 +123,7 @@ fn call_request<'m>(
         None => meta.revision(None)?,
     };
     let arguments = arguments.map_or(Arguments::NONE, Arguments::from);
-    call(shared, id, name.into(), arguments, &meta, revision, peer)
+    call(shared, id, name.into(), arguments, &meta, revision, peer, observed)
 }
 
 fn request<'m>(
@@ -107,11 +131,12 @@ fn request<'m>(
     id: &'m RawValue,
     method: &str,
     params: Option<&'m RawValue>,
+    meta: &Meta<'m>,
     peer: Peer<'_>,
+    observed: &mut Option<Observed>,
 ) -> Result<Routed<'m>, RpcError> {
-    let meta = Meta::parse(params)?;
     let revision = match peer.headers() {
-        Some(headers) => headers::check(headers, method, headers::Params::Unread(params), &meta)?,
+        Some(headers) => headers::check(headers, method, headers::Params::Unread(params), meta)?,
         None => meta.revision(None)?,
     };
     let reply = |result: &Value| Routed::Reply(shared.response(id, revision, &json_bytes(result)));
@@ -124,7 +149,7 @@ fn request<'m>(
             };
             let params = params.ok_or_else(invalid)?.get().as_bytes();
             let params = CallParams::parse(params).map_err(|_| invalid())?;
-            call(shared, id, params.name().to_owned().into(), params.arguments(), &meta, revision, peer)?
+            call(shared, id, params.name().to_owned().into(), params.arguments(), meta, revision, peer, observed)?
         }
         "tools/list" => Routed::Reply(shared.response(id, revision, &list(shared, params, revision)?)),
         "initialize" if is_legacy => {
@@ -145,8 +170,8 @@ fn request<'m>(
         "server/discover" if is_legacy => return Err(missing("protocolVersion")),
         "server/discover" => reply(&initialize::discover(shared)),
         "subscriptions/listen" if !is_legacy => {
-            let context = resources::context(&meta, revision, peer);
-            Routed::Listen(Listen::new(shared, id, params, context, peer, declares_tasks(&meta))?)
+            let context = resources::context(meta, revision, peer);
+            Routed::Listen(Listen::new(shared, id, params, context, peer, declares_tasks(meta))?)
         }
         "prompts/list" if shared.offers_prompts() => {
             Routed::Reply(shared.response(id, revision, &prompts::list(shared, params, revision)?))
@@ -156,15 +181,15 @@ fn request<'m>(
                 "prompts/get" => PromptRequest::get(shared, params)?,
                 _ => PromptRequest::complete(shared, params)?,
             };
-            Routed::Resources(resources::prompt_request(shared, id, request, &meta, revision, peer)?)
+            Routed::Resources(resources::prompt_request(shared, id, request, meta, revision, peer)?)
         }
         _ if method.starts_with("resources/") && shared.resources.is_offered() => {
-            match resources::resource_method(shared, id, method, params, &meta, revision, peer)? {
+            match resources::resource_method(shared, id, method, params, meta, revision, peer)? {
                 ResourceMethod::Result(result) => reply(&result),
                 ResourceMethod::Request(request) => Routed::Resources(request),
             }
         }
-        _ if method.starts_with("tasks/") => match task_method(shared, id, method, params, &meta, revision, peer)? {
+        _ if method.starts_with("tasks/") => match task_method(shared, id, method, params, meta, revision, peer)? {
             TaskMethod::Request(request) => Routed::Task(request),
             TaskMethod::Result(result) => Routed::TaskResult(result),
         },
@@ -184,6 +209,7 @@ fn list(shared: &Arc<Shared>, params: Option<&RawValue>, revision: Revision) -> 
     Ok(served::page(&served, revision, after.as_deref(), shared.page_size, shared.list_ttl()))
 }
 
+#[expect(clippy::too_many_arguments, reason = "all of them are parts of one request")]
 fn call<'m>(
     shared: &Arc<Shared>,
     id: &'m RawValue,
@@ -192,6 +218,7 @@ fn call<'m>(
     meta: &Meta<'m>,
     revision: Revision,
     peer: Peer<'_>,
+    observed: &mut Option<Observed>,
 ) -> Result<Routed<'m>, RpcError> {
     let served = shared.served();
     if served.get(&name).is_none() && shared.lists_search_tools(&served) {
@@ -207,9 +234,11 @@ fn call<'m>(
                     call: call.into_owned(),
                     id,
                     revision,
+                    observed: None,
                 }));
             }
             Some(Err(error)) => {
+                failed(observed, &name, &error);
                 let result = toolkit::mcp::write_error(&error, revision);
                 return Ok(Routed::Reply(shared.response(id, revision, &result)));
             }
@@ -220,12 +249,24 @@ fn call<'m>(
         shared.metrics.unknown_tool().reject();
         if let Some(message) = shared.proxied().and_then(|proxied| proxied.why_missing(&name)) {
             let error = ToolError::new(ErrorKind::Unavailable, message).retryable(None);
+            failed(observed, &name, &error);
             let result = toolkit::mcp::write_error(&error, revision);
             return Ok(Routed::Reply(shared.response(id, revision, &result)));
         }
+        if let Some(observed) = observed {
+            observed.set_unknown_tool(&name);
+        }
         return Err(unknown_tool(&name, served.nearest(&name)));
     };
-    Ok(Routed::Call(begin(shared, Target { served, nth }, id, arguments, meta, revision, peer)?))
+    Ok(Routed::Call(begin(shared, Target { served, nth }, id, arguments, meta, revision, peer, observed)?))
+}
+
+/// Ends the observation of a call that does not reach a tool.
+fn failed(observed: &mut Option<Observed>, name: &str, error: &ToolError) {
+    if let Some(mut observed) = observed.take() {
+        observed.set_unknown_tool(name);
+        observed.end(Some(error.kind()), None);
+    }
 }
 
 fn cancel(shared: &Arc<Shared>, session: &str, params: Option<&RawValue>) {

@@ -112,6 +112,14 @@ impl PromptRequest {
         }
     }
 
+    /// Returns the name of the prompt whose messages are requested.
+    pub(super) fn name(&self) -> Option<&str> {
+        match &self.action {
+            Action::Get { prompt, .. } => Some(prompt.tool().name()),
+            Action::Complete { .. } => None,
+        }
+    }
+
     pub(super) fn is_completion(&self) -> bool {
         matches!(self.action, Action::Complete { .. })
     }

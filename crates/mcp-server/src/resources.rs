@@ -104,6 +104,7 @@ fn request(
         context: context.with_cancel(cancel.clone()),
         cancel,
         registered,
+        observed: None,
         access: peer.access.cloned(),
         // The servers behind a proxy answer for the proxy, and their answers may not be for everyone.
         scope: match peer.caller.is_some() || shared.is_proxy() {

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot};
 use toolkit::CancelToken;
-use toolkit_runtime::ShutdownSignals;
+use toolkit_runtime::{SessionTimer, ShutdownSignals, Side, Transport};
 
 use self::output::Output;
 use self::reader::Reader;
@@ -47,6 +47,7 @@ pub(super) async fn serve(
 ) -> io::Result<()> {
     static N_PIPES: AtomicU64 = AtomicU64::new(0);
     let session: Arc<str> = format!("pipe {}", N_PIPES.fetch_add(1, Ordering::Relaxed)).into();
+    let _measured = SessionTimer::start(Side::Server, Transport::Pipe, None);
     let pipe = output;
     let output = Output::new();
     let (written, all_written) = oneshot::channel();

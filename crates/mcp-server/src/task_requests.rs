@@ -1,8 +1,8 @@
 //! Requests for tasks (`tasks/…`).
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::vec::IntoIter;
 
 use serde::Deserialize;
@@ -18,6 +18,7 @@ use super::ask::{Modes, parse_answer, request};
 use super::call::{CallEvent, CallResponse, Events, declares_tasks, missing_extension};
 use super::json_text::text;
 use super::meta::Meta;
+use super::observe::Observed;
 use super::peer::Peer;
 use super::rpc::{Code, RpcError, json_bytes, response};
 use super::running::register;
@@ -96,6 +97,7 @@ pub(super) fn task_method(
         owner,
         session: session.filter(|_| is_legacy),
         action,
+        observed: Mutex::default(),
     })))
 }
 
@@ -160,6 +162,7 @@ pub(super) struct TaskRequest {
     /// The session before revision 2026-07-28, and the ways in which the client can ask its user.
     session: Option<(Box<str>, Modes)>,
     action: Action,
+    observed: Mutex<Option<Observed>>,
 }
 
 impl TaskRequest {
@@ -168,12 +171,20 @@ impl TaskRequest {
         tool_of_task(&self.shared, &self.task_id, self.owner.as_deref())
     }
 
+    /// Starts the observation of the request.
+    pub(super) fn observe(&mut self, observed: Observed) {
+        self.observed = Mutex::new(Some(observed));
+    }
+
     /// Answers the request.
     pub(super) async fn answer(&self) -> CallResponse {
-        let bytes = match self.result().await {
-            Ok(result) => response(&self.id, self.shared.meta_fields(self.revision), &result),
-            Err(error) => error.to_response(Some(&self.id)),
+        let (bytes, code) = match self.result().await {
+            Ok(result) => (response(&self.id, self.shared.meta_fields(self.revision), &result), None),
+            Err(error) => (error.to_response(Some(&self.id)), Some(error.code)),
         };
+        if let Some(observed) = self.observed.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            observed.end(None, code);
+        }
         CallResponse { bytes, is_bad_request: false, is_cancelled: false }
     }
 
@@ -309,6 +320,7 @@ pub(super) struct TaskResult {
     /// The session to which requests are sent, and the ways in which the client can ask its user.
     session: Option<(Box<str>, Modes)>,
     registered: Option<Registered>,
+    observed: Option<Observed>,
     /// Cancelled when the client can send no more messages.
     end: Option<CancelToken>,
     /// The task while its call runs.
@@ -350,6 +362,7 @@ impl TaskResult {
             owner,
             session,
             registered,
+            observed: None,
             end,
             live,
             sent: HashMap::new(),
@@ -361,6 +374,11 @@ impl TaskResult {
     /// Returns the tool of the task; see [`Server::tool_of_task`].
     pub(super) fn tool(&self) -> Option<Result<Tool, NotServed>> {
         tool_of_task(&self.shared, &self.task_id, self.owner.as_deref())
+    }
+
+    /// Starts the observation of the request.
+    pub(super) fn observe(&mut self, observed: Observed) {
+        self.observed = Some(observed);
     }
 
     /// Waits for the response without sending questions.
@@ -414,11 +432,12 @@ impl TaskResult {
         CallEvent::Response(CallResponse { bytes, is_bad_request: false, is_cancelled: false })
     }
 
-    async fn ended(&self) -> Vec<u8> {
-        match self.result().await {
-            Ok(response) => response,
-            Err(error) => error.to_response(Some(&self.id)),
+    async fn ended(&mut self) -> Vec<u8> {
+        let outcome = self.result().await;
+        if let Some(observed) = self.observed.take() {
+            observed.end(None, outcome.as_ref().err().map(|error| error.code));
         }
+        outcome.unwrap_or_else(|error| error.to_response(Some(&self.id)))
     }
 
     /// Returns the response of the call, with a reference to the task.

@@ -29,6 +29,7 @@
 //! - [`Replacement`] (`files`) replaces a file as a whole, and [`read_regular_file`] reads one of bounded size.
 //! - [`EventReader`] reads server-sent events, and [`LineReader`] (`lines`) the lines of another process.
 //! - [`SealingKey`] (`seal`) encrypts what others store.
+//! - [`ObservedRequest`] (`telemetry`) is the span of a request of MCP, and with `opentelemetry` a part of a trace.
 //! - [`Jwt`] (`jwt`) reads the parts of a token.
 //! - [`retry_after`] (`retry-after`), [`media_type`] and [`is_loopback`] read headers and hosts.
 //!
@@ -62,6 +63,8 @@ mod lines;
 mod seal;
 #[cfg(feature = "server")]
 mod server;
+#[cfg(feature = "telemetry")]
+mod telemetry;
 #[cfg(feature = "client")]
 mod tls;
 
@@ -88,6 +91,9 @@ pub use self::lines::*;
 pub use self::seal::*;
 #[cfg(feature = "server")]
 pub use self::server::*;
+#[cfg(feature = "telemetry")]
+#[doc(hidden)]
+pub use self::telemetry::*;
 #[cfg(feature = "client")]
 #[doc(hidden)]
 pub use self::tls::{Authorities, ClientConfig, PemError, certificate_failure};

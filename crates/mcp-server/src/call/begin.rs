@@ -6,15 +6,18 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
-use toolkit::call::{Credentials, ErrorKind};
+use toolkit::call::{Credentials, ErrorKind, TraceContext};
 use toolkit::mcp::Revision;
 use toolkit::tool::TaskSupport;
 use toolkit::{Arguments, CancelToken, Context, Tool, ToolError};
+use toolkit_runtime::{RequestTarget, TraceParent};
+use tracing::Span;
 
 use super::{Asks, Call, ChunkSettings, StreamAsks, TaskOffer, invalid_state};
 use crate::ask::{Modes, Rounds};
 use crate::headers;
 use crate::meta::Meta;
+use crate::observe::Observed;
 use crate::peer::Peer;
 use crate::request::{Caller, Request};
 use crate::rpc::{Code, RpcError};
@@ -36,6 +39,7 @@ pub(crate) struct Target {
 /// # Errors
 ///
 /// Returns an error if the request is invalid independently of the arguments, or its id is that of a running request.
+#[expect(clippy::too_many_arguments, reason = "all of them are parts of one request")]
 pub(crate) fn begin<'m>(
     shared: &Arc<Shared>,
     target: Target,
@@ -44,9 +48,13 @@ pub(crate) fn begin<'m>(
     meta: &Meta<'m>,
     revision: Revision,
     peer: Peer<'_>,
+    observed: &mut Option<Observed>,
 ) -> Result<Call<'m>, RpcError> {
     let Target { served, nth } = target;
     let entry = &served.entries[nth];
+    if let Some(observed) = observed {
+        observed.set_target(RequestTarget::Tool(&entry.name));
+    }
     if let (Some(headers), Revision::V2026_07_28) = (peer.headers(), revision) {
         headers::check_param_headers(headers, &entry.param_headers, &arguments)?;
     }
@@ -69,14 +77,14 @@ pub(crate) fn begin<'m>(
     let registered = register(&shared.running, peer, id)?;
     let cancel = registered.as_ref().map_or_else(CancelToken::new, |call| call.token().clone());
     context = context.with_cancel(cancel.clone());
-    let [traceparent, ..] = meta.trace();
-    let span = tracing::info_span!(
-        "tools/call",
-        "gen_ai.tool.name" = entry.id,
-        "mcp.method.name" = "tools/call",
-        "mcp.protocol.version" = revision.as_str(),
-        traceparent = traceparent.as_deref(),
-    );
+    let observed = observed.take();
+    let span = observed.as_ref().map_or_else(Span::none, |observed| observed.span().clone());
+    let parent = observed.as_ref().and_then(Observed::trace_parent);
+    let context = match parent {
+        // Backends continue the trace from here.
+        Some(parent) => context.with(forwarded(parent, meta)),
+        None => context,
+    };
     let shared = Arc::clone(shared);
     let progress_token = meta.progress_token().and_then(|token| serde_json::from_str(token.get()).ok());
     let id = id.to_owned();
@@ -97,9 +105,19 @@ pub(crate) fn begin<'m>(
         asks,
         task,
         span,
+        observed,
         permit: None,
         charge: Mutex::default(),
     })
+}
+
+/// Returns the trace context that backends receive.
+fn forwarded(parent: TraceParent, meta: &Meta<'_>) -> TraceContext {
+    let mut trace = TraceContext::new(parent.traceparent);
+    trace.tracestate = parent.tracestate;
+    let [_, _, baggage] = meta.trace();
+    trace.baggage = baggage.map(|baggage| baggage.into_owned());
+    trace
 }
 
 /// Returns how a call asks the user of its client.

@@ -25,6 +25,8 @@ use crate::rpc::{Code, RpcError, json_bytes, response};
 pub(super) struct Ended {
     pub(super) response: CallResponse,
     pub(super) failure: Option<ErrorKind>,
+    /// The code of a response that is an error of JSON-RPC.
+    pub(super) code: Option<Code>,
 }
 
 /// Returns an executor for `blocking` tools. It holds the permit, since a blocking tool occupies a thread until it
@@ -97,7 +99,7 @@ pub(super) fn own_timeout(call: &Call<'_>) -> Option<Duration> {
 fn asked(call: &Call<'_>, rounds: &Rounds) -> Ended {
     let caller = call.context.get::<Request>().and_then(Request::caller);
     match rounds.input_required(&call.shared.sealing, call.tool(), &call.arguments, caller) {
-        Ok(result) => Ended { response: to_response(call, &json_bytes(&result)), failure: None },
+        Ok(result) => Ended { response: to_response(call, &json_bytes(&result)), failure: None, code: None },
         Err(error) => failed(call, error),
     }
 }
@@ -115,7 +117,7 @@ fn succeeded(call: &Call<'_>, run: RunResult) -> Ended {
     if result.len() / 2 > call.shared.max_result_bytes {
         return failed(call, too_large(call, result.len()));
     }
-    Ended { response: to_response(call, &result), failure: None }
+    Ended { response: to_response(call, &result), failure: None, code: None }
 }
 
 /// Replaces the URIs in the content of a backend with those under which the proxy serves its resources.
@@ -150,7 +152,7 @@ pub(super) fn failed(call: &Call<'_>, error: ToolError) -> Ended {
         let fault = fault.with_data(json!({ "requiredCapabilities": required }));
         return Ended { failure: Some(error.kind()), ..rejected(call, &fault) };
     }
-    Ended { response: to_response(call, &write_error(&error, call.revision)), failure: Some(error.kind()) }
+    Ended { response: to_response(call, &write_error(&error, call.revision)), failure: Some(error.kind()), code: None }
 }
 
 fn rejected(call: &Call<'_>, fault: &RpcError) -> Ended {
@@ -158,7 +160,7 @@ fn rejected(call: &Call<'_>, fault: &RpcError) -> Ended {
     // Clients before revision 2026-07-28 do not read the body of a response with an error status.
     let is_bad_request = fault.is_bad_request && call.revision != Revision::V2025_11_25;
     let response = CallResponse { bytes, is_bad_request, is_cancelled: is_cancelled(call) };
-    Ended { response, failure: Some(ErrorKind::InvalidArguments) }
+    Ended { response, failure: Some(ErrorKind::InvalidArguments), code: Some(fault.code) }
 }
 
 /// Returns the `ClientCapabilities` that the tool requires and the client has not declared.

@@ -19,7 +19,8 @@ use super::ask::listen;
 use super::run::{CHUNK, Ended, failed, own_timeout, run};
 use super::{Asks, Call, CallEvent, CallMessage, Events};
 use crate::metrics::{CallMetrics, GaugeGuard};
-use crate::rpc::notification;
+use crate::observe::Observed;
+use crate::rpc::{Code, notification};
 use crate::running::{Registered, cancelled_by};
 use crate::served::ServedTool;
 use crate::state::Shared;
@@ -76,7 +77,8 @@ impl RunningCall {
         }
         let registered = call.registered.take();
         call.is_cancellable = registered.is_some();
-        let watch = Watch::new(call.entry(), &call.shared);
+        let observed = call.observed.take();
+        let watch = Watch::new(call.entry(), &call.shared, observed);
         let deadline = call.shared.call_timeout.map(|limit| Instant::now() + limit);
         Self {
             call: Arc::new(call),
@@ -185,7 +187,7 @@ impl RunningCall {
     fn end(&mut self, ended: Ended) -> CallEvent {
         // Dropping the task cancels a tool that still runs.
         self.step = Step::Finished;
-        self.watch.ended(ended.failure);
+        self.watch.ended(ended.failure, ended.code);
         CallEvent::Response(ended.response)
     }
 
@@ -332,29 +334,34 @@ struct Watch {
     started: std::time::Instant,
     has_ended: bool,
     running: Option<GaugeGuard>,
+    observed: Option<Observed>,
 }
 
 impl Watch {
-    fn new(entry: &ServedTool, shared: &Shared) -> Self {
+    fn new(entry: &ServedTool, shared: &Shared, observed: Option<Observed>) -> Self {
         Self {
             metrics: Arc::clone(&entry.metrics),
             started: std::time::Instant::now(),
             has_ended: false,
             running: Some(shared.metrics.running.increment()),
+            observed,
         }
     }
 
-    fn ended(&mut self, failure: Option<ErrorKind>) {
+    fn ended(&mut self, failure: Option<ErrorKind>, code: Option<Code>) {
         self.has_ended = true;
         self.running = None;
         self.metrics.record(failure, self.started.elapsed());
+        if let Some(observed) = self.observed.take() {
+            observed.end(failure, code);
+        }
     }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
         if !self.has_ended {
-            self.ended(Some(ErrorKind::Cancelled));
+            self.ended(Some(ErrorKind::Cancelled), None);
         }
     }
 }

@@ -19,6 +19,7 @@ use crate::message::Message;
 use crate::methods::route;
 use crate::methods::{Batch, Routed, is_batch};
 use crate::metrics::RejectReason;
+use crate::observe::Observed;
 use crate::peer::{Access, Peer};
 use crate::request::Caller;
 use crate::resources::ResourceRequest;
@@ -40,6 +41,17 @@ pub(super) enum Received {
     Task(Box<TaskRequest>),
     TaskResult(Box<TaskResult>),
     Call(Call<'static>),
+}
+
+impl Received {
+    /// Records that the token of the caller does not grant the request.
+    pub(super) fn deny(self) {
+        match self {
+            Received::Call(call) => call.observed.into_iter().for_each(Observed::deny),
+            Received::Resources(request) => request.deny(),
+            _ => {}
+        }
+    }
 }
 
 /// Parses a body and determines the action that it requires.

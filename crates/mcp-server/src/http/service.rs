@@ -236,7 +236,10 @@ impl Inner {
         let address = connection.map(|connection| connection.client(headers));
         let access = caller.as_ref().and_then(|caller| self.gate.auth.access(&self.server.shared, caller));
         let received = receive(&self.server.shared, body, caller.clone(), session, head, address, access).await;
-        self.gate.check_scopes(caller.as_deref(), headers, &received)?;
+        if let Err(rejection) = self.gate.check_scopes(caller.as_deref(), headers, &received) {
+            received.deny();
+            return Err(rejection);
+        }
         match received {
             Received::Response(response) => Ok(response),
             Received::Batch(batch) => {

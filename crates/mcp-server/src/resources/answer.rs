@@ -5,15 +5,17 @@ use std::sync::Arc;
 use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::time::{Instant, sleep_until};
-use toolkit::call::ErrorKind;
+use toolkit::call::{ErrorKind, TraceContext};
 use toolkit::mcp::Revision;
 use toolkit::resource::ResourceWatch;
 use toolkit::{CancelToken, Context, Tool, ToolError};
-use toolkit_runtime::{CallPermit, spawn_tool};
+use toolkit_runtime::{CallPermit, RequestTarget, spawn_tool};
+use tracing::{Instrument, Span};
 
 use super::read;
 use crate::call::CallResponse;
 use crate::metrics::ResourceMetric;
+use crate::observe::Observed;
 use crate::peer::Access;
 use crate::prompts::{self, PromptRequest};
 use crate::proxy_uri::decode;
@@ -35,6 +37,7 @@ pub(crate) struct ResourceRequest {
     /// Cancels the request; the context holds the same token.
     pub(super) cancel: CancelToken,
     pub(super) registered: Option<Registered>,
+    pub(super) observed: Option<Observed>,
     pub(super) scope: Scope,
     /// The resources that the token of the caller grants, or `None` for all.
     pub(super) access: Option<Access>,
@@ -96,6 +99,31 @@ impl ResourceRequest {
         }
     }
 
+    /// Starts the observation of the request.
+    pub(crate) fn observe(&mut self, mut observed: Observed) {
+        match &self.action {
+            Action::Read { uri } | Action::Subscribe { uri, .. } => observed.set_target(RequestTarget::Resource(uri)),
+            Action::Prompt(request) => {
+                request.name().into_iter().for_each(|name| observed.set_target(RequestTarget::Prompt(name)));
+            }
+            Action::List { .. } | Action::Templates { .. } => {}
+        }
+        if let Some(parent) = observed.trace_parent() {
+            let context = std::mem::take(&mut self.context);
+            let baggage = context.get::<TraceContext>().and_then(|trace| trace.baggage.clone());
+            let mut trace = TraceContext::new(parent.traceparent);
+            trace.tracestate = parent.tracestate;
+            trace.baggage = baggage;
+            self.context = context.with(trace);
+        }
+        self.observed = Some(observed);
+    }
+
+    /// Ends the observation of a request that the token of the caller does not grant.
+    pub(crate) fn deny(self) {
+        self.observed.into_iter().for_each(Observed::deny);
+    }
+
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }
@@ -105,7 +133,8 @@ impl ResourceRequest {
         let denied = self.denied_uri().map(str::to_owned);
         let is_granted = |prompt| self.access.as_ref().is_none_or(|access| access.grants_tool(prompt));
         let denied_prompt = self.prompt().filter(|prompt| !is_granted(prompt)).map(|prompt| prompt.name().to_owned());
-        let Self { shared, id, revision, action, context, cancel, registered, scope, access } = self;
+        let Self { shared, id, revision, action, context, cancel, registered, scope, access, observed } = self;
+        let span = observed.as_ref().map_or_else(Span::none, |observed| observed.span().clone());
         let timer = shared.metrics.resources.start(action.metric());
         // A provider that observes the token can stop early.
         let _cancel_on_drop = CancelOnDrop(cancel.clone());
@@ -113,7 +142,7 @@ impl ResourceRequest {
         let state = Arc::clone(&shared);
         let work = async {
             let name = if matches!(action, Action::Prompt(_)) { "prompts/" } else { RESOURCES };
-            let task = spawn_tool(name, async move {
+            let work = async move {
                 let shared = &*state;
                 if let Some(uri) = denied {
                     return Err(Failed::Unknown(uri));
@@ -131,7 +160,8 @@ impl ResourceRequest {
                     Action::Read { uri } => read::read(shared, &context, revision, uri, scope).await,
                     Action::Subscribe { session, uri } => read::subscribe(shared, &context, &session, uri).await,
                 }
-            });
+            };
+            let task = spawn_tool(name, work.instrument(span));
             task.await.unwrap_or_else(|panicked| Err(ToolError::internal(panicked).into()))
         };
         let outcome = tokio::select! {
@@ -149,11 +179,18 @@ impl ResourceRequest {
                 Err(ToolError::new(ErrorKind::TimedOut, message).into())
             }
         };
-        timer.end(outcome.as_ref().err().map(Failed::kind));
-        let bytes = match outcome {
-            Ok(result) => response(&id, shared.meta_fields(revision), &result),
-            Err(failed) => failed.describe(revision).to_response(Some(&id)),
+        let failure = outcome.as_ref().err().map(Failed::kind);
+        timer.end(failure);
+        let (bytes, code) = match outcome {
+            Ok(result) => (response(&id, shared.meta_fields(revision), &result), None),
+            Err(failed) => {
+                let fault = failed.describe(revision);
+                (fault.to_response(Some(&id)), Some(fault.code))
+            }
         };
+        if let Some(observed) = observed {
+            observed.end(failure, code);
+        }
         CallResponse { bytes, is_bad_request: false, is_cancelled: registered.is_some() && cancel.is_cancelled() }
     }
 }

@@ -7,4 +7,5 @@ mod guard;
 mod headers;
 mod lines;
 mod proxies;
+mod telemetry;
 mod tool_threads;
