@@ -65,6 +65,8 @@ mod formats;
 mod install;
 mod list;
 mod listen;
+#[cfg(any(feature = "durable", feature = "mcp", feature = "nats", feature = "otc"))]
+mod log;
 #[cfg(feature = "proxy")]
 mod login;
 mod nats;

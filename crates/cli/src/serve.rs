@@ -11,22 +11,17 @@ mod proxy;
 #[cfg(any(feature = "durable", feature = "nats"))]
 mod worker;
 
-use std::io::{self, IsTerminal, Write};
-
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, value_parser};
 use toolkit::Catalog;
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::error::{CommandError, Exit};
 use crate::listen::TOKEN;
 use crate::options::{durable_options, duration, naming_option, switch, unless};
 use crate::program::Program;
-use crate::style::{self, printable};
-use crate::{nats, stderr};
+use crate::{log, nats};
 
 pub(crate) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> Result<Exit, CommandError> {
-    start_log();
+    let _export = log::start(matches, &program.name);
     #[cfg(feature = "durable")]
     if matches.contains_id("durable") {
         return worker::run_steps(catalog, matches, program.dispatcher);
@@ -48,25 +43,6 @@ pub(crate) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> R
     }
 }
 
-/// Starts logging to stderr, filtered by `RUST_LOG`, unless the host has installed a subscriber.
-fn start_log() {
-    /// The default filter: failures of tools, the stderr of backends, and warnings of everything else.
-    const DEFAULT: &str = "warn,toolkit=info";
-
-    let filter = match std::env::var(EnvFilter::DEFAULT_ENV) {
-        Ok(directives) if !directives.is_empty() => EnvFilter::try_new(&directives).unwrap_or_else(|error| {
-            let message = format!("RUST_LOG is ignored: {error}");
-            let _ = writeln!(anstream::stderr(), "{} {}", style::WARNING, printable(&message));
-            EnvFilter::new(DEFAULT)
-        }),
-        _ => EnvFilter::new(DEFAULT),
-    };
-    let has_colors = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let subscriber =
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| stderr::Log).with_ansi(has_colors);
-    let _ = subscriber.finish().try_init();
-}
-
 /// The environment variable of the keys that seal the state of calls.
 const STATE_KEYS: &str = "SERVE_STATE_KEYS";
 
@@ -85,7 +61,8 @@ pub(crate) fn command() -> Command {
              environment variable {TOKEN}, or from the variable of --token-env.\n\n\
              A call whose user is asked continues on any server with the same keys in {STATE_KEYS}: secrets of at least \
              32 characters, separated by commas. The first one seals, and all of them open.\n\n\
-             The log goes to stderr, filtered by RUST_LOG, as in RUST_LOG=debug.\n\n\
+             The log goes to stderr, filtered by RUST_LOG, as in RUST_LOG=debug. With OTEL_EXPORTER_OTLP_ENDPOINT, spans and \
+             metrics go to this collector (feature `otlp`).\n\n\
              A RULE is `namespace=NS`, `tag=TAG`, `hint=HINT` (`read-only`, `destructive`, `idempotent`, `open-world`) or \
              the id or the listed name of a tool."
         ))
@@ -109,6 +86,8 @@ pub(crate) fn command() -> Command {
         }))
         .next_help_heading("HTTP (with --http or --otc)")
         .args(http())
+        .next_help_heading("Log")
+        .args(log::options())
 }
 
 fn mcp() -> Vec<Arg> {
@@ -184,6 +163,7 @@ fn mcp() -> Vec<Arg> {
             ),
         ),
     ];
+    options.push(log::audit_option());
     options.extend(proxy);
     options.extend(code);
     options

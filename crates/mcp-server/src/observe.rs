@@ -55,7 +55,6 @@ impl Observed {
         let request = ObservedRequest::start(&info, parent.as_ref());
         let is_audited = method == "tools/call" && tracing::enabled!(target: AUDIT, Level::INFO);
         let audit = is_audited.then(|| {
-            let parent = request.trace_parent().or(parent);
             Box::new(Audit {
                 subject: peer.caller.and_then(|caller| caller.subject()).map(str::to_owned),
                 client: peer.caller.and_then(|caller| caller.client_id()).map(str::to_owned),
@@ -96,12 +95,19 @@ impl Observed {
         }
     }
 
+    /// Adds the span of the call to its audit line.
+    fn complete(&mut self, outcome: &'static str, code: Option<i32>) {
+        if let Some(audit) = &mut self.audit {
+            (audit.outcome, audit.code) = (outcome, code);
+            if let Some(own) = self.request.trace_parent() {
+                audit.traceparent = Some(own.traceparent);
+            }
+        }
+    }
+
     /// Ends the observation: with the kind of an error, and with the code of an error of JSON-RPC.
     pub(super) fn end(mut self, failure: Option<ErrorKind>, code: Option<Code>) {
-        if let Some(audit) = &mut self.audit {
-            audit.outcome = failure.map_or("ok", |failure| failure.name());
-            audit.code = code.map(|code| code as i32);
-        }
+        self.complete(failure.map_or("ok", |failure| failure.name()), code.map(|code| code as i32));
         self.request.end(match (failure, code) {
             (_, Some(code)) => RequestOutcome::Rpc(code as i32),
             (None, None) => RequestOutcome::Ok,
@@ -113,9 +119,7 @@ impl Observed {
     /// Ends the observation of a request that the token of the caller does not grant.
     pub(super) fn deny(mut self) {
         let reason = ErrorKind::MissingRequirements.name();
-        if let Some(audit) = &mut self.audit {
-            audit.outcome = reason;
-        }
+        self.complete(reason, None);
         self.request.end(RequestOutcome::Failed(reason));
     }
 }

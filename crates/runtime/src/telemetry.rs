@@ -154,7 +154,7 @@ impl ObservedRequest {
         &self.span
     }
 
-    /// Sets what the request is about.
+    /// Sets what the request is about. Call it before [`trace_parent`](Self::trace_parent), which starts the span.
     pub fn set_target(&mut self, target: RequestTarget<'_>) {
         let (attribute, name) = match target {
             RequestTarget::Tool(name) => ("gen_ai.tool.name", name),

@@ -1,5 +1,6 @@
 //! The Model Context Protocol on the command line, `serve`, and its results in the replies of models.
 
+mod exported;
 mod followed;
 mod gateway;
 mod limits;

@@ -1,0 +1,108 @@
+//! The log of `serve`, and the export of its spans and measurements.
+
+#[cfg(feature = "otlp")]
+mod otlp;
+
+use std::io::{self, IsTerminal, Write};
+
+use clap::{Arg, ArgMatches};
+use tracing_subscriber::field::MakeExt;
+use tracing_subscriber::fmt::format::debug_fn;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer, Registry};
+
+use crate::options::switch;
+use crate::stderr;
+use crate::style::{self, printable};
+
+/// The default filter: failures of tools, the stderr of backends, and warnings of everything else.
+const DEFAULT: &str = "warn,toolkit=info";
+
+/// The filter of audit lines.
+#[cfg(feature = "mcp")]
+const AUDIT: &str = "audit=info";
+#[cfg(feature = "mcp")]
+const NO_AUDIT: &str = "audit=off";
+
+/// The variables with the address of a collector of OpenTelemetry.
+const ENDPOINTS: [&str; 3] =
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"];
+
+/// The options of the log.
+pub(crate) fn options() -> [Arg; 1] {
+    [Arg::new("log-format")
+        .long("log-format")
+        .value_name("FORMAT")
+        .value_parser(["text", "json"])
+        .default_value("text")
+        .help("Write the log as text, or as one JSON object for each line")]
+}
+
+/// The option for audit lines, which the MCP server writes.
+pub(crate) fn audit_option() -> Arg {
+    switch("audit")
+        .help("Log one line for each call: caller, session, tool, outcome and duration, without arguments and results")
+}
+
+/// A guard that exports the remaining spans and measurements on drop.
+pub(crate) struct Export {
+    #[cfg(feature = "otlp")]
+    _otlp: Option<otlp::Providers>,
+}
+
+/// Starts logging to stderr, filtered by `RUST_LOG`, and the export to the collector in the environment, unless the host
+/// has installed a subscriber.
+pub(crate) fn start(matches: &ArgMatches, program: &str) -> Export {
+    let filter = match std::env::var(EnvFilter::DEFAULT_ENV) {
+        Ok(directives) if !directives.is_empty() => EnvFilter::try_new(&directives).unwrap_or_else(|error| {
+            warn(&format!("RUST_LOG is ignored: {error}"));
+            EnvFilter::new(DEFAULT)
+        }),
+        _ => EnvFilter::new(DEFAULT),
+    };
+    #[cfg(feature = "mcp")]
+    let filter = {
+        let audit = if matches.get_flag("audit") { AUDIT } else { NO_AUDIT };
+        filter.add_directive(audit.parse().expect("the directive is valid"))
+    };
+    let log = tracing_subscriber::fmt::layer().with_writer(|| stderr::Log);
+    let log: Box<dyn Layer<Registry> + Send + Sync> =
+        if matches.get_one::<String>("log-format").is_some_and(|format| format == "json") {
+            log.json().flatten_event(true).with_span_list(false).with_filter(filter).boxed()
+        } else {
+            let has_colors =
+                io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+            // The fields for exporters repeat the others.
+            let fields = debug_fn(|writer, field, value| match field.name() {
+                "message" => write!(writer, "{value:?}"),
+                name if name.starts_with("otel.") => Ok(()),
+                name => write!(writer, "{name}={value:?}"),
+            });
+            log.with_ansi(has_colors).fmt_fields(fields.delimited(" ")).with_filter(filter).boxed()
+        };
+    let is_exported = ENDPOINTS.iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
+    #[cfg(feature = "otlp")]
+    {
+        let providers = is_exported.then(|| otlp::start(program)).flatten();
+        let layer = providers.as_ref().map(otlp::Providers::layer);
+        let is_started = tracing_subscriber::registry().with(log).with(layer).try_init().is_ok();
+        Export { _otlp: providers.filter(|_| is_started) }
+    }
+    #[cfg(not(feature = "otlp"))]
+    {
+        let _ = program;
+        let _ = tracing_subscriber::registry().with(log).try_init();
+        if is_exported {
+            warn(
+                "spans and metrics are not exported to OTEL_EXPORTER_OTLP_ENDPOINT: this program was built without the \
+                 feature `otlp` of `toolkit-cli`",
+            );
+        }
+        Export {}
+    }
+}
+
+fn warn(message: &str) {
+    let _ = writeln!(anstream::stderr(), "{} {}", style::WARNING, printable(message));
+}
