@@ -253,8 +253,9 @@ fn call<'m>(
             let result = toolkit::mcp::write_error(&error, revision);
             return Ok(Routed::Reply(shared.response(id, revision, &result)));
         }
-        if let Some(observed) = observed {
+        if let Some(mut observed) = observed.take() {
             observed.set_unknown_tool(&name);
+            observed.end(Some(ErrorKind::UnknownTool), Some(Code::InvalidParams));
         }
         return Err(unknown_tool(&name, served.nearest(&name)));
     };

@@ -215,3 +215,46 @@ fn a_collector_that_does_not_listen_neither_stops_calls_nor_the_end_of_the_serve
     let (responses, _) = through_proxy(&[call], &environment, &[]);
     assert!(responses[0].get("result").is_some(), "{responses:?}");
 }
+
+#[test]
+fn audit_lines_have_the_caller_the_tool_and_the_outcome_of_each_call_but_no_arguments() {
+    let requests = [
+        request(1, "tools/call", json!({ "name": "math_add", "arguments": { "a": 730_155, "b": 2 } })),
+        request(2, "tools/call", json!({ "name": "bad_refuse", "arguments": {} })),
+        request(3, "tools/call", json!({ "name": "absent", "arguments": { "a": 730_155 } })),
+        request(4, "tools/call", json!({ "name": "math_add", "arguments": { "a": "730155" } })),
+        request(5, "tools/list", json!({})),
+    ];
+    let (responses, log) = through_proxy(&requests, &[], &["--audit", "--log-format", "json"]);
+    assert_eq!(responses.len(), 5);
+    let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let lines: Vec<Value> = lines.filter(|line| line["target"] == "audit").collect();
+    let found: Vec<_> = lines.iter().map(|line| (line["tool"].as_str(), line["outcome"].as_str())).collect();
+    assert_eq!(
+        found,
+        [
+            (Some("math_add"), Some("ok")),
+            (Some("bad_refuse"), Some("failed")),
+            (Some("absent"), Some("unknown_tool")),
+            (Some("math_add"), Some("invalid_arguments")),
+        ],
+        "{log}"
+    );
+    assert_eq!(lines[2]["code"], -32602);
+    for line in &lines {
+        assert!(line["duration_us"].is_u64() && line["traceparent"].as_str().unwrap().contains(TRACE), "{line}");
+    }
+    assert!(!log.contains("730155"), "{log}");
+    // Without the option there is no audit line.
+    let (_, log) = through_proxy(&requests[..1], &[("RUST_LOG", "info")], &[]);
+    assert!(!log.contains("audit"), "{log}");
+}
+
+#[test]
+fn audit_lines_over_http_name_the_address_of_the_client() {
+    let proxy = super::operated::Operated::new(&json!({}), &["--audit"]);
+    let call = request(1, "tools/call", json!({ "name": "math_add", "arguments": { "a": 1, "b": 2 } }));
+    assert_eq!(proxy.ask("POST", "/mcp", &call).0, 200);
+    super::operated::until(|| proxy.logged("tool=\"math_add\""));
+    assert!(proxy.logged("outcome=\"ok\"") && proxy.logged("address=\"127.0.0.1\""));
+}
