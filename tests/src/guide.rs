@@ -14,6 +14,7 @@ chapters! {
     testing = "testing.md",
     mcp_server = "mcp-server.md",
     explorer = "explorer.md",
+    operating = "operating.md",
     proxy = "proxy.md",
     replicas = "replicas.md",
     workers = "workers.md",

@@ -53,6 +53,8 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Comma
     } else if tools.is_empty() {
         let why = if lists_prompts {
             "no prompt matches; `#[prompt]` turns a function into a prompt"
+        } else if catalog.is_empty() && matches.contains_id("nats") {
+            "no worker serves tools at this NATS server; start one with `serve --nats`"
         } else if catalog.is_empty() {
             "no tools are linked into this program; list crates that the program does not refer to in `toolkit::link!`"
         } else {

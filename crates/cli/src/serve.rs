@@ -2,6 +2,7 @@
 
 #[cfg(all(feature = "code", feature = "mcp"))]
 mod code;
+mod health;
 #[cfg(feature = "mcp")]
 mod mcp;
 #[cfg(feature = "otc")]
@@ -20,8 +21,9 @@ use crate::options::{durable_options, duration, naming_option, switch, unless};
 use crate::program::Program;
 use crate::{log, nats};
 
-pub(crate) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> Result<Exit, CommandError> {
+pub(crate) fn run(catalog: Catalog, matches: &ArgMatches, mut program: Program) -> Result<Exit, CommandError> {
     let _export = log::start(matches, &program.name);
+    program.dispatcher = health::start(matches, program.dispatcher)?;
     #[cfg(feature = "durable")]
     if matches.contains_id("durable") {
         return worker::run_steps(catalog, matches, program.dispatcher);
@@ -86,7 +88,8 @@ pub(crate) fn command() -> Command {
         }))
         .next_help_heading("HTTP (with --http or --otc)")
         .args(http())
-        .next_help_heading("Log")
+        .next_help_heading("Operation")
+        .arg(health::option())
         .args(log::options())
 }
 

@@ -133,3 +133,36 @@ fn an_address_in_use_is_reported() {
     let address = taken.local_addr().unwrap().to_string();
     refused(&["--http", &address]).exits(1).says(&format!("cannot listen at {address}: "));
 }
+
+#[test]
+fn a_server_without_http_has_probes_and_metrics_at_the_address_of_health() {
+    use std::io::{BufRead, BufReader, Read, Write};
+    use std::net::TcpStream;
+    use std::process::Stdio;
+
+    let mut command = command(TOOLS, &["serve", "--health", "0"]);
+    let mut serving = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(serving.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    let address = line.split_once("http://").unwrap().1.split_once('/').unwrap().0.to_owned();
+    let get = |path: &str| {
+        let mut stream = TcpStream::connect(&address).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").unwrap();
+        let mut response = String::new();
+        stream.read_to_string(&mut response).unwrap();
+        response
+    };
+    assert!(get("/healthz").ends_with("\r\n\r\nok\n"));
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+        "name": "math_add", "arguments": { "a": 1, "b": 2 },
+    }});
+    let mut stdin = serving.stdin.take().unwrap();
+    writeln!(stdin, "{call}").unwrap();
+    let mut response = String::new();
+    BufReader::new(serving.stdout.take().unwrap()).read_line(&mut response).unwrap();
+    let metrics = get("/metrics");
+    assert!(metrics.contains("toolkit_calls_total{tool=\"math:add:1.0.0\",outcome=\"ok\"} 1"), "{metrics}");
+    assert!(metrics.contains("toolkit_calls_running 0"), "{metrics}");
+    drop(stdin);
+    assert!(serving.wait().unwrap().success());
+}

@@ -1,0 +1,197 @@
+//! `serve --health`: the state and the metrics of a server or worker without HTTP of its own.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::future::{Future, poll_fn};
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use clap::{Arg, ArgMatches};
+use http::{Request, Response, StatusCode};
+use http_body_util::Full;
+use toolkit::call::ErrorKind;
+use toolkit::dispatch::{Call, DispatcherBuilder};
+use toolkit::{RunResult, ToolError};
+use toolkit_runtime::{Limits, ShutdownSignals, bind};
+use tower_layer::Layer;
+use tower_service::Service;
+
+use crate::error::{CommandError, Configure};
+use crate::{listen, stderr, style};
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+pub(super) fn option() -> Arg {
+    Arg::new("health")
+        .long("health")
+        .value_name("ADDR")
+        .value_parser(listen::address)
+        .conflicts_with("http")
+        .help("Serve /healthz and /metrics at this address, such as 0.0.0.0:9000, for a server without --http")
+}
+
+/// Starts to serve the state of this process, if the option is set. It has a thread of its own, so that no tool delays a
+/// probe. Returns the configuration of a dispatcher whose calls are counted.
+pub(super) fn start(
+    matches: &ArgMatches,
+    configure: Configure<DispatcherBuilder>,
+) -> Result<Configure<DispatcherBuilder>, CommandError> {
+    let Some(&address) = matches.get_one::<SocketAddr>("health") else { return Ok(configure) };
+    let calls = Calls::default();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let listener = {
+        let _on_runtime = runtime.enter();
+        bind(&[address]).map_err(|error| listen::bind_error(address, &error))?
+    };
+    let address = listener.local_addr()?;
+    writeln!(anstream::stderr(), "{} health at http://{address}/healthz", style::NOTE)?;
+    let state = calls.clone();
+    std::thread::Builder::new().name("health".to_owned()).spawn(move || {
+        runtime.block_on(async {
+            let is_ending = Arc::new(AtomicBool::new(false));
+            let mut signals = ShutdownSignals::listen();
+            let ending = Arc::clone(&is_ending);
+            tokio::spawn(async move {
+                signals.next().await;
+                ending.store(true, Ordering::Relaxed);
+            });
+            let answer = move |request: Request<_>, _| {
+                let response = respond(request.uri().path(), &state, is_ending.load(Ordering::Relaxed));
+                async move { response }
+            };
+            // The process ends with its server.
+            toolkit_runtime::serve(listener, Limits::default(), answer, std::future::pending()).await;
+        });
+    })?;
+    Ok(Box::new(move |builder| Ok(configure(builder)?.layer(calls))))
+}
+
+fn respond(path: &str, calls: &Calls, is_ending: bool) -> Response<Full<Bytes>> {
+    let (status, text) = match path {
+        "/healthz" if is_ending => (StatusCode::SERVICE_UNAVAILABLE, "shutting down\n".to_owned()),
+        "/healthz" => (StatusCode::OK, "ok\n".to_owned()),
+        "/metrics" => (StatusCode::OK, calls.render()),
+        _ => (StatusCode::NOT_FOUND, "not found; there are /healthz and /metrics\n".to_owned()),
+    };
+    let mut response = Response::new(Full::new(text.into()));
+    *response.status_mut() = status;
+    response
+}
+
+/// A layer that counts calls.
+#[derive(Clone, Default)]
+struct Calls(Arc<Counts>);
+
+#[derive(Default)]
+struct Counts {
+    running: AtomicU64,
+    /// The number and the duration of ended calls, by tool and outcome.
+    ended: Mutex<BTreeMap<(String, &'static str), (u64, Duration)>>,
+}
+
+/// A call that is counted when it ends, also if it is dropped.
+struct Running {
+    counts: Arc<Counts>,
+    tool: String,
+    started: Instant,
+    outcome: &'static str,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.counts.running.fetch_sub(1, Ordering::Relaxed);
+        let mut ended = self.counts.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let (n, duration) = ended.entry((std::mem::take(&mut self.tool), self.outcome)).or_default();
+        *n += 1;
+        *duration += self.started.elapsed();
+    }
+}
+
+impl Running {
+    fn end(&mut self, outcome: &'static str) {
+        self.outcome = outcome;
+    }
+}
+
+impl Calls {
+    fn start(&self, call: &Call) -> Running {
+        self.0.running.fetch_add(1, Ordering::Relaxed);
+        Running {
+            counts: Arc::clone(&self.0),
+            tool: call.tool().id().to_string(),
+            started: Instant::now(),
+            outcome: ErrorKind::Cancelled.name(),
+        }
+    }
+
+    /// Writes the metrics in the Prometheus text format.
+    fn render(&self) -> String {
+        let mut text = String::new();
+        let head = |text: &mut String, name: &str, kind: &str, help: &str| {
+            let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+        };
+        head(&mut text, "toolkit_calls_running", "gauge", "Number of running calls.");
+        let _ = writeln!(text, "toolkit_calls_running {}", self.0.running.load(Ordering::Relaxed));
+        head(&mut text, "toolkit_calls_total", "counter", "Number of completed calls, by tool and outcome.");
+        let ended = self.0.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        for ((tool, outcome), (n, _)) in &*ended {
+            let _ = writeln!(text, "toolkit_calls_total{{tool=\"{tool}\",outcome=\"{outcome}\"}} {n}");
+        }
+        head(&mut text, "toolkit_call_seconds_total", "counter", "Duration of completed calls, by tool and outcome.");
+        for ((tool, outcome), (_, duration)) in &*ended {
+            let seconds = duration.as_secs_f64();
+            let _ = writeln!(text, "toolkit_call_seconds_total{{tool=\"{tool}\",outcome=\"{outcome}\"}} {seconds}");
+        }
+        drop(ended);
+        let help = "Number of lines of the log that were dropped, since stderr was not read.";
+        head(&mut text, "toolkit_log_lines_dropped_total", "counter", help);
+        let _ = writeln!(text, "toolkit_log_lines_dropped_total {}", stderr::N_DROPPED.load(Ordering::Relaxed));
+        text
+    }
+}
+
+impl<S> Layer<S> for Calls {
+    type Service = Counted<S>;
+
+    fn layer(&self, inner: S) -> Counted<S> {
+        Counted { calls: self.clone(), inner }
+    }
+}
+
+#[derive(Clone)]
+struct Counted<S> {
+    calls: Calls,
+    inner: S,
+}
+
+impl<S> Service<Call> for Counted<S>
+where
+    S: Service<Call, Response = RunResult> + Clone + Send + 'static,
+    S::Future: Send,
+    S::Error: Into<BoxError>,
+{
+    type Response = RunResult;
+    type Error = ToolError;
+    type Future = Pin<Box<dyn Future<Output = Result<RunResult, ToolError>> + Send>>;
+
+    /// Always ready, since the inner service is polled when the call starts.
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ToolError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, call: Call) -> Self::Future {
+        let (mut running, mut inner) = (self.calls.start(&call), self.inner.clone());
+        Box::pin(async move {
+            poll_fn(|context| inner.poll_ready(context)).await.map_err(ToolError::internal)?;
+            let outcome = inner.call(call).await.map_err(ToolError::internal);
+            running.end(outcome.as_ref().map_or_else(|error| error.kind().name(), |_| "ok"));
+            outcome
+        })
+    }
+}
