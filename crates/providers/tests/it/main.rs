@@ -3,6 +3,7 @@
 mod adapters;
 mod cost;
 mod html;
+mod matrix;
 mod replies;
 mod restore;
 mod typescript;
