@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{fmt, io};
 
 use tokio::io::AsyncRead;
@@ -33,6 +33,11 @@ const STATUS_TIMEOUT: Duration = Duration::from_secs(2);
 const LOG_TIMEOUT: Duration = Duration::from_millis(500);
 /// The length in bytes after which a line of stderr is split.
 const MAX_LOG_LINE: usize = 4096;
+/// The time for which the budget of the log applies.
+const WINDOW: Duration = Duration::from_secs(10);
+/// The maximum number of lines of one server that are logged in this time, and of their bytes.
+const MAX_LINES: usize = 1000;
+const MAX_LOG_BYTES: usize = 256 << 10;
 /// The number of lines of stderr that are kept for error messages.
 const N_LAST_LINES: usize = 5;
 
@@ -167,13 +172,59 @@ impl fmt::Display for ExitState {
 }
 
 async fn log(stderr: impl AsyncRead + Unpin, server: Arc<str>, exit_state: Arc<ExitState>) {
-    let mut lines = LineReader::new(stderr);
+    let (mut lines, mut budget) = (LineReader::new(stderr), LogBudget::new());
     while let Ok(Some(line)) = lines.next(MAX_LOG_LINE).await {
         let line = String::from_utf8_lossy(line);
         let line = line.trim_end();
         if !line.is_empty() {
-            tracing::info!(target: "toolkit_mcp_client::stderr", server = &*server, "{}", line.escape_debug());
+            if budget.admits(&server, line.len()) {
+                tracing::info!(target: "toolkit_mcp_client::stderr", server = &*server, "{}", line.escape_debug());
+            }
             exit_state.push_line(line);
+        }
+    }
+    budget.report_dropped(&server);
+}
+
+/// The budget of the log for one server, which starts again after [`WINDOW`].
+struct LogBudget {
+    start: Instant,
+    n_lines: usize,
+    n_bytes: usize,
+    n_dropped: u64,
+}
+
+impl LogBudget {
+    fn new() -> Self {
+        Self { start: Instant::now(), n_lines: 0, n_bytes: 0, n_dropped: 0 }
+    }
+
+    /// Returns true if a line may be logged. The log has a note for the first one that may not, and their number later.
+    fn admits(&mut self, server: &str, n_bytes: usize) -> bool {
+        if self.start.elapsed() >= WINDOW {
+            self.report_dropped(server);
+            *self = Self::new();
+        }
+        if self.n_dropped == 0 && self.n_lines < MAX_LINES && self.n_bytes + n_bytes <= MAX_LOG_BYTES {
+            self.n_lines += 1;
+            self.n_bytes += n_bytes;
+            return true;
+        }
+        if self.n_dropped == 0 {
+            tracing::warn!(
+                target: "toolkit_mcp_client::stderr",
+                server,
+                "the server writes too much to stderr; further lines are dropped for up to {WINDOW:?}"
+            );
+        }
+        self.n_dropped += 1;
+        false
+    }
+
+    fn report_dropped(&self, server: &str) {
+        if self.n_dropped > 0 {
+            let n = self.n_dropped;
+            tracing::warn!(target: "toolkit_mcp_client::stderr", server, "{n} lines of stderr were dropped");
         }
     }
 }

@@ -141,3 +141,15 @@ fn a_bad_working_directory_is_named() {
     let status: Value = proxy.backend("peer");
     assert!(status["last_error"].as_str().unwrap().ends_with("its `cwd` is not a directory"), "{status}");
 }
+
+#[test]
+fn a_server_that_floods_its_stderr_has_a_bounded_share_of_the_log() {
+    let flood = json!({ "command": "sh", "args": ["-c", "while :; do echo flooded; done >&2"] });
+    let proxy = Operated::new(&json!({ "peer": peer(&["usual"]), "flood": flood }), &["--proxy-wait", "2s"]);
+    until(|| proxy.logged("the server writes too much to stderr"));
+    let (status, _) = proxy.ask("GET", "/healthz", "");
+    assert_eq!(status, 200);
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    let n_lines = proxy.count("flooded");
+    assert!((1..=2000).contains(&n_lines), "{n_lines} lines");
+}

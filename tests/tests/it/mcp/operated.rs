@@ -89,6 +89,11 @@ impl Operated {
         self.log.lock().unwrap().iter().any(|line| line.contains(text))
     }
 
+    /// Returns the number of lines of the log with a text.
+    pub fn count(&self, text: &str) -> usize {
+        self.log.lock().unwrap().iter().filter(|line| line.contains(text)).count()
+    }
+
     /// Sends a request and returns the status and the body.
     pub fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
