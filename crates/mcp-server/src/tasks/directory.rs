@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use toolkit_runtime::{FileAccess, Replacement, replace_file};
+use toolkit_runtime::{FileAccess, Replacement, read_regular_file, replace_file};
 
 use super::TaskStore;
 
@@ -13,6 +13,9 @@ const LOCK: &str = ".lock";
 
 /// The end of the name of a record.
 const RECORD: &str = ".json";
+
+/// The maximum size of a record.
+const MAX_BYTES: u64 = 64 << 20;
 
 /// A store of tasks in a directory, with one file for each task.
 ///
@@ -83,14 +86,21 @@ impl TaskDirectory {
 
 impl TaskStore for TaskDirectory {
     fn save(&self, id: &str, record: &[u8]) -> io::Result<()> {
+        if record.len() as u64 > MAX_BYTES {
+            let message = format!("the record has {} bytes, more than the limit of {MAX_BYTES}", record.len());
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+        }
         replace_file(&self.file(id), FileAccess::Owner, record)
     }
 
     fn load(&self, id: &str) -> io::Result<Option<Vec<u8>>> {
         let path = self.file(id);
         match fs::symlink_metadata(&path) {
-            Ok(metadata) if metadata.is_file() => fs::read(&path).map(Some),
-            Ok(_) => Ok(None),
+            Ok(metadata) if is_own_record(&metadata) => read_regular_file(&path, MAX_BYTES).map(Some),
+            Ok(_) => {
+                tracing::warn!(path = %path.display(), "a record of a task is ignored: this server has not written it");
+                Ok(None)
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
@@ -108,6 +118,24 @@ impl TaskStore for TaskDirectory {
         let ids = names.iter().filter_map(|name| name.strip_suffix(RECORD)).filter(|id| is_id(id));
         Ok(ids.map(str::to_owned).collect())
     }
+}
+
+/// Returns true for a file as this store writes it: of bounded size, without another name, and on Unix with access of its
+/// owner only.
+fn is_own_record(metadata: &fs::Metadata) -> bool {
+    metadata.is_file() && metadata.len() <= MAX_BYTES && is_private(metadata)
+}
+
+#[cfg(unix)]
+fn is_private(metadata: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+
+    metadata.mode() & 0o077 == 0 && metadata.nlink() == 1
+}
+
+#[cfg(not(unix))]
+fn is_private(_: &fs::Metadata) -> bool {
+    true
 }
 
 /// Returns true for the id of a task, so that other files of the directory stay as they are.

@@ -267,3 +267,30 @@ async fn a_call_whose_task_cannot_be_stored_stays_a_call() {
     let response = send(&mut client, "tools/call", &as_task(Era::Legacy, "build", json!({ "name": "a shed" }))).await;
     assert_eq!(response["error"]["message"], "the task could not be stored; try again later");
 }
+
+#[cfg(unix)]
+#[test]
+fn records_that_the_store_has_not_written_are_ignored() {
+    use std::os::unix::fs::PermissionsExt;
+
+    use toolkit_mcp_server::TaskStore;
+
+    let directory = Directory::new("foreign");
+    let store = TaskDirectory::open(&directory.0).unwrap();
+    let id = "0123456789abcdef0123456789abcdef01234567";
+    let file = directory.0.join(format!("{id}.json"));
+    store.save(id, b"{}").unwrap();
+    assert_eq!(store.load(id).unwrap().as_deref(), Some(&b"{}"[..]));
+    // Others can read it, and so could have received it.
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
+    assert_eq!(store.load(id).unwrap(), None);
+    // It has another name, by which it may change.
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    fs::hard_link(&file, directory.0.join("other")).unwrap();
+    assert_eq!(store.load(id).unwrap(), None);
+    fs::remove_file(directory.0.join("other")).unwrap();
+    // It is larger than a record may be.
+    fs::File::options().write(true).open(&file).unwrap().set_len(100 << 20).unwrap();
+    assert_eq!(store.load(id).unwrap(), None);
+    assert!(store.save(id, &vec![b' '; (64 << 20) + 1]).is_err());
+}
