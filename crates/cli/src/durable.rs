@@ -1,15 +1,21 @@
 //! Durable runs: their connection, start, status and end, and decisions about their steps.
 
 use std::io::Write;
+use std::pin::pin;
+use std::time::Duration;
 
 use clap::ArgMatches;
 use serde_json::{Value, json};
+use tokio::time::timeout;
 use toolkit_backends::chain::{Chain, ChainOutcome};
-use toolkit_durable::{Client, Connect, Decision, DurableError, Pause, RunId, RunStatus, StepState};
+use toolkit_durable::{Client, Connect, Decision, DurableError, Pause, RunId, RunState, RunStatus, StepState};
 
 use crate::error::{CommandError, Exit};
 use crate::runtime;
 use crate::style::{self, printable};
+
+/// The time after which a command that waits for a run reports that no worker has taken it.
+const WORKER_WAIT: Duration = Duration::from_secs(3);
 
 /// Returns the connection, if the command line has one.
 pub(crate) fn connect(matches: &ArgMatches) -> Result<Option<Connect>, CommandError> {
@@ -49,7 +55,19 @@ pub(crate) async fn start(connect: &Connect, chain: &Chain, id: Option<String>) 
     let client = Client::connect(connect).await.map_err(failed)?;
     let run = client.start(chain, id).await.map_err(failed)?;
     writeln!(anstream::stderr(), "{} run {}", style::NOTE, run.id())?;
-    run.wait().await.map_err(failed)
+    let mut outcome = pin!(run.wait());
+    if let Ok(outcome) = timeout(WORKER_WAIT, &mut outcome).await {
+        return outcome.map_err(failed);
+    }
+    if let RunState::Queued | RunState::NoWorker = run.status().await.map_err(failed)?.state {
+        let application = connect.application_name();
+        let message = format!(
+            "no worker runs it yet, and the command goes on waiting; start one of the application `{application}` with \
+             `serve --durable`"
+        );
+        writeln!(anstream::stderr(), "{} {}", style::NOTE, printable(&message))?;
+    }
+    outcome.await.map_err(failed)
 }
 
 /// Runs one of the commands about a run. Returns the outcome of the run for `wait`.

@@ -76,7 +76,9 @@ impl Connect {
         Self { max_connections: n, ..self }
     }
 
-    pub(crate) fn application_name(&self) -> &str {
+    /// Returns the name of the application.
+    #[must_use]
+    pub fn application_name(&self) -> &str {
         &self.application
     }
 

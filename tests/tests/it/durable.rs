@@ -88,3 +88,34 @@ async fn a_program_runs_durable_chains() {
     assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
     assert!(soon(worker.wait()).await.unwrap().success());
 }
+
+#[tokio::test]
+#[ignore = "needs a Postgres server"]
+async fn a_command_whose_run_has_no_worker_says_so_and_a_worker_has_a_health_address() {
+    use std::io::{BufRead, BufReader, Read};
+    use std::net::TcpStream;
+
+    let server = Server::start();
+    let program = env!("CARGO_BIN_EXE_fixture_tools");
+    let mut worker = Command::new(program)
+        .args(["serve", "--durable", &server.url(), "--health", "0"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(worker.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let line = lines.by_ref().find(|line| line.contains("/healthz")).unwrap();
+    let address = line.split_once("http://").unwrap().1.split_once('/').unwrap().0.to_owned();
+    std::thread::spawn(move || lines.for_each(drop));
+    is_served(&Connect::new(&server.url()).unwrap()).await;
+    let chain = r#"[{"toolId": "math:add", "args": {"a": 1, "b": 2}}]"#;
+    assert_eq!(tools(&server, &["run", "-"], chain).0.trim(), "3");
+    let mut stream = TcpStream::connect(&address).unwrap();
+    write!(stream, "GET /metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").unwrap();
+    let mut metrics = String::new();
+    stream.read_to_string(&mut metrics).unwrap();
+    assert!(metrics.contains("toolkit_calls_total{tool=\"math:add:1.0.0\",outcome=\"ok\"} 1"), "{metrics}");
+    let (_, errors, _) = tools(&server, &["run", "-", "--application", "other-app", "--timeout", "10s"], chain);
+    assert!(errors.contains("start one of the application `other-app` with `serve --durable`"), "{errors}");
+    worker.kill().unwrap();
+    worker.wait().unwrap();
+}
