@@ -91,8 +91,14 @@ struct Calls(Arc<Counts>);
 #[derive(Default)]
 struct Counts {
     running: AtomicU64,
-    /// The number and the duration of ended calls, by tool and outcome.
-    ended: Mutex<BTreeMap<(String, &'static str), (u64, Duration)>>,
+    ended: Mutex<BTreeMap<(String, &'static str), Ended>>,
+}
+
+/// The ended calls of a tool with one outcome.
+#[derive(Default)]
+struct Ended {
+    n: u64,
+    duration: Duration,
 }
 
 /// A call that is counted when it ends, also if it is dropped.
@@ -107,9 +113,9 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.counts.running.fetch_sub(1, Ordering::Relaxed);
         let mut ended = self.counts.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        let (n, duration) = ended.entry((std::mem::take(&mut self.tool), self.outcome)).or_default();
-        *n += 1;
-        *duration += self.started.elapsed();
+        let ended = ended.entry((std::mem::take(&mut self.tool), self.outcome)).or_default();
+        ended.n += 1;
+        ended.duration += self.started.elapsed();
     }
 }
 
@@ -140,11 +146,11 @@ impl Calls {
         let _ = writeln!(text, "toolkit_calls_running {}", self.0.running.load(Ordering::Relaxed));
         head(&mut text, "toolkit_calls_total", "counter", "Number of completed calls, by tool and outcome.");
         let ended = self.0.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        for ((tool, outcome), (n, _)) in &*ended {
+        for ((tool, outcome), Ended { n, .. }) in &*ended {
             let _ = writeln!(text, "toolkit_calls_total{{tool=\"{tool}\",outcome=\"{outcome}\"}} {n}");
         }
         head(&mut text, "toolkit_call_seconds_total", "counter", "Duration of completed calls, by tool and outcome.");
-        for ((tool, outcome), (_, duration)) in &*ended {
+        for ((tool, outcome), Ended { duration, .. }) in &*ended {
             let seconds = duration.as_secs_f64();
             let _ = writeln!(text, "toolkit_call_seconds_total{{tool=\"{tool}\",outcome=\"{outcome}\"}} {seconds}");
         }
