@@ -53,6 +53,7 @@ mod credentials;
 pub(crate) mod decode;
 mod error;
 mod kind;
+mod mcp_result;
 mod output;
 pub(crate) mod permit;
 mod record;
@@ -80,9 +81,9 @@ pub(crate) use self::decode::decode_tree;
 pub use self::error::ToolError;
 pub(crate) use self::kind::named;
 pub use self::kind::{ErrorKind, Stage};
+pub(crate) use self::mcp_result::McpResult;
 pub(crate) use self::output::{check_output, check_output_tree, check_value, not_json};
 pub use self::request::RequestParts;
-pub(crate) use self::result::McpResult;
 pub use self::result::RunResult;
 pub use self::show::ShowError;
 #[doc(hidden)]
