@@ -19,14 +19,18 @@ use crate::runtime;
 /// The minimum number of threads, since a synchronous tool blocks one.
 const MIN_THREADS: usize = 4;
 
+/// The least length of a token at an address that other machines can reach, in bytes, as for MCP over HTTP.
+const MIN_TOKEN_LEN: usize = 16;
+
 pub(super) fn run(
     catalog: Catalog,
     matches: &ArgMatches,
     configure: Configure<DispatcherBuilder>,
 ) -> Result<Exit, CommandError> {
     let address = *matches.get_one::<SocketAddr>("otc").expect("`--otc` is present");
-    let auth = auth(matches)?;
-    if auth.is_none() && !address.ip().is_loopback() && !matches.get_flag("allow-unauthenticated") {
+    let is_local = address.ip().is_loopback();
+    let auth = auth(matches, is_local)?;
+    if auth.is_none() && !is_local && !matches.get_flag("allow-unauthenticated") {
         let message = format!(
             "other machines can reach {address}: set {TOKEN} to a token that clients must send, or pass \
              --jwt-secret-env or --allow-unauthenticated"
@@ -60,9 +64,17 @@ async fn serve(server: Server, address: SocketAddr) -> Result<(), CommandError> 
     until_signal(wait, |stopped| server.serve(listener, async { drop(stopped.await) })).await
 }
 
-fn auth(matches: &ArgMatches) -> Result<Auth, CommandError> {
+fn auth(matches: &ArgMatches, is_local: bool) -> Result<Auth, CommandError> {
     if let Some(secret) = listen::named(matches, "jwt-secret-env")? {
         return Auth::jwt(secret).map_err(|weak| CommandError::usage(format!("`--jwt-secret-env`: {weak}")));
     }
-    Ok(listen::token(matches)?.map_or_else(Auth::none, Auth::api_key))
+    let token = listen::token(matches)?;
+    if !is_local && token.as_ref().is_some_and(|token| token.len() < MIN_TOKEN_LEN) {
+        let message = format!(
+            "other machines can reach the address; use a token of at least {MIN_TOKEN_LEN} random characters, such as that of \
+             `openssl rand -hex 16`"
+        );
+        return Err(CommandError::failed("short_token", message));
+    }
+    Ok(token.map_or_else(Auth::none, Auth::api_key))
 }

@@ -28,6 +28,20 @@ fn an_unprotected_command_line_is_rejected() {
     }
 }
 
+#[test]
+fn a_short_token_is_rejected_where_other_machines_reach_the_server() {
+    for (variable, args) in [("SERVE_TOKEN", &[][..]), ("TOKEN_OF_TEST", &["--token-env", "TOKEN_OF_TEST"])] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fixture_otc"));
+        let ran = command.args(["serve", "--otc", "0.0.0.0:0"]).args(args).env(variable, "short").output().unwrap();
+        let err = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert_eq!(ran.status.code(), Some(1), "{err}");
+        assert!(
+            err.contains("use a token of at least 16 random characters, such as that of `openssl rand -hex 16`"),
+            "{err}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn unpublished_tools_are_reported() {
     let provider = Provider::start("told");
