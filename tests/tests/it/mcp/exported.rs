@@ -20,17 +20,20 @@ use serde_json::{Value, json};
 /// The trace of the client.
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 
+/// The paths and bodies of requests.
+type Received = Arc<Mutex<Vec<(String, Vec<u8>)>>>;
+
 /// A collector that keeps what it receives.
 struct Collector {
     endpoint: String,
-    received: Arc<Mutex<Vec<(String, Vec<u8>)>>>,
+    received: Received,
 }
 
 impl Collector {
     fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
-        let received: Arc<Mutex<Vec<(String, Vec<u8>)>>> = Arc::default();
+        let received = Received::default();
         let all = Arc::clone(&received);
         std::thread::spawn(move || {
             for stream in listener.incoming() {
