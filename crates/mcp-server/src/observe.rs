@@ -28,8 +28,13 @@ pub(super) struct Observed {
 }
 
 impl Observed {
-    /// Starts the observation of a request. The span continues the trace in `_meta`, or else that of the HTTP request.
-    pub(super) fn start(method: &str, id: &RawValue, meta: Option<&Meta<'_>>, peer: Peer<'_>) -> Self {
+    /// Starts the observation of a request, if it is wanted. The span continues the trace in `_meta`, or else that of the
+    /// HTTP request.
+    pub(super) fn start(method: &str, id: &RawValue, meta: Option<&Meta<'_>>, peer: Peer<'_>) -> Option<Self> {
+        let is_audited = method == "tools/call" && tracing::enabled!(target: AUDIT, Level::INFO);
+        if !is_audited && !ObservedRequest::is_wanted() {
+            return None;
+        }
         let header = |name| peer.headers().and_then(|headers| headers.get(name)?.to_str().ok());
         let method = known_method(method);
         let declared = meta.and_then(Meta::version);
@@ -53,7 +58,6 @@ impl Observed {
         };
         let parent = parent.map(|(traceparent, tracestate)| TraceParent { traceparent, tracestate });
         let request = ObservedRequest::start(&info, parent.as_ref());
-        let is_audited = method == "tools/call" && tracing::enabled!(target: AUDIT, Level::INFO);
         let audit = is_audited.then(|| {
             Box::new(Audit {
                 subject: peer.caller.and_then(|caller| caller.subject()).map(str::to_owned),
@@ -67,7 +71,7 @@ impl Observed {
                 started: Instant::now(),
             })
         });
-        Self { request, audit }
+        Some(Self { request, audit })
     }
 
     /// Returns the span, in which the request is handled.

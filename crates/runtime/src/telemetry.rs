@@ -101,6 +101,12 @@ pub struct ObservedRequest {
 }
 
 impl ObservedRequest {
+    /// Returns true if somebody collects spans or measurements.
+    #[must_use]
+    pub fn is_wanted() -> bool {
+        cfg!(feature = "opentelemetry") || tracing::enabled!(tracing::Level::INFO)
+    }
+
     /// Starts the observation. The span is a child of the current one, or of `parent` if there is one.
     #[must_use]
     pub fn start(info: &RequestInfo<'_>, parent: Option<&TraceParent>) -> Self {

@@ -13,7 +13,7 @@ use crate::error::{SchemaDiagnostic, SchemaError, SchemaErrorKind};
 use crate::plan::{CheckPath, Plan};
 use crate::tree::{held, held_copy};
 use crate::violation::{Repairs, Violation, Violations, Wanted};
-use crate::{check, cost, equality, example, generate, graph, json, violation};
+use crate::{check, cost, equality, example, format, generate, graph, json, violation};
 
 /// A JSON Schema that validates values.
 ///
@@ -45,6 +45,7 @@ pub struct Schema {
     checked: OnceLock<Result<Checked, SchemaError>>,
     plan: OnceLock<Option<Plan>>,
     secret: OnceLock<bool>,
+    formats: OnceLock<bool>,
 }
 
 /// A clone compiles its validator again on first use. To share a compiled schema, put it in an `Arc`.
@@ -120,7 +121,13 @@ impl Schema {
     /// Wraps a schema that was derived from a Rust type. It is checked on first use.
     #[doc(hidden)]
     pub const fn generated(value: Value) -> Self {
-        Self { value, checked: OnceLock::new(), plan: OnceLock::new(), secret: OnceLock::new() }
+        Self {
+            value,
+            checked: OnceLock::new(),
+            plan: OnceLock::new(),
+            secret: OnceLock::new(),
+            formats: OnceLock::new(),
+        }
     }
 
     /// Returns the schema as JSON.
@@ -204,6 +211,12 @@ impl Schema {
     #[must_use]
     pub fn holds_secret(&self) -> bool {
         *self.secret.get_or_init(|| violation::holds_secret(&self.value, &self.value))
+    }
+
+    /// Returns true if the schema gives a text a format, which the type of the value may enforce.
+    #[doc(hidden)]
+    pub fn has_formats(&self) -> bool {
+        *self.formats.get_or_init(|| format::is_in(&self.value))
     }
 
     /// Returns a copy of the value for logs, in which `"…"` replaces every part that the schema marks as secret

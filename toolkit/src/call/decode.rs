@@ -124,7 +124,8 @@ fn completed(decode: &mut Decode<'_>, tool: &Tool, sent: &Arguments<'_>, error: 
         error.violations().iter().filter_map(rest).any(|rest| rest.is_empty() || rest.starts_with('/'))
     };
     let is_large = matches!(sent, Arguments::Json(text) if text.len() > MAX_COMPLETED);
-    if is_large || error.violations().is_empty() {
+    // Types that reject more than their schema, such as those of times and addresses, have a format.
+    if is_large || error.violations().is_empty() || !tool.input().has_formats() {
         return error;
     }
     let Some(sample) = tool.sample() else { return error };
