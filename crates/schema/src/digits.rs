@@ -1,155 +1,211 @@
 //! Digits of numbers that a [`Value`] does not keep.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 use serde_json::{Number, Value};
 
-use super::pointer::push_child;
+use super::pointer::tokens;
 use super::repair::repaired;
 
-/// The texts of the numbers of a JSON text that its [`Value`] would change, by pointer: integers of more than 64 bits,
-/// decimals such as `1.10`, and numbers beyond the range of a float, which [repair](repaired) makes strings.
+/// The texts of the numbers of a JSON text that its [`Value`] would change: integers of more than 64 bits, decimals such as
+/// `1.10`, and numbers beyond the range of a float, which [repair](repaired) makes strings.
 ///
-/// They are written in place of the numbers of the value, so that a message passes through a program with its digits.
+/// They are written in place of the numbers of the value, so that a message passes through a program with its digits. The
+/// memory is proportional to that of the text.
 #[derive(Clone, Debug, Default)]
-pub struct Digits(BTreeMap<String, String>);
+pub struct Digits(Option<Node>);
+
+/// The part of a JSON text in which such numbers are.
+#[derive(Clone, Debug)]
+enum Node {
+    Number(Box<str>),
+    Fields(BTreeMap<String, Node>),
+    Items(BTreeMap<usize, Node>),
+}
+
+/// The number of levels that parsers of JSON accept.
+const MAX_DEPTH: usize = 128;
 
 impl Digits {
-    /// Reads the digits in a JSON text, which is read to its end even if it is invalid.
+    /// Reads the digits in a JSON text, also in one with syntax errors, up to a part that is nested too deep to be parsed.
     pub fn read(json: &str) -> Self {
         let bytes = json.as_bytes();
-        let (mut texts, mut open, mut at) = (BTreeMap::new(), Vec::new(), 0);
-        while let Some(&byte) = bytes.get(at) {
+        let (mut root, mut open, mut at) = (None, Vec::new(), 0);
+        while let Some(&byte) = bytes.get(at).filter(|_| open.len() <= MAX_DEPTH) {
             let start = at;
             at += 1;
             match byte {
                 b'"' => {
                     at = end_of_string(bytes, at);
-                    if let Some(Open::Object { key, has_key: has_key @ false }) = open.last_mut() {
+                    if let Some(Open::Object { key, has_key: has_key @ false, .. }) = open.last_mut() {
                         (*key, *has_key) = (&json[start..at], true);
                     }
                 }
-                b'{' => open.push(Open::Object { key: "\"\"", has_key: false }),
-                b'[' => open.push(Open::Array(0)),
-                b'}' | b']' => drop(open.pop()),
+                b'{' => open.push(Open::Object { key: "\"\"", has_key: false, fields: BTreeMap::new() }),
+                b'[' => open.push(Open::Array { idx: 0, items: BTreeMap::new() }),
+                b'}' | b']' => close(&mut open, &mut root),
                 b',' => match open.last_mut() {
                     Some(Open::Object { has_key, .. }) => *has_key = false,
-                    Some(Open::Array(idx)) => *idx += 1,
+                    Some(Open::Array { idx, .. }) => *idx += 1,
                     None => {}
                 },
                 b'-' | b'0'..=b'9' => {
                     at += bytes[at..].iter().take_while(|byte| is_part_of_number(**byte)).count();
                     let number = &json[start..at];
                     if !is_kept(number) && serde_json::from_str::<&RawValue>(number).is_ok() {
-                        texts.insert(pointer(&open), number.to_owned());
+                        put(&mut open, &mut root, Node::Number(number.into()));
                     }
                 }
                 _ => {}
             }
         }
-        Self(texts)
+        while !open.is_empty() {
+            close(&mut open, &mut root);
+        }
+        Self(root)
     }
 
     /// Returns true if a value keeps the digits of each number.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.is_none()
     }
 
     /// Removes the numbers beyond the range of a float, which many parsers reject.
     #[must_use]
     pub fn readable(&self) -> Self {
-        let texts = self.0.iter().filter(|(_, text)| serde_json::from_str::<Number>(text).is_ok());
-        Self(texts.map(|(place, text)| (place.clone(), text.clone())).collect())
+        Self(self.0.as_ref().and_then(Node::readable))
     }
 
-    /// Returns the digits of a value that is the part `pointer` of another one.
+    /// Returns the digits of a value that has this one as its part `pointer`.
     #[must_use]
-    pub fn below(&self, pointer: &str) -> Self {
-        Self(self.0.iter().map(|(place, text)| ([pointer, place].concat(), text.clone())).collect())
+    pub fn below(self, pointer: &str) -> Self {
+        let names: Vec<_> = tokens(pointer).collect();
+        let within = |node, name: Cow<'_, str>| Node::Fields(BTreeMap::from([(name.into_owned(), node)]));
+        Self(self.0.map(|node| names.into_iter().rev().fold(node, within)))
     }
 
     /// Writes a value, the part `pointer` of the one that was read, with the digits of its numbers. A part that was
     /// changed since is written as it is.
     pub fn write(&self, value: &Value, pointer: &str, out: &mut Vec<u8>) {
-        if !self.has_within(pointer) {
-            return push(out, value);
-        }
-        match value {
-            Value::Array(items) => {
-                out.push(b'[');
-                for (idx, item) in items.iter().enumerate() {
-                    if idx > 0 {
-                        out.push(b',');
-                    }
-                    self.write(item, &child(pointer, &idx.to_string()), out);
-                }
-                out.push(b']');
-            }
-            Value::Object(fields) => {
-                out.push(b'{');
-                for (idx, (key, value)) in fields.iter().enumerate() {
-                    if idx > 0 {
-                        out.push(b',');
-                    }
-                    push(out, key);
-                    out.push(b':');
-                    self.write(value, &child(pointer, key), out);
-                }
-                out.push(b'}');
-            }
-            value => match self.0.get(pointer).filter(|text| denotes(text, value)) {
-                Some(text) => out.extend_from_slice(text.as_bytes()),
-                None => push(out, value),
-            },
-        }
+        write(self.at(pointer), value, out);
     }
 
-    /// Returns the value with the largest floats in place of the numbers beyond their range, for a comparison with a
-    /// schema.
+    /// Returns the part `pointer` with the largest floats in place of the numbers beyond their range, for a comparison with
+    /// a schema.
     #[must_use]
     pub fn in_range(&self, mut value: Value, pointer: &str) -> Value {
-        for (place, text) in &self.0 {
-            if let Some(slot) = place.strip_prefix(pointer).and_then(|place| value.pointer_mut(place))
-                && slot.is_string()
-                && denotes(text, slot)
-            {
-                *slot = if text.starts_with('-') { f64::MIN } else { f64::MAX }.into();
-            }
+        if let Some(node) = self.at(pointer) {
+            node.put_in_range(&mut value);
         }
         value
     }
 
-    fn has_within(&self, pointer: &str) -> bool {
-        let below = format!("{pointer}/");
-        self.0.contains_key(pointer)
-            || self.0.range(below.clone()..).next().is_some_and(|(key, _)| key.starts_with(&below))
+    fn at(&self, pointer: &str) -> Option<&Node> {
+        tokens(pointer).try_fold(self.0.as_ref()?, |node, name| node.part(&name))
     }
 }
 
-/// An object or array that has not ended.
-enum Open<'j> {
-    Object { key: &'j str, has_key: bool },
-    Array(usize),
-}
-
-fn pointer(open: &[Open<'_>]) -> String {
-    let mut pointer = String::new();
-    for open in open {
-        match open {
-            Open::Object { key, .. } => {
-                let key: Option<String> =
-                    serde_json::from_str(key).or_else(|_| serde_json::from_str(&repaired(key.as_bytes()))).ok();
-                push_child(&mut pointer, &key.unwrap_or_default());
-            }
-            Open::Array(idx) => push_child(&mut pointer, &idx.to_string()),
+impl Node {
+    fn part(&self, name: &str) -> Option<&Self> {
+        match self {
+            Self::Number(_) => None,
+            Self::Fields(fields) => fields.get(name),
+            Self::Items(items) => items.get(&name.parse().ok()?),
         }
     }
-    pointer
+
+    fn readable(&self) -> Option<Self> {
+        match self {
+            Self::Number(text) => serde_json::from_str::<Number>(text).is_ok().then(|| self.clone()),
+            Self::Fields(fields) => {
+                let fields: BTreeMap<_, _> =
+                    fields.iter().filter_map(|(name, node)| Some((name.clone(), node.readable()?))).collect();
+                (!fields.is_empty()).then_some(Self::Fields(fields))
+            }
+            Self::Items(items) => {
+                let items: BTreeMap<_, _> =
+                    items.iter().filter_map(|(idx, node)| Some((*idx, node.readable()?))).collect();
+                (!items.is_empty()).then_some(Self::Items(items))
+            }
+        }
+    }
+
+    fn put_in_range(&self, value: &mut Value) {
+        match (self, value) {
+            (Self::Number(text), value) if value.is_string() && denotes(text, value) => {
+                *value = if text.starts_with('-') { f64::MIN } else { f64::MAX }.into();
+            }
+            (Self::Fields(fields), Value::Object(object)) => {
+                for (name, node) in fields {
+                    object.get_mut(name).into_iter().for_each(|value| node.put_in_range(value));
+                }
+            }
+            (Self::Items(nodes), Value::Array(items)) => {
+                for (idx, node) in nodes {
+                    items.get_mut(*idx).into_iter().for_each(|value| node.put_in_range(value));
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
-fn child(pointer: &str, token: &str) -> String {
-    super::pointer::child(pointer, token)
+fn write(node: Option<&Node>, value: &Value, out: &mut Vec<u8>) {
+    match (node, value) {
+        (Some(Node::Number(text)), value) if denotes(text, value) => out.extend_from_slice(text.as_bytes()),
+        (Some(Node::Items(nodes)), Value::Array(items)) => {
+            out.push(b'[');
+            for (idx, item) in items.iter().enumerate() {
+                if idx > 0 {
+                    out.push(b',');
+                }
+                write(nodes.get(&idx), item, out);
+            }
+            out.push(b']');
+        }
+        (Some(Node::Fields(nodes)), Value::Object(fields)) => {
+            out.push(b'{');
+            for (idx, (key, value)) in fields.iter().enumerate() {
+                if idx > 0 {
+                    out.push(b',');
+                }
+                push(out, key);
+                out.push(b':');
+                write(nodes.get(key), value, out);
+            }
+            out.push(b'}');
+        }
+        (_, value) => push(out, value),
+    }
+}
+
+/// An object or array that has not ended, with the numbers in it.
+enum Open<'j> {
+    Object { key: &'j str, has_key: bool, fields: BTreeMap<String, Node> },
+    Array { idx: usize, items: BTreeMap<usize, Node> },
+}
+
+/// Adds a part to the object or array that is open.
+fn put(open: &mut [Open<'_>], root: &mut Option<Node>, node: Node) {
+    match open.last_mut() {
+        Some(Open::Object { key, fields, .. }) => {
+            let key: Option<String> =
+                serde_json::from_str(key).or_else(|_| serde_json::from_str(&repaired(key.as_bytes()))).ok();
+            fields.insert(key.unwrap_or_default(), node);
+        }
+        Some(Open::Array { idx, items }) => drop(items.insert(*idx, node)),
+        None => *root = Some(node),
+    }
+}
+
+fn close(open: &mut Vec<Open<'_>>, root: &mut Option<Node>) {
+    match open.pop() {
+        Some(Open::Object { fields, .. }) if !fields.is_empty() => put(open, root, Node::Fields(fields)),
+        Some(Open::Array { items, .. }) if !items.is_empty() => put(open, root, Node::Items(items)),
+        _ => {}
+    }
 }
 
 /// Returns the offset after the string whose text starts at `at`.
@@ -225,6 +281,16 @@ mod tests {
         let change = |value: &mut Value| value["a"] = json!({ "b": 2 });
         assert_eq!(written(r#"{"a":{"b":1.10},"c":2.0e0}"#, change), r#"{"a":{"b":2},"c":2.0e0}"#);
         assert_eq!(written(r#"{"a":1.10,"a":7}"#, |_| {}), r#"{"a":7}"#);
+    }
+
+    #[test]
+    fn memory_and_time_are_bounded_by_the_text() {
+        let key = "k".repeat(100_000);
+        let json = format!(r#"{{"{key}":{{"{key}":[{}1.10]}}}}"#, "1.10,1.5,".repeat(100_000));
+        assert_eq!(written(&json, |_| {}), json);
+        let (deep, wide) = ("[".repeat(1_000_000), "[1.10],".repeat(1_000));
+        assert!(Digits::read(&format!("{deep}1.10")).is_empty());
+        assert!(!Digits::read(&format!("[{wide}{deep}1.10")).is_empty());
     }
 
     #[test]

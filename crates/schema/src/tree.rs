@@ -12,7 +12,7 @@ use serde_json::{Number, Value};
 
 use super::json;
 use super::plan::{Held, Whole, read_located, read_tree};
-use super::pointer::child;
+use super::pointer::{child, push_child};
 
 #[derive(Debug)]
 pub struct Tree {
@@ -35,14 +35,15 @@ impl Tree {
     ///
     /// # Errors
     ///
-    /// Returns a message with the position of a syntax error, the duplicate key, or the nesting limit.
+    /// Returns a message with the position of a syntax error, the duplicate key, or the nesting limit, and for text with many
+    /// numbers of more than 64 bits below long keys.
     pub fn parse(text: &[u8]) -> Result<Self, String> {
         let mut is_plain = true;
         let value = read_tree(text, &mut |number| is_plain &= !number.held.needs_text());
         let value = value.map_err(|_| json::syntax_error(text))?;
         Ok(Self {
             value,
-            number_texts: if is_plain { BTreeMap::new() } else { number_texts(text) },
+            number_texts: if is_plain { BTreeMap::new() } else { number_texts(text)? },
             fits_exactly: false,
         })
     }
@@ -122,7 +123,7 @@ impl Tree {
     /// Serializes a copy of the tree in which integers may replace floats.
     pub fn text_of(&self, value: &Value) -> Vec<u8> {
         let mut text = Vec::new();
-        self.write(value, "", &mut text);
+        self.write(value, &mut String::new(), &mut text);
         text
     }
 
@@ -131,7 +132,8 @@ impl Tree {
         self.number_texts.values().any(|number| number.is_rounded)
     }
 
-    fn write(&self, value: &Value, pointer: &str, out: &mut Vec<u8>) {
+    fn write(&self, value: &Value, pointer: &mut String, out: &mut Vec<u8>) {
+        let end = pointer.len();
         match value {
             Value::Array(items) if !self.number_texts.is_empty() => {
                 out.push(b'[');
@@ -139,7 +141,9 @@ impl Tree {
                     if idx > 0 {
                         out.push(b',');
                     }
-                    self.write(item, &child(pointer, &idx.to_string()), out);
+                    push_child(pointer, &idx.to_string());
+                    self.write(item, pointer, out);
+                    pointer.truncate(end);
                 }
                 out.push(b']');
             }
@@ -151,13 +155,15 @@ impl Tree {
                     }
                     write(out, &Value::from(&**key));
                     out.push(b':');
-                    self.write(value, &child(pointer, key), out);
+                    push_child(pointer, key);
+                    self.write(value, pointer, out);
+                    pointer.truncate(end);
                 }
                 out.push(b'}');
             }
             Value::Number(float)
                 if float.is_f64()
-                    && let Some(number) = self.number_texts.get(pointer) =>
+                    && let Some(number) = self.number_texts.get(pointer.as_str()) =>
             {
                 out.extend_from_slice(number.text.as_bytes())
             }
@@ -168,18 +174,35 @@ impl Tree {
 
 /// Returns the texts of the numbers of a JSON text that a tree would change, by pointer. The text is read again for the
 /// pointers, since few texts have such a number.
+///
+/// # Errors
+///
+/// Returns a message if the pointers are longer than [`MAX_POINTER`] and [`MAX_POINTERS`] allow.
 #[cold]
-fn number_texts(text: &[u8]) -> BTreeMap<String, NumberText> {
-    let mut number_texts = BTreeMap::new();
+fn number_texts(text: &[u8]) -> Result<BTreeMap<String, NumberText>, String> {
+    let (mut number_texts, mut left) = (BTreeMap::new(), Some(MAX_POINTERS));
     // The text was read without an error.
     let _ = read_located(text, &mut |number| {
         if number.held.needs_text() {
+            let length = number.pointer.len();
+            left = left.filter(|_| length <= MAX_POINTER).and_then(|left: usize| left.checked_sub(length));
+            if left.is_none() {
+                return;
+            }
             let text = number.text.to_owned();
             number_texts.insert(number.pointer.to_owned(), NumberText { text, is_rounded: number.held.is_rounded });
         }
     });
-    number_texts
+    match left {
+        Some(_) => Ok(number_texts),
+        None => Err("there are too many numbers of more than 64 bits below long keys".to_owned()),
+    }
 }
+
+/// The maximum length of a pointer to a number of more than 64 bits, and of all such pointers, in bytes. A short text could
+/// repeat a long key in each.
+const MAX_POINTER: usize = 4 << 10;
+const MAX_POINTERS: usize = 16 << 20;
 
 /// Returns the pointers of the numbers that start at these offsets of a JSON text.
 pub fn pointers(text: &[u8], mut starts: Vec<usize>) -> Vec<String> {

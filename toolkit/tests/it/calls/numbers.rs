@@ -375,3 +375,24 @@ fn a_refusal_names_the_number_as_it_was_sent() {
         assert!(message(tool, n).contains(&format!("{n} does not fit the integer type")), "{}", message(tool, n));
     }
 }
+
+/// Counts numbers.
+#[tool(namespace = "numbers")]
+fn count(lists: std::collections::BTreeMap<String, Vec<f64>>) -> usize {
+    lists.values().map(Vec::len).sum()
+}
+
+#[test]
+fn large_numbers_below_long_keys_take_bounded_memory() {
+    let dispatcher = Dispatcher::new(catalog![count].unwrap()).unwrap();
+    let called = |key: usize, number: &str| {
+        let text = format!(r#"{{"lists":{{"{}":[{}null]}}}}"#, "k".repeat(key), format!("{number},").repeat(50_000));
+        dispatcher.call_sync("numbers:count", text.into_bytes()).unwrap_err()
+    };
+    // The paths of the numbers would take 5 GB.
+    let error = called(100_000, "18446744073709551617");
+    assert_eq!(error.message(), "there are too many numbers of more than 64 bits below long keys");
+    for (key, number) in [(100, "18446744073709551617"), (100_000, "1.5")] {
+        assert_eq!(called(key, number).kind(), ErrorKind::InvalidArguments, "{number} below {key}");
+    }
+}
