@@ -22,9 +22,11 @@ const AUDIT: &str = "audit";
 const MAX_NAME: usize = 120;
 
 /// The observation of a request. Dropping it before the request has ended records a cancellation.
-pub(super) struct Observed {
+pub(super) struct Observed(Box<Parts>);
+
+struct Parts {
     request: ObservedRequest,
-    audit: Option<Box<Audit>>,
+    audit: Option<Audit>,
 }
 
 impl Observed {
@@ -58,52 +60,50 @@ impl Observed {
         };
         let parent = parent.map(|(traceparent, tracestate)| TraceParent { traceparent, tracestate });
         let request = ObservedRequest::start(&info, parent.as_ref());
-        let audit = is_audited.then(|| {
-            Box::new(Audit {
-                subject: peer.caller.and_then(|caller| caller.subject()).map(str::to_owned),
-                client: peer.caller.and_then(|caller| caller.client_id()).map(str::to_owned),
-                session: info.session.map(str::to_owned),
-                traceparent: parent.map(|parent| parent.traceparent),
-                address: address.clone(),
-                tool: None,
-                outcome: ErrorKind::Cancelled.name(),
-                code: None,
-                started: Instant::now(),
-            })
+        let audit = is_audited.then(|| Audit {
+            subject: peer.caller.and_then(|caller| caller.subject()).map(str::to_owned),
+            client: peer.caller.and_then(|caller| caller.client_id()).map(str::to_owned),
+            session: info.session.map(str::to_owned),
+            traceparent: parent.map(|parent| parent.traceparent),
+            address: address.clone(),
+            tool: None,
+            outcome: ErrorKind::Cancelled.name(),
+            code: None,
+            started: Instant::now(),
         });
-        Some(Self { request, audit })
+        Some(Self(Box::new(Parts { request, audit })))
     }
 
     /// Returns the span, in which the request is handled.
     pub(super) fn span(&self) -> &Span {
-        self.request.span()
+        self.0.request.span()
     }
 
     /// Returns the context that makes the span the parent of others, or `None` if no trace contains it.
     pub(super) fn trace_parent(&self) -> Option<TraceParent> {
-        self.request.trace_parent()
+        self.0.request.trace_parent()
     }
 
     /// Sets the tool, prompt or resource of the request.
     pub(super) fn set_target(&mut self, target: RequestTarget<'_>) {
-        if let (Some(audit), RequestTarget::Tool(name)) = (&mut self.audit, target) {
+        if let (Some(audit), RequestTarget::Tool(name)) = (&mut self.0.audit, target) {
             audit.tool = Some(name.to_owned());
         }
-        self.request.set_target(target);
+        self.0.request.set_target(target);
     }
 
     /// Sets the name of a tool that does not exist. Clients choose it, so that only the audit line contains it.
     pub(super) fn set_unknown_tool(&mut self, name: &str) {
-        if let Some(audit) = &mut self.audit {
+        if let Some(audit) = &mut self.0.audit {
             audit.tool = Some(name.chars().take(MAX_NAME).collect());
         }
     }
 
     /// Adds the span of the call to its audit line.
     fn complete(&mut self, outcome: &'static str, code: Option<i32>) {
-        if let Some(audit) = &mut self.audit {
+        if let Some(audit) = &mut self.0.audit {
             (audit.outcome, audit.code) = (outcome, code);
-            if let Some(own) = self.request.trace_parent() {
+            if let Some(own) = self.0.request.trace_parent() {
                 audit.traceparent = Some(own.traceparent);
             }
         }
@@ -112,7 +112,7 @@ impl Observed {
     /// Ends the observation: with the kind of an error, and with the code of an error of JSON-RPC.
     pub(super) fn end(mut self, failure: Option<ErrorKind>, code: Option<Code>) {
         self.complete(failure.map_or("ok", |failure| failure.name()), code.map(|code| code as i32));
-        self.request.end(match (failure, code) {
+        self.0.request.end(match (failure, code) {
             (_, Some(code)) => RequestOutcome::Rpc(code as i32),
             (None, None) => RequestOutcome::Ok,
             (Some(ErrorKind::Cancelled), None) => RequestOutcome::Failed(ErrorKind::Cancelled.name()),
@@ -124,7 +124,7 @@ impl Observed {
     pub(super) fn deny(mut self) {
         let reason = ErrorKind::MissingRequirements.name();
         self.complete(reason, None);
-        self.request.end(RequestOutcome::Failed(reason));
+        self.0.request.end(RequestOutcome::Failed(reason));
     }
 }
 
