@@ -101,7 +101,7 @@ pub struct ObservedRequest {
 }
 
 impl ObservedRequest {
-    /// Returns true if somebody collects spans or measurements.
+    /// Returns true if spans or measurements are collected.
     #[must_use]
     pub fn is_wanted() -> bool {
         cfg!(feature = "opentelemetry") || tracing::enabled!(tracing::Level::INFO)

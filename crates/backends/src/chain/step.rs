@@ -227,7 +227,7 @@ impl Step {
         self
     }
 
-    /// Waits for a point in time before the tool is called; one in the past is no wait. See [`Step::sleep`].
+    /// Waits for a point in time before the tool is called; a time in the past means no wait. See [`Step::sleep`].
     #[must_use]
     pub fn until(mut self, time: SystemTime) -> Self {
         let time = Timestamp::try_from(time).unwrap_or(if time < SystemTime::UNIX_EPOCH {
