@@ -30,7 +30,7 @@ pub use self::routes::{RoutedBackend, Routes};
 #[doc(hidden)]
 pub use self::status::Changes;
 pub use self::status::{BackendCalls, BackendState, BackendStatus};
-use crate::call::{Arguments, BoxFuture, Context, ErrorKind, ToolError, check_output};
+use crate::call::{Arguments, BoxFuture, Coercion, Context, ErrorKind, ToolError, check_output};
 use crate::catalog::Diagnostic;
 use crate::prompt::{Completion, CompletionRequest, Prompt};
 use crate::resource::Resources;
@@ -116,6 +116,12 @@ pub trait Backend: Send + Sync + 'static {
         self.kind() == BackendKind::Local
     }
 
+    /// Returns the changes that may be made to the arguments of the backend's tools, if they differ from those that the
+    /// [dispatcher](crate::dispatch::DispatcherBuilder::coercion) makes. Returns `None` by default.
+    fn coercion(&self) -> Option<Coercion> {
+        None
+    }
+
     /// Returns the tools that the backend runs at the moment.
     ///
     /// # Errors
@@ -197,6 +203,12 @@ pub trait Backend: Send + Sync + 'static {
     /// Returns an error if the backend did not stop cleanly.
     fn stop(&self) -> BoxFuture<'_, Result<(), ToolError>> {
         Box::pin(async { Ok(()) })
+    }
+
+    /// Ends what the backend holds for a session of a client ([`RequestParts::session`](crate::call::RequestParts::session)),
+    /// which the client has ended. Does nothing by default.
+    fn end_session(&self, session: &str) {
+        let _ = session;
     }
 
     /// Checks that the backend can run a tool. Succeeds by default.

@@ -163,10 +163,12 @@ impl Dispatcher {
         self.shared.routes.call_tools(tool.id())
     }
 
-    /// Returns the changes that the dispatcher may make to arguments.
+    /// Returns the changes that may be made to the arguments of a tool: those that its
+    /// [backend](crate::backend::Backend::coercion) states, or else those of
+    /// [`DispatcherBuilder::coercion`].
     #[must_use]
-    pub fn coercion(&self) -> Coercion {
-        self.shared.policy.coercion
+    pub fn coercion(&self, tool: &Tool) -> Coercion {
+        self.shared.coercion(tool)
     }
 
     /// Returns a dispatcher that accepts the names of an export: a model uses them in its calls, and in the chains that

@@ -300,6 +300,11 @@ impl Backends {
         self.read().iter().map(|backend| backend.name().to_owned()).collect()
     }
 
+    /// Ends what the backends hold for a session of a client; see [`Backend::end_session`].
+    pub fn end_session(&self, session: &str) {
+        self.read().iter().for_each(|backend| backend.backend().end_session(session));
+    }
+
     /// Returns the names of the backends of one kind.
     #[must_use]
     pub fn names_of_kind(&self, kind: BackendKind) -> Vec<String> {

@@ -203,7 +203,7 @@ impl Calls {
                 continue;
             }
             let context = (self.context)(tool);
-            let judge = Judge::new(tool, self.dispatcher.coercion(), &context);
+            let judge = Judge::new(tool, self.dispatcher.coercion(tool), &context);
             let mut run = ToolRun { judge, context, caller: &mut caller, n_calls: 0, n_hung: 0, n_ended: 0 };
             let kept: Vec<Value> = cases.of(catalog, tool).collect();
             let outcome = run.run(kept, self.per_tool, self.seed).map_err(CallsError::from_io)?;

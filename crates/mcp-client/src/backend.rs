@@ -10,12 +10,13 @@ use toolkit::dispatch::BoxFuture;
 use toolkit::prompt::{Completion, CompletionRequest};
 use toolkit::resource::{Resource, ResourceChanges, ResourceContents, ResourceTemplate, ResourceWatch, Resources};
 use toolkit::tool::BackendKind;
-use toolkit::{Context, ToolError};
+use toolkit::{Coercion, Context, ToolError};
 
 use super::endpoint::Endpoint;
 use super::link::Link;
 use super::program::Program;
 use super::remote::{Choices, Limits, Remote, Target};
+use super::sessions::Sessions;
 use super::tool_rules::ToolRules;
 use super::{call, list, prompts, resources};
 
@@ -238,6 +239,10 @@ impl Backend for McpBackend {
         self.is_trusted
     }
 
+    fn coercion(&self) -> Option<Coercion> {
+        self.link.remote().choices.coercion
+    }
+
     fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {
         Box::pin(self.link.listing(async {
             let mut offers = list::offers(&self.link).await?;
@@ -253,11 +258,11 @@ impl Backend for McpBackend {
     }
 
     fn call<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>> {
-        Box::pin(call::run(&self.link, call))
+        Box::pin(async move { call::run(&*Sessions::link_for(&self.link, call.context())?, call).await })
     }
 
     fn prompt<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>> {
-        Box::pin(prompts::run(&self.link, call))
+        Box::pin(async move { prompts::run(&*Sessions::link_for(&self.link, call.context())?, call).await })
     }
 
     fn complete<'a>(
@@ -265,7 +270,7 @@ impl Backend for McpBackend {
         request: &'a CompletionRequest,
         context: &'a Context,
     ) -> BoxFuture<'a, Result<Completion, ToolError>> {
-        Box::pin(prompts::complete(&self.link, request, context))
+        Box::pin(async move { prompts::complete(&*Sessions::link_for(&self.link, context)?, request, context).await })
     }
 
     fn resources(&self) -> Option<&dyn Resources> {
@@ -281,6 +286,10 @@ impl Backend for McpBackend {
             self.link.stop().await;
             Ok(())
         })
+    }
+
+    fn end_session(&self, session: &str) {
+        self.link.sessions().end(session);
     }
 
     fn health(&self) -> BoxFuture<'_, Result<(), ToolError>> {
@@ -310,13 +319,13 @@ impl Resources for McpBackend {
         uri: &'a str,
         context: &'a Context,
     ) -> BoxFuture<'a, Result<Option<Vec<ResourceContents>>, ToolError>> {
-        Box::pin(resources::read(&self.link, uri, context))
+        Box::pin(async move { resources::read(&*Sessions::link_for(&self.link, context)?, uri, context).await })
     }
 
     /// Subscribes at the server, once for all watches of the resource and on each new connection. At most 1,000 resources
     /// of a server are watched.
-    fn watch<'a>(&'a self, uri: &'a str, _: &'a Context) -> BoxFuture<'a, Result<ResourceWatch, ToolError>> {
-        Box::pin(resources::watch(&self.link, uri))
+    fn watch<'a>(&'a self, uri: &'a str, context: &'a Context) -> BoxFuture<'a, Result<ResourceWatch, ToolError>> {
+        Box::pin(async move { resources::watch(Sessions::link_for(&self.link, context)?, uri).await })
     }
 
     fn changes(&self) -> Option<&ResourceChanges> {

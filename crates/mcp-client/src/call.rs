@@ -15,7 +15,7 @@ use toolkit::{Arguments, Context, ToolError};
 use toolkit_schema::digits::Digits;
 use toolkit_schema::repair::repaired;
 
-use super::connection::meta;
+use super::caller::FromCaller;
 use super::link::Link;
 use super::list::{name_on_server, refresh, size, timed_out};
 use super::listener::Listener;
@@ -135,17 +135,17 @@ async fn called(
     let connection = link.connection_for_call().await?;
     let mut running = connection.running_call(call.context());
     connection.request_logs(call.context()).await;
-    let meta = meta(remote, &connection, call.context());
+    let caller = FromCaller::of_call(remote, &connection, call.context())?;
     let ask = || {
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params.clone()));
-        connection.ask(request, meta.clone(), Some(listener))
+        connection.ask(request, caller.clone(), Some(listener))
     };
     let (answer, task) = if connection.accepts_task_requests() && tasks::is_supported_by(call.tool()) {
         if let Some(running) = &running {
             running.requests_task();
         }
         let request = tasks::request_of_call(params, remote.limits.call);
-        tasks::create(&connection, request, meta, Arc::clone(listener)).await
+        tasks::create(&connection, request, caller, Arc::clone(listener)).await
     } else {
         let answer = match ask().await {
             // A new connection does not have the tools yet, whose schemas define the headers to send.
@@ -155,7 +155,7 @@ async fn called(
             }
             answer => answer,
         };
-        let created = |response| tasks::created_task(&connection, response, meta.as_ref());
+        let created = |response| tasks::created_task(&connection, response, &caller);
         let task = answer.as_ref().ok().and_then(created);
         (answer, task)
     };

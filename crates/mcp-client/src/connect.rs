@@ -130,7 +130,7 @@ async fn over_http(
     config.auth_header = endpoint.token.as_ref().map(|token| token.expose().to_owned());
     let exit_state = Arc::new(ExitState::default());
     let screen = Screen::new(changes.clone(), remote.resources.clone());
-    let http = Http::new(client, &endpoint.forwarded, &remote.limits, screen, authorizer, Arc::clone(watches));
+    let http = Http::new(client, &remote.limits, screen, authorizer, Arc::clone(watches));
     let running = match endpoint.is_sse {
         true => {
             let transport = StreamableHttpClientTransport::with_client(LegacySse::new(http), config);

@@ -6,9 +6,8 @@ use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
 use rmcp::model::{
-    CancelledNotification, CancelledNotificationParam, ClientCapabilities, ClientRequest, CustomRequest, ErrorCode,
-    ExtensionCapabilities, GetExtensions, JsonObject, ListToolsRequest, PingRequest, ProtocolVersion, RequestId,
-    RequestMetaObject, SubscriptionFilter, TASKS_EXTENSION_ID,
+    CancelledNotification, CancelledNotificationParam, ClientRequest, CustomRequest, ErrorCode, GetExtensions,
+    ListToolsRequest, PingRequest, ProtocolVersion, RequestId, SubscriptionFilter,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
 use serde_json::{Value, json};
@@ -16,15 +15,16 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 use toolkit::Context;
-use toolkit::call::{LogLevel, TraceContext};
+use toolkit::call::LogLevel;
 use toolkit_runtime::ObservedRequest;
 use tracing::Instrument;
 
+use super::caller::FromCaller;
 use super::exchange::{Reach, reach};
-use super::listener::{self, Listener, log_level};
+use super::listener::{Listener, log_level};
 use super::observe::{Observer, outcome, with_trace};
 use super::process::ExitState;
-use super::questions::{self, Handler};
+use super::questions::Handler;
 use super::remote::{Backoff, Remote, STABLE_AFTER, Target};
 use super::running_calls::{RunningCall, RunningCalls};
 use super::verbatim;
@@ -110,12 +110,16 @@ impl Connection {
     pub(super) async fn ask(
         self: &Arc<Self>,
         mut request: ClientRequest,
-        meta: Option<RequestMetaObject>,
+        caller: FromCaller,
         listener: Option<&Arc<Listener>>,
     ) -> Result<Value, ServiceError> {
         let observed = self.observer.start(&request);
         let mut options = PeerRequestOptions::no_options();
-        options.meta = with_trace(meta, &observed);
+        options.meta = with_trace(caller.meta, &observed);
+        // The transport reads the headers from the extensions.
+        if let Some(headers) = caller.headers {
+            request.extensions_mut().insert(headers);
+        }
         if let Some(listener) = listener {
             // The transport reads the listener from the extensions, and so receives even the earliest progress.
             request.extensions_mut().insert(Arc::clone(listener));
@@ -158,7 +162,9 @@ impl Connection {
         }
         let request = CustomRequest::new("logging/setLevel", Some(json!({ "level": level.name() })));
         // Calls do not depend on it.
-        let _ = timeout(LOG_LEVEL_TIMEOUT, self.ask(ClientRequest::CustomRequest(request), None, None)).await;
+        let _ =
+            timeout(LOG_LEVEL_TIMEOUT, self.ask(ClientRequest::CustomRequest(request), FromCaller::default(), None))
+                .await;
     }
 
     /// Registers a call whose user the server may ask by a request.
@@ -399,45 +405,4 @@ async fn listen(peer: Peer<RoleClient>, changes: watch::Sender<u64>, filter: Sub
         pause.record_failure();
         tokio::time::sleep(pause.left().unwrap_or_default()).await;
     }
-}
-
-// The capabilities that the client declares with a call, in revision 2026-07-28.
-
-/// Returns `_meta` of a call, and of the requests about the task that runs it.
-pub(super) fn meta(remote: &Remote, connection: &Connection, context: &Context) -> Option<RequestMetaObject> {
-    let meta = trace_meta(context);
-    if connection.is_legacy() {
-        return meta;
-    }
-    let mut capabilities = ClientCapabilities::default();
-    let tasks = (TASKS_EXTENSION_ID.to_owned(), JsonObject::new());
-    capabilities.extensions = Some(ExtensionCapabilities::from([tasks]));
-    if remote.may_ask {
-        // The client of this call may be unable to ask its user.
-        let modes = questions::modes(context).and_then(|modes| serde_json::from_value(modes).ok());
-        capabilities.elicitation = modes;
-    }
-    let mut meta = meta.unwrap_or_default();
-    if let Some(level) = listener::log_level(context).and_then(|level| serde_json::from_value(level.name().into()).ok())
-    {
-        meta.set_log_level(level);
-    }
-    meta.set_client_capabilities(capabilities);
-    Some(meta)
-}
-
-// W3C Trace Context of requests.
-
-/// Returns the trace context of a call as `_meta` of a request.
-pub(super) fn trace_meta(context: &Context) -> Option<RequestMetaObject> {
-    let trace = context.get::<TraceContext>()?.clone();
-    let mut meta = RequestMetaObject::new();
-    meta.set_traceparent(trace.traceparent);
-    if let Some(tracestate) = trace.tracestate {
-        meta.set_tracestate(tracestate);
-    }
-    if let Some(baggage) = trace.baggage {
-        meta.set_baggage(baggage);
-    }
-    Some(meta)
 }

@@ -12,6 +12,7 @@ use toolkit::call::{RequestParts, SecretString};
 use toolkit_runtime::Authorities;
 
 use super::authorizer::{Authorizer, connect_locally, is_local};
+use super::caller::Forwarded;
 #[cfg(feature = "oauth")]
 use super::oauth::{Login, LoginState, Logins, OAuth, OAuthError};
 
@@ -39,8 +40,8 @@ use super::oauth::{Login, LoginState, Logins, OAuth, OAuthError};
 pub struct Endpoint {
     pub(super) url: Url,
     pub(super) headers: HeaderMap,
-    /// The headers of callers that are passed on, with their names for the server.
-    pub(super) forwarded: Vec<(HeaderName, HeaderName)>,
+    /// The headers of callers that are passed on.
+    pub(super) forwarded: Vec<Forwarded>,
     pub(super) token: Option<SecretString>,
     /// True if the server has the transport of revision 2024-11-05.
     pub(super) is_sse: bool,
@@ -111,7 +112,8 @@ impl Endpoint {
     /// server, and `from` that of the caller. Without such a header, none is sent. By default, a server receives nothing of
     /// its callers.
     ///
-    /// Headers with credentials are never passed on; see [`RequestParts`](toolkit::call::RequestParts).
+    /// Headers with credentials ([`RequestParts`](toolkit::call::RequestParts)) need
+    /// [`forward_credential`](Self::forward_credential).
     ///
     /// # Errors
     ///
@@ -132,9 +134,49 @@ impl Endpoint {
         let (name, from) = (header_name(name)?, header_name(from)?);
         let probe = RequestParts::new().with_header(from.as_str(), "");
         if probe.header(from.as_str()).is_none() {
-            return Err(EndpointError(format!("the header `{from}` may have credentials, which are never passed on")));
+            return Err(EndpointError(format!("the header `{from}` may have credentials; use `forwardCredentials`")));
         }
-        self.forwarded.push((name, from));
+        self.forwarded.push(Forwarded { name, from, is_credential: false });
+        Ok(self)
+    }
+
+    /// Passes a header with credentials of a caller on to this server, like [`forward_header`](Self::forward_header). It
+    /// replaces a header or a token of the endpoint with the same name, which is then used for lists only. A call, a prompt
+    /// and a resource of a caller without the header are errors of kind
+    /// [`ErrorKind::MissingRequirements`](toolkit::call::ErrorKind::MissingRequirements).
+    ///
+    /// The server receives whatever the caller has sent: use it for servers that may act for each caller. A bearer token
+    /// that this program itself checks is never passed on, since it is for this program.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if one of the names is not valid in a header, or the protocol reserves it, if `from` is not a name
+    /// for credentials, or if the endpoint has a login that sets the same header.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit_mcp_client::{Endpoint, McpBackend};
+    ///
+    /// # fn main() -> Result<(), toolkit_mcp_client::EndpointError> {
+    /// let endpoint = Endpoint::new("https://example.com/mcp")?.forward_credential("authorization", "x-search-token")?;
+    /// let backend = McpBackend::http("search", endpoint);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn forward_credential(mut self, name: &str, from: &str) -> Result<Self, EndpointError> {
+        let (name, from) = (header_name(name)?, header_name(from)?);
+        let probe = RequestParts::new().with_header(from.as_str(), "");
+        if probe.credential(from.as_str()).is_none() {
+            return Err(EndpointError(format!(
+                "the header `{from}` is not one with credentials; use `forwardHeaders`"
+            )));
+        }
+        #[cfg(feature = "oauth")]
+        if self.logins.is_some() && name == AUTHORIZATION {
+            return Err(EndpointError(format!("the header `{name}` is set by the login of the endpoint")));
+        }
+        self.forwarded.push(Forwarded { name, from, is_credential: true });
         Ok(self)
     }
 
@@ -259,7 +301,7 @@ impl std::error::Error for EndpointError {}
 pub enum CredentialSource {
     /// No credentials.
     None,
-    /// A token or a header `Authorization` in the endpoint.
+    /// A token or a header `Authorization` in the endpoint, or the header of each caller.
     Fixed,
     /// The login of a user.
     Login,
@@ -356,7 +398,8 @@ impl Endpoint {
 
     /// Returns true if the requests have credentials already.
     pub(super) fn has_credentials(&self) -> bool {
-        self.token.is_some() || self.headers.contains_key(AUTHORIZATION)
+        let is_forwarded = self.forwarded.iter().any(|forwarded| forwarded.name == AUTHORIZATION);
+        self.token.is_some() || self.headers.contains_key(AUTHORIZATION) || is_forwarded
     }
 
     /// Returns true if both log in in the same way.

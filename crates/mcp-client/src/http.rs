@@ -25,7 +25,7 @@ use toolkit_runtime::media_type;
 use super::authorizer::{AuthorizationError, Authorizer};
 use super::events::{self, Events};
 use super::exchange::{HttpFailure, error_in, has_id, is_defined, may_report_lost_session, response_in};
-use super::listener::{Listener, written};
+use super::listener::written;
 use super::remote::Limits;
 use super::screen::{Screen, Verdict};
 use super::verbatim::{self, wrapped};
@@ -39,8 +39,6 @@ use super::watches::Watches;
 pub(super) struct Http {
     pub(super) client: Client,
     pub(super) max_bytes: usize,
-    /// The headers of callers that are passed on, with their names for the server.
-    forwarded: Arc<[(HeaderName, HeaderName)]>,
     /// The maximum time for which a message waits because the server limits the rate of requests.
     max_rate_wait: Duration,
     pub(super) screen: Screen,
@@ -86,7 +84,6 @@ const MAX_TOKENS_REPLACED: usize = 2;
 impl Http {
     pub(super) fn new(
         client: Client,
-        forwarded: &[(HeaderName, HeaderName)],
         limits: &Limits,
         screen: Screen,
         authorizer: Option<Arc<dyn Authorizer>>,
@@ -95,7 +92,6 @@ impl Http {
         Self {
             client,
             max_bytes: limits.message_bytes,
-            forwarded: forwarded.into(),
             // Half of the time, so that the reason is known before the timeout.
             max_rate_wait: (limits.start / 2).min(MAX_RATE_WAIT),
             screen,
@@ -203,13 +199,10 @@ impl Http {
             request = request.header(SESSION, &**session);
         }
         if let JsonRpcMessage::Request(sent) = message
-            && let Some(listener) = sent.request.extensions().get::<Arc<Listener>>()
+            && let Some(headers) = sent.request.extensions().get::<Arc<HeaderMap>>()
         {
-            for (name, from) in &*self.forwarded {
-                if let Some(value) = listener.caller_header(from.as_str()) {
-                    request = request.header(name, value);
-                }
-            }
+            // They replace those of the endpoint.
+            request = request.headers((**headers).clone());
         }
         let response = request.body(written(message)?).send().await.map_err(StreamableHttpError::Client)?;
         let status = response.status();

@@ -38,12 +38,12 @@
 //! | --- | --- |
 //! | `backend` | the public type, a server as a backend |
 //! | `remote`, `endpoint`, `program` | the name, the limits, the address and the command line of a server |
-//! | `link`, `connect`, `connection`, `history` | the current connection, its negotiation, its requests, and its past |
+//! | `link`, `sessions`, `connect`, `connection`, `history` | the current connection, those of single sessions of clients, its negotiation, its requests, and its past |
 //! | `lines`, `process` | the stdio transport and the child process |
 //! | `http`, `legacy_sse`, `exchange`, `events`, `authorizer` | the HTTP transport, that of revision 2024-11-05, their failures, its limits, and the source of its tokens |
 //! | `screen`, `verbatim` | incoming messages before `rmcp` handles them, and fields that it does not know |
 //! | `tool_rules`, `repair` | which tools of a server are served, and in which form |
-//! | `list`, `call`, `tasks`, `resources`, `prompts`, `listener` | requests for tools, resources and prompts |
+//! | `list`, `call`, `tasks`, `resources`, `prompts`, `caller`, `listener` | requests for tools, resources and prompts, and what they pass on from and to the caller |
 //! | `questions`, `running_calls` | what servers ask the users of calls |
 //! | `watches` | subscriptions to resources |
 //! | `error`, `texts` | connection and protocol errors as tool errors |
@@ -60,6 +60,7 @@
 mod authorizer;
 mod backend;
 mod call;
+mod caller;
 mod connect;
 mod connection;
 mod endpoint;
@@ -86,6 +87,7 @@ mod resources;
 mod running_calls;
 mod screen;
 mod servers;
+mod sessions;
 mod status;
 mod tasks;
 mod texts;

@@ -19,6 +19,7 @@ use super::connect::{Era, connect};
 use super::connection::Connection;
 use super::history::History;
 use super::remote::{Backoff, Remote};
+use super::sessions::Sessions;
 use super::watches::Watches;
 
 /// The current connection to a server and its history.
@@ -44,7 +45,9 @@ pub(super) struct Link {
     /// The number of calls that run as tasks.
     n_tasks: AtomicU64,
     /// The output schemas that results are compared with, by the name of the tool on the server.
-    outputs: std::sync::Mutex<HashMap<String, Schema>>,
+    outputs: Arc<std::sync::Mutex<HashMap<String, Schema>>>,
+    /// The connections of single sessions of clients, if the server has one for each.
+    sessions: Sessions,
     history: History,
     /// The time before which no attempt to connect is made, as in the backoff of `state`.
     not_before: std::sync::Mutex<Option<Instant>>,
@@ -78,10 +81,25 @@ impl Link {
             seen: AtomicU64::new(0),
             relisting: std::sync::Mutex::default(),
             n_tasks: AtomicU64::new(0),
-            outputs: std::sync::Mutex::default(),
+            outputs: Arc::default(),
+            sessions: Sessions::default(),
             history: History::default(),
             not_before: std::sync::Mutex::default(),
         }
+    }
+
+    /// Creates a link for one session of a client, without a connection.
+    pub(super) fn of_session(&self) -> Self {
+        Self { outputs: Arc::clone(&self.outputs), ..Self::new(self.remote.clone()) }
+    }
+
+    pub(super) fn sessions(&self) -> &Sessions {
+        &self.sessions
+    }
+
+    /// Returns the number of calls that run as tasks.
+    pub(super) fn n_tasks(&self) -> u64 {
+        self.n_tasks.load(Ordering::Relaxed) + self.sessions.n_tasks()
     }
 
     pub(super) fn remote(&self) -> &Remote {
@@ -177,7 +195,7 @@ impl Link {
         let not_before = *self.not_before.lock().unwrap_or_else(PoisonError::into_inner);
         let next = not_before.max(self.relisting().not_before());
         let mut status = self.history.status(next.map(|next| next.saturating_duration_since(Instant::now())));
-        status.n_tasks = self.n_tasks.load(Ordering::Relaxed);
+        status.n_tasks = self.n_tasks();
         status
     }
 
@@ -199,6 +217,9 @@ impl Link {
         };
         if let Some(connection) = connection {
             connection.close().await;
+        }
+        for session in self.sessions.take() {
+            Box::pin(session.stop()).await;
         }
     }
 

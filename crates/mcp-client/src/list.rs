@@ -6,7 +6,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::{ClientRequest, ErrorCode, ListToolsRequest, PaginatedRequestParams, RequestMetaObject};
+use rmcp::model::{ClientRequest, ErrorCode, ListToolsRequest, PaginatedRequestParams};
 use rmcp::service::ServiceError;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -21,6 +21,7 @@ use toolkit::{Manifest, Tool, ToolError};
 use toolkit_backends::bound_mcp_json;
 use toolkit_contract::lint::{Level, LintDiagnostic, lint};
 
+use super::caller::FromCaller;
 use super::connection::Connection;
 use super::link::Link;
 use super::remote::{OutputCheck, Remote};
@@ -137,7 +138,13 @@ fn deceptive_texts(tool: &Tool) -> Vec<Diagnostic> {
 pub(super) async fn probe(link: &Link) -> Result<(), ToolError> {
     let connection = link.connection().await?;
     let remote = link.remote();
-    match in_time(remote, remote.limits.start, connection.ask(connection.harmless_request(), None, None)).await? {
+    match in_time(
+        remote,
+        remote.limits.start,
+        connection.ask(connection.harmless_request(), FromCaller::default(), None),
+    )
+    .await?
+    {
         Ok(_) => Ok(()),
         Err(error) => Err(remote.failed(&connection, error).await),
     }
@@ -190,7 +197,7 @@ async fn page(
 ) -> Result<Map<String, Value>, ToolError> {
     let params = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
     let request = ListToolsRequest { params, ..ListToolsRequest::default() };
-    let listing = connection.ask(ClientRequest::ListToolsRequest(request), None::<RequestMetaObject>, None);
+    let listing = connection.ask(ClientRequest::ListToolsRequest(request), FromCaller::default(), None);
     match in_time(remote, remote.limits.start, listing).await? {
         Ok(Value::Object(page)) => Ok(page),
         Ok(_) => Err(remote.invalid_response("to `tools/list` without a list of tools")),

@@ -149,11 +149,6 @@ impl Listener {
         }
     }
 
-    /// Returns a header of the request of the caller.
-    pub(super) fn caller_header(&self, name: &str) -> Option<&str> {
-        self.context.request().header(name)
-    }
-
     /// Returns the time of the last report.
     pub(super) fn reported_at(&self) -> Option<Instant> {
         self.last().at

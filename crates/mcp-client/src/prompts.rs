@@ -11,7 +11,8 @@ use toolkit::prompt::{Completion, CompletionReference, CompletionRequest, Prompt
 use toolkit::tool::{META_KEY, Text};
 use toolkit::{Context, ToolError};
 
-use super::connection::{Connection, trace_meta};
+use super::caller::FromCaller;
+use super::connection::Connection;
 use super::link::Link;
 use super::list::{checked, in_time};
 use super::resources::{failed, pages, within_limit};
@@ -91,8 +92,8 @@ pub(super) async fn run(link: &Link, call: BackendCall<'_>) -> Result<BackendRes
         params = params.with_arguments(arguments);
     }
     let request = ClientRequest::GetPromptRequest(GetPromptRequest::new(params));
-    let meta = trace_meta(call.context());
-    let result = match in_time(remote, remote.limits.call, connection.ask(request, meta, None)).await? {
+    let caller = FromCaller::of(remote, call.context())?;
+    let result = match in_time(remote, remote.limits.call, connection.ask(request, caller, None)).await? {
         Ok(Value::Object(result)) => result,
         Ok(_) => return Err(remote.invalid_response("with an invalid result")),
         Err(error) => return Err(failed(remote, &connection, error).await),
@@ -120,7 +121,8 @@ pub(super) async fn complete(
         return Ok(Completion::default());
     }
     let _permit = link.permit_in_time().await?;
-    let mut completed = match in_time(remote, remote.limits.start, ask(&connection, request, context)).await? {
+    let caller = FromCaller::of(remote, context)?;
+    let mut completed = match in_time(remote, remote.limits.start, ask(&connection, request, caller)).await? {
         Ok(result) => result,
         Err(error) => return Err(failed(remote, &connection, error).await),
     };
@@ -136,7 +138,7 @@ pub(super) async fn complete(
 async fn ask(
     connection: &Arc<Connection>,
     request: &CompletionRequest,
-    context: &Context,
+    caller: FromCaller,
 ) -> Result<Value, rmcp::service::ServiceError> {
     let reference = match &request.reference {
         CompletionReference::Prompt(name) => json!({ "type": "ref/prompt", "name": name }),
@@ -149,5 +151,5 @@ async fn ask(
         params["context"] = json!({ "arguments": request.arguments });
     }
     let request = CustomRequest::new("completion/complete", Some(params));
-    connection.ask(ClientRequest::CustomRequest(request), trace_meta(context), None).await
+    connection.ask(ClientRequest::CustomRequest(request), caller, None).await
 }

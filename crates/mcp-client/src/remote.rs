@@ -7,6 +7,7 @@ use std::time::Duration;
 use rmcp::model::ProtocolVersion;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
+use toolkit::Coercion;
 use toolkit::resource::ResourceChanges;
 
 use super::endpoint::Endpoint;
@@ -56,15 +57,26 @@ pub(super) struct Choices {
     /// The only protocol revision to use.
     pub(super) revision: Option<ProtocolVersion>,
     pub(super) output: OutputCheck,
+    /// The changes that may be made to arguments, if they are not those of the host.
+    pub(super) coercion: Option<Coercion>,
     /// True if the clients of the host receive the instructions of the server.
     pub(super) passes_instructions: bool,
+    /// The maximum number of sessions of clients, if each has a connection of its own.
+    pub(super) max_sessions: Option<usize>,
     pub(super) tools: ToolRules,
 }
 
 impl Default for Choices {
     fn default() -> Self {
         let tools = ToolRules::default();
-        Self { revision: None, output: OutputCheck::Strict, passes_instructions: true, tools }
+        Self {
+            revision: None,
+            output: OutputCheck::Strict,
+            coercion: None,
+            passes_instructions: true,
+            max_sessions: None,
+            tools,
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rmcp::model::{
     ClientRequest, ErrorCode, ListResourceTemplatesRequest, ListResourcesRequest, PaginatedRequestParams,
-    ReadResourceRequest, ReadResourceRequestParams, RequestMetaObject,
+    ReadResourceRequest, ReadResourceRequestParams,
 };
 use rmcp::service::ServiceError;
 use serde::Serialize;
@@ -14,7 +14,8 @@ use toolkit::call::ErrorKind;
 use toolkit::resource::{Resource, ResourceContents, ResourceTemplate, ResourceWatch};
 use toolkit::{Context, ToolError};
 
-use super::connection::{Connection, trace_meta};
+use super::caller::FromCaller;
+use super::connection::Connection;
 use super::link::Link;
 use super::list::{in_time, size};
 use super::remote::Remote;
@@ -79,9 +80,8 @@ pub(super) async fn read(
     }
     let _permit = link.permit_in_time().await?;
     let request = ClientRequest::ReadResourceRequest(ReadResourceRequest::new(ReadResourceRequestParams::new(uri)));
-    let mut result = match in_time(remote, remote.limits.call, connection.ask(request, trace_meta(context), None))
-        .await?
-    {
+    let caller = FromCaller::of(remote, context)?;
+    let mut result = match in_time(remote, remote.limits.call, connection.ask(request, caller, None)).await? {
         Ok(Value::Object(result)) => result,
         Ok(_) => return Err(remote.invalid_response("with an invalid result")),
         // Up to 2025-11-25, servers use both codes.
@@ -128,7 +128,7 @@ pub(super) fn within_limit(remote: &Remote, result: &impl Serialize, what: &str)
 /// # Errors
 ///
 /// Returns an error if the server does not report changes of the resource, or too many resources are watched.
-pub(super) async fn watch(link: &Link, uri: &str) -> Result<ResourceWatch, ToolError> {
+pub(super) async fn watch(link: Arc<Link>, uri: &str) -> Result<ResourceWatch, ToolError> {
     let remote = link.remote();
     let connection = link.connection_for_call().await?;
     if !connection.has_subscriptions() || !is_uri(uri) {
@@ -143,7 +143,7 @@ pub(super) async fn watch(link: &Link, uri: &str) -> Result<ResourceWatch, ToolE
         // The text may be meant for the operator of the server.
         ToolError::failed(format!("{remote} refuses to report changes of the resource")).caused_by(&*reason)
     })?;
-    Ok(ResourceWatch::new(watch))
+    Ok(ResourceWatch::new((watch, link)))
 }
 
 /// Returns the number of JSON values in a value, itself included.
@@ -212,7 +212,7 @@ async fn page(
     connection: &Arc<Connection>,
     request: ClientRequest,
 ) -> Result<Option<Map<String, Value>>, ToolError> {
-    let listing = connection.ask(request, None::<RequestMetaObject>, None);
+    let listing = connection.ask(request, FromCaller::default(), None);
     match in_time(remote, remote.limits.start, listing).await? {
         Ok(Value::Object(page)) => Ok(Some(page)),
         Ok(_) => Err(remote.invalid_response("with an invalid list of resources")),

@@ -68,8 +68,11 @@ use super::program::Program;
 /// | `revision` | the only protocol revision to use, such as `"2025-06-18"` | the newest one | |
 /// | `instructions` | false: the clients of a proxy do not receive the instructions of the server | true | [`McpBackend::instructions`] |
 /// | `outputValidation` | `"strict"`: a result that does not match its output schema is an error; `"warn"`: it is logged; `"off"`. With the latter two, tools are listed without output schemas, since clients compare them too | `"strict"` | |
+/// | `coercion` | corrections of arguments: `"off"`, `"null-as-absent"` or `"lenient"` | that of the dispatcher | |
 /// | `tools` | changes of tools, by their names on the server: `name`, `title`, `description`, and the hints `readOnly`, `destructive`, `idempotent` and `openWorld`, which are trusted | | |
 /// | `forwardHeaders` | headers of callers to pass on: an object with the names for the server and those of the caller, such as `{"x-tenant": "x-tenant"}` | | [`Endpoint::forward_header`] |
+/// | `forwardCredentials` | the same for headers with credentials | | [`Endpoint::forward_credential`] |
+/// | `perSession` | true, or the maximum number of sessions (64): each session of a client has a connection of its own, that is, a process or a session of the server | false | |
 /// | `oauth` | object | | `Endpoint::oauth`, with the feature `oauth` |
 ///
 /// The keys of the object `oauth` are `clientName`, `clientId`, `clientSecret`, `clientMetadataUrl`, `issuer`, `scopes`,

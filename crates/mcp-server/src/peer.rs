@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use http::HeaderMap;
+use http::header::AUTHORIZATION;
 use http::request::Parts;
 use toolkit::call::RequestParts;
 use toolkit::{CancelToken, Tool};
@@ -45,9 +46,12 @@ impl<'p> Peer<'p> {
     pub(super) fn request_parts(self) -> Option<impl FnOnce() -> RequestParts + Send + 'static> {
         let head = Arc::clone(self.head?);
         let (address, session) = (self.address, self.session.map(str::to_owned));
+        // The token is for this server, so that it must not be passed on to others.
+        let is_checked = self.caller.is_some();
         Some(move || {
             let parts = RequestParts::new().with_path(head.uri.path());
-            let parts = head.headers.iter().fold(parts, |parts, (name, value)| parts.with_header(name.as_str(), value));
+            let headers = head.headers.iter().filter(|(name, _)| !(is_checked && *name == AUTHORIZATION));
+            let parts = headers.fold(parts, |parts, (name, value)| parts.with_header(name.as_str(), value));
             let parts = address.into_iter().fold(parts, RequestParts::with_peer);
             session.iter().fold(parts, |parts, session| parts.with_session(session))
         })

@@ -47,6 +47,11 @@ impl Proxied {
         Self { backends, last: Mutex::default() }
     }
 
+    /// Ends what the backends hold for a session.
+    pub(super) fn end_session(&self, session: &str) {
+        self.backends.end_session(session);
+    }
+
     /// Returns the origin of the URIs of a backend. A backend that was removed meanwhile may have had resources.
     pub(super) fn origin<'b>(&self, backend: &'b str) -> Origin<'b> {
         let has_resources =

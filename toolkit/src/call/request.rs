@@ -3,6 +3,8 @@
 use std::fmt;
 use std::net::IpAddr;
 
+use super::credentials::SecretString;
+
 /// The parts of the HTTP request by which a call arrived: path, headers, the address of the client, and the session.
 ///
 /// A server attaches them to the [`Context`](super::Context), and [`Context::request`](super::Context::request) returns
@@ -41,6 +43,8 @@ pub struct RequestParts {
     headers: String,
     peer: Option<IpAddr>,
     session: Option<Box<str>>,
+    /// The headers with credentials, by their names in lowercase.
+    withheld: Vec<(Box<str>, SecretString)>,
 }
 
 /// Parts of the names of headers that contain credentials.
@@ -59,7 +63,8 @@ const SECRET_NAMES: [&str; 11] = [
 ];
 
 impl RequestParts {
-    pub(super) const EMPTY: &'static Self = &Self { path: None, headers: String::new(), peer: None, session: None };
+    pub(super) const EMPTY: &'static Self =
+        &Self { path: None, headers: String::new(), peer: None, session: None, withheld: Vec::new() };
 
     /// Creates an empty request.
     #[must_use]
@@ -74,13 +79,19 @@ impl RequestParts {
         self
     }
 
-    /// Adds a header, unless it contains credentials, a line break, or a value that is not UTF-8.
+    /// Adds a header, unless it contains a line break, or a value that is not UTF-8. One with credentials is not
+    /// among the headers that tools read.
     #[must_use]
     pub fn with_header(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
         let Ok(value) = str::from_utf8(value.as_ref()) else { return self };
         let name = name.to_ascii_lowercase();
         let breaks = |text: &str| text.contains(['\r', '\n']);
-        if !(is_secret(&name, value) || breaks(&name) || breaks(value) || name.contains(':')) {
+        if breaks(&name) || breaks(value) || name.contains(':') {
+            return self;
+        }
+        if is_secret(&name, value) {
+            self.withheld.push((name.into(), value.into()));
+        } else {
             for part in [&*name, ":", value, "\n"] {
                 self.headers.push_str(part);
             }
@@ -112,6 +123,14 @@ impl RequestParts {
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers().find(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+
+    /// Returns the first header with credentials that has this name, in any case: for clients that pass it on to the server
+    /// that it is meant for. A tool declares the credentials that it needs.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn credential(&self, name: &str) -> Option<&SecretString> {
+        self.withheld.iter().find(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
     /// Returns the names of all headers, in lowercase, with their values.

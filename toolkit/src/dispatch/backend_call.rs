@@ -9,7 +9,7 @@ use super::policy::Policy;
 use super::shared::Dispatcher;
 use crate::backend::{BackendCall, Normal, Parts, Route, normalize, without_tool_id};
 use crate::call::{
-    Arguments, Change, Context, ErrorKind, RunResult, ToolError, check_output_tree, validated_arguments,
+    Arguments, Change, Coercion, Context, ErrorKind, RunResult, ToolError, check_output_tree, validated_arguments,
 };
 use crate::stream::Queue;
 use crate::tool::Tool;
@@ -26,7 +26,8 @@ pub(super) async fn run_on_backend(
 ) -> Result<RunResult, ToolError> {
     let admission = admit(dispatcher, context, tool, Some(&arguments))?;
     let policy = &dispatcher.shared.policy;
-    let (arguments, changes) = fitting(policy, tool, arguments)?;
+    let coercion = route.backend.backend().coercion().unwrap_or(policy.coercion);
+    let (arguments, changes) = fitting(policy.validate_input, coercion, tool, arguments)?;
     let list = tool.output().filter(|schema| policy.validate_output && schema.is_list_of_any_length());
     let parts = parts.map(|queue| Parts { queue, list });
     let running = route.backend.counters().start();
@@ -56,11 +57,12 @@ fn has_surrogates(text: &[u8]) -> bool {
 
 /// Returns the arguments in a form that matches the input schema: the original text if it matches unchanged.
 fn fitting<'a>(
-    policy: &Policy,
+    validates: bool,
+    coercion: Coercion,
     tool: &Tool,
     arguments: Arguments<'a>,
 ) -> Result<(Arguments<'a>, Vec<Change>), ToolError> {
-    if !policy.validate_input {
+    if !validates {
         // A backend may send the arguments over a wire, so they must be valid JSON.
         return Ok((arguments.to_value()?.into(), Vec::new()));
     }
@@ -70,12 +72,12 @@ fn fitting<'a>(
     {
         return Ok((arguments, Vec::new()));
     }
-    let (sent, outcome) = match validated_arguments(tool, &arguments, policy.coercion) {
+    let (sent, outcome) = match validated_arguments(tool, &arguments, coercion) {
         Err(error) if error.kind() == ErrorKind::MalformedJson => {
             // Other programs accept more than this parser.
             let Arguments::Json(text) = &arguments else { return Err(error) };
             let sent = repaired(text).into();
-            match validated_arguments(tool, &sent, policy.coercion) {
+            match validated_arguments(tool, &sent, coercion) {
                 Err(again) if again.kind() == ErrorKind::MalformedJson => return Err(error),
                 outcome => (sent, outcome),
             }

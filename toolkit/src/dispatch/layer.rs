@@ -103,7 +103,7 @@ impl Call {
         if !policy.validate_input {
             return self.arguments.to_value();
         }
-        validated_arguments(tool, &self.arguments, policy.coercion).map(|(tree, _)| tree.value)
+        validated_arguments(tool, &self.arguments, shared.coercion(tool)).map(|(tree, _)| tree.value)
     }
 
     /// Returns true if the caller consumes parts of the result before it is complete. Such a call must not be

@@ -8,7 +8,7 @@ use super::layer::ToolService;
 use super::policy::Policy;
 use crate::backend::{Route, Routes, Selector};
 use crate::call::permit::Limiter;
-use crate::call::{ErrorKind, ToolError};
+use crate::call::{Coercion, ErrorKind, ToolError};
 use crate::catalog::{Catalog, ExportedNames};
 use crate::state::States;
 use crate::tool::Tool;
@@ -68,6 +68,15 @@ impl Shared {
             Some(entry) if self.selector.is_none() => Ok(Executor::Function(entry)),
             entry => self.select_of_several(tool, entry),
         }
+    }
+
+    /// Returns the changes that may be made to the arguments of a tool.
+    pub(super) fn coercion(&self, tool: &Tool) -> Coercion {
+        match self.select(tool) {
+            Ok(Executor::Backend(route)) => route.backend.backend().coercion(),
+            _ => None,
+        }
+        .unwrap_or(self.policy.coercion)
     }
 
     #[cold]

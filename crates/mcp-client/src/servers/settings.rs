@@ -6,11 +6,14 @@ use std::time::Duration;
 use rmcp::model::ProtocolVersion;
 use serde::Deserialize as _;
 use serde_json::Value;
+use toolkit::Coercion;
 
 #[cfg(feature = "oauth")]
 use super::oauth;
 use crate::backend::McpBackend;
+use crate::endpoint::{Endpoint, EndpointError};
 use crate::remote::OutputCheck;
+use crate::sessions::MAX_SESSIONS;
 use crate::tool_rules::ToolChange;
 
 /// The key of the object, which other hosts ignore.
@@ -19,7 +22,7 @@ pub(super) const KEY: &str = "toolkit";
 type Setting = fn(McpBackend, &Value) -> Result<McpBackend, String>;
 
 /// The keys, and what each does. An error is a phrase without subject.
-const KEYS: [(&str, Setting); 15] = [
+const KEYS: [(&str, Setting); 18] = [
     ("trusted", |backend, value| Ok(if flag(value)? { backend.trusted() } else { backend })),
     ("mayAsk", |backend, value| Ok(backend.with_may_ask(flag(value)?))),
     ("timeout", |backend, value| Ok(backend.timeout(duration(value)?))),
@@ -44,21 +47,45 @@ const KEYS: [(&str, Setting); 15] = [
         let check = check.ok_or_else(|| "must be `strict`, `warn` or `off`".to_owned())?;
         Ok(backend.with_choices(|choices| choices.output = check))
     }),
+    ("coercion", |backend, value| {
+        let known =
+            [("off", Coercion::Off), ("null-as-absent", Coercion::NullAsAbsent), ("lenient", Coercion::Lenient)];
+        let coercion = known.into_iter().find(|(name, _)| value == name).map(|(_, coercion)| coercion);
+        let coercion = coercion.ok_or_else(|| "must be `off`, `null-as-absent` or `lenient`".to_owned())?;
+        Ok(backend.with_choices(|choices| choices.coercion = Some(coercion)))
+    }),
     ("tools", |backend, value| {
         let changes = tool_changes(value)?;
         Ok(backend.with_tools(|tools| tools.changes = changes))
     }),
-    ("forwardHeaders", |backend, value| {
-        let mut endpoint = backend.endpoint().cloned().ok_or_else(|| "requires `url`".to_owned())?;
-        let wrong = || "must be an object of header names: for the server, and of the caller".to_owned();
-        for (name, from) in value.as_object().ok_or_else(wrong)? {
-            let from = from.as_str().ok_or_else(wrong)?;
-            endpoint = endpoint.forward_header(name, from).map_err(|error| format!("is invalid: {error}"))?;
-        }
-        Ok(backend.with_endpoint(|_| endpoint))
+    ("perSession", |backend, value| {
+        let max_sessions = match value {
+            Value::Bool(on) => on.then_some(MAX_SESSIONS),
+            value => {
+                Some(count(value).map_err(|_| "must be true, false or the maximum number of sessions".to_owned())?)
+            }
+        };
+        Ok(backend.with_choices(|choices| choices.max_sessions = max_sessions))
     }),
+    ("forwardHeaders", |backend, value| forward(backend, value, Endpoint::forward_header)),
+    ("forwardCredentials", |backend, value| forward(backend, value, Endpoint::forward_credential)),
     ("oauth", |_, _| Err("requires the feature `oauth` of `toolkit-mcp-client`".to_owned())),
 ];
+
+/// Passes headers of callers on, each with `add`.
+fn forward(
+    backend: McpBackend,
+    value: &Value,
+    add: fn(Endpoint, &str, &str) -> Result<Endpoint, EndpointError>,
+) -> Result<McpBackend, String> {
+    let mut endpoint = backend.endpoint().cloned().ok_or_else(|| "requires `url`".to_owned())?;
+    let wrong = || "must be an object of header names: for the server, and of the caller".to_owned();
+    for (name, from) in value.as_object().ok_or_else(wrong)? {
+        endpoint =
+            add(endpoint, name, from.as_str().ok_or_else(wrong)?).map_err(|error| format!("is invalid: {error}"))?;
+    }
+    Ok(backend.with_endpoint(|_| endpoint))
+}
 
 /// Returns true for a key of the object.
 pub(super) fn is_key(key: &str) -> bool {

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::{CallToolRequestParams, ClientRequest, CustomRequest, InputResponses, RequestMetaObject};
+use rmcp::model::{CallToolRequestParams, ClientRequest, CustomRequest, InputResponses};
 use rmcp::service::ServiceError;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
 use super::request;
+use crate::caller::FromCaller;
 use crate::connection::Connection;
 use crate::listener::Listener;
 
@@ -56,11 +57,7 @@ fn custom(method: &str, params: Value) -> ClientRequest {
 // Creation of tasks.
 
 /// Returns the task that a server has created instead of responding to a call, or `None` if it has responded.
-pub(crate) fn created_task(
-    connection: &Arc<Connection>,
-    response: &Value,
-    meta: Option<&RequestMetaObject>,
-) -> Option<CreatedTask> {
+pub(crate) fn created_task(connection: &Arc<Connection>, response: &Value, caller: &FromCaller) -> Option<CreatedTask> {
     let task = match connection.is_legacy() {
         true if response.get("content").is_none() => response.get("task")?,
         false if response["resultType"] == "task" => response,
@@ -68,7 +65,7 @@ pub(crate) fn created_task(
     };
     // An id of another type is rejected like an empty one.
     let id: Arc<str> = task["taskId"].as_str().unwrap_or_default().into();
-    let mut cancel = CancelOnDrop::new(Arc::clone(connection), Arc::clone(&id), meta.cloned());
+    let mut cancel = CancelOnDrop::new(Arc::clone(connection), Arc::clone(&id), caller.clone());
     if super::check_id(&id).is_err() {
         cancel.disarm();
     }
@@ -80,20 +77,20 @@ pub(crate) fn created_task(
 pub(crate) async fn create(
     connection: &Arc<Connection>,
     request: ClientRequest,
-    meta: Option<RequestMetaObject>,
+    caller: FromCaller,
     listener: Arc<Listener>,
 ) -> (Result<Value, ServiceError>, Option<CreatedTask>) {
     let (mut sender, receiver) = oneshot::channel();
     let connection = Arc::clone(connection);
     tokio::spawn(async move {
         let answer = tokio::select! {
-            answer = connection.ask(request, meta.clone(), Some(&listener)) => answer,
+            answer = connection.ask(request, caller.clone(), Some(&listener)) => answer,
             () = async {
                 sender.closed().await;
                 sleep(CANCEL_TIMEOUT).await;
             } => return,
         };
-        let task = answer.as_ref().ok().and_then(|response| created_task(&connection, response, meta.as_ref()));
+        let task = answer.as_ref().ok().and_then(|response| created_task(&connection, response, &caller));
         // Dropping the task cancels it.
         drop(sender.send((answer, task)));
     });
@@ -110,12 +107,12 @@ pub(super) struct CancelOnDrop {
     /// The connection that was last used for the task, or `None` if the task need not be canceled.
     connection: Option<Arc<Connection>>,
     id: Arc<str>,
-    meta: Option<RequestMetaObject>,
+    caller: FromCaller,
 }
 
 impl CancelOnDrop {
-    pub(super) fn new(connection: Arc<Connection>, id: Arc<str>, meta: Option<RequestMetaObject>) -> Self {
-        Self { connection: Some(connection), id, meta }
+    pub(super) fn new(connection: Arc<Connection>, id: Arc<str>, caller: FromCaller) -> Self {
+        Self { connection: Some(connection), id, caller }
     }
 
     /// Sets the connection for the request to cancel the task.
@@ -137,10 +134,10 @@ impl Drop for CancelOnDrop {
         let (Some(connection), Ok(runtime)) = (connection, tokio::runtime::Handle::try_current()) else {
             return;
         };
-        let (request, meta) = (request::cancel(&self.id), self.meta.take());
+        let (request, caller) = (request::cancel(&self.id), std::mem::take(&mut self.caller));
         runtime.spawn(async move {
             // The task may have ended in the meantime, which is an error of the server.
-            let _ = timeout(CANCEL_TIMEOUT, connection.ask(request, meta, None)).await;
+            let _ = timeout(CANCEL_TIMEOUT, connection.ask(request, caller, None)).await;
         });
     }
 }

@@ -10,7 +10,8 @@ use toolkit::call::ErrorKind;
 use toolkit::{Context, ToolError};
 
 use super::request::{CancelOnDrop, CreatedTask};
-use crate::connection::{Connection, meta};
+use crate::caller::FromCaller;
+use crate::connection::Connection;
 use crate::link::Link;
 use crate::list::timed_out;
 use crate::remote::Remote;
@@ -76,11 +77,16 @@ impl<'c> Requester<'c> {
         Ok(())
     }
 
+    /// Returns what a request passes on from the caller.
+    pub(super) fn caller(&self) -> Result<FromCaller, Failure> {
+        FromCaller::of_call(self.remote(), &self.connection, self.context).map_err(Failure::Final)
+    }
+
     /// Sends a request and returns its result, or the JSON-RPC error of the server.
     pub(super) async fn ask(&self, request: ClientRequest) -> Result<Result<Value, ErrorData>, Failure> {
         let limit = self.remote().limits.start;
-        let meta = meta(self.remote(), &self.connection, self.context);
-        match timeout(limit, self.connection.ask(request, meta, None)).await {
+        let caller = self.caller()?;
+        match timeout(limit, self.connection.ask(request, caller, None)).await {
             Ok(Ok(result)) => Ok(Ok(result)),
             Ok(Err(ServiceError::McpError(error))) => Ok(Err(error)),
             Ok(Err(error)) => Err(self.failed(error).await),

@@ -14,7 +14,6 @@ use toolkit::call::ErrorKind;
 use super::request;
 use super::requester::{Failure, Requester};
 use super::snapshot::{Answers, MIN_INTERVAL, Snapshot, Status};
-use crate::connection::meta;
 use crate::list::timed_out;
 use crate::listener::Listener;
 use crate::remote::Remote;
@@ -124,8 +123,8 @@ impl<'c> Waiting<'c> {
     /// open. Returns `None` if the server does not wait for the end of the task.
     async fn read_result(&mut self, has_ended: bool) -> Result<Option<Value>, Failure> {
         let (connection, mut has_ended) = (Arc::clone(self.requester.connection()), has_ended);
-        let meta = meta(self.remote(), &connection, self.requester.context());
-        let mut result = pin!(connection.ask(request::result(self.requester.id()), meta, None));
+        let caller = self.requester.caller()?;
+        let mut result = pin!(connection.ask(request::result(self.requester.id()), caller, None));
         loop {
             let limit = self.remote().limits.start;
             let pause = async {

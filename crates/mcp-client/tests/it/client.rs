@@ -1,5 +1,6 @@
 //! The MCP client: with the server of `toolkit-mcp-server` over stdio and HTTP, and with a faulty server.
 
+mod callers;
 mod calls;
 mod configured;
 mod damaged;

@@ -302,6 +302,9 @@ impl Inner {
                 self.server.shared.running.cancel_all_of(name);
                 self.server.shared.resources.subscriptions.end(name);
                 self.server.shared.log_levels.end(name);
+                if let Some(proxied) = self.server.shared.proxied() {
+                    proxied.end_session(name);
+                }
                 let mut response = Response::new(Body::empty());
                 *response.status_mut() = StatusCode::NO_CONTENT;
                 response

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::header::{ACCEPT, CONTENT_TYPE};
+use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -25,7 +25,7 @@ use uuid::Uuid;
 use crate::server::dedup::{Admission, CallGuard, Fingerprint, Waiter};
 use crate::server::reply::{Rejection, Reply, Started};
 use crate::server::{CANCEL_TIMEOUT, Shared};
-use crate::wire::{CallContext, CallMessage, EVENT_STREAM, OLD_SCHEMA, SCHEMA};
+use crate::wire::{API_KEY, CallContext, CallMessage, EVENT_STREAM, OLD_SCHEMA, SCHEMA};
 use crate::{OtcId, TraceId};
 
 /// The number of events in the queue of a slow client.
@@ -51,7 +51,7 @@ async fn answer(shared: &Arc<Shared>, request: Request) -> Result<Response, Reje
         return Err(Rejection::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }
     let wants_events = accepts_events(request.headers());
-    let parts = request_parts(&request);
+    let parts = request_parts(shared, &request);
     let (body, charge) = read(shared, request).await?.into_parts();
     let job = if body.len() <= SMALL_BODY {
         Job::read(shared, &body, charge)?
@@ -233,8 +233,13 @@ async fn run(
 }
 
 /// Returns a function that reads the parts of a request for a tool.
-fn request_parts(request: &Request) -> impl FnOnce() -> RequestParts + Send + use<> {
-    let (uri, headers) = (request.uri().clone(), request.headers().clone());
+fn request_parts(shared: &Shared, request: &Request) -> impl FnOnce() -> RequestParts + Send + use<> {
+    let (uri, mut headers) = (request.uri().clone(), request.headers().clone());
+    if !shared.auth.is_none() {
+        // The credentials are for this server, so that they must not be passed on to others.
+        headers.remove(AUTHORIZATION);
+        headers.remove(API_KEY);
+    }
     let address = request.extensions().get::<Connection>().map(|connection| connection.client(&headers));
     move || {
         let parts = RequestParts::new().with_path(uri.path());

@@ -234,7 +234,7 @@ fn prepare<'a>(
     }
     let prepared = call.tool.as_ref().and_then(|id| dispatcher.prepared_id(id));
     let prepared = prepared.ok_or_else(|| reply.names.unknown(&call.name))?;
-    Ok((prepared, arguments(call, prepared.tool(), dispatcher.coercion())?))
+    Ok((prepared, arguments(call, prepared.tool(), dispatcher.coercion(prepared.tool()))?))
 }
 
 fn arguments<'a>(call: &'a ToolCall, tool: &Tool, coercion: Coercion) -> Result<Arguments<'a>, ToolError> {

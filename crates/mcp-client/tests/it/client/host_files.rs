@@ -91,11 +91,23 @@ fn keys_that_cannot_be_honored_reject_their_server() {
         ),
         (
             json!({ "url": "http://x/", "toolkit": { "forwardHeaders": { "x-a": "authorization" } } }),
-            "`toolkit.forwardHeaders` is invalid: the header `authorization` may have credentials",
+            "`toolkit.forwardHeaders` is invalid: the header `authorization` may have credentials; use `forwardCredentials`",
         ),
         (
             json!({ "command": "x", "toolkit": { "outputValidation": "lax" } }),
             "`toolkit.outputValidation` must be `strict`",
+        ),
+        (
+            json!({ "url": "http://x/", "toolkit": { "forwardCredentials": { "mcp-x": "authorization" } } }),
+            "`toolkit.forwardCredentials` is invalid: the header `mcp-x` is reserved by the protocol",
+        ),
+        (
+            json!({ "command": "x", "toolkit": { "perSession": 0 } }),
+            "`toolkit.perSession` must be true, false or the maximum number of sessions",
+        ),
+        (
+            json!({ "command": "x", "toolkit": { "coercion": "some" } }),
+            "`toolkit.coercion` must be `off`, `null-as-absent` or `lenient`",
         ),
         (
             json!({ "command": "x", "toolkit": { "tools": { "a": { "readonly": true } } } }),

@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use test_support::client::{Client, EACH_WAY as EACH_CLIENT};
 use toolkit::backend::Backend;
-use toolkit::call::{ErrorKind, RequestParts};
-use toolkit::{Catalog, Context, Dispatcher, catalog, tool};
+use toolkit::call::ErrorKind;
+use toolkit::{Catalog, Dispatcher};
 use toolkit_backends::Backends;
 use toolkit_mcp_client::{McpBackend, McpServers};
 use toolkit_mcp_server::{Filter, Proxy, Server};
@@ -23,7 +23,7 @@ async fn instructing(instructions: &str) -> Raw {
     raw(Way::Json, [("initialize", initialized.to_string().into_bytes()), ("tools_list", tools(&["a"]))]).await
 }
 
-fn configured(name: &str, url: &str, settings: &Value) -> McpBackend {
+pub(super) fn configured(name: &str, url: &str, settings: &Value) -> McpBackend {
     let entry = json!({ "mcpServers": { name: { "url": url, "toolkit": settings } } }).to_string();
     let servers = McpServers::from_json(&entry).unwrap();
     assert_eq!(servers.rejected().next(), None);
@@ -102,31 +102,6 @@ async fn a_timeout_is_not_retryable_for_clients_since_the_tool_may_have_run() {
     let response = in_the_end(client.call("peer_hang", json!({}), |_| unreachable!("no question"))).await;
     let error = &response["result"]["_meta"]["rs.toolkit/error"];
     assert_eq!((&error["kind"], &error["retryable"]), (&json!("timed_out"), &json!(false)), "{response}");
-}
-
-/// Returns the tenant and another header of the caller.
-#[tool]
-fn whose(ctx: &Context) -> Vec<Option<String>> {
-    ["x-up", "x-other"].map(|name| ctx.request().header(name).map(str::to_owned)).into()
-}
-
-#[tokio::test]
-async fn only_the_named_headers_of_a_caller_reach_the_named_server() {
-    let server = Server::new(Dispatcher::new(catalog![whose].unwrap()).unwrap()).unwrap();
-    let listening = server.http().bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/mcp", listening.local_addr().unwrap());
-    tokio::spawn(listening.run(std::future::pending()));
-    let request = RequestParts::new().with_header("X-Tenant", "acme").with_header("x-other", "a");
-    let context = Context::new().with(request);
-    for (settings, told) in [
-        (json!({}), json!([null, null])),
-        (json!({ "forwardHeaders": { "x-up": "x-tenant" } }), json!(["acme", null])),
-        (json!({ "forwardHeaders": { "x-up": "x-absent" } }), json!([null, null])),
-    ] {
-        let dispatcher = dispatcher(&configured("up", &url, &settings)).await;
-        let called = in_the_end(dispatcher.call_with(&context, "up:whose", json!({}))).await;
-        assert_eq!(called.unwrap().value(), told, "{settings}");
-    }
 }
 
 #[tokio::test]

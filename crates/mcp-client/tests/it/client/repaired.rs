@@ -176,3 +176,27 @@ async fn results_are_compared_with_their_schema_as_the_file_says() {
         assert_eq!(in_the_end(backend.tools()).await.unwrap().tools[0].0.output().is_some(), !is_lenient);
     }
 }
+
+#[tokio::test]
+async fn arguments_of_a_server_are_corrected_as_the_file_says() {
+    let input = json!({ "type": "object", "properties": { "n": { "type": "integer" } }, "required": ["n"] });
+    let tools = json!({ "tools": [{ "name": "double", "inputSchema": input }] });
+    let result = json!({ "content": [{ "type": "text", "text": "42" }] });
+    let responses =
+        [("tools_list", tools), ("call_double", result)].map(|(name, json)| (name, json.to_string().into_bytes()));
+    let server = raw(Way::Json, responses).await;
+    for (settings, is_corrected) in [
+        (json!({}), false),
+        (json!({ "coercion": "off" }), false),
+        (json!({ "coercion": "null-as-absent" }), false),
+        (json!({ "coercion": "lenient" }), true),
+    ] {
+        let dispatcher = dispatcher(&configured(&server, &settings)).await;
+        let called = in_the_end(dispatcher.call("peer:double", json!({ "n": "21" }))).await;
+        assert_eq!(called.is_ok(), is_corrected, "{settings}: {called:?}");
+        if is_corrected {
+            let sent = server.requests.lock().unwrap().last().unwrap()["params"]["arguments"].clone();
+            assert_eq!(sent, json!({ "n": 21 }));
+        }
+    }
+}
