@@ -178,17 +178,22 @@ impl Prompt {
     #[doc(hidden)]
     #[must_use]
     pub fn to_mcp_json(&self, name: &str) -> Value {
-        let mut listed = json!({ "name": name, "description": self.description(), "arguments": self.arguments() });
-        if let Some(title) = self.title() {
-            listed["title"] = title.into();
+        let mut listed = self.tool.mcp_fields_without_schemas();
+        // Fields of tools, which the record has since it has the form of one.
+        listed.retain(|key, _| !["inputSchema", "annotations", "execution"].contains(&key.as_str()));
+        listed.insert("name".to_owned(), name.into());
+        if !self.description().is_empty() {
+            listed.insert("description".to_owned(), self.description().into());
         }
-        if !self.tool.icons().is_empty() {
-            listed["icons"] = json!(self.tool.icons());
+        let arguments = self.arguments();
+        if !arguments.is_empty() {
+            listed.insert("arguments".to_owned(), json!(arguments));
         }
-        if let Some(meta) = self.tool.meta() {
-            listed["_meta"] = meta;
-        }
-        listed
+        match self.tool.meta() {
+            Some(meta) => listed.insert("_meta".to_owned(), meta),
+            None => listed.remove("_meta"),
+        };
+        listed.into()
     }
 
     fn properties(&self) -> impl Iterator<Item = (&String, &Value)> {

@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use toolkit::call::ErrorKind;
 use toolkit::mcp::Revision;
-use toolkit::prompt::{Completion, CompletionReference, CompletionRequest, Prompt, PromptMessage};
-use toolkit::{Arguments, Context, Tool, ToolError};
+use toolkit::prompt::{Completion, CompletionReference, CompletionRequest, Prompt};
+use toolkit::{Arguments, Content, Context, Tool, ToolError};
 
 use super::proxy_uri::{backend_name, decode};
 use super::rpc::{Code, RpcError, json_bytes};
@@ -179,23 +179,24 @@ async fn get(
     if prompt.tool().location().is_some() {
         return Ok(result.into_json());
     }
-    let (backend, mut result) = (result.backend(), result.value());
-    let messages = result["messages"].take();
-    let mut messages: Vec<PromptMessage> = serde_json::from_value(messages).map_err(ToolError::internal)?;
+    let (backend, result) = (result.backend(), result.value());
+    let Value::Object(mut result) = result else {
+        return Err(ToolError::internal("the result of a prompt is not an object"));
+    };
     if let (Some(proxied), Some(name)) = (shared.proxied(), backend_name(&backend)) {
         let origin = proxied.origin(name);
-        let encoded = messages.into_iter().map(|mut message| {
-            message.content = origin.encode_content(message.content);
-            message
-        });
-        messages = encoded.collect();
+        for message in result.get_mut("messages").and_then(Value::as_array_mut).into_iter().flatten() {
+            let content = message.get_mut("content").map(Value::take).unwrap_or_default();
+            let content: Content = serde_json::from_value(content).map_err(ToolError::internal)?;
+            message["content"] = json!(origin.encode_content(content));
+        }
     }
-    // The other fields of the result are about the response of the backend.
-    let mut own = json!({ "messages": messages });
-    if let Value::String(description) = result["description"].take() {
-        own["description"] = description.into();
+    // These are about the response of the backend.
+    result.remove("resultType");
+    if let Some(Value::Object(meta)) = result.get_mut("_meta") {
+        meta.remove("io.modelcontextprotocol/serverInfo");
     }
-    Ok(json_bytes(&own))
+    Ok(json_bytes(&result))
 }
 
 /// Returns values for an argument of a resource template, which only the backends of a proxy know.

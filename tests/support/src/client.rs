@@ -311,7 +311,7 @@ impl Client {
             Era::Modern => {
                 let method = message["method"].as_str().unwrap_or_default();
                 let params = &message["params"];
-                let name = params["name"].as_str().or(params["taskId"].as_str()).unwrap_or_default();
+                let name = ["name", "uri", "taskId"].iter().find_map(|key| params[key].as_str()).unwrap_or_default();
                 request = request.header("mcp-protocol-version", MODERN).header("mcp-method", method);
                 request = request.header("mcp-name", name);
             }

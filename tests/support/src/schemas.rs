@@ -176,7 +176,8 @@ pub fn instance(schema: &Value, root: &Value, dice: &mut Dice, depth: usize) -> 
         Some("object") => {
             let mut members = Map::new();
             for (name, schema) in keywords.get("properties").and_then(Value::as_object).into_iter().flatten() {
-                let required = keywords["required"].as_array().is_some_and(|r| r.iter().any(|other| other == name));
+                let required = keywords.get("required").and_then(Value::as_array);
+                let required = required.is_some_and(|required| required.iter().any(|other| other == name));
                 if required || dice.one_in(2) {
                     members.insert(name.clone(), instance(schema, root, dice, depth - 1));
                 }
@@ -186,7 +187,10 @@ pub fn instance(schema: &Value, root: &Value, dice: &mut Dice, depth: usize) -> 
                 rest => {
                     for _ in 0..dice.below(3) {
                         let rest = rest.unwrap_or(&Value::Null);
-                        members.insert((*dice.pick(WORDS)).to_owned(), instance(rest, root, dice, depth - 1));
+                        let (name, value) = (*dice.pick(WORDS), instance(rest, root, dice, depth - 1));
+                        if keywords.get("properties").and_then(|declared| declared.get(name)).is_none() {
+                            members.insert(name.to_owned(), value);
+                        }
                     }
                 }
             }

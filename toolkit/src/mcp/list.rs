@@ -222,7 +222,10 @@ fn listed(name: &str, tool: &Tool, revision: Revision) -> Object {
     // Other servers write `null` for fields without a value, which no revision allows.
     drop_nulls(&mut fields);
     fields.insert("name".to_owned(), name.into());
-    fields.insert("description".to_owned(), tool.full_description().into());
+    let description = tool.full_description();
+    if !description.is_empty() {
+        fields.insert("description".to_owned(), description.into());
+    }
     fields.insert("inputSchema".to_owned(), of_objects(inlined(tool.input().as_value())));
     if let Some(schema) = tool.output() {
         let schema = schema.as_value();

@@ -26,6 +26,7 @@ mod repaired;
 mod resources;
 mod subscriptions;
 mod tls;
+mod transparent;
 mod trust;
 
 use test_support::backends::{call, collected, dispatcher, in_the_end, until};
