@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{Catalog, Context};
 use toolkit_backends::chain::{Chain, ChainOutcome};
@@ -11,7 +11,7 @@ use toolkit_backends::chain::{Chain, ChainOutcome};
 #[cfg(feature = "durable")]
 use crate::durable;
 use crate::error::{CommandError, Configure, Exit};
-use crate::options::{durable_options, duration, json_switch, read_text, unless};
+use crate::options::{durable_options, duration, json_switch, read_text, switch, unless};
 use crate::{credentials, foreground, runtime, style};
 
 /// The commands about a run, with their descriptions.
@@ -82,6 +82,71 @@ pub(crate) fn command() -> Command {
                 .arg(json_switch("Print the outcome of all steps as one JSON document")),
         )
         .subcommands(runs)
+        .subcommand(list(url(true)))
+        .subcommand(prune(url(true)))
+}
+
+/// The states of durable runs, those of `toolkit_durable::RunState`.
+const STATES: [&str; 8] = ["queued", "no_worker", "running", "waiting", "finished", "rejected", "cancelled", "parked"];
+
+/// The states in which nothing can happen to a run any more.
+const ENDED: [&str; 3] = ["finished", "rejected", "cancelled"];
+
+fn states(accepted: &'static [&'static str], help: &'static str) -> Arg {
+    Arg::new("state")
+        .long("state")
+        .value_name("STATE")
+        .value_parser(accepted.to_vec())
+        .action(ArgAction::Append)
+        .help(help)
+}
+
+fn number(name: &'static str, default: &'static str, help: &'static str) -> Arg {
+    Arg::new(name)
+        .long(name)
+        .value_name("N")
+        .value_parser(value_parser!(u32).range(1..))
+        .default_value(default)
+        .help(help)
+}
+
+fn list(url: [Arg; 2]) -> Command {
+    Command::new("list")
+        .about("List durable runs")
+        .long_about(
+            "List durable runs, the last started one first: those of all applications in the database, or of --application.\n\n\
+             On a terminal, the output is a table; otherwise it has one line per run with the tab-separated columns id, \
+             state, application, version, start, last change, and what it waits for.",
+        )
+        .args([
+            states(&STATES, "List the runs in this state; may be repeated"),
+            number("limit", "100", "Maximum number of runs"),
+        ])
+        .args(url)
+        .arg(json_switch("Print the list as JSON"))
+}
+
+fn prune(url: [Arg; 2]) -> Command {
+    Command::new("prune")
+        .about("Delete durable runs that have ended")
+        .long_about(
+            "Delete durable runs of the application that have ended, with the results of their steps. The id of a deleted run \
+             is free: a chain that is started with it runs again.\n\n\
+             On a terminal, they are deleted after a confirmation; otherwise with --yes.",
+        )
+        .args([
+            Arg::new("older-than")
+                .long("older-than")
+                .value_name("TIME")
+                .required(true)
+                .value_parser(duration)
+                .help("Delete the runs that ended at least this time ago, such as 30d or 12h"),
+            states(&ENDED, "Delete only runs in this state; may be repeated"),
+            number("limit", "10000", "Maximum number of runs"),
+            switch("dry-run").help("Only list the runs"),
+            switch("yes").short('y').conflicts_with("dry-run").help("Delete without a confirmation"),
+        ])
+        .args(url)
 }
 
 pub(crate) fn run(
@@ -92,6 +157,10 @@ pub(crate) fn run(
     let (name, matches) = matches.subcommand().expect("clap rejects `chain` without a command");
     match name {
         "run" => run_chain(catalog, matches, configure),
+        #[cfg(feature = "durable")]
+        "list" => durable::list(matches),
+        #[cfg(feature = "durable")]
+        "prune" => durable::prune(matches),
         #[cfg(feature = "durable")]
         _ => match durable::run(name, matches)? {
             Some(outcome) => write(&outcome, matches.get_flag("json")),

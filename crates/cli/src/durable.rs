@@ -1,5 +1,7 @@
 //! Durable runs: their connection, start, status and end, and decisions about their steps.
 
+mod operate;
+
 use std::io::Write;
 use std::pin::pin;
 use std::time::Duration;
@@ -10,6 +12,7 @@ use tokio::time::timeout;
 use toolkit_backends::chain::{Chain, ChainOutcome};
 use toolkit_durable::{Client, Connect, Decision, DurableError, Pause, RunId, RunState, RunStatus, StepState};
 
+pub(crate) use self::operate::{list, prune};
 use crate::error::{CommandError, Exit};
 use crate::runtime;
 use crate::style::{self, printable};
@@ -59,11 +62,13 @@ pub(crate) async fn start(connect: &Connect, chain: &Chain, id: Option<String>) 
     if let Ok(outcome) = timeout(WORKER_WAIT, &mut outcome).await {
         return outcome.map_err(failed);
     }
-    if let RunState::Queued | RunState::NoWorker = run.status().await.map_err(failed)?.state {
-        let application = connect.application_name();
+    let status = run.status().await.map_err(failed)?;
+    if let RunState::Queued | RunState::NoWorker = status.state {
+        let version = status.version.map(|version| format!(" with version {version}")).unwrap_or_default();
         let message = format!(
-            "no worker runs it yet, and the command goes on waiting; start one of the application `{application}` with \
-             `serve --durable`"
+            "no worker runs it yet, and the command goes on waiting; start one of the application `{}`{version} with \
+             `serve --durable`",
+            connect.application_name()
         );
         writeln!(anstream::stderr(), "{} {}", style::NOTE, printable(&message))?;
     }

@@ -71,6 +71,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         "" | "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
+        "d" => 86_400.0,
         _ => return Err(invalid()),
     };
     let number: f64 = number.trim().parse().map_err(|_| invalid())?;

@@ -9,6 +9,8 @@ mod mcp;
 mod otc;
 #[cfg(feature = "proxy")]
 mod proxy;
+#[cfg(feature = "durable")]
+mod queue;
 #[cfg(any(feature = "durable", feature = "nats"))]
 mod worker;
 
@@ -23,11 +25,13 @@ use crate::{log, nats};
 
 pub(crate) fn run(catalog: Catalog, matches: &ArgMatches, mut program: Program) -> Result<Exit, CommandError> {
     let _export = log::start(matches, &program.name);
-    program.dispatcher = health::start(matches, program.dispatcher)?;
     #[cfg(feature = "durable")]
     if matches.contains_id("durable") {
-        return worker::run_steps(catalog, matches, program.dispatcher);
+        let queue = queue::Queue::default();
+        let configure = health::start(matches, program.dispatcher, queue.metrics())?;
+        return worker::run_steps(catalog, matches, configure, &queue);
     }
+    program.dispatcher = health::start(matches, program.dispatcher, Box::new(|| Box::pin(async { String::new() })))?;
     #[cfg(feature = "nats")]
     if matches.contains_id("nats") {
         return worker::run_calls(catalog, matches, program.dispatcher);

@@ -1,9 +1,13 @@
-//! Clients, which start runs and decide about their steps.
+//! Clients, which start runs and decide about their steps. `list` shows runs, and removes those that have ended.
+
+mod list;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use dbos::sysdb::SystemDatabase;
+use dbos::sysdb::postgres::{PostgresSystemDatabase, Settings};
 use dbos::sysdb::types::{WorkflowFilter, WorkflowRecord, WorkflowStatus};
 use dbos::{EnqueueOptions, WorkflowHandle};
 use serde::Serialize;
@@ -11,6 +15,7 @@ use sqlx::postgres::PgPool;
 use toolkit::ToolError;
 use toolkit_backends::chain::{Chain, ChainOutcome};
 
+pub use self::list::{RunFilter, RunSummary};
 use crate::connect::{self, Connect};
 use crate::error::{DurableError, RunId};
 use crate::layout::{Entry, Place, QUEUE, WORKFLOW};
@@ -38,8 +43,11 @@ pub struct Client(Arc<Inner>);
 
 struct Inner {
     engine: dbos::Client,
+    application: String,
     /// Asks whether workers live.
     pool: PgPool,
+    /// The runs of all applications.
+    database: PostgresSystemDatabase,
 }
 
 /// A run of a chain.
@@ -76,7 +84,9 @@ impl Client {
     pub async fn connect(connect: &Connect) -> Result<Self, DurableError> {
         let engine = dbos::Client::connect(connect.client()).await.map_err(DurableError::engine)?;
         let pool = connect.pool(1).await?;
-        Ok(Self(Arc::new(Inner { engine, pool })))
+        let database = PostgresSystemDatabase::from_pool(pool.clone(), &Settings::default());
+        let application = connect.application_name().to_owned();
+        Ok(Self(Arc::new(Inner { engine, application, pool, database })))
     }
 
     /// Starts a run. If a run with this id exists, returns it.
@@ -260,7 +270,7 @@ pub struct RunStatus {
 pub enum RunState {
     /// The run waits for a worker.
     Queued,
-    /// No worker with the version of the run lives. The run continues when one is started.
+    /// No worker of its application with the version of the run lives. The run continues when one is started.
     NoWorker,
     /// A worker runs the steps.
     Running,
@@ -313,6 +323,37 @@ pub enum StepState {
 }
 
 impl RunState {
+    /// All states.
+    pub const ALL: [Self; 8] = [
+        Self::Queued,
+        Self::NoWorker,
+        Self::Running,
+        Self::Waiting,
+        Self::Finished,
+        Self::Rejected,
+        Self::Cancelled,
+        Self::Parked,
+    ];
+
+    fn new(status: WorkflowStatus, has_worker: bool, is_waiting: bool) -> Self {
+        match status {
+            WorkflowStatus::Success => Self::Finished,
+            WorkflowStatus::Error => Self::Rejected,
+            WorkflowStatus::Cancelled => Self::Cancelled,
+            WorkflowStatus::MaxRecoveryAttemptsExceeded => Self::Parked,
+            _ if !has_worker => Self::NoWorker,
+            _ if is_waiting => Self::Waiting,
+            WorkflowStatus::Pending => Self::Running,
+            _ => Self::Queued,
+        }
+    }
+
+    /// Returns true if the run can only be resumed or pruned.
+    #[must_use]
+    pub fn has_ended(self) -> bool {
+        matches!(self, Self::Finished | Self::Rejected | Self::Cancelled | Self::Parked)
+    }
+
     /// Returns the name in `snake_case`.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -351,30 +392,12 @@ impl Run {
                 state: states.remove(&index).unwrap_or(StepState::Open),
             })
             .collect();
-        let needs_decision = |state: &StepState| matches!(state, StepState::Waiting { pause, .. } if !matches!(pause, Pause::Until { .. }));
-        let is_waiting = steps.iter().any(|step| needs_decision(&step.state));
-        let version = match record.application_version {
-            Some(version) => Some(version),
-            // New runs go to the latest version.
-            None => self
-                .engine()
-                .latest_application_version()
-                .await
-                .map_err(DurableError::engine)?
-                .map(|it| it.version_name),
-        };
-        let state = match record.status {
-            WorkflowStatus::Success => RunState::Finished,
-            WorkflowStatus::Error => RunState::Rejected,
-            WorkflowStatus::Cancelled => RunState::Cancelled,
-            WorkflowStatus::MaxRecoveryAttemptsExceeded => RunState::Parked,
-            _ => match &version {
-                Some(version) if !self.has_worker(version).await? => RunState::NoWorker,
-                _ if is_waiting => RunState::Waiting,
-                _ if record.status == WorkflowStatus::Pending => RunState::Running,
-                _ => RunState::Queued,
-            },
-        };
+        let is_waiting = steps.iter().any(|step| step.state.needs_decision());
+        let application = record.application_name.as_deref().unwrap_or(&self.client.0.application);
+        let version = self.client.version(&record, application).await?;
+        let is_live = !RunState::new(record.status, true, false).has_ended();
+        let has_worker = is_live && self.client.has_worker(application, version.as_deref()).await?;
+        let state = RunState::new(record.status, has_worker, is_waiting);
         Ok(RunStatus { state, version, worker: record.executor_id, steps })
     }
 
@@ -399,9 +422,30 @@ impl Run {
         }
         Ok(last.into_iter().map(|(step, (_, state))| (step, state)).collect())
     }
+}
 
-    async fn has_worker(&self, version: &str) -> Result<bool, DurableError> {
-        let mut look = self.client.0.pool.begin().await.map_err(DurableError::engine)?;
-        connect::try_hold(&mut look, version).await.map(|is_free| !is_free).map_err(DurableError::engine)
+impl StepState {
+    /// Returns true if the step waits for a person.
+    fn needs_decision(&self) -> bool {
+        matches!(self, Self::Waiting { pause, .. } if !matches!(pause, Pause::Until { .. }))
+    }
+}
+
+impl Client {
+    /// Returns the version of the tools of a run: that of the workers that were deployed last if no worker has started it.
+    async fn version(&self, record: &WorkflowRecord, application: &str) -> Result<Option<String>, DurableError> {
+        if let Some(version) = &record.application_version {
+            return Ok(Some(version.clone()));
+        }
+        let latest = self.0.database.get_latest_application_version(Some(application)).await;
+        latest.map(|latest| latest.map(|it| it.version_name)).map_err(DurableError::engine)
+    }
+
+    /// Returns true if a worker of an application with this version lives.
+    async fn has_worker(&self, application: &str, version: Option<&str>) -> Result<bool, DurableError> {
+        let Some(version) = version else { return Ok(false) };
+        let mut look = self.0.pool.begin().await.map_err(DurableError::engine)?;
+        let is_free = connect::try_hold(&mut look, &connect::presence(application, version)).await;
+        is_free.map(|is_free| !is_free).map_err(DurableError::engine)
     }
 }

@@ -218,6 +218,19 @@ pub(crate) async fn hold_after(transaction: &mut PgConnection, name: &str) -> Re
     sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(key(name)).execute(transaction).await.map(drop)
 }
 
+/// Returns the name of the lock that all workers of an application with one version share.
+pub(crate) fn presence(application: &str, version: &str) -> String {
+    format!("{application}/{version}")
+}
+
+/// Returns the number of sessions that share the lock of a name.
+pub(crate) async fn count_shared(pool: &PgPool, name: &str) -> Result<i64, sqlx::Error> {
+    let count = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND mode = 'ShareLock' \
+         AND objsubid = 1 AND (classid::bigint << 32 | objid::bigint) = $1 \
+         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+    sqlx::query_scalar(count).bind(key(name)).fetch_one(pool).await
+}
+
 fn key(name: &str) -> i64 {
     let hash = Sha256::new().chain_update(b"toolkit-durable\0").chain_update(name).finalize();
     let (key, _) = hash.split_first_chunk::<8>().expect("a hash has 32 bytes");

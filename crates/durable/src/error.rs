@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Serialize, Serializer};
 use toolkit::ToolError;
 
 /// The error of a worker or client of durable runs.
@@ -127,8 +128,19 @@ impl RunId {
         &self.0
     }
 
+    /// Returns the id of a recorded run.
+    pub(crate) fn recorded(id: String) -> Self {
+        Self(id.into())
+    }
+
     pub(crate) fn shared(&self) -> Arc<str> {
         Arc::clone(&self.0)
+    }
+}
+
+impl Serialize for RunId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
     }
 }
 

@@ -65,8 +65,8 @@ mod record;
 mod worker;
 
 pub use self::backend::DurableBackend;
-pub use self::client::{Client, Run, RunState, RunStatus, StepState, StepStatus};
+pub use self::client::{Client, Run, RunFilter, RunState, RunStatus, RunSummary, StepState, StepStatus};
 pub use self::connect::Connect;
 pub use self::error::{DurableError, RunId};
 pub use self::record::{Decision, Pause};
-pub use self::worker::Worker;
+pub use self::worker::{Monitor, QueueStatus, Worker, WorkerStatus};

@@ -5,10 +5,12 @@
 //! | `run` | a chain as a workflow of the engine, and each step with its entries |
 //! | `attempt` | one call of a tool, with the answers to its questions |
 //! | `shared` | the settings, the runs and the steps of this worker; ends runs that were cancelled or taken over |
+//! | `monitor` | shows how many runs and steps there are, for metrics |
 //! | `lease` | shows that the worker lives, and recovers the runs of dead ones |
 
 mod attempt;
 mod lease;
+mod monitor;
 mod run;
 mod shared;
 
@@ -25,6 +27,7 @@ use toolkit::{Catalog, Context, Dispatcher};
 use toolkit_runtime::ShutdownSignals;
 
 use self::lease::Lease;
+pub use self::monitor::{Monitor, QueueStatus, WorkerStatus};
 use self::shared::{ContextOf, Settings, Shared};
 use crate::connect::{Connect, POLL};
 use crate::error::{DurableError, RunId};
@@ -76,13 +79,14 @@ pub struct Worker {
     dispatcher: Dispatcher,
     settings: Settings,
     context: Arc<ContextOf>,
+    monitor: Monitor,
 }
 
 impl Worker {
     /// Creates a worker for the tools of a dispatcher.
     pub fn new(connect: Connect, dispatcher: Dispatcher) -> Self {
         let settings = Settings::default();
-        Self { connect, dispatcher, settings, context: Arc::new(|_| Context::new()) }
+        Self { connect, dispatcher, settings, context: Arc::new(|_| Context::new()), monitor: Monitor::default() }
     }
 
     /// Sets the function that creates the context of the calls of a run, with the credentials that its tools require.
@@ -118,6 +122,12 @@ impl Worker {
         self
     }
 
+    /// Returns the monitor of the worker, which shows its runs and its queue while it runs.
+    #[must_use]
+    pub fn monitor(&self) -> Monitor {
+        self.monitor.clone()
+    }
+
     /// Returns the number of tools.
     #[must_use]
     pub fn n_tools(&self) -> usize {
@@ -148,12 +158,13 @@ impl Worker {
     ///
     /// Returns an error if the database cannot be reached at first.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), DurableError> {
-        let Self { connect, dispatcher, settings, context } = self;
+        let Self { connect, dispatcher, settings, context, monitor } = self;
         let version = version(dispatcher.catalog());
         let executor = format!("{version}/{}", uuid::Uuid::new_v4().simple());
         // Before the engine starts, so that no run of this worker is taken for that of a dead one.
         let lease = Arc::new(Lease::acquire(&connect, &executor, &version).await?);
         let shared = Arc::new(Shared::new(dispatcher, context, settings, lease));
+        monitor.watch(&shared);
         let dbos = DBOS::new(connect.executor(&executor, &version));
         let workflow = Arc::clone(&shared);
         dbos.register_workflow(WORKFLOW, move |input: Input| run::run(Arc::clone(&workflow), input))

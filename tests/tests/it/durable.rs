@@ -113,9 +113,59 @@ async fn a_command_whose_run_has_no_worker_says_so_and_a_worker_has_a_health_add
     write!(stream, "GET /metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").unwrap();
     let mut metrics = String::new();
     stream.read_to_string(&mut metrics).unwrap();
-    assert!(metrics.contains("toolkit_calls_total{tool=\"math:add:1.0.0\",outcome=\"ok\"} 1"), "{metrics}");
+    for line in [
+        "toolkit_calls_total{tool=\"math:add:1.0.0\",outcome=\"ok\"} 1",
+        "toolkit_durable_worker_runs 0",
+        "toolkit_durable_database_up 1",
+        "toolkit_durable_workers 1",
+        "toolkit_durable_runs{state=\"queued\"} 0",
+        "toolkit_durable_lease_age_seconds 0.",
+    ] {
+        assert!(metrics.contains(line), "{line}: {metrics}");
+    }
     let (_, errors, _) = tools(&server, &["run", "-", "--application", "other-app", "--timeout", "10s"], chain);
     assert!(errors.contains("start one of the application `other-app` with `serve --durable`"), "{errors}");
+    let (out, errors, exit) = tools(&server, &["list", "--state", "no_worker"], "");
+    let columns: Vec<&str> = out.trim().split('\t').collect();
+    assert_eq!((columns.len(), columns[1], columns[2], exit), (7, "no_worker", "other-app", Some(0)), "{out}{errors}");
+    assert!(columns[6].contains("a worker of the application `other-app`"), "{out}");
     worker.kill().unwrap();
     worker.wait().unwrap();
+}
+
+#[tokio::test]
+#[ignore = "needs a Postgres server"]
+async fn ended_runs_are_listed_and_pruned_after_a_confirmation() {
+    let server = Server::start();
+    let mut worker = tokio::process::Command::new(env!("CARGO_BIN_EXE_fixture_tools"))
+        .args(["serve", "--durable", &server.url()])
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    is_served(&Connect::new(&server.url()).unwrap()).await;
+    let chain = r#"[{"toolId": "math:add", "args": {"a": 1, "b": 2}}]"#;
+    for id in ["order-1", "order-2"] {
+        assert_eq!(tools(&server, &["run", "-", "--id", id], chain).0.trim(), "3");
+    }
+    let ids = |out: &str| out.lines().map(|line| line.split('\t').next().unwrap().to_owned()).collect::<Vec<_>>();
+    for state in toolkit_durable::RunState::ALL {
+        let (out, errors, exit) = tools(&server, &["list", "--state", state.name()], "");
+        assert_eq!((ids(&out).len(), exit), (if state.name() == "finished" { 2 } else { 0 }, Some(0)), "{out}{errors}");
+    }
+    let (out, _, _) = tools(&server, &["list", "--limit", "1", "--json"], "");
+    let listed: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&listed[0]["id"], &listed[0]["state"]), (&json!("order-2"), &json!("finished")));
+    let (out, errors, _) = tools(&server, &["prune", "--older-than", "30d", "--yes"], "");
+    assert_eq!((out.as_str(), errors.trim()), ("", "note: no run of the application `toolkit` is that old"));
+    for words in [&["prune", "--older-than", "1ms"][..], &["prune", "--older-than", "1ms", "--dry-run"]] {
+        let (out, errors, exit) = tools(&server, words, "");
+        assert_eq!((ids(&out), exit), (vec!["order-2".to_owned(), "order-1".to_owned()], Some(0)), "{errors}");
+        assert!(errors.contains("nothing was deleted"), "{errors}");
+    }
+    let (_, errors, _) = tools(&server, &["prune", "--older-than", "1ms", "--state", "cancelled", "--yes"], "");
+    assert_eq!(errors.trim(), "note: no run of the application `toolkit` is that old");
+    let (_, errors, exit) = tools(&server, &["prune", "--older-than", "1ms", "--yes"], "");
+    assert_eq!((errors.trim(), exit), ("note: deleted 2 runs", Some(0)));
+    assert_eq!(tools(&server, &["list"], "").0, "");
+    worker.kill().await.unwrap();
 }

@@ -36,11 +36,15 @@ pub(super) fn option() -> Arg {
         .help("Serve /healthz and /metrics at this address, such as 0.0.0.0:9000, for a server without --http")
 }
 
+/// Writes further metrics, for each request.
+pub(super) type Metrics = Box<dyn Fn() -> Pin<Box<dyn Future<Output = String> + Send>> + Send + Sync>;
+
 /// Starts to serve the state of this process, if the option is set. It has a thread of its own, so that no tool delays a
 /// probe. Returns the configuration of a dispatcher whose calls are counted.
 pub(super) fn start(
     matches: &ArgMatches,
     configure: Configure<DispatcherBuilder>,
+    others: Metrics,
 ) -> Result<Configure<DispatcherBuilder>, CommandError> {
     let Some(&address) = matches.get_one::<SocketAddr>("health") else { return Ok(configure) };
     let calls = Calls::default();
@@ -52,6 +56,7 @@ pub(super) fn start(
     let address = listener.local_addr()?;
     writeln!(anstream::stderr(), "{} health at http://{address}/healthz", style::NOTE)?;
     let state = calls.clone();
+    let others: Arc<Metrics> = Arc::new(others);
     std::thread::Builder::new().name("health".to_owned()).spawn(move || {
         runtime.block_on(async {
             let is_ending = Arc::new(AtomicBool::new(false));
@@ -62,8 +67,9 @@ pub(super) fn start(
                 ending.store(true, Ordering::Relaxed);
             });
             let answer = move |request: Request<_>, _| {
-                let response = respond(request.uri().path(), &state, is_ending.load(Ordering::Relaxed));
-                async move { response }
+                let (state, others) = (state.clone(), Arc::clone(&others));
+                let is_ending = is_ending.load(Ordering::Relaxed);
+                async move { respond(request.uri().path(), &state, &others, is_ending).await }
             };
             // The process ends with its server.
             toolkit_runtime::serve(listener, Limits::default(), answer, std::future::pending()).await;
@@ -72,16 +78,21 @@ pub(super) fn start(
     Ok(Box::new(move |builder| Ok(configure(builder)?.layer(calls))))
 }
 
-fn respond(path: &str, calls: &Calls, is_ending: bool) -> Response<Full<Bytes>> {
+async fn respond(path: &str, calls: &Calls, others: &Metrics, is_ending: bool) -> Response<Full<Bytes>> {
     let (status, text) = match path {
         "/healthz" if is_ending => (StatusCode::SERVICE_UNAVAILABLE, "shutting down\n".to_owned()),
         "/healthz" => (StatusCode::OK, "ok\n".to_owned()),
-        "/metrics" => (StatusCode::OK, calls.render()),
+        "/metrics" => (StatusCode::OK, calls.render() + &others().await),
         _ => (StatusCode::NOT_FOUND, "not found; there are /healthz and /metrics\n".to_owned()),
     };
     let mut response = Response::new(Full::new(text.into()));
     *response.status_mut() = status;
     response
+}
+
+/// Writes the description of a metric in the Prometheus text format.
+pub(super) fn head(text: &mut String, name: &str, kind: &str, help: &str) {
+    let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
 }
 
 /// A layer that counts calls.
@@ -139,9 +150,6 @@ impl Calls {
     /// Writes the metrics in the Prometheus text format.
     fn render(&self) -> String {
         let mut text = String::new();
-        let head = |text: &mut String, name: &str, kind: &str, help: &str| {
-            let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
-        };
         head(&mut text, "toolkit_calls_running", "gauge", "Number of running calls.");
         let _ = writeln!(text, "toolkit_calls_running {}", self.0.running.load(Ordering::Relaxed));
         head(&mut text, "toolkit_calls_total", "counter", "Number of completed calls, by tool and outcome.");

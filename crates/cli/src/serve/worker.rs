@@ -51,6 +51,7 @@ pub(super) fn run_steps(
     catalog: Catalog,
     matches: &ArgMatches,
     configure: Configure<DispatcherBuilder>,
+    queue: &super::queue::Queue,
 ) -> Result<Exit, CommandError> {
     use toolkit::Context;
     use toolkit_durable::Worker;
@@ -63,6 +64,7 @@ pub(super) fn run_steps(
     let worker = Worker::new(connect, dispatcher).context(|_| credentials::of_each_tool(Context::new()));
     let tools = counted(worker.n_tools(), "tool");
     writeln!(anstream::stderr(), "{} running durable steps of {tools}, version {}", style::NOTE, worker.version())?;
+    queue.watch(runtime.handle(), worker.monitor());
     runtime::silence_panics();
     let ended = runtime.block_on(worker.run_until_signal());
     // A tool that is still running must not keep the process alive.

@@ -8,6 +8,7 @@
 //! and the rows of open transactions. A worker that comes back finds its session ended, and its runs assigned to others.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use dbos::sysdb::postgres::{PostgresSystemDatabase, Settings};
@@ -19,6 +20,7 @@ use sqlx::postgres::{PgPool, Postgres};
 use crate::connect::{self, Connect};
 use crate::error::DurableError;
 use crate::layout::{Entry, Place, WORKFLOW};
+use crate::worker::monitor::QueueStatus;
 
 /// The interval at which the session is checked, and dead workers are looked for.
 const INTERVAL: Duration = Duration::from_millis(500);
@@ -46,6 +48,12 @@ const BEATS: &str = "SELECT application_name, max(state_change)::text FROM pg_st
 const END_SESSIONS: &str = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = $1 \
      AND $2 = (SELECT max(state_change)::text FROM pg_stat_activity WHERE application_name = $1)";
 
+/// The runs of an application that have not ended, or were given up, with the time in milliseconds since the oldest changed.
+const QUEUE_COUNTS: &str = "SELECT status, count(*), \
+     greatest((extract(epoch FROM now()) * 1000)::bigint - min(updated_at), 0) FROM dbos.workflow_status \
+     WHERE name = $1 AND (application_name = $2 OR application_name IS NULL) \
+     AND status IN ('ENQUEUED', 'DELAYED', 'PENDING', 'MAX_RECOVERY_ATTEMPTS_EXCEEDED') GROUP BY status";
+
 /// The last sign of life of each other worker.
 type Beats = HashMap<String, Beat>;
 
@@ -63,6 +71,9 @@ pub(super) struct Lease {
     session: tokio::sync::Mutex<Option<PoolConnection<Postgres>>>,
     pub(super) executor: String,
     version: String,
+    application: String,
+    /// The time at which the server last confirmed the session.
+    confirmed: Mutex<Option<Instant>>,
 }
 
 impl Lease {
@@ -72,7 +83,9 @@ impl Lease {
         let settings = Settings { application_name: Some(connect.application_name()), ..Settings::default() };
         let database = PostgresSystemDatabase::from_pool(pool.clone(), &settings);
         let (executor, version) = (executor.to_owned(), version.to_owned());
-        let lease = Self { pool, database, session: tokio::sync::Mutex::default(), executor, version };
+        let application = connect.application_name().to_owned();
+        let (session, confirmed) = (tokio::sync::Mutex::default(), Mutex::default());
+        let lease = Self { pool, database, session, executor, version, application, confirmed };
         lease.hold().await.map_err(DurableError::engine)?;
         Ok(lease)
     }
@@ -84,9 +97,47 @@ impl Lease {
         session.close_on_drop();
         sqlx::query(KEEPALIVES).execute(&mut *session).await?;
         connect::hold(&mut session, &self.executor).await?;
-        connect::share(&mut session, &self.version).await?;
+        connect::share(&mut session, &self.presence()).await?;
         *self.session.lock().await = Some(session);
+        self.confirm();
         Ok(())
+    }
+
+    /// The name of the lock that all workers with the same tools share.
+    fn presence(&self) -> String {
+        connect::presence(&self.application, &self.version)
+    }
+
+    fn confirm(&self) {
+        *self.confirmed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    /// Returns the time since the server last confirmed the session.
+    pub(super) fn age(&self) -> Option<Duration> {
+        self.confirmed.lock().unwrap_or_else(PoisonError::into_inner).map(|at| at.elapsed())
+    }
+
+    /// Returns the queue of the application.
+    pub(super) async fn queue(&self) -> Result<QueueStatus, DurableError> {
+        let counts: Vec<(String, i64, i64)> = sqlx::query_as(QUEUE_COUNTS)
+            .bind(WORKFLOW)
+            .bind(&self.application)
+            .fetch_all(&self.pool)
+            .await
+            .map_err(DurableError::engine)?;
+        let n_workers = connect::count_shared(&self.pool, &self.presence()).await.map_err(DurableError::engine)?;
+        let mut queue = QueueStatus { n_workers: n_workers.unsigned_abs(), ..QueueStatus::default() };
+        for (status, n, oldest_ms) in counts {
+            match status.as_str() {
+                "PENDING" => queue.n_started += n.unsigned_abs(),
+                "MAX_RECOVERY_ATTEMPTS_EXCEEDED" => queue.n_parked += n.unsigned_abs(),
+                _ => {
+                    queue.n_queued += n.unsigned_abs();
+                    queue.oldest_queued = queue.oldest_queued.max(Duration::from_millis(oldest_ms.unsigned_abs()));
+                }
+            }
+        }
+        Ok(queue)
     }
 
     /// Keeps the session, and recovers the runs of workers that have been dead or silent for some time.
@@ -119,7 +170,10 @@ impl Lease {
         if let Some(held) = session.as_mut() {
             let answer = tokio::time::timeout(ANSWER_TIMEOUT, sqlx::query("SELECT 1").execute(&mut **held)).await;
             match answer {
-                Ok(Ok(_)) => return Ok(()),
+                Ok(Ok(_)) => {
+                    self.confirm();
+                    return Ok(());
+                }
                 // Not returned to the pool, so that it ends.
                 _ => drop(session.take().map(PoolConnection::detach)),
             }

@@ -131,6 +131,11 @@ impl Steps {
         }
     }
 
+    /// Returns the number of steps that run.
+    pub(super) fn n_running(&self) -> usize {
+        self.0.borrow().n_running
+    }
+
     /// Prevents further steps from starting, and waits for those that run.
     pub(super) async fn drain(&self) {
         self.0.send_modify(|state| state.is_draining = true);

@@ -3,6 +3,7 @@
 mod crashes;
 mod decisions;
 mod equal;
+mod listed;
 mod processes;
 mod timers;
 mod vanished;
@@ -18,7 +19,7 @@ use toolkit::{Catalog, Context, Dispatcher, Tool, ToolError};
 use toolkit_backends::Backends;
 use toolkit_backends::chain::{Chain, Step};
 use toolkit_durable::{
-    Client, Connect, Decision, DurableBackend, DurableError, Pause, Run, RunId, RunState, StepState,
+    Client, Connect, Decision, DurableBackend, DurableError, Pause, Run, RunFilter, RunId, RunState, StepState,
 };
 
 use self::processes::{Process, lines, starts};

@@ -1,0 +1,262 @@
+//! Lists of runs, and the removal of runs that have ended.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use dbos::Children;
+use dbos::sysdb::SystemDatabase;
+use dbos::sysdb::types::{Applications, Timestamp as EngineTime, WorkflowFilter, WorkflowRecord, WorkflowStatus};
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::client::{Client, RunState, StepState};
+use crate::error::{DurableError, RunId};
+use crate::layout::WORKFLOW;
+use crate::record::Pause;
+
+/// The selection of runs for [`Client::list`]. By default, the 100 runs of the application that were started last.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_durable::{RunFilter, RunState};
+///
+/// // All runs for which a person has to do something.
+/// let filter = RunFilter::new().state(RunState::Waiting).state(RunState::NoWorker).state(RunState::Parked).limit(1000);
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct RunFilter {
+    states: Vec<RunState>,
+    is_any_application: bool,
+    ended_for: Option<Duration>,
+    limit: usize,
+}
+
+const DEFAULT_LIMIT: usize = 100;
+
+/// The number of runs of one query.
+const PAGE: usize = 200;
+
+impl RunFilter {
+    /// Creates the default selection.
+    pub fn new() -> Self {
+        Self { states: Vec::new(), is_any_application: false, ended_for: None, limit: DEFAULT_LIMIT }
+    }
+
+    /// Selects the runs in this state, in addition to other selected ones. Default: runs in all states.
+    pub fn state(mut self, state: RunState) -> Self {
+        self.states.push(state);
+        self
+    }
+
+    /// Selects the runs of all applications in the database.
+    pub fn any_application(self) -> Self {
+        Self { is_any_application: true, ..self }
+    }
+
+    /// Selects the runs that ended at least this time ago.
+    pub fn ended_for(self, time: Duration) -> Self {
+        Self { ended_for: Some(time), ..self }
+    }
+
+    /// Sets the maximum number of runs. Default: 100.
+    pub fn limit(self, n: usize) -> Self {
+        Self { limit: n, ..self }
+    }
+
+    fn contains(&self, state: RunState) -> bool {
+        self.states.is_empty() || self.states.contains(&state)
+    }
+
+    /// Returns the states of the engine that a selected run may have.
+    fn statuses(&self) -> Vec<WorkflowStatus> {
+        use WorkflowStatus::{Cancelled, Delayed, Enqueued, Error, MaxRecoveryAttemptsExceeded, Pending, Success};
+        let all = [Pending, Enqueued, Delayed, Success, Error, Cancelled, MaxRecoveryAttemptsExceeded];
+        let may_be = |status: &WorkflowStatus| {
+            let states = [(false, false), (true, false), (true, true)];
+            states.iter().any(|&(has_worker, waits)| self.contains(RunState::new(*status, has_worker, waits)))
+        };
+        all.into_iter().filter(may_be).collect()
+    }
+}
+
+impl Default for RunFilter {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A run in a [list](Client::list).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct RunSummary {
+    /// The id of the run.
+    pub id: RunId,
+    /// The application to which it belongs.
+    pub application: String,
+    /// The state of the run.
+    pub state: RunState,
+    /// The version of the tools; see [`RunStatus::version`](crate::RunStatus::version).
+    pub version: Option<String>,
+    /// The worker that runs it, or ran it last.
+    pub worker: Option<String>,
+    /// The time at which it was started (RFC 3339).
+    pub started: Timestamp,
+    /// The time at which it changed last: a worker took it, or it ended.
+    pub changed: Timestamp,
+    /// The steps that wait, and their reasons.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub waiting: BTreeMap<usize, Pause>,
+}
+
+impl Client {
+    /// Returns runs, the last started one first. A run that changes its state meanwhile may be absent.
+    ///
+    /// The steps of each run that has not ended are read, to see whether they wait.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the database fails.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use toolkit_durable::{Client, DurableError, RunFilter, RunState};
+    ///
+    /// async fn report(client: &Client) -> Result<(), DurableError> {
+    ///     for run in client.list(&RunFilter::new().state(RunState::NoWorker).any_application()).await? {
+    ///         println!("{} needs a worker of {}", run.id, run.application);
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    pub async fn list(&self, filter: &RunFilter) -> Result<Vec<RunSummary>, DurableError> {
+        let (mut runs, mut offset) = (Vec::new(), 0);
+        // Whether a worker lives, by application and version.
+        let mut workers = HashMap::new();
+        while runs.len() < filter.limit {
+            let page = self.page(filter, offset).await?;
+            let is_last = page.len() < PAGE;
+            offset += page.len();
+            for record in page {
+                let run = self.summary(record, &mut workers).await?;
+                if filter.contains(run.state) && runs.len() < filter.limit {
+                    runs.push(run);
+                }
+            }
+            if is_last {
+                break;
+            }
+        }
+        Ok(runs)
+    }
+
+    /// Deletes runs that have ended, with the results of their steps, and returns their number. A run that was resumed or has
+    /// not ended stays. The id of a deleted run is free: [`Client::start`] with it starts another run.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the database fails.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use std::time::Duration;
+    /// use toolkit_durable::{Client, DurableError, RunFilter, RunState};
+    ///
+    /// /// Deletes the runs that finished a month ago.
+    /// async fn prune(client: &Client) -> Result<u64, DurableError> {
+    ///     let month = Duration::from_secs(30 * 24 * 60 * 60);
+    ///     let old = client.list(&RunFilter::new().state(RunState::Finished).ended_for(month).limit(10_000)).await?;
+    ///     client.delete(old.iter().map(|run| &run.id)).await
+    /// }
+    /// ```
+    pub async fn delete(&self, runs: impl IntoIterator<Item = &RunId>) -> Result<u64, DurableError> {
+        let runs: Vec<&str> = runs.into_iter().map(RunId::as_str).collect();
+        let mut n_deleted = 0;
+        for runs in runs.chunks(PAGE) {
+            let ended = WorkflowFilter {
+                workflow_ids: runs.to_vec(),
+                names: vec![WORKFLOW],
+                status: RunFilter { states: ENDED.to_vec(), ..RunFilter::new() }.statuses(),
+                load_input: false,
+                load_output: false,
+                ..WorkflowFilter::default()
+            };
+            let ended = self.0.engine.list_workflows(&ended).await.map_err(DurableError::engine)?;
+            let ended: Vec<&str> = ended.iter().map(|run| run.workflow_id.as_str()).collect();
+            let deleted = self.0.engine.delete_all(&ended, Children::Skip).await;
+            n_deleted += deleted.map_err(DurableError::engine)?;
+        }
+        Ok(n_deleted)
+    }
+
+    async fn page(&self, filter: &RunFilter, offset: usize) -> Result<Vec<WorkflowRecord>, DurableError> {
+        let number = |n: usize| Some(i64::try_from(n).unwrap_or(i64::MAX));
+        let ended_before = filter.ended_for.map(|time| {
+            let age = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
+            EngineTime::from_epoch_ms(EngineTime::now().as_epoch_ms().saturating_sub(age))
+        });
+        let page = WorkflowFilter {
+            applications: match filter.is_any_application {
+                true => Applications::Any,
+                false => Applications::Named(vec![&self.0.application]),
+            },
+            names: vec![WORKFLOW],
+            status: filter.statuses(),
+            completed_before: ended_before,
+            limit: number(PAGE),
+            offset: number(offset),
+            sort_desc: true,
+            load_input: false,
+            load_output: false,
+            ..WorkflowFilter::default()
+        };
+        self.0.database.list_workflows(&page, None).await.map_err(DurableError::engine)
+    }
+
+    async fn summary(
+        &self,
+        record: WorkflowRecord,
+        workers: &mut HashMap<(String, Option<String>), bool>,
+    ) -> Result<RunSummary, DurableError> {
+        let id = RunId::recorded(record.workflow_id.clone());
+        let application = record.application_name.clone().unwrap_or_else(|| self.0.application.clone());
+        let version = self.version(&record, &application).await?;
+        let has_ended = RunState::new(record.status, true, false).has_ended();
+        let (mut has_worker, mut is_waiting, mut waiting) = (false, false, BTreeMap::new());
+        if !has_ended {
+            let key = (application.clone(), version.clone());
+            has_worker = match workers.get(&key) {
+                Some(has_worker) => *has_worker,
+                None => {
+                    let has_worker = self.has_worker(&application, version.as_deref()).await?;
+                    *workers.entry(key).or_insert(has_worker)
+                }
+            };
+            for (step, state) in self.run(id.clone()).states().await? {
+                is_waiting |= state.needs_decision();
+                if let StepState::Waiting { pause, .. } = state {
+                    waiting.insert(step, pause);
+                }
+            }
+        }
+        Ok(RunSummary {
+            id,
+            application,
+            state: RunState::new(record.status, has_worker, is_waiting),
+            version,
+            worker: record.executor_id,
+            started: time(record.created_at),
+            changed: time(record.updated_at),
+            waiting,
+        })
+    }
+}
+
+const ENDED: [RunState; 4] = [RunState::Finished, RunState::Rejected, RunState::Cancelled, RunState::Parked];
+
+fn time(time: EngineTime) -> Timestamp {
+    Timestamp::from_millisecond(time.as_epoch_ms()).unwrap_or_default()
+}
