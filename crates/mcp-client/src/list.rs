@@ -106,7 +106,7 @@ pub(super) fn checked(remote: &Remote, mut listed: Vec<Value>) -> Result<Offered
         let wrong: Vec<&Diagnostic> = listing.diagnostics().iter().chain(&deceptive_texts).collect();
         match listing.tool() {
             Some(tool) if wrong.is_empty() => tools.push((tool.clone(), target.clone())),
-            _ => diagnostics.extend(wrong.into_iter().map(|diagnostic| describe(remote, listing, diagnostic))),
+            _ => diagnostics.extend(describe(remote, listing, &wrong)),
         }
     }
     Ok(OfferedTools::new(tools).with_diagnostics(diagnostics))
@@ -271,8 +271,17 @@ fn offer_tasks(tool: &mut Value) {
 const LACKS_TASKS: &str =
     "it can only be called as a task (`execution.taskSupport` is `required`), and the server has not declared tasks";
 
-fn describe(remote: &Remote, listing: &Listing, diagnostic: &Diagnostic) -> Diagnostic {
-    left_out(remote, diagnostic.kind(), listing.name().unwrap_or_default(), diagnostic.message(), listing.tool())
+/// The number of reasons in the diagnostic of a tool.
+const MAX_REASONS: usize = 5;
+
+/// Returns one diagnostic for a tool, with the first of its reasons, so that the diagnostics count tools.
+fn describe(remote: &Remote, listing: &Listing, wrong: &[&Diagnostic]) -> Option<Diagnostic> {
+    let mut reasons: Vec<&str> = wrong.iter().take(MAX_REASONS).map(|diagnostic| diagnostic.message()).collect();
+    if wrong.len() > MAX_REASONS {
+        reasons.push("and more");
+    }
+    let (kind, name) = (wrong.first()?.kind(), listing.name().unwrap_or_default());
+    Some(left_out(remote, kind, name, &reasons.join("; "), listing.tool()))
 }
 
 fn left_out(remote: &Remote, kind: DiagnosticKind, name: &str, why: &str, tool: Option<&Tool>) -> Diagnostic {
