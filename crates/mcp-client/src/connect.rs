@@ -35,6 +35,29 @@ pub(super) enum Era {
     Discover,
 }
 
+/// What earlier attempts to connect have shown.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Earlier {
+    /// The era of the last connection.
+    pub(super) era: Option<Era>,
+    /// The number of attempts since then that have failed.
+    pub(super) n_failed: u32,
+}
+
+impl Earlier {
+    /// Returns the era in which a process is started. After a failure, attempts alternate, since some servers of earlier
+    /// revisions exit on any request before `initialize`.
+    fn era_of_process(self) -> Option<Era> {
+        if self.n_failed > 0 && self.n_failed.is_multiple_of(2) { Some(Era::Initialize) } else { self.era }
+    }
+
+    /// Returns true if the attempt may start a process for each era. Only the first one may, so that a server which exits at
+    /// once is started once for each of the others.
+    fn may_start_twice(self) -> bool {
+        self.n_failed == 0 && self.era != Some(Era::Initialize)
+    }
+}
+
 type Running = RunningService<RoleClient, Handler>;
 
 /// The maximum number of times that an interrupted HTTP stream is resumed.
@@ -43,14 +66,14 @@ const MAX_RESUMED: usize = 3;
 /// Connects to a server. Starts with the era of the last connection if there was one.
 pub(super) async fn connect(
     remote: &Remote,
-    era: Option<Era>,
+    earlier: Earlier,
     changes: &watch::Sender<u64>,
     watches: &Arc<Watches>,
 ) -> Result<(Connection, Era), ToolError> {
     let attempt = async {
         match &*remote.target {
-            Target::Stdio(program) => over_stdio(remote, program, era, changes, watches).await,
-            Target::Http(endpoint) => over_http(remote, endpoint, era, changes, watches).await,
+            Target::Stdio(program) => over_stdio(remote, program, earlier, changes, watches).await,
+            Target::Http(endpoint) => over_http(remote, endpoint, earlier.era, changes, watches).await,
         }
     };
     let connection = timeout(remote.limits.start, attempt).await.unwrap_or_else(|_| {
@@ -64,17 +87,16 @@ pub(super) async fn connect(
 async fn over_stdio(
     remote: &Remote,
     program: &Program,
-    era: Option<Era>,
+    earlier: Earlier,
     changes: &watch::Sender<u64>,
     watches: &Arc<Watches>,
 ) -> Result<Connection, ToolError> {
     let exit_state = Arc::new(ExitState::default());
-    match start(remote, program, mode(remote, era), changes, &exit_state).await? {
+    match start(remote, program, mode(remote, earlier.era_of_process()), changes, &exit_state).await? {
         Ok(running) => Ok(Connection::new(running, exit_state, changes.clone(), watches, remote)),
-        Err(error) if era == Some(Era::Initialize) || remote.choices.revision.is_some() => {
+        Err(error) if !earlier.may_start_twice() || remote.choices.revision.is_some() => {
             Err(remote.not_connected(&error, &exit_state))
         }
-        // Some servers of earlier revisions exit on any request before `initialize`.
         Err(_) => {
             let exit_state = Arc::new(ExitState::default());
             let running = start(remote, program, mode(remote, Some(Era::Initialize)), changes, &exit_state).await?;
@@ -100,7 +122,7 @@ async fn start(
         ToolError::new(ErrorKind::Unavailable, format!("{remote} cannot be started: {what}"))
             .caused_by(format!("`{cause}`: {error}"))
     })?;
-    let screen = Screen::new(changes.clone(), remote.resources.clone());
+    let screen = Screen::new(changes.clone(), remote.resources.clone(), max_parsed(remote));
     let lines = Lines::new(started, Arc::clone(exit_state), screen, changes.clone(), remote.limits.message_bytes);
     Ok(serve_client_with_lifecycle(remote.handler(), lines, mode).await)
 }
@@ -129,7 +151,7 @@ async fn over_http(
     }
     config.auth_header = endpoint.token.as_ref().map(|token| token.expose().to_owned());
     let exit_state = Arc::new(ExitState::default());
-    let screen = Screen::new(changes.clone(), remote.resources.clone());
+    let screen = Screen::new(changes.clone(), remote.resources.clone(), max_parsed(remote));
     let http = Http::new(client, &remote.limits, screen, authorizer, Arc::clone(watches));
     let running = match endpoint.is_sse {
         true => {
@@ -143,6 +165,11 @@ async fn over_http(
     };
     let running = running.map_err(|error| remote.not_connected(&error, &exit_state))?;
     Ok(Connection::new(running, exit_state, changes.clone(), watches, remote))
+}
+
+/// Returns the number of tools of a list that are parsed: one more than the limit, which shows that the list is longer.
+fn max_parsed(remote: &Remote) -> usize {
+    remote.limits.tools.saturating_add(1)
 }
 
 fn mode(remote: &Remote, era: Option<Era>) -> ClientLifecycleMode {

@@ -13,27 +13,34 @@ pub(super) struct History(Mutex<Record>);
 
 struct Record {
     status: BackendStatus,
-    n_connections: u64,
+    /// The number of starts of its process, or of connections to an address.
+    n_starts: u64,
     connection: Weak<Connection>,
 }
 
 impl Default for History {
     fn default() -> Self {
         let status = BackendStatus::new(BackendState::Idle);
-        Self(Mutex::new(Record { status, n_connections: 0, connection: Weak::new() }))
+        Self(Mutex::new(Record { status, n_starts: 0, connection: Weak::new() }))
     }
 }
 
 impl History {
-    pub(super) fn connecting(&self) {
-        self.record().enter(BackendState::Connecting);
+    /// Records an attempt to connect, which may start a process.
+    pub(super) fn connecting(&self, is_process: bool) {
+        let mut record = self.record();
+        record.enter(BackendState::Connecting);
+        if is_process {
+            record.count_start();
+        }
     }
 
-    pub(super) fn connected(&self, connection: &Arc<Connection>) {
+    pub(super) fn connected(&self, connection: &Arc<Connection>, is_process: bool) {
         let mut record = self.record();
         record.enter(BackendState::Ready);
-        record.status.n_restarts = record.n_connections;
-        record.n_connections += 1;
+        if !is_process {
+            record.count_start();
+        }
         record.connection = Arc::downgrade(connection);
     }
 
@@ -75,6 +82,11 @@ impl History {
 }
 
 impl Record {
+    fn count_start(&mut self) {
+        self.status.n_restarts = self.n_starts;
+        self.n_starts += 1;
+    }
+
     fn enter(&mut self, state: BackendState) {
         let is_down = |state| matches!(state, BackendState::Connecting | BackendState::BackingOff);
         // Further attempts do not change how long the server has been unreachable.

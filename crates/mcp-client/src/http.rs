@@ -23,6 +23,7 @@ use toolkit::call::ErrorKind;
 use toolkit_runtime::media_type;
 
 use super::authorizer::{AuthorizationError, Authorizer};
+use super::bounded_list;
 use super::events::{self, Events};
 use super::exchange::{HttpFailure, error_in, has_id, is_defined, may_report_lost_session, response_in};
 use super::listener::written;
@@ -232,7 +233,7 @@ impl Http {
             }
             Some(kind) if media_type(&kind).eq_ignore_ascii_case(JSON) => {
                 let body = read(response, self.max_bytes).await?;
-                Ok(StreamableHttpPostResponse::Json(message_in(&body, &sent.id)?, session))
+                Ok(StreamableHttpPostResponse::Json(message_in(&body, &sent.id, self.screen.max_tools)?, session))
             }
             kind => Err(StreamableHttpError::UnexpectedContentType(kind)),
         }
@@ -352,6 +353,7 @@ impl Drop for OpenStream {
 /// Returns the message of an event for `rmcp`, or `None` if the screen has handled it. In the stream of a request, any
 /// error is its response.
 fn passed_on(screen: &Screen, mut data: String, request: Option<&Asked>) -> Option<String> {
+    data = bounded_list::shortened(data.as_bytes(), screen.max_tools).unwrap_or(data);
     if let Some(Asked { id, .. }) = request {
         if data.trim_start().starts_with('[')
             && let Ok(batch) = verbatim::parse_repaired(&data)
@@ -460,8 +462,10 @@ fn unauthorized(error: AuthorizationError) -> Error {
 }
 
 /// Reads the response to a request.
-fn message_in(body: &[u8], id: &RequestId) -> Result<ServerJsonRpcMessage, Error> {
+fn message_in(body: &[u8], id: &RequestId, max_tools: usize) -> Result<ServerJsonRpcMessage, Error> {
     let invalid = |why: String| StreamableHttpError::UnexpectedServerResponse(why.into());
+    let shortened = bounded_list::shortened(body, max_tools);
+    let body = shortened.as_ref().map_or(body, String::as_bytes);
     let message = match verbatim::message(body).map_err(|error| invalid(error.to_string()))? {
         batch @ Value::Array(_) => wrapped(response_in(batch, id)),
         message => message,

@@ -41,7 +41,7 @@
 //! | `link`, `sessions`, `connect`, `connection`, `history` | the current connection, those of single sessions of clients, its negotiation, its requests, and its past |
 //! | `lines`, `process` | the stdio transport and the child process |
 //! | `http`, `legacy_sse`, `exchange`, `events`, `authorizer` | the HTTP transport, that of revision 2024-11-05, their failures, its limits, and the source of its tokens |
-//! | `screen`, `verbatim` | incoming messages before `rmcp` handles them, and fields that it does not know |
+//! | `screen`, `verbatim`, `bounded_list` | incoming messages before `rmcp` handles them, fields that it does not know, and long lists |
 //! | `tool_rules`, `repair` | which tools of a server are served, and in which form |
 //! | `list`, `call`, `tasks`, `resources`, `prompts`, `caller`, `listener` | requests for tools, resources and prompts, and what they pass on from and to the caller |
 //! | `questions`, `running_calls` | what servers ask the users of calls |
@@ -59,6 +59,7 @@
 
 mod authorizer;
 mod backend;
+mod bounded_list;
 mod call;
 mod caller;
 mod connect;

@@ -15,6 +15,7 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::watch;
 use toolkit_runtime::LineReader;
 
+use super::bounded_list;
 use super::listener::written;
 use super::process::{ExitState, Process};
 use super::screen::{Screen, Verdict};
@@ -90,6 +91,8 @@ impl Lines {
             if line.is_empty() {
                 continue;
             }
+            let shortened = bounded_list::shortened(line, self.screen.max_tools);
+            let line = shortened.as_ref().map_or(line, String::as_bytes);
             let repaired;
             let (line, verdict) = match self.screen.received(line, None) {
                 Verdict::Stray => {

@@ -15,7 +15,7 @@ use toolkit::backend::BackendStatus;
 use toolkit::call::ErrorKind;
 use toolkit::schema::{Schema, Violation};
 
-use super::connect::{Era, connect};
+use super::connect::{Earlier, Era, connect};
 use super::connection::Connection;
 use super::history::History;
 use super::remote::{Backoff, Remote};
@@ -62,6 +62,8 @@ struct State {
     /// The running attempt to connect. It continues if its caller gives up, so that a later call finds a connection.
     attempt: Option<JoinHandle<Result<(Connection, Era), ToolError>>>,
     backoff: Backoff,
+    /// The number of attempts since the last connection that have failed.
+    n_failed: u32,
     /// The era of the last connection.
     era: Option<Era>,
 }
@@ -211,6 +213,7 @@ impl Link {
             self.is_stopped.store(true, Ordering::Release);
             self.abort();
             state.backoff.reset();
+            state.n_failed = 0;
             state.attempt = None;
             self.history.stopped();
             state.connection.take()
@@ -225,10 +228,11 @@ impl Link {
 
     async fn connect(&self, state: &mut State) -> Result<Arc<Connection>, ToolError> {
         let attempt = state.attempt.get_or_insert_with(|| {
-            let (remote, era, changes) = (self.remote.clone(), state.era, self.changes.clone());
+            let (remote, changes) = (self.remote.clone(), self.changes.clone());
+            let earlier = Earlier { era: state.era, n_failed: state.n_failed };
             let watches = Arc::clone(&self.watches);
-            let attempt = tokio::spawn(async move { connect(&remote, era, &changes, &watches).await });
-            self.history.connecting();
+            let attempt = tokio::spawn(async move { connect(&remote, earlier, &changes, &watches).await });
+            self.history.connecting(self.remote.is_process());
             *self.aborting() = Some(attempt.abort_handle());
             if self.is_stopped.load(Ordering::Acquire) {
                 self.abort();
@@ -246,15 +250,16 @@ impl Link {
         *self.not_before.lock().unwrap_or_else(PoisonError::into_inner) = state.backoff.not_before();
         let (connection, era) = outcome.inspect_err(|error| {
             self.history.failed(error);
+            state.n_failed = state.n_failed.saturating_add(1);
             // The server may have been upgraded to another revision.
             state.era = state.era.map(|_| Era::Discover);
         })?;
-        state.era = Some(era);
+        (state.era, state.n_failed) = (Some(era), 0);
         self.was_connected.store(true, Ordering::Release);
         // A new connection may list other tools.
         self.changes.send_modify(|n| *n += 1);
         let connection = Arc::new(connection);
-        self.history.connected(&connection);
+        self.history.connected(&connection, self.remote.is_process());
         state.connection = Some(Arc::clone(&connection));
         Ok(connection)
     }

@@ -125,6 +125,13 @@ impl Default for Limits {
     }
 }
 
+impl Remote {
+    /// Returns true if the server is a process of this machine, which each connection starts.
+    pub(super) fn is_process(&self) -> bool {
+        matches!(*self.target, Target::Stdio(_))
+    }
+}
+
 // Exponential backoff between attempts to connect.
 
 /// An exponential backoff. The wait doubles with each failure.

@@ -27,6 +27,8 @@ pub(super) struct Screen {
     /// Incremented whenever the list of tools may have changed.
     changes: watch::Sender<u64>,
     resources: ResourceChanges,
+    /// The number of tools of a list that are parsed. Further ones are dropped.
+    pub(super) max_tools: usize,
 }
 
 #[derive(Default)]
@@ -90,8 +92,8 @@ impl TaskWatch {
 }
 
 impl Screen {
-    pub(super) fn new(changes: watch::Sender<u64>, resources: ResourceChanges) -> Self {
-        Self { state: Arc::default(), changes, resources }
+    pub(super) fn new(changes: watch::Sender<u64>, resources: ResourceChanges, max_tools: usize) -> Self {
+        Self { state: Arc::default(), changes, resources, max_tools }
     }
 
     /// Records an outgoing message.
@@ -276,7 +278,7 @@ mod tests {
             }
             ControlFlow::Continue(())
         });
-        let screen = Screen::new(watch::Sender::new(0), changes);
+        let screen = Screen::new(watch::Sender::new(0), changes, 1);
         let longest = format!("x://{}", "a".repeat(MAX_URI_LEN - 4));
         for uri in [
             json!("x://a"),
@@ -298,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_status_notification_wakes_the_call_of_its_task() {
-        let screen = Screen::new(watch::Sender::new(0), ResourceChanges::new());
+        let screen = Screen::new(watch::Sender::new(0), ResourceChanges::new(), 1);
         let task = Arc::new(TaskWatch::new(&"a\"b".into()));
         let mut request = ClientRequest::PingRequest(PingRequest::default());
         request.extensions_mut().insert(Arc::clone(&task));

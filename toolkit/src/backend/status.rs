@@ -65,7 +65,7 @@ pub struct BackendStatus {
     pub next_attempt: Option<SystemTime>,
     /// The last error, also after a later success. It must not contain secrets.
     pub last_error: Option<String>,
-    /// The number of connections after the first one.
+    /// The number of connections after the first one. For a process, each attempt to start it counts, also a failed one.
     pub n_restarts: u64,
     /// The number of running calls whose result the backend collects later, such as tasks of MCP.
     pub n_tasks: u64,

@@ -72,6 +72,46 @@ async fn a_server_that_sends_endless_requests_is_disconnected() {
 }
 
 #[tokio::test]
+async fn each_attempt_starts_a_server_that_exits_at_once_once_and_counts_as_a_restart() {
+    let starts = std::env::temp_dir().join(format!("toolkit-starts-{}", std::process::id()));
+    let script = format!("echo start >> '{}'; exit 3", starts.display());
+    let backend = McpBackend::stdio("gone", Program::new("sh").args(["-c", &script]));
+    let n_starts = || std::fs::read_to_string(&starts).unwrap_or_default().lines().count();
+    // Some servers exit on the first request of a newer revision, so that the first attempt tries both.
+    not_started(backend.clone()).await;
+    assert_eq!(n_starts(), 2);
+    for n_restarts in 1..=4_u64 {
+        let (_, message) = not_started(backend.clone()).await;
+        assert!(message.contains("it ended (exit status: 3)"), "{message}");
+        assert_eq!((n_starts() as u64, backend.status().n_restarts), (2 + n_restarts, n_restarts));
+    }
+    std::fs::remove_file(&starts).unwrap();
+}
+
+#[tokio::test]
+async fn a_server_of_an_earlier_revision_that_exits_on_other_requests_is_there_after_a_failure() {
+    let count = std::env::temp_dir().join(format!("toolkit-revision-{}", std::process::id()));
+    let peer = program("fixture_peer");
+    // Fails four times, and then exits unless the first request is `initialize`.
+    let script = format!(
+        "echo start >> '{0}'; [ $(wc -l < '{0}') -gt 4 ] || exit 3; read -r line; case \"$line\" in \
+         *'\"initialize\"'*) {{ echo \"$line\"; cat; }} | '{1}' usual;; *) exit 4;; esac",
+        count.display(),
+        peer.display()
+    );
+    let backend = McpBackend::stdio("old", Program::new("sh").args(["-c", &script]));
+    let mut n_failed = 0;
+    while in_the_end(backend.start()).await.is_err() {
+        n_failed += 1;
+        assert!(n_failed < 8);
+    }
+    assert!(n_failed >= 3, "{n_failed}");
+    assert!(!in_the_end(backend.tools()).await.unwrap().tools.is_empty());
+    in_the_end(backend.stop()).await.unwrap();
+    std::fs::remove_file(&count).unwrap();
+}
+
+#[tokio::test]
 async fn a_server_that_starts_slowly_is_there_for_a_later_call() {
     let backend = peer(&["slow"]);
     let soon = Duration::from_millis(100);
