@@ -5,6 +5,7 @@ mod decisions;
 mod equal;
 mod listed;
 mod processes;
+mod refused;
 mod timers;
 mod vanished;
 mod versions;
