@@ -39,7 +39,7 @@
 //! | `options`, `flags` | options that several commands have; flags for the arguments of a tool |
 //! | `formats`, `report`, `shape`, `style` | what is printed |
 //! | `error`, `stderr` | errors, exit codes, and the log, which never waits |
-//! | `bin/cargo-toolkit/` | `cargo toolkit` |
+//! | `bin/cargo-toolkit/`, `templates/` | `cargo toolkit`, and what its command `new` writes |
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "install")]

@@ -29,10 +29,21 @@ fn target() -> PathBuf {
 }
 
 fn cargo_toolkit(folder: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-toolkit"));
     // cargo passes the name of the subcommand as the first argument.
-    command.arg("toolkit").arg("--offline").args(args);
-    command.current_dir(folder);
+    output(env!("CARGO_BIN_EXE_cargo-toolkit"), folder, &[&["toolkit", "--offline"], args].concat())
+}
+
+fn cargo_new(folder: &Path, args: &[&str]) -> Output {
+    output(env!("CARGO_BIN_EXE_cargo-toolkit"), folder, &[&["toolkit", "new"], args].concat())
+}
+
+fn cargo(folder: &Path, args: &[&str]) -> Output {
+    output(env!("CARGO"), folder, args)
+}
+
+fn output(program: &str, folder: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(program);
+    command.args(args).current_dir(folder);
     for variable in ["RUSTFLAGS", "RUST_BACKTRACE"] {
         command.env_remove(variable);
     }
@@ -95,6 +106,34 @@ fn a_library_gets_a_command_line() {
     assert!(target().join("cargo-toolkit/only-a-library/src/main.rs").exists());
     let unchanged = fs::read_to_string(library.join("Cargo.lock")).unwrap();
     assert!(!unchanged.contains("cargo-toolkit-only-a-library"));
+}
+
+#[test]
+fn new_writes_packages_that_build_and_pass_their_tests() {
+    // Outside of this workspace, to which `cargo new` would add them.
+    let folder = tempfile::tempdir().unwrap();
+    for (kind, name) in [("--mcp", "new-mcp"), ("--library", "new-library"), ("--agent", "new-agent")] {
+        let written = cargo_new(folder.path(), &[kind, name]);
+        assert!(written.status.success(), "{written:?}");
+        let package = folder.path().join(name);
+        fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock"), package.join("Cargo.lock")).unwrap();
+        assert_ran(&cargo(&package, &["fmt", "--check"]), 0, "");
+        let tested = cargo(&package, &["test", "--quiet", "--offline"]);
+        assert!(tested.status.success(), "{tested:?}");
+        let arguments = ["money:share", "--cents", "1000", "--people", "4"];
+        match kind {
+            "--mcp" => {
+                let run = ["run", "--quiet", "--offline", "--", "call"];
+                assert_ran(&cargo(&package, &[&run[..], &arguments].concat()), 0, "250\n");
+            }
+            "--library" => assert_ran(&cargo_toolkit(&package, &[&["call"][..], &arguments].concat()), 0, "250\n"),
+            _ => {}
+        }
+    }
+    let again = cargo_new(folder.path(), &["new-mcp"]);
+    assert_ran(&again, 1, "");
+    assert!(String::from_utf8_lossy(&again.stderr).contains("already exists"), "{again:?}");
+    assert_ran(&cargo_new(folder.path(), &["--mcp", "--agent", "new-two"]), 2, "");
 }
 
 #[test]

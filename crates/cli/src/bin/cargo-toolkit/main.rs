@@ -1,9 +1,10 @@
 //! `cargo toolkit`: the command line of `toolkit-cli` for a package without a binary.
 //!
 //! It generates, builds and runs a program that links the library. The program is in the target directory of the workspace
-//! and shares its build.
+//! and shares its build. `cargo toolkit new` writes such a library, or a program.
 #![forbid(unsafe_code)]
 
+mod new;
 mod package;
 mod program;
 
@@ -34,6 +35,16 @@ fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { USAGE } else { 0 });
         }
     };
+    if let Some(("new", matches)) = matches.subcommand() {
+        return match new::run(matches) {
+            Ok(next) => {
+                // Errors while writing to stdout cannot be reported.
+                let _ = write!(anstream::stdout(), "{next}");
+                ExitCode::SUCCESS
+            }
+            Err(message) => fail(&message, FAILED),
+        };
+    }
     let package = match Package::find(&matches) {
         Ok(package) => package,
         Err(message) => return fail(&message, USAGE),
@@ -76,7 +87,7 @@ fn command_line() -> clap::Command {
         .bin_name("cargo toolkit")
         .about("List, search, call, export, check and serve the tools of a library")
         .after_help(
-            "Commands: list, search, show, call, export, cost, check, diff, completions, serve, status, login, logout, install, uninstall, bundle; see `cargo toolkit COMMAND --help`.\n\n\
+            "Other commands: list, search, show, call, export, cost, check, diff, completions, serve, status, login, logout, install, uninstall, bundle; see `cargo toolkit COMMAND --help`.\n\n\
              Tools with injected state require a binary with `toolkit_cli::main_with` for `call`, `check` and `serve`.",
         )
         .override_usage("cargo toolkit [OPTIONS] <COMMAND> [ARGS]...")
@@ -85,6 +96,7 @@ fn command_line() -> clap::Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
+        .subcommand(new::command())
         .args([
             Arg::new("manifest-path")
                 .long("manifest-path")

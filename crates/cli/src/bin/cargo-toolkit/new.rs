@@ -1,0 +1,138 @@
+//! `cargo toolkit new`: writes a small program or library with a tool, a test, a lock file of its tools, and a CI file.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+
+use crate::package::{cargo, quoted};
+
+/// What `new` writes.
+struct Kind {
+    /// The option that selects it.
+    name: &'static str,
+    about: &'static str,
+    /// The source files beside `tools.rs`.
+    source: (&'static str, &'static str),
+    /// The packages of this release.
+    packages: &'static [&'static str],
+    /// The other dependencies, as lines of TOML.
+    dependencies: &'static str,
+    /// What a user runs next.
+    commands: &'static str,
+}
+
+/// The kinds; the first one is the default.
+const KINDS: [Kind; 3] = [
+    Kind {
+        name: "mcp",
+        about: "A command-line program and MCP server (the default)",
+        source: ("src/main.rs", include_str!("../../../templates/mcp.rs")),
+        packages: &["toolkit", "toolkit-cli"],
+        dependencies: "",
+        commands: "cargo test\n\
+                   cargo run -- call money:share --cents 1000 --people 4\n\
+                   cargo run -- serve                # MCP over stdio\n\
+                   cargo run -- install cursor       # adds it to a client: also claude-desktop, claude-code and vscode\n",
+    },
+    Kind {
+        name: "agent",
+        about: "A program that sends a question to a model and runs the tools that it calls",
+        source: ("src/main.rs", include_str!("../../../templates/agent.rs")),
+        packages: &["toolkit", "toolkit-providers"],
+        dependencies: "serde_json = \"1\"\n\
+                       ureq = { version = \"3\", default-features = false, features = [\"rustls\"] }\n",
+        commands: "cargo test\n\
+                   export ANTHROPIC_API_KEY=… ANTHROPIC_MODEL=…\n\
+                   cargo run -- \"Four people pay 10 euros. How much does each of them pay?\"\n",
+    },
+    Kind {
+        name: "library",
+        about: "A library of tools for other programs",
+        source: ("src/lib.rs", include_str!("../../../templates/library.rs")),
+        packages: &["toolkit"],
+        dependencies: "",
+        commands: "cargo test\n\
+                   cargo toolkit list\n\
+                   cargo toolkit call money:share --cents 1000 --people 4\n",
+    },
+];
+
+/// The files of every kind.
+const FILES: [(&str, &str); 3] = [
+    ("src/tools.rs", include_str!("../../../templates/tools.rs")),
+    ("tools.lock.json", include_str!("../../../templates/tools.lock.json")),
+    (".github/workflows/ci.yml", include_str!("../../../templates/ci.yml")),
+];
+
+pub(crate) fn command() -> Command {
+    let kinds = KINDS
+        .iter()
+        .map(|kind| Arg::new(kind.name).long(kind.name).action(ArgAction::SetTrue).group("kind").help(kind.about));
+    Command::new("new")
+        .about("Write a small program or library with a tool, a test, a lock file and a CI file")
+        .arg(
+            Arg::new("path")
+                .value_name("NAME")
+                .required(true)
+                .value_parser(value_parser!(PathBuf))
+                .help("The directory, whose last part is the name of the package"),
+        )
+        .args(kinds)
+}
+
+/// Writes the package, and returns what to run next.
+///
+/// # Errors
+///
+/// Returns an error if cargo rejects the name or the directory, for which it prints the reason, or if a file cannot be
+/// written.
+pub(crate) fn run(matches: &ArgMatches) -> Result<String, String> {
+    let path = matches.get_one::<PathBuf>("path").ok_or("a name is required")?;
+    let kind = KINDS.iter().find(|kind| matches.get_flag(kind.name)).unwrap_or(&KINDS[0]);
+    let mut new = cargo();
+    new.args(["new", "--quiet", "--edition", "2024"]).args((kind.name == "library").then_some("--lib")).arg(path);
+    let status = new.stdin(Stdio::null()).status().map_err(|error| format!("cannot run cargo: {error}"))?;
+    if !status.success() {
+        return Err(format!("cannot create {}", path.display()));
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    write(kind, path, &name).map_err(|error| format!("cannot write the files in {}: {error}", path.display()))?;
+    let indented: String = kind.commands.lines().map(|line| format!("  {line}\n")).collect();
+    Ok(format!("created `{name}`\n\n  cd {}\n{indented}", path.display()))
+}
+
+fn write(kind: &Kind, path: &Path, name: &str) -> io::Result<()> {
+    let krate = name.replace('-', "_");
+    for (file, text) in FILES.iter().chain([&kind.source]) {
+        let file = path.join(file);
+        fs::create_dir_all(file.parent().unwrap_or(path))?;
+        fs::write(file, text.replace("{{krate}}", &krate))?;
+    }
+    let readme = format!("# {name}\n\n```sh\n{}```\n", kind.commands);
+    fs::write(path.join("README.md"), readme)?;
+
+    let repository = repository();
+    let dependency = |package: &str| match &repository {
+        Some(root) => {
+            let folder =
+                package.strip_prefix("toolkit-").map_or(root.join("toolkit"), |name| root.join("crates").join(name));
+            format!("{package} = {{ path = {} }}\n", quoted(&folder.to_string_lossy()))
+        }
+        None => format!("{package} = {}\n", quoted(env!("CARGO_PKG_VERSION"))),
+    };
+    let packages: String = kind.packages.iter().map(|package| dependency(package)).collect();
+    let manifest = path.join("Cargo.toml");
+    // The last line is `[dependencies]`.
+    let start = fs::read_to_string(&manifest)?;
+    let tests = dependency("toolkit-contract");
+    fs::write(manifest, format!("{start}{}{packages}\n[dev-dependencies]\n{tests}", kind.dependencies))
+}
+
+/// Returns the repository of this release if this program was built in it, and `None` if it was built from a registry.
+fn repository() -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().ok()?;
+    root.join("toolkit/Cargo.toml").is_file().then_some(root)
+}

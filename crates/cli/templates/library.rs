@@ -1,0 +1,3 @@
+//! Tools for programs that depend on this library and contain `toolkit::link!({{krate}});`.
+
+pub mod tools;
