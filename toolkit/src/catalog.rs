@@ -552,6 +552,9 @@ impl Catalog {
         }
         match self.names.nearest(name) {
             Some(near) => format!("no tool is named `{shown}`; did you mean {}?", quoted(near)),
+            None if self.is_empty() => format!(
+                "no tool is named `{shown}`, and the catalog is empty; name the crates with tools in `toolkit::link!(…)`"
+            ),
             None => format!("no tool is named `{shown}`"),
         }
     }

@@ -27,8 +27,8 @@ pub(crate) fn command() -> Command {
     Command::new("call")
         .about("Call a tool")
         .long_about(
-            "Call a tool.\n\nThe arguments are a JSON object, flags, or both; flags take precedence. `-` reads the JSON \
-             from stdin. `call ID --help` lists the flags of a tool.\n\nRequired credentials are read from the \
+            "Call a tool.\n\nThe arguments are a JSON object, flags, or both, but each argument only once. `-` reads the \
+             JSON from stdin. `call ID --help` lists the flags of a tool.\n\nRequired credentials are read from the \
              environment: a secret from the variable of the same name, the token of a provider from `PROVIDER_TOKEN`, \
              and the id of the user from `USER_ID`.",
         )
@@ -136,7 +136,7 @@ fn note_deprecation(tool: &Tool, name: &str) {
 /// The maximum size of arguments on stdin. A dispatcher has a lower limit by default.
 const MAX_ARGUMENT_BYTES: u64 = 256 << 20;
 
-/// Reads the arguments from the command line, and from stdin for `-`. Flags take precedence over the JSON.
+/// Reads the arguments from the command line, and from stdin for `-`. An argument is in the JSON or has a flag.
 fn read(command: &mut Command, matches: &ArgMatches, flags: &[Flag<'_>]) -> Result<Arguments<'static>, CommandError> {
     let json = match matches.get_one::<String>("arguments").map(String::as_str) {
         None => Arguments::NONE,
@@ -156,6 +156,20 @@ fn read(command: &mut Command, matches: &ArgMatches, flags: &[Flag<'_>]) -> Resu
         let message = "flags can be combined with a JSON object only, and the JSON is not an object";
         return Err(command.error(ErrorKind::ValueValidation, message).into());
     };
+    for (flag, value) in &given {
+        let (head, rest) = flag.path.split_first().expect("a flag is for a property");
+        let stated = rest.iter().try_fold(arguments.get(*head), |object, key| object.map(|object| object.get(*key)));
+        if let Some(Some(stated)) = stated
+            && stated != value
+        {
+            let message = format!(
+                "the argument `{0}` is {stated} in the JSON and {value} by the flag --{1}; leave one of them out",
+                flag.path.join("."),
+                flag.long,
+            );
+            return Err(command.error(ErrorKind::ArgumentConflict, printable(&message)).into());
+        }
+    }
     // Flags are sorted by depth, so `--point.x` changes the value of `--point`.
     for (flag, value) in given {
         set(&mut arguments, &flag.path, value);

@@ -10,7 +10,7 @@ use toolkit::call::ErrorKind;
 use toolkit::catalog::Diagnostics;
 
 use crate::credentials::variables;
-use crate::options::{missing_feature, program_name};
+use crate::options::{MissingFeature, program_name};
 use crate::report::{diagnostics_as_json, snake_case, write_diagnostics};
 use crate::style::{self, printable};
 
@@ -69,8 +69,8 @@ impl CommandError {
     }
 
     /// Returns the error of a command or value that requires a feature.
-    pub(crate) fn missing_feature(name: &str) -> Self {
-        Self::Other { exit: Exit::Usage, kind: "missing_feature", message: missing_feature(name) }
+    pub(crate) fn missing_feature(name: &'static str) -> Self {
+        MissingFeature(name).into()
     }
 
     /// Prints the error as text to stderr.
@@ -207,7 +207,17 @@ fn cause(error: &ToolError) -> Option<String> {
 
 impl From<clap::Error> for CommandError {
     fn from(error: clap::Error) -> Self {
-        CommandError::Usage(error)
+        // An option of a disabled feature rejects every value, so that its value is not what is wrong.
+        match error.source().and_then(|source| source.downcast_ref::<MissingFeature>()) {
+            Some(missing) => (*missing).into(),
+            None => CommandError::Usage(error),
+        }
+    }
+}
+
+impl From<MissingFeature> for CommandError {
+    fn from(missing: MissingFeature) -> Self {
+        Self::Other { exit: Exit::Usage, kind: "missing_feature", message: missing.to_string() }
     }
 }
 

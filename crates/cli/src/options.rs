@@ -1,5 +1,6 @@
 //! Options of several commands and of disabled features, and the name of the program.
 
+use std::fmt;
 use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
@@ -99,7 +100,7 @@ pub(crate) fn unless(is_on: bool, feature: &'static str, arg: Arg) -> Arg {
     }
     let name = arg.get_id().to_string();
     let absent = Arg::new(name.clone()).long(name).hide(true).num_args(0..=1).default_missing_value("");
-    absent.value_parser(move |_: &str| Err::<String, _>(missing_feature(feature)))
+    absent.value_parser(move |_: &str| Err::<String, _>(MissingFeature(feature)))
 }
 
 /// Returns a hidden command that accepts any arguments.
@@ -108,10 +109,19 @@ pub(crate) fn disabled_command(name: &'static str) -> Command {
     Command::new(name).hide(true).disable_help_flag(true).arg(words)
 }
 
-/// Returns the message for a disabled feature.
-pub(crate) fn missing_feature(feature: &str) -> String {
-    format!(
-        "this program was built without the feature `{feature}` of `toolkit-cli`; \
-         enable it in Cargo.toml: `toolkit-cli = {{ ..., features = [\"{feature}\"] }}`"
-    )
+/// The error of a command or an option of a disabled feature.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MissingFeature(pub(crate) &'static str);
+
+impl fmt::Display for MissingFeature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(feature) = self;
+        write!(
+            f,
+            "this program was built without the feature `{feature}` of `toolkit-cli`; \
+             enable it in Cargo.toml: `toolkit-cli = {{ ..., features = [\"{feature}\"] }}`"
+        )
+    }
 }
+
+impl std::error::Error for MissingFeature {}

@@ -255,7 +255,7 @@ impl Middleware for Approval {
             let request = ApprovalRequest { arguments: call.checked_arguments()?, call: call.clone() };
             match unless_cancelled(call.context(), (self.decide)(request)).await? {
                 Decision::Approve => {}
-                Decision::Deny(reason) => return Err(denied(&reason)),
+                Decision::Deny(reason) => return Err(denied(call.tool(), &reason)),
                 Decision::Later(reason) => return Err(pending(&reason)),
                 Decision::ApproveAlways => {
                     let tool = call.tool();
@@ -278,12 +278,21 @@ fn pending(reason: &str) -> ToolError {
     ToolError::new(ErrorKind::Pending, message)
 }
 
-fn denied(reason: &str) -> ToolError {
+fn denied(tool: &Tool, reason: &str) -> ToolError {
     let message = match reason.trim() {
         "" => "the call was not approved".to_owned(),
         reason => format!("the call was not approved: {reason}"),
     };
-    ToolError::new(ErrorKind::Denied, message)
+    let error = ToolError::new(ErrorKind::Denied, message);
+    let hints = tool.annotations();
+    // For the author of a function. The hints of other servers are dropped, whatever they declare.
+    if tool.location().is_some() && hints.read_only.is_none() && hints.destructive.is_none() {
+        return error.caused_by(
+            "the tool has no hint, so it may be destructive; write `read_only` in `#[tool]` if it changes nothing, or \
+             `destructive = false` if it only adds",
+        );
+    }
+    error
 }
 
 impl fmt::Debug for Approval {

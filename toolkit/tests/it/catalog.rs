@@ -138,6 +138,11 @@ fn an_unknown_name_is_an_error_with_a_suggestion() {
     let check = |name: &str, expect: &str| assert_eq!(catalog.resolve(name).unwrap_err().message(), expect);
     check("math:ad", "no tool is named `math:ad`; did you mean `math:add`?");
     check("weather:forecast", "no tool is named `weather:forecast`");
+    let error = Catalog::new([]).unwrap().resolve("add").unwrap_err();
+    assert!(
+        error.message().starts_with("no tool is named `add`, and the catalog is empty; name the crates"),
+        "{error}"
+    );
     check("", "no tool is named ``: not a tool id: name must not be empty");
     check(
         "a:b:c:d",

@@ -60,8 +60,14 @@ fn a_key_with_a_slash_is_not_a_nested_key() {
 }
 
 #[test]
-fn a_flag_takes_precedence_over_the_json() {
-    tools(&["call", "add", r#"{"a":1,"b":1}"#, "--b", "41"]).exits(0).prints("42\n");
+fn an_argument_in_the_json_and_by_a_flag_is_an_error_unless_both_are_equal() {
+    tools(&["call", "add", r#"{"a":1}"#, "--b", "41"]).exits(0).prints("42\n");
+    tools(&["call", "add", r#"{"a":1,"b":1}"#, "--b", "1"]).exits(0).prints("2\n");
+    let both = tools(&["call", "add", r#"{"a":1,"b":1}"#, "--b", "41"]).exits(2).prints("");
+    both.says("the argument `b` is 1 in the JSON and 41 by the flag --b; leave one of them out");
+    let place = r#"{"place":{"latitude":1,"longitude":2}}"#;
+    let nested = tools(&["call", "forecast", place, "--place.latitude", "3"]).exits(2);
+    nested.says("the argument `place.latitude` is 1 in the JSON and 3 by the flag --place.latitude");
 }
 
 #[test]
@@ -78,9 +84,12 @@ fn a_property_named_like_an_option_has_the_prefix_arg() {
 
 #[test]
 fn booleans_accept_a_value_after_an_equals_sign() {
-    let place = r#"{"place":{"latitude":1,"longitude":2},"verbose_output":true}"#;
-    let verbose = |flag: &[&str]| tools(&[&["call", "forecast", place], flag].concat()).json()["verbose"].clone();
-    assert_eq!(verbose(&[]), true);
+    let verbose = |flag: &[&str]| {
+        let place = r#"{"place":{"latitude":1,"longitude":2}}"#;
+        tools(&[&["call", "forecast", place], flag].concat()).json()["verbose"].clone()
+    };
+    assert_eq!(verbose(&["--verbose-output"]), true);
+    assert_eq!(verbose(&["--verbose-output=true"]), true);
     assert_eq!(verbose(&["--verbose-output=false"]), false);
     assert_eq!(verbose(&["--verbose_output=false"]), false);
 }

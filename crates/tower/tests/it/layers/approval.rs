@@ -53,6 +53,21 @@ async fn approval_is_required_for_tools_that_may_be_destructive() {
     assert_eq!(tools, ["delete", "flaky_unmarked"]);
 }
 
+#[tokio::test]
+async fn the_cause_of_a_denial_names_the_hints_that_a_function_lacks() {
+    let (approval, _) = deciding(Decision::Deny(String::new()));
+    let (dispatcher, _) = dispatcher(|builder| builder.layer(approval));
+    for (tool, arguments, has_hint) in [("delete", r#"{"path":"a"}"#, true), ("flaky_unmarked", "{}", false)] {
+        let error = dispatcher.call(tool, arguments).await.unwrap_err();
+        assert_eq!(error.message(), "the call was not approved", "only the host reads the cause");
+        let cause = std::error::Error::source(&error).map(|cause| cause.to_string());
+        assert_eq!(cause.is_none(), has_hint, "{tool}: {cause:?}");
+        assert!(
+            cause.is_none_or(|cause| cause.contains("write `read_only`") && cause.contains("`destructive = false`"))
+        );
+    }
+}
+
 #[test]
 fn hints_have_the_defaults_of_mcp() {
     // `destructiveHint` defaults to true, and is ignored if `readOnlyHint` is true.
