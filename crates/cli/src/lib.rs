@@ -39,7 +39,7 @@
 //! | `options`, `flags` | options that several commands have; flags for the arguments of a tool |
 //! | `formats`, `report`, `shape`, `style` | what is printed |
 //! | `error`, `stderr` | errors, exit codes, and the log, which never waits |
-//! | `bin/cargo-toolkit/`, `templates/` | `cargo toolkit`, and what its command `new` writes |
+//! | `bin/cargo-toolkit/` | `cargo toolkit`; what its command `new` writes is in `templates` beside `src` |
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "install")]

@@ -4,6 +4,7 @@ mod circles;
 mod imports;
 mod layers;
 mod modules;
+mod release;
 mod rooms;
 
 use std::collections::BTreeMap;
