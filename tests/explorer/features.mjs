@@ -135,7 +135,7 @@ export function features(server) {
     await page.waitForSelector(".result .notice");
     assert.match(await page.innerText(".result"), /canceled/);
     await page.click(".calls-link");
-    await page.waitForSelector("td:has-text('cancelled')");
+    await page.waitForSelector("td:has-text('canceled')");
   }));
 
   check("chunks are shown one after the other", at({}, async (page) => {
@@ -228,9 +228,46 @@ export function features(server) {
     await callTool(page);
     assert.match(await page.innerText(".result"), /ann signed in with 7 characters/);
     assert.doesNotMatch(await page.content(), /hunter2/);
+    // The text of the JSON editor is a property of its element, and not part of the content.
+    await page.click(".modes label:has-text('JSON')");
+    await page.fill(".json.whole", JSON.stringify({ user: "ann", password: "hunter2", more: { password: ["hunter2"] } }));
+    for (const tab of await page.locator("[role=tab]").all()) {
+      await tab.click();
+      assert.doesNotMatch(await page.innerText(".snippet"), /hunter2/);
+    }
     await page.click(".calls-link");
     await page.waitForSelector("td:has-text('ann')");
     assert.doesNotMatch(await page.content(), /hunter2/);
+  }));
+
+  check("an address that names a tool leads to its form, and Ctrl+Enter calls it at once", at({ fragment: "#tool/json_echo" }, async (page) => {
+    await page.waitForSelector("article.tool");
+    await page.keyboard.press("Control+Enter");
+    await page.waitForSelector(".result .violations");
+    assert.match(await page.innerText(".result"), /value/);
+  }));
+
+  check("a catalog without tools says so, and offers no keys for tools", at({
+    prepare: (page) => page.route("**/explorer/catalog", async (route) => {
+      const body = await (await route.fetch()).json();
+      await route.fulfill({ json: { ...body, tools: [] } });
+    }),
+  }, async (page) => {
+    assert.match(await page.innerText("#main"), /This server has no tools/);
+    assert.doesNotMatch(await page.innerText("body"), /No tool matches|Ctrl/);
+  }));
+
+  check("a tool of another server has no snippet that only works for functions of the program", at({
+    prepare: (page) => page.route("**/explorer/tool?*", async (route) => {
+      const text = await (await route.fetch()).text();
+      assert.match(text, /"isLinked":true/);
+      await route.fulfill({ contentType: "application/json", body: text.replace('"isLinked":true', '"isLinked":false') });
+    }),
+  }, async (page) => {
+    await openTool(page, "json_echo");
+    assert.deepEqual(await texts(page, "[role=tab]"), ["curl", "Python", "TypeScript", "Claude Desktop", "Cursor", "VS Code"]);
+    await page.click("[role=tab]:text-is('Claude Desktop')");
+    assert.match(await page.innerText(".snippet"), /mcp-remote/);
   }));
 
   check("calls of other clients appear while two pages watch", at({}, async (page, { context }) => {

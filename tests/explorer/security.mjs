@@ -26,6 +26,7 @@ export function security(open, locked) {
       await page.click(".token .primary");
       // Another form replaces it once the server has rejected the token.
       await page.waitForFunction((form) => !form.isConnected, form);
+      assert.match(await page.innerText(".token"), /The server rejected this token\. Enter another one/);
       await page.fill(".token input[type=password]", TOKEN);
       await page.click(".token .primary");
       await page.waitForSelector("nav a");

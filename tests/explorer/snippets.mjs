@@ -40,6 +40,11 @@ export function snippets(open, locked, examples) {
         const module = `${process.cwd()}/snippet.mjs`;
         writeFileSync(module, await snippet(page, "TypeScript"));
         assert.deepEqual(JSON.parse(run(process.execPath, [module], options)).structuredContent, expected);
+        await page.fill(".json.whole", `{"value": {"n": 12345678901234567890, "small": 7}}`);
+        assert.match(await snippet(page, "TypeScript"), /^\/\/ JavaScript rounds 12345678901234567890: /);
+        assert.match(run("bash", ["-c", await snippet(page, "curl")], options), /"n":12345678901234567890/);
+        await page.fill(".json.whole", args);
+        assert.doesNotMatch(await snippet(page, "TypeScript"), /rounds/);
         if (!existsSync(python)) {
           counts.skipped += 1;
           return;

@@ -115,6 +115,9 @@ struct Details<'d> {
     timeout: Option<u128>,
     /// The replacement of a deprecated tool.
     deprecated: Option<&'d str>,
+    /// True for a function of this program, which the command line and Rust can call as well.
+    #[serde(rename = "isLinked")]
+    is_linked: bool,
 }
 
 /// Returns a tool as JSON.
@@ -131,6 +134,7 @@ pub(crate) fn details(listed: ListedTool<'_>) -> Option<String> {
         id: tool.id().unversioned().to_string(),
         timeout: tool.timeout().map(|timeout| timeout.as_millis()),
         deprecated: tool.deprecated(),
+        is_linked: tool.location().is_some(),
     };
     serde_json::to_string(&details).ok()
 }

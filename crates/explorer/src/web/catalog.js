@@ -43,7 +43,7 @@ export function catalog(tools, say) {
     const terms = input.value.split(/\s+/);
     for (const [term, chip] of chips) chip.setAttribute("aria-pressed", String(terms.includes(term)));
     found.textContent = input.value.trim() === "" ? count(tools.length) : `${hits.length} of ${count(tools.length)}`;
-    if (hits.length === 0) nav.append(h("p", { class: "none" }, "No tool matches. Search for other words, or remove a filter."));
+    if (hits.length === 0 && tools.length > 0) nav.append(h("p", { class: "none" }, "No tool matches. Search for other words, or remove a filter."));
     return hits;
   }
   input.addEventListener("input", () => {

@@ -129,14 +129,13 @@ export class Form {
   }
 }
 
-/** Writes arguments for a snippet or a confirmation: without secrets. */
-export function withoutSecrets(slot, node) {
-  if (node === undefined) return undefined;
-  if (slot?.shape.isSecret) return { type: "string", value: "…" };
-  const inner = new Map(slot?.slots() ?? []);
-  if (node.type === "object") {
-    return { type: "object", entries: node.entries.map(([key, value]) => [key, withoutSecrets(inner.get(key), value)]) };
+/** Returns arguments for a snippet or a confirmation: without the values of the properties that `secrets` names. */
+export function withoutSecrets(secrets, node) {
+  if (node?.type === "object") {
+    const hidden = { type: "string", value: "…" };
+    const entries = node.entries.map(([key, value]) => [key, secrets.has(key) ? hidden : withoutSecrets(secrets, value)]);
+    return { type: "object", entries };
   }
-  if (node.type === "array") return { type: "array", items: node.items.map((item, idx) => withoutSecrets(inner.get(String(idx)), item)) };
+  if (node?.type === "array") return { type: "array", items: node.items.map((item) => withoutSecrets(secrets, item)) };
   return node;
 }

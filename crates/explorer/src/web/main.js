@@ -4,7 +4,7 @@ import { catalog } from "./catalog.js";
 import { announcer, h, pageLink, visible } from "./dom.js";
 import { parse } from "./json.js";
 import { RecentCalls, recentView, summary } from "./recent.js";
-import { load, onUnauthorized, restore } from "./session.js";
+import { hasToken, load, onUnauthorized, restore } from "./session.js";
 import { themeSwitch } from "./theme.js";
 import { tokenView } from "./token.js";
 import { toolView } from "./tool.js";
@@ -53,7 +53,12 @@ class Page {
       this.catalog.input.focus();
       this.catalog.input.select();
     }
-    if (event.key === "Escape" && !document.querySelector("dialog[open]")) this.open?.cancel?.();
+    if (document.querySelector("dialog[open]")) return;
+    if (event.key === "Escape") this.open?.cancel?.();
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && this.open?.run) {
+      event.preventDefault();
+      this.open.run();
+    }
   }
 
   /** Shows what the fragment of the address names. */
@@ -126,9 +131,9 @@ class Page {
     const facts = n === 0 ? "This server has no tools." : `${n} ${n === 1 ? "tool" : "tools"}, whose definitions cost a model about ${tokens.toLocaleString("en")} tokens.`;
     const keys = [["/", "search"], ["↓ ↑", "move through the list"], ["Ctrl Enter", "call the tool"], ["Esc", "cancel the call"]];
     return h("section", { class: "welcome" },
-      h("h2", {}, missing ? `There is no tool named ${missing}` : "Choose a tool"),
+      h("h2", {}, missing ? `There is no tool named ${missing}` : n === 0 ? "No tools" : "Choose a tool"),
       h("p", {}, facts),
-      h("dl", { class: "keys" }, keys.map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])));
+      n === 0 ? null : h("dl", { class: "keys" }, keys.map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])));
   }
 }
 
@@ -164,7 +169,11 @@ async function start() {
 
 onUnauthorized(() => {
   document.body.dataset.view = "token";
-  const message = page ? "The server no longer accepts the token." : "This server requires a token.";
+  const message = page
+    ? "The server no longer accepts the token."
+    : hasToken()
+      ? "The server rejected this token. Enter another one: it may be incomplete, expired, or for another server."
+      : "This server requires a token.";
   const view = tokenView(message, start);
   main.replaceChildren(view.element);
   view.input.focus();

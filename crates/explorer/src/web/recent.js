@@ -121,7 +121,7 @@ function chart(calls) {
 
 function row(call) {
   const started = new Date(call.startedAt);
-  const state = (call.outcome ?? "running").replaceAll("_", " ");
+  const state = (call.outcome ?? "running").replace("cancelled", "canceled").replaceAll("_", " ");
   const style = styleOf(call);
   const data = (label, ...children) => h("td", { "data-label": label }, children);
   const args = call.arguments ?? "";

@@ -195,6 +195,26 @@ function label(schema, raw, root, idx) {
   return kindName(read(schema, root)) || `form ${idx + 1}`;
 }
 
+/**
+ * Returns the names of the properties that are secret anywhere in a schema. A value may be anywhere in arguments that are not
+ * valid yet, so a name is secret everywhere.
+ */
+export function secretNames(schema) {
+  const names = new Set();
+  const visit = (node, name) => {
+    if (node?.type === "array") node.items.forEach((item) => visit(item, name));
+    if (!isObject(node)) return;
+    if (name !== null && isSecret(resolved(node, schema))) names.add(name);
+    for (const [keyword, value] of node.entries) {
+      const named = ["properties", "$defs", "definitions"].includes(keyword) && isObject(value);
+      if (!named) visit(value, name);
+      else for (const [key, inner] of value.entries) visit(inner, keyword === "properties" ? key : null);
+    }
+  };
+  visit(schema, null);
+  return names;
+}
+
 function isSecret(schema) {
   return at(schema, "writeOnly")?.value === true || textAt(schema, "format") === "password";
 }

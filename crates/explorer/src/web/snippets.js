@@ -28,8 +28,15 @@ function serverName(info) {
 
 const endpoint = () => location.origin + paths.endpoint;
 
-function claudeDesktop({ info }) {
-  const server = info.program
+/** Returns the numbers that JavaScript would round. */
+function roundedNumbers(node) {
+  if (node.type === "object") return node.entries.flatMap(([, value]) => roundedNumbers(value));
+  if (node.type === "array") return node.items.flatMap(roundedNumbers);
+  return node.type === "number" && /^-?\d+$/.test(node.text) && !Number.isSafeInteger(Number(node.text)) ? [node.text] : [];
+}
+
+function claudeDesktop({ info, isLinked }) {
+  const server = info.program && isLinked
     ? { command: info.program.command, args: ["serve"] }
     : { command: "npx", args: ["mcp-remote", endpoint()] };
   return json({ mcpServers: { [serverName(info)]: server } });
@@ -85,8 +92,10 @@ asyncio.run(main())
 }
 
 function typeScript({ name, args, info }) {
+  const rounded = roundedNumbers(args);
+  const warning = rounded.length > 0 ? `// JavaScript rounds ${rounded.join(", ")}: the call of curl and of Python is exact.\n` : "";
   const options = hasToken() ? ", {\n  requestInit: { headers: { Authorization: `Bearer ${process.env.TOKEN}` } },\n}" : "";
-  return `import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+  return `${warning}import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 
 const transport = new StreamableHTTPClientTransport(new URL(${JSON.stringify(endpoint())})${options});
 const client = new Client({ name: ${JSON.stringify(serverName(info))}, version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
@@ -132,12 +141,13 @@ function rustValue(node) {
   }
 }
 
+/** The kinds; those that are marked work for the functions of the program alone, and not for tools of other servers. */
 const KINDS = [
   ["curl", curl, "Calls the tool once."],
   ["Python", python, "With the package mcp."],
   ["TypeScript", typeScript, "With the package @modelcontextprotocol/client."],
-  ["CLI", commandLine, "On this machine, without the server."],
-  ["Rust", rust, "In the program that has the tool."],
+  ["CLI", commandLine, "On this machine, without the server.", "linked"],
+  ["Rust", rust, "In the program that has the tool.", "linked"],
   ["Claude Desktop", claudeDesktop, "In claude_desktop_config.json; connects all tools."],
   ["Cursor", cursor, "In ~/.cursor/mcp.json or .cursor/mcp.json; connects all tools."],
   ["VS Code", vsCode, "In .vscode/mcp.json; connects all tools."],
@@ -148,9 +158,11 @@ export function snippets(current) {
   const panel = uniqueId("snippet");
   const code = h("code");
   const note = h("p", { class: "note" });
-  let kind = KINDS[0];
+  const { isLinked } = current();
+  const kinds = KINDS.filter(([, , , of]) => of !== "linked" || isLinked);
+  let kind = kinds[0];
   const text = () => kind[1](current());
-  const tabs = KINDS.map((one) => {
+  const tabs = kinds.map((one) => {
     const tab = h("button", { type: "button", role: "tab", "aria-controls": panel }, one[0]);
     tab.addEventListener("click", () => {
       kind = one;
@@ -169,10 +181,10 @@ export function snippets(current) {
   });
   const update = () => {
     tabs.forEach((tab, idx) => {
-      tab.setAttribute("aria-selected", String(KINDS[idx] === kind));
-      tab.setAttribute("tabindex", KINDS[idx] === kind ? "0" : "-1");
+      tab.setAttribute("aria-selected", String(kinds[idx] === kind));
+      tab.setAttribute("tabindex", kinds[idx] === kind ? "0" : "-1");
     });
-    note.textContent = hasToken() && kind !== KINDS[3] ? `${kind[2]} The token is in the variable ${VARIABLE}.` : kind[2];
+    note.textContent = hasToken() && kind[0] !== "CLI" ? `${kind[2]} The token is in the variable ${VARIABLE}.` : kind[2];
     code.textContent = text();
   };
   const element = h("div", { class: "snippets" }, list,

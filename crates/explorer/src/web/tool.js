@@ -5,6 +5,7 @@ import { h, pageLink, uniqueId } from "./dom.js";
 import { Form, withoutSecrets } from "./form.js";
 import { at, isTrue, itemsAt, parse, plain, textAt, write } from "./json.js";
 import { argumentHeaders, call, newTrace } from "./mcp.js";
+import { secretNames } from "./schema.js";
 import { prose } from "./prose.js";
 import { duration } from "./recent.js";
 import { bytes, renderResult } from "./result.js";
@@ -20,6 +21,7 @@ export function toolView({ entry, details, info, recent, say }) {
   const schema = at(tool, "inputSchema");
   const needsTask = textAt(tool, "execution", "taskSupport") === "required";
   const form = new Form(schema);
+  const secrets = secretNames(schema);
   const view = { running: null };
   const title = h("h2", { tabindex: -1, class: "view-title" }, nameOf(entry), " ", versionOf(entry));
 
@@ -33,15 +35,15 @@ export function toolView({ entry, details, info, recent, say }) {
   const modes = modeSwitch(form);
   const node = () => {
     try {
-      const whole = form.mode === "json" ? parse(form.text.value) : form.root.get();
-      return form.mode === "json" ? whole : withoutSecrets(form.root, whole);
+      return withoutSecrets(secrets, form.mode === "json" ? parse(form.text.value) : form.root.get());
     } catch {
       return undefined;
     }
   };
   const empty = { type: "object", entries: [] };
   const id = textAt(details, "id") ?? entry.id;
-  const code = snippets(() => ({ info, name: entry.name, id, schema, args: node() ?? empty }));
+  const isLinked = isTrue(details, "isLinked");
+  const code = snippets(() => ({ info, isLinked, name: entry.name, id, schema, args: node() ?? empty }));
   const examples = itemsAt(details, "examples");
   const exampleButtons = examples.slice(0, 5).map((example, idx) => {
     const label = examples.length === 1 ? "Fill in the example" : `Example ${idx + 1}`;
@@ -60,7 +62,7 @@ export function toolView({ entry, details, info, recent, say }) {
     const args = form.get();
     if (args === null) return;
     const isDestructive = entry.hints?.includes("destructive");
-    if (isDestructive && !(await confirmCall(entry.name, write(form.mode === "json" ? args : withoutSecrets(form.root, args), 2)))) return;
+    if (isDestructive && !(await confirmCall(entry.name, write(withoutSecrets(secrets, args), 2)))) return;
     const controller = new AbortController();
     view.running = controller;
     runButton.disabled = true;
@@ -143,14 +145,8 @@ export function toolView({ entry, details, info, recent, say }) {
       result),
     h("section", { class: "use" }, h("h3", {}, "Use it elsewhere"), code.element),
     schemas(tool));
-  element.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-      event.preventDefault();
-      run();
-    }
-  });
   return {
-    element, title, form,
+    element, title, form, run,
     cancel: () => view.running?.abort(),
     isRunning: () => view.running !== null,
   };
