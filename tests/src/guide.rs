@@ -37,4 +37,6 @@ chapters! {
     migrating_from_fastmcp = "migrating-from-fastmcp.md",
     faq = "faq.md",
     cookbook = "cookbook.md",
+    compared = "compared.md",
+    platforms = "platforms.md",
 }

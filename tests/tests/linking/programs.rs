@@ -3,6 +3,7 @@
 //! They are built in a separate target directory, so the first run is slow. Builds differ only in the profile of the
 //! programs: libraries of other authors are built once with LTO and once without.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -113,6 +114,8 @@ for example: {"limit":1,"query":"a"}
         .expect("cargo runs");
     let tree = String::from_utf8_lossy(&tree.stdout);
     assert!(tree.contains("toolkit-schema") && !tree.contains("jsonschema"), "{tree}");
+    let crates: BTreeSet<&str> = tree.lines().map(|line| line.trim_end_matches(" (*)")).collect();
+    assert!(crates.len() <= 60, "{} crates:\n{tree}", crates.len());
 }
 
 fn run(arguments: &[&str], options: &[&str]) -> String {
