@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `plain` | accepts at once a schema that has only common keywords |
 //! | `meta` | the meta-schemas, which every schema must match |
-//! | `compiled` | the validator of a schema: `evaluate` if it has a plan, otherwise `jsonschema` |
+//! | `compiled` | the validator of a schema: `evaluate` if it supports the keywords, otherwise `jsonschema` |
 //! | `dialect`, `graph`, `reference` | the dialects, the subschemas and the references, in the modules beside this one |
 //! | `patterns`, `cost` | bounds of the regular expressions, and of the work to validate a value |
 
@@ -25,7 +25,9 @@ use super::graph::{Found, Graph};
 use super::patterns::Patterns;
 #[cfg(not(feature = "jsonschema"))]
 use super::plan::Pattern;
+use super::plan::{Plan, PlanObstacle};
 use super::reference::References;
+use crate::evaluate;
 use crate::graph::MAX_DEPTH;
 
 /// A valid schema, with its validator and the limits of the values that it accepts.
@@ -76,7 +78,7 @@ fn build_checked(schema: &Value, dialect: Dialect, has_names: bool, has_plan: bo
     let mut failed = None;
     if diagnostics.is_empty() {
         let cost = Cost::new(&graph)?;
-        match build(schema, dialect, &patterns, has_plan) {
+        match build(schema, dialect, &patterns, &graph, has_plan) {
             Ok(compiled) => {
                 // The validator has compiled the patterns that a value can reach.
                 let reached = graph.reached();
@@ -119,15 +121,32 @@ fn build(
     schema: &Value,
     dialect: Dialect,
     patterns: &Patterns<'_>,
+    graph: &Graph<'_>,
     has_plan: bool,
 ) -> Result<Compiled, SchemaDiagnostic> {
     if !has_plan {
-        return Compiled::without_plan(schema, dialect, patterns);
+        let obstacle = match dialect {
+            Dialect::Draft202012 => obstacle(schema, graph),
+            Dialect::Draft7 => Plan::obstacle(schema),
+        };
+        if let Some(obstacle) = obstacle {
+            return Compiled::with_library(schema, dialect, patterns, obstacle);
+        }
     }
     match meta::is_valid(schema, dialect) {
-        true => Ok(Compiled::from_plan(schema)),
+        true => Ok(Compiled::with_evaluator(schema)),
         false => Err(SchemaDiagnostic::new(SchemaErrorKind::InvalidSchema, "", "does not match its meta-schema")),
     }
+}
+
+/// Returns the first keyword that the evaluator does not support, in a document of draft 2020-12.
+fn obstacle(root: &Value, graph: &Graph<'_>) -> Option<PlanObstacle> {
+    graph.schemas().find_map(|(id, schema)| {
+        let keywords = schema.as_object().into_iter().flatten();
+        let mut unsupported = keywords.filter(|(keyword, value)| !evaluate::supports(root, keyword, value));
+        let (keyword, _) = unsupported.next()?;
+        Some(PlanObstacle { pointer: graph.pointer(id), keyword: keyword.clone() })
+    })
 }
 
 /// Returns the defects of schemas that are reached by reference at locations without schema keywords.

@@ -1,8 +1,8 @@
-//! Evaluation of a value as a tree, for the schemas that have a plan. Finds every failure.
+//! Evaluation of a value as a tree. Finds every failure.
 //!
 //! A plan refuses a value without a reason, and some valid ones too: `1.0` where an integer is expected, or a tag that is
 //! not the first property. This module decides about these values and gives the reasons. It supports the keywords that a
-//! plan supports.
+//! plan supports, in any combination, and `patternProperties`; see [`supports`].
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -11,13 +11,13 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Number, Value};
 
 use super::failure::{Failure, Kind, Location, Token};
-use super::plan::{Pattern, Place, Plan};
+use super::plan::{Pattern, Place, Plan, is_annotation};
 use super::walk;
 use crate::failure::TYPE_NAMES;
 use crate::types::Types;
 use crate::{equality, tagged};
 
-/// The compiled patterns of a schema that has a plan.
+/// The compiled patterns of a schema.
 pub(super) struct Evaluator {
     patterns: HashMap<String, Pattern>,
 }
@@ -34,6 +34,8 @@ struct Evaluation<'v> {
     place: Option<Place<'v>>,
     /// The number of failures after which the evaluation stops.
     most: usize,
+    /// The same number inside the branches of a choice.
+    most_in_branch: usize,
     /// True if a choice with a tag is evaluated only by the branch of the tag.
     is_brief: bool,
 }
@@ -46,11 +48,13 @@ impl Evaluator {
         while let Some(value) = pending.pop() {
             match value {
                 Value::Object(object) => {
-                    if let Some(Value::String(text)) = object.get("pattern")
-                        && !patterns.contains_key(text)
-                        && let Some(pattern) = Pattern::compile(text)
-                    {
-                        patterns.insert(text.clone(), pattern);
+                    let of_text = object.get("pattern").and_then(Value::as_str).into_iter();
+                    for text in of_text.chain(key_patterns(object).map(|(text, _)| text)) {
+                        if !patterns.contains_key(text)
+                            && let Some(pattern) = Pattern::compile(text)
+                        {
+                            patterns.insert(text.to_owned(), pattern);
+                        }
                     }
                     pending.extend(object.values());
                 }
@@ -63,7 +67,7 @@ impl Evaluator {
 
     /// Returns true if the value matches the schema.
     pub(super) fn is_valid(&self, schema: &Value, plan: Option<&Plan>, instance: &Value) -> bool {
-        self.failures(schema, plan, instance, 1, true).is_empty()
+        self.evaluate(schema, plan, instance, [1, 1], true).is_empty()
     }
 
     /// Returns the first `most` failures, or more if one keyword has several. If `is_brief` is set, only the branch that
@@ -76,9 +80,21 @@ impl Evaluator {
         most: usize,
         is_brief: bool,
     ) -> Vec<Failure<'v>> {
+        self.evaluate(schema, plan, instance, [most, usize::MAX], is_brief)
+    }
+
+    fn evaluate<'v>(
+        &'v self,
+        schema: &'v Value,
+        plan: Option<&'v Plan>,
+        instance: &'v Value,
+        [most, most_in_branch]: [usize; 2],
+        is_brief: bool,
+    ) -> Vec<Failure<'v>> {
         let (patterns, place) = (&self.patterns, plan.map(Place::root));
         let (pointer, path) = (Vec::with_capacity(FEW), Vec::with_capacity(FEW));
-        let mut evaluation = Evaluation { root: schema, patterns, pointer, path, place, most, is_brief };
+        let mut evaluation =
+            Evaluation { root: schema, patterns, pointer, path, place, most, most_in_branch, is_brief };
         let mut failures = Vec::new();
         evaluation.schema(schema, instance, &mut failures);
         failures
@@ -137,7 +153,18 @@ impl<'v> Evaluation<'v> {
             }
             (Rule::AdditionalProperties, schema) => {
                 let declares = keywords.get("properties").is_some_and(Value::is_object);
-                self.additional(schema, undeclared.take().filter(|_| declares), instance, failures);
+                self.additional(schema, undeclared.take().filter(|_| declares), keywords, instance, failures);
+            }
+            (Rule::PatternProperties, Value::Object(schemas)) => {
+                for (key, item) in instance.as_object().into_iter().flatten() {
+                    for (pattern, schema) in schemas {
+                        if self.matches(pattern, key) {
+                            self.path.push(Token::Name(pattern));
+                            self.part(Token::Name(key), schema, item, failures);
+                            self.path.pop();
+                        }
+                    }
+                }
             }
             (Rule::Items, schema) => {
                 let prefix = keywords.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len);
@@ -220,7 +247,7 @@ impl<'v> Evaluation<'v> {
     fn choice(&mut self, branches: &'v [Value], is_one_of: bool, instance: &'v Value, failures: &mut Failures<'v>) {
         let tag = if self.is_brief { tagged::tag(branches) } else { None };
         let sent = tag.as_ref().map(|(key, _)| instance.get(*key));
-        let most = std::mem::replace(&mut self.most, usize::MAX);
+        let most = std::mem::replace(&mut self.most, self.most_in_branch);
         let place = self.place.take();
         let mut failed = Vec::with_capacity(branches.len());
         let mut n_valid = 0;
@@ -304,22 +331,62 @@ impl<'v> Evaluation<'v> {
         }
     }
 
+    /// Returns true if a key matches a pattern of the schema.
+    fn matches(&self, pattern: &str, key: &str) -> bool {
+        self.patterns.get(pattern).is_some_and(|compiled| compiled.is_match(key))
+    }
+
     /// Evaluates `additionalProperties`. `undeclared` is `None` if the schema has no `properties`.
     fn additional(
         &mut self,
         schema: &'v Value,
         undeclared: Option<Undeclared<'v>>,
+        keywords: &'v Map<String, Value>,
         instance: &'v Value,
         failures: &mut Failures<'v>,
     ) {
         let all = || instance.as_object().into_iter().flatten().map(|(key, item)| (&**key, item)).collect();
-        let undeclared = undeclared.unwrap_or_else(all);
+        let mut undeclared: Undeclared<'v> = undeclared.unwrap_or_else(all);
+        undeclared.retain(|(key, _)| !key_patterns(keywords).any(|(pattern, _)| self.matches(pattern, key)));
         if *schema != Value::Bool(false) {
             undeclared.into_iter().for_each(|(key, item)| self.part(Token::Name(key), schema, item, failures));
         } else if !undeclared.is_empty() {
             let keys = undeclared.into_iter().map(|(key, _)| Cow::Borrowed(key)).collect();
             self.fail(Kind::AdditionalProperties(keys), instance, failures);
         }
+    }
+}
+
+/// Returns the patterns of `patternProperties` with their schemas.
+fn key_patterns(keywords: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
+    let schemas = keywords.get("patternProperties").and_then(Value::as_object);
+    schemas.into_iter().flatten().map(|(pattern, schema)| (&**pattern, schema))
+}
+
+// The keywords that the evaluator supports.
+
+/// The largest divisor that is exact as a float.
+const MAX_DIVISOR: u64 = 1 << 53;
+
+/// Returns true if the evaluator supports a keyword of draft 2020-12 with this value, in a document.
+pub(super) fn supports(root: &Value, keyword: &str, value: &Value) -> bool {
+    match Rule::named(keyword) {
+        None => is_annotation(keyword) || keyword == "$schema",
+        Some(Rule::Pattern) => value.as_str().is_some_and(|text| Pattern::compile(text).is_some()),
+        Some(Rule::PatternProperties) => {
+            value.as_object().is_some_and(|schemas| schemas.keys().all(|text| Pattern::compile(text).is_some()))
+        }
+        Some(Rule::MultipleOf) => value.as_u64().is_some_and(|divisor| (1..=MAX_DIVISOR).contains(&divisor)),
+        Some(Rule::Ref) => value.as_str().is_some_and(|text| walk::resolve(root, text).is_some()),
+        Some(
+            Rule::MinLength
+            | Rule::MaxLength
+            | Rule::MinItems
+            | Rule::MaxItems
+            | Rule::MinProperties
+            | Rule::MaxProperties,
+        ) => value.is_u64(),
+        Some(_) => true,
     }
 }
 
@@ -372,6 +439,7 @@ rules! {
     Pattern "pattern"
     UniqueItems "uniqueItems"
     Properties "properties"
+    PatternProperties "patternProperties"
     AdditionalProperties "additionalProperties"
     Items "items"
     PrefixItems "prefixItems"

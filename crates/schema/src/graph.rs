@@ -245,6 +245,11 @@ impl<'s> Graph<'s> {
         pointer
     }
 
+    /// Returns all schemas, with their ids.
+    pub(super) fn schemas(&self) -> impl Iterator<Item = (usize, &'s Value)> {
+        self.nodes.iter().map(|node| node.schema).enumerate()
+    }
+
     /// Returns the schemas in unknown locations, which the meta-schema of the document does not cover.
     pub(super) fn unknown_locations(&self) -> impl Iterator<Item = (usize, &'s Value)> {
         let is_hidden = |(_, node): &(usize, &Node<'s>)| matches!(node.place, Place::At(_));

@@ -30,6 +30,7 @@ pub mod special;
 use std::marker::PhantomData;
 use std::sync::LazyLock;
 
+pub(crate) use self::compile::is_annotation;
 pub use self::compile::{CheckPath, PlanObstacle};
 pub use self::error::TypeError;
 pub(crate) use self::node::Place;

@@ -19,12 +19,12 @@ use crate::evaluate::Evaluator;
 use crate::excerpt::quoted;
 use crate::failure::Failure;
 use crate::patterns::Patterns;
-use crate::plan::Plan;
+use crate::plan::{Plan, PlanObstacle};
 use crate::violation::{FindFailures, Violations, Wanted, is_large};
 #[cfg(feature = "jsonschema")]
 use crate::{patterns, tagged};
 
-/// The validator of a schema: an [`Evaluator`] if the schema has a plan, and otherwise one of `jsonschema`.
+/// The validator of a schema: an [`Evaluator`] if it supports the keywords, and otherwise one of `jsonschema`.
 pub(crate) enum Compiled {
     Evaluator(Evaluator),
     #[cfg(feature = "jsonschema")]
@@ -32,29 +32,34 @@ pub(crate) enum Compiled {
 }
 
 impl Compiled {
-    /// Creates the validator of a schema that has a plan.
-    pub(super) fn from_plan(schema: &Value) -> Self {
+    /// Creates the validator of a schema whose keywords the evaluator supports.
+    pub(super) fn with_evaluator(schema: &Value) -> Self {
         Self::Evaluator(Evaluator::new(schema))
     }
 
-    /// Creates the validator of a schema without a plan.
+    /// Creates the validator of a schema with another keyword.
     ///
     /// # Errors
     ///
     /// Returns the defect of an invalid schema.
     #[cfg(feature = "jsonschema")]
-    pub(super) fn without_plan(
+    pub(super) fn with_library(
         schema: &Value,
         dialect: Dialect,
         patterns: &Patterns<'_>,
+        _: PlanObstacle,
     ) -> Result<Self, SchemaDiagnostic> {
         Library::build(schema, dialect, patterns).map(|library| Self::Library(Box::new(library)))
     }
 
     /// Returns the keyword that needs `jsonschema`, as an error.
     #[cfg(not(feature = "jsonschema"))]
-    pub(super) fn without_plan(schema: &Value, _: Dialect, _: &Patterns<'_>) -> Result<Self, SchemaDiagnostic> {
-        let Some(obstacle) = Plan::obstacle(schema) else { return Ok(Self::from_plan(schema)) };
+    pub(super) fn with_library(
+        _: &Value,
+        _: Dialect,
+        _: &Patterns<'_>,
+        obstacle: PlanObstacle,
+    ) -> Result<Self, SchemaDiagnostic> {
         let subject = match &*obstacle.keyword {
             "" => "a schema of this size".to_owned(),
             keyword => format!("this use of `{keyword}`"),

@@ -111,7 +111,19 @@ fn subschema() -> impl Strategy<Value = Value> {
             1 => inner.clone().prop_map(|items| json!({ "type": "array", "items": items, "uniqueItems": true })),
             1 => inner.clone().prop_map(|part| json!({ "allOf": [part] })),
             1 => inner.clone().prop_map(|part| json!({ "anyOf": [part, { "type": "null" }] })),
-            1 => proptest::collection::vec(inner, 2..4).prop_map(|parts| json!({ "anyOf": parts })),
+            1 => proptest::collection::vec(inner.clone(), 2..4).prop_map(|parts| json!({ "anyOf": parts })),
+            1 => (object(inner.clone().boxed()), proptest::collection::vec(inner.clone(), 2..4)).prop_map(|(mut object, parts)| {
+                object["oneOf"] = parts.into();
+                object
+            }),
+            1 => object(inner.clone().boxed()).prop_map(|mut object| {
+                object["$ref"] = "#/$defs/shared".into();
+                object
+            }),
+            1 => (object(inner.clone().boxed()), inner).prop_map(|(mut object, part)| {
+                object["patternProperties"] = json!({ "^[ab]$": part, "/": true });
+                object
+            }),
         ]
     })
 }
@@ -129,8 +141,12 @@ proptest! {
 
     #[test]
     fn the_violations_are_those_of_jsonschema(schema in schema(), values in proptest::collection::vec(value(), 8)) {
-        let Some(plan) = Plan::compile(&schema) else { return Ok(()) };
-        let plan = Some(&plan);
+        let plan = Plan::compile(&schema);
+        let plan = plan.as_ref();
+        // Some of the schemas refer to themselves endlessly.
+        if super::check(&schema, plan.is_some()).is_err() {
+            return Ok(());
+        }
         let Ok(library) = Patterns::default().options(Dialect::Draft202012).build(&schema) else { return Ok(()) };
         let evaluator = Evaluator::new(&schema);
         let evaluated = Evaluated { evaluator: &evaluator, schema: &schema, plan, is_brief: false };

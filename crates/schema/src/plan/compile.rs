@@ -260,6 +260,11 @@ fn role(keyword: &str) -> Role {
     }
 }
 
+/// Returns true if a keyword does not affect validity.
+pub(crate) fn is_annotation(keyword: &str) -> bool {
+    role(keyword) == Role::Annotation
+}
+
 impl<'s> Compiler<'s> {
     /// Returns the keywords that assert something, or `None` if one of them is not supported.
     fn asserting(&self, keywords: &'s Map<String, Value>) -> Option<Vec<(&'s str, &'s Value)>> {
