@@ -33,8 +33,8 @@
 //! | [`version`] | Versions, requirements and compatibility |
 //!
 //! Without the default feature `async` there are no timeouts and no waiting for permits, and asynchronous tools run on
-//! the executor that polls them. Without the default feature `jsonschema` a schema with a keyword that validation while
-//! reading does not support is rejected with its location; those of most Rust types have none.
+//! the executor that polls them. Without the feature `jsonschema` a schema with a keyword such as `if` or `not` is rejected
+//! with its location; those of most Rust types have none.
 #![forbid(unsafe_code)]
 
 // Generated code refers to `::toolkit`, also within this crate.
