@@ -10,8 +10,13 @@
 //! | this file | questions and answers in the format of MCP, and what a client can show |
 //! | `requests` | requests of the server, and the limits of calls that wait |
 //! | `rounds` | calls that end with questions and are repeated |
-//! | `state` | sealed states, their keys, and those that were used |
+//! | `state` | sealed states, and those that were used |
+//! | `keys`, `no_keys` | the keys that seal them, and a server without the feature `ask`, which has none |
 
+#[cfg(feature = "ask")]
+mod keys;
+#[cfg(not(feature = "ask"))]
+mod no_keys;
 mod requests;
 mod rounds;
 mod state;
@@ -23,10 +28,17 @@ use sha2::{Digest as _, Sha256};
 use toolkit::ToolError;
 use toolkit::call::ask::{Answer, Form, Mode, Question};
 
+#[cfg(feature = "ask")]
+pub(super) use self::keys::Keys;
+#[cfg(feature = "ask")]
+pub use self::keys::{StateKey, WeakKeyError};
+#[cfg(not(feature = "ask"))]
+pub(super) use self::no_keys::{Keys, StateKey};
 pub(super) use self::requests::{OpenQuestions, OpenRequest, OpenRequests, WaitingCalls};
 pub(super) use self::rounds::{Outcome, Rounds};
-pub(super) use self::state::{Keys, Sealing, UsedInMemory, UsedRecord};
-pub use self::state::{StateKey, UsedStates, WeakKeyError};
+#[cfg(feature = "ask")]
+pub use self::state::UsedStates;
+pub(super) use self::state::{Sealing, UsedInMemory, UsedRecord};
 
 /// The maximum number of questions of a call.
 pub(super) const MAX_QUESTIONS: usize = 10;

@@ -11,10 +11,10 @@ use toolkit::call::Credentials;
 use toolkit::catalog::Naming;
 use toolkit::mcp::LIST_TTL_MS;
 use toolkit::resource::Resources;
-use toolkit::{CancelToken, Catalog, Dispatcher, Tool};
+use toolkit::{CancelToken, Dispatcher, Tool};
 use toolkit_runtime::CallLimiter;
 
-use super::ask::{Keys, OpenRequests, Sealing, StateKey, UsedInMemory, UsedRecord, UsedStates, WaitingCalls};
+use super::ask::{Keys, OpenRequests, Sealing, StateKey, UsedInMemory, UsedRecord, WaitingCalls};
 use super::filter::Filter;
 use super::logging::LogLevels;
 use super::metrics::Metrics;
@@ -188,6 +188,7 @@ impl ServerBuilder {
 
     /// Sets the number of tools above which the server lists `search_tools`, `describe_tool` and `call_tool` instead of
     /// all tools. Clients can still call all tools by name. Default: 128, the limit of the strictest clients.
+    #[cfg(feature = "search")]
     pub fn list_at_most(mut self, n_tools: usize) -> Self {
         self.list_at_most = n_tools;
         self
@@ -270,7 +271,11 @@ impl ServerBuilder {
     ///     Ok(Server::builder(Dispatcher::new(catalog)?).search(search).build()?)
     /// }
     /// ```
-    pub fn search(mut self, search: impl Fn(&Catalog, &str, usize) -> Vec<String> + Send + Sync + 'static) -> Self {
+    #[cfg(feature = "search")]
+    pub fn search(
+        mut self,
+        search: impl Fn(&toolkit::Catalog, &str, usize) -> Vec<String> + Send + Sync + 'static,
+    ) -> Self {
         self.search = Some(Box::new(search));
         self
     }
@@ -344,6 +349,7 @@ impl ServerBuilder {
     /// # Ok(())
     /// # }
     /// ```
+    #[cfg(feature = "ask")]
     pub fn state_keys(mut self, keys: impl IntoIterator<Item = StateKey>) -> Self {
         self.state_keys = keys.into_iter().collect();
         self
@@ -351,13 +357,15 @@ impl ServerBuilder {
 
     /// Sets the time for which a client may continue a call with the answers of its user, for clients of revision
     /// 2026-07-28. Default: 10 minutes.
+    #[cfg(feature = "ask")]
     pub fn state_ttl(mut self, ttl: Duration) -> Self {
         self.state_ttl = ttl;
         self
     }
 
     /// Sets the record of states that were used. Default: the memory of this server.
-    pub fn used_states(mut self, used: impl UsedStates) -> Self {
+    #[cfg(feature = "ask")]
+    pub fn used_states(mut self, used: impl super::UsedStates) -> Self {
         self.used_states = UsedRecord::OfHost(Box::new(used));
         self
     }

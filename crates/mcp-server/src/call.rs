@@ -18,7 +18,7 @@ mod run;
 mod running;
 mod task;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::value::RawValue;
@@ -28,6 +28,7 @@ use toolkit::call::{LogLevel, Progress};
 use toolkit::mcp::Revision;
 use toolkit::stream::Chunk;
 use toolkit::{Arguments, CancelToken, Context, Tool};
+#[cfg(feature = "http")]
 use toolkit_runtime::BodyCharge;
 use tracing::Span;
 
@@ -71,7 +72,8 @@ pub(super) struct Call<'m> {
     /// Holds the permit of a call that may ask its user.
     pub(super) permit: Option<PermitSlot>,
     /// The share of the message in the memory budget of request bodies.
-    pub(super) charge: Mutex<Option<BodyCharge>>,
+    #[cfg(feature = "http")]
+    pub(super) charge: std::sync::Mutex<Option<BodyCharge>>,
 }
 
 /// The way in which a call asks the user of its client.

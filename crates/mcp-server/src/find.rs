@@ -13,6 +13,7 @@ use toolkit::catalog::Naming;
 use toolkit::mcp::{Revision, list_tools, write_error};
 use toolkit::{Arguments, Catalog, Tool, ToolError};
 use toolkit_runtime::spawn_tool;
+#[cfg(feature = "search")]
 use toolkit_search::Summary;
 
 use super::observe::Observed;
@@ -173,20 +174,31 @@ fn found(served: &ServedTools, search: Option<&Search>, query: &str, limit: usiz
     let ids = match search {
         // Requests more hits than wanted, since the filter may remove some.
         Some(search) => search(catalog, query, limit.saturating_mul(4)),
+        #[cfg(feature = "search")]
         None => served.index().search(query, limit).into_iter().map(|hit| hit.summary.id.clone()).collect(),
+        // These servers list all tools.
+        #[cfg(not(feature = "search"))]
+        None => Vec::new(),
     };
     let entry = |id: &String| {
         let id = catalog.get(id)?.id().to_string();
         served.entries.iter().find(|entry| entry.id == id)
     };
     let entries = ids.iter().filter_map(entry).take(limit);
-    let tools: Vec<Value> = entries
-        .map(|entry| json!({ "name": entry.name, "summary": Summary::new(served.tool(entry)).short_description }))
-        .collect();
+    let tools: Vec<Value> =
+        entries.map(|entry| json!({ "name": entry.name, "summary": summary(served.tool(entry)) })).collect();
     if tools.is_empty() {
         return json!({ "tools": [], "note": "no tool matches this query; describe the task in other words" });
     }
     json!({ "tools": tools })
+}
+
+/// Returns the summary of a tool.
+fn summary(tool: &Tool) -> String {
+    #[cfg(feature = "search")]
+    return Summary::new(tool).short_description;
+    #[cfg(not(feature = "search"))]
+    return tool.description().to_owned();
 }
 
 fn described(served: &ServedTools, name: &str, revision: Revision) -> Result<Value, ToolError> {

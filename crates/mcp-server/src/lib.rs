@@ -25,7 +25,9 @@
 //! - Above the threshold [`ServerBuilder::list_at_most`], the server lists `search_tools`, `describe_tool` and
 //!   `call_tool` instead of all tools.
 //!
-//! With the feature `jwt`, the server verifies JWT access tokens of an authorization server.
+//! With the feature `jwt`, the server verifies JWT access tokens of an authorization server. The default features are
+//! `http`, `search` (the three tools above) and `ask` (questions to users of clients of revision 2026-07-28). A server for
+//! stdio needs none of them: with `default-features = false`, it builds no hyper, no index and no encryption.
 //!
 //! | module | contains |
 //! | --- | --- |
@@ -51,6 +53,10 @@
 //! parse each message into a tree first and write each result from one, which costs more than the call. The server
 //! therefore needs only a loop over lines for stdio, hyper for HTTP, and JSON-RPC for both.
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    not(all(feature = "ask", feature = "http", feature = "search")),
+    allow(dead_code, reason = "items that one of these features uses are not marked one by one")
+)]
 
 mod app;
 mod ask;
@@ -59,6 +65,7 @@ mod call;
 mod filter;
 mod find;
 mod headers;
+#[cfg(feature = "http")]
 mod http;
 mod initialize;
 mod json_text;
@@ -92,15 +99,19 @@ mod task_requests;
 mod tasks;
 
 /// The networks of proxies in front of the server, and the error of a text that is none.
+#[cfg(feature = "http")]
 pub use toolkit_runtime::{NetworkError, TrustedProxies};
 
 pub use self::app::App;
+#[cfg(feature = "ask")]
 pub use self::ask::{StateKey, UsedStates, WeakKeyError};
 pub use self::builder::ServerBuilder;
 pub use self::filter::{Filter, Hint, Rule, RuleError};
 pub use self::find::search_tools;
+#[cfg(feature = "http")]
 pub use self::http::{Body, Http, HttpError, Listening, Route, Service, TokenError, Verify};
 // What pages beside the server need.
+#[cfg(feature = "http")]
 #[doc(hidden)]
 pub use self::http::{Admission, RouteRequest};
 #[cfg(feature = "jwt")]

@@ -14,6 +14,7 @@ use toolkit::mcp::{Revision, list_tool};
 use toolkit::schema::suggest::NameIndex;
 use toolkit::tool::TaskSupport;
 use toolkit::{Dispatcher, Tool};
+#[cfg(feature = "search")]
 use toolkit_search::Index;
 
 use super::filter::Filter;
@@ -34,6 +35,7 @@ pub(super) struct ServedTools {
     /// The entries of `tools/list`, by revision.
     listed: [OnceLock<Vec<Vec<u8>>>; 2],
     /// The index behind `search_tools`, built on the first search.
+    #[cfg(feature = "search")]
     index: OnceLock<Index>,
     /// The names of the tools, on the wire and without a namespace, since the first call of an unknown tool.
     spellings: OnceLock<NameIndex>,
@@ -98,6 +100,7 @@ impl ServedTools {
             entries,
             by_name,
             listed: [OnceLock::new(), OnceLock::from(listed)],
+            #[cfg(feature = "search")]
             index: OnceLock::new(),
             spellings: OnceLock::new(),
             prompts,
@@ -117,6 +120,7 @@ impl ServedTools {
         self.dispatcher.prepared_at(entry.position)
     }
 
+    #[cfg(feature = "search")]
     pub(super) fn index(&self) -> &Index {
         self.index.get_or_init(|| Index::from_tools(self.entries.iter().map(|entry| self.tool(entry))))
     }

@@ -85,7 +85,7 @@ impl Shared {
 
     /// Returns true if clients see the search tools in place of all tools.
     pub(super) fn lists_search_tools(&self, served: &ServedTools) -> bool {
-        served.entries.len() > self.list_at_most
+        cfg!(feature = "search") && served.entries.len() > self.list_at_most
     }
 
     /// Announces the end of the server: health checks fail, subscriptions end, and calls are still accepted.

@@ -107,15 +107,33 @@ for example: {"limit":1,"query":"a"}
   the input schema is invalid: at /description: must be a string, got 3
 "#;
     assert_eq!(run(&["run", "--package", "lean"], DEV), expect);
-    let tree = Command::new(env!("CARGO"))
-        .current_dir(fixtures())
-        .args(["tree", "--quiet", "--package", "lean", "--edges", "normal", "--prefix", "none"])
-        .output()
-        .expect("cargo runs");
-    let tree = String::from_utf8_lossy(&tree.stdout);
+    let tree = crates_of("lean");
     assert!(tree.contains("toolkit-schema") && !tree.contains("jsonschema"), "{tree}");
     let crates: BTreeSet<&str> = tree.lines().map(|line| line.trim_end_matches(" (*)")).collect();
     assert!(crates.len() <= 60, "{} crates:\n{tree}", crates.len());
+}
+
+#[test]
+fn a_server_over_stdio_builds_no_http_search_sealing_or_jsonschema() {
+    let expect = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"2"}],"structuredContent":{"result":2},"isError":false}}
+{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"{\"x\":1}"}],"structuredContent":{"x":1},"isError":false}}
+"#;
+    assert_eq!(run(&["run", "--package", "stdio"], DEV), expect);
+    let tree = crates_of("stdio");
+    assert!(tree.contains("toolkit-mcp-server"), "{tree}");
+    for unused in ["hyper", "toolkit-search", "chacha20poly1305", "rustls", "jsonschema", "toolkit-cli"] {
+        assert!(!tree.lines().any(|line| line.starts_with(unused)), "{unused}: {tree}");
+    }
+}
+
+/// Returns the packages that a fixture is built from, one in each line.
+fn crates_of(package: &str) -> String {
+    let tree = Command::new(env!("CARGO"))
+        .current_dir(fixtures())
+        .args(["tree", "--quiet", "--package", package, "--edges", "normal", "--prefix", "none"])
+        .output()
+        .expect("cargo runs");
+    String::from_utf8_lossy(&tree.stdout).into_owned()
 }
 
 fn run(arguments: &[&str], options: &[&str]) -> String {

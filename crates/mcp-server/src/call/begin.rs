@@ -1,6 +1,6 @@
 //! The beginning of a call: what its request declares, and what its tool requires.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -107,7 +107,8 @@ pub(crate) fn begin<'m>(
         span,
         observed,
         permit: None,
-        charge: Mutex::default(),
+        #[cfg(feature = "http")]
+        charge: Default::default(),
     })
 }
 
@@ -140,7 +141,9 @@ fn asks(
             _ => Asks::Never,
         });
     }
-    let modes = meta.client_capabilities.map_or_else(Modes::default, |declared| Modes::declared(declared.get()));
+    // Without the feature `ask`, no state can be sealed for the client.
+    let declared = meta.client_capabilities.filter(|_| cfg!(feature = "ask"));
+    let modes = declared.map_or_else(Modes::default, |declared| Modes::declared(declared.get()));
     let Some(state) = meta.input.state else {
         return Ok(if modes.is_empty() { Asks::Never } else { Asks::Rounds(Rounds::first(modes)) });
     };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::future::pending;
 use std::pin::Pin;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -117,7 +117,8 @@ impl RunningCall {
         let _ = offer.slot().set(Arc::clone(task));
         self.registered = None;
         // From now on, the arguments count as those of the task.
-        drop(self.call.charge.lock().unwrap_or_else(PoisonError::into_inner).take());
+        #[cfg(feature = "http")]
+        drop(self.call.charge.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take());
         // The task has a time to live.
         self.deadline = None;
         true
