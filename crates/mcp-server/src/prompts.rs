@@ -152,7 +152,7 @@ impl PromptRequest {
         }
         Ok(match revision {
             Revision::V2025_11_25 => result,
-            _ => [br#"{"resultType":"complete","#, &result[1..]].concat(),
+            _ => [&result[..result.len() - 1], br#","resultType":"complete"}"#].concat(),
         })
     }
 }
@@ -193,10 +193,16 @@ async fn get(
     }
     // These are about the response of the backend.
     result.remove("resultType");
-    if let Some(Value::Object(meta)) = result.get_mut("_meta") {
-        meta.remove("io.modelcontextprotocol/serverInfo");
+    let meta = result.remove("_meta");
+    let fields = json_bytes(&result);
+    match meta {
+        Some(Value::Object(mut meta)) => {
+            meta.remove("io.modelcontextprotocol/serverInfo");
+            // In front, where the response joins it with its own.
+            Ok([br#"{"_meta":"#, &*json_bytes(&meta), b",", &fields[1..]].concat())
+        }
+        _ => Ok(fields),
     }
-    Ok(json_bytes(&result))
 }
 
 /// Returns values for an argument of a resource template, which only the backends of a proxy know.

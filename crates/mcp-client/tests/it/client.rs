@@ -15,6 +15,7 @@ mod limits;
 mod listing;
 mod logged;
 mod official;
+mod official_day;
 mod official_tasks;
 mod operators;
 mod ours;

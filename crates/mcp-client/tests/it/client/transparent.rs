@@ -151,6 +151,8 @@ async fn ask(client: &mut Client, method: &str, params: &Value) -> Value {
         return response;
     }
     let mut result = response["result"].take();
+    let is_modern = result.get("resultType").is_some();
+    assert_eq!(result["_meta"].get("io.modelcontextprotocol/serverInfo").is_some(), is_modern, "{method}: {result}");
     // The fields of the response of the proxy itself, since 2026-07-28.
     for key in ["resultType", "ttlMs", "cacheScope"] {
         result.as_object_mut().unwrap().remove(key);
