@@ -186,7 +186,7 @@ fn the_status_contains_each_backend_and_the_reasons_without_secrets() {
 
     let bad = proxy.backend("worse");
     assert_eq!((&bad["state"], &bad["kind"], &bad["tools"]), (&json!("ready"), &json!("mcp"), &json!(4)));
-    assert!(bad["left_out"].as_u64().unwrap() > 4 && bad["left_out_reasons"].as_array().unwrap().len() > 4, "{bad}");
+    assert_eq!((&bad["left_out"], bad["left_out_reasons"].as_array().unwrap().len()), (&json!(5), 5), "tools: {bad}");
     assert!(bad["left_out_reasons"].to_string().contains("`whispers`, which is left out"), "{bad}");
     assert!(bad["since"].as_f64().unwrap() > 1.7e9 && bad["next_attempt"].is_null(), "{bad}");
     let mute = proxy.backend("mute");
@@ -340,4 +340,15 @@ fn the_status_is_a_table_on_a_terminal() {
     let row = lines.iter().position(|line| line.starts_with("peer ")).unwrap();
     assert!(lines[row + 1..].iter().any(|line| line.contains("  the MCP server `peer` lists `unsound`")), "{page}");
     assert!(!page.contains('\u{e0041}'), "{page}");
+}
+
+#[test]
+fn a_list_of_100000_tools_is_rejected_before_it_is_parsed() {
+    let proxy = Operated::new(&json!({ "many": peer(&["usual", "many"]) }), &[]);
+    until(|| proxy.is("many", "failed"));
+    assert_eq!(proxy.backend("many")["last_error"], "the MCP server `many` lists more than 10000 tools");
+    let status = std::fs::read_to_string(format!("/proc/{}/status", proxy.child.id())).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap().trim().trim_end_matches(" kB");
+    // The whole list would take 600 MB.
+    assert!(peak.parse::<u64>().unwrap() < 200_000, "{peak} kB");
 }
