@@ -222,10 +222,15 @@ type Metric = (&'static str, &'static str, &'static str, fn(&ServedBackend) -> u
 const METRICS: [Metric; 6] = [
     ("up", "gauge", "1 if the backend is ready.", |backend| u64::from(backend.state == BackendState::Ready)),
     ("tools", "gauge", "Number of served tools.", |backend| backend.n_tools as u64),
-    ("tools_left_out", "gauge", "Number of diagnostics of tools that are not served.", |backend| {
+    ("tools_left_out", "gauge", "Number of tools that are not served, and of other diagnostics.", |backend| {
         backend.n_left_out as u64
     }),
-    ("restarts_total", "counter", "Number of connections after the first one.", |backend| backend.n_restarts),
+    (
+        "restarts_total",
+        "counter",
+        "Number of connections after the first one; for a process, of attempts to start it.",
+        |backend| backend.n_restarts,
+    ),
     ("calls_running", "gauge", "Number of running calls.", |backend| backend.calls.n_running),
     ("tasks_running", "gauge", "Number of running calls that the backend runs as tasks.", |backend| backend.n_tasks),
 ];
