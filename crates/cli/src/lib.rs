@@ -8,8 +8,8 @@
 //!
 //! The program has the commands `list`, `search`, `show`, `call`, `chain`, `export`, `cost`, `check`, `diff`, `completions`,
 //! `serve`, `status`, `login`, `logout`, `install`, `uninstall` and `bundle` for all tools that are linked into it. [`Program`] configures state, limits and servers. A package without a
-//! binary gets the same commands from `cargo toolkit COMMAND`: the binary `cargo-toolkit` of this package builds and runs
-//! a program that links the library.
+//! binary gets the same commands from `cargo toolkit COMMAND`: the binary `cargo-toolkit` of this package (feature
+//! `cargo`) builds and runs a program that links the library.
 //!
 //! `serve` is an MCP server, over stdio or HTTP. With the feature `otc` it is also an Open Tool Calling server, and with the
 //! feature `proxy` it also serves the tools of other MCP servers, at which `login` logs in. Its log goes to stderr, filtered by `RUST_LOG`. The error
