@@ -13,10 +13,9 @@ use toolkit::tool::BackendKind;
 use toolkit::{Coercion, Context, ToolError};
 
 use super::endpoint::Endpoint;
-use super::link::Link;
+use super::link::{Link, Sessions};
 use super::program::Program;
 use super::remote::{Choices, Limits, Remote, Target};
-use super::sessions::Sessions;
 use super::tool_rules::ToolRules;
 use super::{call, list, prompts, resources};
 

@@ -135,7 +135,7 @@ async fn called(
     let connection = link.connection_for_call().await?;
     let mut running = connection.running_call(call.context());
     connection.request_logs(call.context()).await;
-    let caller = FromCaller::of_call(remote, &connection, call.context())?;
+    let caller = FromCaller::of_call(remote, connection.is_legacy(), call.context())?;
     let ask = || {
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params.clone()));
         connection.ask(request, caller.clone(), Some(listener))

@@ -2,26 +2,15 @@
 
 use std::sync::Arc;
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderValue};
 use rmcp::model::{ClientCapabilities, ExtensionCapabilities, JsonObject, RequestMetaObject, TASKS_EXTENSION_ID};
 use toolkit::call::{ErrorKind, TraceContext};
 use toolkit::{Context, ToolError};
 
-use super::connection::Connection;
+use super::endpoint::Forwarded;
 use super::listener;
 use super::questions;
 use super::remote::{Remote, Target};
-
-/// A header of callers that is passed on.
-#[derive(Clone, PartialEq)]
-pub(super) struct Forwarded {
-    /// The name for the server.
-    pub(super) name: HeaderName,
-    /// The name that the header has in the request of the caller.
-    pub(super) from: HeaderName,
-    /// True for credentials, without which a request is not sent.
-    pub(super) is_credential: bool,
-}
 
 /// What a request passes on from its caller.
 #[derive(Clone, Default)]
@@ -32,15 +21,15 @@ pub(super) struct FromCaller {
 }
 
 impl FromCaller {
-    /// Returns what a call passes on, and the requests about the task that runs it: in revision 2026-07-28 also the
+    /// Returns what a call passes on, and the requests about the task that runs it: unless the revision `is_legacy`, also the
     /// capabilities of the client.
     ///
     /// # Errors
     ///
     /// Returns an error if the caller lacks credentials that the server requires.
-    pub(super) fn of_call(remote: &Remote, connection: &Connection, context: &Context) -> Result<Self, ToolError> {
+    pub(super) fn of_call(remote: &Remote, is_legacy: bool, context: &Context) -> Result<Self, ToolError> {
         let mut from = Self::of(remote, context)?;
-        if connection.is_legacy() {
+        if is_legacy {
             return Ok(from);
         }
         let mut capabilities = ClientCapabilities::default();

@@ -12,7 +12,6 @@ use toolkit::call::{RequestParts, SecretString};
 use toolkit_runtime::Authorities;
 
 use super::authorizer::{Authorizer, connect_locally, is_local};
-use super::caller::Forwarded;
 #[cfg(feature = "oauth")]
 use super::oauth::{Login, LoginState, Logins, OAuth, OAuthError};
 
@@ -48,6 +47,17 @@ pub struct Endpoint {
     pub(super) authorities: Authorities,
     #[cfg(feature = "oauth")]
     pub(super) logins: Option<Logins>,
+}
+
+/// A header of callers that is passed on.
+#[derive(Clone, PartialEq)]
+pub(super) struct Forwarded {
+    /// The name for the server.
+    pub(super) name: HeaderName,
+    /// The name that the header has in the request of the caller.
+    pub(super) from: HeaderName,
+    /// True for credentials, without which a request is not sent.
+    pub(super) is_credential: bool,
 }
 
 /// Parses the name of a header that the transport does not set itself.

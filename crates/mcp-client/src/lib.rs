@@ -38,7 +38,7 @@
 //! | --- | --- |
 //! | `backend` | the public type, a server as a backend |
 //! | `remote`, `endpoint`, `program` | the name, the limits, the address and the command line of a server |
-//! | `link`, `sessions`, `connect`, `connection`, `history` | the current connection, those of single sessions of clients, its negotiation, its requests, and its past |
+//! | `link`, `connect`, `connection`, `history` | the current connection and those of single sessions of clients, its negotiation, its requests, and its past |
 //! | `lines`, `process` | the stdio transport and the child process |
 //! | `http`, `legacy_sse`, `exchange`, `events`, `authorizer` | the HTTP transport, that of revision 2024-11-05, their failures, its limits, and the source of its tokens |
 //! | `screen`, `verbatim`, `bounded_list` | incoming messages before `rmcp` handles them, fields that it does not know, and long lists |
@@ -88,7 +88,6 @@ mod resources;
 mod running_calls;
 mod screen;
 mod servers;
-mod sessions;
 mod status;
 mod tasks;
 mod texts;

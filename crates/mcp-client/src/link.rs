@@ -1,5 +1,7 @@
 //! The current connection to a server, and the delays before it is restarted.
 
+mod sessions;
+
 use std::collections::HashMap;
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,11 +17,11 @@ use toolkit::backend::BackendStatus;
 use toolkit::call::ErrorKind;
 use toolkit::schema::{Schema, Violation};
 
+pub(super) use self::sessions::{MAX_SESSIONS, Sessions};
 use super::connect::{Earlier, Era, connect};
 use super::connection::Connection;
 use super::history::History;
 use super::remote::{Backoff, Remote};
-use super::sessions::Sessions;
 use super::watches::Watches;
 
 /// The current connection to a server and its history.

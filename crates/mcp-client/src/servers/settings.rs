@@ -12,8 +12,8 @@ use toolkit::Coercion;
 use super::oauth;
 use crate::backend::McpBackend;
 use crate::endpoint::{Endpoint, EndpointError};
+use crate::link::MAX_SESSIONS;
 use crate::remote::OutputCheck;
-use crate::sessions::MAX_SESSIONS;
 use crate::tool_rules::ToolChange;
 
 /// The key of the object, which other hosts ignore.

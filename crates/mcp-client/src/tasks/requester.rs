@@ -79,7 +79,7 @@ impl<'c> Requester<'c> {
 
     /// Returns what a request passes on from the caller.
     pub(super) fn caller(&self) -> Result<FromCaller, Failure> {
-        FromCaller::of_call(self.remote(), &self.connection, self.context).map_err(Failure::Final)
+        FromCaller::of_call(self.remote(), self.connection.is_legacy(), self.context).map_err(Failure::Final)
     }
 
     /// Sends a request and returns its result, or the JSON-RPC error of the server.

@@ -72,13 +72,11 @@ async fn serve_ours(address: &str) -> (String, oneshot::Sender<()>) {
     (address, running)
 }
 
-/// A call, and a check of its result.
-fn work(
-    client: usize,
-    n: u64,
-    folder: &Path,
-    dice: &mut Dice,
-) -> (&'static str, Value, Box<dyn Fn(&Value) -> bool + Send>) {
+/// Checks the result of a call.
+type Check = Box<dyn Fn(&Value) -> bool + Send>;
+
+/// Returns a call, and a check of its result.
+fn work(client: usize, n: u64, folder: &Path, dice: &mut Dice) -> (&'static str, Value, Check) {
     let text = format!("{client}-{n}");
     match dice.below(6) {
         0 => {

@@ -8,11 +8,11 @@ use tokio::time::{Instant, sleep};
 use toolkit::call::ErrorKind;
 use toolkit::{Context, ToolError};
 
-use super::link::Link;
+use super::Link;
 
 /// The connections, by the id of the session.
 #[derive(Default)]
-pub(super) struct Sessions(Mutex<HashMap<Box<str>, Session>>);
+pub(crate) struct Sessions(Mutex<HashMap<Box<str>, Session>>);
 
 struct Session {
     link: Arc<Link>,
@@ -23,7 +23,7 @@ struct Session {
 const MAX_IDLE: Duration = Duration::from_secs(600);
 
 /// The maximum number of connections, unless the configuration states another one.
-pub(super) const MAX_SESSIONS: usize = 64;
+pub(crate) const MAX_SESSIONS: usize = 64;
 
 impl Sessions {
     fn lock(&self) -> MutexGuard<'_, HashMap<Box<str>, Session>> {
@@ -36,7 +36,7 @@ impl Sessions {
     /// # Errors
     ///
     /// Returns an error if the caller has no session, or there are too many.
-    pub(super) fn link_for(shared: &Arc<Link>, context: &Context) -> Result<Arc<Link>, ToolError> {
+    pub(crate) fn link_for(shared: &Arc<Link>, context: &Context) -> Result<Arc<Link>, ToolError> {
         let (remote, request) = (shared.remote(), context.request());
         let Some(max_sessions) = remote.choices.max_sessions.filter(|_| request.path().is_some()) else {
             return Ok(Arc::clone(shared));
@@ -68,18 +68,18 @@ impl Sessions {
     }
 
     /// Closes the connection of a session.
-    pub(super) fn end(&self, session: &str) {
+    pub(crate) fn end(&self, session: &str) {
         let ended = self.lock().remove(session);
         drop(ended);
     }
 
     /// Removes all connections.
-    pub(super) fn take(&self) -> Vec<Arc<Link>> {
+    pub(crate) fn take(&self) -> Vec<Arc<Link>> {
         self.lock().drain().map(|(_, session)| session.link).collect()
     }
 
     /// Returns the number of calls that run as tasks.
-    pub(super) fn n_tasks(&self) -> u64 {
+    pub(crate) fn n_tasks(&self) -> u64 {
         self.lock().values().map(|session| session.link.n_tasks()).sum()
     }
 
