@@ -19,6 +19,7 @@ use super::endpoint::Endpoint;
 use super::http::Http;
 use super::legacy_sse::LegacySse;
 use super::lines::Lines;
+use super::observe::negotiation;
 use super::process::{ExitState, Process};
 use super::program::Program;
 use super::questions::Handler;
@@ -124,7 +125,7 @@ async fn start(
     })?;
     let screen = Screen::new(changes.clone(), remote.resources.clone(), max_parsed(remote));
     let lines = Lines::new(started, Arc::clone(exit_state), screen, changes.clone(), remote.limits.message_bytes);
-    Ok(serve_client_with_lifecycle(remote.handler(), lines, mode).await)
+    Ok(negotiation(remote, &mode.clone(), serve_client_with_lifecycle(remote.handler(), lines, mode)).await)
 }
 
 async fn over_http(
@@ -153,16 +154,21 @@ async fn over_http(
     let exit_state = Arc::new(ExitState::default());
     let screen = Screen::new(changes.clone(), remote.resources.clone(), max_parsed(remote));
     let http = Http::new(client, &remote.limits, screen, authorizer, Arc::clone(watches));
-    let running = match endpoint.is_sse {
-        true => {
-            let transport = StreamableHttpClientTransport::with_client(LegacySse::new(http), config);
-            serve_client_with_lifecycle(remote.handler(), transport, ClientLifecycleMode::Initialize).await
-        }
-        false => {
-            let transport = StreamableHttpClientTransport::with_client(http, config);
-            serve_client_with_lifecycle(remote.handler(), transport, mode(remote, era)).await
+    let mode = if endpoint.is_sse { ClientLifecycleMode::Initialize } else { mode(remote, era) };
+    let negotiating = async {
+        let (handler, mode) = (remote.handler(), mode.clone());
+        match endpoint.is_sse {
+            true => {
+                let transport = StreamableHttpClientTransport::with_client(LegacySse::new(http), config);
+                serve_client_with_lifecycle(handler, transport, mode).await
+            }
+            false => {
+                let transport = StreamableHttpClientTransport::with_client(http, config);
+                serve_client_with_lifecycle(handler, transport, mode).await
+            }
         }
     };
+    let running = negotiation(remote, &mode, negotiating).await;
     let running = running.map_err(|error| remote.not_connected(&error, &exit_state))?;
     Ok(Connection::new(running, exit_state, changes.clone(), watches, remote))
 }

@@ -1,18 +1,71 @@
 //! The spans and the measurements of requests and sessions.
 
 use rmcp::model::{ClientRequest, RequestMetaObject};
-use rmcp::service::ServiceError;
+use rmcp::service::{ClientLifecycleMode, ServiceError};
 use serde_json::Value;
 use toolkit_runtime::{
     ObservedRequest, RequestInfo, RequestOutcome, RequestTarget, SessionTimer, Side, Transport, known_method,
 };
+use tracing::Instrument as _;
 
 use super::remote::{Remote, Target};
 
+/// The server of a connection, as spans describe it.
+struct Server {
+    transport: Transport,
+    address: Option<(String, Option<u16>)>,
+}
+
+impl Server {
+    fn of(remote: &Remote) -> Self {
+        match &*remote.target {
+            Target::Stdio(_) => Self { transport: Transport::Pipe, address: None },
+            Target::Http(endpoint) => {
+                let url = &endpoint.url;
+                let address = url.host_str().map(|host| (host.to_owned(), url.port_or_known_default()));
+                Self { transport: Transport::Http, address }
+            }
+        }
+    }
+
+    /// Starts the observation of a request, as a child of the current span.
+    fn observe(&self, method: &str, version: Option<&str>) -> ObservedRequest {
+        let info = RequestInfo {
+            side: Side::Client,
+            method: known_method(method),
+            transport: self.transport,
+            version,
+            session: None,
+            id: None,
+            peer: self.address.as_ref().map(|(host, port)| (&**host, *port)),
+        };
+        ObservedRequest::start(&info, None)
+    }
+}
+
+/// Observes the first request of a connection, in which client and server agree on a revision. A server that does not know
+/// `server/discover` receives `initialize` within it.
+pub(super) async fn negotiation<T, E>(
+    remote: &Remote,
+    mode: &ClientLifecycleMode,
+    negotiating: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
+    let method = match mode {
+        ClientLifecycleMode::Initialize => "initialize",
+        _ => "server/discover",
+    };
+    let observed = Server::of(remote).observe(method, None);
+    let negotiated = negotiating.instrument(observed.span().clone()).await;
+    observed.end(match &negotiated {
+        Ok(_) => RequestOutcome::Ok,
+        Err(_) => RequestOutcome::Failed("connection_failed"),
+    });
+    negotiated
+}
+
 /// The side of a connection that spans describe.
 pub(super) struct Observer {
-    transport: Transport,
-    server: Option<(String, Option<u16>)>,
+    server: Server,
     version: Option<String>,
     /// Measures the time until the connection ends.
     _session: SessionTimer,
@@ -21,29 +74,14 @@ pub(super) struct Observer {
 impl Observer {
     /// Creates the observer of a connection, which begins now.
     pub(super) fn new(remote: &Remote, version: Option<String>) -> Self {
-        let (transport, server) = match &*remote.target {
-            Target::Stdio(_) => (Transport::Pipe, None),
-            Target::Http(endpoint) => {
-                let url = &endpoint.url;
-                (Transport::Http, url.host_str().map(|host| (host.to_owned(), url.port_or_known_default())))
-            }
-        };
-        let session = SessionTimer::start(Side::Client, transport, version.as_deref());
-        Self { transport, server, version, _session: session }
+        let server = Server::of(remote);
+        let session = SessionTimer::start(Side::Client, server.transport, version.as_deref());
+        Self { server, version, _session: session }
     }
 
     /// Starts the observation of a request, as a child of the current span.
     pub(super) fn start(&self, request: &ClientRequest) -> ObservedRequest {
-        let info = RequestInfo {
-            side: Side::Client,
-            method: known_method(request.method()),
-            transport: self.transport,
-            version: self.version.as_deref(),
-            session: None,
-            id: None,
-            peer: self.server.as_ref().map(|(host, port)| (&**host, *port)),
-        };
-        let mut observed = ObservedRequest::start(&info, None);
+        let mut observed = self.server.observe(request.method(), self.version.as_deref());
         if let Some(target) = target(request) {
             observed.set_target(target);
         }

@@ -171,6 +171,8 @@ fn one_trace_spans_client_proxy_server_and_the_registry_knows_its_attributes() {
         span
     };
 
+    // The first request of the connection, whose span has no parent.
+    assert!(find("proxy", SpanKind::Client, "server/discover").parent_span_id.is_empty());
     let add = [
         find("proxy", SpanKind::Server, "tools/call inner_math_add"),
         find("proxy", SpanKind::Client, "tools/call math_add"),
