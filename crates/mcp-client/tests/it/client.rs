@@ -24,6 +24,7 @@ mod questions;
 mod raw;
 mod refused;
 mod repaired;
+mod reports;
 mod resources;
 mod subscriptions;
 mod tls;
