@@ -1,4 +1,4 @@
-//! What a request passes on from its caller: the trace context, the capabilities, and headers.
+//! The parts of a caller that its requests pass on: the trace context, the capabilities, and headers.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::listener;
 use super::questions;
 use super::remote::{Remote, Target};
 
-/// What a request passes on from its caller.
+/// The parts of a caller that a request passes on.
 #[derive(Clone, Default)]
 pub(super) struct FromCaller {
     pub(super) meta: Option<RequestMetaObject>,

@@ -36,7 +36,7 @@ pub(super) enum Era {
     Discover,
 }
 
-/// What earlier attempts to connect have shown.
+/// The outcome of earlier attempts to connect.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Earlier {
     /// The era of the last connection.

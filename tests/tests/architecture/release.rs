@@ -1,4 +1,4 @@
-//! What a published package has beside its code.
+//! The metadata of published packages.
 
 use std::process::Command;
 

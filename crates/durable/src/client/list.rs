@@ -133,7 +133,7 @@ impl Client {
     /// ```
     pub async fn list(&self, filter: &RunFilter) -> Result<Vec<RunSummary>, DurableError> {
         let (mut runs, mut offset) = (Vec::new(), 0);
-        // Whether a worker lives, by application and version.
+        // True if a worker lives, by application and version.
         let mut workers = HashMap::new();
         while runs.len() < filter.limit {
             let page = self.page(filter, offset).await?;

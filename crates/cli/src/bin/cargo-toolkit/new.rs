@@ -9,7 +9,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
 use crate::package::{cargo, quoted};
 
-/// What `new` writes.
+/// A kind of package that `new` writes.
 struct Kind {
     /// The option that selects it.
     name: &'static str,
@@ -20,7 +20,7 @@ struct Kind {
     packages: &'static [&'static str],
     /// The other dependencies, as lines of TOML.
     dependencies: &'static str,
-    /// What a user runs next.
+    /// The commands for a user to run next.
     commands: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! What a server receives of the callers: headers, credentials, and a connection for each session.
+//! Headers, credentials and sessions of callers, as a server receives them.
 
 use serde_json::{Value, json};
 use test_support::client::{Client, Era, Way as ClientWay};

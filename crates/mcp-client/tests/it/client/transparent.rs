@@ -1,4 +1,4 @@
-//! What a client sees through a proxy equals what the server sent, for random values of the official schema, except for the
+//! A client sees through a proxy what the server sent, for random values of the official schema, except for the
 //! differences that `docs/proxy.md` lists.
 
 use serde_json::{Value, json};
