@@ -92,7 +92,8 @@ where
             let connection = this.clone();
             connection.running();
             let answered = answer(request, connection.clone());
-            async move { Ok::<_, Infallible>(Tracked::track(answered.await, connection).await) }
+            // On the heap, since a connection keeps room for this future while it is idle.
+            Box::pin(async move { Ok::<_, Infallible>(Tracked::track(answered.await, connection).await) })
         });
         let stream = WriteTimeout::new(stream, connection.clone(), io_timeout);
         let served = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
