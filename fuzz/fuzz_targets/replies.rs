@@ -9,9 +9,9 @@ use libfuzzer_sys::fuzz_target;
 use toolkit::catalog::{ExportedName, ExportedNames};
 use toolkit::{Context, Dispatcher};
 use toolkit_providers::reply::{Api, InvalidReply, Reply};
-use toolkit_providers::{anthropic, bedrock, gemini, mistral, ollama, openai};
+use toolkit_providers::{anthropic, bedrock, cohere, gemini, mistral, ollama, openai};
 
-const APIS: [Api; 7] = [
+const APIS: [Api; 10] = [
     anthropic::MESSAGES,
     openai::RESPONSES,
     openai::CHAT_COMPLETIONS,
@@ -19,6 +19,9 @@ const APIS: [Api; 7] = [
     bedrock::CONVERSE,
     mistral::CHAT,
     ollama::CHAT,
+    cohere::CHAT,
+    mistral::CONVERSATIONS,
+    gemini::INTERACTIONS,
 ];
 
 static DISPATCHER: LazyLock<Dispatcher> =

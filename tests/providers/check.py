@@ -9,7 +9,9 @@ import jsonschema
 from agents.strict_schema import ensure_strict_json_schema
 from anthropic import transform_schema
 from anthropic.types import ToolParam
+from cohere.types import ToolV2, ToolV2Function
 from google.genai import types as gemini
+from google.genai._gaos.types.interactions.function import Function
 from openai.types.chat import ChatCompletionFunctionToolParam
 from openai.types.responses import FunctionTool, FunctionToolParam, NamespaceTool, NamespaceToolParam
 from pydantic import TypeAdapter
@@ -94,6 +96,13 @@ for strict in ("", "--strict"):
 for tool in exported("gemini"):
     for declaration in gemini.Tool.model_validate(tool).function_declarations:
         sound(declaration.parameters_json_schema)
+for tool in exported("gemini-interactions"):
+    Function.model_validate(tool)
+    assert set(tool) <= set(Function.model_fields), tool
+    sound(tool["parameters"])
+for tool in exported("openai-chat"):
+    TypeAdapter(ToolV2).validate_python(tool)
+    assert set(tool["function"]) <= set(ToolV2Function.model_fields), tool
 n_with_parameters = 0
 for tool in exported("gemini-openapi"):
     declarations = gemini.Tool.model_validate(tool).function_declarations

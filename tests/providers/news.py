@@ -28,7 +28,16 @@ UNIONS = {
                "openai.types.responses:ResponseStatus", "openai.types.chat:ChatCompletionMessageParam",
                "openai.types.chat:ChatCompletionToolUnionParam"],
     "google-genai": ["google.genai.types:FinishReason", "google.genai.types:BlockedReason",
-                     "google.genai.types:Behavior"],
+                     "google.genai.types:Behavior",
+                     "google.genai._gaos.types.interactions.interaction:InteractionStatus",
+                     "google.genai._gaos.types.interactions.step:StepParam",
+                     "google.genai._gaos.types.interactions.stepdeltadata:StepDeltaDataTypedDict",
+                     "google.genai._gaos.types.interactions.functionresultsubcontent:FunctionResultSubcontentParam"],
+    "mistralai": ["mistralai.client.models:ConversationResponseOutput", "mistralai.client.models:InputEntries",
+                  "mistralai.client.models:SSETypes"],
+    "cohere": ["cohere.types:ChatFinishReason", "cohere.types:ChatMessageV2", "cohere.v2.types:V2ChatStreamResponse",
+               "cohere.types:ToolContent"],
+    "openrouter": ["openrouter.components:ChatFinishReasonEnum", "openrouter.components:ReasoningDetailUnionTypedDict"],
 }
 FIELDS = {
     "anthropic": ["anthropic.types:ToolParam", "anthropic.types:Message"],
@@ -36,10 +45,12 @@ FIELDS = {
                "openai.types.chat:ChatCompletionMessage"],
     "google-genai": ["google.genai.types:FunctionDeclaration", "google.genai.types:Tool", "google.genai.types:Part",
                      "google.genai.types:FunctionCall", "google.genai.types:FunctionResponse",
-                     "google.genai.types:Schema"],
+                     "google.genai.types:Schema", "google.genai._gaos.types.interactions.function:Function"],
     "mistralai": ["mistralai.client.models:ToolCall", "mistralai.client.models:Function",
-                  "mistralai.client.models:AssistantMessage"],
+                  "mistralai.client.models:AssistantMessage", "mistralai.client.models:FunctionCallEntry"],
+    "cohere": ["cohere.types:ToolV2Function", "cohere.types:AssistantMessageResponse"],
     "ollama": ["ollama:Message", "ollama:Tool"],
+    "openrouter": ["openrouter.components:ChatAssistantMessage", "openrouter.components:ChatToolMessage"],
 }
 BEDROCK = ["ToolSpecification", "ContentBlock", "ToolResultContentBlock", "ContentBlockDelta", "Tool", "StopReason"]
 
@@ -51,6 +62,8 @@ def load(name):
 
 def variants(kind):
     """Returns the names of the variants of a union, or the values of an enum or a literal."""
+    if hasattr(kind, "__value__"):
+        return variants(kind.__value__)
     if hasattr(kind, "__members__"):
         return {member.value for member in kind}
     origin = typing.get_origin(kind)

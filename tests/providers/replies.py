@@ -13,7 +13,8 @@ import warnings
 from oracles import fixtures
 from oracles.program import Program
 
-ORACLES = ["anthropic_messages", "openai_responses", "openai_chat", "gemini", "bedrock", "mistral", "ollama_chat"]
+ORACLES = ["anthropic_messages", "openai_responses", "openai_chat", "openrouter_chat", "gemini", "gemini_interactions",
+           "bedrock", "mistral", "mistral_conversations", "cohere_chat", "ollama_chat"]
 OUTCOMES = ["text", "texts", "blank", "object", "array", "number", "null", "image", "svg", "audio", "pdf", "zip",
             "error", "error image", "nothing", "role", "long"]
 SHELL = {"type": "object", "properties": {"input": {"type": "string"}}}
@@ -128,7 +129,7 @@ def sdist(package):
 
 def check_stop_reasons(oracle):
     """Checks that the reasons that `tests/tests/replies/stop_reasons.rs` reads are those of the package."""
-    known = set(STOP_REASONS[oracle.API]["reasons"])
+    known = set(STOP_REASONS.get(oracle.API, {"reasons": []})["reasons"])
     declared = getattr(oracle, "STOP_REASONS", known)
     for reason in sorted(declared ^ known):
         fail(oracle.API, "stop_reasons.json", f"{reason} is only in one of the list and the package")

@@ -15,6 +15,7 @@ const PLACES = {
   openai: (tool) => [tool.parameters, tool.output_schema],
   "openai-chat": (tool) => [tool.function.parameters],
   anthropic: (tool) => [tool.input_schema],
+  "gemini-interactions": (tool) => [tool.parameters],
   gemini: (tool) => tool.functionDeclarations.flatMap((each) => [each.parametersJsonSchema, each.responseJsonSchema]),
 };
 

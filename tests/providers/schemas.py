@@ -17,6 +17,7 @@ PLACES = {
     "openai": lambda tool: [tool["parameters"], tool.get("output_schema")],
     "openai-chat": lambda tool: [tool["function"]["parameters"]],
     "anthropic": lambda tool: [tool["input_schema"]],
+    "gemini-interactions": lambda tool: [tool["parameters"]],
     "gemini": lambda tool: [
         declaration.get(place)
         for declaration in tool["functionDeclarations"]

@@ -60,7 +60,7 @@ pub(crate) fn command() -> Command {
 
 /// Returns the values of `--format`. Those of disabled features are hidden.
 fn formats() -> impl Iterator<Item = PossibleValue> {
-    const FORMATS: [&str; 10] = [
+    const FORMATS: [&str; 11] = [
         "mcp",
         "openai",
         "openai-chat",
@@ -68,6 +68,7 @@ fn formats() -> impl Iterator<Item = PossibleValue> {
         "bedrock",
         "gemini",
         "gemini-openapi",
+        "gemini-interactions",
         "a2a",
         "typescript",
         "markdown",

@@ -43,6 +43,7 @@ pub(crate) fn export_as(
         }
         "gemini" => gemini::tools(catalog, naming, gemini::SchemaFormat::JsonSchema)?,
         "gemini-openapi" => gemini::tools(catalog, naming, gemini::SchemaFormat::OpenApi)?,
+        "gemini-interactions" => gemini::interaction_tools(catalog, naming)?,
         "bedrock" => {
             let mut options = bedrock::Options::default();
             options.strict = strict;
@@ -80,13 +81,14 @@ pub(crate) fn report_left_out(published: &toolkit_otc::Published) {
 }
 
 /// The dialects of the formats of providers, with and without strict mode.
-const DIALECTS: [(&str, Dialect, Option<Dialect>); 6] = [
+const DIALECTS: [(&str, Dialect, Option<Dialect>); 7] = [
     ("openai", Dialect::OPENAI, Some(Dialect::OPENAI_STRICT)),
     ("openai-chat", Dialect::OPENAI, Some(Dialect::OPENAI_STRICT)),
     ("anthropic", Dialect::ANTHROPIC, Some(Dialect::ANTHROPIC_STRICT)),
     ("bedrock", Dialect::BEDROCK, Some(Dialect::BEDROCK_STRICT)),
     ("gemini", Dialect::GEMINI, None),
     ("gemini-openapi", Dialect::GEMINI_OPENAPI, None),
+    ("gemini-interactions", Dialect::GEMINI, None),
 ];
 
 /// Writes the rules of a format in tab-separated lines: the name, the condition and its source.

@@ -1,6 +1,7 @@
-//! The API of Gemini: function declarations, and replies of `generateContent`.
+//! The APIs of Gemini: function declarations, and replies of `generateContent` and of Interactions.
 
 mod content;
+mod interactions;
 mod stream;
 
 use serde_json::{Map, Value, json};
@@ -41,6 +42,38 @@ use toolkit::tool::{ParseToolError, Tool};
 /// # Ok::<(), toolkit_providers::reply::InvalidReply>(())
 /// ```
 pub const GENERATE_CONTENT: Api = Api(&content::GenerateContent);
+
+/// `POST /v1beta/interactions`, complete and streamed.
+///
+/// The messages are steps for `input`. With `previous_interaction_id`, send only those of the results, without those of the
+/// reply. The tools of a request are those of [`interaction_tools`].
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::catalog::Naming;
+/// use toolkit::{Context, Dispatcher};
+/// use toolkit_providers::gemini::{INTERACTIONS, interaction_tools};
+///
+/// /// Adds two integers.
+/// #[toolkit::tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let dispatcher = Dispatcher::new(toolkit::catalog![add]?)?;
+/// let export = interaction_tools(dispatcher.catalog(), Naming::Name)?;
+/// let call = json!({ "type": "function_call", "id": "zggx", "name": "add", "arguments": { "a": 1, "b": 2 } });
+/// let interaction = json!({ "id": "int_1", "status": "requires_action", "steps": [call] });
+/// let reply = INTERACTIONS.read(&interaction, &export.names)?;
+/// assert_eq!(reply.messages(), [call]);
+/// let results = reply.run_sync(&dispatcher, &Context::new());
+/// let result = json!({ "type": "function_result", "call_id": "zggx", "name": "add", "result": "3" });
+/// assert_eq!(results.messages()?, [result]);
+/// # Ok(())
+/// # }
+/// ```
+pub const INTERACTIONS: Api = Api(&interactions::Interactions);
 
 /// The schema language of the declarations.
 ///
@@ -144,6 +177,43 @@ fn described(tool: &Tool, name: &str, format: SchemaFormat) -> ToolExport {
     ToolExport { json: json.into(), losses, not_strict: Vec::new() }
 }
 
+/// Returns the `tools` of a request to Interactions. Their schemas are those of [`SchemaFormat::JsonSchema`].
+///
+/// ```
+/// use toolkit_providers::gemini::interaction_tools;
+/// use toolkit::catalog::Naming;
+///
+/// /// Adds two integers.
+/// #[toolkit::tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
+/// let export = interaction_tools(&toolkit::catalog![add]?, Naming::Name)?;
+/// assert_eq!((&export.json[0]["type"], &export.json[0]["name"]), (&"function".into(), &"add".into()));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Returns the errors of [`list_tools`](toolkit::mcp::list_tools).
+pub fn interaction_tools(catalog: &Catalog, naming: Naming) -> Result<Export, Diagnostics> {
+    Export::new(catalog, naming, &RequestLimits::GEMINI, |tool, name| {
+        let input = lower_unsorted(tool.input().as_value(), &Dialect::GEMINI, Side::Input);
+        let description = provider_description(tool);
+        let mut losses = unsupported_fields(tool, &[]);
+        losses.extend(check_record(&Dialect::GEMINI, name, description.as_deref()));
+        losses.extend(input.losses);
+        let mut json = json!({ "type": "function", "name": name, "parameters": input.schema });
+        if let Some(text) = description {
+            json["description"] = text.into();
+        }
+        ToolExport { json, losses, not_strict: Vec::new() }
+    })
+}
+
 /// Returns the losses of a schema without properties that is omitted.
 fn without_parameters(schema: &Value) -> impl Iterator<Item = Loss> + '_ {
     let keywords = schema.as_object().into_iter().flat_map(Map::keys);
@@ -154,7 +224,7 @@ fn without_parameters(schema: &Value) -> impl Iterator<Item = Loss> + '_ {
     })
 }
 
-/// Reads a function declaration, or a tool with exactly one declaration.
+/// Reads a function declaration, a tool with exactly one declaration, or a function of Interactions.
 ///
 /// ```
 /// use serde_json::json;
@@ -175,7 +245,9 @@ pub fn read(json: &Value) -> Result<Tool, ParseToolError> {
         Some(_) => return Err(ParseToolError::Json("expected exactly one function declaration".to_owned())),
     };
     let is_open_api = ["parameters", "response"].iter().any(|field| declaration.get(field).is_some());
-    let form = if is_open_api {
+    let form = if declaration["type"] == "function" {
+        Fields { input: "parameters", output: None, examples: None, open_api: false }
+    } else if is_open_api {
         Fields { input: "parameters", output: Some("response"), examples: None, open_api: true }
     } else {
         Fields { input: "parametersJsonSchema", output: Some("responseJsonSchema"), examples: None, open_api: false }

@@ -7,7 +7,7 @@
 //! | [`anthropic`] | Messages | yes |
 //! | [`gemini`] | function declarations, with JSON Schema or OpenAPI's | yes |
 //! | [`bedrock`] | Converse | |
-//! | [`mistral`], [`ollama`] | chat, with the tools of Chat Completions | |
+//! | [`mistral`], [`ollama`], [`cohere`] | chat, with the tools of Chat Completions | |
 //! | [`a2a`] | skills, and the card of an agent | yes |
 //! | [`typescript`] | declarations for programs that call tools | |
 //! | [`markdown`] | a Markdown document | |
@@ -35,6 +35,7 @@
 pub mod a2a;
 pub mod anthropic;
 pub mod bedrock;
+pub mod cohere;
 pub mod cost;
 mod dialect;
 mod export;

@@ -1,7 +1,9 @@
-//! The API of Mistral, chat completions: tools, replies and results.
+//! The APIs of Mistral: replies and results of chat completions and of Conversations.
 //!
-//! The tools of a request are those of [`openai::tools`](crate::openai::tools) with the options for
+//! The tools of a request to either are those of [`openai::tools`](crate::openai::tools) with the options for
 //! [Chat Completions](crate::openai::Options::chat_completions).
+
+mod conversations;
 
 use serde_json::{Value, json};
 
@@ -44,6 +46,39 @@ use toolkit::catalog::ExportedNames;
 /// # }
 /// ```
 pub const CHAT: Api = Api(&Chat);
+
+/// `POST /v1/conversations`, and requests to a conversation, complete and streamed.
+///
+/// The messages are entries for `inputs`. Where Mistral stores the conversation, send only those of the results, without
+/// those of the reply. A call whose `confirmation_status` is `pending` does not run: the host answers it with
+/// `tool_confirmations`. Results are text, so images, sounds and files become notes.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::catalog::Naming;
+/// use toolkit::{Context, Dispatcher};
+/// use toolkit_providers::{mistral, openai};
+///
+/// /// Adds two integers.
+/// #[toolkit::tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let dispatcher = Dispatcher::new(toolkit::catalog![add]?)?;
+/// let export = openai::tools(dispatcher.catalog(), Naming::Name, openai::Options::chat_completions())?;
+/// let call = json!({ "object": "entry", "type": "function.call", "tool_call_id": "D681PevKs", "name": "add",
+///     "arguments": "{\"a\": 1, \"b\": 2}" });
+/// let response = json!({ "object": "conversation.response", "conversation_id": "conv_1", "outputs": [call] });
+/// let reply = mistral::CONVERSATIONS.read(&response, &export.names)?;
+/// assert_eq!(reply.messages(), [call]);
+/// let results = reply.run_sync(&dispatcher, &Context::new());
+/// assert_eq!(results.messages()?[0]["result"], "3");
+/// # Ok(())
+/// # }
+/// ```
+pub const CONVERSATIONS: Api = Api(&conversations::Conversations);
 
 /// Reads a reply and runs its calls. `export` is the export whose tools were sent with the request.
 ///

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::export::Export;
 use crate::reply::{
     Accumulate, Answer, Api, Assembled, CallArguments, Format, Framing, InvalidReply, Item, Parsed, ReplyEvent,
-    StopReason, ToolCall, WrittenCall, append, keep_stop, object, stated,
+    StopReason, ToolCall, WrittenCall, append, keep_stop, object, show, stated,
 };
 #[cfg(feature = "async")]
 use crate::reply::{ReplyBody, Turn};
@@ -266,11 +266,5 @@ impl Accumulate for Chunks {
         let is_complete = body["done"] == true;
         body["message"] = message;
         Ok(Assembled::new(body, is_complete))
-    }
-}
-
-fn show(text: String, events: &mut Vec<ReplyEvent>, event: fn(String) -> ReplyEvent) {
-    if !text.is_empty() {
-        events.push(event(text));
     }
 }

@@ -40,10 +40,11 @@
 //! |---|---|
 //! | [`anthropic`](crate::anthropic) | [`MESSAGES`](crate::anthropic::MESSAGES) |
 //! | [`openai`](crate::openai) | [`RESPONSES`](crate::openai::RESPONSES), [`CHAT_COMPLETIONS`](crate::openai::CHAT_COMPLETIONS) |
-//! | [`gemini`](crate::gemini) | [`GENERATE_CONTENT`](crate::gemini::GENERATE_CONTENT) |
+//! | [`gemini`](crate::gemini) | [`GENERATE_CONTENT`](crate::gemini::GENERATE_CONTENT), [`INTERACTIONS`](crate::gemini::INTERACTIONS) |
 //! | [`bedrock`](crate::bedrock) | [`CONVERSE`](crate::bedrock::CONVERSE) |
-//! | [`mistral`](crate::mistral) | [`CHAT`](crate::mistral::CHAT) |
+//! | [`mistral`](crate::mistral) | [`CHAT`](crate::mistral::CHAT), [`CONVERSATIONS`](crate::mistral::CONVERSATIONS) |
 //! | [`ollama`](crate::ollama) | [`CHAT`](crate::ollama::CHAT) |
+//! | [`cohere`](crate::cohere) | [`CHAT`](crate::cohere::CHAT) |
 //!
 //! - Each call has exactly one result: that of the tool, or an error that the model can read.
 //! - The messages of a reply repeat what the model sent, in the same order and with all fields, since providers require
@@ -76,7 +77,7 @@ pub use self::api::Api;
 pub use self::api::InvalidReply;
 pub use self::api::ReplyBody;
 pub use self::api::ReplyEvent;
-pub(crate) use self::api::{Accumulate, Assembled, Format, Framing, append, fields, object};
+pub(crate) use self::api::{Accumulate, Assembled, Format, Framing, append, fields, object, show};
 pub use self::call::ProviderCall;
 pub(crate) use self::call::{Answer, Item, Part, flagged};
 pub use self::call::{CallArguments, ToolCall};

@@ -32,7 +32,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     write("openai-namespaces", &|catalog| openai(grouped)(&in_a_namespace(catalog)?))?;
     write("openai-namespaces--strict", &|catalog| openai(grouped.strict().deferred())(&in_a_namespace(catalog)?))?;
     write("gemini", &gemini(gemini::SchemaFormat::JsonSchema))?;
-    write("gemini-openapi", &gemini(gemini::SchemaFormat::OpenApi))
+    write("gemini-openapi", &gemini(gemini::SchemaFormat::OpenApi))?;
+    write("gemini-interactions", &|catalog| Ok(gemini::interaction_tools(catalog, Naming::Name)?.json))
 }
 
 type Exported = Result<Value, Box<dyn Error>>;

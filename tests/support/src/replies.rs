@@ -10,7 +10,7 @@ use toolkit::tool::{BackendKind, ToolBackend};
 use toolkit::{Catalog, Dispatcher, Tool, ToolError};
 use toolkit_backends::Backends;
 use toolkit_providers::reply::{Api, CallInfo};
-use toolkit_providers::{anthropic, bedrock, gemini, mistral, ollama, openai};
+use toolkit_providers::{anthropic, bedrock, cohere, gemini, mistral, ollama, openai};
 
 use crate::block_on;
 
@@ -20,8 +20,11 @@ pub fn api(name: &str) -> Option<Api> {
     Some(match name {
         "anthropic" => anthropic::MESSAGES,
         "bedrock" => bedrock::CONVERSE,
-        "chat" => openai::CHAT_COMPLETIONS,
+        "chat" | "openrouter" => openai::CHAT_COMPLETIONS,
+        "cohere" => cohere::CHAT,
+        "conversations" => mistral::CONVERSATIONS,
         "gemini" => gemini::GENERATE_CONTENT,
+        "interactions" => gemini::INTERACTIONS,
         "mistral" => mistral::CHAT,
         "ollama" => ollama::CHAT,
         "responses" => openai::RESPONSES,

@@ -3,11 +3,11 @@
 
 use serde_json::{Map, Value, json};
 
-pub(crate) use super::chat_stream::Completion;
+pub(crate) use super::chat_stream::{Calls, Completion};
 use super::function::push;
 use crate::reply::{
     Accumulate, Answer, Assembled, CallArguments, CallForm, Format, InvalidReply, Item, Parsed, Part, ReplyEvent,
-    StopReason, ToolCall, WrittenCall, append, fields, find_name, object, stated,
+    StopReason, ToolCall, WrittenCall, append, fields, find_name, object, show, stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -116,7 +116,7 @@ pub(super) fn error_message(error: &Value) -> Option<String> {
 const REASONING: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
 
 /// Reads a message. Returns its refusal, if it is one.
-fn read_message(
+pub(crate) fn read_message(
     mut message: Map<String, Value>,
     rules: Rules,
     names: &ExportedNames,
@@ -189,7 +189,7 @@ fn remove_placeholders(message: &mut Map<String, Value>) {
     }
 }
 
-fn read_part(part: &Value, parsed: &mut Parsed, refusal: &mut Option<String>) {
+pub(crate) fn read_part(part: &Value, parsed: &mut Parsed, refusal: &mut Option<String>) {
     match part["type"].as_str().unwrap_or_default() {
         "refusal" => refusal.get_or_insert_default().push_str(part["refusal"].as_str().unwrap_or_default()),
         // The reasoning of Mistral's models.
@@ -257,7 +257,7 @@ fn write_function(json: &mut Value, call: &ToolCall, rules: Rules) {
 // The content of a message and other fields, from pieces.
 
 /// Adds a piece of the content, which is text or a list of parts.
-pub(super) fn add_content(message: &mut Value, piece: Value, events: &mut Vec<ReplyEvent>) {
+pub(crate) fn add_content(message: &mut Value, piece: Value, events: &mut Vec<ReplyEvent>) {
     match piece {
         Value::String(text) => {
             match message.get_mut("content") {
@@ -353,12 +353,6 @@ fn add_part(parts: &mut Vec<Value>, piece: Value) {
 fn thinking(part: &Value) -> String {
     let texts = part["thinking"].as_array().into_iter().flatten().filter_map(|part| part["text"].as_str());
     part["thinking"].as_str().map_or_else(|| texts.collect(), str::to_owned)
-}
-
-fn show(text: String, events: &mut Vec<ReplyEvent>, event: fn(String) -> ReplyEvent) {
-    if !text.is_empty() {
-        events.push(event(text));
-    }
 }
 
 /// The types of images that a message may contain.

@@ -140,7 +140,7 @@ impl Accumulate for Completion {
 
 /// The calls of which some fragments have arrived, in the order in which they began.
 #[derive(Debug, Default)]
-pub(super) struct Calls {
+pub(crate) struct Calls {
     calls: Vec<Call>,
     /// The latest call of each index.
     by_index: HashMap<u64, usize>,
@@ -160,12 +160,12 @@ pub(super) struct Call {
 }
 
 impl Calls {
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }
 
     /// Adds a fragment.
-    pub(super) fn add(&mut self, mut fragment: Value, events: &mut Vec<ReplyEvent>) {
+    pub(crate) fn add(&mut self, mut fragment: Value, events: &mut Vec<ReplyEvent>) {
         let Value::Object(fields) = &mut fragment else { return };
         let index = fields.remove("index").and_then(|index| index.as_u64());
         let function = fields.remove("function").unwrap_or_default();
@@ -207,7 +207,7 @@ impl Calls {
     }
 
     /// Returns the calls, without those of which nothing but an id has arrived.
-    pub(super) fn finish(self) -> Vec<Value> {
+    pub(crate) fn finish(self) -> Vec<Value> {
         self.calls.into_iter().filter_map(Call::into_call).collect()
     }
 }

@@ -164,6 +164,14 @@ pub(crate) fn append(object: &mut Value, field: &str, text: &str) {
     }
 }
 
+/// Reports a piece of text, unless it is empty.
+pub(crate) fn show(text: impl Into<String>, events: &mut Vec<ReplyEvent>, event: fn(String) -> ReplyEvent) {
+    let text = text.into();
+    if !text.is_empty() {
+        events.push(event(text));
+    }
+}
+
 /// The JSON of a reply: text or a value.
 ///
 /// ```
@@ -316,6 +324,9 @@ fn other_api(json: &Value) -> Option<&'static str> {
         ("/output/message", "Bedrock Converse"),
         ("/output", "OpenAI Responses"),
         ("/candidates", "Gemini"),
+        ("/outputs", "Mistral Conversations"),
+        ("/steps", "Gemini Interactions"),
+        ("/finish_reason", "Cohere"),
         ("/message", "Ollama"),
     ];
     apis.into_iter().find(|(pointer, _)| json.pointer(pointer).is_some()).map(|(_, api)| api)

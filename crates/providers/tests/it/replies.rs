@@ -3,7 +3,10 @@
 mod anthropic;
 mod bedrock;
 mod chat;
+mod cohere;
+mod conversations;
 mod gemini;
+mod interactions;
 mod laws;
 mod mistral;
 mod ollama;
@@ -11,3 +14,4 @@ mod recorded;
 mod responses;
 mod run;
 mod stop_reasons;
+mod xai;

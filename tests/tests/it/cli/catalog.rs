@@ -369,6 +369,8 @@ fn an_export_for_a_provider_reports_its_losses() {
         let gemini = tools(&["export", "--format", format]).exits(0).json();
         assert!(add(&gemini[0]["functionDeclarations"]).get(field).is_some(), "{format}");
     }
+    let interactions = tools(&["export", "--format", "gemini-interactions"]).exits(0).json();
+    assert_eq!(add(&interactions)["parameters"]["type"], "object");
     let namespaces = tools(&["export", "--format", "openai", "--namespaces", "--defer-loading"]).exits(0).json();
     let is_math = |tool: &&Value| (&tool["type"], &tool["name"]) == (&json!("namespace"), &json!("math"));
     let math = namespaces.as_array().unwrap().iter().find(is_math).unwrap();

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use toolkit::catalog::ExportedNames;
 use toolkit::{Content, Dispatcher, ToolError, catalog, tool};
 use toolkit_providers::reply::{Api, RunOptions};
-use toolkit_providers::{anthropic, bedrock, gemini, mistral, ollama, openai};
+use toolkit_providers::{anthropic, bedrock, cohere, gemini, mistral, ollama, openai};
 
 /// Returns a number, or a list.
 #[tool(read_only)]
@@ -111,7 +111,7 @@ struct Checked {
     check: fn(&[Call], &[Value]) -> Result<(), String>,
 }
 
-const APIS: [Checked; 7] = [
+const APIS: [Checked; 10] = [
     Checked { api: anthropic::MESSAGES, reply: blocks::anthropic_reply, check: blocks::anthropic_check },
     Checked { api: openai::RESPONSES, reply: blocks::responses_reply, check: blocks::responses_check },
     Checked { api: gemini::GENERATE_CONTENT, reply: blocks::gemini_reply, check: blocks::gemini_check },
@@ -119,6 +119,9 @@ const APIS: [Checked; 7] = [
     Checked { api: openai::CHAT_COMPLETIONS, reply: chat::chat_reply, check: chat::chat_check },
     Checked { api: mistral::CHAT, reply: chat::chat_reply, check: chat::mistral_check },
     Checked { api: ollama::CHAT, reply: chat::ollama_reply, check: chat::ollama_check },
+    Checked { api: cohere::CHAT, reply: chat::cohere_reply, check: chat::cohere_check },
+    Checked { api: mistral::CONVERSATIONS, reply: blocks::conversations_reply, check: blocks::conversations_check },
+    Checked { api: gemini::INTERACTIONS, reply: blocks::interactions_reply, check: blocks::interactions_check },
 ];
 
 /// Returns a dispatcher for the tools, and their names.

@@ -100,6 +100,10 @@ fn complete(api: &str, reason: &Value, arguments: &str) -> Value {
             "content": [{ "type": "tool_use", "id": "t1", "name": "count", "input": parsed(arguments) }] }),
         "bedrock" => json!({ "stopReason": reason, "output": { "message": { "role": "assistant",
             "content": [{ "toolUse": { "toolUseId": "t1", "name": "count", "input": parsed(arguments) } }] } } }),
+        "cohere" => json!({ "id": "c1", "finish_reason": reason, "message": { "role": "assistant",
+            "tool_calls": [{ "id": "count_1", "type": "function", "function": function }] } }),
+        "interactions" => json!({ "id": "i1", "status": reason, "steps": [{ "type": "function_call", "id": "t1",
+            "name": "count", "arguments": parsed(arguments) }] }),
         "gemini" => json!({ "candidates": [{ "finishReason": reason, "content": { "role": "model",
             "parts": [{ "functionCall": { "name": "count", "args": parsed(arguments) } }] } }] }),
         "ollama" => json!({ "done": true, "done_reason": reason, "message": { "role": "assistant", "content": "",
@@ -129,6 +133,20 @@ fn events(api: &str, reasons: &[Value], arguments: &str) -> Vec<Value> {
                 "start": { "toolUse": { "toolUseId": "t1", "name": "count" } } } }),
             json!({ "contentBlockDelta": { "contentBlockIndex": 0, "delta": { "toolUse": { "input": arguments } } } }),
         ],
+        "cohere" => vec![
+            json!({ "id": "c1", "type": "message-start", "delta": { "message": { "role": "assistant" } } }),
+            json!({ "type": "tool-call-start", "index": 0, "delta": { "message": { "tool_calls": {
+                "id": "count_1", "type": "function", "function": { "name": "count", "arguments": "" } } } } }),
+            json!({ "type": "tool-call-delta", "index": 0,
+                "delta": { "message": { "tool_calls": { "function": { "arguments": arguments } } } } }),
+        ],
+        "interactions" => vec![
+            json!({ "event_type": "interaction.created", "interaction": { "id": "i1", "status": "in_progress" } }),
+            json!({ "event_type": "step.start", "index": 0,
+                "step": { "type": "function_call", "id": "t1", "name": "count", "arguments": {} } }),
+            json!({ "event_type": "step.delta", "index": 0,
+                "delta": { "type": "arguments_delta", "arguments": arguments } }),
+        ],
         "gemini" | "ollama" => Vec::new(),
         "responses" => vec![
             json!({ "type": "response.created", "response": { "status": "in_progress", "output": [] } }),
@@ -141,6 +159,8 @@ fn events(api: &str, reasons: &[Value], arguments: &str) -> Vec<Value> {
     let last = reasons.iter().enumerate().map(|(number, reason)| match api {
         "anthropic" => json!({ "type": "message_delta", "delta": { "stop_reason": reason } }),
         "bedrock" => json!({ "messageStop": { "stopReason": reason } }),
+        "cohere" => json!({ "type": "message-end", "delta": { "finish_reason": reason } }),
+        "interactions" => json!({ "event_type": "interaction.completed", "interaction": { "status": reason } }),
         "gemini" | "ollama" if number == 0 => complete(api, reason, arguments),
         "gemini" => json!({ "candidates": [{ "finishReason": reason, "content": { "parts": [] } }] }),
         "ollama" => json!({ "done": true, "done_reason": reason, "message": { "content": "" } }),
@@ -192,7 +212,7 @@ fn calls_of_compatible_servers_run_after_their_own_reasons() {
 #[test]
 fn no_call_runs_for_a_reason_that_is_unknown_or_no_text() {
     let counter = Counter::new();
-    let names = ["anthropic", "bedrock", "chat", "gemini", "mistral", "ollama", "responses"];
+    let names = ["anthropic", "bedrock", "chat", "cohere", "gemini", "interactions", "mistral", "ollama", "responses"];
     let unknown = [json!("a_new_reason"), json!("Stop"), json!("tool-use"), json!(7), json!(["stop"]), json!(false)];
     for (name, reason) in names.iter().flat_map(|name| unknown.iter().map(move |reason| (*name, reason))) {
         let api = api(name).unwrap();
@@ -209,7 +229,7 @@ fn no_call_runs_for_a_reason_that_is_unknown_or_no_text() {
 #[test]
 fn a_reply_that_states_no_reason_has_not_ended_where_the_reason_is_required() {
     let counter = Counter::new();
-    for name in ["anthropic", "bedrock", "gemini"] {
+    for name in ["anthropic", "bedrock", "cohere", "gemini", "interactions"] {
         for reason in [json!(null), json!("")] {
             let api = api(name).unwrap();
             let complete = api.read(complete(name, &reason, WHOLE), &counter.names).unwrap();
@@ -321,6 +341,8 @@ fn the_reason_of_a_reply_that_does_not_run_and_its_text_reach_the_host() {
             "a malformed call: Because.",
         ),
         (with("gemini", "OTHER", "/candidates/0/finishMessage", why.clone()), "Because."),
+        (with("cohere", "ERROR", "/error", why.clone()), "an error of the provider: Because."),
+        (with("interactions", "failed", "/error", json!({ "message": why })), "an error of the provider: Because."),
         (with("ollama", "stop", "/error", why.clone()), "an error of the provider: Because."),
         (with("responses", "failed", "/error", json!({ "message": why })), "an error of the provider: Because."),
         (with("responses", "failed", "/error", json!({ "code": "bio_policy", "message": why })), "refused: Because."),

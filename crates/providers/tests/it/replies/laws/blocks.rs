@@ -61,10 +61,7 @@ pub(super) fn responses_reply(calls: &[Call]) -> Value {
 }
 
 pub(super) fn responses_check(calls: &[Call], items: &[Value]) -> Result<(), String> {
-    let ids = |kind: &str| -> Vec<String> {
-        let items = items.iter().filter(|item| item["type"] == kind);
-        items.map(|item| item["call_id"].as_str().unwrap_or_default().to_owned()).collect()
-    };
+    let ids = |kind: &str| texts(items, kind, "call_id");
     each_once(calls, &ids("function_call"), &ids("function_call_output"))?;
     for item in items.iter().filter(|item| item["type"] == "function_call") {
         is_name(&item["name"], "_-")?;
@@ -86,6 +83,76 @@ pub(super) fn responses_check(calls: &[Call], items: &[Value]) -> Result<(), Str
                     }
                 }
             }
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn conversations_reply(calls: &[Call]) -> Value {
+    let call = |call: &Call| {
+        let arguments = sent(&call.arguments);
+        json!({ "object": "entry", "type": "function.call", "tool_call_id": call.id, "name": call.name,
+            "arguments": arguments })
+    };
+    json!({ "conversation_id": "conv", "outputs": calls.iter().map(call).collect::<Vec<Value>>() })
+}
+
+/// Returns the texts of a field of the items of a type.
+fn texts(items: &[Value], kind: &str, field: &str) -> Vec<String> {
+    let items = items.iter().filter(|item| item["type"] == kind);
+    items.map(|item| item[field].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+pub(super) fn conversations_check(calls: &[Call], entries: &[Value]) -> Result<(), String> {
+    let ids = |kind: &str| texts(entries, kind, "tool_call_id");
+    each_once(calls, &ids("function.call"), &ids("function.result"))?;
+    for entry in entries {
+        match entry["type"].as_str() {
+            Some("function.call") => {
+                is_name(&entry["name"], "_-")?;
+                is_object_text(&entry["arguments"]).or(require(entry["arguments"].is_object(), "arguments"))?;
+            }
+            Some("function.result") => is_not_blank(&entry["result"])?,
+            other => return Err(format!("an entry of type {other:?}")),
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn interactions_reply(calls: &[Call]) -> Value {
+    let call =
+        |call: &Call| json!({ "type": "function_call", "id": call.id, "name": call.name, "arguments": call.arguments });
+    let blank = json!({ "type": "model_output", "content": [{ "type": "text", "text": "" }] });
+    let steps: Vec<Value> = [blank].into_iter().chain(calls.iter().map(call)).collect();
+    json!({ "id": "int", "status": "requires_action", "steps": steps })
+}
+
+pub(super) fn interactions_check(calls: &[Call], steps: &[Value]) -> Result<(), String> {
+    each_once(calls, &texts(steps, "function_call", "id"), &texts(steps, "function_result", "call_id"))?;
+    let names = |kind: &str| texts(steps, kind, "name");
+    require(names("function_call") == names("function_result"), "a result has the name of its call")?;
+    for step in steps {
+        match step["type"].as_str() {
+            Some("function_call") => {
+                is_name(&step["name"], "_-.:")?;
+                require(step["arguments"].is_object(), "arguments are an object")?;
+            }
+            Some("function_result") => match &step["result"] {
+                Value::Object(_) => {}
+                Value::Array(parts) => {
+                    require(!parts.is_empty(), "a result has content")?;
+                    for part in parts {
+                        match part["type"].as_str() {
+                            Some("text") => is_not_blank(&part["text"])?,
+                            Some("image") => is_image(&part["mime_type"], &part["data"])?,
+                            Some("audio") => require(part["mime_type"] == "audio/wav", "a type of audio")?,
+                            other => return Err(format!("a part of type {other:?}")),
+                        }
+                    }
+                }
+                text => is_not_blank(text)?,
+            },
+            other => return Err(format!("a step of type {other:?}")),
         }
     }
     Ok(())

@@ -28,6 +28,12 @@ pub(super) fn ollama_reply(calls: &[Call]) -> Value {
     json!({ "created_at": "2026-11-23T00:00:00Z", "message": message, "done": true, "done_reason": "stop" })
 }
 
+pub(super) fn cohere_reply(calls: &[Call]) -> Value {
+    let calls = tool_calls(calls, sent);
+    let message = json!({ "role": "assistant", "tool_plan": "Hm.", "content": null, "tool_calls": calls });
+    json!({ "id": "c14c80c3", "finish_reason": "TOOL_CALL", "message": message })
+}
+
 /// Returns the messages with results, directly after the one with the calls, and those after them.
 fn results(messages: &[Value]) -> Result<(&Value, &[Value], &[Value]), String> {
     let (assistant, rest) = messages.split_first().ok_or("no message")?;
@@ -91,6 +97,20 @@ pub(super) fn mistral_check(calls: &[Call], messages: &[Value]) -> Result<(), St
     }
     let is_accepted = |id: &String| id.len() == 9 && id.chars().all(|c| c.is_ascii_alphanumeric());
     require(called.iter().all(is_accepted), "an id has 9 letters and digits")
+}
+
+pub(super) fn cohere_check(calls: &[Call], messages: &[Value]) -> Result<(), String> {
+    let (assistant, results, rest) = results(messages)?;
+    let (called, answered) = ids(assistant, results);
+    each_once(calls, &called, &answered)?;
+    require(rest.is_empty(), "only results follow the calls")?;
+    let fields = assistant.as_object().ok_or("an object")?;
+    require(fields.values().all(|value| !value.is_null()), "no field is null")?;
+    for function in functions(assistant) {
+        is_name(&function["name"], "_-")?;
+        is_object_text(&function["arguments"])?;
+    }
+    Ok(())
 }
 
 pub(super) fn ollama_check(calls: &[Call], messages: &[Value]) -> Result<(), String> {
