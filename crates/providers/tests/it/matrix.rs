@@ -9,52 +9,56 @@ use toolkit_providers::{Dialect, RequestLimits};
 const BEGIN: &str = "<!-- written by `TOOLKIT_BLESS=1 cargo test -p toolkit-providers --test it matrix` -->\n";
 const END: &str = "<!-- end -->\n";
 
-/// The title of each API, its key in `stop_reasons.json`, its package, and how its tools are exported.
-type Row = (&'static str, &'static str, &'static str, Dialect, Option<Dialect>, RequestLimits, &'static str);
+/// An API in the table.
+struct Row {
+    title: &'static str,
+    /// Its key in `stop_reasons.json` and `since.json`.
+    key: &'static str,
+    package: &'static str,
+    dialect: Dialect,
+    strict: Option<Dialect>,
+    limits: RequestLimits,
+    /// What is done without a field of the API.
+    also: &'static str,
+}
 
-fn rows() -> [Row; 7] {
-    let (openai, strict) = (Dialect::OPENAI, Some(Dialect::OPENAI_STRICT));
-    let limits = RequestLimits::OPENAI;
+fn rows() -> [Row; 11] {
+    let row = |title, key, package| Row {
+        title,
+        key,
+        package,
+        dialect: Dialect::OPENAI,
+        strict: None,
+        limits: RequestLimits::OPENAI,
+        also: "",
+    };
+    let openai = |title, key, package| Row { strict: Some(Dialect::OPENAI_STRICT), ..row(title, key, package) };
+    let gemini =
+        |title, key, dialect| Row { dialect, limits: RequestLimits::GEMINI, ..row(title, key, "google-genai") };
     [
-        (
-            "OpenAI Responses",
-            "responses",
-            "openai",
-            openai.clone(),
-            strict.clone(),
-            limits.clone(),
-            "namespaces, deferred tools, output schemas",
-        ),
-        ("OpenAI Chat Completions", "chat", "openai", openai.clone(), strict, limits.clone(), "descriptions cut"),
-        (
-            "Anthropic Messages",
-            "anthropic",
-            "anthropic",
-            Dialect::ANTHROPIC,
-            Some(Dialect::ANTHROPIC_STRICT),
-            RequestLimits::ANTHROPIC,
-            "deferred tools, callers, examples, renamed arguments",
-        ),
-        (
-            "Bedrock Converse",
-            "bedrock",
-            "botocore",
-            Dialect::BEDROCK,
-            Some(Dialect::BEDROCK_STRICT),
-            RequestLimits::BEDROCK,
-            "open objects, renamed arguments",
-        ),
-        (
-            "Gemini `generateContent`",
-            "gemini",
-            "google-genai",
-            Dialect::GEMINI_OPENAPI,
-            None,
-            RequestLimits::GEMINI,
-            "JSON Schema or OpenAPI, output schemas, behavior",
-        ),
-        ("Mistral Chat", "mistral", "mistralai", openai.clone(), None, limits.clone(), "ids of nine characters"),
-        ("Ollama", "ollama", "ollama", openai, None, limits, "calls matched by order"),
+        openai("OpenAI Responses", "responses", "openai"),
+        Row { also: "descriptions cut", ..openai("OpenAI Chat Completions", "chat", "openai") },
+        openai("OpenRouter", "openrouter", "openrouter"),
+        Row {
+            dialect: Dialect::ANTHROPIC,
+            strict: Some(Dialect::ANTHROPIC_STRICT),
+            limits: RequestLimits::ANTHROPIC,
+            also: "renamed arguments",
+            ..row("Anthropic Messages", "anthropic", "anthropic")
+        },
+        Row {
+            dialect: Dialect::BEDROCK,
+            strict: Some(Dialect::BEDROCK_STRICT),
+            limits: RequestLimits::BEDROCK,
+            also: "open objects, renamed arguments",
+            ..row("Bedrock Converse", "bedrock", "botocore")
+        },
+        gemini("Gemini `generateContent`", "gemini", Dialect::GEMINI_OPENAPI),
+        gemini("Gemini Interactions", "interactions", Dialect::GEMINI),
+        Row { also: "ids of nine characters", ..row("Mistral Chat", "mistral", "mistralai") },
+        row("Mistral Conversations", "conversations", "mistralai"),
+        row("Cohere Chat, version 2", "cohere", "cohere"),
+        Row { also: "calls matched by order", ..row("Ollama", "ollama", "ollama") },
     ]
 }
 
@@ -62,23 +66,37 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
+/// Returns the features of an API with the first version of its package that has each.
+fn features(since: &Value, key: &str) -> String {
+    let of_api = since.as_array().unwrap().iter().filter(|entry| entry["api"] == key);
+    let texts = of_api.map(|entry| {
+        let text = |field: &str| entry[field].as_str().unwrap_or_else(|| panic!("{key} has no {field}"));
+        format!("{} ({})", text("feature"), text("since"))
+    });
+    texts.collect::<Vec<_>>().join(", ")
+}
+
 fn table(root: &Path) -> String {
     let data = |name: &str| serde_json::from_str::<Value>(&read(&root.join("tests/providers").join(name))).unwrap();
-    let (reasons, sdks) = (data("stop_reasons.json"), data("sdk_types.json"));
+    let (reasons, sdks, since) = (data("stop_reasons.json"), data("sdk_types.json"), data("since.json"));
     let mut table = String::from(
-        "| API | package, checked with | rules | rules of strict mode | tools | reasons to stop (calls run) | also |\n\
-         |---|---|---|---|---|---|---|\n",
+        "| API | package, checked with | features, since version of the package | rules | rules of strict mode | tools \
+         | reasons to stop (calls run) | also |\n|---|---|---|---|---|---|---|---|\n",
     );
-    for (title, key, package, dialect, strict, limits, also) in rows() {
-        let of_api = reasons[key]["reasons"].as_object().unwrap();
-        let n_running = of_api.values().filter(|kind| *kind == "runs").count();
+    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
+    for Row { title, key, package, dialect, strict, limits, also } in rows() {
+        let reasons = reasons[key]["reasons"].as_object().map(|of_api| {
+            let n_running = of_api.values().filter(|kind| *kind == "runs").count();
+            format!("{} ({n_running})", of_api.len())
+        });
         let version = sdks["versions"][package].as_str().unwrap();
-        let strict = strict.map_or_else(|| "–".to_owned(), |strict| strict.rules().count().to_string());
-        let tools = limits.tools.map_or_else(|| "–".to_owned(), |tools| tools.to_string());
-        let (n_rules, n_reasons) = (dialect.rules().count(), of_api.len());
+        let features = features(&since, key);
+        let strict = or_dash(strict.map(|strict| strict.rules().count().to_string()));
+        let tools = or_dash(limits.tools.map(|tools| tools.to_string()));
+        let (n_rules, reasons) = (dialect.rules().count(), or_dash(reasons));
         writeln!(
             table,
-            "| {title} | {package} {version} | {n_rules} | {strict} | {tools} | {n_reasons} ({n_running}) | {also} |"
+            "| {title} | {package} {version} | {features} | {n_rules} | {strict} | {tools} | {reasons} | {also} |"
         )
         .unwrap();
     }
