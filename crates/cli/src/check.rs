@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
 use toolkit::catalog::Diagnostics;
@@ -37,6 +38,13 @@ pub(crate) fn command() -> Command {
                 .action(ArgAction::Append)
                 .value_parser(|code: &str| code.parse::<Rule>())
                 .help("Disable a lint rule by its code, shown in brackets after each message"),
+            Arg::new("provider")
+                .long("provider")
+                .value_name("FORMAT")
+                .action(ArgAction::Append)
+                .value_parser(PossibleValuesParser::new(formats::of_providers()))
+                .conflicts_with_all(["lock", "manifest"])
+                .help("Check the rules and limits of this format of `export` only; may be repeated"),
             switch("limits").conflicts_with_all(["lock", "manifest"]).help(
                 "Show the usage of the providers' limits, with strict mode for every tool that supports it",
             ),
@@ -91,10 +99,10 @@ pub(crate) fn run(
             n_tools = Some(catalog.len());
             found.extend(catalog.check(naming(matches)).err());
             if found.is_empty() {
-                rejected = formats::rejections(&catalog, naming(matches))?;
+                rejected = formats::rejections(&catalog, naming(matches), providers(matches))?;
             }
             if matches.get_flag("limits") && found.is_empty() {
-                usages = Some(formats::usages(&catalog, naming(matches))?);
+                usages = Some(formats::usages(&catalog, naming(matches), providers(matches))?);
             }
             lints = lint(catalog.latest(), &allowed(matches));
             // Building a dispatcher reports missing state.
@@ -142,6 +150,13 @@ pub(crate) fn run(
         && called.is_none_or(|called| called.n_defects() == 0)
         && lints.iter().all(|lint| lint.level < Level::Error);
     Ok(if is_sound { Exit::Success } else { Exit::Failed })
+}
+
+/// Returns the formats whose rules are checked: those of `--provider`, or else all.
+fn providers(matches: &ArgMatches) -> impl Iterator<Item = &'static str> {
+    let chosen = matches.get_many::<String>("provider");
+    formats::of_providers()
+        .filter(move |format| chosen.clone().is_none_or(|mut chosen| chosen.any(|name| name == format)))
 }
 
 /// Returns the disabled rules.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 #[cfg(feature = "otc")]
 use clap::{Arg, ArgMatches};
 use toolkit::Catalog;
-use toolkit::catalog::{Diagnostics, Naming};
+use toolkit::catalog::Naming;
 use toolkit_providers::{Dialect, Export, Usage, a2a, anthropic, bedrock, gemini, openai};
 
 use crate::error::CommandError;
@@ -91,11 +91,16 @@ const DIALECTS: [(&str, Dialect, Option<Dialect>); 7] = [
     ("gemini-interactions", Dialect::GEMINI, None),
 ];
 
+/// Returns the formats of providers, whose rules `check` checks.
+pub(crate) fn of_providers() -> impl Iterator<Item = &'static str> {
+    DIALECTS.iter().map(|(name, ..)| *name)
+}
+
 /// Writes the rules of a format in tab-separated lines: the name, the condition and its source.
 pub(crate) fn write_rules(format: &str, strict: bool) -> Result<(), CommandError> {
     let dialect = DIALECTS.iter().find(|(name, ..)| *name == format);
     let Some((_, plain, with_strict)) = dialect else {
-        let formats: Vec<&str> = DIALECTS.iter().map(|(name, ..)| *name).collect();
+        let formats: Vec<&str> = of_providers().collect();
         return Err(CommandError::usage(format!("--rules is supported by the formats {}", formats.join(", "))));
     };
     let dialect = with_strict.as_ref().filter(|_| strict).unwrap_or(plain);
@@ -106,10 +111,14 @@ pub(crate) fn write_rules(format: &str, strict: bool) -> Result<(), CommandError
     Ok(())
 }
 
-/// Returns a message for each tool that a provider rejects.
-pub(crate) fn rejections(catalog: &Catalog, naming: Naming) -> Result<Vec<String>, CommandError> {
+/// Returns a message for each tool that a provider rejects in one of the given formats.
+pub(crate) fn rejections(
+    catalog: &Catalog,
+    naming: Naming,
+    formats: impl Iterator<Item = &'static str>,
+) -> Result<Vec<String>, CommandError> {
     let mut messages = Vec::new();
-    for (format, ..) in DIALECTS {
+    for format in formats {
         let options = FormatOptions { naming, ..FormatOptions::default() };
         if let Some(export) = export_as(catalog, format, options)? {
             messages.extend(export.rejected().map(|(id, loss)| format!("{format}: `{id}`: {loss}")));
@@ -121,12 +130,19 @@ pub(crate) fn rejections(catalog: &Catalog, naming: Naming) -> Result<Vec<String
 /// The maximum number of tools in a line.
 const MAX_NAMED: usize = 3;
 
-/// Returns the limits of a request for each provider, and their usage with strict mode for every tool that supports it.
-pub(crate) fn usages(catalog: &Catalog, naming: Naming) -> Result<Vec<Usage>, Diagnostics> {
-    let openai = openai::tools(catalog, naming, openai::Options::responses().strict())?;
-    let anthropic = anthropic::tools(catalog, naming, anthropic::Options::default().strict())?;
-    let gemini = gemini::tools(catalog, naming, gemini::SchemaFormat::JsonSchema)?;
-    Ok([openai, anthropic, gemini].into_iter().flat_map(|export| export.usage).collect())
+/// Returns the limits of a request in those of the given formats that have limits of their own, and their usage with strict
+/// mode for every tool that supports it.
+pub(crate) fn usages(
+    catalog: &Catalog,
+    naming: Naming,
+    formats: impl Iterator<Item = &'static str>,
+) -> Result<Vec<Usage>, CommandError> {
+    let mut usages = Vec::new();
+    for format in formats.filter(|format| matches!(*format, "openai" | "anthropic" | "gemini")) {
+        let options = FormatOptions { naming, strict: true, ..FormatOptions::default() };
+        usages.extend(export_as(catalog, format, options)?.into_iter().flat_map(|export| export.usage));
+    }
+    Ok(usages)
 }
 
 /// Formats a limit on one line, with the tools that use most of it.

@@ -101,3 +101,19 @@ fn the_rules_of_a_provider_are_printed_with_their_sources() {
     let export = tools(&["export", "--format", "bedrock", "--without-rejected"]).exits(0).json();
     assert!(export[0]["toolSpec"]["name"].is_string());
 }
+
+#[test]
+fn check_concerns_only_the_chosen_providers() {
+    let targets = |args: &[&str]| -> Vec<String> {
+        let ran = tools(&[&["check", "--limits"], args].concat());
+        let mut targets: Vec<String> =
+            rows(&ran.out).iter().filter(|row| row.len() == 5).map(|row| row[0].to_owned()).collect();
+        targets.dedup();
+        targets
+    };
+    assert_eq!(targets(&["--provider", "anthropic"]), ["Anthropic"]);
+    assert_eq!(targets(&["--provider", "gemini", "--provider", "anthropic"]), ["Anthropic", "Gemini"]);
+    assert!(targets(&[]).contains(&"OpenAI".to_owned()));
+    tools(&["check", "--provider", "gpt"]).exits(2).says("gemini-interactions");
+    tools(&["check", "--provider", "openai", "--lock", "x"]).exits(2);
+}
