@@ -34,6 +34,10 @@ pub(super) fn lower_object(lowering: &mut Lowering<'_>, keywords: &mut Keywords,
         }
         None => {}
     }
+    // The official packages declare properties in each closed object.
+    if lowering.dialect.closed && keywords.get("additionalProperties") == Some(&Value::Bool(false)) {
+        keywords.entry("properties").or_insert_with(|| json!({}));
+    }
     if lowering.dialect.all_required {
         require_all(keywords);
     }

@@ -356,3 +356,16 @@ fn a_draft_07_schema_is_lowered_with_the_semantics_of_draft_07() {
     let lowered = input(&schema(depends), &Dialect::OPENAI);
     assert!(!jsonschema::validator_for(&lowered.schema).unwrap().is_valid(&json!({ "x": { "a": 1 } })));
 }
+
+#[test]
+fn a_closed_object_without_properties_declares_none_as_the_official_packages_do() {
+    let empty = json!({ "type": "object", "additionalProperties": false });
+    let schema =
+        json!({ "type": "object", "properties": { "x": empty }, "required": ["x"], "additionalProperties": false });
+    for dialect in [Dialect::OPENAI_STRICT, Dialect::ANTHROPIC_STRICT, Dialect::BEDROCK_STRICT] {
+        let lowered = lower(&schema, &dialect, Side::Input);
+        assert_eq!(lowered.schema["properties"]["x"]["properties"], json!({}), "{}", dialect.name);
+        assert_eq!(lowered.losses, [], "{}", dialect.name);
+    }
+    assert_eq!(lower(&schema, &Dialect::OPENAI, Side::Input).schema["properties"]["x"], empty);
+}
