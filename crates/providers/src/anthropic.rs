@@ -308,22 +308,11 @@ impl Format for Messages {
         if !content.is_empty() {
             parsed.messages.push(fields([("role", "assistant".into()), ("content", content.into())]));
         }
-        if let Value::Object(fields) = &mut body {
-            fields.remove("content");
-        }
-        parsed.metadata = body;
-        Ok(parsed)
+        Ok(parsed.with_metadata(body, "content"))
     }
 
     fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
-        let results: Vec<Value> = items
-            .iter()
-            .map(|item| match item {
-                Item::Answer(answer) => result(answer),
-                Item::Written(result) => (*result).clone(),
-            })
-            .collect();
-        vec![fields([("role", "user".into()), ("content", results.into())])]
+        vec![fields([("role", "user".into()), ("content", Item::write_each(items, result).into())])]
     }
 }
 

@@ -246,7 +246,8 @@ impl Format for Converse {
     }
 
     fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
-        vec![fields([("role", "user".into()), ("content", write_results(items).into())])]
+        let blocks = Item::write_each(items, |answer| fields([("toolResult", tool_result(answer))]));
+        vec![fields([("role", "user".into()), ("content", blocks.into())])]
     }
 }
 
@@ -547,15 +548,6 @@ const DOCUMENT_FORMATS: [(&str, &str); 9] = [
 
 /// The maximum number of characters of the name of a document, which may have 200 with the id of its call.
 const MAX_NAME: usize = 100;
-
-/// Writes a block for each result.
-fn write_results(items: &[Item<'_>]) -> Vec<Value> {
-    let written = items.iter().map(|item| match item {
-        Item::Answer(answer) => fields([("toolResult", tool_result(answer))]),
-        Item::Written(block) => (*block).clone(),
-    });
-    written.collect()
-}
 
 fn tool_result(answer: &Answer<'_>) -> Value {
     let id = &answer.call.id;

@@ -120,21 +120,14 @@ impl Format for Chat {
             message.retain(|_, value| !value.is_null());
         }
         parsed.stop(stop_reason(&body));
-        if let Value::Object(fields) = &mut body {
-            fields.remove("message");
-        }
-        parsed.metadata = body;
-        Ok(parsed)
+        Ok(parsed.with_metadata(body, "message"))
     }
 
     fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
-        let messages = items.iter().map(|item| match item {
-            Item::Answer(answer) => {
-                json!({ "role": "tool", "tool_call_id": answer.call.id, "content": answer.to_text() })
-            }
-            Item::Written(message) => (*message).clone(),
-        });
-        messages.collect()
+        Item::write_each(
+            items,
+            |answer| json!({ "role": "tool", "tool_call_id": answer.call.id, "content": answer.to_text() }),
+        )
     }
 }
 

@@ -133,11 +133,7 @@ impl Format for Chat {
     }
 
     fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
-        let messages = items.iter().map(|item| match item {
-            Item::Answer(answer) => message(answer),
-            Item::Written(message) => (*message).clone(),
-        });
-        messages.collect()
+        Item::write_each(items, message)
     }
 }
 

@@ -113,19 +113,11 @@ impl Format for Chat {
         let mut parsed = Parsed::new(&body["created_at"]);
         read_message(message, names, &mut parsed);
         parsed.stop(stop_reason(&body));
-        if let Value::Object(fields) = &mut body {
-            fields.remove("message");
-        }
-        parsed.metadata = body;
-        Ok(parsed)
+        Ok(parsed.with_metadata(body, "message"))
     }
 
     fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
-        let messages = items.iter().map(|item| match item {
-            Item::Answer(answer) => result(answer),
-            Item::Written(message) => (*message).clone(),
-        });
-        messages.collect()
+        Item::write_each(items, result)
     }
 }
 

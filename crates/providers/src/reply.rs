@@ -58,8 +58,9 @@
 //! |---|---|
 //! | `api`, `stream` | what a provider has to implement, and the events from which a reply is assembled |
 //! | `call`, `stop` | the calls of a reply, and the reason for its end |
-//! | `run`, `results`, `truncate` | runs the calls, and writes their results, cut to a size |
+//! | `run`, `results`, `answer`, `truncate` | runs the calls, and writes their results, cut to a size |
 
+mod answer;
 mod api;
 mod call;
 mod results;
@@ -73,13 +74,13 @@ use std::sync::Arc;
 use serde_json::Value;
 use toolkit::catalog::ExportedNames;
 
+pub(crate) use self::answer::{Answer, Item, Part, flagged};
 pub use self::api::Api;
 pub use self::api::InvalidReply;
 pub use self::api::ReplyBody;
 pub use self::api::ReplyEvent;
 pub(crate) use self::api::{Accumulate, Assembled, Format, Framing, append, fields, object, show};
 pub use self::call::ProviderCall;
-pub(crate) use self::call::{Answer, Item, Part, flagged};
 pub use self::call::{CallArguments, ToolCall};
 pub(crate) use self::call::{CallForm, WrittenCall, find_name};
 pub(crate) use self::call::{Parsed, Slot};

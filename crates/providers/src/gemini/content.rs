@@ -59,7 +59,8 @@ impl Format for GenerateContent {
     }
 
     fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
-        vec![fields([("role", "user".into()), ("parts", write_results(items).into())])]
+        let parts = Item::write_each(items, |answer| fields([("functionResponse", function_response(answer))]));
+        vec![fields([("role", "user".into()), ("parts", parts.into())])]
     }
 }
 
@@ -194,15 +195,6 @@ pub(super) fn take(json: &mut Value, field: Field) -> Option<Value> {
 
 /// The types of media that a function response may contain.
 const MEDIA_TYPES: [&str; 5] = ["image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"];
-
-/// Writes a part for each result.
-pub(super) fn write_results(items: &[Item<'_>]) -> Vec<Value> {
-    let written = items.iter().map(|item| match item {
-        Item::Answer(answer) => fields([("functionResponse", function_response(answer))]),
-        Item::Written(part) => (*part).clone(),
-    });
-    written.collect()
-}
 
 fn function_response(answer: &Answer<'_>) -> Value {
     let (media, texts): (Vec<&Part>, Vec<&Part>) = answer.parts.iter().partition(|part| is_supported(part));

@@ -45,19 +45,11 @@ impl Format for Interactions {
             .retain(|step| step["type"] != "model_output" || step["content"].as_array().is_some_and(|c| !c.is_empty()));
         parsed.stop(stop_reason(&body, error));
         parsed.messages = steps;
-        if let Value::Object(fields) = &mut body {
-            fields.remove("steps");
-        }
-        parsed.metadata = body;
-        Ok(parsed)
+        Ok(parsed.with_metadata(body, "steps"))
     }
 
     fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
-        let steps = items.iter().map(|item| match item {
-            Item::Answer(answer) => step(answer),
-            Item::Written(step) => (*step).clone(),
-        });
-        steps.collect()
+        Item::write_each(items, step)
     }
 }
 

@@ -43,24 +43,18 @@ impl Format for Conversations {
             (None, None) => StopReason::End,
         });
         parsed.messages = outputs;
-        if let Value::Object(fields) = &mut body {
-            fields.remove("outputs");
-        }
-        parsed.metadata = body;
-        Ok(parsed)
+        Ok(parsed.with_metadata(body, "outputs"))
     }
 
     fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
-        let entries = items.iter().map(|item| match item {
-            Item::Answer(answer) => json!({
+        Item::write_each(items, |answer| {
+            json!({
                 "object": "entry",
                 "type": "function.result",
                 "tool_call_id": answer.call.id,
                 "result": answer.to_text(),
-            }),
-            Item::Written(entry) => (*entry).clone(),
-        });
-        entries.collect()
+            })
+        })
     }
 }
 

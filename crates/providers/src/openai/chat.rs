@@ -362,13 +362,7 @@ const IMAGE_TYPES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/w
 /// user: the results must be next to each other.
 fn messages(items: &[Item<'_>]) -> Vec<Value> {
     let mut media = Vec::new();
-    let mut messages: Vec<Value> = items
-        .iter()
-        .map(|item| match item {
-            Item::Answer(answer) => message(answer, &mut media),
-            Item::Written(message) => (*message).clone(),
-        })
-        .collect();
+    let mut messages = Item::write_each(items, |answer| message(answer, &mut media));
     if !media.is_empty() {
         messages.push(fields([("role", "user".into()), ("content", media.into())]));
     }

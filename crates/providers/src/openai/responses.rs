@@ -53,19 +53,11 @@ impl Format for Responses {
         parsed.stop(stop_reason(&body, refusal, is_cut, is_complete));
         output.retain(|item| item["type"].is_string());
         parsed.messages = output;
-        if let Value::Object(fields) = &mut body {
-            fields.remove("output");
-        }
-        parsed.metadata = body;
-        Ok(parsed)
+        Ok(parsed.with_metadata(body, "output"))
     }
 
     fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
-        let items = items.iter().map(|item| match item {
-            Item::Answer(answer) => result(answer),
-            Item::Written(result) => (*result).clone(),
-        });
-        items.collect()
+        Item::write_each(items, result)
     }
 }
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::Reply;
-use super::call::{Item, Parsed};
+use super::answer::Item;
+use super::call::Parsed;
 use super::stream::ReplyStream;
 use toolkit::catalog::ExportedNames;
 

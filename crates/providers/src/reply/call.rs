@@ -1,5 +1,4 @@
-//! A call of a tool in a model's reply, the reply as the reader of an API takes it apart, and the result of a call
-//! as content that a provider may support.
+//! A call of a tool in a model's reply, and the reply as the reader of an API takes it apart.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -10,10 +9,9 @@ use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use super::stop::StopReason;
-use toolkit::call::ErrorKind;
+use toolkit::Arguments;
 use toolkit::catalog::{ExportedName, ExportedNames};
 use toolkit::tool::ToolId;
-use toolkit::{Arguments, Content, RunResult, ToolError};
 
 /// A call of a tool in a model's reply.
 ///
@@ -347,6 +345,15 @@ impl Parsed {
         }
     }
 
+    /// Sets the metadata to the body of a reply without the field that has its content.
+    pub(crate) fn with_metadata(mut self, mut body: Value, content: &str) -> Self {
+        if let Value::Object(fields) = &mut body {
+            fields.remove(content);
+        }
+        self.metadata = body;
+        self
+    }
+
     fn resolve(&mut self, call: WrittenCall<'_>, names: &ExportedNames) -> ToolCall {
         // Mistral's client reads an absent id as this text.
         let id = call.id.filter(|id| !matches!(*id, "" | "null"));
@@ -379,145 +386,5 @@ impl Parsed {
             }
             0.hash(&mut hasher);
         }
-    }
-}
-
-// The result of a call as content that a provider may support.
-
-/// A result that is ready to be written.
-#[derive(Debug)]
-pub(crate) enum Item<'r> {
-    /// The result of a call.
-    Answer(Answer<'r>),
-    /// A result that the host wrote.
-    Written(&'r Value),
-}
-
-/// The result of one call.
-#[derive(Debug)]
-pub(crate) struct Answer<'r> {
-    pub(crate) call: &'r ToolCall,
-    pub(crate) parts: Vec<Part>,
-    pub(crate) is_error: bool,
-}
-
-/// A part of a result.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Part {
-    Text(String),
-    /// The structured result, as JSON text.
-    Json(String),
-    /// Base64.
-    Image {
-        data: String,
-        mime_type: String,
-    },
-    /// Base64.
-    Audio {
-        data: String,
-        mime_type: String,
-    },
-    /// Base64.
-    File {
-        name: String,
-        data: String,
-        mime_type: String,
-    },
-}
-
-impl Part {
-    /// Returns the parts of the outcome of a call, and true if it is an error.
-    pub(crate) fn of(outcome: &Result<RunResult, ToolError>) -> (Vec<Self>, bool) {
-        match outcome {
-            Err(error) => {
-                let did_not_run = if matches!(error.kind(), ErrorKind::Denied | ErrorKind::Pending) {
-                    "the tool did not run: "
-                } else {
-                    ""
-                };
-                let message = Self::Text(format!("{did_not_run}{}", error.message()));
-                ([message].into_iter().chain(error.content().iter().map(Self::of_content)).collect(), true)
-            }
-            Ok(result) if !result.own_content().is_empty() => {
-                (result.own_content().iter().map(Self::of_content).collect(), false)
-            }
-            Ok(result) => (result.json().map(Self::of_json).into_iter().collect(), false),
-        }
-    }
-
-    /// A string is shown without quotes and escapes.
-    fn of_json(json: &[u8]) -> Self {
-        let text = json.starts_with(b"\"").then(|| serde_json::from_slice::<String>(json).ok()).flatten();
-        text.map_or_else(|| Self::Json(String::from_utf8_lossy(json).into_owned()), Self::Text)
-    }
-
-    fn of_content(content: &Content) -> Self {
-        match content {
-            Content::Image { data, mime_type } => Self::Image { data: data.clone(), mime_type: mime_type.clone() },
-            Content::Audio { data, mime_type } => Self::Audio { data: data.clone(), mime_type: mime_type.clone() },
-            Content::ResourceLink { uri, name, .. } => Self::Text(format!("{name}: {uri}")),
-            Content::Resource { resource } => Self::of_resource(resource),
-            other => match other.as_text() {
-                Some(text) => Self::Text(text.to_owned()),
-                None => Self::Json(serde_json::to_string(other).unwrap_or_default()),
-            },
-        }
-    }
-
-    fn of_resource(resource: &serde_json::Map<String, Value>) -> Self {
-        let field = |name: &str| resource.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let (uri, mime_type, data) = (field("uri"), field("mimeType"), field("blob"));
-        match resource.get("text").and_then(Value::as_str) {
-            Some(text) => Self::Text(format!("{uri}:\n{text}")),
-            None if mime_type.starts_with("image/") => Self::Image { data, mime_type },
-            None if mime_type.starts_with("audio/") => Self::Audio { data, mime_type },
-            None => {
-                let name = uri.rsplit('/').find(|part| !part.is_empty()).unwrap_or("file").to_owned();
-                Self::File { name, data, mime_type }
-            }
-        }
-    }
-
-    /// Returns the media type and the base64 data of a part that is not text.
-    pub(crate) fn media(&self) -> Option<(&'static str, &str, &str)> {
-        match self {
-            Self::Text(_) | Self::Json(_) => None,
-            Self::Image { data, mime_type } => Some(("image", mime_type, data)),
-            Self::Audio { data, mime_type } => Some(("audio", mime_type, data)),
-            Self::File { data, mime_type, .. } => Some(("file", mime_type, data)),
-        }
-    }
-
-    /// Returns the text, or a note about what an API cannot show.
-    pub(crate) fn to_text(&self) -> String {
-        match (self, self.media()) {
-            (Self::Text(text) | Self::Json(text), _) => text.clone(),
-            (_, Some((kind, mime_type, data))) => {
-                let mime_type: String = mime_type.chars().filter(|c| !c.is_control()).take(64).collect();
-                format!("[{kind}, {mime_type}, {} bytes: not shown]", data.len() / 4 * 3)
-            }
-            (_, None) => String::new(),
-        }
-    }
-}
-
-impl Answer<'_> {
-    /// Returns all parts as one text, with a note for each that is not text. An error begins with `error: `, for APIs
-    /// without a flag.
-    pub(crate) fn to_text(&self) -> String {
-        let text = match &self.parts[..] {
-            [part] => part.to_text(),
-            parts => parts.iter().map(Part::to_text).collect::<Vec<String>>().join("\n"),
-        };
-        flagged(self.is_error, text)
-    }
-}
-
-/// Returns the text of a result for an API without a flag for errors, and which may not be empty.
-pub(crate) fn flagged(is_error: bool, text: String) -> String {
-    match (is_error, text.trim().is_empty()) {
-        (true, _) => format!("error: {text}"),
-        (false, true) => "ok".to_owned(),
-        (false, false) => text,
     }
 }

@@ -9,7 +9,8 @@ use rmcp::model::CallToolResult;
 use serde_json::Value;
 
 use super::Reply;
-use super::call::{Answer, Item, Part, Slot, ToolCall};
+use super::answer::{Answer, Item, Part};
+use super::call::{Slot, ToolCall};
 use super::truncate::{share, truncate_json, truncate_text};
 use toolkit::mcp::{Revision, write_error, write_result};
 use toolkit::{Dispatcher, RunResult, ToolError};
