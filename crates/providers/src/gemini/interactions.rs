@@ -61,7 +61,7 @@ fn read_step(step: &mut Value, names: &ExportedNames, parsed: &mut Parsed, error
                 *error = Some(status["message"].as_str().unwrap_or_default().to_owned());
             }
             let Some(Value::Array(content)) = step.get_mut("content") else { return };
-            content.retain(|part| part["text"].as_str().is_none_or(|text| !text.is_empty()));
+            content.retain(|part| part["type"] != "text" || part["text"].as_str().is_some_and(|text| !text.is_empty()));
             content.iter().for_each(|part| parsed.text.push_str(part["text"].as_str().unwrap_or_default()));
         }
         "thought" => {
