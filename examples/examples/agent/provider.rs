@@ -6,7 +6,7 @@ use toolkit::Catalog;
 use toolkit::catalog::{Diagnostics, Naming};
 use toolkit_providers::gemini::SchemaFormat;
 use toolkit_providers::reply::Api;
-use toolkit_providers::{Export, anthropic, bedrock, gemini, mistral, ollama, openai};
+use toolkit_providers::{Export, anthropic, bedrock, cohere, gemini, mistral, ollama, openai};
 
 /// An API of a provider, and how to send a request to it.
 pub struct Provider {
@@ -40,7 +40,18 @@ pub struct Provider {
 const BEARER: (&str, &str) = ("authorization", "Bearer ");
 
 /// All APIs.
-pub static PROVIDERS: [Provider; 7] = [ANTHROPIC, OPENAI, OPENAI_CHAT, GEMINI, BEDROCK, MISTRAL, OLLAMA];
+pub static PROVIDERS: [Provider; 10] = [
+    ANTHROPIC,
+    OPENAI,
+    OPENAI_CHAT,
+    GEMINI,
+    GEMINI_INTERACTIONS,
+    BEDROCK,
+    MISTRAL,
+    MISTRAL_CONVERSATIONS,
+    COHERE,
+    OLLAMA,
+];
 
 const ANTHROPIC: Provider = Provider {
     name: "anthropic",
@@ -97,6 +108,26 @@ const MISTRAL: Provider = Provider {
     ..OPENAI_CHAT
 };
 
+/// The provider stores nothing, so that each request has all messages.
+const MISTRAL_CONVERSATIONS: Provider = Provider {
+    name: "mistral-conversations",
+    api: mistral::CONVERSATIONS,
+    path: "/v1/conversations",
+    question: |text| json!({ "object": "entry", "type": "message.input", "role": "user", "content": text }),
+    body: |model, tools, messages| json!({ "model": model, "stream": true, "store": false, "tools": tools, "inputs": messages }),
+    ..MISTRAL
+};
+
+const COHERE: Provider = Provider {
+    name: "cohere",
+    api: cohere::CHAT,
+    url: "https://api.cohere.com",
+    path: "/v2/chat",
+    key: Some("CO_API_KEY"),
+    tokens: &["/usage/tokens/input_tokens", "/usage/tokens/output_tokens"],
+    ..MISTRAL
+};
+
 const OLLAMA: Provider = Provider {
     name: "ollama",
     api: ollama::CHAT,
@@ -120,6 +151,18 @@ const GEMINI: Provider = Provider {
     question: |text| json!({ "role": "user", "parts": [{ "text": text }] }),
     body: |_, tools, messages| json!({ "tools": tools, "contents": messages }),
     tokens: &["/usageMetadata/totalTokenCount"],
+};
+
+/// The provider stores nothing, so that each request has all messages.
+const GEMINI_INTERACTIONS: Provider = Provider {
+    name: "gemini-interactions",
+    api: gemini::INTERACTIONS,
+    path: "/v1beta/interactions",
+    tools: |catalog| gemini::interaction_tools(catalog, Naming::default()),
+    question: |text| json!({ "type": "user_input", "content": [{ "type": "text", "text": text }] }),
+    body: |model, tools, messages| json!({ "model": model, "stream": true, "store": false, "tools": tools, "input": messages }),
+    tokens: &["/usage/total_tokens"],
+    ..GEMINI
 };
 
 /// The stream of Converse has binary frames, which the AWS SDK decodes.

@@ -4,7 +4,10 @@
 mod anthropic;
 mod bedrock;
 mod chat;
+mod cohere;
+mod conversations;
 mod gemini;
+mod interactions;
 mod ollama;
 mod openai;
 mod program;

@@ -6,9 +6,9 @@ use toolkit::catalog::Naming;
 use toolkit_examples as _;
 
 use super::script::Turn;
-use super::{anthropic, bedrock, chat, gemini, ollama, openai};
+use super::{anthropic, bedrock, chat, cohere, conversations, gemini, interactions, ollama, openai};
 
-pub(crate) const WIRES: [&Wire; 7] = [
+pub(crate) const WIRES: [&Wire; 10] = [
     &anthropic::MESSAGES,
     &openai::RESPONSES,
     &chat::CHAT_COMPLETIONS,
@@ -16,6 +16,9 @@ pub(crate) const WIRES: [&Wire; 7] = [
     &bedrock::CONVERSE,
     &chat::MISTRAL,
     &ollama::CHAT,
+    &cohere::CHAT,
+    &conversations::CONVERSATIONS,
+    &interactions::INTERACTIONS,
 ];
 
 /// The question of each test.
