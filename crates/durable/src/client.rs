@@ -6,20 +6,15 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use dbos::sysdb::SystemDatabase;
-use dbos::sysdb::postgres::{PostgresSystemDatabase, Settings};
-use dbos::sysdb::types::{WorkflowFilter, WorkflowRecord, WorkflowStatus};
-use dbos::{EnqueueOptions, WorkflowHandle};
 use serde::Serialize;
-use sqlx::postgres::PgPool;
-use toolkit::ToolError;
 use toolkit_backends::chain::{Chain, ChainOutcome};
 
 pub use self::list::{RunFilter, RunSummary};
-use crate::connect::{self, Connect};
+use crate::connect::Connect;
 use crate::error::{DurableError, RunId};
-use crate::layout::{Entry, Place, QUEUE, WORKFLOW};
+use crate::layout::{Entry, Place};
 use crate::record::{Attempt, Decision, Input, Pause};
+use crate::store::{Phase, Record, Runs};
 
 /// A connection to the runs of an application, which any process may have.
 ///
@@ -42,12 +37,8 @@ use crate::record::{Attempt, Decision, Input, Pause};
 pub struct Client(Arc<Inner>);
 
 struct Inner {
-    engine: dbos::Client,
+    runs: Arc<dyn Runs>,
     application: String,
-    /// Asks whether workers live.
-    pool: PgPool,
-    /// The runs of all applications.
-    database: PostgresSystemDatabase,
 }
 
 /// A run of a chain.
@@ -82,11 +73,8 @@ impl Client {
     ///
     /// Returns an error if the database cannot be reached, or no worker has created its tables yet.
     pub async fn connect(connect: &Connect) -> Result<Self, DurableError> {
-        let engine = dbos::Client::connect(connect.client()).await.map_err(DurableError::engine)?;
-        let pool = connect.pool(1).await?;
-        let database = PostgresSystemDatabase::from_pool(pool.clone(), &Settings::default());
-        let application = connect.application_name().to_owned();
-        Ok(Self(Arc::new(Inner { engine, application, pool, database })))
+        let runs = connect.runs().await?;
+        Ok(Self(Arc::new(Inner { runs, application: connect.application_name().to_owned() })))
     }
 
     /// Starts a run. If a run with this id exists, returns it.
@@ -96,9 +84,7 @@ impl Client {
     /// Returns an error if the run exists with another chain, or the database fails.
     pub async fn start(&self, chain: &Chain, id: RunId) -> Result<Run, DurableError> {
         let input = Input::new(chain.clone());
-        let options = EnqueueOptions { workflow_id: Some(id.as_str()), ..EnqueueOptions::new(QUEUE) };
-        let started = self.0.engine.enqueue_with(WORKFLOW, &input, options).await;
-        let _: WorkflowHandle<ChainOutcome, ToolError> = started.map_err(DurableError::engine)?;
+        self.0.runs.start(&id, &input).await?;
         let run = self.run(id);
         let record = run.record(true).await?;
         let recorded: Option<Input> = record.input.as_deref().and_then(|json| serde_json::from_str(json).ok());
@@ -133,15 +119,7 @@ impl Run {
     /// worker.
     pub async fn wait(&self) -> Result<ChainOutcome, DurableError> {
         self.record(false).await?;
-        let handle: WorkflowHandle<ChainOutcome, ToolError> = self.engine().retrieve_workflow(self.id.as_str());
-        handle.result().await.map_err(|error| match error {
-            dbos::Error::Application(error) => DurableError::Rejected(error),
-            dbos::Error::WorkflowCancelled { .. } | dbos::Error::AwaitedWorkflowCancelled { .. } => {
-                DurableError::Cancelled(self.id.clone())
-            }
-            dbos::Error::MaxRecoveryAttemptsExceeded { .. } => DurableError::Parked(self.id.clone()),
-            error => DurableError::engine(error),
-        })
+        self.runs().outcome(&self.id).await
     }
 
     /// Cancels the run. The worker drops the calls of running steps, and no further step starts. A run that has ended stays
@@ -152,7 +130,7 @@ impl Run {
     /// Returns an error if the run does not exist, or the database fails.
     pub async fn cancel(&self) -> Result<(), DurableError> {
         self.record(false).await?;
-        self.engine().cancel(self.id.as_str()).await.map_err(DurableError::engine)
+        self.runs().cancel(&self.id).await
     }
 
     /// Continues a run that was [given up](RunState::Parked) or cancelled, with the recorded results.
@@ -162,9 +140,7 @@ impl Run {
     /// Returns an error if the run does not exist, or the database fails.
     pub async fn resume(&self) -> Result<(), DurableError> {
         self.record(false).await?;
-        let options = dbos::ResumeOptions { queue: Some(QUEUE) };
-        let resumed = self.engine().resume_with::<ChainOutcome, ToolError>(self.id.as_str(), options).await;
-        resumed.map(drop).map_err(DurableError::engine)
+        self.runs().resume(&self.id).await
     }
 
     /// Decides about a step that waits.
@@ -188,26 +164,16 @@ impl Run {
             let message = format!("step {step} of the run `{}` does not wait for such a decision", self.id);
             return Err(DurableError::NotWaiting(message));
         }
-        let topic = Place { step, attempt }.topic();
-        // A second decision about the same attempt is never read.
-        let options = dbos::SendOptions { topic: Some(&topic), ..dbos::SendOptions::default() };
-        self.engine().send_with(self.id.as_str(), decision, options).await.map_err(DurableError::engine)
+        self.runs().decide(&self.id, Place { step, attempt }, decision).await
     }
 
-    async fn record(&self, load_input: bool) -> Result<WorkflowRecord, DurableError> {
-        let filter = WorkflowFilter {
-            workflow_ids: vec![self.id.as_str()],
-            names: vec![WORKFLOW],
-            load_input,
-            load_output: false,
-            ..WorkflowFilter::default()
-        };
-        let found = self.engine().list_workflows(&filter).await.map_err(DurableError::engine)?;
-        found.into_iter().next().ok_or_else(|| DurableError::UnknownRun(self.id.clone()))
+    async fn record(&self, with_input: bool) -> Result<Record, DurableError> {
+        let found = self.runs().find(&self.id, with_input).await?;
+        found.ok_or_else(|| DurableError::UnknownRun(self.id.clone()))
     }
 
-    fn engine(&self) -> &dbos::Client {
-        &self.client.0.engine
+    fn runs(&self) -> &dyn Runs {
+        &*self.client.0.runs
     }
 }
 
@@ -335,16 +301,16 @@ impl RunState {
         Self::Parked,
     ];
 
-    fn new(status: WorkflowStatus, has_worker: bool, is_waiting: bool) -> Self {
-        match status {
-            WorkflowStatus::Success => Self::Finished,
-            WorkflowStatus::Error => Self::Rejected,
-            WorkflowStatus::Cancelled => Self::Cancelled,
-            WorkflowStatus::MaxRecoveryAttemptsExceeded => Self::Parked,
+    fn new(phase: Phase, has_worker: bool, is_waiting: bool) -> Self {
+        match phase {
+            Phase::Finished => Self::Finished,
+            Phase::Rejected => Self::Rejected,
+            Phase::Cancelled => Self::Cancelled,
+            Phase::Parked => Self::Parked,
             _ if !has_worker => Self::NoWorker,
             _ if is_waiting => Self::Waiting,
-            WorkflowStatus::Pending => Self::Running,
-            _ => Self::Queued,
+            Phase::Started => Self::Running,
+            Phase::Queued => Self::Queued,
         }
     }
 
@@ -393,23 +359,21 @@ impl Run {
             })
             .collect();
         let is_waiting = steps.iter().any(|step| step.state.needs_decision());
-        let application = record.application_name.as_deref().unwrap_or(&self.client.0.application);
+        let application = record.application.as_deref().unwrap_or(&self.client.0.application);
         let version = self.client.version(&record, application).await?;
-        let is_live = !RunState::new(record.status, true, false).has_ended();
-        let has_worker = is_live && self.client.has_worker(application, version.as_deref()).await?;
-        let state = RunState::new(record.status, has_worker, is_waiting);
-        Ok(RunStatus { state, version, worker: record.executor_id, steps })
+        let has_worker = !record.phase.has_ended() && self.client.has_worker(application, version.as_deref()).await?;
+        let state = RunState::new(record.phase, has_worker, is_waiting);
+        Ok(RunStatus { state, version, worker: record.worker, steps })
     }
 
     /// Returns the states of the steps with a recorded result.
     async fn states(&self) -> Result<BTreeMap<usize, StepState>, DurableError> {
-        let records = self.engine().list_workflow_steps(self.id.as_str()).await.map_err(DurableError::engine)?;
         let mut last: BTreeMap<usize, (Place, StepState)> = BTreeMap::new();
-        for record in records {
-            let Some((place, entry)) = Place::find(record.step_id) else { continue };
+        for (number, output) in self.runs().entries(&self.id).await? {
+            let Some((place, entry)) = Place::find(number) else { continue };
             let state = match entry {
                 Entry::Guard | Entry::Decision => StepState::Open,
-                Entry::Result => match record.output.as_deref().map(serde_json::from_str::<Attempt>) {
+                Entry::Result => match output.as_deref().map(serde_json::from_str::<Attempt>) {
                     Some(Ok(Attempt::Done { result: Ok(_), .. })) => StepState::Succeeded,
                     Some(Ok(Attempt::Paused(pause))) => StepState::Waiting { pause, attempt: place.attempt },
                     _ => StepState::Failed,
@@ -433,19 +397,18 @@ impl StepState {
 
 impl Client {
     /// Returns the version of the tools of a run: that of the workers that were deployed last if no worker has started it.
-    async fn version(&self, record: &WorkflowRecord, application: &str) -> Result<Option<String>, DurableError> {
-        if let Some(version) = &record.application_version {
-            return Ok(Some(version.clone()));
+    async fn version(&self, record: &Record, application: &str) -> Result<Option<String>, DurableError> {
+        match &record.version {
+            Some(version) => Ok(Some(version.clone())),
+            None => self.0.runs.last_version(application).await,
         }
-        let latest = self.0.database.get_latest_application_version(Some(application)).await;
-        latest.map(|latest| latest.map(|it| it.version_name)).map_err(DurableError::engine)
     }
 
     /// Returns true if a worker of an application with this version lives.
     async fn has_worker(&self, application: &str, version: Option<&str>) -> Result<bool, DurableError> {
-        let Some(version) = version else { return Ok(false) };
-        let mut look = self.0.pool.begin().await.map_err(DurableError::engine)?;
-        let is_free = connect::try_hold(&mut look, &connect::presence(application, version)).await;
-        is_free.map(|is_free| !is_free).map_err(DurableError::engine)
+        match version {
+            Some(version) => self.0.runs.has_worker(application, version).await,
+            None => Ok(false),
+        }
     }
 }

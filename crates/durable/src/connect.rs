@@ -1,76 +1,90 @@
-//! The connection to Postgres, and its advisory locks, which end with the session or transaction that holds them.
+//! The place of the runs: a Postgres database or a file.
 
 use std::fmt;
-use std::time::Duration;
-
-use dbos::sysdb::SystemDatabase;
-use dbos::sysdb::postgres::{self, PostgresSystemDatabase};
-use dbos::{ClientConfig, Config};
-use sha2::{Digest, Sha256};
-use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
-use sqlx::{ConnectOptions, Connection};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::error::DurableError;
+use crate::store::Runs;
+use crate::{file, postgres};
 
-/// The address of the Postgres database that records the runs.
+/// The place that records the runs: a file for workers and clients on one machine, or a Postgres database.
 ///
 /// # Examples
 ///
 /// ```
 /// use toolkit_durable::Connect;
 ///
-/// let connect = Connect::new("postgres://orders@db.example.org/runs")?.application("orders");
+/// let file = Connect::new("runs.db")?;
+/// let database = Connect::new("postgres://orders@db.example.org/runs")?.application("orders");
 /// assert!(Connect::new("mysql://db.example.org/runs").is_err());
 /// # Ok::<(), toolkit_durable::DurableError>(())
 /// ```
 #[derive(Clone)]
 pub struct Connect {
-    url: String,
+    target: Target,
     application: String,
     max_connections: u32,
+}
+
+#[derive(Clone)]
+enum Target {
+    Postgres(String),
+    File(PathBuf),
+}
+
+/// The address of the runs of an application.
+pub(crate) enum Address {
+    Postgres(postgres::Address),
+    File(file::Address),
 }
 
 /// The name under which runs are recorded.
 const APPLICATION: &str = "toolkit";
 
-/// The interval at which the engine looks for runs to start, and callers for their end.
-pub(crate) const POLL: Duration = Duration::from_millis(100);
-
 /// The number of connections of a worker for its runs. It needs three more.
 const MAX_CONNECTIONS: u32 = 10;
 
-/// The number of attempts to create the tables.
-const MIGRATION_ATTEMPTS: u32 = 5;
-
-/// The time that a worker waits for another one that creates the tables, which takes seconds.
-const MIGRATION_WAIT: Duration = Duration::from_secs(60);
-
 impl Connect {
-    /// Creates the address from a URL, `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. Workers create the database and its
-    /// tables if they do not exist.
+    /// Creates the address from `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, from the path of a file that ends in `.db`,
+    /// `.sqlite` or `.sqlite3`, or from any path after `sqlite:`. Workers create the file, or the database, with its tables if
+    /// they do not exist.
     ///
     /// # Errors
     ///
-    /// Returns an error if the text is not the URL of a Postgres database.
-    pub fn new(url: &str) -> Result<Self, DurableError> {
-        let is_postgres = url.starts_with("postgres://") || url.starts_with("postgresql://");
-        match is_postgres && url.parse::<PgConnectOptions>().is_ok() {
-            true => {
-                Ok(Self { url: url.to_owned(), application: APPLICATION.to_owned(), max_connections: MAX_CONNECTIONS })
-            }
+    /// Returns an error if the text is neither.
+    pub fn new(text: &str) -> Result<Self, DurableError> {
+        if postgres::is_url(text) {
+            return Ok(Self::at(Target::Postgres(text.to_owned())));
+        }
+        match (text.strip_prefix("sqlite:"), Path::new(text).extension().and_then(|end| end.to_str())) {
+            (Some(path), _) if !path.is_empty() => Ok(Self::file(path)),
+            // Other words are probably arguments of a command.
+            (None, Some("db" | "sqlite" | "sqlite3")) if !text.contains("://") => Ok(Self::file(text)),
             // The URL may contain a password.
-            false => Err(DurableError::Url),
+            _ => Err(DurableError::Url),
         }
     }
 
-    /// Sets the name of the application, which separates the runs of several programs in one database: 3 to 256 lowercase
+    /// Creates the address of a file, for workers and clients on one machine. Workers create it if it does not exist, but not its
+    /// folder.
+    #[must_use]
+    pub fn file(path: impl Into<PathBuf>) -> Self {
+        Self::at(Target::File(path.into()))
+    }
+
+    fn at(target: Target) -> Self {
+        Self { target, application: APPLICATION.to_owned(), max_connections: MAX_CONNECTIONS }
+    }
+
+    /// Sets the name of the application, which separates the runs of several programs in one place: 3 to 256 lowercase
     /// letters, digits, hyphens and underscores. Default: `toolkit`.
     #[must_use]
     pub fn application(self, name: impl Into<String>) -> Self {
         Self { application: name.into(), ..self }
     }
 
-    /// Sets the maximum number of connections that the runs of a worker share. Default: 10.
+    /// Sets the maximum number of connections to Postgres that the runs of a worker share. A file has one. Default: 10.
     #[must_use]
     pub fn max_connections(self, n: u32) -> Self {
         Self { max_connections: n, ..self }
@@ -82,107 +96,21 @@ impl Connect {
         &self.application
     }
 
-    pub(crate) fn executor(&self, id: &str, version: &str) -> Config {
-        Config {
-            executor_id: Some(id.to_owned()),
-            app_version: Some(version.to_owned()),
-            max_connections: self.max_connections,
-            ..Config::new(&self.application, self.url_as(id))
-        }
+    /// Opens the runs for a client.
+    pub(crate) async fn runs(&self) -> Result<Arc<dyn Runs>, DurableError> {
+        Ok(match self.address()? {
+            Address::Postgres(address) => Arc::new(postgres::Runs::open(&address).await?),
+            Address::File(address) => Arc::new(file::Runs::open(&address).await?),
+        })
     }
 
-    pub(crate) fn client(&self) -> ClientConfig {
-        ClientConfig {
-            app_name: Some(self.application.clone()),
-            outcome_poll_interval: Some(POLL),
-            ..ClientConfig::new(&self.url)
-        }
+    pub(crate) fn address(&self) -> Result<Address, DurableError> {
+        let Self { target, application, max_connections } = self.clone();
+        Ok(match target {
+            Target::Postgres(url) => Address::Postgres(postgres::Address { url, application, max_connections }),
+            Target::File(path) => Address::File(file::Address::new(path, application)?),
+        })
     }
-
-    /// Creates the database and its tables, if they do not exist.
-    ///
-    /// One worker at a time: the engine records each step without a look at the version, so that a slower worker beside
-    /// a faster one would set it back, and others would take the tables for outdated ones.
-    pub(crate) async fn migrate(&self) -> Result<(), DurableError> {
-        self.create_database().await?;
-        let pool = self.pool(1).await?;
-        let mut session = pool.acquire().await.map_err(DurableError::engine)?;
-        // Statements that wait for a lock would make the creation of an index wait for them.
-        let wait = async {
-            while !try_hold_session(&mut session, "tables").await? {
-                tokio::time::sleep(POLL).await;
-            }
-            Ok::<(), sqlx::Error>(())
-        };
-        // A worker that lost its power may hold the lock for as long as the server believes in its connection.
-        if let Ok(held) = tokio::time::timeout(MIGRATION_WAIT, wait).await {
-            held.map_err(DurableError::engine)?;
-        }
-        let migrated = self.create_tables().await;
-        session.close().await.map_err(DurableError::engine)?;
-        migrated
-    }
-
-    async fn create_database(&self) -> Result<(), DurableError> {
-        let options: PgConnectOptions = self.url.parse().map_err(|_| DurableError::Url)?;
-        let error = match options.connect().await {
-            Ok(connection) => return connection.close().await.map_err(DurableError::engine),
-            Err(error) => error,
-        };
-        let (true, Some(name)) = (has_code(&error, "3D000"), options.get_database()) else {
-            return Err(DurableError::engine(error));
-        };
-        let create = format!("CREATE DATABASE \"{}\"", name.replace('"', "\"\""));
-        let mut connection = options.clone().database("postgres").connect().await.map_err(DurableError::engine)?;
-        match sqlx::raw_sql(sqlx::AssertSqlSafe(create)).execute(&mut connection).await {
-            // Another worker may create it at the same time, which is one of two errors.
-            Err(error) if !has_code(&error, "42P04") && !has_code(&error, "23505") => Err(DurableError::engine(error)),
-            _ => connection.close().await.map_err(DurableError::engine),
-        }
-    }
-
-    async fn create_tables(&self) -> Result<(), DurableError> {
-        let config = postgres::Config { max_connections: 1, ..postgres::Config::new(&self.url) };
-        let mut attempt = 1;
-        loop {
-            match PostgresSystemDatabase::connect(&config).await {
-                Ok(database) => {
-                    database.close().await;
-                    return Ok(());
-                }
-                // A worker of an earlier version may create them at the same time.
-                Err(_) if attempt < MIGRATION_ATTEMPTS => tokio::time::sleep(POLL).await,
-                Err(error) => return Err(DurableError::engine(error)),
-            }
-            attempt += 1;
-        }
-    }
-
-    /// Connects, beside the engine.
-    pub(crate) async fn pool(&self, max_connections: u32) -> Result<PgPool, DurableError> {
-        open(max_connections, &self.url).await
-    }
-
-    /// Connects as a worker, beside the engine.
-    pub(crate) async fn worker_pool(&self, max_connections: u32, executor: &str) -> Result<PgPool, DurableError> {
-        open(max_connections, &self.url_as(executor)).await
-    }
-
-    /// Returns the URL with a name for the sessions, by which other workers see whether this one lives.
-    fn url_as(&self, session: &str) -> String {
-        let separator = if self.url.contains('?') { '&' } else { '?' };
-        format!("{}{separator}application_name={session}", self.url)
-    }
-}
-
-/// Returns true for an error of the server with this code.
-fn has_code(error: &sqlx::Error, code: &str) -> bool {
-    error.as_database_error().and_then(|error| error.code()).as_deref() == Some(code)
-}
-
-async fn open(max_connections: u32, url: &str) -> Result<PgPool, DurableError> {
-    let pool = PgPoolOptions::new().max_connections(max_connections).connect(url).await;
-    pool.map_err(|error| DurableError::Database(error.to_string()))
 }
 
 /// Contains neither the address nor its password.
@@ -190,49 +118,4 @@ impl fmt::Debug for Connect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Connect").field("application", &self.application).finish_non_exhaustive()
     }
-}
-
-/// Takes the lock of a name until the session ends, and waits for it.
-pub(crate) async fn hold(session: &mut PgConnection, name: &str) -> Result<(), sqlx::Error> {
-    sqlx::query("SELECT pg_advisory_lock($1)").bind(key(name)).execute(session).await.map(drop)
-}
-
-/// Takes the lock of a name until the session ends, unless another session holds or shares it.
-pub(crate) async fn try_hold_session(session: &mut PgConnection, name: &str) -> Result<bool, sqlx::Error> {
-    sqlx::query_scalar("SELECT pg_try_advisory_lock($1)").bind(key(name)).fetch_one(session).await
-}
-
-/// Shares the lock of a name until the session ends.
-pub(crate) async fn share(session: &mut PgConnection, name: &str) -> Result<(), sqlx::Error> {
-    sqlx::query("SELECT pg_advisory_lock_shared($1)").bind(key(name)).execute(session).await.map(drop)
-}
-
-/// Takes the lock of a name until the transaction ends, unless another session holds or shares it.
-pub(crate) async fn try_hold(transaction: &mut PgConnection, name: &str) -> Result<bool, sqlx::Error> {
-    sqlx::query_scalar("SELECT pg_try_advisory_xact_lock($1)").bind(key(name)).fetch_one(transaction).await
-}
-
-/// Takes the lock of a name until the transaction ends, as soon as a session that was ended has released it.
-pub(crate) async fn hold_after(transaction: &mut PgConnection, name: &str) -> Result<(), sqlx::Error> {
-    sqlx::query("SET LOCAL lock_timeout = '2s'").execute(&mut *transaction).await?;
-    sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(key(name)).execute(transaction).await.map(drop)
-}
-
-/// Returns the name of the lock that all workers of an application with one version share.
-pub(crate) fn presence(application: &str, version: &str) -> String {
-    format!("{application}/{version}")
-}
-
-/// Returns the number of sessions that share the lock of a name.
-pub(crate) async fn count_shared(pool: &PgPool, name: &str) -> Result<i64, sqlx::Error> {
-    let count = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND mode = 'ShareLock' \
-         AND objsubid = 1 AND (classid::bigint << 32 | objid::bigint) = $1 \
-         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
-    sqlx::query_scalar(count).bind(key(name)).fetch_one(pool).await
-}
-
-fn key(name: &str) -> i64 {
-    let hash = Sha256::new().chain_update(b"toolkit-durable\0").chain_update(name).finalize();
-    let (key, _) = hash.split_first_chunk::<8>().expect("a hash has 32 bytes");
-    i64::from_be_bytes(*key)
 }

@@ -19,7 +19,7 @@ use toolkit::ToolError;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum DurableError {
-    /// The text is not the URL of a Postgres database.
+    /// The text is neither the URL of a Postgres database nor the path of a file.
     Url,
     /// The text is not the id of a run.
     ///
@@ -30,7 +30,7 @@ pub enum DurableError {
     /// assert_eq!(error.to_string(), "not the id of a run: expected 1 to 128 letters, digits, and `-`, `_`, `.` or `:`");
     /// ```
     RunId,
-    /// The database cannot be reached, or rejects a statement.
+    /// The file or the database cannot be reached, or rejects a statement.
     Database(String),
     /// The run exists with another chain. Contains the hashes of the recorded and the given one.
     OtherInput {
@@ -62,7 +62,10 @@ impl DurableError {
 impl fmt::Display for DurableError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Url => f.write_str("not the URL of a Postgres database: expected postgres://USER@HOST:PORT/DATABASE"),
+            Self::Url => f.write_str(
+                "not a place for runs: expected a file that ends in .db, such as runs.db, any file after `sqlite:`, or \
+                 postgres://USER@HOST:PORT/DATABASE",
+            ),
             Self::RunId => {
                 f.write_str("not the id of a run: expected 1 to 128 letters, digits, and `-`, `_`, `.` or `:`")
             }

@@ -1,8 +1,9 @@
 //! Chains and calls that survive the death of every process.
 //!
 //! A [`Worker`] runs the steps of [chains](toolkit_backends::chain::Chain), and a [`Client`] in any process starts runs, waits for
-//! them and decides about their steps. What a run has done is recorded in Postgres by [DBOS](https://docs.dbos.dev), a
-//! library; there is no other server. Another worker continues a run whose worker has died.
+//! them and decides about their steps. What a run has done is recorded in a SQLite file, for processes on one machine, or in
+//! Postgres by [DBOS](https://docs.dbos.dev), a library; there is no other server. Another worker continues a run whose worker
+//! has died.
 //!
 //! ```no_run,standalone_crate
 //! use toolkit::{Catalog, Dispatcher, tool};
@@ -17,7 +18,7 @@
 //!
 //! /// One program, or a hundred of them.
 //! async fn work() -> Result<(), Box<dyn std::error::Error>> {
-//!     let connect = Connect::new("postgres://localhost/runs")?;
+//!     let connect = Connect::new("runs.db")?;
 //!     Worker::new(connect, Dispatcher::new(Catalog::linked()?)?).run_until_signal().await?;
 //!     Ok(())
 //! }
@@ -27,7 +28,7 @@
 //!     let chain = Chain::new()
 //!         .then(Step::new("math:add").named("sum").arg("a", 1).arg("b", 2))
 //!         .then(Step::new("math:add").arg("a", 10).take("b", "sum", ""));
-//!     let client = Client::connect(&Connect::new("postgres://localhost/runs")?).await?;
+//!     let client = Client::connect(&Connect::new("runs.db")?).await?;
 //!     let run = client.start(&chain, RunId::new("sum-1")?).await?;
 //!     assert_eq!(run.wait().await?.result().unwrap().value(), 13);
 //!     Ok(())
@@ -53,15 +54,20 @@
 //! |---|---|
 //! | `worker`, `client`, `backend` | runs the steps; starts runs and decides about them; makes single calls durable |
 //! | `record`, `layout` | what is recorded, and the places of its entries |
-//! | `connect`, `error` | the connection with the locks of Postgres, and errors with the ids of runs |
+//! | `store` | the interface of the places that record runs |
+//! | `file`, `postgres` | a SQLite file, with tables of this crate; Postgres, with the engine and the tables of DBOS |
+//! | `connect`, `error` | chooses between them; errors with the ids of runs |
 #![forbid(unsafe_code)]
 
 mod backend;
 mod client;
 mod connect;
 mod error;
+mod file;
 mod layout;
+mod postgres;
 mod record;
+mod store;
 mod worker;
 
 pub use self::backend::DurableBackend;
@@ -69,4 +75,5 @@ pub use self::client::{Client, Run, RunFilter, RunState, RunStatus, RunSummary, 
 pub use self::connect::Connect;
 pub use self::error::{DurableError, RunId};
 pub use self::record::{Decision, Pause};
-pub use self::worker::{Monitor, QueueStatus, Worker, WorkerStatus};
+pub use self::store::QueueStatus;
+pub use self::worker::{Monitor, Worker, WorkerStatus};

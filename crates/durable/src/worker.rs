@@ -2,14 +2,12 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `run` | a chain as a workflow of the engine, and each step with its entries |
+//! | `run` | a chain, and the way of each step through its entries |
 //! | `attempt` | one call of a tool, with the answers to its questions |
 //! | `shared` | the settings, the runs and the steps of this worker; ends runs that were cancelled or taken over |
 //! | `monitor` | shows how many runs and steps there are, for metrics |
-//! | `lease` | shows that the worker lives, and recovers the runs of dead ones |
 
 mod attempt;
-mod lease;
 mod monitor;
 mod run;
 mod shared;
@@ -21,18 +19,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use data_encoding::HEXLOWER;
-use dbos::{DBOS, QueueConflict, QueueOptions};
 use sha2::{Digest, Sha256};
 use toolkit::{Catalog, Context, Dispatcher};
 use toolkit_runtime::ShutdownSignals;
 
-use self::lease::Lease;
-pub use self::monitor::{Monitor, QueueStatus, WorkerStatus};
+pub use self::monitor::{Monitor, WorkerStatus};
 use self::shared::{ContextOf, Settings, Shared};
-use crate::connect::{Connect, POLL};
+use crate::connect::{Address, Connect};
 use crate::error::{DurableError, RunId};
-use crate::layout::{QUEUE, WORKFLOW};
-use crate::record::Input;
+use crate::store::Engine;
+use crate::{file, postgres};
 
 /// A process that runs the steps of durable runs.
 ///
@@ -158,22 +154,32 @@ impl Worker {
     ///
     /// Returns an error if the database cannot be reached at first.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), DurableError> {
-        let Self { connect, dispatcher, settings, context, monitor } = self;
-        let version = version(dispatcher.catalog());
+        let version = version(self.dispatcher.catalog());
         let executor = format!("{version}/{}", uuid::Uuid::new_v4().simple());
-        // Before the engine starts, so that no run of this worker is taken for that of a dead one.
-        let lease = Arc::new(Lease::acquire(&connect, &executor, &version).await?);
-        let shared = Arc::new(Shared::new(dispatcher, context, settings, lease));
-        monitor.watch(&shared);
-        let dbos = DBOS::new(connect.executor(&executor, &version));
-        let workflow = Arc::clone(&shared);
-        dbos.register_workflow(WORKFLOW, move |input: Input| run::run(Arc::clone(&workflow), input))
-            .map_err(DurableError::engine)?;
-        dbos.launch().await.map_err(DurableError::engine)?;
-        let options = QueueOptions { polling_interval: POLL, ..QueueOptions::default() };
-        dbos.register_queue(QUEUE, options, QueueConflict::AlwaysUpdate).await.map_err(DurableError::engine)?;
-        tracing::info!(executor, version, "running durable steps");
+        match self.connect.address()? {
+            Address::Postgres(address) => {
+                let engine = postgres::Engine::open(&address, &executor, &version).await?;
+                self.run_with(engine, &executor, shutdown).await
+            }
+            Address::File(address) => {
+                let engine = file::Engine::open(&address, &executor, &version).await?;
+                self.run_with(engine, &executor, shutdown).await
+            }
+        }
+    }
 
+    async fn run_with(
+        self,
+        mut engine: impl Engine,
+        executor: &str,
+        shutdown: impl Future<Output = ()>,
+    ) -> Result<(), DurableError> {
+        let Self { dispatcher, settings, context, monitor, .. } = self;
+        let shared = Arc::new(Shared::new(dispatcher, context, settings, engine.lease()));
+        monitor.watch(&shared);
+        let runs = Arc::clone(&shared);
+        engine.launch(move |execution, input| run::run(Arc::clone(&runs), execution, input)).await?;
+        tracing::info!(executor, "running durable steps");
         let mut upkeep =
             pin!(async { tokio::join!(shared.lease.keep(settings.takeover_after), shared::watch_owned(&shared)) });
         tokio::select! {
@@ -184,7 +190,7 @@ impl Worker {
             _ = tokio::time::timeout(settings.shutdown_timeout, shared.steps.drain()) => {}
             _ = &mut upkeep => {}
         }
-        dbos.shutdown().await;
+        engine.shutdown().await;
         shared.lease.release().await;
         Ok(())
     }

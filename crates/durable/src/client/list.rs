@@ -3,16 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-use dbos::Children;
-use dbos::sysdb::SystemDatabase;
-use dbos::sysdb::types::{Applications, Timestamp as EngineTime, WorkflowFilter, WorkflowRecord, WorkflowStatus};
 use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::client::{Client, RunState, StepState};
 use crate::error::{DurableError, RunId};
-use crate::layout::WORKFLOW;
 use crate::record::Pause;
+use crate::store::{Page, Phase, Record};
 
 /// The selection of runs for [`Client::list`]. By default, the 100 runs of the application that were started last.
 ///
@@ -69,15 +66,13 @@ impl RunFilter {
         self.states.is_empty() || self.states.contains(&state)
     }
 
-    /// Returns the states of the engine that a selected run may have.
-    fn statuses(&self) -> Vec<WorkflowStatus> {
-        use WorkflowStatus::{Cancelled, Delayed, Enqueued, Error, MaxRecoveryAttemptsExceeded, Pending, Success};
-        let all = [Pending, Enqueued, Delayed, Success, Error, Cancelled, MaxRecoveryAttemptsExceeded];
-        let may_be = |status: &WorkflowStatus| {
+    /// Returns the phases that a selected run may have.
+    fn phases(&self) -> Vec<Phase> {
+        let may_be = |phase: &Phase| {
             let states = [(false, false), (true, false), (true, true)];
-            states.iter().any(|&(has_worker, waits)| self.contains(RunState::new(*status, has_worker, waits)))
+            states.iter().any(|&(has_worker, waits)| self.contains(RunState::new(*phase, has_worker, waits)))
         };
-        all.into_iter().filter(may_be).collect()
+        Phase::ALL.into_iter().filter(may_be).collect()
     }
 }
 
@@ -176,57 +171,31 @@ impl Client {
         let runs: Vec<&str> = runs.into_iter().map(RunId::as_str).collect();
         let mut n_deleted = 0;
         for runs in runs.chunks(PAGE) {
-            let ended = WorkflowFilter {
-                workflow_ids: runs.to_vec(),
-                names: vec![WORKFLOW],
-                status: RunFilter { states: ENDED.to_vec(), ..RunFilter::new() }.statuses(),
-                load_input: false,
-                load_output: false,
-                ..WorkflowFilter::default()
-            };
-            let ended = self.0.engine.list_workflows(&ended).await.map_err(DurableError::engine)?;
-            let ended: Vec<&str> = ended.iter().map(|run| run.workflow_id.as_str()).collect();
-            let deleted = self.0.engine.delete_all(&ended, Children::Skip).await;
-            n_deleted += deleted.map_err(DurableError::engine)?;
+            n_deleted += self.0.runs.delete(runs).await?;
         }
         Ok(n_deleted)
     }
 
-    async fn page(&self, filter: &RunFilter, offset: usize) -> Result<Vec<WorkflowRecord>, DurableError> {
-        let number = |n: usize| Some(i64::try_from(n).unwrap_or(i64::MAX));
-        let ended_before = filter.ended_for.map(|time| {
-            let age = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
-            EngineTime::from_epoch_ms(EngineTime::now().as_epoch_ms().saturating_sub(age))
-        });
-        let page = WorkflowFilter {
-            applications: match filter.is_any_application {
-                true => Applications::Any,
-                false => Applications::Named(vec![&self.0.application]),
-            },
-            names: vec![WORKFLOW],
-            status: filter.statuses(),
-            completed_before: ended_before,
-            limit: number(PAGE),
-            offset: number(offset),
-            sort_desc: true,
-            load_input: false,
-            load_output: false,
-            ..WorkflowFilter::default()
+    async fn page(&self, filter: &RunFilter, offset: usize) -> Result<Vec<Record>, DurableError> {
+        let page = Page {
+            application: (!filter.is_any_application).then_some(&*self.0.application),
+            phases: filter.phases(),
+            ended_for: filter.ended_for,
+            limit: PAGE,
+            offset,
         };
-        self.0.database.list_workflows(&page, None).await.map_err(DurableError::engine)
+        self.0.runs.list(page).await
     }
 
     async fn summary(
         &self,
-        record: WorkflowRecord,
+        record: Record,
         workers: &mut HashMap<(String, Option<String>), bool>,
     ) -> Result<RunSummary, DurableError> {
-        let id = RunId::recorded(record.workflow_id.clone());
-        let application = record.application_name.clone().unwrap_or_else(|| self.0.application.clone());
+        let application = record.application.clone().unwrap_or_else(|| self.0.application.clone());
         let version = self.version(&record, &application).await?;
-        let has_ended = RunState::new(record.status, true, false).has_ended();
         let (mut has_worker, mut is_waiting, mut waiting) = (false, false, BTreeMap::new());
-        if !has_ended {
+        if !record.phase.has_ended() {
             let key = (application.clone(), version.clone());
             has_worker = match workers.get(&key) {
                 Some(has_worker) => *has_worker,
@@ -235,7 +204,7 @@ impl Client {
                     *workers.entry(key).or_insert(has_worker)
                 }
             };
-            for (step, state) in self.run(id.clone()).states().await? {
+            for (step, state) in self.run(record.id.clone()).states().await? {
                 is_waiting |= state.needs_decision();
                 if let StepState::Waiting { pause, .. } = state {
                     waiting.insert(step, pause);
@@ -243,20 +212,14 @@ impl Client {
             }
         }
         Ok(RunSummary {
-            id,
+            id: record.id,
             application,
-            state: RunState::new(record.status, has_worker, is_waiting),
+            state: RunState::new(record.phase, has_worker, is_waiting),
             version,
-            worker: record.executor_id,
-            started: time(record.created_at),
-            changed: time(record.updated_at),
+            worker: record.worker,
+            started: record.started,
+            changed: record.changed,
             waiting,
         })
     }
-}
-
-const ENDED: [RunState; 4] = [RunState::Finished, RunState::Rejected, RunState::Cancelled, RunState::Parked];
-
-fn time(time: EngineTime) -> Timestamp {
-    Timestamp::from_millisecond(time.as_epoch_ms()).unwrap_or_default()
 }

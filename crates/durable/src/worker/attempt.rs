@@ -31,15 +31,24 @@ pub(super) struct Preparation {
 }
 
 impl Preparation {
-    /// Calls the tool.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of a tool that has certainly not started. All others are results, which are recorded.
-    pub(super) async fn attempt(self) -> dbos::Result<Attempt, ToolError> {
+    /// Calls the tool. A tool that has certainly not started is called again, at most [`MAX_CALLS`] times.
+    pub(super) async fn attempt(self) -> Attempt {
         if let Some(pause) = self.instead {
-            return Ok(Attempt::Paused(pause));
+            return Attempt::Paused(pause);
         }
+        let (mut n_calls, mut interval) = (1, RETRY_INTERVAL);
+        loop {
+            match self.clone().call_once().await {
+                Attempt::Done { result: Err(error), .. } if is_transient(&error) && n_calls < MAX_CALLS => {
+                    tokio::time::sleep(interval).await;
+                    (n_calls, interval) = (n_calls + 1, (2 * interval).min(MAX_RETRY_INTERVAL));
+                }
+                attempt => return attempt,
+            }
+        }
+    }
+
+    async fn call_once(self) -> Attempt {
         // Dropping the task drops the call.
         let name = Arc::clone(&self.tool);
         let ended = spawn_tool(&name, self.call()).await;
@@ -48,14 +57,11 @@ impl Preparation {
             End::Completed(StepRun::new(result, Duration::ZERO))
         };
         match ended.unwrap_or_else(|_| panicked()) {
-            End::Asked(question) => Ok(Attempt::Paused(Pause::from_question(&question))),
-            End::Completed(StepRun { result: Err(error), .. }) if is_transient(&error) => {
-                Err(dbos::Error::Application(error))
-            }
+            End::Asked(question) => Attempt::Paused(Pause::from_question(&question)),
             End::Completed(StepRun { result: Err(error), .. }) if error.kind() == ErrorKind::Pending => {
-                Ok(Attempt::Paused(Pause::Pending { message: error.message().to_owned() }))
+                Attempt::Paused(Pause::Pending { message: error.message().to_owned() })
             }
-            End::Completed(StepRun { result, duration, .. }) => Ok(Attempt::Done { result, duration }),
+            End::Completed(StepRun { result, duration, .. }) => Attempt::Done { result, duration },
         }
     }
 
@@ -74,8 +80,13 @@ impl Preparation {
     }
 }
 
+/// The number of calls of a tool that does not start.
+const MAX_CALLS: u32 = 6;
+const RETRY_INTERVAL: Duration = Duration::from_millis(200);
+const MAX_RETRY_INTERVAL: Duration = Duration::from_secs(10);
+
 /// Returns true if the tool has not started, and may be called again.
-pub(super) fn is_transient(error: &ToolError) -> bool {
+fn is_transient(error: &ToolError) -> bool {
     matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::Overloaded)
 }
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use crate::error::DurableError;
+use crate::store::QueueStatus;
 use crate::worker::shared::Shared;
 
 /// The state of a [`Worker`](crate::Worker) while it runs, such as for metrics.
@@ -41,22 +42,6 @@ pub struct WorkerStatus {
     pub n_steps: usize,
     /// The time since the database last confirmed that the worker lives. It is below a second, unless the connection is lost.
     pub lease_age: Duration,
-}
-
-/// The queue of an application; see [`Monitor`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct QueueStatus {
-    /// The number of runs that wait for a worker.
-    pub n_queued: u64,
-    /// The time for which the first of them has been waiting.
-    pub oldest_queued: Duration,
-    /// The number of runs that a worker has started and that have not ended, including those that wait for a decision.
-    pub n_started: u64,
-    /// The number of runs that were given up.
-    pub n_parked: u64,
-    /// The number of living workers of the application with the version of this one.
-    pub n_workers: u64,
 }
 
 impl Monitor {

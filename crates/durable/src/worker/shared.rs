@@ -4,19 +4,18 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use dbos::sysdb::types::{WorkflowFilter, WorkflowStatus};
 use tokio::sync::watch;
 use toolkit::{CancelToken, Context, Dispatcher};
 
 use crate::error::{DurableError, RunId};
-use crate::worker::lease::{LOOK_TIMEOUT, Lease};
+use crate::store::{LOOK_TIMEOUT, Lease};
 
 /// A worker, for its runs.
 pub(super) struct Shared {
     pub(super) dispatcher: Dispatcher,
     pub(super) context: Arc<ContextOf>,
     pub(super) settings: Settings,
-    pub(super) lease: Arc<Lease>,
+    pub(super) lease: Arc<dyn Lease>,
     /// The number of steps that run, and whether further ones may start.
     pub(super) steps: Steps,
     /// The runs of this worker, and the tokens that end them.
@@ -30,7 +29,12 @@ struct Runs {
 }
 
 impl Shared {
-    pub(super) fn new(dispatcher: Dispatcher, context: Arc<ContextOf>, settings: Settings, lease: Arc<Lease>) -> Self {
+    pub(super) fn new(
+        dispatcher: Dispatcher,
+        context: Arc<ContextOf>,
+        settings: Settings,
+        lease: Arc<dyn Lease>,
+    ) -> Self {
         Self { dispatcher, context, settings, lease, steps: Steps::default(), runs: Mutex::default() }
     }
 
@@ -40,7 +44,10 @@ impl Shared {
         let mut runs = self.runs();
         runs.n_started += 1;
         let number = runs.n_started;
-        runs.tokens.insert(Arc::clone(id), (number, token.clone()));
+        // Another execution of the same run does not own it any more.
+        if let Some((_, former)) = runs.tokens.insert(Arc::clone(id), (number, token.clone())) {
+            former.cancel();
+        }
         Running { shared: self, id: Arc::clone(id), number, token }
     }
 
@@ -176,10 +183,7 @@ pub(super) async fn watch_owned(shared: &Shared) {
 async fn look(shared: &Shared, orphans: &mut HashMap<String, Instant>) -> Result<(), DurableError> {
     // Before the query: a run is assigned before its execution starts.
     let running = shared.running();
-    let lease = &shared.lease;
-    let filter =
-        WorkflowFilter { status: vec![WorkflowStatus::Pending], executor_ids: vec![&lease.executor], ..lease.filter() };
-    let owned: HashSet<String> = lease.list(&filter).await?.into_iter().map(|run| run.workflow_id).collect();
+    let owned = shared.lease.owned().await?;
     running.iter().filter(|id| !owned.contains(&***id)).for_each(|id| shared.end(id));
 
     let running: HashSet<_> = shared.running().into_iter().collect();
@@ -188,7 +192,7 @@ async fn look(shared: &Shared, orphans: &mut HashMap<String, Instant>) -> Result
         // A run that has just been assigned starts soon.
         if orphans.entry(id.clone()).or_insert_with(Instant::now).elapsed() >= shared.settings.takeover_after {
             tracing::info!(run = id, "the execution of a run has ended without an outcome; it is queued again");
-            lease.requeue(&id).await?;
+            shared.lease.requeue(&id).await?;
         }
     }
     Ok(())

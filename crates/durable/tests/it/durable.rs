@@ -1,9 +1,34 @@
-//! Durable runs on a real Postgres server. `tests/durable/run` installs the server and runs these tests.
+//! Durable runs in a file, and on a real Postgres server: `tests/durable/run` installs the server and runs its tests.
+
+/// Declares tests that hold in each place that records runs.
+macro_rules! on_each_place {
+    ($($test:ident),+ $(,)?) => {
+        mod file {
+            $(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $test() {
+                    super::$test(&super::Place::file()).await;
+                }
+            )+
+        }
+
+        mod postgres {
+            $(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                #[ignore = "needs a Postgres server"]
+                async fn $test() {
+                    super::$test(&super::Place::postgres()).await;
+                }
+            )+
+        }
+    };
+}
 
 mod crashes;
 mod decisions;
 mod equal;
 mod listed;
+mod place;
 mod processes;
 mod refused;
 mod timers;
@@ -14,7 +39,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use serde_json::json;
-use test_support::postgres::{PATIENCE, Server};
+use test_support::postgres::PATIENCE;
 use toolkit::call::ErrorKind;
 use toolkit::{Catalog, Context, Dispatcher, Tool, ToolError};
 use toolkit_backends::Backends;
@@ -23,6 +48,7 @@ use toolkit_durable::{
     Client, Connect, Decision, DurableBackend, DurableError, Pause, Run, RunFilter, RunId, RunState, StepState,
 };
 
+use self::place::Place;
 use self::processes::{Process, lines, starts};
 
 async fn soon<T>(future: impl Future<Output = T>) -> T {
@@ -40,8 +66,8 @@ async fn until(mut holds: impl AsyncFnMut() -> bool) {
 }
 
 /// Connects, once a worker has created the tables.
-async fn client(server: &Server) -> Client {
-    let connect = Connect::new(&server.url()).unwrap().application("fixture");
+async fn client(place: &Place) -> Client {
+    let connect = Connect::new(&place.url()).unwrap().application("fixture");
     soon(async {
         loop {
             match Client::connect(&connect).await {
@@ -54,8 +80,8 @@ async fn client(server: &Server) -> Client {
 }
 
 /// Waits until the tool of a step has started.
-async fn started(server: &Server, key: &str) {
-    until(async || lines(server).iter().any(|line| line.event == "start" && line.key == key)).await;
+async fn started(place: &Place, key: &str) {
+    until(async || lines(place).iter().any(|line| line.event == "start" && line.key == key)).await;
 }
 
 /// Waits until a step waits for a decision, and returns it.

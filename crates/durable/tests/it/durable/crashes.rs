@@ -2,34 +2,28 @@
 
 use super::*;
 
-#[tokio::test]
-#[ignore = "needs a Postgres server"]
-async fn a_run_ends_although_its_worker_is_killed_and_never_comes_back() {
-    let server = Server::start();
-    let mut first = Process::start(&server, "");
-    let client = client(&server).await;
+async fn a_run_ends_although_its_worker_is_killed_and_never_comes_back(place: &Place) {
+    let mut first = Process::start(place, "");
+    let client = client(place).await;
     let run = client.start(&adding("diary:repeatable", 4, 300), id("order-1")).await.unwrap();
-    started(&server, "order-1/1").await;
+    started(place, "order-1/1").await;
     first.kill();
-    let _second = Process::start(&server, "");
+    let _second = Process::start(place, "");
 
     let outcome = soon(run.wait()).await.unwrap();
 
     assert_eq!(outcome.result().unwrap().value(), 4);
     assert_eq!(outcome.steps().len(), 4);
     let expected = [("order-1/0", 1), ("order-1/1", 2), ("order-1/2", 1), ("order-1/3", 1)];
-    assert_eq!(starts(&server, "repeatable"), expected.map(|(key, n)| (key.to_owned(), n)).into());
+    assert_eq!(starts(place, "repeatable"), expected.map(|(key, n)| (key.to_owned(), n)).into());
 }
 
-#[tokio::test]
-#[ignore = "needs a Postgres server"]
-async fn workers_that_start_together_create_the_tables_once() {
-    let server = Server::start();
-    let mut workers: Vec<Process> = (0..6).map(|_| Process::start(&server, "")).collect();
+async fn workers_that_start_together_create_the_tables_once(place: &Place) {
+    let mut workers: Vec<Process> = (0..6).map(|_| Process::start(place, "")).collect();
 
     // From the first connection on, no slower worker sets the tables back.
-    drop(client(&server).await);
-    let connect = Connect::new(&server.url()).unwrap().application("fixture");
+    drop(client(place).await);
+    let connect = Connect::new(&place.url()).unwrap().application("fixture");
     for _ in 0..60 {
         if let Err(error) = Client::connect(&connect).await {
             panic!("{error}");
@@ -40,23 +34,20 @@ async fn workers_that_start_together_create_the_tables_once() {
 }
 
 /// Kills the worker in the middle of a step, and starts another one.
-async fn interrupted(server: &Server, name: &str, options: &str) -> (Run, Process) {
-    let mut first = Process::start(server, options);
-    let client = client(server).await;
+async fn interrupted(place: &Place, name: &str, options: &str) -> (Run, Process) {
+    let mut first = Process::start(place, options);
+    let client = client(place).await;
     let run = client.start(&adding("diary:once", 2, 1_000), id(name)).await.unwrap();
-    started(server, &format!("{name}/0")).await;
+    started(place, &format!("{name}/0")).await;
     first.kill();
-    (run, Process::start(server, options))
+    (run, Process::start(place, options))
 }
 
-#[tokio::test]
-#[ignore = "needs a Postgres server"]
-async fn an_effect_is_not_repeated_and_a_person_decides() {
-    let server = Server::start();
+async fn an_effect_is_not_repeated_and_a_person_decides(place: &Place) {
     let cases = [(Decision::Skip(json!(1)), "ok", 1), (Decision::Retry, "ok", 2), (Decision::Fail, "failed", 1)];
     for (idx, (decision, expected, n_starts)) in cases.into_iter().enumerate() {
         let name = format!("order-{idx}");
-        let (run, _second) = interrupted(&server, &name, "").await;
+        let (run, _second) = interrupted(place, &name, "").await;
         assert_eq!(waiting(&run).await, (0, Pause::OutcomeUnknown));
         assert_eq!(run.status().await.unwrap().state, RunState::Waiting);
         let wrong = run.decide(0, &Decision::Approve).await.unwrap_err().to_string();
@@ -69,24 +60,18 @@ async fn an_effect_is_not_repeated_and_a_person_decides() {
             "ok" => assert_eq!(outcome.result().unwrap().value(), 2),
             _ => assert_eq!(outcome.error().unwrap().kind(), ErrorKind::OutcomeUnknown),
         }
-        assert_eq!(starts(&server, "once")[&format!("{name}/0")], n_starts, "{decision:?}");
+        assert_eq!(starts(place, "once")[&format!("{name}/0")], n_starts, "{decision:?}");
     }
 }
 
-#[tokio::test]
-#[ignore = "needs a Postgres server"]
-async fn without_the_guard_an_effect_is_repeated() {
-    let server = Server::start();
-    let (run, _second) = interrupted(&server, "order", "no_guard").await;
+async fn without_the_guard_an_effect_is_repeated(place: &Place) {
+    let (run, _second) = interrupted(place, "order", "no_guard").await;
     assert_eq!(soon(run.wait()).await.unwrap().result().unwrap().value(), 2);
-    assert_eq!(starts(&server, "once")["order/0"], 2);
+    assert_eq!(starts(place, "once")["order/0"], 2);
 }
 
-#[tokio::test]
-#[ignore = "needs a Postgres server"]
-async fn a_value_that_the_tool_could_not_return_is_no_result() {
-    let server = Server::start();
-    let (run, _second) = interrupted(&server, "order", "").await;
+async fn a_value_that_the_tool_could_not_return_is_no_result(place: &Place) {
+    let (run, _second) = interrupted(place, "order", "").await;
     waiting(&run).await;
     run.decide(0, &Decision::Skip(json!("one"))).await.unwrap();
     until(async || matches!(waiting(&run).await.1, Pause::InvalidValue { .. })).await;
@@ -97,34 +82,28 @@ async fn a_value_that_the_tool_could_not_return_is_no_result() {
     assert_eq!(soon(run.wait()).await.unwrap().result().unwrap().value(), 2);
 }
 
-#[tokio::test]
-#[ignore = "needs a Postgres server"]
-async fn a_worker_that_is_told_to_end_finishes_its_steps_first() {
-    let server = Server::start();
-    let mut first = Process::start(&server, "");
-    let client = client(&server).await;
+async fn a_worker_that_is_told_to_end_finishes_its_steps_first(place: &Place) {
+    let mut first = Process::start(place, "");
+    let client = client(place).await;
     let run = client.start(&adding("diary:once", 3, 700), id("order")).await.unwrap();
-    started(&server, "order/1").await;
-    let _second = Process::start(&server, "release=first");
+    started(place, "order/1").await;
+    let _second = Process::start(place, "release=first");
     first.signal("TERM");
 
     assert_eq!(soon(run.wait()).await.unwrap().result().unwrap().value(), 3);
     until(async || first.has_ended()).await;
-    assert!(starts(&server, "once").values().all(|n| *n == 1));
+    assert!(starts(place, "once").values().all(|n| *n == 1));
 }
 
-#[tokio::test]
-#[ignore = "needs a Postgres server"]
-async fn a_tool_that_ends_its_worker_is_stopped() {
-    let server = Server::start();
-    let mut workers = [Process::start(&server, "")];
-    let client = client(&server).await;
+async fn a_tool_that_ends_its_worker_is_stopped(place: &Place) {
+    let mut workers = [Process::start(place, "")];
+    let client = client(place).await;
     let run = client.start(&Chain::new().then(Step::new("diary:crash")), id("order")).await.unwrap();
     let mut n_deaths = 0;
     until(async || {
         if workers[0].has_ended() {
             n_deaths += 1;
-            workers[0] = Process::start(&server, "");
+            workers[0] = Process::start(place, "");
         }
         run.status().await.is_ok_and(|status| status.state == RunState::Waiting)
     })
@@ -147,14 +126,11 @@ fn value(run: usize, step: usize) -> usize {
     if run.is_multiple_of(2) { step + 1 } else { step / 4 + 1 }
 }
 
-#[tokio::test]
-#[ignore = "needs a Postgres server"]
-async fn all_runs_end_whatever_is_killed() {
-    let server = Server::start();
-    let mut workers = [Process::start(&server, ""), Process::start(&server, "")];
-    drop(client(&server).await);
+async fn all_runs_end_whatever_is_killed(place: &Place) {
+    let mut workers = [Process::start(place, ""), Process::start(place, "")];
+    drop(client(place).await);
     let options = format!("runs={}", n_runs());
-    let mut caller = Process::start(&server, &options);
+    let mut caller = Process::start(place, &options);
     let mut random = Random(7);
     let mut n_kills = 0;
     let mut unknown = std::collections::BTreeSet::new();
@@ -171,20 +147,20 @@ async fn all_runs_end_whatever_is_killed() {
             n_kills += 1;
             // Each of them once, and then any.
             match [2, 3, 0, 1].get(n_kills - 1).copied().unwrap_or_else(|| random.below(4)) {
-                0 => server.restart(),
+                0 => place.restart(),
                 1 => {
                     caller.kill();
-                    caller = Process::start(&server, &options);
+                    caller = Process::start(place, &options);
                 }
                 which => {
                     workers[which - 2].kill();
-                    workers[which - 2] = Process::start(&server, "");
+                    workers[which - 2] = Process::start(place, "");
                 }
             }
             next_kill = std::time::Instant::now() + interval;
         }
         // A person who decides.
-        let client = client(&server).await;
+        let client = client(place).await;
         for nth in 0..n_runs() {
             let run = client.run(id(&format!("run-{nth}")));
             let Ok(status) = run.status().await else { continue };
@@ -199,7 +175,7 @@ async fn all_runs_end_whatever_is_killed() {
         tokio::time::sleep(Duration::from_millis(300)).await;
     }
 
-    let client = client(&server).await;
+    let client = client(place).await;
     for nth in 0..n_runs() {
         let outcome = soon(client.run(id(&format!("run-{nth}"))).wait()).await.unwrap();
         assert!(outcome.error().is_none(), "{:?}", outcome.error());
@@ -207,7 +183,7 @@ async fn all_runs_end_whatever_is_killed() {
             assert_eq!(step.value(), value(nth, step.index), "run {nth}, step {}", step.index);
         }
     }
-    let (once, repeatable) = (starts(&server, "once"), starts(&server, "repeatable"));
+    let (once, repeatable) = (starts(place, "once"), starts(place, "repeatable"));
     assert!(once.values().all(|n| *n == 1), "{once:?}");
     let all = (0..n_runs()).flat_map(|run| (0..N_STEPS).map(move |step| format!("run-{run}/{step}")));
     // A step without a start died between its guard and its tool.
@@ -215,9 +191,11 @@ async fn all_runs_end_whatever_is_killed() {
         all.filter(|key| !once.contains_key(key) && !repeatable.contains_key(key) && !unknown.contains(key)).collect();
     assert_eq!(missing, Vec::<String>::new());
     // The record: one final result for each step.
-    let results = server.query(
+    let results = place.query(
         "SELECT count(*), count(DISTINCT (workflow_uuid, split_part(function_name, ' ', 2))) \
          FROM dbos.operation_outputs WHERE function_name LIKE 'step % result %' AND output LIKE '{\"done\"%'",
+        "SELECT count(*) || '|' || count(DISTINCT run || '/' || (number / 32)) FROM entries \
+         WHERE number % 4 = 1 AND value LIKE '{\"done\"%'",
     );
     let n_results: Vec<usize> = results.split('|').map(|n| n.parse().unwrap()).collect();
     assert_eq!(n_results[0], n_results[1]);
@@ -226,4 +204,15 @@ async fn all_runs_end_whatever_is_killed() {
     let n_repeated: usize = repeatable.values().map(|n| n - 1).sum();
     assert!(n_kills > 2, "{n_kills}");
     println!("{n_kills} kills, {} decisions, {n_repeated} repetitions of repeatable steps", unknown.len());
+}
+
+on_each_place! {
+    a_run_ends_although_its_worker_is_killed_and_never_comes_back,
+    workers_that_start_together_create_the_tables_once,
+    an_effect_is_not_repeated_and_a_person_decides,
+    without_the_guard_an_effect_is_repeated,
+    a_value_that_the_tool_could_not_return_is_no_result,
+    a_worker_that_is_told_to_end_finishes_its_steps_first,
+    a_tool_that_ends_its_worker_is_stopped,
+    all_runs_end_whatever_is_killed,
 }

@@ -6,12 +6,9 @@ fn approved(name: &str) -> (Chain, RunId) {
     (adding("diary:approved", 2, 10), id(name))
 }
 
-#[tokio::test]
-#[ignore = "needs a Postgres server"]
-async fn approval_survives_a_restart_of_everything() {
-    let server = Server::start();
-    let mut worker = Process::start(&server, "approve");
-    let client = client(&server).await;
+async fn approval_survives_a_restart_of_everything(place: &Place) {
+    let mut worker = Process::start(place, "approve");
+    let client = client(place).await;
     let (chain, name) = approved("order");
     let run = client.start(&chain, name.clone()).await.unwrap();
     let (step, pause) = waiting(&run).await;
@@ -19,10 +16,10 @@ async fn approval_survives_a_restart_of_everything() {
     assert_eq!((step, message.as_str()), (0, "Run `diary:approved` with these arguments?\n\nms: 10\nn: 0"));
     worker.kill();
     drop((run, client));
-    server.restart();
-    let _worker = Process::start(&server, "approve");
+    place.restart();
+    let _worker = Process::start(place, "approve");
 
-    let client = super::client(&server).await;
+    let client = super::client(place).await;
     let run = client.run(name);
     assert_eq!(waiting(&run).await, (0, pause));
     run.decide(0, &Decision::Approve).await.unwrap();
@@ -33,50 +30,45 @@ async fn approval_survives_a_restart_of_everything() {
     assert_eq!(outcome.steps()[0].value(), 1);
     let error = outcome.error().unwrap();
     assert_eq!((error.kind(), error.message()), (ErrorKind::Denied, "the call was not approved: the user declined it"));
-    assert_eq!(starts(&server, "approved"), [("order/0".to_owned(), 1)].into());
+    assert_eq!(starts(place, "approved"), [("order/0".to_owned(), 1)].into());
 }
 
-#[tokio::test]
-#[ignore = "needs a Postgres server"]
-async fn the_time_of_a_decision_runs_on_while_nothing_else_does() {
-    let server = Server::start();
-    let mut worker = Process::start(&server, "approve timeout_ms=6000");
-    let client = client(&server).await;
+async fn the_time_of_a_decision_runs_on_while_nothing_else_does(place: &Place) {
+    let mut worker = Process::start(place, "approve timeout_ms=6000");
+    let client = client(place).await;
     let (chain, name) = approved("order");
     let run = client.start(&chain, name).await.unwrap();
     waiting(&run).await;
     let asked = std::time::Instant::now();
     // The time is recorded when the wait begins, after the question.
     until(async || {
-        server.query("SELECT count(*) FROM dbos.operation_outputs WHERE function_name = 'DBOS.sleep'") != "0"
+        let of_server = "SELECT count(*) FROM dbos.operation_outputs WHERE function_name = 'DBOS.sleep'";
+        place.query(of_server, "SELECT cast(count(*) AS TEXT) FROM entries WHERE number = 3") != "0"
     })
     .await;
     worker.kill();
     tokio::time::sleep(Duration::from_secs(2)).await;
     // Its own deadline would be much later.
-    let _worker = Process::start(&server, "approve timeout_ms=600000");
+    let _worker = Process::start(place, "approve timeout_ms=600000");
 
     let outcome = soon(run.wait()).await.unwrap();
 
     assert_eq!(outcome.error().unwrap().message(), "the call was not approved: there was no answer in time");
     assert!(asked.elapsed() >= Duration::from_secs(5), "{:?}", asked.elapsed());
-    assert_eq!(starts(&server, "approved").len(), 0);
+    assert_eq!(starts(place, "approved").len(), 0);
 }
 
-#[tokio::test]
-#[ignore = "needs a Postgres server"]
-async fn a_cancelled_run_drops_the_call_of_its_step() {
-    let server = Server::start();
-    let _worker = Process::start(&server, "approve");
-    let client = client(&server).await;
+async fn a_cancelled_run_drops_the_call_of_its_step(place: &Place) {
+    let _worker = Process::start(place, "approve");
+    let client = client(place).await;
     let run = client.start(&adding("diary:repeatable", 2, 600_000), id("slow")).await.unwrap();
-    started(&server, "slow/0").await;
+    started(place, "slow/0").await;
     run.cancel().await.unwrap();
 
     let error = soon(run.wait()).await.unwrap_err();
 
     assert_eq!(error.to_string(), "the run `slow` was cancelled");
-    until(async || lines(&server).iter().any(|line| line.event == "cancelled" && line.key == "slow/0")).await;
+    until(async || lines(place).iter().any(|line| line.event == "cancelled" && line.key == "slow/0")).await;
     assert_eq!(run.status().await.unwrap().state, RunState::Cancelled);
 
     // Also one that waits.
@@ -85,21 +77,18 @@ async fn a_cancelled_run_drops_the_call_of_its_step() {
     waiting(&run).await;
     run.cancel().await.unwrap();
     assert!(matches!(soon(run.wait()).await, Err(DurableError::Cancelled(_))));
-    assert_eq!(starts(&server, "approved").len(), 0);
+    assert_eq!(starts(place, "approved").len(), 0);
 }
 
-#[tokio::test]
-#[ignore = "needs a Postgres server"]
-async fn an_id_names_one_run() {
-    let server = Server::start();
-    let _worker = Process::start(&server, "");
-    let client = client(&server).await;
+async fn an_id_names_one_run(place: &Place) {
+    let _worker = Process::start(place, "");
+    let client = client(place).await;
     let chain = adding("diary:once", 2, 10);
     let first = client.start(&chain, id("order")).await.unwrap();
     soon(first.wait()).await.unwrap();
     let again = client.start(&chain, id("order")).await.unwrap();
     assert_eq!(soon(again.wait()).await.unwrap().result().unwrap().value(), 2);
-    assert!(starts(&server, "once").values().all(|n| *n == 1));
+    assert!(starts(place, "once").values().all(|n| *n == 1));
 
     let error = client.start(&adding("diary:once", 3, 10), id("order")).await.unwrap_err();
     let DurableError::OtherInput { recorded, given, .. } = &error else { panic!("{error}") };
@@ -113,11 +102,8 @@ async fn an_id_names_one_run() {
     assert!(matches!(&error, DurableError::Rejected(_)) && error.to_string().contains("diary:onec"), "{error}");
 }
 
-#[tokio::test]
-#[ignore = "needs a Postgres server"]
-async fn a_durable_call_is_made_once_for_each_id() {
-    let server = Server::start();
-    let _worker = Process::start(&server, "");
+async fn a_durable_call_is_made_once_for_each_id(place: &Place) {
+    let _worker = Process::start(place, "");
     let tool = Tool::builder("once")
         .namespace("diary")
         .input(json!({
@@ -128,7 +114,7 @@ async fn a_durable_call_is_made_once_for_each_id() {
         .output(json!({ "type": "integer" }))
         .build()
         .unwrap();
-    let backend = DurableBackend::new("durable", client(&server).await, [tool]);
+    let backend = DurableBackend::new("durable", client(place).await, [tool]);
     let backends = Backends::new();
     backends.register(backend).unwrap();
     let collected = soon(backends.collect(Catalog::new([]).unwrap())).await;
@@ -138,5 +124,13 @@ async fn a_durable_call_is_made_once_for_each_id() {
         let called = dispatcher.call_with(&context, "diary:once", json!({ "n": 4, "ms": 10 }));
         assert_eq!(soon(called).await.unwrap().value(), 5);
     }
-    assert_eq!(starts(&server, "once"), [("call-7/0".to_owned(), 1)].into());
+    assert_eq!(starts(place, "once"), [("call-7/0".to_owned(), 1)].into());
+}
+
+on_each_place! {
+    approval_survives_a_restart_of_everything,
+    the_time_of_a_decision_runs_on_while_nothing_else_does,
+    a_cancelled_run_drops_the_call_of_its_step,
+    an_id_names_one_run,
+    a_durable_call_is_made_once_for_each_id,
 }

@@ -88,14 +88,11 @@ fn without_time(outcome: &ChainOutcome) -> Value {
     json
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs a Postgres server"]
-async fn outcomes_are_equal() {
-    let server = Server::start();
+async fn outcomes_are_equal(place: &Place) {
     let catalog = || toolkit::catalog![add, divide, repeat, measure, nothing].unwrap();
-    let connect = Connect::new(&server.url()).unwrap().application("fixture");
+    let connect = Connect::new(&place.url()).unwrap().application("fixture");
     let worker = tokio::spawn(Worker::new(connect, Dispatcher::new(catalog()).unwrap()).run(std::future::pending()));
-    let (client, in_memory) = (client(&server).await, Dispatcher::new(catalog()).unwrap());
+    let (client, in_memory) = (client(place).await, Dispatcher::new(catalog()).unwrap());
     let mut random = Random(15);
     let (mut n_started, mut n_failed) = (0, 0);
     let mut runs = Vec::new();
@@ -127,4 +124,8 @@ async fn outcomes_are_equal() {
     }
     assert!(n_started > n_chains() / 2 && n_failed > 0, "{n_started} {n_failed}");
     worker.abort();
+}
+
+on_each_place! {
+    outcomes_are_equal,
 }

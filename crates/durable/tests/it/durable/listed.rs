@@ -14,12 +14,9 @@ fn expected(runs: &[(&str, RunState)]) -> Vec<(String, RunState)> {
     runs.iter().map(|(id, state)| ((*id).to_owned(), *state)).collect()
 }
 
-#[tokio::test]
-#[ignore = "needs a Postgres server"]
-async fn runs_are_listed_by_their_state_also_those_of_an_application_without_a_worker() {
-    let server = Server::start();
-    let mut worker = Process::start(&server, "approve");
-    let client = client(&server).await;
+async fn runs_are_listed_by_their_state_also_those_of_an_application_without_a_worker(place: &Place) {
+    let mut worker = Process::start(place, "approve");
+    let client = client(place).await;
     let done = client.start(&adding("diary:repeatable", 1, 1), id("a-done")).await.unwrap();
     soon(done.wait()).await.unwrap();
     let asking = Chain::new().then(Step::new("diary:approved").arg("n", 0).arg("ms", 1));
@@ -29,12 +26,12 @@ async fn runs_are_listed_by_their_state_also_those_of_an_application_without_a_w
     let sleeps = client.start(&sleeping, id("c-sleeps")).await.unwrap();
     waiting(&sleeps).await;
     let cancelled = client.start(&adding("diary:repeatable", 1, 60_000), id("d-cancelled")).await.unwrap();
-    started(&server, "d-cancelled/0").await;
+    started(place, "d-cancelled/0").await;
     cancelled.cancel().await.unwrap();
     let rejected = client.start(&Chain::new().then(Step::new("diary:unknown")), id("e-rejected")).await.unwrap();
     assert!(matches!(soon(rejected.wait()).await, Err(DurableError::Rejected(_))));
     // Another application in the same database, whose tools are the same and which has no worker.
-    let dead = Connect::new(&server.url()).unwrap().application("dead");
+    let dead = Connect::new(&place.url()).unwrap().application("dead");
     let dead = Client::connect(&dead).await.unwrap();
     dead.start(&adding("diary:repeatable", 1, 1), id("f-dead")).await.unwrap();
 
@@ -64,19 +61,16 @@ async fn runs_are_listed_by_their_state_also_those_of_an_application_without_a_w
     assert_eq!(listed(&client, without).await, expected);
 }
 
-#[tokio::test]
-#[ignore = "needs a Postgres server"]
-async fn only_runs_that_have_ended_are_deleted_and_their_ids_are_free() {
-    let server = Server::start();
-    let _worker = Process::start(&server, "");
-    let client = client(&server).await;
+async fn only_runs_that_have_ended_are_deleted_and_their_ids_are_free(place: &Place) {
+    let _worker = Process::start(place, "");
+    let client = client(place).await;
     let chain = adding("diary:repeatable", 2, 1);
     for nth in 0..3 {
         let run = client.start(&chain, id(&format!("run-{nth}"))).await.unwrap();
         soon(run.wait()).await.unwrap();
     }
     let long = client.start(&adding("diary:repeatable", 1, 60_000), id("run-3")).await.unwrap();
-    started(&server, "run-3/0").await;
+    started(place, "run-3/0").await;
 
     let ended = async |age| listed(&client, RunFilter::new().ended_for(Duration::from_secs(age))).await.len();
     assert_eq!((ended(0).await, ended(3600).await), (3, 0));
@@ -87,7 +81,16 @@ async fn only_runs_that_have_ended_are_deleted_and_their_ids_are_free() {
 
     assert_eq!(long.status().await.unwrap().state, RunState::Running);
     assert!(matches!(client.run(id("run-0")).status().await, Err(DurableError::UnknownRun(_))));
-    assert_eq!(server.query("SELECT count(*) FROM dbos.operation_outputs WHERE workflow_uuid <> 'run-3'"), "0");
+    let n_entries = place.query(
+        "SELECT count(*) FROM dbos.operation_outputs WHERE workflow_uuid <> 'run-3'",
+        "SELECT cast(count(*) AS TEXT) FROM entries WHERE run <> 'run-3'",
+    );
+    assert_eq!(n_entries, "0");
     let again = client.start(&adding("diary:repeatable", 1, 1), id("run-0")).await.unwrap();
     assert_eq!(soon(again.wait()).await.unwrap().result().unwrap().value(), 1);
+}
+
+on_each_place! {
+    runs_are_listed_by_their_state_also_those_of_an_application_without_a_worker,
+    only_runs_that_have_ended_are_deleted_and_their_ids_are_free,
 }

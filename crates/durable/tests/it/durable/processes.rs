@@ -3,25 +3,25 @@
 use std::collections::BTreeMap;
 use std::process::{Child, Command, Stdio};
 
-use super::Server;
+use super::Place;
 
 /// A process that is killed on drop.
 pub(crate) struct Process(Child);
 
 impl Process {
-    pub(crate) fn start(server: &Server, options: &str) -> Self {
-        Self::start_at(&server.url(), server, &[], options)
+    pub(crate) fn start(place: &Place, options: &str) -> Self {
+        Self::start_at(&place.url(), place, &[], options)
     }
 
-    /// Starts a process that connects to another address than that of the server, by a command such as that of a network
+    /// Starts a process that connects to another address than that of the place, by a command such as that of a network
     /// namespace.
-    pub(crate) fn start_at(url: &str, server: &Server, by: &[&str], options: &str) -> Self {
+    pub(crate) fn start_at(url: &str, place: &Place, by: &[&str], options: &str) -> Self {
         let program = test_support::program("fixture_durable");
         let words = [by, &[program.to_str().unwrap(), url]].concat();
         let child = Command::new(words[0])
             .args(&words[1..])
             .args(options.split_whitespace())
-            .env("FIXTURE_DIARY", server.diary())
+            .env("FIXTURE_DIARY", place.diary())
             .stdout(Stdio::null())
             .spawn();
         Self(child.unwrap())
@@ -60,8 +60,8 @@ pub(crate) struct Line {
 }
 
 /// Returns what the tools wrote.
-pub(crate) fn lines(server: &Server) -> Vec<Line> {
-    let diary = std::fs::read_to_string(server.diary()).unwrap_or_default();
+pub(crate) fn lines(place: &Place) -> Vec<Line> {
+    let diary = std::fs::read_to_string(place.diary()).unwrap_or_default();
     let read = |line: &str| {
         let words: Vec<&str> = line.split(' ').collect();
         let [event, kind, key, _, release] = words[..] else { panic!("unexpected line {line}") };
@@ -72,9 +72,9 @@ pub(crate) fn lines(server: &Server) -> Vec<Line> {
 }
 
 /// Returns the number of times that a tool of a kind has started, by step.
-pub(crate) fn starts(server: &Server, kind: &str) -> BTreeMap<String, usize> {
+pub(crate) fn starts(place: &Place, kind: &str) -> BTreeMap<String, usize> {
     let mut starts = BTreeMap::new();
-    for line in lines(server).into_iter().filter(|line| line.event == "start" && line.kind == kind) {
+    for line in lines(place).into_iter().filter(|line| line.event == "start" && line.kind == kind) {
         *starts.entry(line.key).or_default() += 1;
     }
     starts

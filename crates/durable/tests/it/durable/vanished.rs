@@ -2,16 +2,17 @@
 
 use std::process::Command;
 
+use test_support::postgres::Server;
 use test_support::relay::Relay;
 
 use super::*;
 
 /// Starts a chain of repeatable steps and one of guarded steps, and waits until their first steps have started.
-async fn start(server: &Server, client: &Client) -> [Run; 2] {
+async fn start(place: &Place, client: &Client) -> [Run; 2] {
     let repeatable = client.start(&adding("diary:repeatable", 2, 4_000), id("repeatable")).await.unwrap();
     let guarded = client.start(&adding("diary:once", 2, 4_000), id("guarded")).await.unwrap();
-    started(server, "repeatable/0").await;
-    started(server, "guarded/0").await;
+    started(place, "repeatable/0").await;
+    started(place, "guarded/0").await;
     [repeatable, guarded]
 }
 
@@ -22,57 +23,51 @@ async fn continued([repeatable, guarded]: &[Run; 2]) {
 }
 
 /// Decides about the guarded step, and checks that no effect was repeated.
-async fn decided(server: &Server, [_, guarded]: &[Run; 2]) {
+async fn decided(place: &Place, [_, guarded]: &[Run; 2]) {
     guarded.decide(0, &Decision::Skip(json!(1))).await.unwrap();
     assert_eq!(soon(guarded.wait()).await.unwrap().result().unwrap().value(), 2);
-    assert_eq!(starts(server, "once"), ["guarded/0", "guarded/1"].map(|key| (key.to_owned(), 1)).into());
+    assert_eq!(starts(place, "once"), ["guarded/0", "guarded/1"].map(|key| (key.to_owned(), 1)).into());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a Postgres server"]
 async fn a_worker_whose_packets_vanish_is_replaced_and_works_again_when_it_is_back() {
-    let server = Server::start();
-    let relay = Relay::start(server.port()).await;
-    let _first = Process::start_at(&Server::url_at(&relay.address().to_string()), &server, &[], "");
-    let client = client(&server).await;
-    let runs = start(&server, &client).await;
-    let mut second = Process::start(&server, "");
+    let place = Place::postgres();
+    let relay = Relay::start(place.server().port()).await;
+    let _first = Process::start_at(&Server::url_at(&relay.address().to_string()), &place, &[], "");
+    let client = client(&place).await;
+    let runs = start(&place, &client).await;
+    let mut second = Process::start(&place, "");
     // Both ends still believe that they are connected.
     relay.hold([true, true]);
 
     continued(&runs).await;
     relay.restore();
-    decided(&server, &runs).await;
+    decided(&place, &runs).await;
     second.kill();
     let run = client.start(&adding("diary:once", 1, 0), id("later")).await.unwrap();
     assert_eq!(soon(run.wait()).await.unwrap().result().unwrap().value(), 1);
 }
 
-#[tokio::test]
-#[ignore = "needs a Postgres server"]
-async fn a_worker_that_hangs_is_replaced_and_its_effects_are_not_repeated() {
-    let server = Server::start();
-    let first = Process::start(&server, "");
-    let client = client(&server).await;
-    let runs = start(&server, &client).await;
-    let _second = Process::start(&server, "");
+async fn a_worker_that_hangs_is_replaced_and_its_effects_are_not_repeated(place: &Place) {
+    let first = Process::start(place, "");
+    let client = client(place).await;
+    let runs = start(place, &client).await;
+    let _second = Process::start(place, "");
     first.signal("STOP");
 
     continued(&runs).await;
     first.signal("CONT");
-    decided(&server, &runs).await;
+    decided(place, &runs).await;
 }
 
-#[tokio::test]
-#[ignore = "needs a Postgres server"]
-async fn a_worker_whose_step_takes_long_keeps_its_run() {
-    let server = Server::start();
-    let _first = Process::start(&server, "");
-    let client = client(&server).await;
+async fn a_worker_whose_step_takes_long_keeps_its_run(place: &Place) {
+    let _first = Process::start(place, "");
+    let client = client(place).await;
     // Several times as long as a silent worker is given.
     let run = client.start(&adding("diary:once", 1, 12_000), id("order")).await.unwrap();
-    started(&server, "order/0").await;
-    let _second = Process::start(&server, "");
+    started(place, "order/0").await;
+    let _second = Process::start(place, "");
     assert_eq!(soon(run.wait()).await.unwrap().result().unwrap().value(), 1);
 }
 
@@ -124,16 +119,21 @@ async fn a_worker_that_loses_power_is_replaced() {
         println!("SKIPPED: network namespaces are not allowed");
         return;
     };
-    let server = Server::start();
-    let url = Server::url_at(&format!("{}:{}", network.host, server.port()));
-    let mut first = Process::start_at(&url, &server, &["ip", "netns", "exec", &network.name], "");
-    let client = client(&server).await;
-    let runs = start(&server, &client).await;
-    let _second = Process::start(&server, "");
+    let place = Place::postgres();
+    let url = Server::url_at(&format!("{}:{}", network.host, place.server().port()));
+    let mut first = Process::start_at(&url, &place, &["ip", "netns", "exec", &network.name], "");
+    let client = client(&place).await;
+    let runs = start(&place, &client).await;
+    let _second = Process::start(&place, "");
     network.cut();
     // Its last packets do not arrive.
     first.kill();
 
     continued(&runs).await;
-    decided(&server, &runs).await;
+    decided(&place, &runs).await;
+}
+
+on_each_place! {
+    a_worker_that_hangs_is_replaced_and_its_effects_are_not_repeated,
+    a_worker_whose_step_takes_long_keeps_its_run,
 }

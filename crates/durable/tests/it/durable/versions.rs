@@ -2,29 +2,26 @@
 
 use super::*;
 
-fn releases(server: &Server, prefix: &str) -> std::collections::BTreeSet<String> {
-    lines(server).into_iter().filter(|line| line.key.starts_with(prefix)).map(|line| line.release).collect()
+fn releases(place: &Place, prefix: &str) -> std::collections::BTreeSet<String> {
+    lines(place).into_iter().filter(|line| line.key.starts_with(prefix)).map(|line| line.release).collect()
 }
 
-#[tokio::test]
-#[ignore = "needs a Postgres server"]
-async fn old_runs_end_on_old_workers_and_a_missing_one_is_named() {
-    let server = Server::start();
-    let mut first = Process::start(&server, "release=first");
-    let client = client(&server).await;
+async fn old_runs_end_on_old_workers_and_a_missing_one_is_named(place: &Place) {
+    let mut first = Process::start(place, "release=first");
+    let client = client(place).await;
     let chain = adding("diary:repeatable", 4, 500);
     let mut old = Vec::new();
     for nth in 0..10 {
         old.push(client.start(&chain, id(&format!("old-{nth}"))).await.unwrap());
     }
-    started(&server, "old-9/0").await;
-    let _second = Process::start(&server, "release=second");
+    started(place, "old-9/0").await;
+    let _second = Process::start(place, "release=second");
     // The second release is the one of new runs once it has been registered.
     let is_new = async || {
-        let probe = client.start(&adding("diary:repeatable", 1, 1), id(&format!("new-{}", lines(&server).len()))).await;
+        let probe = client.start(&adding("diary:repeatable", 1, 1), id(&format!("new-{}", lines(place).len()))).await;
         let run = probe.unwrap();
         soon(run.wait()).await.unwrap();
-        releases(&server, run.id().as_str()).contains("second")
+        releases(place, run.id().as_str()).contains("second")
     };
     until(is_new).await;
     first.kill();
@@ -33,10 +30,14 @@ async fn old_runs_end_on_old_workers_and_a_missing_one_is_named() {
     let version = status.version.unwrap();
     assert!(status.worker.unwrap().starts_with(&version), "{version}");
 
-    let _first = Process::start(&server, "release=first");
+    let _first = Process::start(place, "release=first");
 
     for run in &old {
         assert_eq!(soon(run.wait()).await.unwrap().result().unwrap().value(), 4);
     }
-    assert_eq!(releases(&server, "old-"), ["first".to_owned()].into());
+    assert_eq!(releases(place, "old-"), ["first".to_owned()].into());
+}
+
+on_each_place! {
+    old_runs_end_on_old_workers_and_a_missing_one_is_named,
 }

@@ -16,20 +16,18 @@ use dbos::sysdb::types::{WorkflowFilter, WorkflowRecord, WorkflowStatus};
 use dbos::sysdb::{self, INTERNAL_QUEUE, SystemDatabase};
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgPool, Postgres};
+use toolkit::call::BoxFuture;
 
-use crate::connect::{self, Connect};
 use crate::error::DurableError;
 use crate::layout::{Entry, Place, WORKFLOW};
-use crate::worker::monitor::QueueStatus;
+use crate::postgres::session::{self, Address};
+use crate::store::{self, Answer, LOOK_TIMEOUT, QueueStatus};
 
 /// The interval at which the session is checked, and dead workers are looked for.
 const INTERVAL: Duration = Duration::from_millis(500);
 
 /// The time that the server has to answer on the session.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// The time that a look at the other workers, or at the runs of this one, may take: their connection may be lost, too.
-pub(super) const LOOK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The minimum time without queries after which a worker with open sessions counts as dead: several intervals.
 const MIN_SILENCE: Duration = Duration::from_secs(3);
@@ -69,7 +67,7 @@ pub(super) struct Lease {
     pool: PgPool,
     database: PostgresSystemDatabase,
     session: tokio::sync::Mutex<Option<PoolConnection<Postgres>>>,
-    pub(super) executor: String,
+    executor: String,
     version: String,
     application: String,
     /// The time at which the server last confirmed the session.
@@ -77,13 +75,13 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    pub(super) async fn acquire(connect: &Connect, executor: &str, version: &str) -> Result<Self, DurableError> {
-        connect.migrate().await?;
-        let pool = connect.worker_pool(3, executor).await?;
-        let settings = Settings { application_name: Some(connect.application_name()), ..Settings::default() };
+    pub(super) async fn acquire(address: &Address, executor: &str, version: &str) -> Result<Self, DurableError> {
+        address.migrate().await?;
+        let pool = address.worker_pool(3, executor).await?;
+        let settings = Settings { application_name: Some(&address.application), ..Settings::default() };
         let database = PostgresSystemDatabase::from_pool(pool.clone(), &settings);
         let (executor, version) = (executor.to_owned(), version.to_owned());
-        let application = connect.application_name().to_owned();
+        let application = address.application.clone();
         let (session, confirmed) = (tokio::sync::Mutex::default(), Mutex::default());
         let lease = Self { pool, database, session, executor, version, application, confirmed };
         lease.hold().await.map_err(DurableError::engine)?;
@@ -96,8 +94,8 @@ impl Lease {
         // If this future is dropped while it waits for a lock, the session must not return to the pool with it.
         session.close_on_drop();
         sqlx::query(KEEPALIVES).execute(&mut *session).await?;
-        connect::hold(&mut session, &self.executor).await?;
-        connect::share(&mut session, &self.presence()).await?;
+        session::hold(&mut session, &self.executor).await?;
+        session::share(&mut session, &self.presence()).await?;
         *self.session.lock().await = Some(session);
         self.confirm();
         Ok(())
@@ -105,63 +103,11 @@ impl Lease {
 
     /// The name of the lock that all workers with the same tools share.
     fn presence(&self) -> String {
-        connect::presence(&self.application, &self.version)
+        session::presence(&self.application, &self.version)
     }
 
     fn confirm(&self) {
         *self.confirmed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-    }
-
-    /// Returns the time since the server last confirmed the session.
-    pub(super) fn age(&self) -> Option<Duration> {
-        self.confirmed.lock().unwrap_or_else(PoisonError::into_inner).map(|at| at.elapsed())
-    }
-
-    /// Returns the queue of the application.
-    pub(super) async fn queue(&self) -> Result<QueueStatus, DurableError> {
-        let counts: Vec<(String, i64, i64)> = sqlx::query_as(QUEUE_COUNTS)
-            .bind(WORKFLOW)
-            .bind(&self.application)
-            .fetch_all(&self.pool)
-            .await
-            .map_err(DurableError::engine)?;
-        let n_workers = connect::count_shared(&self.pool, &self.presence()).await.map_err(DurableError::engine)?;
-        let mut queue = QueueStatus { n_workers: n_workers.unsigned_abs(), ..QueueStatus::default() };
-        for (status, n, oldest_ms) in counts {
-            match status.as_str() {
-                "PENDING" => queue.n_started += n.unsigned_abs(),
-                "MAX_RECOVERY_ATTEMPTS_EXCEEDED" => queue.n_parked += n.unsigned_abs(),
-                _ => {
-                    queue.n_queued += n.unsigned_abs();
-                    queue.oldest_queued = queue.oldest_queued.max(Duration::from_millis(oldest_ms.unsigned_abs()));
-                }
-            }
-        }
-        Ok(queue)
-    }
-
-    /// Keeps the session, and recovers the runs of workers that have been dead or silent for some time.
-    pub(super) async fn keep(&self, takeover_after: Duration) {
-        let mut beats = Beats::new();
-        let mut last_look = Instant::now();
-        loop {
-            tokio::time::sleep(INTERVAL).await;
-            if let Err(error) = self.renew().await {
-                tracing::warn!(%error, "the session of this worker is lost");
-                beats.clear();
-                continue;
-            }
-            // The server or this process was suspended, so that the beats of others are late, too.
-            if last_look.elapsed() > (takeover_after / 2).max(3 * INTERVAL) {
-                beats.clear();
-            }
-            last_look = Instant::now();
-            match tokio::time::timeout(LOOK_TIMEOUT, self.recover(&mut beats, takeover_after)).await {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) => tracing::warn!(%error, "cannot look for dead workers"),
-                Err(_) => tracing::warn!("cannot look for dead workers: the database does not answer"),
-            }
-        }
     }
 
     /// Checks the session, and opens another one if it is lost.
@@ -180,14 +126,6 @@ impl Lease {
         }
         drop(session);
         tokio::time::timeout(LOOK_TIMEOUT, self.hold()).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))
-    }
-
-    /// Queues the runs of this worker again, which has ended.
-    pub(super) async fn release(&self) {
-        let released = self.database.reenqueue_for_recovery(&[&self.executor], &self.version, INTERNAL_QUEUE).await;
-        if let Err(error) = released {
-            tracing::warn!(%error, "other workers have to recover the runs of this one");
-        }
     }
 
     /// Returns true if the guard of an attempt was recorded by this execution of the run. The engine takes an entry that
@@ -255,7 +193,7 @@ impl Lease {
             .map_err(DurableError::engine)?;
         if n_ended > 0 {
             tracing::info!(executor, "ended the sessions of a silent worker");
-            connect::hold_after(&mut look, executor).await.map_err(DurableError::engine)?;
+            session::hold_after(&mut look, executor).await.map_err(DurableError::engine)?;
             self.reenqueue(executor).await?;
         }
         Ok(())
@@ -264,7 +202,7 @@ impl Lease {
     /// Queues the runs of a worker without visible sessions again if `is_due`. Returns false if it lives.
     async fn end_absent(&self, executor: &str, is_due: bool) -> Result<bool, DurableError> {
         let mut look = self.pool.begin().await.map_err(DurableError::engine)?;
-        let is_free = connect::try_hold(&mut look, executor).await.map_err(DurableError::engine)?;
+        let is_free = session::try_hold(&mut look, executor).await.map_err(DurableError::engine)?;
         if is_free && is_due {
             self.reenqueue(executor).await?;
         }
@@ -281,13 +219,8 @@ impl Lease {
         Ok(())
     }
 
-    /// Queues a run of this worker again.
-    pub(super) async fn requeue(&self, run: &str) -> Result<(), DurableError> {
-        self.database.clear_queue_assignment(run).await.map(drop).map_err(DurableError::engine)
-    }
-
     /// Returns the filter of the runs of this version, without their inputs and outputs.
-    pub(super) fn filter(&self) -> WorkflowFilter<'_> {
+    fn filter(&self) -> WorkflowFilter<'_> {
         WorkflowFilter {
             names: vec![WORKFLOW],
             application_versions: vec![&self.version],
@@ -297,7 +230,83 @@ impl Lease {
         }
     }
 
-    pub(super) async fn list(&self, filter: &WorkflowFilter<'_>) -> Result<Vec<WorkflowRecord>, DurableError> {
+    async fn list(&self, filter: &WorkflowFilter<'_>) -> Result<Vec<WorkflowRecord>, DurableError> {
         self.database.list_workflows(filter, None).await.map_err(DurableError::engine)
+    }
+}
+
+impl store::Lease for Lease {
+    fn age(&self) -> Option<Duration> {
+        self.confirmed.lock().unwrap_or_else(PoisonError::into_inner).map(|at| at.elapsed())
+    }
+
+    fn queue(&self) -> Answer<'_, QueueStatus> {
+        Box::pin(async {
+            let counts: Vec<(String, i64, i64)> = sqlx::query_as(QUEUE_COUNTS)
+                .bind(WORKFLOW)
+                .bind(&self.application)
+                .fetch_all(&self.pool)
+                .await
+                .map_err(DurableError::engine)?;
+            let n_workers = session::count_shared(&self.pool, &self.presence()).await.map_err(DurableError::engine)?;
+            let mut queue = QueueStatus { n_workers: n_workers.unsigned_abs(), ..QueueStatus::default() };
+            for (status, n, oldest_ms) in counts {
+                match status.as_str() {
+                    "PENDING" => queue.n_started += n.unsigned_abs(),
+                    "MAX_RECOVERY_ATTEMPTS_EXCEEDED" => queue.n_parked += n.unsigned_abs(),
+                    _ => {
+                        queue.n_queued += n.unsigned_abs();
+                        queue.oldest_queued = queue.oldest_queued.max(Duration::from_millis(oldest_ms.unsigned_abs()));
+                    }
+                }
+            }
+            Ok(queue)
+        })
+    }
+
+    fn keep(&self, takeover_after: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let mut beats = Beats::new();
+            let mut last_look = Instant::now();
+            loop {
+                tokio::time::sleep(INTERVAL).await;
+                if let Err(error) = self.renew().await {
+                    tracing::warn!(%error, "the session of this worker is lost");
+                    beats.clear();
+                    continue;
+                }
+                // The server or this process was suspended, so that the beats of others are late, too.
+                if last_look.elapsed() > (takeover_after / 2).max(3 * INTERVAL) {
+                    beats.clear();
+                }
+                last_look = Instant::now();
+                match tokio::time::timeout(LOOK_TIMEOUT, self.recover(&mut beats, takeover_after)).await {
+                    Ok(Ok(())) => {}
+                    Ok(Err(error)) => tracing::warn!(%error, "cannot look for dead workers"),
+                    Err(_) => tracing::warn!("cannot look for dead workers: the database does not answer"),
+                }
+            }
+        })
+    }
+
+    fn owned(&self) -> Answer<'_, HashSet<String>> {
+        Box::pin(async {
+            let (status, executor_ids) = (vec![WorkflowStatus::Pending], vec![&*self.executor]);
+            let owned = self.list(&WorkflowFilter { status, executor_ids, ..self.filter() }).await?;
+            Ok(owned.into_iter().map(|run| run.workflow_id).collect())
+        })
+    }
+
+    fn requeue<'a>(&'a self, run: &'a str) -> Answer<'a, ()> {
+        Box::pin(async move { self.database.clear_queue_assignment(run).await.map(drop).map_err(DurableError::engine) })
+    }
+
+    fn release(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            let released = self.database.reenqueue_for_recovery(&[&self.executor], &self.version, INTERNAL_QUEUE).await;
+            if let Err(error) = released {
+                tracing::warn!(%error, "other workers have to recover the runs of this one");
+            }
+        })
     }
 }

@@ -1,0 +1,77 @@
+//! The places that record runs.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use test_support::postgres::Server;
+
+/// A place that records runs, and the diary of the tools. Both are removed on drop.
+pub(crate) struct Place {
+    server: Option<Server>,
+    folder: PathBuf,
+}
+
+impl Place {
+    /// Creates a folder for the file of the runs.
+    pub(crate) fn file() -> Self {
+        static N_PLACES: AtomicU64 = AtomicU64::new(0);
+        let nth = N_PLACES.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("toolkit-durable-file-{}-{nth}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        Self { server: None, folder }
+    }
+
+    /// Starts a server.
+    pub(crate) fn postgres() -> Self {
+        Self { server: Some(Server::start()), folder: PathBuf::new() }
+    }
+
+    pub(crate) fn server(&self) -> &Server {
+        self.server.as_ref().unwrap()
+    }
+
+    /// Returns the path of the file of the runs.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.join("runs.db")
+    }
+
+    pub(crate) fn url(&self) -> String {
+        match &self.server {
+            Some(server) => server.url(),
+            None => self.path().to_str().unwrap().to_owned(),
+        }
+    }
+
+    pub(crate) fn diary(&self) -> PathBuf {
+        match &self.server {
+            Some(server) => server.diary(),
+            None => self.folder.join("diary"),
+        }
+    }
+
+    /// Returns a text of the record, by a query for the server and one for the file.
+    pub(crate) fn query(&self, of_server: &str, of_file: &str) -> String {
+        match &self.server {
+            Some(server) => server.query(of_server),
+            None => {
+                let file = rusqlite::Connection::open(self.path()).unwrap();
+                file.query_row(of_file, [], |row| row.get(0)).unwrap()
+            }
+        }
+    }
+
+    /// Kills the server and starts it again. A file has none.
+    pub(crate) fn restart(&self) {
+        if let Some(server) = &self.server {
+            server.restart();
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if self.server.is_none() {
+            let _ = std::fs::remove_dir_all(&self.folder);
+        }
+    }
+}
