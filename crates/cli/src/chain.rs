@@ -24,10 +24,10 @@ const RUNS: [(&str, &str); 5] = [
 ];
 
 pub(crate) fn command() -> Command {
-    let url = |required: bool| {
-        durable_options("The Postgres database of the runs").map(move |arg| {
-            let is_url = arg.get_id() == "durable";
-            arg.required(required && is_url)
+    let place = |required: bool| {
+        durable_options("The place of the runs").map(move |arg| {
+            let is_place = arg.get_id() == "durable";
+            arg.required(required && is_place)
         })
     };
     let runs = RUNS.map(|(name, about)| {
@@ -40,7 +40,7 @@ pub(crate) fn command() -> Command {
                 )),
             _ => command,
         };
-        command.args(url(true)).arg(json_switch("Print the result as one JSON document"))
+        command.args(place(true)).arg(json_switch("Print the result as one JSON document"))
     });
     Command::new("chain")
         .about("Run a chain of calls, in memory or so that it survives the death of every process")
@@ -62,7 +62,7 @@ pub(crate) fn command() -> Command {
                         .value_parser(value_parser!(PathBuf))
                         .help("The file of the chain, or `-` for stdin"),
                 )
-                .args(url(false))
+                .args(place(false))
                 .arg(unless(
                     cfg!(feature = "durable"),
                     "durable",
@@ -82,8 +82,8 @@ pub(crate) fn command() -> Command {
                 .arg(json_switch("Print the outcome of all steps as one JSON document")),
         )
         .subcommands(runs)
-        .subcommand(list(url(true)))
-        .subcommand(prune(url(true)))
+        .subcommand(list(place(true)))
+        .subcommand(prune(place(true)))
 }
 
 /// The states of durable runs, those of `toolkit_durable::RunState`.
@@ -110,11 +110,11 @@ fn number(name: &'static str, default: &'static str, help: &'static str) -> Arg 
         .help(help)
 }
 
-fn list(url: [Arg; 2]) -> Command {
+fn list(place: [Arg; 2]) -> Command {
     Command::new("list")
         .about("List durable runs")
         .long_about(
-            "List durable runs, the last started one first: those of all applications in the database, or of --application.\n\n\
+            "List durable runs, the last started one first: those of all applications in the file or database, or of --application.\n\n\
              On a terminal, the output is a table; otherwise it has one line per run with the tab-separated columns id, \
              state, application, version, start, last change, and what it waits for.",
         )
@@ -122,11 +122,11 @@ fn list(url: [Arg; 2]) -> Command {
             states(&STATES, "List the runs in this state; may be repeated"),
             number("limit", "100", "Maximum number of runs"),
         ])
-        .args(url)
+        .args(place)
         .arg(json_switch("Print the list as JSON"))
 }
 
-fn prune(url: [Arg; 2]) -> Command {
+fn prune(place: [Arg; 2]) -> Command {
     Command::new("prune")
         .about("Delete durable runs that have ended")
         .long_about(
@@ -146,23 +146,24 @@ fn prune(url: [Arg; 2]) -> Command {
             switch("dry-run").help("Only list the runs"),
             switch("yes").short('y').conflicts_with("dry-run").help("Delete without a confirmation"),
         ])
-        .args(url)
+        .args(place)
 }
 
 pub(crate) fn run(
     catalog: impl FnOnce() -> Result<Catalog, CommandError>,
     matches: &ArgMatches,
     configure: Configure<DispatcherBuilder>,
+    program: &str,
 ) -> Result<Exit, CommandError> {
     let (name, matches) = matches.subcommand().expect("clap rejects `chain` without a command");
     match name {
-        "run" => run_chain(catalog, matches, configure),
+        "run" => run_chain(catalog, matches, configure, program),
         #[cfg(feature = "durable")]
-        "list" => durable::list(matches),
+        "list" => durable::list(matches, program),
         #[cfg(feature = "durable")]
-        "prune" => durable::prune(matches),
+        "prune" => durable::prune(matches, program),
         #[cfg(feature = "durable")]
-        _ => match durable::run(name, matches)? {
+        _ => match durable::run(name, matches, program)? {
             Some(outcome) => write(&outcome, matches.get_flag("json")),
             None => Ok(Exit::Success),
         },
@@ -178,12 +179,15 @@ fn run_chain(
     catalog: impl FnOnce() -> Result<Catalog, CommandError>,
     matches: &ArgMatches,
     configure: Configure<DispatcherBuilder>,
+    program: &str,
 ) -> Result<Exit, CommandError> {
+    #[cfg(not(feature = "durable"))]
+    let _ = program;
     let chain = read(matches.get_one::<PathBuf>("chain").expect("the argument is required"))?;
     let time_limit = matches.get_one::<Duration>("timeout").copied();
     let runtime = runtime::create()?;
     #[cfg(feature = "durable")]
-    if let Some(connect) = durable::connect(matches)? {
+    if let Some(connect) = durable::connect(matches, program)? {
         let id = matches.get_one::<String>("id").cloned();
         let work = foreground::until_done(Context::new(), time_limit, async move |_| {
             durable::start(&connect, &chain, id).await

@@ -2,7 +2,9 @@
 
 mod operate;
 
+use std::fs::DirBuilder;
 use std::io::Write;
+use std::path::PathBuf;
 use std::pin::pin;
 use std::time::Duration;
 
@@ -14,20 +16,38 @@ use toolkit_durable::{Client, Connect, Decision, DurableError, Pause, RunId, Run
 
 pub(crate) use self::operate::{list, prune};
 use crate::error::{CommandError, Exit};
+use crate::options::state_directory;
 use crate::runtime;
 use crate::style::{self, printable};
 
 /// The time after which a command that waits for a run reports that no worker has taken it.
 const WORKER_WAIT: Duration = Duration::from_secs(3);
 
-/// Returns the connection, if the command line has one.
-pub(crate) fn connect(matches: &ArgMatches) -> Result<Option<Connect>, CommandError> {
-    let Some(url) = matches.get_one::<String>("durable") else { return Ok(None) };
-    let connect = Connect::new(url).map_err(|error| CommandError::usage(format!("--durable: {error}")))?;
+/// Returns the place of the runs, if the command line has one: by default, a file of the program.
+pub(crate) fn connect(matches: &ArgMatches, program: &str) -> Result<Option<Connect>, CommandError> {
+    if !matches.contains_id("durable") {
+        return Ok(None);
+    }
+    let connect = match matches.get_one::<String>("durable") {
+        Some(place) => Connect::new(place).map_err(|error| CommandError::usage(format!("--durable: {error}")))?,
+        None => Connect::file(default_file(program)?),
+    };
     Ok(Some(match matches.get_one::<String>("application") {
         Some(name) => connect.application(name),
         None => connect,
     }))
+}
+
+/// Returns the file of `--durable` without a value, whose folder is created.
+fn default_file(program: &str) -> Result<PathBuf, CommandError> {
+    let missing = || CommandError::usage("there is no directory for the state of this user: write --durable FILE");
+    let folder = state_directory(program).ok_or_else(missing)?;
+    let mut create = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut create, 0o700);
+    let created = create.recursive(true).create(&folder);
+    created.map_err(|error| CommandError::failed("io", format!("{}: {error}", folder.display())))?;
+    Ok(folder.join("runs.db"))
 }
 
 /// Parses the id of a run.
@@ -76,8 +96,8 @@ pub(crate) async fn start(connect: &Connect, chain: &Chain, id: Option<String>) 
 }
 
 /// Runs one of the commands about a run. Returns the outcome of the run for `wait`.
-pub(crate) fn run(name: &str, matches: &ArgMatches) -> Result<Option<ChainOutcome>, CommandError> {
-    let connect = connect(matches)?.expect("the option is required");
+pub(crate) fn run(name: &str, matches: &ArgMatches, program: &str) -> Result<Option<ChainOutcome>, CommandError> {
+    let connect = connect(matches, program)?.expect("the option is required");
     let id = matches.get_one::<String>("id").expect("the argument is required");
     let id = run_id(id)?;
     runtime::create()?.block_on(async {

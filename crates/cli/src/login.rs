@@ -14,7 +14,7 @@ use toolkit_mcp_client::{
 };
 
 use crate::error::{CommandError, Exit};
-use crate::options::{duration, json_switch, program_name, read_text, switch};
+use crate::options::{duration, json_switch, program_name, read_text, state_directory, switch};
 use crate::program::Program;
 use crate::runtime;
 use crate::style::{self, HIGHLIGHT, PLAIN, padded, printable, width};
@@ -360,18 +360,8 @@ fn quoted(argument: &str) -> String {
 
 /// Returns the directory of the tokens: that of the environment, or one for state of this program.
 fn directory(program: &str) -> Option<PathBuf> {
-    let named = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
-    if let Some(directory) = named(DIRECTORY) {
-        return Some(directory);
+    match std::env::var_os(DIRECTORY).filter(|value| !value.is_empty()) {
+        Some(directory) => Some(directory.into()),
+        None => state_directory(program).map(|state| state.join("logins")),
     }
-    let state = if cfg!(windows) {
-        named("LOCALAPPDATA")
-    } else if cfg!(target_os = "macos") {
-        std::env::home_dir().map(|home| home.join("Library/Application Support"))
-    } else {
-        let default = || std::env::home_dir().map(|home| home.join(".local/state"));
-        named("XDG_STATE_HOME").filter(|path| path.is_absolute()).or_else(default)
-    };
-    let name = program.replace(|c: char| !c.is_ascii_alphanumeric() && !"-_".contains(c), "_");
-    state.filter(|path| path.is_absolute()).map(|path| path.join(name).join("logins"))
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::fs::File;
 use std::path::Path;
+#[cfg(any(feature = "durable", feature = "proxy"))]
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -82,15 +84,34 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Returns the options of a connection to the database of durable chains.
+/// Returns the options of the place of durable chains.
 pub(crate) fn durable_options(help: &'static str) -> [Arg; 2] {
-    let url = Arg::new("durable").long("durable").value_name("URL").help(help);
+    let place = Arg::new("durable").long("durable").value_name("FILE | URL").num_args(0..=1).help(format!(
+        "{help}: a file such as runs.db, or postgres://USER@HOST/DATABASE [default: runs.db in the directory for the state of \
+         this program]"
+    ));
     let application = Arg::new("application")
         .long("application")
         .value_name("NAME")
         .requires("durable")
         .help("Name of the application, which workers and callers have in common [default: toolkit]");
-    [url, application].map(|arg| unless(cfg!(feature = "durable"), "durable", arg))
+    [place, application].map(|arg| unless(cfg!(feature = "durable"), "durable", arg))
+}
+
+/// Returns the directory for the state of a program, such as its logins.
+#[cfg(any(feature = "durable", feature = "proxy"))]
+pub(crate) fn state_directory(program: &str) -> Option<PathBuf> {
+    let named = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let state = if cfg!(windows) {
+        named("LOCALAPPDATA")
+    } else if cfg!(target_os = "macos") {
+        std::env::home_dir().map(|home| home.join("Library/Application Support"))
+    } else {
+        let default = || std::env::home_dir().map(|home| home.join(".local/state"));
+        named("XDG_STATE_HOME").filter(|path| path.is_absolute()).or_else(default)
+    };
+    let name = program.replace(|c: char| !c.is_ascii_alphanumeric() && !"-_".contains(c), "_");
+    state.filter(|path| path.is_absolute()).map(|path| path.join(name))
 }
 
 /// Returns the option if its feature is enabled, and otherwise a hidden option of the same name that rejects every value.

@@ -145,7 +145,7 @@ fn run(words: &[OsString], mut program: Program) -> Result<Exit, CommandError> {
         "cost" => cost::run(&catalog()?, matches),
         "completions" => completions::run(&catalog()?, matches, command(&program)),
         "call" => call::run(catalog, matches, program.dispatcher, &program.name),
-        "chain" => chain::run(catalog, matches, program.dispatcher),
+        "chain" => chain::run(catalog, matches, program.dispatcher, &program.name),
         #[cfg(feature = "code")]
         "run" => code::run(catalog()?, matches, program.dispatcher),
         #[cfg(feature = "code")]

@@ -14,6 +14,8 @@ mod queue;
 #[cfg(any(feature = "durable", feature = "nats"))]
 mod worker;
 
+#[cfg(feature = "durable")]
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, value_parser};
 use toolkit::Catalog;
 
@@ -26,10 +28,15 @@ use crate::{log, nats};
 pub(crate) fn run(catalog: Catalog, matches: &ArgMatches, mut program: Program) -> Result<Exit, CommandError> {
     let _export = log::start(matches, &program.name);
     #[cfg(feature = "durable")]
-    if matches.contains_id("durable") {
+    if matches.contains_id("durable") && !matches.contains_id("http") {
+        let is_given = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
+        if let Some(option) = mcp().iter().find(|option| is_given(option.get_id().as_str())) {
+            let message = format!("--{} cannot be used with --durable without --http", option.get_id());
+            return Err(CommandError::usage(message));
+        }
         let queue = queue::Queue::default();
         let configure = health::start(matches, program.dispatcher, queue.metrics())?;
-        return worker::run_steps(catalog, matches, configure, &queue);
+        return worker::run_steps(catalog, matches, configure, &program.name, &queue);
     }
     program.dispatcher = health::start(matches, program.dispatcher, Box::new(|| Box::pin(async { String::new() })))?;
     #[cfg(feature = "nats")]
@@ -62,7 +69,7 @@ pub(crate) fn command() -> Command {
         .long_about(format!(
             "Serve the tools until the process receives SIGTERM or Ctrl-C: over MCP on stdin and stdout, over MCP at \
              http://ADDR/mcp with --http, over Open Tool Calling with --otc, or to callers at a NATS server with --nats. With --durable, it \
-             runs the steps of durable chains; see `chain`.\n\n\
+             runs the steps of durable chains, alone or beside --http; see `chain`.\n\n\
              A server that other machines can reach requires a token, which clients must send. It is read from the \
              environment variable {TOKEN}, or from the variable of --token-env.\n\n\
              A call whose user is asked continues on any server with the same keys in {STATE_KEYS}: secrets of at least \
@@ -75,7 +82,7 @@ pub(crate) fn command() -> Command {
         .group(ArgGroup::new("listen").args(["http", "otc"]))
         .group(ArgGroup::new("nats-server").args(["nats", "nats-tools"]))
         .next_help_heading("Model Context Protocol")
-        .args(mcp().into_iter().map(|arg| unless(MCP, "mcp", arg.conflicts_with_all(["otc", "nats", "durable"]))))
+        .args(mcp().into_iter().map(|arg| unless(MCP, "mcp", arg.conflicts_with_all(["otc", "nats"]))))
         .next_help_heading("Open Tool Calling")
         .args(otc().into_iter().map(|arg| unless(OTC, "otc", arg)))
         .next_help_heading("NATS")
@@ -84,9 +91,9 @@ pub(crate) fn command() -> Command {
             false => arg,
         }))
         .next_help_heading("Durable chains")
-        .args(durable_options("Run the steps of the durable chains in this Postgres database").map(|arg| {
+        .args(durable_options("Run the steps of durable chains").map(|arg| {
             match arg.get_id() == "durable" {
-                true => arg.conflicts_with_all(["listen", "nats-server"]),
+                true => arg.conflicts_with_all(["otc", "nats-server"]),
                 false => arg,
             }
         }))

@@ -14,12 +14,12 @@ use crate::runtime;
 use crate::style::{self, BOLD, DIM, printable, width};
 
 /// Lists runs.
-pub(crate) fn list(matches: &ArgMatches) -> Result<Exit, CommandError> {
+pub(crate) fn list(matches: &ArgMatches, program: &str) -> Result<Exit, CommandError> {
     let mut filter = filter(matches);
     if matches.get_one::<String>("application").is_none() {
         filter = filter.any_application();
     }
-    let connect = connect(matches)?.expect("the option is required");
+    let connect = connect(matches, program)?.expect("the option is required");
     let runs = runtime::create()?.block_on(async {
         let client = Client::connect(&connect).await.map_err(failed)?;
         client.list(&filter).await.map_err(failed)
@@ -36,14 +36,14 @@ pub(crate) fn list(matches: &ArgMatches) -> Result<Exit, CommandError> {
 }
 
 /// Deletes runs that have ended.
-pub(crate) fn prune(matches: &ArgMatches) -> Result<Exit, CommandError> {
+pub(crate) fn prune(matches: &ArgMatches, program: &str) -> Result<Exit, CommandError> {
     let age = *matches.get_one::<Duration>("older-than").expect("the option is required");
     let mut filter = filter(matches).ended_for(age);
     if matches.get_many::<String>("state").is_none() {
         filter =
             [RunState::Finished, RunState::Rejected, RunState::Cancelled].into_iter().fold(filter, RunFilter::state);
     }
-    let connect = connect(matches)?.expect("the option is required");
+    let connect = connect(matches, program)?.expect("the option is required");
     let runtime = runtime::create()?;
     let client = runtime.block_on(Client::connect(&connect)).map_err(failed)?;
     let runs = runtime.block_on(client.list(&filter)).map_err(failed)?;

@@ -66,6 +66,8 @@ pub(super) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> R
         }
         false => dispatcher,
     };
+    #[cfg(feature = "durable")]
+    let worker = super::worker::steps(matches, &program.name, dispatcher.clone())?;
     #[cfg(feature = "proxy")]
     let own = dispatcher.catalog().clone();
     let tools: Vec<Tool> = dispatcher.catalog().iter().cloned().collect();
@@ -106,6 +108,8 @@ pub(super) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> R
     };
     #[cfg(all(feature = "code", not(feature = "proxy")))]
     let serving = code::along_with(&server, programs.as_ref(), serving);
+    #[cfg(feature = "durable")]
+    let serving = super::worker::along_with(worker, serving);
     let outcome = runtime.block_on(serving);
     // A tool that is still running must not keep the process alive.
     runtime.shutdown_background();

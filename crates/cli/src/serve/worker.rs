@@ -45,30 +45,62 @@ pub(super) fn run_calls(
     Ok(Exit::Success)
 }
 
+/// Creates the worker of `--durable`, if the command line has one.
+#[cfg(feature = "durable")]
+pub(super) fn steps(
+    matches: &ArgMatches,
+    program: &str,
+    dispatcher: toolkit::Dispatcher,
+) -> Result<Option<toolkit_durable::Worker>, CommandError> {
+    let Some(connect) = crate::durable::connect(matches, program)? else { return Ok(None) };
+    let worker = toolkit_durable::Worker::new(connect, dispatcher)
+        .context(|_| crate::credentials::of_each_tool(toolkit::Context::new()));
+    let tools = counted(worker.n_tools(), "tool");
+    writeln!(anstream::stderr(), "{} running durable steps of {tools}, version {}", style::NOTE, worker.version())?;
+    Ok(Some(worker))
+}
+
+/// Runs a worker until the server beside it ends. If the worker fails, so does the server.
+#[cfg(all(feature = "durable", feature = "mcp"))]
+pub(super) async fn along_with(
+    worker: Option<toolkit_durable::Worker>,
+    serving: impl Future<Output = Result<Exit, CommandError>>,
+) -> Result<Exit, CommandError> {
+    let Some(worker) = worker else { return serving.await };
+    let mut signals = toolkit_runtime::ShutdownSignals::listen();
+    let (serves, ended) = tokio::sync::oneshot::channel::<()>();
+    let ending = async {
+        tokio::select! {
+            () = signals.next() => {}
+            _ = ended => {}
+        }
+    };
+    let serving = async {
+        let exit = serving.await;
+        drop(serves);
+        exit
+    };
+    let working = async { worker.run(ending).await.map_err(crate::durable::failed) };
+    tokio::try_join!(serving, working).map(|(exit, ())| exit)
+}
+
 /// Runs the steps of durable chains (`serve --durable`).
 #[cfg(feature = "durable")]
 pub(super) fn run_steps(
     catalog: Catalog,
     matches: &ArgMatches,
     configure: Configure<DispatcherBuilder>,
+    program: &str,
     queue: &super::queue::Queue,
 ) -> Result<Exit, CommandError> {
-    use toolkit::Context;
-    use toolkit_durable::Worker;
-
-    use crate::{credentials, durable};
-
-    let connect = durable::connect(matches)?.expect("`--durable` is present");
     let runtime = runtime::create()?;
     let dispatcher = runtime::dispatcher(&runtime, catalog, configure)?;
-    let worker = Worker::new(connect, dispatcher).context(|_| credentials::of_each_tool(Context::new()));
-    let tools = counted(worker.n_tools(), "tool");
-    writeln!(anstream::stderr(), "{} running durable steps of {tools}, version {}", style::NOTE, worker.version())?;
+    let worker = steps(matches, program, dispatcher)?.expect("`--durable` is present");
     queue.watch(runtime.handle(), worker.monitor());
     runtime::silence_panics();
     let ended = runtime.block_on(worker.run_until_signal());
     // A tool that is still running must not keep the process alive.
     runtime.shutdown_background();
-    ended.map_err(durable::failed)?;
+    ended.map_err(crate::durable::failed)?;
     Ok(Exit::Success)
 }

@@ -25,12 +25,14 @@ macro_rules! on_each_place {
 }
 
 mod crashes;
+mod damaged;
 mod decisions;
 mod equal;
 mod listed;
 mod place;
 mod processes;
 mod refused;
+mod schedules;
 mod timers;
 mod vanished;
 mod versions;

@@ -1,4 +1,4 @@
-//! A worker of durable runs whose tools write to a file what they do: `fixture_durable URL [OPTION]…`.
+//! A worker of durable runs whose tools write to a file what they do: `fixture_durable PLACE [OPTION]…`.
 //!
 //! | option | meaning |
 //! |---|---|
@@ -6,8 +6,9 @@
 //! | `approve` | calls of destructive tools are approved by a person |
 //! | `release=NAME` | the name of a tool, so that the version of the tools differs |
 //! | `timeout_ms=N` | the time that a step waits for a decision |
+//! | `takeover_ms=N` | the time for which a worker must be silent; by default a second |
 //!
-//! `fixture_durable URL runs=N` starts N runs instead, and waits for them.
+//! `fixture_durable PLACE runs=N` starts N runs instead, and waits for them.
 //!
 //! `FIXTURE_DIARY` names the file. Each line is written at once, so that it survives the death of the process.
 
@@ -122,14 +123,15 @@ fn mixed(nth: usize) -> Chain {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
-    let connect = Connect::new(&arguments.next().ok_or("usage: fixture_durable URL")?)?.application("fixture");
-    let (mut approves, mut is_guarded, mut timeout) = (false, true, None);
+    let connect = Connect::new(&arguments.next().ok_or("usage: fixture_durable PLACE")?)?.application("fixture");
+    let (mut approves, mut is_guarded, mut timeout, mut takeover) = (false, true, None, Duration::from_secs(1));
     for argument in arguments {
         match argument.split_once('=') {
             None if argument == "no_guard" => is_guarded = false,
             None if argument == "approve" => approves = true,
             Some(("release", _)) => {}
             Some(("runs", n)) => return runs(connect, n.parse()?).await,
+            Some(("takeover_ms", ms)) => takeover = Duration::from_millis(ms.parse()?),
             Some(("timeout_ms", ms)) => timeout = Some(Duration::from_millis(ms.parse()?)),
             _ => return Err(format!("no option `{argument}`").into()),
         }
@@ -140,7 +142,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     if approves {
         dispatcher = dispatcher.layer(Approval::ask_caller().when(|tool| tool.annotations().destructive == Some(true)));
     }
-    let mut worker = Worker::new(connect, dispatcher.build()?).takeover_after(Duration::from_secs(1));
+    let mut worker = Worker::new(connect, dispatcher.build()?).takeover_after(takeover);
     if !is_guarded {
         worker = worker.without_guard();
     }

@@ -32,6 +32,12 @@ impl Process {
         assert!(Command::new("kill").args([&format!("-{name}"), &pid]).status().unwrap().success());
     }
 
+    /// Limits the size of the files that the process writes, in bytes.
+    pub(crate) fn limit_files(&self, bytes: &str) {
+        let words = ["--pid", &self.0.id().to_string(), &format!("--fsize={bytes}:")];
+        assert!(Command::new("prlimit").args(words).status().unwrap().success());
+    }
+
     pub(crate) fn kill(&mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
