@@ -114,7 +114,9 @@ enum State {
 
 fn prepare(connection: &mut Connection, creates: bool) -> rusqlite::Result<State> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    match state(connection)? {
+    // In a transaction: another process may create the tables between two queries.
+    let found = state(&*connection.transaction()?)?;
+    match found {
         State::Empty if creates => {}
         State::Ready => {}
         other => return Ok(other),

@@ -43,6 +43,7 @@ async fn schedule(seed: u64) -> usize {
         if n_kills < N_KILLS && Instant::now() >= next_kill {
             n_kills += 1;
             let worker = random.below(workers.len());
+            assert!(!workers[worker].has_ended(), "seed {seed}: a worker has failed");
             workers[worker].kill();
             workers[worker] = Process::start(&place, "");
             next_kill = Instant::now() + Duration::from_millis(50 + random.below(500) as u64);
