@@ -25,7 +25,7 @@ use crate::store::{Phase, Record, Runs};
 /// use toolkit_durable::{Client, Connect, RunId};
 ///
 /// # async fn start(order: &str) -> Result<(), Box<dyn std::error::Error>> {
-/// let client = Client::connect(&Connect::new("postgres://localhost/runs")?).await?;
+/// let client = Client::connect(&Connect::new("runs.db")?).await?;
 /// let chain = Chain::from_json(r#"[{"toolId": "orders:ship", "args": {"order": 42}}]"#)?;
 /// // A second request for the same order finds the run of the first one.
 /// let run = client.start(&chain, RunId::new(format!("order-{order}"))?).await?;
@@ -71,7 +71,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Returns an error if the database cannot be reached, or no worker has created its tables yet.
+    /// Returns an error if the file or database cannot be opened, or no worker has created its tables yet.
     pub async fn connect(connect: &Connect) -> Result<Self, DurableError> {
         let runs = connect.runs().await?;
         Ok(Self(Arc::new(Inner { runs, application: connect.application_name().to_owned() })))

@@ -1,4 +1,4 @@
-//! The place of the runs: a Postgres database or a file.
+//! The place of the runs: a file or a Postgres database.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -13,7 +13,7 @@ use toolkit::ToolError;
 /// ```
 /// use toolkit_durable::{Connect, DurableError};
 ///
-/// let error = Connect::new("orders").unwrap_err();
+/// let error = Connect::new("mysql://db.example.org/orders").unwrap_err();
 /// assert!(matches!(error, DurableError::Url));
 /// ```
 #[derive(Debug)]

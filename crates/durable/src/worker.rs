@@ -32,18 +32,22 @@ use crate::{file, postgres};
 
 /// A process that runs the steps of durable runs.
 ///
-/// Any number of workers with the same tools share the runs. If one dies, another one continues its runs. The engine keeps
-/// its tables in the schema `dbos` of the database, and creates both if they do not exist.
+/// Any number of workers with the same tools share the runs. If one dies, another one continues its runs.
 ///
 /// # Shutdown
 ///
 /// At SIGTERM a worker starts no further step. When its running steps have ended, at the latest after
 /// [`shutdown_timeout`](Self::shutdown_timeout), it releases its runs to other workers.
 ///
-/// # Permissions
+/// # A file
 ///
-/// A worker needs the privileges to create the schema `dbos`, or an owner of the database has started one before. It needs
-/// 14 connections: [`Connect::max_connections`], and four for itself. Workers with the same role end the sessions of one that
+/// A worker creates the file with its tables, and beside it the folder `FILE-workers` for the locks that show that workers live.
+/// Only its user can read and write them.
+///
+/// # Postgres
+///
+/// The engine keeps its tables in the schema `dbos` of the database, and creates both if they do not exist. A worker needs the
+/// privileges for that, or an owner of the database has started one before. It needs 14 connections: [`Connect::max_connections`], and four for itself. Workers with the same role end the sessions of one that
 /// is silent; others need `pg_read_all_stats` and `pg_signal_backend`.
 ///
 /// # Examples
@@ -57,7 +61,7 @@ use crate::{file, postgres};
 /// use toolkit_durable::{Connect, Worker};
 ///
 /// # async fn work() -> Result<(), Box<dyn std::error::Error>> {
-/// let worker = Worker::new(Connect::new("postgres://localhost/runs")?, Dispatcher::new(Catalog::linked()?)?)
+/// let worker = Worker::new(Connect::new("runs.db")?, Dispatcher::new(Catalog::linked()?)?)
 ///     .context(|_run| {
 ///         Context::new().nested_with(|_tool, context| {
 ///             let key = std::env::var("PAYMENTS_KEY").unwrap_or_default();
@@ -99,7 +103,8 @@ impl Worker {
     }
 
     /// Sets the time for which a worker must be gone or silent before this one continues its runs. A worker that hangs, or whose
-    /// packets vanish, is silent; it has at least 3 seconds. Default: 5 seconds.
+    /// packets vanish, is silent; it has at least 3 seconds. A worker of a file whose process has ended is replaced at once.
+    /// Default: 5 seconds.
     pub fn takeover_after(mut self, after: Duration) -> Self {
         self.settings.takeover_after = after;
         self
@@ -152,7 +157,7 @@ impl Worker {
     ///
     /// # Errors
     ///
-    /// Returns an error if the database cannot be reached at first.
+    /// Returns an error if the file or database cannot be opened at first.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), DurableError> {
         let version = version(self.dispatcher.catalog());
         let executor = format!("{version}/{}", uuid::Uuid::new_v4().simple());
