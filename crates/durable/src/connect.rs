@@ -53,14 +53,14 @@ impl Connect {
     /// # Errors
     ///
     /// Returns an error if the text is neither.
-    pub fn new(text: &str) -> Result<Self, DurableError> {
-        if postgres::is_url(text) {
-            return Ok(Self::at(Target::Postgres(text.to_owned())));
+    pub fn new(place: &str) -> Result<Self, DurableError> {
+        if postgres::is_url(place) {
+            return Ok(Self::at(Target::Postgres(place.to_owned())));
         }
-        match (text.strip_prefix("sqlite:"), Path::new(text).extension().and_then(|end| end.to_str())) {
+        match (place.strip_prefix("sqlite:"), Path::new(place).extension().and_then(|end| end.to_str())) {
             (Some(path), _) if !path.is_empty() => Ok(Self::file(path)),
             // Other words are probably arguments of a command.
-            (None, Some("db" | "sqlite" | "sqlite3")) if !text.contains("://") => Ok(Self::file(text)),
+            (None, Some("db" | "sqlite" | "sqlite3")) if !place.contains("://") => Ok(Self::file(place)),
             // The URL may contain a password.
             _ => Err(DurableError::Url),
         }
