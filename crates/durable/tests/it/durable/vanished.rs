@@ -61,6 +61,29 @@ async fn a_worker_that_hangs_is_replaced_and_its_effects_are_not_repeated(place:
     decided(place, &runs).await;
 }
 
+async fn a_worker_that_hangs_does_not_end_runs_that_were_cancelled_meanwhile(place: &Place) {
+    let worker = Process::start(place, "");
+    let client = client(place).await;
+    let mut runs = Vec::new();
+    for nth in 0..8 {
+        runs.push(client.start(&adding("diary:repeatable", 1, 3_000), id(&format!("order-{nth}"))).await.unwrap());
+    }
+    for run in &runs {
+        started(place, &format!("{}/0", run.id())).await;
+    }
+    worker.signal("STOP");
+    for run in &runs {
+        run.cancel().await.unwrap();
+    }
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    // The tools end at once.
+    worker.signal("CONT");
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    for run in &runs {
+        assert_eq!(run.status().await.unwrap().state, RunState::Cancelled);
+    }
+}
+
 async fn a_worker_whose_step_takes_long_keeps_its_run(place: &Place) {
     let _first = Process::start(place, "");
     let client = client(place).await;
@@ -134,6 +157,7 @@ async fn a_worker_that_loses_power_is_replaced() {
 }
 
 on_each_place! {
+    a_worker_that_hangs_does_not_end_runs_that_were_cancelled_meanwhile,
     a_worker_that_hangs_is_replaced_and_its_effects_are_not_repeated,
     a_worker_whose_step_takes_long_keeps_its_run,
 }
