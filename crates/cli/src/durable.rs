@@ -39,7 +39,7 @@ pub(crate) fn connect(matches: &ArgMatches, program: &str) -> Result<Option<Conn
 }
 
 /// Returns the file of `--durable` without a value, whose folder is created.
-fn default_file(program: &str) -> Result<PathBuf, CommandError> {
+pub(crate) fn default_file(program: &str) -> Result<PathBuf, CommandError> {
     let missing = || CommandError::usage("there is no directory for the state of this user: write --durable FILE");
     let folder = state_directory(program).ok_or_else(missing)?;
     let mut create = DirBuilder::new();

@@ -53,6 +53,10 @@ pub(super) fn steps(
     dispatcher: toolkit::Dispatcher,
 ) -> Result<Option<toolkit_durable::Worker>, CommandError> {
     let Some(connect) = crate::durable::connect(matches, program)? else { return Ok(None) };
+    if matches.get_one::<String>("durable").is_none() {
+        let file = crate::durable::default_file(program)?;
+        writeln!(anstream::stderr(), "{} runs are recorded in {}", style::NOTE, file.display())?;
+    }
     let worker = toolkit_durable::Worker::new(connect, dispatcher)
         .context(|_| crate::credentials::of_each_tool(toolkit::Context::new()));
     let tools = counted(worker.n_tools(), "tool");

@@ -61,6 +61,11 @@ impl Lease {
     async fn renew(&self) -> Result<(), DurableError> {
         let (presence, worker, database) = (Arc::clone(&self.presence), self.worker.clone(), self.database.clone());
         let renewed = self.database.with(move |connection| {
+            if !database.path().exists() {
+                let message =
+                    format!("{} was removed: stop this worker, since its runs are lost", database.path().display());
+                return Err(DurableError::Database(message));
+            }
             let failed = |error: rusqlite::Error| tables::failed(database.path(), &error);
             let count = "SELECT count(*) FROM workers WHERE id = ?1";
             let n_known: i64 = connection.query_row(count, [&worker.id], |row| row.get(0)).map_err(failed)?;

@@ -5,6 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 use std::time::Instant;
 
+use toolkit_durable::Worker;
+
 use super::*;
 
 /// Runs a process that must fail soon, by a command such as one that limits it. Returns its errors.
@@ -89,6 +91,22 @@ async fn a_damaged_file_is_named_with_the_cure() {
             assert!(errors.contains("restore a copy of it, or move it away"), "{errors}");
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_is_removed_makes_the_lease_of_its_worker_old() {
+    let place = Place::file();
+    let dispatcher = Dispatcher::new(Catalog::new([]).unwrap()).unwrap();
+    let worker = Worker::new(Connect::file(place.path()), dispatcher);
+    let monitor = worker.monitor();
+    let worker = tokio::spawn(worker.run(std::future::pending()));
+    until(async || monitor.status().is_some()).await;
+    let age = || monitor.status().unwrap().lease_age;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert!(age() < Duration::from_secs(1), "{:?}", age());
+    fs::remove_file(place.path()).unwrap();
+    until(async || age() > Duration::from_secs(2)).await;
+    worker.abort();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
