@@ -245,6 +245,11 @@ impl store::Lease for Lease {
             if let Err(error) = released.await {
                 tracing::warn!(%error, "other workers have to recover the runs of this one");
             }
+            // The process may end before the connection is closed. Fails while others read, and is then their part.
+            let checkpoint = |connection: &mut Connection| {
+                connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).is_ok()
+            };
+            let _ = self.database.with(checkpoint).await;
         })
     }
 }

@@ -94,6 +94,18 @@ async fn a_damaged_file_is_named_with_the_cure() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_file_is_complete_when_its_last_worker_has_ended() {
+    let place = Place::file();
+    let mut worker = Process::start(&place, "");
+    drop(client(&place).await);
+    worker.signal("TERM");
+    until(async || worker.has_ended()).await;
+    let copy = place.path().with_file_name("copy.db");
+    fs::copy(place.path(), &copy).unwrap();
+    soon(Client::connect(&Connect::file(copy))).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_that_is_removed_makes_the_lease_of_its_worker_old() {
     let place = Place::file();
     let dispatcher = Dispatcher::new(Catalog::new([]).unwrap()).unwrap();
