@@ -66,8 +66,8 @@ impl Connect {
         }
     }
 
-    /// Creates the address of a file, for workers and clients on one machine. Workers create it if it does not exist, but not its
-    /// folder.
+    /// Creates the address of a file, for workers and clients on one machine. Workers create it if it does not exist, but not
+    /// its folder.
     #[must_use]
     pub fn file(path: impl Into<PathBuf>) -> Self {
         Self::at(Target::File(path.into()))

@@ -41,14 +41,15 @@ use crate::{file, postgres};
 ///
 /// # A file
 ///
-/// A worker creates the file with its tables, and beside it the folder `FILE-workers` for the locks that show that workers live.
-/// Only its user can read and write them.
+/// A worker creates the file with its tables, and beside it the folder `FILE-workers` for the locks that show that workers
+/// live. Only its user can read and write them.
 ///
 /// # Postgres
 ///
 /// The engine keeps its tables in the schema `dbos` of the database, and creates both if they do not exist. A worker needs the
-/// privileges for that, or an owner of the database has started one before. It needs 14 connections: [`Connect::max_connections`], and four for itself. Workers with the same role end the sessions of one that
-/// is silent; others need `pg_read_all_stats` and `pg_signal_backend`.
+/// privileges for that, or an owner of the database has started one before. It needs 14 connections:
+/// [`Connect::max_connections`], and four for itself. Workers with the same role end the sessions of one that is silent; others
+/// need `pg_read_all_stats` and `pg_signal_backend`.
 ///
 /// # Examples
 ///
@@ -102,9 +103,9 @@ impl Worker {
         self
     }
 
-    /// Sets the time for which a worker must be gone or silent before this one continues its runs. A worker that hangs, or whose
-    /// packets vanish, is silent; it has at least 3 seconds. A worker of a file whose process has ended is replaced at once.
-    /// Default: 5 seconds.
+    /// Sets the time for which a worker must be gone or silent before this one continues its runs. A worker that hangs, or
+    /// whose packets vanish, is silent; it has at least 3 seconds. A worker of a file whose process has ended is replaced at
+    /// once. Default: 5 seconds.
     pub fn takeover_after(mut self, after: Duration) -> Self {
         self.settings.takeover_after = after;
         self

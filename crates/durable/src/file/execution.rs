@@ -36,8 +36,8 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 const MAX_RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
 impl Owned {
-    /// Writes, unless the run does not belong to this execution any more. If the file cannot be written, such as on a full disk,
-    /// the write is tried again: a tool may have had its effect already.
+    /// Writes, unless the run does not belong to this execution any more. If the file cannot be written, such as on a full
+    /// disk, the write is tried again: a tool may have had its effect already.
     pub(super) async fn write<T: Send + 'static>(
         &self,
         work: impl Fn(&Transaction<'_>) -> rusqlite::Result<T> + Clone + Send + 'static,

@@ -18,8 +18,8 @@ const VERSION: i64 = 1;
 /// The time that another process may hold the lock of the file. Transactions take milliseconds.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The identifiers of rows are those of `layout`; times are milliseconds since 1970. `execution` is the id of the execution that
-/// may record entries.
+/// The identifiers of rows are those of `layout`; times are milliseconds since 1970. `execution` is the id of the execution
+/// that may record entries.
 const TABLES: &str = "
     CREATE TABLE runs (
         id TEXT NOT NULL PRIMARY KEY, application TEXT NOT NULL, phase TEXT NOT NULL, version TEXT, worker TEXT,
