@@ -26,17 +26,19 @@ impl Database {
         let (opened, opening) = oneshot::channel();
         let opens = path.to_owned();
         let thread = thread::Builder::new().name("toolkit-runs".to_owned()).spawn(move || {
-            match tables::open(&opens, is_worker) {
-                Ok(mut connection) => {
-                    let _ = opened.send(Ok(()));
+            // Without links, so that all workers look for each other in the folder of the same name.
+            let open = || Ok((tables::open(&opens, is_worker)?, opens.canonicalize().map_err(DurableError::engine)?));
+            match open() {
+                Ok((mut connection, path)) => {
+                    let _ = opened.send(Ok(path));
                     queue.into_iter().for_each(|work| work(&mut connection));
                 }
                 Err(error) => drop(opened.send(Err(error))),
             }
         });
         thread.map_err(DurableError::engine)?;
-        opening.await.unwrap_or_else(|_| Err(ended(path)))?;
-        Ok(Self { path: path.to_owned(), work })
+        let path = opening.await.unwrap_or_else(|_| Err(ended(path)))?;
+        Ok(Self { path, work })
     }
 
     /// Runs a transaction that reads.

@@ -94,6 +94,22 @@ async fn a_worker_whose_step_takes_long_keeps_its_run(place: &Place) {
     assert_eq!(soon(run.wait()).await.unwrap().result().unwrap().value(), 1);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn workers_that_know_one_file_by_two_names_see_each_other() {
+    let place = Place::file();
+    let _first = Process::start(&place, "");
+    let client = client(&place).await;
+    let run = client.start(&adding("diary:repeatable", 1, 3_000), id("order")).await.unwrap();
+    started(&place, "order/0").await;
+    let folder = place.path().with_file_name("elsewhere");
+    std::fs::create_dir(&folder).unwrap();
+    let link = folder.join("link.db");
+    std::os::unix::fs::symlink(place.path(), &link).unwrap();
+    let _second = Process::start_at(link.to_str().unwrap(), &place, &[], "");
+    assert_eq!(soon(run.wait()).await.unwrap().result().unwrap().value(), 1);
+    assert_eq!(starts(&place, "repeatable")["order/0"], 1);
+}
+
 /// A network namespace with a link to this machine, which is removed on drop.
 struct Network {
     name: String,
