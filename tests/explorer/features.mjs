@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { callTool, check, field, openTool, opened, PHONE } from "./harness.mjs";
 
-const N_TOOLS = 11;
+const N_TOOLS = 12;
 
 // The text in the document, not the rendered one: entries that were never on the screen are not rendered yet.
 const texts = (page, selector) => page.locator(selector).allTextContents();
@@ -23,8 +23,16 @@ export function features(server) {
     assert.deepEqual(await texts(page, "nav a .tool-name"), ["delete_order"]);
     assert.equal(await page.inputValue("[type=search]"), "is:destructive");
     await page.click(".chip:text-is('destructive')");
+    const rows = () => page.locator(".chip:visible").evaluateAll((all) => new Set(all.map((one) => one.offsetTop)).size);
+    assert.equal(await rows(), 1, "the filters take one row");
+    await page.click(".chip.more");
+    assert.ok((await rows()) > 1);
     await page.click(".chip:text-is('#orders')");
     assert.equal(await page.locator("nav a").count(), 2);
+    await page.click(".chip.more");
+    assert.ok(await page.locator(".chip:text-is('#orders')").isVisible(), "a filter that is set stays visible");
+    await page.click(".chip:text-is('#orders')");
+    assert.equal(await rows(), 1);
     await page.fill("[type=search]", "xylophone");
     assert.match(await page.innerText("nav"), /No tool matches/);
     await page.fill("[type=search]", "spell");
@@ -240,6 +248,86 @@ export function features(server) {
     assert.doesNotMatch(await page.content(), /hunter2/);
   }));
 
+  check("optional fields without a value are collapsed, keep the order of the schema, and open where a mistake is", at({}, async (page) => {
+    const labels = () => page.locator(".arguments .label:visible").allTextContents();
+    await openTool(page, "shop_find_articles");
+    assert.deepEqual(await labels(), ["text"]);
+    assert.match(await page.innerText("button.optional"), /7 optional fields\s+brand, color, in_stock, max_price, …/);
+    await field(page, "text").locator("textarea").fill("lamp");
+    await page.click(".modes label:has-text('JSON')");
+    await page.fill(".json.whole", '{"text": "lamp", "max_price": "cheap"}');
+    await page.click(".modes label:has-text('Form')");
+    assert.deepEqual(await labels(), ["max_price", "text"]);
+    await page.click(".arguments button:text-is('Reset')");
+    await field(page, "text").locator("textarea").fill("lamp");
+    await page.click("button.optional");
+    assert.deepEqual(await labels(), ["brand", "color", "in_stock", "max_price", "min_price", "order", "since", "text"]);
+    assert.equal(await page.locator("button.optional").isVisible(), false);
+    assert.match(await field(page, "since").innerText(), /date[^]*the format is a hint/);
+    await field(page, "max_price").locator("input").fill("cheap");
+    await callTool(page);
+    const invalid = await page.locator(".arguments [aria-invalid=true]").evaluateAll((all) => all.map((one) => one.closest(".field").querySelector(".label").textContent));
+    assert.deepEqual(invalid, ["max_price"]);
+  }));
+
+  check("a long description shows its beginning, and the rest on request", at({}, async (page) => {
+    await openTool(page, "shop_find_articles");
+    const more = page.locator(".tool-head .more");
+    assert.equal(await page.getByText("At most 100 articles are returned").isVisible(), false);
+    await more.click();
+    assert.ok(await page.getByText("At most 100 articles are returned").isVisible());
+    assert.equal(await more.getAttribute("aria-expanded"), "true");
+    await openTool(page, "shop_find_orders");
+    assert.equal(await more.count(), 0);
+  }));
+
+  check("a link opens a tool with its arguments, and without secrets", at({}, async (page, { context }) => {
+    await openTool(page, "json_sign_in");
+    await field(page, "user").locator("textarea").fill("ann?&#% Zürich");
+    await field(page, "password").locator("input").fill("hunter2");
+    await page.click("button:text-is('Copy link')");
+    const link = await page.evaluate(() => location.href);
+    assert.doesNotMatch(decodeURIComponent(link), /hunter2|password/);
+    const other = await context.newPage();
+    await other.goto(link);
+    await other.waitForSelector("article.tool");
+    assert.equal(await field(other, "user").locator("textarea").inputValue(), "ann?&#% Zürich");
+    assert.equal(await other.locator(".result .content").count(), 0, "a link calls nothing");
+    await other.goto(`${link.split("?")[0]}?{nonsense`);
+    await other.waitForSelector(".result .notice");
+    assert.match(await other.innerText(".result"), /arguments in the address are not JSON/);
+  }));
+
+  check("the calls of a tab survive a reload, without secrets, and can be filled in again", at({}, async (page) => {
+    await openTool(page, "json_sign_in");
+    await field(page, "user").locator("textarea").fill("ann");
+    await field(page, "password").locator("input").fill("hunter2");
+    await callTool(page);
+    await page.reload();
+    await page.waitForSelector("article.tool");
+    assert.doesNotMatch(await page.evaluate(() => JSON.stringify(sessionStorage)), /hunter2/);
+    await page.click(".earlier summary");
+    assert.match(await page.innerText(".earlier"), /Earlier calls \(1\)[^]*ok[^]*\{"user":"ann"\}/);
+    await page.click(".earlier button:text-is('Fill in')");
+    assert.equal(await field(page, "user").locator("textarea").inputValue(), "ann");
+    await page.evaluate(() => (location.hash = ""));
+    await page.waitForSelector(".welcome h3:text-is('Called lately')");
+    assert.match(await page.locator(".welcome section").first().innerText(), /json:sign_in/);
+    await page.evaluate(() => (location.hash = "tool/json_sign_in"));
+    await page.waitForSelector("article.tool");
+    await page.locator(".earlier").evaluate((one) => (one.open = true));
+    await page.click(".earlier button:text-is('Forget them')");
+    assert.equal(await page.evaluate(() => sessionStorage.length), 0);
+  }));
+
+  check("Call stays in reach of a long form", at({ viewport: { width: 360, height: 640 } }, async (page) => {
+    await openTool(page, "shop_place_order");
+    const height = await page.evaluate(() => innerHeight);
+    await field(page, "city").locator("textarea").scrollIntoViewIfNeeded();
+    const box = await page.locator(".actions .primary").boundingBox();
+    assert.ok(box.y + box.height <= height, "Call is on the screen");
+  }));
+
   check("an address that names a tool leads to its form, and Ctrl+Enter calls it at once", at({ fragment: "#tool/json_echo" }, async (page) => {
     await page.waitForSelector("article.tool");
     await page.keyboard.press("Control+Enter");
@@ -287,6 +375,7 @@ export function features(server) {
     const file = await (await download).path();
     const reader = await page.context().newPage();
     await reader.goto(`file://${file}`).catch(() => {});
+    assert.equal(await reader.locator("summary a, summary button").count(), 0, "a summary has no control inside");
     assert.match(await import("node:fs").then(({ readFileSync }) => readFileSync(file, "utf8")), /<article id="shop:place_order"/);
     assert.match((await download).suggestedFilename(), /^Workshop\.html$/);
   }));

@@ -2,7 +2,14 @@
 
 import { axe, callTool, check, field, fits, openTool, opened, PHONE, shot } from "./harness.mjs";
 
-const LOOKS = [["light", { colorScheme: "light" }], ["dark", { colorScheme: "dark" }], ["phone", { ...PHONE, colorScheme: "light" }], ["narrow", { viewport: { width: 320, height: 700 }, colorScheme: "dark" }]];
+const DESKTOP = { viewport: { width: 1440, height: 900 } };
+const TABLET = { viewport: { width: 768, height: 1024 } };
+const SMALL = { ...PHONE, viewport: { width: 360, height: 740 } };
+const LOOKS = [
+  ...[["1440", DESKTOP], ["768", TABLET], ["360", SMALL]].flatMap(([name, options]) =>
+    ["light", "dark"].map((colorScheme) => [`${name}-${colorScheme}`, { ...options, colorScheme }])),
+  ["320-light", { viewport: { width: 320, height: 700 }, colorScheme: "light" }],
+];
 
 async function fillOrder(page) {
   await field(page, "street").locator("textarea").fill("Main Street 1");
@@ -61,6 +68,14 @@ export function shots(server, locked) {
         await page.evaluate(() => (location.hash = "calls"));
         await page.waitForSelector(".calls tbody tr");
         await state(page, "11-calls");
+        await openTool(page, "shop_find_articles");
+        await state(page, "13-optional");
+        await page.click(".tool-head .more");
+        await page.click("button.optional");
+        await state(page, "14-opened");
+        await page.evaluate(() => (location.hash = ""));
+        await page.waitForFunction(() => document.body.dataset.view === "list");
+        await state(page, "15-start");
       });
       await opened(locked().origin, { ...options, expects: ["401"] }, async (page) => state(page, "12-token"));
     });

@@ -55,6 +55,15 @@ export function snippets(open, locked, examples) {
     });
   }
 
+  check("the tokens of each tool are those of `cost --format mcp`", async () => {
+    const server = examples();
+    const { tools } = await (await fetch(`${server.origin}/explorer/catalog`)).json();
+    const cost = JSON.parse(run(server.program, ["cost", "--json", "--format", "mcp", "--top", "1000"], { stdio: ["ignore", "pipe", "ignore"] }));
+    const counted = Object.fromEntries(cost.tools.map(({ id, total }) => [id, total]));
+    assert.ok(tools.length > 10);
+    assert.deepEqual(Object.fromEntries(tools.map(({ id, tokens }) => [id, tokens])), counted);
+  });
+
   check("the command line and the configurations of clients start the program that serves", async () => {
     const server = examples();
     await opened(server.origin, {}, async (page) => {

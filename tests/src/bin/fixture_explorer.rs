@@ -258,6 +258,57 @@ fn find_orders(
     (0..u64::from(limit.unwrap_or(3))).map(|number| Order { number, lines: 1, city: query.clone() }).collect()
 }
 
+/// Finds articles in the catalog of the shop, by any combination of their properties.
+///
+/// All conditions must hold. Without a condition, the newest articles are returned. Texts are compared without regard to
+/// case and accents, and a word also finds its inflected forms, as in the search of the shop itself.
+///
+/// # Prices
+///
+/// Prices are those of the country of the caller, with taxes, in the currency of that country. A price that has changed
+/// within the last hour may still be the old one, since prices are distributed once an hour. Reduced prices count as prices;
+/// the price before the reduction is part of the result and is not searched.
+///
+/// # Order
+///
+/// - `newest` sorts by the day on which the article was added.
+/// - `cheapest` sorts by price, and by name where prices are equal.
+/// - `popular` sorts by the sales of the last four weeks, so that the order of two calls may differ.
+///
+/// # Limits
+///
+/// At most 100 articles are returned. Narrow the search with more conditions instead of asking for more articles, since a
+/// model reads all of them. The number of articles that match is part of the result.
+#[tool(
+    namespace = "shop",
+    version = "1.0.0",
+    read_only,
+    tags = ["articles", "catalog", "prices", "stock", "suppliers", "colors", "sizes", "brands", "ratings", "reductions"]
+)]
+#[expect(clippy::too_many_arguments, reason = "a form with many optional fields")]
+fn find_articles(
+    /// Words of the name or the description.
+    text: String,
+    /// Only articles of this brand.
+    brand: Option<String>,
+    /// Only articles in this color.
+    color: Option<String>,
+    /// The lowest price.
+    min_price: Option<f64>,
+    /// The highest price.
+    max_price: Option<f64>,
+    /// Only articles that are in stock.
+    in_stock: Option<bool>,
+    /// Only articles that were added since this day.
+    #[schemars(extend("format" = "date"))]
+    since: Option<String>,
+    /// The order of the articles.
+    order: Option<String>,
+) -> Vec<String> {
+    let _ = (brand, color, min_price, max_price, in_stock, since, order);
+    vec![text]
+}
+
 /// Deletes an order. It asks for a reason.
 #[tool(namespace = "shop", version = "1.0.0", destructive)]
 async fn delete_order(number: u64, ctx: &Context) -> Result<String, ToolError> {

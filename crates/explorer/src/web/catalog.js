@@ -4,9 +4,43 @@ import { h, pageLink, uniqueId } from "./dom.js";
 import { parseQuery, Search } from "./search.js";
 
 const FILTERS = [["read-only", "read-only"], ["destructive", "destructive"], ["idempotent", "idempotent"], ["open-world", "open world"], ["deprecated", "deprecated"]];
-const MAX_TAGS = 12;
+const MAX_TAGS = 40;
 
-/** Creates the list. `state` is called with the number of tools found. */
+/** Keeps one row of the filters, and moves the others behind a button. */
+function oneRow(filters, chips) {
+  const more = h("button", { type: "button", class: "chip more", "aria-expanded": "false" });
+  let isOpen = false;
+  const fold = () => {
+    for (const chip of chips) chip.hidden = false;
+    more.hidden = true;
+    const wraps = (element) => element.offsetTop > chips[0].offsetTop + chips[0].offsetHeight / 2;
+    const all = chips.filter(wraps).length;
+    if (all === 0) return;
+    more.hidden = false;
+    more.textContent = isOpen ? "Less" : `${all} more`;
+    more.setAttribute("aria-expanded", String(isOpen));
+    if (isOpen) return;
+    for (let last = chips.length - 1; last > 0 && (wraps(more) || last >= chips.length - all); last -= 1) {
+      // A filter that is set stays visible.
+      if (chips[last].getAttribute("aria-pressed") !== "true") chips[last].hidden = true;
+    }
+    more.textContent = `${chips.filter((chip) => chip.hidden).length} more`;
+  };
+  more.addEventListener("click", () => {
+    isOpen = !isOpen;
+    fold();
+  });
+  filters.append(more);
+  let width = 0;
+  new ResizeObserver(([{ contentRect }]) => {
+    if (contentRect.width === width) return;
+    width = contentRect.width;
+    fold();
+  }).observe(filters);
+  return fold;
+}
+
+/** Creates the list. `say` announces the number of tools found. */
 export function catalog(tools, say) {
   const search = new Search(tools);
   const id = uniqueId("search");
@@ -32,6 +66,7 @@ export function catalog(tools, say) {
     return [term, chip];
   });
   filters.append(...chips.map(([, chip]) => chip));
+  const fold = chips.length > 0 ? oneRow(filters, chips.map(([, chip]) => chip)) : () => {};
 
   const links = new Map(tools.map((tool) => [tool.name, entry(tool)]));
   let current = null;
@@ -42,6 +77,7 @@ export function catalog(tools, say) {
     nav.replaceChildren(...(isSorted ? grouped(hits, links) : [list(hits, links)]));
     const terms = input.value.split(/\s+/);
     for (const [term, chip] of chips) chip.setAttribute("aria-pressed", String(terms.includes(term)));
+    fold();
     found.textContent = input.value.trim() === "" ? count(tools.length) : `${hits.length} of ${count(tools.length)}`;
     if (hits.length === 0 && tools.length > 0) nav.append(h("p", { class: "none" }, "No tool matches. Search for other words, or remove a filter."));
     return hits;
@@ -76,6 +112,12 @@ export function catalog(tools, say) {
       h("div", { class: "search", role: "search" }, h("label", { class: "visually-hidden", for: id }, "Search tools"), input, h("kbd", { "aria-hidden": "true" }, "/")),
       filters, found, nav),
     input,
+    /** Searches for words, and lists what they find. */
+    find(words) {
+      input.value = words;
+      refresh();
+      input.focus();
+    },
     /** Marks the open tool. */
     select(name) {
       if (current) links.get(current)?.querySelector("a").removeAttribute("aria-current");
@@ -97,13 +139,31 @@ function commonTags(tools) {
   return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, MAX_TAGS).map(([tag]) => tag);
 }
 
-function entry(tool) {
+/** Returns the name of a tool below its namespace. */
+export function shortName(tool) {
   const name = tool.id.replace(/:\d[^:]*$/, "");
-  const short = tool.namespace ? name.slice(tool.namespace.length + 1) : name;
-  const marks = [];
-  if (tool.hints?.includes("destructive")) marks.push(h("span", { class: "dot careful", title: "destructive", role: "img", "aria-label": "destructive" }));
-  if (tool.hints?.includes("deprecated")) marks.push(h("span", { class: "dot faint", title: "deprecated", role: "img", "aria-label": "deprecated" }));
-  const label = [h("span", { class: "tool-name" }, short), marks];
+  return tool.namespace ? name.slice(tool.namespace.length + 1) : name;
+}
+
+/** Returns the hints of a tool that a person should see before opening it. */
+export function marks(tool) {
+  const shown = ["destructive", "deprecated"].filter((hint) => tool.hints?.includes(hint));
+  return shown.map((hint) => [" ", h("span", { class: `mark ${hint}` }, hint)]);
+}
+
+/** Groups tools by namespace, in their order. */
+export function byNamespace(tools) {
+  const groups = new Map();
+  for (const tool of tools) {
+    const namespace = tool.namespace ?? "";
+    if (!groups.has(namespace)) groups.set(namespace, []);
+    groups.get(namespace).push(tool);
+  }
+  return groups;
+}
+
+function entry(tool) {
+  const label = [h("span", { class: "tool-name" }, shortName(tool)), marks(tool)];
   return h("li", {}, pageLink(`tool/${encodeURIComponent(tool.name)}`, {}, label, tool.summary ? h("span", { class: "summary" }, tool.summary.slice(0, 160)) : null));
 }
 
@@ -112,13 +172,7 @@ function list(tools, links) {
 }
 
 function grouped(tools, links) {
-  const groups = new Map();
-  for (const tool of tools) {
-    const namespace = tool.namespace ?? "";
-    if (!groups.has(namespace)) groups.set(namespace, []);
-    groups.get(namespace).push(tool);
-  }
-  return [...groups].map(([namespace, members]) => {
+  return [...byNamespace(tools)].map(([namespace, members]) => {
     const id = uniqueId("group");
     const title = h("h2", { id, class: "group-name" }, namespace || "without namespace", " ", h("small", {}, members.length));
     return h("section", { "aria-labelledby": id }, title, list(members, links));

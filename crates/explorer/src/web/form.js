@@ -129,6 +129,16 @@ export class Form {
   }
 }
 
+/** Returns arguments for a link or the history: without the properties that `secrets` names. */
+export function dropSecrets(secrets, node) {
+  if (node?.type === "object") {
+    const entries = node.entries.filter(([key]) => !secrets.has(key)).map(([key, value]) => [key, dropSecrets(secrets, value)]);
+    return { type: "object", entries };
+  }
+  if (node?.type === "array") return { type: "array", items: node.items.map((item) => dropSecrets(secrets, item)) };
+  return node;
+}
+
 /** Returns arguments for a snippet or a confirmation: without the values of the properties that `secrets` names. */
 export function withoutSecrets(secrets, node) {
   if (node?.type === "object") {

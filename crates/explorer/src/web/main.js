@@ -5,6 +5,7 @@ import { announcer, h, pageLink, visible } from "./dom.js";
 import { parse } from "./json.js";
 import { RecentCalls, recentView, summary } from "./recent.js";
 import { hasToken, load, onUnauthorized, restore } from "./session.js";
+import { startView } from "./start.js";
 import { themeSwitch } from "./theme.js";
 import { tokenView } from "./token.js";
 import { toolView } from "./tool.js";
@@ -74,19 +75,14 @@ class Page {
       this.place("calls", "Recent calls", this.recentView, hasMoved);
       return;
     }
-    let name = null;
-    try {
-      name = fragment.startsWith("tool/") ? decodeURIComponent(fragment.slice(5)) : null;
-    } catch {
-      name = null;
-    }
+    const { name, args } = toolOf(fragment);
     const entry = this.tools.get(name);
     this.catalog.select(entry ? name : null);
     if (!entry) {
       this.open = null;
       document.body.dataset.view = "list";
       document.title = visible(this.info.title);
-      main.replaceChildren(this.welcome(name));
+      main.replaceChildren(startView({ tools: [...this.tools.values()], missing: name, find: (words) => this.catalog.find(words) }));
       return;
     }
     let view = this.views.get(name);
@@ -104,7 +100,9 @@ class Page {
       if (this.views.size > MAX_OPEN) this.forget();
     }
     // Another tool may have been chosen meanwhile.
-    if (location.hash.slice(1) === fragment) this.place("tool", entry.name, view, hasMoved);
+    if (location.hash.slice(1) !== fragment) return;
+    this.place("tool", entry.name, view, hasMoved);
+    if (args !== null) view.fill(args);
   }
 
   /** Forgets the tool that was opened first and does not run. */
@@ -124,16 +122,16 @@ class Page {
       scrollTo(0, 0);
     }
   }
+}
 
-  welcome(missing) {
-    const tokens = [...this.tools.values()].reduce((sum, tool) => sum + tool.tokens, 0);
-    const n = this.tools.size;
-    const facts = n === 0 ? "This server has no tools." : `${n} ${n === 1 ? "tool" : "tools"}, whose definitions cost a model about ${tokens.toLocaleString("en")} tokens.`;
-    const keys = [["/", "search"], ["↓ ↑", "move through the list"], ["Ctrl Enter", "call the tool"], ["Esc", "cancel the call"]];
-    return h("section", { class: "welcome" },
-      h("h2", {}, missing ? `There is no tool named ${missing}` : n === 0 ? "No tools" : "Choose a tool"),
-      h("p", {}, facts),
-      n === 0 ? null : h("dl", { class: "keys" }, keys.map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])));
+/** Reads `tool/NAME` and `tool/NAME?ARGUMENTS`, the address of a tool, and of one with arguments as JSON. */
+function toolOf(fragment) {
+  if (!fragment.startsWith("tool/")) return { name: null, args: null };
+  const [name, ...rest] = fragment.slice(5).split("?");
+  try {
+    return { name: decodeURIComponent(name), args: rest.length > 0 ? decodeURIComponent(rest.join("?")) : null };
+  } catch {
+    return { name: null, args: null };
   }
 }
 

@@ -120,7 +120,7 @@ export async function call({ name, args, headers, trace, needsTask, signal }, ev
     if (kind === "task") return followTask(response.result, signal, events);
     if (kind !== "input_required") return response;
     const given = await events.ask(entriesAt(response.result, "inputRequests"));
-    if (given === null) throw new DOMException("the user has cancelled", "AbortError");
+    if (given === null) throw new DOMException("the user canceled the call", "AbortError");
     const state = at(response.result, "requestState");
     answers = `"inputResponses":${given},${state ? `"requestState":${write(state)},` : ""}`;
   }
@@ -151,10 +151,10 @@ async function followTask(created, signal, events) {
     events.progress(undefined, undefined, textAt(task, "statusMessage") ?? `task ${status}`);
     if (status === "completed") return { result: at(task, "result"), size: write(task).length };
     if (status === "failed") throw new ProtocolError(at(task, "error"));
-    if (status === "cancelled") throw new DOMException("the task was cancelled", "AbortError");
+    if (status === "cancelled") throw new DOMException("the task was canceled", "AbortError");
     if (status === "input_required") {
       const given = await events.ask(entriesAt(task, "inputRequests"));
-      if (given === null) throw new DOMException("the user has cancelled", "AbortError");
+      if (given === null) throw new DOMException("the user canceled the call", "AbortError");
       await request("tasks/update", `${params}"inputResponses":${given},`, meta, { name: id, signal });
     }
     await pause(Math.min(Math.max(plain(at(task, "pollIntervalMs")) ?? 1000, 100), 5000), signal);

@@ -5,19 +5,60 @@ import { at, plain } from "./json.js";
 import { read } from "./schema.js";
 
 const MAX_FIELDS = 300;
+/** Fewer optional fields without a value stay visible. */
+const MIN_COLLAPSED = 3;
+const MAX_NAMED = 4;
+
+/**
+ * Collapses the optional fields of an object that have no value, and returns the button that shows them, with `update` and
+ * `reveal`. An object without other fields keeps its first ones.
+ */
+function optionalFields(known, isBranch) {
+  const button = h("button", { type: "button", class: "optional quiet", "aria-expanded": "false" });
+  let collapsed = new Set();
+  // The choice of a branch has set its discriminator.
+  const isChosen = (field) => isBranch && field.required && field.state === "value" && field.shape.kind === "choice" && field.shape.options.length === 1;
+  const show = () => {
+    for (const field of known.values()) field.element.hidden = collapsed.has(field) || isChosen(field);
+    const names = [...known].filter(([, field]) => collapsed.has(field)).map(([name]) => name);
+    button.hidden = names.length === 0;
+    const listed = names.slice(0, MAX_NAMED).join(", ") + (names.length > MAX_NAMED ? ", …" : "");
+    button.replaceChildren(h("span", {}, `${names.length} optional ${names.length === 1 ? "field" : "fields"}`), h("small", {}, listed));
+  };
+  button.addEventListener("click", () => {
+    const [first] = collapsed;
+    collapsed = new Set();
+    show();
+    first?.focus();
+  });
+  return {
+    button,
+    update() {
+      const fields = [...known.values()];
+      const isEmpty = (field) => !field.required && field.state === "absent";
+      const kept = fields.every(isEmpty) ? MIN_COLLAPSED : 0;
+      const empty = fields.filter(isEmpty).slice(kept);
+      collapsed = new Set(empty.length < MIN_COLLAPSED ? [] : empty);
+      show();
+    },
+    reveal(field) {
+      if (collapsed.delete(field)) show();
+    },
+  };
+}
 
 /** An object: the properties of its schema, and rows of a name and a value for others. */
 export function mapControl(slot) {
   const { shape } = slot;
   const known = new Map();
   const fields = h("div", { class: "fields" });
-  const isRequired = ([name]) => shape.required.has(name);
-  const properties = shape.properties.slice(0, MAX_FIELDS);
-  for (const [name, schema] of [...properties.filter(isRequired), ...properties.filter((one) => !isRequired(one))]) {
+  for (const [name, schema] of shape.properties.slice(0, MAX_FIELDS)) {
     const field = slot.child({ schema, name, required: shape.required.has(name) });
     known.set(name, field);
     fields.append(field.element);
   }
+  const optional = optionalFields(known, slot.bare && slot.parent !== null);
+  optional.update();
   if (shape.properties.length === 0 && !shape.takesMore) fields.append(h("p", { class: "none" }, "No arguments."));
   const rows = h("div", { class: "rows" });
   const more = [];
@@ -40,12 +81,13 @@ export function mapControl(slot) {
     return row;
   };
   const add = h("button", { type: "button", class: "add", onclick: () => { slot.touched(); addRow().key.focus(); } }, "Add a property");
-  const element = h("div", { class: "object" }, fields, rows, shape.takesMore ? add : null);
+  const element = h("div", { class: "object" }, fields, optional.button, rows, shape.takesMore ? add : null);
 
   const entries = () => [...[...known].map(([name, field]) => [name, field]), ...more.map((row) => [row.key.value, row.field])];
   return {
     element,
     slots: entries,
+    reveal: optional.reveal,
     get() {
       const given = new Map();
       for (const [name, field] of entries()) {
@@ -63,6 +105,7 @@ export function mapControl(slot) {
       for (const [name, value] of node.entries) {
         if (!known.has(name)) addRow(name).field.set(value);
       }
+      optional.update();
       return true;
     },
     focus() {

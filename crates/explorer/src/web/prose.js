@@ -14,8 +14,31 @@ function emphasis(text) {
   return text.split(/(\*\*[^*\n]+\*\*)/).map((part, idx) => (idx % 2 === 1 ? h("strong", {}, part.slice(2, -2)) : part));
 }
 
-/** Renders a description. */
-export function prose(text, style = "") {
+/** Collapses a rendered description from the first block that exceeds the budget of characters. */
+function collapse(out, budget) {
+  let length = 0;
+  const rest = [];
+  for (const block of [...out.children]) {
+    if (length >= budget) rest.push(block);
+    length += block.textContent.length;
+  }
+  // A little more is not worth a button, and a single long block is cut by its height.
+  const long = [...out.children].filter((block) => !rest.includes(block) && block.textContent.length > budget * 2);
+  if (long.length === 0 && (rest.length === 0 || length < budget * 1.5)) return;
+  const button = h("button", { type: "button", class: "link more", "aria-expanded": "false" }, "Show more");
+  const set = (isOpen) => {
+    for (const block of rest) block.hidden = !isOpen;
+    for (const block of long) block.classList.toggle("cut", !isOpen);
+    button.setAttribute("aria-expanded", String(isOpen));
+    button.textContent = isOpen ? "Show less" : "Show more";
+  };
+  button.addEventListener("click", () => set(button.getAttribute("aria-expanded") !== "true"));
+  set(false);
+  out.append(button);
+}
+
+/** Renders a description. From `budget` characters on, it is collapsed. */
+export function prose(text, { style = "", budget = 500 } = {}) {
   const out = h("div", { class: `prose ${style}` });
   const lines = text.slice(0, MAX_LENGTH).split("\n");
   let paragraph = [];
@@ -55,5 +78,6 @@ export function prose(text, style = "") {
   }
   flush();
   if (text.length > MAX_LENGTH) out.append(h("p", {}, "…"));
+  collapse(out, budget);
   return out;
 }

@@ -247,9 +247,12 @@ const LIMITS = [
   ["minItems", "at least ", " items"], ["maxItems", "at most ", " items"],
 ];
 
-/** Returns the limits of a schema in words. */
-export function limitsOf(schema) {
+/** Returns the limits of a shape in words. The page itself checks none of them. */
+export function limitsOf({ kind, schema }) {
   const words = [];
+  // A pattern is checked by every server, and a format by those whose types or settings do.
+  const isHint = kind === "string" && textAt(schema, "format") && !at(schema, "pattern") && !isSecret(schema);
+  if (isHint) words.push("the format is a hint: the server decides");
   for (const [keyword, before, after = ""] of LIMITS) {
     const limit = at(schema, keyword);
     if (limit?.type === "number") words.push(before + limit.text + (limit.text === "1" ? after.replace(/s$/, "") : after));

@@ -7,6 +7,9 @@ import { same } from "./json.js";
 import { kindName, limitsOf, read } from "./schema.js";
 import { prose } from "./prose.js";
 
+/** The length from which a description of a field is collapsed. */
+const HELP_BUDGET = 320;
+
 /** Returns true for a default that says the same as an absent value. */
 function isEmpty(node) {
   return node.type === "null" || node.entries?.length === 0 || node.items?.length === 0;
@@ -17,8 +20,8 @@ export class Slot {
    * `place` has the schema, the name to show, and whether the value is required; `depth` counts the nesting. A `bare` slot
    * has no head: the root of a form and the branch of a choice.
    */
-  constructor({ schema, root, name, required = false, depth = 0, bare = false, buttons = [] }) {
-    Object.assign(this, { root, name, required, depth, bare });
+  constructor({ schema, root, name, required = false, depth = 0, bare = false, buttons = [], parent = null }) {
+    Object.assign(this, { root, name, required, depth, bare, parent });
     this.shape = read(schema, root);
     this.id = uniqueId("field");
     this.control = null;
@@ -40,11 +43,11 @@ export class Slot {
 
   /** Creates a field inside this one. */
   child(place) {
-    return new Slot({ root: this.root, depth: this.depth + 1, ...place });
+    return new Slot({ root: this.root, depth: this.depth + 1, parent: this, ...place });
   }
 
   createStates() {
-    const options = [["value", "value"], ["absent", "not sent"]];
+    const options = [["value", "Value"], ["absent", "Not sent"]];
     if (this.shape.nullable || this.shape.kind === "null") options.push(["null", "null"]);
     options.push(["json", "JSON"]);
     const change = () => {
@@ -53,7 +56,7 @@ export class Slot {
     };
     return h(
       "select",
-      { class: "state", "aria-label": `How to send ${this.name}`, onchange: change },
+      { class: "state", "aria-label": `How to send ${this.name}`, title: "Send a value, nothing, null or JSON", onchange: change },
       options.map(([value, label]) => h("option", { value }, label)),
     );
   }
@@ -63,16 +66,19 @@ export class Slot {
     const { shape, name, id } = this;
     const kind = h("span", { class: "kind" }, kindName(shape));
     const need = this.required ? h("span", { class: "required" }, "required") : null;
+    // The menu shows its state only where that is not obvious.
+    const special = h("span", { class: "special", "aria-hidden": "true" });
+    this.special = special;
     const preset = h("span", { class: "preset" }, "default");
     const label = this.isGroup
       ? h("legend", { class: "label", id: `${id}-label` }, name)
       : h("label", { class: "label", for: id, id: `${id}-label` }, name);
     const help = [];
-    if (shape.description) help.push(prose(shape.description, "help"));
-    const limits = limitsOf(shape.schema);
+    if (shape.description) help.push(prose(shape.description, { style: "help", budget: HELP_BUDGET }));
+    const limits = limitsOf(shape);
     if (limits.length > 0) help.push(h("p", { class: "limits" }, limits.join(", ")));
     const details = h("div", { class: "field-help", id: `${id}-help` }, help);
-    const head = h("div", { class: "field-head" }, kind, need, preset, h("span", { class: "grow" }), buttons);
+    const head = h("div", { class: "field-head" }, kind, need, preset, h("span", { class: "grow" }), special, buttons);
     if (this.isGroup) {
       head.append(this.states);
       return h("fieldset", { class: "field group", "aria-describedby": `${id}-help` }, label, head, details, this.body, this.problem);
@@ -102,6 +108,7 @@ export class Slot {
     this.state = state;
     this.states.value = state;
     this.element.dataset.state = state;
+    if (this.special) this.special.textContent = { null: "null", json: "as JSON" }[state] ?? "";
     const isWritten = state === "value" || state === "json" || (state === "absent" && !this.isGroup);
     const kind = state === "json" ? "any" : this.shape.kind;
     if (!isWritten) {
@@ -161,8 +168,14 @@ export class Slot {
     return this.control?.slots?.() ?? [];
   }
 
+  /** Shows the field, where an object around it has collapsed its optional fields. */
+  reveal() {
+    for (let slot = this; slot.parent; slot = slot.parent) slot.parent.control?.reveal?.(slot);
+  }
+
   /** Shows or removes a message at the field. */
   mark(message) {
+    if (message !== null) this.reveal();
     this.problem.hidden = message === null;
     this.problem.textContent = message === null ? "" : visible(message);
     const target = this.target();
@@ -190,6 +203,7 @@ export class Slot {
   }
 
   focus() {
+    this.reveal();
     if (this.control?.focus) this.control.focus();
     else this.states.focus();
     this.element.scrollIntoView({ block: "nearest" });

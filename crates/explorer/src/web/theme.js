@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 
 const STORED = "toolkit-explorer-theme";
-const THEMES = ["system", "light", "dark"];
+const THEMES = [["system", "System colors"], ["light", "Light colors"], ["dark", "Dark colors"]];
 
 /** Creates the switch, and applies the stored choice. */
 export function themeSwitch() {
@@ -13,12 +13,12 @@ export function themeSwitch() {
   } catch {
     // The browser keeps nothing for this page.
   }
-  const select = h("select", { class: "theme", "aria-label": "Colors" }, THEMES.map((one) => h("option", { value: one }, one)));
+  const select = h("select", { class: "theme", "aria-label": "Colors" }, THEMES.map(([value, label]) => h("option", { value }, label)));
   const apply = () => {
     if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
     else delete document.documentElement.dataset.theme;
   };
-  select.value = THEMES.includes(theme) ? theme : "system";
+  select.value = THEMES.some(([value]) => value === theme) ? theme : "system";
   select.addEventListener("change", () => {
     theme = select.value;
     try {

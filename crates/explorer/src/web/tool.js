@@ -2,18 +2,20 @@
 
 import { ask, confirmCall } from "./ask.js";
 import { h, pageLink, uniqueId } from "./dom.js";
-import { Form, withoutSecrets } from "./form.js";
+import { Form, dropSecrets, withoutSecrets } from "./form.js";
+import { callsOf, forget, remember } from "./history.js";
 import { at, isTrue, itemsAt, parse, plain, textAt, write } from "./json.js";
 import { argumentHeaders, call, newTrace } from "./mcp.js";
 import { secretNames } from "./schema.js";
 import { prose } from "./prose.js";
 import { duration } from "./recent.js";
-import { bytes, renderResult } from "./result.js";
+import { bytes, copyButton, renderResult } from "./result.js";
 import { snippets } from "./snippets.js";
 import { tree } from "./tree.js";
 import { errorOf, showViolations } from "./violations.js";
 
 const MAX_CHUNKS = 1000;
+const STYLES = { ok: "ok", failed: "failed", canceled: "ended" };
 
 /** Creates the view of a tool from its details, which are a node. */
 export function toolView({ entry, details, info, recent, say }) {
@@ -28,18 +30,21 @@ export function toolView({ entry, details, info, recent, say }) {
   const runButton = h("button", { type: "button", class: "primary", "aria-keyshortcuts": "Control+Enter" }, "Call");
   const cancelButton = h("button", { type: "button", hidden: true, "aria-keyshortcuts": "Escape" }, "Cancel");
   const resetButton = h("button", { type: "button", class: "quiet" }, "Reset");
+  const linkButton = copyButton(link, "Copy link");
+  linkButton.title = "Copy the address of this form with its arguments, without secrets";
   const result = h("section", { class: "result", "aria-label": "Result" });
   const clearResult = () => result.replaceChildren(h("h3", {}, "Result"), h("p", { class: "empty" }, "The result of a call appears here."));
   clearResult();
 
   const modes = modeSwitch(form);
-  const node = () => {
+  const written = () => {
     try {
-      return withoutSecrets(secrets, form.mode === "json" ? parse(form.text.value) : form.root.get());
+      return form.mode === "json" ? parse(form.text.value) : form.root.get();
     } catch {
       return undefined;
     }
   };
+  const node = () => withoutSecrets(secrets, written());
   const empty = { type: "object", entries: [] };
   const id = textAt(details, "id") ?? entry.id;
   const isLinked = isTrue(details, "isLinked");
@@ -47,8 +52,44 @@ export function toolView({ entry, details, info, recent, say }) {
   const examples = itemsAt(details, "examples");
   const exampleButtons = examples.slice(0, 5).map((example, idx) => {
     const label = examples.length === 1 ? "Fill in the example" : `Example ${idx + 1}`;
-    return h("button", { type: "button", class: "quiet", onclick: () => { form.set(example); code.update(); } }, label);
+    return h("button", { type: "button", class: "quiet", onclick: () => setArguments(example) }, label);
   });
+  function setArguments(args) {
+    form.set(args);
+    code.update();
+  }
+
+  /** Puts the arguments into the address of the page, and returns it. */
+  function link() {
+    const args = write(dropSecrets(secrets, written() ?? empty));
+    history.replaceState(null, "", `#tool/${encodeURIComponent(entry.name)}?${encodeURIComponent(args)}`);
+    return location.href;
+  }
+
+  /** Fills in the arguments of an address, which only the user sends. */
+  function fill(text) {
+    try {
+      setArguments(parse(text));
+    } catch (error) {
+      result.replaceChildren(h("h3", {}, "Result"), h("p", { class: "notice failed" }, `The arguments in the address are not JSON: ${error.message}`));
+    }
+  }
+
+  const earlier = h("details", { class: "earlier" });
+  function showEarlier() {
+    const calls = callsOf(entry.name);
+    earlier.hidden = calls.length === 0;
+    const row = ({ at: time, ms, outcome, args }) => {
+      const again = h("button", { type: "button", class: "quiet copy", disabled: args === null, onclick: () => fill(args) }, "Fill in");
+      return h("li", {},
+        h("span", { class: `outcome ${STYLES[outcome] ?? ""}` }, outcome === "ok" ? "ok" : String(outcome)),
+        h("span", { class: "when" }, `${new Date(time).toLocaleTimeString()}, ${duration(ms * 1000)}`),
+        h("code", {}, args === null ? "(long arguments)" : args.slice(0, 200)), again);
+    };
+    const clear = h("button", { type: "button", class: "quiet copy", onclick: () => { forget(entry.name); showEarlier(); } }, "Forget them");
+    earlier.replaceChildren(h("summary", {}, `Earlier calls (${calls.length})`), h("ol", {}, calls.map(row)), clear);
+  }
+  showEarlier();
   form.element.addEventListener("input", () => code.update());
   resetButton.addEventListener("click", () => {
     form.reset();
@@ -64,12 +105,14 @@ export function toolView({ entry, details, info, recent, say }) {
     const isDestructive = entry.hints?.includes("destructive");
     if (isDestructive && !(await confirmCall(entry.name, write(withoutSecrets(secrets, args), 2)))) return;
     const controller = new AbortController();
+    let ended = "failed";
     view.running = controller;
     runButton.disabled = true;
     cancelButton.hidden = false;
     const trace = newTrace();
     const progress = progressView();
     result.replaceChildren(h("h3", {}, "Running"), progress.element);
+    if (isNarrow()) result.scrollIntoView({ block: "nearest" });
     const started = performance.now();
     const clock = setInterval(() => progress.elapsed(performance.now() - started), 100);
     let sent = 0;
@@ -88,9 +131,11 @@ export function toolView({ entry, details, info, recent, say }) {
         events,
       );
       const times = { total: performance.now() - started, sent, received: response.size };
+      ended = isTrue(response.result, "isError") ? "failed" : "ok";
       showResponse(response.result, times, trace, progress.chunks());
     } catch (error) {
       const isCanceled = error.name === "AbortError";
+      if (isCanceled) ended = "canceled";
       const message = isCanceled ? "The call was canceled." : error.message;
       say(message);
       const code = error.code ? h("span", { class: "kind" }, `JSON-RPC ${error.code}`) : null;
@@ -99,6 +144,8 @@ export function toolView({ entry, details, info, recent, say }) {
         h("div", { class: isCanceled ? "notice" : "notice failed" }, h("p", {}, message, " ", code)), ...progress.chunks());
     }
     clearInterval(clock);
+    remember({ tool: entry.name, args: write(dropSecrets(secrets, args)), ms: performance.now() - started, outcome: ended });
+    showEarlier();
     view.running = null;
     runButton.disabled = false;
     cancelButton.hidden = true;
@@ -114,12 +161,16 @@ export function toolView({ entry, details, info, recent, say }) {
     const facts = h("p", { class: "facts" });
     const server = h("span");
     const received = at(outcome, "content") ? write(at(outcome, "content")).length : 0;
+    const total = Math.round(times.total * 1000);
     facts.append(
-      h("span", { title: "From the click to the complete response" }, duration(Math.round(times.total * 1000))), server,
+      h("span", { title: "From the click to the complete response" }, duration(total)), server,
       h("span", { title: "Size of the request and of the response" }, `${bytes(times.sent)} → ${bytes(times.received)}`),
       h("span", { title: "An estimate of what the content costs a model" }, `≈ ${Math.ceil(received / 4)} tokens`));
     recent.byTrace(trace).then((record) => {
-      if (record) server.replaceChildren(h("span", { title: "Measured by the server" }, `${duration(record.duration)} in the server`));
+      if (!record) return;
+      const rest = Math.max(0, total - record.duration);
+      server.replaceChildren(h("span", { title: "Checks of the arguments and the result, layers and the tool, as the server measured them; and the rest: HTTP, network and this page" },
+        `${duration(record.duration)} in the server + ${duration(rest)} on the way`));
     });
     const parts = [head, facts];
     if (list) parts.push(h("p", { class: "note" }, "The server names what to correct. Each place leads to its field."), list);
@@ -128,7 +179,7 @@ export function toolView({ entry, details, info, recent, say }) {
     result.replaceChildren(...parts);
     result.classList.toggle("failed", isError);
     say(list ? `${list.childElementCount} violations` : heading);
-    if (!list && matchMedia("(max-width: 1099px)").matches) head.scrollIntoView({ block: "start" });
+    if (!list && isNarrow()) head.scrollIntoView({ block: "start" });
   }
 
   runButton.addEventListener("click", run);
@@ -141,15 +192,20 @@ export function toolView({ entry, details, info, recent, say }) {
       h("section", { class: "arguments", "aria-labelledby": argumentsId },
         h("div", { class: "section-head" }, h("h3", { id: argumentsId }, "Arguments"), h("span", { class: "grow" }), exampleButtons, modes),
         form.element,
-        h("div", { class: "actions" }, runButton, cancelButton, resetButton, h("span", { class: "hint" }, h("kbd", {}, "Ctrl"), " ", h("kbd", {}, "Enter")))),
-      result),
+        h("div", { class: "actions" }, runButton, cancelButton, resetButton, linkButton, h("span", { class: "hint" }, h("kbd", {}, "Ctrl"), " ", h("kbd", {}, "Enter")))),
+      h("div", { class: "outcome-column" }, result, earlier)),
     h("section", { class: "use" }, h("h3", {}, "Use it elsewhere"), code.element),
     schemas(tool));
   return {
-    element, title, form, run,
+    element, title, form, run, fill,
     cancel: () => view.running?.abort(),
     isRunning: () => view.running !== null,
   };
+}
+
+/** Returns true if the result is below the form. */
+function isNarrow() {
+  return matchMedia("(max-width: 1099px)").matches;
 }
 
 function nameOf(entry) {
@@ -176,7 +232,8 @@ function head({ title, entry, details, tool }) {
   const tokens = (part) => plain(at(cost, part)) ?? 0;
   const timeout = plain(at(details, "timeout"));
   const replacement = textAt(details, "deprecated");
-  const facts = [`${tokens("total")} tokens (description ${tokens("description")}, input ${tokens("input")}, output ${tokens("output")})`];
+  // The figure of `cost --format mcp`.
+  const facts = [`≈ ${tokens("total")} tokens (description ${tokens("description")}, input ${tokens("input")}, output ${tokens("output")})`];
   if (entry.name !== entry.id.replace(/:\d[^:]*$/, "")) facts.push(`called ${entry.name}`);
   if (timeout) facts.push(`stopped after ${duration(timeout * 1000)}`);
   const description = textAt(tool, "description") ?? entry.summary;
