@@ -81,6 +81,19 @@ export function shots(server, locked) {
     });
   }
 
+  // Copy it to `docs/images/explorer.png` when the page has changed.
+  check("the picture of README is taken", async () => {
+    await opened(server().origin, { viewport: { width: 1280, height: 640 }, colorScheme: "light" }, async (page) => {
+      await openTool(page, "shop_find_orders");
+      await field(page, "query").locator("textarea").fill("Zürich");
+      await field(page, "limit").locator("input").fill("2");
+      await callTool(page);
+      await page.waitForSelector(".result .facts:has-text('in the server')");
+      await page.evaluate(() => document.activeElement.blur());
+      await shot(page, "readme");
+    });
+  });
+
   check("the page prints", async () => {
     await opened(server().origin, {}, async (page) => {
       await openTool(page, "shop_place_order");

@@ -1,3 +1,3 @@
-//! `cargo toolkit` on a package without a binary.
+//! `cargo toolkit`: on a package without a binary, for new packages, and in the guide.
 
 mod programs;

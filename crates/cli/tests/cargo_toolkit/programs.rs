@@ -1,5 +1,9 @@
 //! A copy of the package `only_a_library`, which `cargo toolkit` builds with a command line.
 
+mod guide;
+mod reader;
+mod recording;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
