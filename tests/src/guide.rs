@@ -39,4 +39,5 @@ chapters! {
     cookbook = "cookbook.md",
     compared = "compared.md",
     platforms = "platforms.md",
+    by_hand = "by-hand.md",
 }
