@@ -71,7 +71,19 @@ pub(crate) fn run(
     let flags = flags::from_schema(tool.input().as_value());
     let words = tool_matches.get_many::<OsString>("").unwrap_or_default();
     let mut command = flags::command(tool, &flags);
-    let tool_matches = command.try_get_matches_from_mut(words)?;
+    let words: Vec<&OsString> = words.collect();
+    let tool_matches = match command.try_get_matches_from_mut(&words) {
+        Ok(matches) if !is_assignment(&matches, &flags) => matches,
+        Err(error) if error.kind() != ErrorKind::UnknownArgument => return Err(error.into()),
+        read => match as_flags(&words, &flags) {
+            Some(spelled) => {
+                let id = tool.id().unversioned();
+                let message = format!("arguments are flags or a JSON object; write `call {id} {spelled}`");
+                return Err(CommandError::usage(message));
+            }
+            None => read?,
+        },
+    };
     let arguments = read(&mut command, &tool_matches, &flags)?;
     note_deprecation(tool, name);
 
@@ -131,6 +143,35 @@ fn note_deprecation(tool: &Tool, name: &str) {
     };
     let (name, instead) = (printable(name), printable(instead));
     let _ = writeln!(anstream::stderr(), "{} `{name}` is deprecated: {instead}", style::WARNING);
+}
+
+/// Returns true if the place of the JSON has `NAME=VALUE`, as other command lines write arguments.
+fn is_assignment(matches: &ArgMatches, flags: &[Flag<'_>]) -> bool {
+    matches.get_one::<String>("arguments").is_some_and(|text| assigned(text, flags).is_some())
+}
+
+/// Reads `NAME=VALUE`, where the tool has an argument of that name.
+fn assigned<'w>(word: &'w str, flags: &[Flag<'_>]) -> Option<(String, &'w str)> {
+    let (name, value) = word.split_once('=')?;
+    let flag = flags.iter().find(|flag| flag.is_reachable() && (flag.long == name || flag.path.join(".") == name))?;
+    Some((flag.long.clone(), value))
+}
+
+/// Spells words such as `a=1` as flags. Returns `None` if there are none.
+fn as_flags(words: &[&OsString], flags: &[Flag<'_>]) -> Option<String> {
+    let mut has_assignment = false;
+    let spelled: Vec<String> = words
+        .iter()
+        .map(|word| word.to_string_lossy())
+        .map(|word| match assigned(&word, flags) {
+            Some((long, value)) => {
+                has_assignment = true;
+                format!("--{long} {}", style::shell_word(value))
+            }
+            None => style::shell_word(&word),
+        })
+        .collect();
+    has_assignment.then(|| spelled.join(" "))
 }
 
 /// The maximum size of arguments on stdin. A dispatcher has a lower limit by default.

@@ -34,11 +34,16 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches, program: Command) -> 
         return Err(CommandError::usage(message));
     }
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut with_tools(program, catalog), name, &mut script);
+    clap_complete::generate(shell, &mut with_tools(program, catalog), &name, &mut script);
     let mut script = String::from_utf8_lossy(&script).into_owned();
     match shell {
-        // bash splits words at colons, which ids contain.
-        Shell::Bash => script.push_str("COMP_WORDBREAKS=${COMP_WORDBREAKS//:}\n"),
+        Shell::Bash => {
+            // clap_complete spells a hyphen in the name of the program in two ways, which its script compares.
+            let label = |hyphen| format!("\n        {}", name.replace('-', hyphen));
+            script = script.replace(&label("__subcmd__"), &label("__"));
+            // bash splits words at colons, which ids contain.
+            script.push_str("COMP_WORDBREAKS=${COMP_WORDBREAKS//:}\n");
+        }
         // In zsh, a colon separates a candidate from its description.
         Shell::Zsh => {
             for tool in catalog.latest() {

@@ -66,7 +66,10 @@ impl FormatCost {
                 Some(export) => costs(listed(export.json, ""), &by_place),
                 None => {
                     let list = mcp::list_tools(catalog, Revision::default(), naming(matches))?;
-                    costs(listed(list, "/tools"), &by_place)
+                    let mut tools = listed(list, "/tools");
+                    // Clients do not pass `_meta` to the model.
+                    tools.iter_mut().filter_map(Value::as_object_mut).for_each(|tool| drop(tool.remove("_meta")));
+                    costs(tools, &by_place)
                 }
             },
         };
@@ -99,7 +102,8 @@ pub(crate) fn command() -> Command {
     let cost = Command::new("cost").about("Count the tokens of tool definitions").long_about(
         "Count the tokens of the tool definitions that a model reads: in every format, or with --format for each tool, \
          the most expensive first.\n\nThe total is that of the JSON as it is sent, and includes the description and the \
-         two schemas. On a terminal, the output is a table; otherwise it has tab-separated lines.",
+         two schemas. On a terminal, the output is a table; otherwise it has tab-separated lines, of which the first \
+         names the columns.",
     );
     #[cfg(feature = "otc")]
     let cost = cost.arg(toolkit_option());
@@ -165,17 +169,18 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Comma
     Ok(Exit::Success)
 }
 
-/// Writes a table on a terminal, and otherwise tab-separated lines.
+/// Writes a table on a terminal, and otherwise tab-separated lines, with a header.
 fn write(first: &str, rows: &[(String, Cost)]) -> io::Result<()> {
     let cells = |cost: &Cost| [cost.total, cost.description, cost.input, cost.output].map(|n| n.to_string());
     let mut out = anstream::stdout().lock();
+    let header = ["TOKENS", "DESCRIPTION", "INPUT", "OUTPUT"];
     if style::terminal_width().is_none() {
+        writeln!(out, "{first}\t{}", header.join("\t"))?;
         for (name, cost) in rows {
             writeln!(out, "{name}\t{}", cells(cost).join("\t"))?;
         }
         return Ok(());
     }
-    let header = ["TOKENS", "DESCRIPTION", "INPUT", "OUTPUT"];
     let name_columns = rows.iter().map(|(name, _)| width(name)).max().unwrap_or(0).max(width(first));
     let right = |cell: &str, header: &str| format!("{cell:>columns$}", columns = width(header).max(7));
     let line =

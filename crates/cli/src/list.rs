@@ -10,7 +10,7 @@ use toolkit::{Catalog, Tool};
 
 use crate::error::{CommandError, Exit};
 use crate::options::{json_switch, switch};
-use crate::style::{self, BOLD, DIM, HIGHLIGHT, cut, padded, printable, width};
+use crate::style::{self, BOLD, DIM, HIGHLIGHT, cut, one_line, padded, width};
 use crate::{nats, report};
 
 pub(crate) fn command() -> Command {
@@ -96,12 +96,7 @@ impl Row {
         if deprecated {
             hints.insert(0, "deprecated");
         }
-        Self {
-            id: tool.id().to_string(),
-            deprecated,
-            hints: hints.join(", "),
-            summary: printable(&tool.summary()).into_owned(),
-        }
+        Self { id: tool.id().to_string(), deprecated, hints: hints.join(", "), summary: one_line(&tool.summary()) }
     }
 }
 
@@ -109,36 +104,48 @@ impl Row {
 fn write_lines(rows: &[Row]) -> Result<(), CommandError> {
     let mut out = std::io::stdout().lock();
     for row in rows {
-        let summary = row.summary.replace('\t', " ");
-        writeln!(out, "{}\t{}\t{summary}", row.id, row.hints)?;
+        writeln!(out, "{}\t{}\t{}", row.id, row.hints, row.summary)?;
     }
     Ok(())
 }
 
 fn write_table(rows: &[Row], columns: usize) -> Result<(), CommandError> {
-    /// The minimum width of a summary.
-    const MIN_SUMMARY: usize = 16;
+    /// The minimum width of a summary beside the id and the hints.
+    const MIN_SUMMARY: usize = 32;
 
     let widest =
         |texts: &mut dyn Iterator<Item = &str>, header: &str| texts.map(width).max().unwrap_or(0).max(width(header));
     let id_columns = widest(&mut rows.iter().map(|row| &*row.id), "ID");
-    let mut hint_columns = widest(&mut rows.iter().map(|row| &*row.hints), "HINTS");
-    let rest = |hint_columns: usize| columns.saturating_sub(id_columns + hint_columns + 4);
-    // Ids are never truncated, since users copy them. Hints are truncated before the summary.
-    if rest(hint_columns) < MIN_SUMMARY {
-        hint_columns = columns.saturating_sub(id_columns + MIN_SUMMARY + 4).max(width("HINTS"));
+    let hint_columns = widest(&mut rows.iter().map(|row| &*row.hints), "HINTS");
+    let summary_columns = columns.saturating_sub(id_columns + hint_columns + 4);
+    if summary_columns < MIN_SUMMARY {
+        return write_blocks(rows, columns);
     }
-    let summary_columns = rest(hint_columns).max(MIN_SUMMARY);
 
     let mut out = anstream::stdout().lock();
     let header = format!("{}  {}  SUMMARY", padded("ID", id_columns), padded("HINTS", hint_columns));
     writeln!(out, "{DIM}{header}{}", DIM.clear())?;
     for row in rows {
         let id = padded(&row.id, id_columns);
-        let hints = padded(&cut(&row.hints, hint_columns), hint_columns);
+        let hints = padded(&row.hints, hint_columns);
         let summary = cut(&row.summary, summary_columns);
         let paint = if row.deprecated { HIGHLIGHT } else { DIM };
         writeln!(out, "{BOLD}{id}{}  {paint}{hints}{}  {summary}", BOLD.clear(), paint.clear())?;
+    }
+    Ok(())
+}
+
+/// Writes the summary of each tool below its id, for a narrow terminal. Ids are never truncated, since users copy them.
+fn write_blocks(rows: &[Row], columns: usize) -> Result<(), CommandError> {
+    let mut out = anstream::stdout().lock();
+    for row in rows {
+        let paint = if row.deprecated { HIGHLIGHT } else { DIM };
+        let mut hints = &*row.hints;
+        while width(&row.id) + 2 + width(hints) > columns {
+            hints = hints.rsplit_once(", ").map_or("", |(before, _)| before);
+        }
+        writeln!(out, "{BOLD}{}{}  {paint}{hints}{}", row.id, BOLD.clear(), paint.clear())?;
+        writeln!(out, "    {}", cut(&row.summary, columns.saturating_sub(4)))?;
     }
     Ok(())
 }

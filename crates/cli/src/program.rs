@@ -157,6 +157,32 @@ impl Program {
         self
     }
 
+    /// Configures the dispatcher like [`dispatcher`](Program::dispatcher), with a function that waits, for example for the
+    /// connections to a database.
+    ///
+    /// ```no_run
+    /// struct Pool;
+    /// # impl Pool { async fn connect(_: &str) -> std::io::Result<Pool> { Ok(Pool) } }
+    ///
+    /// fn main() -> std::process::ExitCode {
+    ///     toolkit_cli::program!()
+    ///         .dispatcher_async(async |dispatcher| {
+    ///             let url = std::env::var("DATABASE_URL")?;
+    ///             Ok(dispatcher.state(Pool::connect(&url).await?))
+    ///         })
+    ///         .main()
+    /// }
+    /// ```
+    ///
+    /// A later call of one of the two replaces an earlier one.
+    pub fn dispatcher_async(
+        self,
+        configure: impl AsyncFnOnce(DispatcherBuilder) -> Result<DispatcherBuilder, SetupError> + 'static,
+    ) -> Self {
+        // Called by a thread in the context of a runtime, and not by one of its tasks.
+        self.dispatcher(move |builder| tokio::runtime::Handle::current().block_on(configure(builder)))
+    }
+
     /// Configures the MCP server of `serve`: instructions, limits, filters and credentials.
     ///
     /// The builder has the name and version of the program. Flags of the command line take precedence.

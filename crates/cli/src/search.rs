@@ -11,7 +11,7 @@ use toolkit_search::{Hit, Index, Query, Snapshot};
 use crate::error::{CommandError, Exit};
 use crate::nats;
 use crate::options::{json_switch, switch, unless};
-use crate::style::{self, HIGHLIGHT, cut, printable, width};
+use crate::style::{self, HIGHLIGHT, cut, one_line, printable, width};
 
 pub(crate) fn command() -> Command {
     Command::new("search")
@@ -102,23 +102,28 @@ fn found(index: &Snapshot, query: Query<'_>, limit: usize, matches: &ArgMatches)
 fn write_lines(hits: &[Hit]) -> Result<(), CommandError> {
     let mut out = std::io::stdout().lock();
     for Hit { summary, score, .. } in hits {
-        let text = printable(&summary.short_description).replace('\t', " ");
+        let text = one_line(&summary.short_description);
         writeln!(out, "{}\t{score:.2}\t{text}", printable(&summary.id))?;
     }
     Ok(())
 }
 
 fn write_table(index: &Snapshot, question: &str, hits: &[Hit], columns: usize) -> Result<(), CommandError> {
-    /// The minimum width of a summary.
-    const MIN_SUMMARY: usize = 16;
+    /// The minimum width of a summary beside the id. Below that, it is on a line of its own.
+    const MIN_SUMMARY: usize = 32;
 
     let id_columns = hits.iter().map(|hit| width(&printable(&hit.summary.id))).max().unwrap_or(0);
-    let summary_columns = columns.saturating_sub(id_columns + 2).max(MIN_SUMMARY);
+    let rest = columns.saturating_sub(id_columns + 2);
+    let is_narrow = rest < MIN_SUMMARY;
+    let summary_columns = if is_narrow { columns.saturating_sub(4) } else { rest };
     let mut out = anstream::stdout().lock();
     for Hit { summary, .. } in hits {
         let id = printable(&summary.id);
-        let text = printable(&summary.short_description);
-        let space = " ".repeat(id_columns.saturating_sub(width(&id)) + 2);
+        let text = one_line(&summary.short_description);
+        let space = match is_narrow {
+            true => "\n    ".to_owned(),
+            false => " ".repeat(id_columns.saturating_sub(width(&id)) + 2),
+        };
         let (id, text) =
             (highlighted(index, question, &id), highlighted(index, question, &cut(&text, summary_columns)));
         writeln!(out, "{id}{space}{text}")?;

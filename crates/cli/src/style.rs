@@ -76,7 +76,7 @@ pub(crate) fn padded(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(missing))
 }
 
-/// Truncates `text` to `columns`, with an ellipsis.
+/// Truncates `text` to `columns`, with an ellipsis: after a word, unless that loses more than half of the columns.
 pub(crate) fn cut(text: &str, columns: usize) -> Cow<'_, str> {
     if width(text) <= columns {
         return Cow::Borrowed(text);
@@ -89,7 +89,12 @@ pub(crate) fn cut(text: &str, columns: usize) -> Cow<'_, str> {
             break;
         }
     }
-    Cow::Owned(format!("{}…", kept.trim_end()))
+    let splits_word = !text[kept.len()..].starts_with(char::is_whitespace);
+    let after_word = kept.rfind(char::is_whitespace).map(|at| kept[..at].trim_end());
+    if let Some(words) = after_word.filter(|words| splits_word && width(words) * 2 >= columns) {
+        kept.truncate(words.len());
+    }
+    Cow::Owned(format!("{}…", kept.trim_end().trim_end_matches([',', ';', ':'])))
 }
 
 /// Wraps `text` to lines of at most `columns`, and keeps its line breaks. A longer word is put on a separate line.
@@ -140,6 +145,11 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(shown)
+}
+
+/// Returns `text` as one line of a table, without tabs and line breaks.
+pub(crate) fn one_line(text: &str) -> String {
+    printable(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Quotes a word for a POSIX shell unless it has no special characters.

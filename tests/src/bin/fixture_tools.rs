@@ -11,7 +11,7 @@ use toolkit::call::LogLevel;
 use toolkit::{Chunks, Content, Context, Structured, ToolError, prompt, tool, toolset};
 
 fn main() -> ExitCode {
-    let program = toolkit_cli::program!().dispatcher(|dispatcher| {
+    let program = toolkit_cli::program!().dispatcher_async(async |dispatcher| {
         // Shows a test which commands reach this line.
         if std::env::var_os("FIXTURE_NO_SETUP").is_some() {
             panic!("the setup was called");
@@ -19,6 +19,8 @@ fn main() -> ExitCode {
         if std::env::var_os("FIXTURE_FAILS_TO_SET_UP").is_some() {
             return Err("the almanac cannot be reached".into());
         }
+        // Time passes, as for a connection.
+        tokio::time::sleep(Duration::from_millis(1)).await;
         Ok(dispatcher.state(Counter(AtomicI64::new(40))))
     });
     program.server(|server| Ok(server.instructions("A fixture."))).main()

@@ -1,6 +1,6 @@
 //! `list`, `search`, `show`, `export`, `check` and `completions`.
 
-use std::io::Read;
+use std::io::{Read, Write as _};
 use std::process::Stdio;
 
 use serde_json::{Value, json};
@@ -431,6 +431,31 @@ fn completions_contain_the_tools_and_their_flags() {
         assert!(script.contains("fahrenheit"), "{shell}");
     }
     tools(&["completions", "cmd"]).exits(2);
+}
+
+#[test]
+fn bash_completes_ids_and_flags_of_a_program_with_a_hyphen() {
+    let script = command(TOOLS, &["completions", "bash"]).env("TOOLKIT_PROGRAM", "my-tools").output().unwrap();
+    let complete = r#"
+        source /dev/stdin
+        COMP_WORDS=(my-tools call math:add --) COMP_CWORD=$1 COMPREPLY=()
+        _my__tools my-tools "${COMP_WORDS[$1]}" "${COMP_WORDS[$1 - 1]}"
+        echo "${COMPREPLY[*]}"
+    "#;
+    for (place, expected) in [("1", "call"), ("2", "math:add"), ("3", "--a")] {
+        let mut bash = std::process::Command::new("bash");
+        bash.args(["-c", complete, "bash", place])
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped());
+        let Ok(mut bash) = bash.spawn() else {
+            test_support::skipped(1);
+            return;
+        };
+        bash.stdin.take().unwrap().write_all(&script.stdout).unwrap();
+        let found = bash.wait_with_output().unwrap().stdout;
+        let found = String::from_utf8(found).unwrap();
+        assert!(found.split_whitespace().any(|word| word == expected), "{place}: {found}");
+    }
 }
 
 #[test]

@@ -6,6 +6,13 @@ use serde_json::{Value, json};
 
 use super::tools;
 
+/// Returns the lines below the header.
+fn costs(text: &str) -> Vec<Vec<&str>> {
+    let rows = rows(text);
+    assert_eq!(rows[0][1..], ["TOKENS", "DESCRIPTION", "INPUT", "OUTPUT"]);
+    rows[1..].to_vec()
+}
+
 fn rows(text: &str) -> Vec<Vec<&str>> {
     text.lines().map(|line| line.split('\t').collect()).collect()
 }
@@ -13,15 +20,15 @@ fn rows(text: &str) -> Vec<Vec<&str>> {
 #[test]
 fn every_format_has_its_cost() {
     let ran = tools(&["cost"]).exits(0).says("estimated");
-    let costs: BTreeMap<&str, usize> =
-        rows(&ran.out).iter().map(|row| (row[0], row[1].parse().expect("tokens are a number"))).collect();
-    let formats: Vec<&str> = costs.keys().copied().collect();
+    let tokens: BTreeMap<&str, usize> =
+        costs(&ran.out).iter().map(|row| (row[0], row[1].parse().expect("tokens are a number"))).collect();
+    let formats: Vec<&str> = tokens.keys().copied().collect();
     assert_eq!(
         formats,
         ["a2a", "anthropic", "gemini", "gemini-openapi", "mcp", "openai", "openai-chat", "otc", "search-tools"]
     );
-    assert!(costs["search-tools"] < costs["openai-chat"] && costs["openai-chat"] < costs["openai"]);
-    let parts = rows(&ran.out);
+    assert!(tokens["search-tools"] < tokens["openai-chat"] && tokens["openai-chat"] < tokens["openai"]);
+    let parts = costs(&ran.out);
     let parts: Vec<usize> = parts.iter().find(|row| row[0] == "openai-chat").unwrap()[1..]
         .iter()
         .map(|cell| cell.parse().unwrap())
@@ -32,7 +39,7 @@ fn every_format_has_its_cost() {
 #[test]
 fn the_tools_that_cost_most_come_first() {
     let ran = tools(&["cost", "--format", "anthropic", "--top", "3"]).exits(0);
-    let rows = rows(&ran.out);
+    let rows = costs(&ran.out);
     let tokens: Vec<usize> = rows.iter().map(|row| row[1].parse().unwrap()).collect();
     assert_eq!((rows.len(), rows[3][0]), (4, "all 20"));
     assert!(tokens[0] >= tokens[1] && tokens[1] >= tokens[2] && tokens[3] > tokens[..3].iter().sum());

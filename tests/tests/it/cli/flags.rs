@@ -60,6 +60,18 @@ fn a_key_with_a_slash_is_not_a_nested_key() {
 }
 
 #[test]
+fn assignments_are_answered_with_the_flags_to_write() {
+    for words in [&["a=1", "b=2"][..], &["a=1", "--b", "2"], &["a=1"]] {
+        let ran = tools(&[&["call", "add"], words].concat()).exits(2).prints("");
+        ran.says("arguments are flags or a JSON object; write `call math:add --a 1");
+    }
+    tools(&["call", "add", "a=1", "b=2"]).says("--a 1 --b 2`");
+    // A value of a flag may have the same form.
+    tools(&["call", "echo", "--value", "a=1"]).exits(0);
+    tools(&["call", "add", "c=1"]).exits(1);
+}
+
+#[test]
 fn an_argument_in_the_json_and_by_a_flag_is_an_error_unless_both_are_equal() {
     tools(&["call", "add", r#"{"a":1}"#, "--b", "41"]).exits(0).prints("42\n");
     tools(&["call", "add", r#"{"a":1,"b":1}"#, "--b", "1"]).exits(0).prints("2\n");
