@@ -25,7 +25,7 @@ const SCRIPT: &str = include_str!("html/page.js");
 /// The content security policy of the page: it allows this style and this script and loads nothing, whatever a
 /// description contains. After a change to these files, a test reports the two new hashes.
 const POLICY: &str = "default-src 'none'; \
-    style-src 'sha256-n4YNll9+BS2TQbsG+mZ95mewuZaNykK2oZSHPMG2jt0='; \
+    style-src 'sha256-SzFKMe19kQio2SmdS696mD9MjW1StiV5bqjR1TIG1jo='; \
     script-src 'sha256-5eDmXlCqK8wm72oiS6pw2gJkWDs+IvU9wct+Sf3zT+M='; \
     img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'";
 
@@ -71,12 +71,8 @@ pub fn document(page: &Page<'_>, catalog: &Catalog) -> String {
         let title = if namespace.is_empty() { "without a namespace" } else { namespace };
         let anchor = anchors.of(&format!("{namespace}:"));
         // Writing to a string cannot fail.
-        let _ = writeln!(
-            contents,
-            "<details{open}><summary><a href=\"#{anchor}\">{}</a> <small>{}</small></summary><ul>",
-            text(title),
-            tools.len()
-        );
+        let _ =
+            writeln!(contents, "<details{open}><summary>{} <small>{}</small></summary><ul>", text(title), tools.len());
         let _ = writeln!(sections, "<h2 id=\"{anchor}\">{}</h2>", text(title));
         for tool in tools {
             let _ = writeln!(contents, "<li>{}", entry(tool, &anchors.next(&tool.id().unversioned().to_string())));

@@ -43,6 +43,7 @@ fn ids_are_unique_and_internal_links_have_targets() {
             }
         }
         assert_eq!(all(&page, "nav li a").len(), all(&page, "article").len());
+        assert!(all(&page, "summary a").is_empty(), "a summary is a control itself");
     }
 }
 
