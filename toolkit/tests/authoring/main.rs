@@ -332,9 +332,47 @@ fn block_comment() {}
 #[tool]
 fn in_parts() {}
 
+/// Doubles a number.
+///
+/// ```
+/// # let hidden = 1;
+/// assert_eq!(doubled(1), 2);
+/// ```
+#[tool]
+fn doubled(
+    /** The number,
+     *  in cents.
+     */
+    n: u64,
+    /// How often, as in
+    ///
+    /// ```
+    /// # let hidden = 1;
+    /// doubled(1, 2);
+    /// ```
+    times: u64,
+) -> u64 {
+    n << times
+}
+
+const STATED: &str = "Is a constant.";
+
+#[tool(description = STATED)]
+fn stated() {}
+
+#[tool(description = concat!("Is ", "joined."))]
+fn joined() {}
+
 #[test]
 fn a_description_is_a_doc_comment_in_any_form() {
-    let catalog = catalog![block_comment, in_parts].unwrap();
+    let catalog = catalog![block_comment, in_parts, doubled, stated, joined].unwrap();
+    assert_eq!(catalog.resolve("stated").unwrap().description(), "Is a constant.");
+    assert_eq!(catalog.resolve("joined").unwrap().description(), "Is joined.");
+    let doubled = catalog.resolve("doubled").unwrap();
+    assert_eq!(doubled.description(), "Doubles a number.\n\n```\nassert_eq!(doubled(1), 2);\n```");
+    let parameter = |name: &str| doubled.input().as_value()["properties"][name]["description"].clone();
+    assert_eq!(parameter("n").as_str().map(str::trim), Some("The number,\n in cents."));
+    assert_eq!(parameter("times"), "How often, as in\n\n```\ndoubled(1, 2);\n```");
     let description = |name: &str| catalog.resolve(name).unwrap().description().to_owned();
     assert_eq!(description("block_comment"), "Has a block comment.\n\n- with a list");
     assert_eq!(description("in_parts").trim(), "Is told in parts.");
