@@ -535,8 +535,12 @@ impl Catalog {
     /// Returns the position of a tool of this catalog in [`Catalog::iter`], for owners of the catalog that cannot borrow
     /// from it.
     pub(crate) fn position(&self, tool: &Tool) -> usize {
-        let position = self.tools.element_offset(tool);
-        position.unwrap_or_else(|| self.tools.partition_point(|other| other.id() < tool.id()))
+        // `element_offset` of the standard library is as new as Rust 1.94.
+        let offset = std::ptr::from_ref(tool).addr().wrapping_sub(self.tools.as_ptr().addr()) / size_of::<Tool>();
+        match self.tools.get(offset) {
+            Some(found) if std::ptr::eq(found, tool) => offset,
+            _ => self.tools.partition_point(|other| other.id() < tool.id()),
+        }
     }
 
     /// Returns the tool at a position from [`Catalog::position`].

@@ -161,12 +161,10 @@ impl Tree {
                 }
                 out.push(b'}');
             }
-            Value::Number(float)
-                if float.is_f64()
-                    && let Some(number) = self.number_texts.get(pointer.as_str()) =>
-            {
-                out.extend_from_slice(number.text.as_bytes())
-            }
+            Value::Number(float) if float.is_f64() => match self.number_texts.get(pointer.as_str()) {
+                Some(number) => out.extend_from_slice(number.text.as_bytes()),
+                None => write(out, value),
+            },
             value => write(out, value),
         }
     }

@@ -186,13 +186,13 @@ impl Attempt<'_> {
                 Ok(Event::Error { kind, has_run: true, .. }) if kind == ErrorKind::Cancelled.name() => {
                     return Ended::Cancelled(self.unknown_of("has cancelled the call"));
                 }
-                Ok(Event::Error { response, kind, .. }) if let Some(kind) = size_limit(&kind) => {
-                    return Ended::Failed(inbox::error(kind, &response));
+                Ok(Event::Error { response, kind, has_run }) => {
+                    return match (size_limit(&kind), has_run) {
+                        (Some(kind), _) => Ended::Failed(inbox::error(kind, &response)),
+                        (None, true) => Ended::Response(BackendResponse::Mcp(response)),
+                        (None, false) => Ended::Rejected { response, kind },
+                    };
                 }
-                Ok(Event::Error { response, has_run: true, .. }) => {
-                    return Ended::Response(BackendResponse::Mcp(response));
-                }
-                Ok(Event::Error { response, kind, has_run: false }) => return Ended::Rejected { response, kind },
                 Ok(Event::NoWorker) => return Ended::NoWorker,
                 Ok(Event::Claimed(worker)) => return Ended::Claimed(worker),
                 Ok(Event::Other) => {}

@@ -312,9 +312,10 @@ impl Parsed {
             self.calls.push(call);
         }
         let batch = Slot::Batch(Box::new(wrapper), start..self.calls.len());
-        match self.slots.push_mut(batch) {
-            Slot::Batch(wrapper, _) => wrapper,
-            Slot::Call(_) | Slot::Host(_) => &self.calls[start],
+        self.slots.push(batch);
+        match self.slots.last() {
+            Some(Slot::Batch(wrapper, _)) => wrapper,
+            _ => &self.calls[start],
         }
     }
 

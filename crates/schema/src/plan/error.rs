@@ -144,12 +144,14 @@ pub(super) fn record_offset(offset: usize) {
 /// Records that a type expects something else than this value. `what` is the start of serde's message.
 #[cold]
 pub(super) fn record_unexpected(what: &str, unexpected: Unexpected<'_>, expected: &dyn Expected) {
-    match unexpected {
-        Unexpected::Unit => record_message(&format_args!("{what}: null, expected {expected}")),
-        // In JSON's notation, which is short for large numbers.
-        Unexpected::Float(value) if let Some(number) = Number::from_f64(value) => {
-            record_message(&format_args!("{what}: floating point `{number}`, expected {expected}"));
-        }
+    // In JSON's notation, which is short for large numbers.
+    let float = match unexpected {
+        Unexpected::Float(value) => Number::from_f64(value),
+        _ => None,
+    };
+    match (unexpected, float) {
+        (Unexpected::Unit, _) => record_message(&format_args!("{what}: null, expected {expected}")),
+        (_, Some(number)) => record_message(&format_args!("{what}: floating point `{number}`, expected {expected}")),
         _ => record_message(&format_args!("{what}: {unexpected}, expected {expected}")),
     }
 }

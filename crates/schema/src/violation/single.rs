@@ -266,14 +266,14 @@ pub(super) fn with_rule(violation: Violation, failure: &Failure<'_>) -> Violatio
         Kind::MaxProperties(limit) => counted("must have at most ", *limit, " key"),
         Kind::MinProperties(limit) => counted("must have at least ", *limit, " key"),
         Kind::MultipleOf(divisor) => (format!("must be a multiple of {divisor}"), Some((*divisor).into())),
-        Kind::Pattern(pattern) if let Some(rule) = format::of_pattern(pattern).and_then(format::expected) => {
-            (rule, Some(pattern.as_ref().into()))
-        }
         Kind::Pattern(pattern) => {
-            let mut rule = begun("must match `");
-            rule.push_str(pattern);
-            shorten(&mut rule, "must match `".len());
-            rule.push('`');
+            let rule = format::of_pattern(pattern).and_then(format::expected).unwrap_or_else(|| {
+                let mut rule = begun("must match `");
+                rule.push_str(pattern);
+                shorten(&mut rule, "must match `".len());
+                rule.push('`');
+                rule
+            });
             (rule, Some(pattern.as_ref().into()))
         }
         Kind::UniqueItems => at("must not contain duplicate items"),
