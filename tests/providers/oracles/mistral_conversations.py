@@ -71,7 +71,7 @@ STREAMS = {
     "chunks, and a tool of the provider": [
         START, event("tool.execution.started", 0, id="te_1", name="web_search", arguments="{}"),
         event("tool.execution.done", 0, id="te_1", name="web_search", info={"found": 2}),
-        text(1, {"type": "text", "text": "Fou"}), text(1, {"type": "text", "text": "nd."}),
+        text(1, {"type": "text", "text": "Found"}), text(1, {"type": "text", "text": "."}),
         piece(2, "D681PevKs", "add", '{"a": 1}'), DONE],
 }
 

@@ -26,7 +26,7 @@ pub(super) struct Owned {
 
 /// The reason why an execution must end.
 pub(crate) enum Stop {
-    /// The run does not belong to this execution any more.
+    /// The run no longer belongs to this execution.
     Lost,
     /// What was recorded cannot be read.
     Damaged(DurableError),
@@ -36,7 +36,7 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 const MAX_RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
 impl Owned {
-    /// Writes, unless the run does not belong to this execution any more. If the file cannot be written, such as on a full
+    /// Writes, if the run still belongs to this execution. If the file cannot be written, such as on a full
     /// disk, the write is tried again: a tool may have had its effect already.
     pub(super) async fn write<T: Send + 'static>(
         &self,

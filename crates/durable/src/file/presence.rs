@@ -1,6 +1,6 @@
 //! Locks on files beside the database, which show that workers live, and their times, which show that they work.
 //!
-//! The lock ends with the process. A worker that is stopped keeps its lock, and the time of its file does not change any more.
+//! The lock ends with the process. A worker that is stopped keeps its lock, and the time of its file no longer changes.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;

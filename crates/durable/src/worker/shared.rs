@@ -44,7 +44,7 @@ impl Shared {
         let mut runs = self.runs();
         runs.n_started += 1;
         let number = runs.n_started;
-        // Another execution of the same run does not own it any more.
+        // Another execution of the same run no longer owns it.
         if let Some((_, former)) = runs.tokens.insert(Arc::clone(id), (number, token.clone())) {
             former.cancel();
         }

@@ -65,6 +65,7 @@ impl Reader {
 }
 
 #[test]
+#[ignore = "builds a program with a command line and its dependencies: `.ci/run`"]
 fn the_guide_does_what_it_says() {
     let folder = tempfile::tempdir().unwrap();
     let mut reader = Reader::new(folder.path());
