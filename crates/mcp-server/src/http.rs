@@ -13,6 +13,7 @@
 
 mod auth;
 mod gate;
+mod health;
 mod listening;
 mod receive;
 mod response;
@@ -27,6 +28,7 @@ use std::time::Duration;
 
 use tokio::net::ToSocketAddrs;
 use toolkit::Tool;
+use toolkit::call::BoxFuture;
 use toolkit_runtime::{HostGuard, Limits, NetworkError, TrustedProxies};
 
 #[cfg(feature = "jwt")]
@@ -34,6 +36,7 @@ pub use self::auth::{Algorithm, Jwks, JwksError, Jwt, JwtIssuer};
 use self::auth::{Auth, Resource, Token};
 pub use self::auth::{TokenError, Verify};
 use self::gate::{Gate, Rate};
+use self::health::HealthCheck;
 pub use self::listening::{HttpError, Listening};
 pub use self::response::Body;
 pub use self::route::{Admission, Route, RouteRequest};
@@ -51,7 +54,7 @@ use super::server::Server;
 /// | `POST /mcp` | the response to a message: JSON, or an event stream if progress is requested |
 /// | `GET /mcp` | an event stream of changes, for clients of revisions before 2026-07-28 |
 /// | `DELETE /mcp` | the end of a session of such a client |
-/// | `GET /healthz` | `200`, or `503` during shutdown; the text has the number of backends that are not ready |
+/// | `GET /healthz` | `200`, or `503` during shutdown and while an [`Http::health_check`] fails; the text has the number of backends that are not ready |
 /// | `GET /metrics` | metrics in the Prometheus text format |
 /// | `GET /status` | the state of the backends of a proxy, as JSON; see [`Status`](super::Status) |
 /// | `GET /.well-known/oauth-protected-resource` | OAuth metadata, with [`Http::resource`] |
@@ -90,6 +93,7 @@ pub struct Http {
     auth: Auth,
     rate: Option<Rate>,
     routes: Vec<Arc<dyn Route>>,
+    health_checks: Vec<HealthCheck>,
     allows_unauthenticated: bool,
     /// True if the token of all clients is easily guessed.
     has_short_token: bool,
@@ -109,6 +113,7 @@ impl Server {
             auth: Auth::default(),
             rate: None,
             routes: Vec::new(),
+            health_checks: Vec::new(),
             allows_unauthenticated: false,
             has_short_token: false,
             drain_delay: Duration::ZERO,
@@ -301,6 +306,39 @@ impl Http {
         self
     }
 
+    /// Adds a check of something that calls need, such as a database: while it fails, `/healthz` answers `503` with the name,
+    /// and a load balancer sends calls elsewhere. The error is logged.
+    ///
+    /// The check runs when `/healthz` is requested, at most once in a second, and fails after five seconds. Let a probe of
+    /// readiness ask for `/healthz`, and not one of liveness: a restart does not repair a database.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use toolkit_mcp_server::Server;
+    /// # struct Pool;
+    /// # impl Pool { async fn ping(&self) -> std::io::Result<()> { Ok(()) } }
+    /// # fn http(server: Server, pool: Arc<Pool>) {
+    /// let http = server.http().health_check("database", move || {
+    ///     let pool = Arc::clone(&pool);
+    ///     async move { pool.ping().await }
+    /// });
+    /// # }
+    /// ```
+    pub fn health_check<F, E>(mut self, name: impl Into<String>, check: impl Fn() -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<(), E>> + Send + 'static,
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let run = move || -> BoxFuture<'static, _> {
+            let checked = check();
+            Box::pin(async move { checked.await.map_err(Into::into) })
+        };
+        self.health_checks.push(HealthCheck::new(name.into(), run));
+        self
+    }
+
     /// Sets the time that a client may take to send the head of a request, to send its body, or to read a response.
     /// Default: 30 s.
     pub fn io_timeout(mut self, time: Duration) -> Self {
@@ -369,7 +407,7 @@ impl Http {
         // The pages of a route use the endpoint.
         let guard = if self.routes.is_empty() { self.guard } else { self.guard.with_own_pages() };
         let gate = Gate { guard, auth: self.auth, rate: self.rate, n_rejected: AtomicU64::default() };
-        Service::new(self.server, gate, self.routes, &self.limits, is_mounted)
+        Service::new(self.server, gate, self.routes, self.health_checks, &self.limits, is_mounted)
     }
 
     /// Binds an address, without accepting connections yet.

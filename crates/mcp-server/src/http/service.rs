@@ -11,11 +11,11 @@ use bytes::Buf;
 use http::header::{self, HeaderValue};
 use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
-use toolkit::backend::BackendState;
 use toolkit_runtime::{BodyError, BodyReader, Connection, EventStreamPermit, Limits, media_type};
 
 use super::auth::WELL_KNOWN;
 use super::gate::Gate;
+use super::health::{self, HealthCheck};
 use super::receive::{Received, Sessions, receive};
 use super::response::{self, Body, Rejection, accepted, call_response, events, json, preflight, text};
 use super::route::{Admission, Route, RouteRequest};
@@ -64,6 +64,7 @@ struct Inner {
     bodies: BodyReader,
     sessions: Sessions,
     routes: Vec<Arc<dyn Route>>,
+    health_checks: Vec<HealthCheck>,
     /// True if a router of the host selects the paths.
     is_mounted: bool,
 }
@@ -73,11 +74,13 @@ impl Service {
         server: Server,
         gate: Gate,
         routes: Vec<Arc<dyn Route>>,
+        health_checks: Vec<HealthCheck>,
         limits: &Limits,
         is_mounted: bool,
     ) -> Self {
         let bodies = BodyReader::new(limits);
-        Self { inner: Arc::new(Inner { server, gate, bodies, sessions: Sessions::default(), routes, is_mounted }) }
+        let sessions = Sessions::default();
+        Self { inner: Arc::new(Inner { server, gate, bodies, sessions, routes, health_checks, is_mounted }) }
     }
 
     pub(super) fn server(&self) -> &Server {
@@ -120,7 +123,7 @@ impl Inner {
         let headers = &head.headers;
         let path = self.local_path(head.uri.path());
         if path == "/healthz" {
-            return Ok(self.health());
+            return Ok(health::respond(&self.server, &self.health_checks).await);
         }
         self.gate.check(&head.uri, headers)?;
         if let Some((route, admission)) = self.route(head.uri.path()) {
@@ -189,22 +192,6 @@ impl Inner {
             return path;
         }
         ["/healthz", "/metrics", "/status"].into_iter().find(|own| path.ends_with(own)).unwrap_or(PATH)
-    }
-
-    fn health(&self) -> Response<Body> {
-        match self.server.shared.draining.is_cancelled() {
-            true => text(StatusCode::SERVICE_UNAVAILABLE, "shutting down\n".to_owned()),
-            false => text(StatusCode::OK, self.health_of_backends()),
-        }
-    }
-
-    /// Returns `ok`, or how many backends are not ready. Everyone may read it, so it does not name them.
-    fn health_of_backends(&self) -> String {
-        let backends = self.server.shared.proxied().map(|proxied| proxied.backends()).unwrap_or_default();
-        match backends.iter().filter(|backend| backend.state != BackendState::Ready).count() {
-            0 => "ok\n".to_owned(),
-            n => format!("ok, {n} of {} servers not ready; see /status\n", backends.len()),
-        }
     }
 
     async fn message<B>(

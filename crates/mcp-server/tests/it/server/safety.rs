@@ -381,6 +381,28 @@ async fn cors_headers_are_sent_to_accepted_origins_only() {
 }
 
 #[tokio::test]
+async fn a_failed_health_check_is_named_and_runs_at_most_once_in_a_second() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    let n_runs = std::sync::Arc::new(AtomicUsize::new(0));
+    let counted = std::sync::Arc::clone(&n_runs);
+    let http =
+        server().http().health_check("cache", async || Ok::<_, String>(())).health_check("database", move || {
+            let first = counted.fetch_add(1, Ordering::Relaxed) == 0;
+            async move { if first { Err("the password is hunter2") } else { Ok(()) } }
+        });
+    let client = Client::of(serve(http).await);
+    for _ in 0..2 {
+        let failed = client.get("/healthz").await;
+        assert_eq!((failed.status, failed.text().as_str()), (503, "failed: database; see the log\n"));
+    }
+    assert_eq!(n_runs.load(Ordering::Relaxed), 1);
+    tokio::time::sleep(std::time::Duration::from_millis(1100)).await;
+    assert_eq!(client.get("/healthz").await.status, 200);
+    assert_eq!(n_runs.load(Ordering::Relaxed), 2);
+}
+
+#[tokio::test]
 async fn behind_a_trusted_proxy_each_client_has_its_own_rate() {
     let trusting = serve(server().http().rate(1, 2).trust_proxies(["127.0.0.0/8"]).unwrap()).await;
     let alone = serve(server().http().rate(1, 2)).await;
