@@ -16,14 +16,25 @@ const SMALL: usize = 1 << 20;
 
 type Fields<'j> = BTreeMap<Cow<'j, str>, &'j RawValue>;
 
-/// Returns a message without the tools after the first `max` ones, or `None` if it has no more.
+/// Returns a message, or a batch of messages, without the tools after the first `max` ones, or `None` if it has no more.
 pub(super) fn shortened(message: &[u8], max: usize) -> Option<String> {
     if message.len() <= SMALL {
         return None;
     }
     // A text that is not valid JSON is repaired, as by the parser.
     let text = repair::with_numbers(message);
-    let mut fields: Fields<'_> = serde_json::from_str(&text).ok()?;
+    let Ok(batch) = serde_json::from_str::<Vec<&RawValue>>(&text) else { return shortened_one(&text, max) };
+    let shorter: Vec<Option<String>> = batch.iter().map(|message| shortened_one(message.get(), max)).collect();
+    if shorter.iter().all(Option::is_none) {
+        return None;
+    }
+    let messages: Vec<&str> =
+        batch.iter().zip(&shorter).map(|(message, shorter)| shorter.as_deref().unwrap_or(message.get())).collect();
+    Some(format!("[{}]", messages.join(",")))
+}
+
+fn shortened_one(message: &str, max: usize) -> Option<String> {
+    let mut fields: Fields<'_> = serde_json::from_str(message).ok()?;
     let mut result: Fields<'_> = serde_json::from_str(fields.get("result")?.get()).ok()?;
     let first = serde_json::Deserializer::from_str(result.get("tools")?.get()).deserialize_seq(First(max)).ok()??;
     let tools = serde_json::value::to_raw_value(&first).ok()?;
@@ -72,6 +83,9 @@ mod tests {
         assert_eq!(shortened(list(3, 10, "\"a\"").as_bytes(), 2), None);
         assert_eq!(shortened(list(2, SMALL, "\"a\"").as_bytes(), 2), None);
         assert_eq!(shortened(list(3, SMALL, "\"a\"").as_bytes(), 2), Some(list(2, SMALL, "\"a\"")));
+        let batch = |n: usize| format!("[{{\"id\":2}},{}]", list(n, SMALL, "\"a\""));
+        assert_eq!(shortened(batch(2).as_bytes(), 2), None);
+        assert_eq!(shortened(batch(3).as_bytes(), 2), Some(batch(2)));
         let repaired = shortened(list(3, SMALL, "NaN").as_bytes(), 2).unwrap();
         assert!(repaired.len() < 3 * SMALL && repaired.contains("\"nextCursor\":"), "{}", &repaired[..60]);
         assert_eq!(shortened("x".repeat(2 * SMALL).as_bytes(), 2), None);
