@@ -28,6 +28,10 @@ fn functions(folder: &Path, names: &mut HashSet<String>) {
                 let name = next.and_then(|next| next.strip_prefix("fn ")?.split(['(', '<']).next());
                 names.extend(name.filter(|_| is_test).map(str::to_owned));
             }
+            // A macro declares these for each place that records durable runs.
+            if let Some((_, declared)) = text.split_once("on_each_place! {") {
+                names.extend(declared.split(['{', ',', '}']).map(|name| name.trim().to_owned()));
+            }
         }
     }
 }
