@@ -41,8 +41,6 @@
 extern crate self as toolkit;
 
 pub mod backend;
-// Named in messages of rustc, which state the solution.
-#[doc(hidden)]
 pub mod bounds;
 pub mod call;
 pub mod catalog;
