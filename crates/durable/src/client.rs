@@ -272,7 +272,7 @@ pub struct StepStatus {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StepState {
-    /// No result is recorded.
+    /// No result is recorded: the step runs, or waits for others.
     Open,
     /// The step waits for a decision, or for a time.
     #[non_exhaustive]
@@ -282,9 +282,9 @@ pub enum StepState {
         /// The number of the attempt, from 0.
         attempt: usize,
     },
-    /// The result is recorded, and is not an error.
+    /// A result is recorded, or a [decision](Decision::Skip) that states it.
     Succeeded,
-    /// The error is recorded.
+    /// An error is recorded, or a decision that ends the step with one.
     Failed,
 }
 
@@ -372,7 +372,13 @@ impl Run {
         for (number, output) in self.runs().entries(&self.id).await? {
             let Some((place, entry)) = Place::find(number) else { continue };
             let state = match entry {
-                Entry::Guard | Entry::Decision => StepState::Open,
+                Entry::Guard => StepState::Open,
+                Entry::Decision => match output.as_deref().map(serde_json::from_str::<Option<Decision>>) {
+                    Some(Ok(Some(Decision::Skip(_)))) => StepState::Succeeded,
+                    Some(Ok(Some(Decision::Fail) | None)) => StepState::Failed,
+                    // The step runs again.
+                    _ => StepState::Open,
+                },
                 Entry::Result => match output.as_deref().map(serde_json::from_str::<Attempt>) {
                     Some(Ok(Attempt::Done { result: Ok(_), .. })) => StepState::Succeeded,
                     Some(Ok(Attempt::Paused(pause))) => StepState::Waiting { pause, attempt: place.attempt },

@@ -56,9 +56,16 @@ async fn an_effect_is_not_repeated_and_a_person_decides(place: &Place) {
         run.decide(0, &decision).await.unwrap();
 
         let outcome = soon(run.wait()).await.unwrap();
+        let state = &run.status().await.unwrap().steps[0].state;
         match expected {
-            "ok" => assert_eq!(outcome.result().unwrap().value(), 2),
-            _ => assert_eq!(outcome.error().unwrap().kind(), ErrorKind::OutcomeUnknown),
+            "ok" => {
+                assert_eq!(outcome.result().unwrap().value(), 2);
+                assert!(matches!(state, StepState::Succeeded), "{decision:?}: {state:?}");
+            }
+            _ => {
+                assert_eq!(outcome.error().unwrap().kind(), ErrorKind::OutcomeUnknown);
+                assert!(matches!(state, StepState::Failed), "{decision:?}: {state:?}");
+            }
         }
         assert_eq!(starts(place, "once")[&format!("{name}/0")], n_starts, "{decision:?}");
     }
