@@ -41,6 +41,7 @@
 extern crate self as toolkit;
 
 pub mod backend;
+// Not hidden, since rustc prints the whole paths of hidden traits.
 pub mod bounds;
 pub mod call;
 pub mod catalog;
