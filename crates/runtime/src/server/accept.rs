@@ -92,8 +92,7 @@ where
             let connection = this.clone();
             connection.running();
             let answered = answer(request, connection.clone());
-            // On the heap, since a connection keeps room for this future while it is idle.
-            Box::pin(async move { Ok::<_, Infallible>(Tracked::track(answered.await, connection).await) })
+            async move { Ok::<_, Infallible>(Tracked::track(answered.await, connection).await) }
         });
         let stream = WriteTimeout::new(stream, connection.clone(), io_timeout);
         let served = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
