@@ -43,7 +43,7 @@ pub(crate) fn command() -> Command {
         command.args(place(true)).arg(json_switch("Print the result as one JSON document"))
     });
     Command::new("chain")
-        .about("Run a chain of calls, in memory or so that it survives the death of every process")
+        .about("Run a chain of calls, in memory or recorded, so that it continues after a crash")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .disable_help_subcommand(true)

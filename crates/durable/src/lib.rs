@@ -1,4 +1,4 @@
-//! Chains and calls that survive the death of every process.
+//! Chains and calls that continue after all of their processes have crashed.
 //!
 //! A [`Worker`] runs the steps of [chains](toolkit_backends::chain::Chain), and a [`Client`] in any process starts runs, waits
 //! for them and decides about their steps. What a run has done is recorded in a SQLite file, for processes on one machine, or
