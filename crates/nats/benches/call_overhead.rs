@@ -1,6 +1,6 @@
 //! Compares calls of a tool over NATS with bare requests: the CPU time of caller and worker together, and the latency.
 //!
-//! `cargo run --release -p toolkit-nats --example call_overhead -- nats://localhost` needs a NATS server with JetStream and Linux. All
+//! `cargo bench -p toolkit-nats --bench call_overhead -- nats://localhost` needs a NATS server with JetStream and Linux. All
 //! kinds of calls alternate in one process, so that their ratios do not depend on what else the machine does:
 //!
 //! - a bare request of the NATS client, whose handler runs on a thread that does I/O;
@@ -53,7 +53,10 @@ impl Caller {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
-    let url = std::env::args().nth(1).ok_or("usage: overhead URL")?;
+    let url = std::env::args()
+        .skip(1)
+        .find(|argument| argument != "--bench")
+        .ok_or("the URL of the NATS server is missing")?;
     let worker = Worker::new(Connect::new(&url)?, Dispatcher::new(Catalog::linked()?)?);
     tokio::spawn(worker.run(std::future::pending()));
     let bare = async_nats::connect(&url).await?;

@@ -1,4 +1,4 @@
-//! Measures the start of sandboxes: `cargo run --release -p toolkit-code --example latency`.
+//! Measures the start of sandboxes: `cargo bench -p toolkit-code --bench latency`.
 
 use std::error::Error;
 use std::time::{Duration, Instant};

@@ -1,6 +1,6 @@
 //! Measures a large fleet: the server, and the time in which callers learn of changes.
 //!
-//! `cargo run --release -p toolkit-nats --example growth [WORKERS] [TOOLS] [CALLERS]` starts a NATS server of its own, which must
+//! `cargo bench -p toolkit-nats --bench growth -- [WORKERS] [TOOLS] [CALLERS]` starts a NATS server of its own, which must
 //! be installed, simulates workers in another process, and prints a table. It needs Linux. By default there are 1,000 workers
 //! with ten different toolsets of 10,000 tools, and 20 callers.
 
@@ -25,7 +25,7 @@ const STEADY: Duration = Duration::from_secs(30);
 
 #[tokio::main]
 async fn main() -> Result<(), Failure> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     if let [command, url, n_workers, n_tools] = &arguments[..]
         && command == "workers"
     {

@@ -1,5 +1,5 @@
 //! The time of a step of a chain, beside that of a hand-written workflow on the same engine:
-//! `cargo run --release -p toolkit-durable --example step_overhead [URL]`.
+//! `cargo bench -p toolkit-durable --bench step_overhead -- [URL]`.
 //!
 //! Without the URL of a Postgres database, it starts a server of its own, with the installed programs. All workflows are
 //! measured in turns, in one process, from the start of the first of ten steps to that of the last.
@@ -76,11 +76,10 @@ fn median(mut times: Vec<Duration>) -> f64 {
 
 #[tokio::main]
 async fn main() -> Result<(), Error> {
-    let server = match std::env::args().nth(1) {
-        Some(_) => None,
-        None => Some(Server::start()?),
-    };
-    let url = std::env::args().nth(1).unwrap_or_else(|| server.as_ref().expect("a server").url.clone());
+    // `cargo bench` adds `--bench` to the arguments.
+    let url = std::env::args().skip(1).find(|argument| argument != "--bench");
+    let server = if url.is_some() { None } else { Some(Server::start()?) };
+    let url = url.unwrap_or_else(|| server.as_ref().expect("a server").url.clone());
 
     let connect = Connect::new(&url)?.application("overhead");
     let worker = Worker::new(connect.clone(), Dispatcher::new(catalog![repeatable, once]?)?);
