@@ -10,6 +10,7 @@ mod files;
 #[cfg(unix)]
 mod git;
 mod numbers;
+mod output;
 mod readme;
 mod resources;
 mod security;

@@ -1,22 +1,13 @@
 //! The example program.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::sync::LazyLock;
 
 use tempfile::TempDir;
 
 use super::server::Server;
 use super::wire::{KEY, MODEL, QUESTION};
-
-/// The path of the program. `cargo test` builds it, but `cargo test --test it` does not.
-static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
-    let test = std::env::current_exe().unwrap();
-    let profile = test.ancestors().nth(2).unwrap();
-    let program = profile.join("examples").join(format!("agent{}", std::env::consts::EXE_SUFFIX));
-    assert!(program.exists(), "build it first: cargo build -p toolkit-examples --example agent");
-    program
-});
+use crate::output::program;
 
 /// A run of the program in an empty directory.
 pub(crate) struct Agent {
@@ -33,7 +24,7 @@ pub(crate) struct Outcome {
 impl Agent {
     pub(crate) fn new(server: &Server) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let mut command = Command::new(&*PROGRAM);
+        let mut command = Command::new(program("agent"));
         command.args(["--api", server.wire.api, "--model", MODEL, "--url", &server.url, QUESTION]);
         command.current_dir(&directory).stdin(Stdio::null()).env("NO_PROXY", "*");
         command.envs(server.wire.key.map(|variable| (variable, KEY)));
