@@ -1,6 +1,4 @@
-//! `import!` of a server in another process, and programs with imports.
-
-mod programs;
+//! `import!` of a server in another process.
 
 use serde_json::json;
 use toolkit::call::{CancelToken, ErrorKind};

@@ -1,6 +1,4 @@
 //! Programs with imports: one with all lints, and one with every real manifest.
-//!
-//! They share a separate target directory with the other programs, so the first run is slow.
 
 use std::fmt::Write;
 use std::fs;

@@ -1,7 +1,6 @@
 //! The programs, each a workspace package of `tests/fixtures`.
 //!
-//! They are built in a separate target directory, so the first run is slow. Builds differ only in the profile of the
-//! programs: libraries of other authors are built once with LTO and once without.
+//! Builds differ only in the profile of the programs: libraries of other authors are built once with LTO and once without.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -26,7 +25,6 @@ fn a_library_for_c_and_rust_links_with_tools_beside_a_program() {
 }
 
 #[test]
-#[ignore = "builds everything again for link-time optimization: `.ci/run`"]
 fn link_time_optimization_keeps_the_tools_of_a_library_for_c_and_rust() {
     assert_eq!(run(&["run", "--package", "library"], THIN), CALLED);
 }
@@ -73,7 +71,6 @@ fn two_versions_of_a_crate_link_and_the_catalog_of_all_tools_rejects_an_id_of_bo
 }
 
 #[test]
-#[ignore = "builds everything again for link-time optimization: `.ci/run`"]
 fn link_time_optimization_keeps_the_tools_of_two_versions_of_a_crate() {
     assert_eq!(run(&["run", "--package", "duplicate"], THIN), REJECTED);
 }
