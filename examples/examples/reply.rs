@@ -6,7 +6,7 @@ use toolkit_providers::{Export, anthropic};
 
 /// Returns the messages to append: the model's own message, and the results of its calls.
 async fn answer(tools: &Dispatcher, export: &Export, reply: &str) -> Result<Vec<Value>, Box<dyn std::error::Error>> {
-    Ok(anthropic::respond(tools, export, reply).await?.messages()?)
+    Ok(anthropic::MESSAGES.respond(tools, export, reply).await?.messages()?)
 }
 
 /// Adds two integers.

@@ -16,10 +16,6 @@ use crate::reply::{
     Accumulate, Answer, Api, Assembled, CallArguments, Format, InvalidReply, Item, Parsed, Part, ReplyEvent,
     StopReason, ToolCall, WrittenCall, append, fields, keep_stop, object, stated,
 };
-#[cfg(feature = "async")]
-use crate::reply::{ReplyBody, Turn};
-#[cfg(feature = "async")]
-use toolkit::Dispatcher;
 use toolkit::catalog::{Catalog, Diagnostics, ExportedNames, Naming};
 use toolkit::tool::{ParseToolError, Tool};
 
@@ -27,12 +23,26 @@ use toolkit::tool::{ParseToolError, Tool};
 ///
 /// ```
 /// use serde_json::json;
-/// use toolkit::catalog::ExportedNames;
-/// use toolkit_providers::anthropic::MESSAGES;
+/// use toolkit::catalog::Naming;
+/// use toolkit::{Dispatcher, catalog, tool};
+/// use toolkit_providers::anthropic::{MESSAGES, Options, tools};
 ///
-/// let message = json!({ "content": [{ "type": "text", "text": "Hello!" }], "stop_reason": "end_turn" });
-/// assert_eq!(MESSAGES.read(&message, &ExportedNames::default())?.text(), "Hello!");
-/// # Ok::<(), toolkit_providers::reply::InvalidReply>(())
+/// /// Adds two integers.
+/// #[tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let dispatcher = Dispatcher::new(catalog![add]?)?;
+/// let export = tools(dispatcher.catalog(), Naming::default(), Options::default())?;
+/// let call = json!({ "type": "tool_use", "id": "toolu_1", "name": "add", "input": { "a": 1, "b": 2 } });
+/// let turn = MESSAGES.respond(&dispatcher, &export, json!({ "content": [call], "stop_reason": "tool_use" })).await?;
+/// let result = json!({ "type": "tool_result", "tool_use_id": "toolu_1", "content": "3" });
+/// assert_eq!(turn.results.messages()?, [json!({ "role": "user", "content": [result] })]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub const MESSAGES: Api = Api(&Messages);
 
@@ -232,44 +242,6 @@ pub fn read(json: &Value) -> Result<Tool, ParseToolError> {
         json,
         &Fields { input: "input_schema", output: None, examples: Some("input_examples"), open_api: false },
     )
-}
-
-/// Reads a reply and runs its calls. `export` is the export whose tools were sent with the request.
-///
-/// ```
-/// use serde_json::json;
-/// use toolkit::catalog::Naming;
-/// use toolkit::{Dispatcher, catalog, tool};
-/// use toolkit_providers::anthropic::{Options, respond, tools};
-///
-/// /// Adds two integers.
-/// #[tool]
-/// fn add(a: i64, b: i64) -> i64 {
-///     a + b
-/// }
-///
-/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-/// let dispatcher = Dispatcher::new(catalog![add]?)?;
-/// let export = tools(dispatcher.catalog(), Naming::default(), Options::default())?;
-/// let call = json!({ "type": "tool_use", "id": "toolu_1", "name": "add", "input": { "a": 1, "b": 2 } });
-/// let turn = respond(&dispatcher, &export, json!({ "content": [call], "stop_reason": "tool_use" })).await?;
-/// let result = json!({ "type": "tool_result", "tool_use_id": "toolu_1", "content": "3" });
-/// assert_eq!(turn.results.messages()?, [json!({ "role": "user", "content": [result] })]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// # })?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-///
-/// Returns an error if the JSON is not a reply. The error of a call is its result.
-#[cfg(feature = "async")]
-pub async fn respond<'b>(
-    dispatcher: &Dispatcher,
-    export: &Export,
-    message: impl Into<ReplyBody<'b>>,
-) -> Result<Turn, InvalidReply> {
-    MESSAGES.respond(dispatcher, export, message).await
 }
 
 // Replies and results of Messages.

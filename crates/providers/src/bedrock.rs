@@ -15,10 +15,6 @@ use crate::reply::{
     Accumulate, Answer, Api, Assembled, CallArguments, Format, Framing, InvalidReply, Item, Parsed, Part, ReplyEvent,
     StopReason, ToolCall, WrittenCall, append, fields, keep_stop, object, stated,
 };
-#[cfg(feature = "async")]
-use crate::reply::{ReplyBody, Turn};
-#[cfg(feature = "async")]
-use toolkit::Dispatcher;
 use toolkit::catalog::{Catalog, Diagnostics, ExportedNames, Naming};
 use toolkit::tool::Tool;
 use toolkit_runtime::media_type;
@@ -152,48 +148,6 @@ fn open_objects(schema: &mut Value) -> bool {
     }
     walk::each_mut(keywords, |_, sub| was_closed |= open_objects(sub));
     was_closed
-}
-
-/// Reads a reply and runs its calls. `export` is the export whose tools were sent with the request.
-///
-/// ```
-/// use serde_json::json;
-/// use toolkit::Dispatcher;
-/// use toolkit::catalog::Naming;
-/// use toolkit_providers::bedrock::{Options, respond, tools};
-///
-/// /// Adds two integers.
-/// #[toolkit::tool]
-/// fn add(a: i64, b: i64) -> i64 {
-///     a + b
-/// }
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-/// let dispatcher = Dispatcher::new(toolkit::catalog![add]?)?;
-/// let export = tools(dispatcher.catalog(), Naming::Name, Options::default())?;
-/// let response = json!({ "stopReason": "tool_use", "output": { "message": { "role": "assistant", "content": [
-///     { "toolUse": { "toolUseId": "tooluse_1", "name": "add", "input": { "a": 1, "b": 2 } } },
-/// ] } } });
-/// let turn = respond(&dispatcher, &export, &response).await?;
-/// assert_eq!(turn.messages()?[1], json!({ "role": "user", "content": [
-///     { "toolResult": { "toolUseId": "tooluse_1", "content": [{ "text": "3" }], "status": "success" } },
-/// ] }));
-/// # Ok(())
-/// # })
-/// # }
-/// ```
-///
-/// # Errors
-///
-/// Returns an error if the JSON is not a reply. The error of a call is its result.
-#[cfg(feature = "async")]
-pub async fn respond<'b>(
-    dispatcher: &Dispatcher,
-    export: &Export,
-    response: impl Into<ReplyBody<'b>>,
-) -> Result<Turn, InvalidReply> {
-    CONVERSE.respond(dispatcher, export, response).await
 }
 
 // Replies of Converse.

@@ -8,15 +8,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-#[cfg(feature = "async")]
-use crate::export::Export;
 use crate::openai::chat::{Calls, Rules, read_message};
 use crate::reply::{
     Accumulate, Api, Assembled, Format, InvalidReply, Item, Parsed, ReplyEvent, StopReason, append, keep_stop, object,
     show, stated,
 };
-#[cfg(feature = "async")]
-use crate::reply::{ReplyBody, Turn};
 use toolkit::catalog::ExportedNames;
 
 /// `POST /v2/chat` of Cohere.
@@ -54,39 +50,6 @@ use toolkit::catalog::ExportedNames;
 /// # }
 /// ```
 pub const CHAT: Api = Api(&Chat);
-
-/// Reads a reply and runs its calls. `export` is the export whose tools were sent with the request.
-///
-/// ```
-/// use serde_json::json;
-/// use toolkit::catalog::Naming;
-/// use toolkit::{Catalog, Dispatcher};
-/// use toolkit_providers::{cohere, openai};
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let dispatcher = Dispatcher::new(Catalog::new([])?)?;
-/// let export = openai::tools(dispatcher.catalog(), Naming::Name, openai::Options::chat_completions())?;
-/// let message = json!({ "role": "assistant", "content": [{ "type": "text", "text": "Hello!" }] });
-/// let reply = json!({ "id": "c14c80c3", "finish_reason": "COMPLETE", "message": message });
-/// let turn = cohere::respond(&dispatcher, &export, &reply).await?;
-/// assert!(turn.is_final());
-/// assert_eq!(turn.reply.text(), "Hello!");
-/// # Ok(())
-/// # }
-/// ```
-///
-/// # Errors
-///
-/// Returns an error if the JSON is not a reply. The error of a call is its result.
-#[cfg(feature = "async")]
-pub async fn respond<'b>(
-    dispatcher: &toolkit::Dispatcher,
-    export: &Export,
-    reply: impl Into<ReplyBody<'b>>,
-) -> Result<Turn, InvalidReply> {
-    CHAT.respond(dispatcher, export, reply).await
-}
 
 /// The format of version 2 of Cohere's chat.
 #[derive(Debug)]

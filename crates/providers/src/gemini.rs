@@ -15,10 +15,6 @@ use super::request::RequestLimits;
 use super::rules::check_record;
 use super::tool_export::{ToolExport, provider_description, unsupported_fields};
 use crate::reply::Api;
-#[cfg(feature = "async")]
-use crate::reply::{InvalidReply, ReplyBody, Turn};
-#[cfg(feature = "async")]
-use toolkit::Dispatcher;
 use toolkit::catalog::{Catalog, Diagnostics, Naming};
 use toolkit::tool::{ParseToolError, Tool};
 
@@ -29,17 +25,30 @@ use toolkit::tool::{ParseToolError, Tool};
 ///
 /// ```
 /// use serde_json::json;
-/// use toolkit::catalog::ExportedNames;
-/// use toolkit_providers::gemini::GENERATE_CONTENT;
-/// use toolkit_providers::reply::StopReason;
+/// use toolkit::Dispatcher;
+/// use toolkit::catalog::Naming;
+/// use toolkit_providers::gemini::{GENERATE_CONTENT, SchemaFormat, tools};
 ///
-/// let response = json!({ "candidates": [{
-///     "content": { "role": "model", "parts": [{ "text": "Hello." }] },
-///     "finishReason": "STOP",
-/// }] });
-/// let reply = GENERATE_CONTENT.read(&response, &ExportedNames::default())?;
-/// assert_eq!((reply.text(), reply.stop_reason()), ("Hello.", &StopReason::End));
-/// # Ok::<(), toolkit_providers::reply::InvalidReply>(())
+/// /// Adds two integers.
+/// #[toolkit::tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let dispatcher = Dispatcher::new(toolkit::catalog![add]?)?;
+/// let export = tools(dispatcher.catalog(), Naming::Name, SchemaFormat::JsonSchema)?;
+/// let response = json!({ "candidates": [{ "finishReason": "STOP", "content": { "role": "model", "parts": [
+///     { "functionCall": { "name": "add", "args": { "a": 1, "b": 2 } } },
+/// ] } }] });
+/// let turn = GENERATE_CONTENT.respond(&dispatcher, &export, &response).await?;
+/// assert_eq!(turn.messages()?[1], json!({ "role": "user", "parts": [
+///     { "functionResponse": { "name": "add", "response": { "output": 3 } } },
+/// ] }));
+/// # Ok(())
+/// # })
+/// # }
 /// ```
 pub const GENERATE_CONTENT: Api = Api(&content::GenerateContent);
 
@@ -253,46 +262,4 @@ pub fn read(json: &Value) -> Result<Tool, ParseToolError> {
         Fields { input: "parametersJsonSchema", output: Some("responseJsonSchema"), examples: None, open_api: false }
     };
     read_function(declaration, &form)
-}
-
-/// Reads a reply and runs its calls. `export` is the export whose tools were sent with the request.
-///
-/// ```
-/// use serde_json::json;
-/// use toolkit::Dispatcher;
-/// use toolkit::catalog::Naming;
-/// use toolkit_providers::gemini::{SchemaFormat, respond, tools};
-///
-/// /// Adds two integers.
-/// #[toolkit::tool]
-/// fn add(a: i64, b: i64) -> i64 {
-///     a + b
-/// }
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-/// let dispatcher = Dispatcher::new(toolkit::catalog![add]?)?;
-/// let export = tools(dispatcher.catalog(), Naming::Name, SchemaFormat::JsonSchema)?;
-/// let response = json!({ "candidates": [{ "finishReason": "STOP", "content": { "role": "model", "parts": [
-///     { "functionCall": { "name": "add", "args": { "a": 1, "b": 2 } } },
-/// ] } }] });
-/// let turn = respond(&dispatcher, &export, &response).await?;
-/// assert_eq!(turn.messages()?[1], json!({ "role": "user", "parts": [
-///     { "functionResponse": { "name": "add", "response": { "output": 3 } } },
-/// ] }));
-/// # Ok(())
-/// # })
-/// # }
-/// ```
-///
-/// # Errors
-///
-/// Returns an error if the JSON is not a reply. The error of a call is its result.
-#[cfg(feature = "async")]
-pub async fn respond<'b>(
-    dispatcher: &Dispatcher,
-    export: &Export,
-    response: impl Into<ReplyBody<'b>>,
-) -> Result<Turn, InvalidReply> {
-    GENERATE_CONTENT.respond(dispatcher, export, response).await
 }

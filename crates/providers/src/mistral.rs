@@ -7,12 +7,8 @@ mod conversations;
 
 use serde_json::{Value, json};
 
-#[cfg(feature = "async")]
-use crate::export::Export;
 use crate::openai::chat::{Completion, Rules, read_completion};
 use crate::reply::{Accumulate, Answer, Api, Assembled, Format, InvalidReply, Item, Parsed};
-#[cfg(feature = "async")]
-use crate::reply::{ReplyBody, Turn};
 use toolkit::catalog::ExportedNames;
 
 /// `POST /v1/chat/completions` of Mistral.
@@ -79,39 +75,6 @@ pub const CHAT: Api = Api(&Chat);
 /// # }
 /// ```
 pub const CONVERSATIONS: Api = Api(&conversations::Conversations);
-
-/// Reads a reply and runs its calls. `export` is the export whose tools were sent with the request.
-///
-/// ```
-/// use serde_json::json;
-/// use toolkit::catalog::Naming;
-/// use toolkit::{Catalog, Dispatcher};
-/// use toolkit_providers::{mistral, openai};
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let dispatcher = Dispatcher::new(Catalog::new([])?)?;
-/// let export = openai::tools(dispatcher.catalog(), Naming::Name, openai::Options::chat_completions())?;
-/// let message = json!({ "role": "assistant", "content": "Hello!" });
-/// let completion = json!({ "choices": [{ "index": 0, "finish_reason": "stop", "message": message }] });
-/// let turn = mistral::respond(&dispatcher, &export, &completion).await?;
-/// assert!(turn.is_final());
-/// assert_eq!(turn.reply.text(), "Hello!");
-/// # Ok(())
-/// # }
-/// ```
-///
-/// # Errors
-///
-/// Returns an error if the JSON is not a reply. The error of a call is its result.
-#[cfg(feature = "async")]
-pub async fn respond<'b>(
-    dispatcher: &toolkit::Dispatcher,
-    export: &Export,
-    completion: impl Into<ReplyBody<'b>>,
-) -> Result<Turn, InvalidReply> {
-    CHAT.respond(dispatcher, export, completion).await
-}
 
 /// The format of Mistral's chat completions.
 #[derive(Debug)]

@@ -6,14 +6,10 @@
 
 use serde_json::{Map, Value, json};
 
-#[cfg(feature = "async")]
-use crate::export::Export;
 use crate::reply::{
     Accumulate, Answer, Api, Assembled, CallArguments, Format, Framing, InvalidReply, Item, Parsed, ReplyEvent,
     StopReason, ToolCall, WrittenCall, append, keep_stop, object, show, stated,
 };
-#[cfg(feature = "async")]
-use crate::reply::{ReplyBody, Turn};
 use toolkit::catalog::ExportedNames;
 
 /// `POST /api/chat` of Ollama, whose streams have one JSON object in each line.
@@ -46,38 +42,6 @@ use toolkit::catalog::ExportedNames;
 /// # }
 /// ```
 pub const CHAT: Api = Api(&Chat);
-
-/// Reads a reply and runs its calls. `export` is the export whose tools were sent with the request.
-///
-/// ```
-/// use serde_json::json;
-/// use toolkit::catalog::Naming;
-/// use toolkit::{Catalog, Dispatcher};
-/// use toolkit_providers::{ollama, openai};
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let dispatcher = Dispatcher::new(Catalog::new([])?)?;
-/// let export = openai::tools(dispatcher.catalog(), Naming::Name, openai::Options::chat_completions())?;
-/// let reply = json!({ "message": { "role": "assistant", "content": "Hello!" }, "done": true, "done_reason": "stop" });
-/// let turn = ollama::respond(&dispatcher, &export, &reply).await?;
-/// assert!(turn.is_final());
-/// assert_eq!(turn.reply.text(), "Hello!");
-/// # Ok(())
-/// # }
-/// ```
-///
-/// # Errors
-///
-/// Returns an error if the JSON is not a reply. The error of a call is its result.
-#[cfg(feature = "async")]
-pub async fn respond<'b>(
-    dispatcher: &toolkit::Dispatcher,
-    export: &Export,
-    reply: impl Into<ReplyBody<'b>>,
-) -> Result<Turn, InvalidReply> {
-    CHAT.respond(dispatcher, export, reply).await
-}
 
 // Replies and results of Ollama's chat.
 

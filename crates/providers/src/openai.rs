@@ -82,13 +82,26 @@ pub const CHAT_COMPLETIONS: Api = Api(&chat::ChatCompletions);
 ///
 /// ```
 /// use serde_json::json;
-/// use toolkit::catalog::ExportedNames;
-/// use toolkit_providers::openai::RESPONSES;
+/// use toolkit::catalog::Naming;
+/// use toolkit::{Dispatcher, catalog, tool};
+/// use toolkit_providers::openai::{RESPONSES, Options, tools};
 ///
-/// let text = json!({ "type": "output_text", "text": "Hello!" });
-/// let body = json!({ "output": [{ "type": "message", "role": "assistant", "content": [text] }] });
-/// assert_eq!(RESPONSES.read(&body, &ExportedNames::default())?.text(), "Hello!");
-/// # Ok::<(), toolkit_providers::reply::InvalidReply>(())
+/// /// Adds two integers.
+/// #[tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let dispatcher = Dispatcher::new(catalog![add]?)?;
+/// let export = tools(dispatcher.catalog(), Naming::default(), Options::responses())?;
+/// let call = json!({ "type": "function_call", "call_id": "call_1", "name": "add", "arguments": r#"{"a":1,"b":2}"# });
+/// let turn = RESPONSES.respond(&dispatcher, &export, json!({ "output": [call], "status": "completed" })).await?;
+/// let result = json!({ "type": "function_call_output", "call_id": "call_1", "output": "3" });
+/// assert_eq!(turn.results.messages()?, [result]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub const RESPONSES: Api = Api(&responses::Responses);
 
@@ -131,86 +144,4 @@ pub fn tools(catalog: &Catalog, naming: Naming, options: Options) -> Result<Expo
     let mut export = Export::from_members(&RequestLimits::OPENAI, members);
     export.usage.extend(more_usage);
     Ok(export)
-}
-
-/// Reads a reply of Responses and runs its calls. `export` is the export whose tools were sent with the request.
-///
-/// ```
-/// use serde_json::json;
-/// use toolkit::catalog::Naming;
-/// use toolkit::{Dispatcher, catalog, tool};
-/// use toolkit_providers::openai::{Options, respond, tools};
-///
-/// /// Adds two integers.
-/// #[tool]
-/// fn add(a: i64, b: i64) -> i64 {
-///     a + b
-/// }
-///
-/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-/// let dispatcher = Dispatcher::new(catalog![add]?)?;
-/// let export = tools(dispatcher.catalog(), Naming::default(), Options::responses())?;
-/// let call = json!({ "type": "function_call", "call_id": "call_1", "name": "add", "arguments": r#"{"a":1,"b":2}"# });
-/// let turn = respond(&dispatcher, &export, json!({ "output": [call], "status": "completed" })).await?;
-/// let result = json!({ "type": "function_call_output", "call_id": "call_1", "output": "3" });
-/// assert_eq!(turn.results.messages()?, [result]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// # })?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-///
-/// Returns an error if the JSON is not a reply. The error of a call is its result.
-#[cfg(feature = "async")]
-pub async fn respond<'b>(
-    dispatcher: &toolkit::Dispatcher,
-    export: &Export,
-    response: impl Into<crate::reply::ReplyBody<'b>>,
-) -> Result<crate::reply::Turn, crate::reply::InvalidReply> {
-    RESPONSES.respond(dispatcher, export, response).await
-}
-
-/// Reads a reply of Chat Completions and runs its calls. `export` is the export whose tools were sent with the request.
-///
-/// ```
-/// use serde_json::json;
-/// use toolkit::Dispatcher;
-/// use toolkit::catalog::Naming;
-/// use toolkit_providers::openai::{Options, respond_chat, tools};
-///
-/// /// Adds two integers.
-/// #[toolkit::tool]
-/// fn add(a: i64, b: i64) -> i64 {
-///     a + b
-/// }
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let dispatcher = Dispatcher::new(toolkit::catalog![add]?)?;
-/// let export = tools(dispatcher.catalog(), Naming::Name, Options::chat_completions())?;
-/// let function = json!({ "name": "add", "arguments": "{\"a\": 1, \"b\": 2}" });
-/// let completion = json!({ "choices": [{ "index": 0, "finish_reason": "tool_calls", "message": {
-///     "role": "assistant",
-///     "content": null,
-///     "tool_calls": [{ "id": "call_1", "type": "function", "function": function }],
-/// } }] });
-/// let turn = respond_chat(&dispatcher, &export, &completion).await?;
-/// let messages = turn.messages()?;
-/// assert_eq!(messages[0], completion["choices"][0]["message"]);
-/// assert_eq!(messages[1], json!({ "role": "tool", "tool_call_id": "call_1", "content": "3" }));
-/// # Ok(())
-/// # }
-/// ```
-///
-/// # Errors
-///
-/// Returns an error if the JSON is not a reply. The error of a call is its result.
-#[cfg(feature = "async")]
-pub async fn respond_chat<'b>(
-    dispatcher: &toolkit::Dispatcher,
-    export: &Export,
-    completion: impl Into<crate::reply::ReplyBody<'b>>,
-) -> Result<crate::reply::Turn, crate::reply::InvalidReply> {
-    CHAT_COMPLETIONS.respond(dispatcher, export, completion).await
 }

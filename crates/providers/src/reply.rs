@@ -2,13 +2,13 @@
 //!
 //! An [`Api`] reads the reply of a model, whole or as a stream. [`Reply::run`] runs the calls with a
 //! [`Dispatcher`](toolkit::Dispatcher), and [`ToolResults::messages`] returns the messages with the results for the next
-//! request. `respond` of each provider's module does all of this at once.
+//! request. [`Api::respond`] does all of this at once.
 //!
 //! ```
 //! use serde_json::json;
 //! use toolkit::catalog::Naming;
 //! use toolkit::{Dispatcher, catalog, tool};
-//! use toolkit_providers::anthropic::{Options, respond, tools};
+//! use toolkit_providers::anthropic::{MESSAGES, Options, tools};
 //!
 //! /// Adds two integers.
 //! #[tool(namespace = "math")]
@@ -28,7 +28,7 @@
 //!     "content": [{ "type": "tool_use", "id": "toolu_1", "name": "math_add", "input": { "a": 1, "b": 2 } }],
 //!     "stop_reason": "tool_use",
 //! });
-//! let turn = respond(&dispatcher, &export, &message).await?;
+//! let turn = MESSAGES.respond(&dispatcher, &export, &message).await?;
 //! let result = json!({ "type": "tool_result", "tool_use_id": "toolu_1", "content": "3" });
 //! assert_eq!(turn.messages()?[1], json!({ "role": "user", "content": [result] }));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -32,7 +32,7 @@ async fn a_response_of_async_openai_is_answered_with_its_input_items() {
         "output": [call], "parallel_tool_calls": true, "tool_choice": "auto", "tools": [],
     }))
     .unwrap();
-    let turn = openai::respond(&dispatcher, &export, ReplyBody::try_from(&response).unwrap()).await.unwrap();
+    let turn = openai::RESPONSES.respond(&dispatcher, &export, ReplyBody::try_from(&response).unwrap()).await.unwrap();
     let items: Vec<InputItem> = (&turn).try_into().unwrap();
     let items = serde_json::to_value(&items).unwrap();
     assert_eq!((&items[0]["call_id"], &items[1]["call_id"]), (&json!("call_1"), &json!("call_1")));
@@ -50,7 +50,10 @@ async fn a_chat_completion_of_async_openai_is_answered_with_its_messages() {
         "choices": [{ "index": 0, "message": message, "finish_reason": "tool_calls", "logprobs": null }],
     }))
     .unwrap();
-    let turn = openai::respond_chat(&dispatcher, &export, ReplyBody::try_from(&completion).unwrap()).await.unwrap();
+    let turn = openai::CHAT_COMPLETIONS
+        .respond(&dispatcher, &export, ReplyBody::try_from(&completion).unwrap())
+        .await
+        .unwrap();
     let messages: Vec<ChatCompletionRequestMessage> = (&turn).try_into().unwrap();
     let messages: Value = serde_json::to_value(&messages).unwrap();
     assert_eq!(messages[0]["tool_calls"][0]["id"], "call_1");
@@ -63,7 +66,7 @@ async fn results_are_those_of_the_official_mcp_sdk() {
     let export = tools(dispatcher.catalog(), Naming::default(), Options::responses()).unwrap();
     let call = |name| json!({ "type": "function_call", "call_id": name, "name": name, "arguments": ARGUMENTS });
     let body = json!({ "status": "completed", "output": [call("add"), call("sub")] });
-    let turn = openai::respond(&dispatcher, &export, body).await.unwrap();
+    let turn = openai::RESPONSES.respond(&dispatcher, &export, body).await.unwrap();
     let results: Vec<CallToolResult> = (&turn.results).try_into().unwrap();
     assert_eq!((&results[0].structured_content, results[0].is_error), (&Some(json!({ "result": 3 })), Some(false)));
     assert_eq!(results[1].is_error, Some(true));

@@ -284,7 +284,7 @@ impl TryFrom<&ToolResults> for Vec<CallToolResult> {
 /// use serde_json::{Value, json};
 /// use toolkit::{Catalog, Dispatcher};
 /// use toolkit::catalog::Naming;
-/// use toolkit_providers::openai::{Options, respond, tools};
+/// use toolkit_providers::openai::{Options, RESPONSES, tools};
 ///
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// let dispatcher = Dispatcher::new(Catalog::new([])?)?;
@@ -293,7 +293,7 @@ impl TryFrom<&ToolResults> for Vec<CallToolResult> {
 ///
 /// let text = json!({ "type": "output_text", "text": "Hello!" });
 /// let body = json!({ "output": [{ "type": "message", "role": "assistant", "content": [text] }] });
-/// let turn = respond(&dispatcher, &export, &body).await?;
+/// let turn = RESPONSES.respond(&dispatcher, &export, &body).await?;
 /// input.extend(turn.messages()?);
 /// assert!(turn.is_final());
 /// assert_eq!((turn.reply.text(), input.len()), ("Hello!", 2));

@@ -34,7 +34,7 @@ async fn a_reply_can_call_the_tools_of_a_program_and_of_another_server() {
     for block in message["content"].as_array_mut().unwrap().iter_mut().skip(1) {
         block["input"] = json!({});
     }
-    let turn = toolkit_providers::anthropic::respond(&dispatcher, &export, &message).await.unwrap();
+    let turn = toolkit_providers::anthropic::MESSAGES.respond(&dispatcher, &export, &message).await.unwrap();
     let messages = turn.messages().unwrap();
     let content = |idx: usize| &messages[1]["content"][idx]["content"];
     assert_eq!(content(0), "3");

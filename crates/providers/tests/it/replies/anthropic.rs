@@ -25,7 +25,7 @@ fn a_reply_with_a_call_is_answered_in_one_line() {
         ],
         "stop_reason": "tool_use",
     });
-    let turn = block_on(anthropic::respond(&dispatcher, &export, &message)).unwrap();
+    let turn = block_on(anthropic::MESSAGES.respond(&dispatcher, &export, &message)).unwrap();
     let messages = turn.messages().unwrap();
     assert_eq!(messages[0], json!({ "role": "assistant", "content": message["content"] }));
     assert_eq!(
@@ -95,7 +95,7 @@ fn a_renamed_argument_has_its_own_name_in_the_call_that_runs_and_is_repeated_as_
         let input = json!({ sent: 7, "name": null });
         let call = json!({ "type": "tool_use", "id": "toolu_1", "name": "list", "input": input });
         let message = json!({ "content": [call], "stop_reason": "tool_use" });
-        let turn = block_on(anthropic::respond(&dispatcher, &export, &message)).unwrap();
+        let turn = block_on(anthropic::MESSAGES.respond(&dispatcher, &export, &message)).unwrap();
         let messages = turn.messages().unwrap();
         assert_eq!(messages[0]["content"][0]["input"], input);
         assert_eq!(messages[1]["content"][0]["content"], "7 None");

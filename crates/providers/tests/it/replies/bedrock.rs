@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use test_support::{block_on, sample};
 use toolkit::catalog::{ExportedNames, Naming};
 use toolkit::{Content, Context, Dispatcher, ToolError, catalog, tool};
-use toolkit_providers::bedrock::{CONVERSE, Options, respond, tools};
+use toolkit_providers::bedrock::{CONVERSE, Options, tools};
 use toolkit_providers::reply::{CallArguments, Reply, ReplyEvent, StopReason};
 
 /// Adds two numbers.
@@ -107,7 +107,7 @@ fn all_results_are_in_one_message_and_none_is_empty() {
         { "toolUse": { "toolUseId": "t5", "name": "sub", "input": {}, "type": "tool_use" } },
     ]);
     let export = tools(dispatcher().catalog(), Naming::default(), Options::default()).unwrap();
-    let turn = block_on(respond(&dispatcher(), &export, response(content.clone(), "tool_use"))).unwrap();
+    let turn = block_on(CONVERSE.respond(&dispatcher(), &export, response(content.clone(), "tool_use"))).unwrap();
     assert_eq!((turn.reply.stop_reason(), turn.reply.reasoning()), (&StopReason::ToolCalls, "I look."));
     let result = |id: &str, content: Value, status: &str| json!({ "toolResult": { "toolUseId": id, "content": [content], "status": status } });
     assert_eq!(

@@ -105,7 +105,7 @@ fn results_follow_the_message_that_the_model_sent() {
         "tool_calls": [call("call_1", "math_add", "{\"a\":1,\"b\":2}"), call("call_2", "math_sub", "{}")],
     });
     let completion = completion(message.clone(), "tool_calls");
-    let turn = block_on(openai::respond_chat(&dispatcher(), &export, &completion)).unwrap();
+    let turn = block_on(openai::CHAT_COMPLETIONS.respond(&dispatcher(), &export, &completion)).unwrap();
     let messages = turn.messages().unwrap();
     assert_eq!(messages[0], message);
     assert_eq!(messages[1], json!({ "role": "tool", "tool_call_id": "call_1", "content": "3" }));

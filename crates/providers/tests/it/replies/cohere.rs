@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use test_support::block_on;
 use toolkit::catalog::Naming;
 use toolkit::{Content, Dispatcher, catalog, tool};
-use toolkit_providers::cohere::{CHAT, respond};
+use toolkit_providers::cohere::CHAT;
 use toolkit_providers::openai::{Options, tools};
 use toolkit_providers::reply::{ReplyEvent, StopReason};
 use toolkit_providers::{Export, ollama};
@@ -81,7 +81,7 @@ fn events() -> Vec<Value> {
 
 #[test]
 fn a_reply_goes_back_as_it_came_and_its_calls_have_results() {
-    let turn = block_on(respond(&dispatcher(), &export(), whole())).unwrap();
+    let turn = block_on(CHAT.respond(&dispatcher(), &export(), whole())).unwrap();
     assert_eq!((turn.reply.text(), turn.reply.reasoning()), ("Let me see.", "I will add.Hm."));
     assert_eq!(
         turn.messages().unwrap(),

@@ -49,7 +49,7 @@ fn a_result_names_its_tool_and_images_are_notes() {
         { "id": "D681PevKs", "function": { "name": "add", "arguments": "{\"a\": 1, \"b\": 2}" } },
         { "id": "E681PevKs", "function": { "name": "dot", "arguments": {} } },
     ] });
-    let turn = block_on(mistral::respond(&dispatcher(), &export, completion(message, "tool_calls"))).unwrap();
+    let turn = block_on(mistral::CHAT.respond(&dispatcher(), &export, completion(message, "tool_calls"))).unwrap();
     let messages = turn.messages().unwrap();
     assert_eq!(messages.len(), 3);
     assert_eq!(messages[0]["tool_calls"][1]["id"], "E681PevKs");

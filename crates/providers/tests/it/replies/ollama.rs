@@ -50,7 +50,7 @@ fn a_result_names_its_tool_and_images_are_notes() {
     ] });
     let mut reply = line(message.clone(), true);
     reply["done_reason"] = "stop".into();
-    let turn = block_on(ollama::respond(&dispatcher(), &export, reply)).unwrap();
+    let turn = block_on(ollama::CHAT.respond(&dispatcher(), &export, reply)).unwrap();
     assert_eq!(turn.reply.stop_reason(), &StopReason::ToolCalls);
     assert_eq!((turn.reply.reasoning(), &turn.reply.metadata()["done_reason"]), ("Sum.", &json!("stop")));
     let messages = turn.messages().unwrap();
