@@ -3,6 +3,15 @@
 //! `attribute` parses the arguments of an attribute, and `function` analyzes the signature; both report every error that
 //! they find. `expand` then generates the tool and cannot fail. If there are errors, `module::without_tool` emits the
 //! function without the tool.
+//!
+//! | module | part |
+//! |---|---|
+//! | `tool`, `module`, `concrete`, `catalog` | the entry of each macro |
+//! | `attribute`, `arg`, `requirements` | the arguments of the attributes: which there are, and which exclude each other |
+//! | `value`, `json` | the value of one argument: texts, numbers, types, JSON; doc comments as descriptions |
+//! | `name`, `tags` | the rules for names and tags |
+//! | `function`, `parameter`, `field`, `scan` | the signature: arguments and state, attributes of serde, types without a schema |
+//! | `expand`, `input` | the generated code |
 #![expect(missing_docs, reason = "rustdoc would append it to the documentation of the re-export in `toolkit`")]
 
 mod arg;

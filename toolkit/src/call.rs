@@ -13,8 +13,9 @@
 //! | [`StepId`], [`TraceContext`] | values that hosts attach to a context |
 //!
 //! Of the private modules, `decode` reads validated arguments into a Rust type, `coerce` corrects arguments, `output`
-//! validates results, `permit` and `timer` limit calls, `convert` turns other errors and panics into errors of a call, and
-//! `record` is the serialized form of results and errors.
+//! validates results, `permit` and `timer` limit calls, `convert` and `show` turn other errors and panics into errors of a call,
+//! `record` is the serialized form of results and errors, `mcp_result` that of another server, and `attached` are values of the
+//! host.
 //!
 //! ```
 //! use toolkit::call::{Context, ErrorKind, ToolError};

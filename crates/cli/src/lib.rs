@@ -6,14 +6,16 @@
 //! }
 //! ```
 //!
-//! The program has the commands `list`, `search`, `show`, `call`, `chain`, `export`, `cost`, `check`, `diff`, `completions`,
-//! `serve`, `status`, `login`, `logout`, `install`, `uninstall` and `bundle` for all tools that are linked into it. [`Program`] configures state, limits and servers. A package without a
-//! binary gets the same commands from `cargo toolkit COMMAND`: the binary `cargo-toolkit` of this package (feature
-//! `cargo`) builds and runs a program that links the library.
+//! The program has the commands `list`, `search`, `show`, `call`, `run`, `chain`, `export`, `cost`, `check`, `diff`,
+//! `completions`, `serve`, `serve-sandbox`, `status`, `login`, `logout`, `install`, `uninstall` and `bundle` for all
+//! tools that are linked into it. [`Program`] configures state, limits and servers. A package without a binary gets the
+//! same commands from `cargo toolkit COMMAND`: the binary `cargo-toolkit` of this package (feature `cargo`) builds and
+//! runs a program that links the library.
 //!
-//! `serve` is an MCP server, over stdio or HTTP. With the feature `otc` it is also an Open Tool Calling server, and with the
-//! feature `proxy` it also serves the tools of other MCP servers, at which `login` logs in. Its log goes to stderr, filtered by `RUST_LOG`. The error
-//! of a command or option whose feature is disabled contains the name of the feature.
+//! `serve` is an MCP server, over stdio or HTTP. With the feature `otc` it is also an Open Tool Calling server, and
+//! with the feature `proxy` it also serves the tools of other MCP servers, at which `login` logs in. Its log goes to
+//! stderr, filtered by `RUST_LOG`. The error of a command or option whose feature is disabled contains the name of the
+//! feature.
 //!
 //! # Exit codes
 //!
@@ -36,7 +38,10 @@
 //! |---|---|
 //! | `run`, `program` | assembles the commands, also those of disabled features; what a host configures |
 //! | `list`, `call`, `serve` and other names of commands | one command each, with its options |
+//! | `calls`, `code` | `check --calls`; `run` and `serve-sandbox` |
 //! | `options`, `flags` | options that several commands have; flags for the arguments of a tool |
+//! | `listen`, `durable`, `nats`, `proxied`, `credentials` | what commands connect to, and with which tokens |
+//! | `runtime`, `foreground` | the runtime of tools, and work that a terminal waits for |
 //! | `formats`, `report`, `shape`, `style` | what is printed |
 //! | `error`, `stderr` | errors, exit codes, and the log, which never waits |
 //! | `bin/cargo-toolkit/` | `cargo toolkit`; what its command `new` writes is in `templates` beside `src` |

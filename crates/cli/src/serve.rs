@@ -1,4 +1,10 @@
 //! `serve`: serves the tools over MCP, Open Tool Calling or NATS, or runs the steps of durable chains.
+//!
+//! | module | part |
+//! |---|---|
+//! | `mcp`, `otc`, `worker` | one protocol each; the steps of durable chains are those of a worker |
+//! | `proxy`, `code` | what `mcp` serves beside the tools of the program: those of other servers, and programs |
+//! | `health`, `queue` | probes and metrics of a server without HTTP, and of durable chains |
 
 #[cfg(all(feature = "code", feature = "mcp"))]
 mod code;

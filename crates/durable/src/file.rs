@@ -5,7 +5,7 @@
 //! | `database` | the connection to the file, on a thread of its own |
 //! | `tables` | creates the file and its tables, and checks them |
 //! | `engine`, `execution` | the engine of a worker; the entries of a run |
-//! | `lease`, `presence` | queues the runs of dead workers again; locks that show which workers live |
+//! | `lease`, `presence` | queues the runs of dead workers again, and ends a worker; locks that show which workers live |
 //! | `runs` | the runs, for clients |
 
 mod database;

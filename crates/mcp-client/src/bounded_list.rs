@@ -1,4 +1,5 @@
-//! Lists of tools that are longer than a client accepts: the rest is dropped before the list is parsed.
+//! Lists of tools that are longer than a client accepts, in a message or in a batch: the rest is dropped before the list is
+//! parsed.
 //!
 //! A parsed tool takes up to forty times the memory of its text.
 

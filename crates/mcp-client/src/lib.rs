@@ -49,7 +49,7 @@
 //! | `error`, `texts` | connection and protocol errors as tool errors |
 //! | `servers` | configuration files |
 //! | `oauth` | logins |
-//! | `status` | the status of a server of `toolkit-mcp-server` |
+//! | `observe`, `status` | spans and measurements; the status of a server of `toolkit-mcp-server` |
 //!
 //! # Why the client uses an MCP library
 //!

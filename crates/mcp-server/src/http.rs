@@ -9,7 +9,7 @@
 //! | `auth` | tokens and scopes |
 //! | `receive` | from a body to an action, and sessions |
 //! | `response` | bodies, event streams and rejections |
-//! | `route` | further routes of the host |
+//! | `route`, `health` | further routes of the host, and `GET /healthz` |
 
 mod auth;
 mod gate;

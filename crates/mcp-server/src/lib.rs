@@ -12,7 +12,8 @@
 //! ```
 //!
 //! A [`Server`] supports revision 2026-07-28, whose requests are self-contained, and the revisions with an `initialize`
-//! request, back to 2024-11-05. It keeps no state per client except for running calls.
+//! request, back to 2024-11-05. Between the requests of a client it keeps only what
+//! the client asked it to keep: calls that run, tasks, subscriptions, the level of log messages, and the end of a session.
 //!
 //! - Invalid arguments and errors of a tool are results with `isError`, which the model reads. An unknown tool is a
 //!   JSON-RPC error (-32602). The text of an unexpected error is logged and not sent.
@@ -43,12 +44,12 @@
 //! | `resources`, `subscriptions`, `listen` | resources of providers, and notifications of changes |
 //! | `app`, `resource_set`, `resource_templates`, `resource_directory` | providers of resources |
 //! | `proxy`, `proxied`, `proxy_uri` | tools and resources of backends |
-//! | `metrics`, `status` | reports for operators |
+//! | `observe`, `metrics`, `status` | the span and audit line of a request; reports for operators |
 //! | `stdio`, `http` | transports |
 //!
 //! # Why the server does not use an MCP library
 //!
-//! A server of tools implements six methods in two revisions. `toolkit` reads the arguments of a call and writes its
+//! A server of tools implements few methods. `toolkit` reads the arguments of a call and writes its
 //! result as bytes, so that the arguments are parsed once, by the code that validates them. The available libraries
 //! parse each message into a tree first and write each result from one, which costs more than the call. The server
 //! therefore needs only a loop over lines for stdio, hyper for HTTP, and JSON-RPC for both.

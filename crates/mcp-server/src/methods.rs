@@ -1,4 +1,4 @@
-//! Dispatch of messages and batches to methods, independent of the transport.
+//! Dispatch of messages and batches to methods, independent of the transport. Calls of unknown tools end here.
 
 use std::borrow::Cow;
 use std::sync::Arc;

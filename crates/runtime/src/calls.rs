@@ -1,4 +1,5 @@
-//! Runs the calls of a server, over any protocol.
+//! Runs the calls of a server, over any protocol: `tool_threads` keeps them off the threads that do I/O, `call_limit` bounds
+//! how many run, and `signals` ends the server.
 
 mod call_limit;
 mod signals;

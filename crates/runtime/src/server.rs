@@ -1,4 +1,12 @@
-//! Accepts connections, reads requests and runs tools.
+//! Accepts connections and reads requests.
+//!
+//! | module | part |
+//! |---|---|
+//! | `accept`, `stream` | the accept loop and its graceful shutdown; a socket with a timeout for writes |
+//! | `connection`, `connections`, `connection_state` | one connection; which of them are open, and which can be evicted |
+//! | `body`, `body_budget`, `response`, `response_budget` | the bodies of requests and responses, and the memory of all of them |
+//! | `guard`, `proxies` | hosts, origins and repeated headers; proxies in front of the server |
+//! | `limits` | the limits of all of these |
 
 mod accept;
 mod body;

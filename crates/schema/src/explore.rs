@@ -1,7 +1,7 @@
 //! Exploration of a type through its `Deserialize`, to find what its schema lacks: aliases, maps whose keys cannot be
 //! JSON strings, and objects without declared properties that accept any.
 //!
-//! Derived schemas contain neither. The type reveals both while it reads: it passes the names of its fields and
+//! Derived schemas contain none of these. The type reveals them while it reads: it passes the names of its fields and
 //! variants to the deserializer, and requests a key of a type that a string cannot be. Therefore texts are grown from
 //! nothing, each extended by what the type requests at its end ([`Request`]). A type that is read through
 //! [`deserialize_any`](serde::Deserializer::deserialize_any), such as the variants of an internally tagged enum,

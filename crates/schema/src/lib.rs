@@ -43,6 +43,8 @@
 //! | `json`, `repair`, `digits`, `tree`, `equality` | JSON text without duplicate keys, text that other programs send, digits that values do not keep, trees that keep the digits of numbers, equality by value |
 //! | `format` | descriptions and patterns of string formats |
 //! | `suggest`, `excerpt`, `invisible` | names that were probably meant, and foreign text in messages |
+//! | `types`, `root`, `tagged`, `finite`, `alias`, `example` | what a schema says of its values: their types, their tag, whether any is finite, the aliases of names, small ones |
+//! | `pointer`, `walk` | JSON Pointers, and the schemas within a schema |
 //! | `compare` | two schemas, compared by the values that they accept |
 
 /// The README, so that its example runs.

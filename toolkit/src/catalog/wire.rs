@@ -1,4 +1,4 @@
-//! The names of tools in protocols.
+//! The names of tools in protocols, and the diagnostics of names that collide or that not every client accepts.
 
 use std::collections::{BTreeMap, HashMap};
 

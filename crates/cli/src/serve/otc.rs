@@ -1,4 +1,4 @@
-//! Open Tool Calling over HTTP.
+//! Open Tool Calling over HTTP: its options, and what it requires of a token at an address that others can reach.
 
 use std::io::Write;
 use std::net::SocketAddr;

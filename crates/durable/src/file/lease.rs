@@ -1,4 +1,5 @@
-//! The lock that shows that a worker lives, and the recovery of the runs of dead ones.
+//! The lock that shows that a worker lives, the recovery of the runs of dead ones, and the end of a worker: its runs go back
+//! into the queue, and the write-ahead log into the file.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! From the body of a request to the action that it requires.
+//! From the body of a request to the action that it requires, and the sessions of earlier revisions.
 
 use std::collections::{HashSet, VecDeque};
 use std::net::IpAddr;

@@ -1,4 +1,4 @@
-//! `resources/read`, and subscriptions to resources that the caller can read.
+//! `resources/read`, `resources/list`, and subscriptions to resources that the caller can read.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Schemas as tables: one row for each field, with nested fields collapsed below it, and a short description of its
-//! values.
+//! Schemas as tables: one row for each field, with a short description of its values, and nested fields and
+//! alternatives in `<details>` below it.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

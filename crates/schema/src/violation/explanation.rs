@@ -1,5 +1,5 @@
 //! Description of failures as violations. For an `anyOf` or `oneOf` it selects the branch that the caller most
-//! likely meant.
+//! likely meant. A key that counts as unevaluated only because something else is wrong is not reported.
 //!
 //! Explaining recurses: the failures of the branch that was meant are explained in turn.
 
