@@ -62,3 +62,18 @@ pub fn check_alias(alias: &str) -> Result<(), String> {
 fn is_name_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')
 }
+
+#[cfg(test)]
+mod tests {
+    use super::check_name;
+
+    #[test]
+    fn a_name_has_1_to_128_of_the_permitted_characters() {
+        for name in ["a", "Z9_-.", &"n".repeat(128)] {
+            assert_eq!(check_name(name), Ok(()), "{name}");
+        }
+        for name in ["", "a b", "ä", "a/b", &"n".repeat(129)] {
+            assert!(check_name(name).is_err(), "{name}");
+        }
+    }
+}
