@@ -11,6 +11,7 @@ mod names;
 mod random;
 
 use serde_json::{Value, json};
+use toolkit::tool::TaskSupport;
 use toolkit::{Catalog, Tool};
 use toolkit_contract::{Comparison, Lock, Part, Verdict, expect_lock};
 
@@ -192,7 +193,7 @@ fn added_removed_and_renamed_tools_are_reported() {
 }
 
 #[test]
-fn hints_and_requirements_are_compared() {
+fn hints_requirements_and_tasks_are_compared() {
     let tool =
         || Tool::builder("a").namespace("n").version("1.0.0").description("…").input(json!({ "type": "object" }));
     let of = |tool: toolkit::tool::ToolBuilder| Lock::from_catalog(&Catalog::new([tool.build().unwrap()]).unwrap());
@@ -207,6 +208,8 @@ fn hints_and_requirements_are_compared() {
         ),
         (tool(), tool().requirements(requires("K")), (Verdict::Breaking, "`requirements` have grown")),
         (tool().requirements(requires("K")), tool(), (Verdict::Additive, "`requirements` have shrunk")),
+        (tool(), tool().task_support(TaskSupport::Required), (Verdict::Breaking, "`execution` has changed")),
+        (tool(), tool().task_support(TaskSupport::Optional), (Verdict::Additive, "`execution` has changed")),
         (tool().aliases(["b"]), tool(), (Verdict::Breaking, "`aliases` lack an earlier name")),
         (tool(), tool().deprecated("use b"), (Verdict::Additive, "`deprecated` was set")),
         (tool(), tool().description("Other."), (Verdict::Cosmetic, "`description` has changed")),
