@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics, Naming};
 use toolkit::dispatch::Prepared;
 use toolkit::mcp::{Revision, list_tool};
-use toolkit::schema::suggest::NameIndex;
+use toolkit::schema::suggest;
 use toolkit::tool::TaskSupport;
 use toolkit::{Dispatcher, Tool};
 #[cfg(feature = "search")]
@@ -37,8 +37,6 @@ pub(super) struct ServedTools {
     /// The index behind `search_tools`, built on the first search.
     #[cfg(feature = "search")]
     index: OnceLock<Index>,
-    /// The names of the tools, on the wire and without a namespace, since the first call of an unknown tool.
-    spellings: OnceLock<NameIndex>,
     pub(super) prompts: ServedPrompts,
 }
 
@@ -102,7 +100,6 @@ impl ServedTools {
             listed: [OnceLock::new(), OnceLock::from(listed)],
             #[cfg(feature = "search")]
             index: OnceLock::new(),
-            spellings: OnceLock::new(),
             prompts,
         })
     }
@@ -166,12 +163,13 @@ impl ServedTools {
     /// Returns the name most similar to `typed` for a "did you mean" hint, if it is similar enough. Compares the names
     /// with and without the namespace.
     pub(super) fn nearest(&self, typed: &str) -> Option<&str> {
-        let spelling = |nth: usize| {
-            let entry = &self.entries[nth / 2];
-            if nth.is_multiple_of(2) { &*entry.name } else { self.tool(entry).name() }
-        };
-        let index = self.spellings.get_or_init(|| NameIndex::new((0..2 * self.entries.len()).map(spelling)));
-        Some(&self.entries[index.nearest(typed, spelling)? / 2].name)
+        let bare = || self.entries.iter().map(|entry| self.tool(entry).name());
+        let found = suggest::nearest(typed, self.entries.iter().map(|entry| &*entry.name).chain(bare()))?;
+        if self.by_name.contains_key(found) {
+            return Some(found);
+        }
+        let nth = bare().position(|name| name == found)?;
+        Some(&self.entries[nth].name)
     }
 }
 

@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
 use std::fmt;
-use std::sync::OnceLock;
 
 use foldhash::fast::RandomState;
-use toolkit_schema::suggest::NameIndex;
+use toolkit_schema::suggest;
 
 use crate::tool::{Diagnostic, Text, Tool};
 
@@ -16,8 +15,6 @@ use crate::tool::{Diagnostic, Text, Tool};
 pub struct Names {
     owners: HashMap<Text, Owner, RandomState>,
     latest: Vec<usize>,
-    /// All names and their letters, since the first name that no tool had.
-    spellings: OnceLock<(Vec<Text>, NameIndex)>,
 }
 
 /// The tool of a name, or the tools in several namespaces that share a bare name.
@@ -93,12 +90,7 @@ impl Names {
 
     /// Returns the name nearest to `typed`, if `typed` could be a typo of it.
     pub(crate) fn nearest(&self, typed: &str) -> Option<&str> {
-        let (names, index) = self.spellings.get_or_init(|| {
-            let names: Vec<Text> = self.owners.keys().cloned().collect();
-            let index = NameIndex::new(names.iter());
-            (names, index)
-        });
-        index.nearest(typed, |position| &*names[position]).map(|position| &*names[position])
+        suggest::nearest(typed, self.iter())
     }
 
     /// Assigns the id to a tool. Ids with different parts have the same text only if a name contains a colon, which is
