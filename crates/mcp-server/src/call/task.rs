@@ -129,8 +129,10 @@ pub(crate) struct CallEvents {
 }
 
 /// Runs a call without messages while it runs.
-pub(crate) async fn answer(call: Call<'static>) -> CallResponse {
-    CallEvents::new(call, false).response().await
+pub(crate) fn answer(call: Call<'static>) -> impl Future<Output = CallResponse> + Send {
+    // The future of an `async fn` has room for its arguments as long as it runs.
+    let mut events = CallEvents::new(call, false);
+    async move { events.response().await }
 }
 
 /// Starts a call. It sends progress notifications if the client has sent a progress token, and requests if the client can

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, io};
 
@@ -110,8 +111,10 @@ impl Listening {
         let draining = server.shared.draining.clone();
         let answer = move |request: http::Request<hyper::body::Incoming>, connection: Connection| {
             let (service, draining) = (service.clone(), draining.clone());
+            let (head, body) = request.into_parts();
+            let head = Arc::new(head);
             async move {
-                let mut response = service.answer(request, Some(&connection)).await;
+                let mut response = service.answer(head, body, Some(&connection)).await;
                 // The next request of the client goes elsewhere, before the connection ends.
                 if draining.is_cancelled() {
                     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));

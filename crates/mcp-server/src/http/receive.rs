@@ -31,7 +31,6 @@ use crate::task_requests::{TaskRequest, TaskResult};
 const SMALL_BODY: usize = 64 << 10;
 
 /// The action that a body requires.
-#[expect(clippy::large_enum_variant, reason = "most messages are calls")]
 pub(super) enum Received {
     Response(Response<Body>),
     Batch(Batch),
@@ -40,7 +39,8 @@ pub(super) enum Received {
     Resources(Box<ResourceRequest>),
     Task(Box<TaskRequest>),
     TaskResult(Box<TaskResult>),
-    Call(Call<'static>),
+    /// Boxed, since the connection keeps room for what it moves while it waits.
+    Call(Box<Call<'static>>),
 }
 
 impl Received {
@@ -99,7 +99,7 @@ fn read(
         Routed::Resources(request) => return Received::Resources(request),
         Routed::Task(request) => return Received::Task(request),
         Routed::TaskResult(result) => return Received::TaskResult(result),
-        Routed::Call(call) => return Received::Call(call.into_owned()),
+        Routed::Call(call) => return Received::Call(Box::new(call.into_owned())),
         Routed::Reply(bytes) => json(StatusCode::OK, bytes),
         Routed::Initialized { bytes, modes, .. } => {
             let mut response = json(StatusCode::OK, bytes);

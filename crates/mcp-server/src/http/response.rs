@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::FutureExt;
 use futures_util::stream::{Stream, unfold};
 use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, Response, StatusCode};
@@ -226,8 +227,8 @@ pub(super) fn of_changes(listen: Listen, permit: Option<EventStreamPermit>) -> i
 }
 
 /// Waits for the next event. Returns `None` when a comment is due, and drops `next`, which must not lose an event then.
-pub(super) async fn awake<T>(next: impl Future<Output = T>) -> Option<T> {
-    tokio::time::timeout(KEEP_ALIVE, next).await.ok()
+pub(super) fn awake<T>(next: impl Future<Output = T>) -> impl Future<Output = Option<T>> {
+    tokio::time::timeout(KEEP_ALIVE, next).map(Result::ok)
 }
 
 fn event(message: &[u8]) -> Bytes {

@@ -87,15 +87,15 @@ impl Service {
         &self.inner.server
     }
 
-    /// Responds to a request.
-    pub(super) async fn answer<B>(&self, request: Request<B>, connection: Option<&Connection>) -> Response<Body>
+    /// Responds to a request. The head is shared, since a connection keeps room for what the future moves.
+    pub(super) async fn answer<B>(&self, head: Arc<Parts>, body: B, connection: Option<&Connection>) -> Response<Body>
     where
         B: http_body::Body<Data: Buf>,
     {
-        let origin = request.headers().get(header::ORIGIN).cloned();
+        let origin = head.headers.get(header::ORIGIN).cloned();
         // Pages of other origins never read what a route serves.
-        let origin = origin.filter(|_| self.inner.route(request.uri().path()).is_none());
-        let mut response = self.inner.answer(request, connection).await.unwrap_or_else(|rejection| {
+        let origin = origin.filter(|_| self.inner.route(head.uri.path()).is_none());
+        let mut response = self.inner.answer(head, body, connection).await.unwrap_or_else(|rejection| {
             self.server().shared.metrics.reject(rejection.why);
             rejection.into_response()
         });
@@ -114,12 +114,15 @@ impl Service {
 }
 
 impl Inner {
-    async fn answer<B>(&self, request: Request<B>, connection: Option<&Connection>) -> Result<Response<Body>, Rejection>
+    async fn answer<B>(
+        &self,
+        head: Arc<Parts>,
+        body: B,
+        connection: Option<&Connection>,
+    ) -> Result<Response<Body>, Rejection>
     where
         B: http_body::Body<Data: Buf>,
     {
-        let (head, body) = request.into_parts();
-        let head = Arc::new(head);
         let headers = &head.headers;
         let path = self.local_path(head.uri.path());
         if path == "/healthz" {
@@ -234,34 +237,35 @@ impl Inner {
                 drop(charge);
                 Ok(answered.map_or_else(accepted, |bytes| json(StatusCode::OK, bytes)))
             }
+            // Boxed, to keep the future of a call small.
             Received::Find(find) => {
                 drop(charge);
-                Ok(json(StatusCode::OK, find.answer().await))
+                Ok(json(StatusCode::OK, Box::pin(find.answer()).await))
             }
             Received::Resources(request) => {
                 drop(charge);
-                Ok(call_response(request.answer().await))
+                Ok(call_response(Box::pin(request.answer()).await))
             }
             Received::Task(request) => {
                 drop(charge);
                 Ok(match accepts_events(headers) {
-                    true => run(request.events()).await,
-                    false => call_response(request.answer().await),
+                    true => Box::pin(run(request.events())).await,
+                    false => call_response(Box::pin(request.answer()).await),
                 })
             }
             Received::TaskResult(result) => {
                 drop(charge);
                 Ok(match accepts_events(headers) {
-                    true => run(*result).await,
-                    false => call_response(result.answer().await),
+                    true => Box::pin(run(*result)).await,
+                    false => call_response(Box::pin(result.answer()).await),
                 })
             }
             Received::Listen(listen) => listening(listen, connection),
             Received::Call(mut call) => {
                 call.charge = Mutex::new(Some(charge));
                 Ok(match accepts_events(headers) {
-                    true => run(events_of(call)).await,
-                    false => call_response(answer(call).await),
+                    true => run(events_of(*call)).await,
+                    false => call_response(answer(*call).await),
                 })
             }
         }
@@ -303,12 +307,15 @@ impl Inner {
 }
 
 /// Responds with the events of a call. Sends a comment from time to time, so that proxies keep the connection open.
-async fn run(mut call: impl Events) -> Response<Body> {
-    match response::awake(call.next()).await {
-        // A call that ends before it reports progress needs no stream.
-        Some(CallEvent::Response(response)) => call_response(response),
-        Some(CallEvent::Message(first)) => events(response::of_call(Some(first), call)),
-        None => events(response::of_call(None, call)),
+#[expect(clippy::manual_async_fn, reason = "the future of an `async fn` has room for its arguments twice")]
+fn run(mut call: impl Events) -> impl Future<Output = Response<Body>> + Send {
+    async move {
+        match response::awake(call.next()).await {
+            // A call that ends before it reports progress needs no stream.
+            Some(CallEvent::Response(response)) => call_response(response),
+            Some(CallEvent::Message(first)) => events(response::of_call(Some(first), call)),
+            None => events(response::of_call(None, call)),
+        }
     }
 }
 
@@ -377,7 +384,8 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let service = self.clone();
-        let connection = request.extensions().get::<Connection>().cloned();
-        Box::pin(async move { Ok(service.answer(request, connection.as_ref()).await) })
+        let (head, body) = request.into_parts();
+        let connection = head.extensions.get::<Connection>().cloned();
+        Box::pin(async move { Ok(service.answer(Arc::new(head), body, connection.as_ref()).await) })
     }
 }

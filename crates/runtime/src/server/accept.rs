@@ -89,17 +89,22 @@ where
         let _ = stream.set_nodelay(true);
         let (answer, this) = (answer.clone(), connection.clone());
         let service = service_fn(move |request: Request<Incoming>| {
-            let connection = this.clone();
+            let (answer, connection) = (answer.clone(), this.clone());
             connection.running();
-            let answered = answer(request, connection.clone());
-            async move { Ok::<_, Infallible>(Tracked::track(answered.await, connection).await) }
+            // Called inside, since a future that is captured and awaited takes its room twice, for as long as the
+            // connection lives.
+            async move {
+                let response = answer(request, connection.clone()).await;
+                Ok::<_, Infallible>(Tracked::track(response, connection).await)
+            }
         });
         let stream = WriteTimeout::new(stream, connection.clone(), io_timeout);
-        let served = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
+        let (http, watcher) = (http.clone(), graceful.watcher());
         open.spawn(async move {
             tokio::select! {
-                // An aborted connection or a malformed request is not an error of the server.
-                _ = served => {}
+                // Created inside, for the same reason. An aborted connection or a malformed request is not an error of the
+                // server.
+                _ = watcher.watch(http.serve_connection(TokioIo::new(stream), service)) => {}
                 () = connection.evicted() => {}
             }
             connection.forget();
