@@ -22,7 +22,7 @@ pub struct Way {
 pub fn ways() -> Vec<Way> {
     let toolkit = format!("toolkit = {{ path = {:?} }}\n", project().join("toolkit"));
     let derives = "serde = { version = \"1\", features = [\"derive\"] }\nschemars = \"1\"\n";
-    let rmcp = "rmcp = { version = \"=3.9.0\", default-features = false, features = [\"server\", \"macros\"] }\n";
+    let rmcp = "rmcp = { version = \"=3.11.0\", default-features = false, features = [\"server\", \"macros\"] }\n";
     let tools_rs = "tools-rs = \"=0.3.3\"\ntools_core = \"=0.3.3\"\ntools_macros = \"=0.3.0\"\ninventory = \"0.3\"\nserde_json = \"1\"\n";
     vec![
         Way {
@@ -33,7 +33,7 @@ pub fn ways() -> Vec<Way> {
         },
         Way {
             package: "with-rmcp",
-            name: "rmcp 3.9.0, an argument struct",
+            name: "rmcp 3.11.0, an argument struct",
             dependencies: format!("{rmcp}{derives}"),
             tools: by_rmcp,
         },

@@ -91,8 +91,8 @@ fn minimal() -> Vec<(&'static str, &'static str, String)> {
         ("least-toolkit", "toolkit", format!("toolkit = {{ path = {toolkit:?} }}\n")),
         (
             "least-rmcp",
-            "rmcp 3.9.0: server, macros, transport-io",
-            "rmcp = { version = \"=3.9.0\", default-features = false, features = [\"server\", \"macros\", \
+            "rmcp 3.11.0: server, macros, transport-io",
+            "rmcp = { version = \"=3.11.0\", default-features = false, features = [\"server\", \"macros\", \
              \"transport-io\"] }\nserde = \"1\"\n"
                 .to_owned(),
         ),
