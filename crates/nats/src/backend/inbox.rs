@@ -1,7 +1,6 @@
 //! The replies to the calls of a backend, and the events in them.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_nats::{Client, Message, StatusCode, Subject};
@@ -17,22 +16,22 @@ use toolkit::stream::Chunk;
 
 use crate::connect::NatsError;
 use crate::subject::{Subjects, is_token};
-use crate::wire::{self, CANCEL, HERE, header, number};
+use crate::wire::{self, CANCEL, HERE, header, number, random_id};
 
-/// One subscription for the replies to all calls, each with a subject of its own.
+/// One subscription for the replies to all calls, each with a subject of its own. Its last token is random: a worker that knows
+/// the subject of one call cannot reply to others.
 pub(super) struct Inbox {
     prefix: String,
     waiting: Waiting,
-    n_calls: AtomicU64,
 }
 
-type Waiting = Arc<Mutex<HashMap<u64, Sender<Message>>>>;
+type Waiting = Arc<Mutex<HashMap<String, Sender<Message>>>>;
 
 /// The replies to one call. Dropping it ends them.
 pub(super) struct Replies {
     pub(super) subject: String,
     messages: Receiver<Message>,
-    number: u64,
+    token: String,
     waiting: Waiting,
 }
 
@@ -51,9 +50,9 @@ impl Inbox {
         let (calls, client) = (Arc::clone(&waiting), client.clone());
         services.spawn(async move {
             while let Some(message) = messages.next().await {
-                let number = message.subject.rsplit('.').next().and_then(|token| token.parse().ok());
-                let Some(number) = number else { continue };
-                let sender = locked(&calls).get(&number).cloned();
+                let Some((_, token)) = message.subject.rsplit_once('.') else { continue };
+                let token = token.to_owned();
+                let sender = locked(&calls).get(&token).cloned();
                 if let Some(control) = control(&subjects, &message) {
                     // The call was dropped before the worker accepted it, or has a caller, which may be busy.
                     let text = if sender.is_some() { HERE } else { CANCEL };
@@ -61,21 +60,21 @@ impl Inbox {
                 }
                 // A call that does not read its replies gets no more of them, and fails.
                 if sender.is_some_and(|sender| sender.try_send(message).is_err()) {
-                    locked(&calls).remove(&number);
+                    locked(&calls).remove(&token);
                 }
             }
             // The connection is closed: no further replies arrive.
             locked(&calls).clear();
         });
-        Ok(Self { prefix, waiting, n_calls: AtomicU64::new(0) })
+        Ok(Self { prefix, waiting })
     }
 
     /// Starts to receive the replies to a new call.
     pub(super) fn open(&self) -> Replies {
-        let number = self.n_calls.fetch_add(1, Ordering::Relaxed);
+        let token = random_id();
         let (sender, messages) = channel(MAX_UNREAD);
-        locked(&self.waiting).insert(number, sender);
-        Replies { subject: format!("{}.{number}", self.prefix), messages, number, waiting: Arc::clone(&self.waiting) }
+        locked(&self.waiting).insert(token.clone(), sender);
+        Replies { subject: format!("{}.{token}", self.prefix), messages, token, waiting: Arc::clone(&self.waiting) }
     }
 }
 
@@ -88,11 +87,11 @@ impl Replies {
 
 impl Drop for Replies {
     fn drop(&mut self) {
-        locked(&self.waiting).remove(&self.number);
+        locked(&self.waiting).remove(&self.token);
     }
 }
 
-fn locked(waiting: &Waiting) -> MutexGuard<'_, HashMap<u64, Sender<Message>>> {
+fn locked(waiting: &Waiting) -> MutexGuard<'_, HashMap<String, Sender<Message>>> {
     waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

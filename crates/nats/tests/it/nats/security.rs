@@ -189,6 +189,32 @@ async fn a_worker_replies_to_no_subject_of_the_protocol() {
     assert_eq!(super::call(&dispatcher, "math:add", json!({ "a": 1, "b": 2 })).await.unwrap(), 3);
 }
 
+/// A worker knows the subjects of its own calls, and may be permitted to publish to all inboxes.
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn the_subjects_of_replies_do_not_show_those_of_other_calls() {
+    let server = Server::start();
+    let _worker = Running::start(worker(&server, catalog![add].unwrap()));
+    let dispatcher = dispatcher(&NatsBackend::new("fleet", connect(&server)), 1).await;
+    let client = async_nats::connect(server.url()).await.unwrap();
+    let mut calls = client.subscribe("tk.call.>").await.unwrap();
+    client.flush().await.unwrap();
+    let mut tokens = Vec::new();
+    for n in 0..3 {
+        assert_eq!(super::call(&dispatcher, "math:add", json!({ "a": 1, "b": n })).await.unwrap(), 1 + n);
+        let message = soon(futures_util::StreamExt::next(&mut calls)).await.unwrap();
+        let events = message.headers.as_ref().unwrap().get("Tk-Events").unwrap().to_string();
+        let reply = message.reply.unwrap().to_string();
+        tokens.push([events, reply].map(|subject| subject.rsplit('.').next().unwrap().to_owned()));
+    }
+    for (one, other) in [(0, 1), (0, 2), (1, 2)] {
+        for (one, other) in std::iter::zip(&tokens[one], &tokens[other]) {
+            let n_equal = std::iter::zip(one.bytes(), other.bytes()).filter(|(one, other)| one == other).count();
+            assert!(one.len() >= 22 && n_equal < 11, "{one} {other}");
+        }
+    }
+}
+
 #[tokio::test]
 #[ignore = "needs nats-server"]
 async fn an_nkey_authenticates() {
