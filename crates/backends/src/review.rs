@@ -23,7 +23,9 @@ pub(crate) struct Review<'r> {
 
 impl<'r> Review<'r> {
     pub(crate) fn new(base: &'r Catalog, lock: Option<&'r [Tool]>) -> Self {
-        let ids = base.iter().map(Tool::id).chain(base.prompts().map(Prompt::id));
+        // A program without tools of its own has its tools in backends, such as workers, in the namespaces of its prompts.
+        let prompts = base.prompts().filter(|_| !base.is_empty()).map(Prompt::id);
+        let ids = base.iter().map(Tool::id).chain(prompts);
         let namespaces = ids.filter_map(|id| id.namespace()).map(folded).collect();
         let locked = lock.map(|lock| lock.iter().map(|tool| (tool.id(), tool)).collect());
         Self { base, namespaces, locked }

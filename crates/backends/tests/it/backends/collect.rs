@@ -2,6 +2,7 @@
 
 use toolkit::Tool;
 use toolkit::catalog::DiagnosticKind;
+use toolkit::prompt::Prompt;
 use toolkit::tool::ToolBackend;
 use toolkit_backends::LocalBackend;
 
@@ -119,6 +120,20 @@ async fn backends_cannot_claim_names_by_aliases() {
     assert!(collected.diagnostics.is_empty());
     assert!(collected.catalog.get("rm").is_none());
     assert!(collected.catalog.get("here:increment").unwrap().location().is_some());
+}
+
+/// A front of workers has the prompts of the program that they run, and none of its tools.
+#[tokio::test]
+async fn the_namespaces_of_prompts_belong_to_a_program_that_has_tools() {
+    let prompt = || Prompt::new(named("greet", "math"), Vec::new());
+    let collected = async |base: Catalog| {
+        let worker = Scripted::new("workers", BackendKind::Provider, [named("add", "math")]);
+        registered([worker]).collect(base.with_prompts([prompt()]).unwrap()).await
+    };
+    let front = collected(Catalog::new([]).unwrap()).await;
+    assert_eq!((ids(&front.catalog), front.diagnostics.len()), (vec!["math:add".to_owned()], 0));
+    let other = collected(base()).await;
+    assert_eq!(other.diagnostics[0].kind(), DiagnosticKind::NamespaceTaken);
 }
 
 #[tokio::test]
