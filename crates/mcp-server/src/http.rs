@@ -40,6 +40,7 @@ use self::health::HealthCheck;
 pub use self::listening::{HttpError, Listening};
 pub use self::response::Body;
 pub use self::route::{Admission, Route, RouteRequest};
+use self::service::RenderMetrics;
 pub use self::service::Service;
 use super::server::Server;
 
@@ -94,6 +95,7 @@ pub struct Http {
     rate: Option<Rate>,
     routes: Vec<Arc<dyn Route>>,
     health_checks: Vec<HealthCheck>,
+    metrics: Vec<RenderMetrics>,
     allows_unauthenticated: bool,
     /// True if the token of all clients is easily guessed.
     has_short_token: bool,
@@ -114,6 +116,7 @@ impl Server {
             rate: None,
             routes: Vec::new(),
             health_checks: Vec::new(),
+            metrics: Vec::new(),
             allows_unauthenticated: false,
             has_short_token: false,
             drain_delay: Duration::ZERO,
@@ -339,6 +342,24 @@ impl Http {
         self
     }
 
+    /// Adds metrics to those of `/metrics`, such as those of a queue. `render` is called for each request, and returns lines in
+    /// the Prometheus text format.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fn http(server: toolkit_mcp_server::Server) {
+    /// let http = server.http().metrics(async || "jobs_queued 3\n".to_owned());
+    /// # }
+    /// ```
+    pub fn metrics<F>(mut self, render: impl Fn() -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = String> + Send + 'static,
+    {
+        self.metrics.push(Box::new(move || Box::pin(render())));
+        self
+    }
+
     /// Sets the time that a client may take to send the head of a request, to send its body, or to read a response.
     /// Default: 30 s.
     pub fn io_timeout(mut self, time: Duration) -> Self {
@@ -407,7 +428,7 @@ impl Http {
         // The pages of a route use the endpoint.
         let guard = if self.routes.is_empty() { self.guard } else { self.guard.with_own_pages() };
         let gate = Gate { guard, auth: self.auth, rate: self.rate, n_rejected: AtomicU64::default() };
-        Service::new(self.server, gate, self.routes, self.health_checks, &self.limits, is_mounted)
+        Service::new(self.server, gate, self.routes, self.health_checks, self.metrics, &self.limits, is_mounted)
     }
 
     /// Binds an address, without accepting connections yet.

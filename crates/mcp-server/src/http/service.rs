@@ -11,6 +11,7 @@ use bytes::Buf;
 use http::header::{self, HeaderValue};
 use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
+use toolkit::call::BoxFuture;
 use toolkit_runtime::{BodyError, BodyReader, Connection, EventStreamPermit, Limits, media_type};
 
 use super::auth::WELL_KNOWN;
@@ -58,6 +59,9 @@ pub struct Service {
     inner: Arc<Inner>,
 }
 
+/// Renders metrics of the host.
+pub(super) type RenderMetrics = Box<dyn Fn() -> BoxFuture<'static, String> + Send + Sync>;
+
 struct Inner {
     server: Server,
     gate: Gate,
@@ -65,6 +69,7 @@ struct Inner {
     sessions: Sessions,
     routes: Vec<Arc<dyn Route>>,
     health_checks: Vec<HealthCheck>,
+    metrics: Vec<RenderMetrics>,
     /// True if a router of the host selects the paths.
     is_mounted: bool,
 }
@@ -75,12 +80,13 @@ impl Service {
         gate: Gate,
         routes: Vec<Arc<dyn Route>>,
         health_checks: Vec<HealthCheck>,
+        metrics: Vec<RenderMetrics>,
         limits: &Limits,
         is_mounted: bool,
     ) -> Self {
         let bodies = BodyReader::new(limits);
         let sessions = Sessions::default();
-        Self { inner: Arc::new(Inner { server, gate, bodies, sessions, routes, health_checks, is_mounted }) }
+        Self { inner: Arc::new(Inner { server, gate, bodies, sessions, routes, health_checks, metrics, is_mounted }) }
     }
 
     pub(super) fn server(&self) -> &Server {
@@ -140,7 +146,13 @@ impl Inner {
         }
         let caller = self.gate.admit(headers, connection).await?;
         match (&head.method, path) {
-            (&Method::GET, "/metrics") => Ok(text(StatusCode::OK, self.server.metrics())),
+            (&Method::GET, "/metrics") => {
+                let mut metrics = self.server.metrics();
+                for render in &self.metrics {
+                    metrics += &render().await;
+                }
+                Ok(text(StatusCode::OK, metrics))
+            }
             (&Method::GET, "/status") => Ok(json(StatusCode::OK, json_bytes(&self.server.status()))),
             (&Method::POST, PATH) => self.message(&head, body, caller, connection).await,
             (&Method::GET, PATH) => self.changes(headers, connection),
