@@ -11,7 +11,7 @@ use toolkit_backends::chain::{Chain, ChainOutcome};
 #[cfg(feature = "durable")]
 use crate::durable;
 use crate::error::{CommandError, Configure, Exit};
-use crate::options::{durable_options, duration, json_switch, read_text, switch, unless};
+use crate::options::{durable_options, duration, json_switch, program_name, read_text, switch, unless};
 use crate::{credentials, foreground, runtime, style};
 
 /// The commands about a run, with their descriptions.
@@ -24,23 +24,22 @@ const RUNS: [(&str, &str); 5] = [
 ];
 
 pub(crate) fn command() -> Command {
-    let place = |required: bool| {
-        durable_options("The place of the runs").map(move |arg| {
-            let is_place = arg.get_id() == "durable";
-            arg.required(required && is_place)
-        })
-    };
+    let place = || durable_options("The place of the runs", false);
+    // The value of `--durable` is optional, so that a word after it is not an argument.
+    let usage = |name: &str, arguments: &str| format!("{} chain {name} {arguments} [OPTIONS]", program_name());
     let runs = RUNS.map(|(name, about)| {
         let command = Command::new(name).about(about).arg(Arg::new("id").required(true).value_name("RUN"));
         let command = match name {
             "decide" => command
                 .arg(Arg::new("step").required(true).value_name("STEP").value_parser(value_parser!(usize)))
                 .arg(Arg::new("decision").required(true).value_name("DECISION").help(
-                    "approve, deny or answer=JSON for a question; retry, skip=JSON or fail for an unknown outcome",
-                )),
-            _ => command,
+                    "approve, deny or answer=JSON for a question; retry, skip=JSON or fail for an unknown outcome; `status` \
+                     names those of a step",
+                ))
+                .override_usage(usage(name, "<RUN> <STEP> <DECISION>")),
+            _ => command.override_usage(usage(name, "<RUN>")),
         };
-        command.args(place(true)).arg(json_switch("Print the result as one JSON document"))
+        command.args(place()).arg(json_switch("Print the result as one JSON document"))
     });
     Command::new("chain")
         .about("Run a chain of calls, in memory or recorded, so that it continues after a crash")
@@ -62,7 +61,8 @@ pub(crate) fn command() -> Command {
                         .value_parser(value_parser!(PathBuf))
                         .help("The file of the chain, or `-` for stdin"),
                 )
-                .args(place(false))
+                .override_usage(usage("run", "<FILE | ->"))
+                .args(durable_options("Run the chain in workers, which record it in this place", true))
                 .arg(unless(
                     cfg!(feature = "durable"),
                     "durable",
@@ -82,8 +82,8 @@ pub(crate) fn command() -> Command {
                 .arg(json_switch("Print the outcome of all steps as one JSON document")),
         )
         .subcommands(runs)
-        .subcommand(list(place(true)))
-        .subcommand(prune(place(true)))
+        .subcommand(list(place()))
+        .subcommand(prune(place()))
 }
 
 /// The states of durable runs, those of `toolkit_durable::RunState`.
@@ -189,8 +189,9 @@ fn run_chain(
     #[cfg(feature = "durable")]
     if let Some(connect) = durable::connect(matches, program)? {
         let id = matches.get_one::<String>("id").cloned();
+        let options = durable::place_options(matches);
         let work = foreground::until_done(Context::new(), time_limit, async move |_| {
-            durable::start(&connect, &chain, id).await
+            durable::start(&connect, &chain, id, &options).await
         });
         let outcome = runtime.block_on(work);
         runtime.shutdown_background();

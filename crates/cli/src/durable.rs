@@ -2,40 +2,69 @@
 
 mod operate;
 
+use std::collections::HashSet;
 use std::fs::DirBuilder;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::pin::pin;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::ArgMatches;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 use toolkit_backends::chain::{Chain, ChainOutcome};
-use toolkit_durable::{Client, Connect, Decision, DurableError, Pause, RunId, RunState, RunStatus, StepState};
+use toolkit_durable::{
+    Client, Connect, Decision, DurableError, Pause, Run, RunId, RunState, RunStatus, StepState, StepStatus,
+};
 
 pub(crate) use self::operate::{list, prune};
 use crate::error::{CommandError, Exit};
-use crate::options::state_directory;
+use crate::options::{program_name, state_directory};
 use crate::runtime;
 use crate::style::{self, printable};
 
 /// The time after which a command that waits for a run reports that no worker has taken it.
 const WORKER_WAIT: Duration = Duration::from_secs(3);
 
-/// Returns the place of the runs, if the command line has one: by default, a file of the program.
+/// The interval at which such a command looks whether a step waits.
+const REPORT_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Returns the place of the runs, if the command line has `--durable`: without a value, a file of the program.
 pub(crate) fn connect(matches: &ArgMatches, program: &str) -> Result<Option<Connect>, CommandError> {
-    if !matches.contains_id("durable") {
-        return Ok(None);
+    match matches.contains_id("durable") {
+        true => place(matches, program).map(Some),
+        false => Ok(None),
     }
+}
+
+/// Returns the place of the runs: by default, a file of the program.
+fn place(matches: &ArgMatches, program: &str) -> Result<Connect, CommandError> {
     let connect = match matches.get_one::<String>("durable") {
         Some(place) => Connect::new(place).map_err(|error| CommandError::usage(format!("--durable: {error}")))?,
         None => Connect::file(default_file(program)?),
     };
-    Ok(Some(match matches.get_one::<String>("application") {
-        Some(name) => connect.application(name),
-        None => connect,
-    }))
+    let application = matches.get_one::<String>("application");
+    Ok(connect.application(application.cloned().unwrap_or_else(|| application_of(program))))
+}
+
+/// Returns the name of the application of a program.
+fn application_of(program: &str) -> String {
+    let lower = program.to_ascii_lowercase();
+    let name = lower.replace(|c: char| !c.is_ascii_lowercase() && !c.is_ascii_digit() && !"-_".contains(c), "_");
+    match name.len() {
+        // Too short for a name; see `Connect::application`.
+        0..3 => format!("toolkit-{name}"),
+        _ => name,
+    }
+}
+
+/// Connects a command about runs, whose place is by default the file of the program.
+async fn client(matches: &ArgMatches, program: &str) -> Result<Client, CommandError> {
+    let connected = Client::connect(&place(matches, program)?).await;
+    connected.map_err(|error| match matches.contains_id("durable") {
+        true => failed(error),
+        false => CommandError::failed("database", format!("{error}; --durable FILE | URL names another place")),
+    })
 }
 
 /// Returns the file of `--durable` without a value, whose folder is created.
@@ -70,41 +99,100 @@ pub(crate) fn failed(error: DurableError) -> CommandError {
 }
 
 /// Starts a run, or finds the one with this id, and waits for its outcome.
-pub(crate) async fn start(connect: &Connect, chain: &Chain, id: Option<String>) -> Result<ChainOutcome, CommandError> {
+pub(crate) async fn start(
+    connect: &Connect,
+    chain: &Chain,
+    id: Option<String>,
+    options: &str,
+) -> Result<ChainOutcome, CommandError> {
     let id = match id {
         Some(id) => run_id(&id)?,
         None => RunId::random(),
     };
     let client = Client::connect(connect).await.map_err(failed)?;
     let run = client.start(chain, id).await.map_err(failed)?;
-    writeln!(anstream::stderr(), "{} run {}", style::NOTE, run.id())?;
+    note(&format!("run {}", run.id()))?;
+    wait(&run, connect.application_name(), options).await
+}
+
+/// Returns the options of the place of the runs, as in another command. A URL may contain a password, so that a placeholder
+/// stands for it.
+pub(crate) fn place_options(matches: &ArgMatches) -> String {
+    let place = match matches.get_one::<String>("durable") {
+        Some(url) if url.contains("://") => " --durable URL".to_owned(),
+        Some(file) => format!(" --durable {file}"),
+        None => String::new(),
+    };
+    match matches.get_one::<String>("application") {
+        Some(application) => format!("{place} --application {application}"),
+        None => place,
+    }
+}
+
+/// Waits for the outcome of a run, and reports once what each step waits for, and that there is no worker.
+async fn wait(run: &Run, application: &str, options: &str) -> Result<ChainOutcome, CommandError> {
     let mut outcome = pin!(run.wait());
-    if let Ok(outcome) = timeout(WORKER_WAIT, &mut outcome).await {
-        return outcome.map_err(failed);
+    let (begun, mut has_reported_worker, mut reported) = (Instant::now(), false, HashSet::new());
+    loop {
+        if let Ok(outcome) = timeout(REPORT_INTERVAL, &mut outcome).await {
+            return outcome.map_err(failed);
+        }
+        // An error that lasts is that of the outcome.
+        let Ok(status) = run.status().await else { continue };
+        for step in &status.steps {
+            if let StepState::Waiting { pause, attempt, .. } = &step.state
+                && reported.insert((step.index, *attempt))
+            {
+                note(&waits(run, step, pause, options))?;
+            }
+        }
+        let has_no_worker = matches!(status.state, RunState::Queued | RunState::NoWorker);
+        if has_no_worker && begun.elapsed() >= WORKER_WAIT && !std::mem::replace(&mut has_reported_worker, true) {
+            let version = status.version.map(|version| format!(" with version {version}")).unwrap_or_default();
+            note(&format!(
+                "no worker runs it yet, and the command goes on waiting; start one of the application `{application}`{version} \
+                 with `serve --durable`"
+            ))?;
+        }
     }
-    let status = run.status().await.map_err(failed)?;
-    if let RunState::Queued | RunState::NoWorker = status.state {
-        let version = status.version.map(|version| format!(" with version {version}")).unwrap_or_default();
-        let message = format!(
-            "no worker runs it yet, and the command goes on waiting; start one of the application `{}`{version} with \
-             `serve --durable`",
-            connect.application_name()
-        );
-        writeln!(anstream::stderr(), "{} {}", style::NOTE, printable(&message))?;
+}
+
+/// Returns the reason why a step waits, and the command that decides.
+fn waits(run: &Run, step: &StepStatus, pause: &Pause, options: &str) -> String {
+    let StepStatus { index, tool, .. } = step;
+    let waits = format!("step {index} ({tool}) waits: {}", reason(pause));
+    match pause.decisions() {
+        [] => waits,
+        decisions => {
+            let decide = format!("{} chain decide {} {index} DECISION{options}", program_name(), run.id());
+            format!("{waits}\n    decide with `{decide}`, where DECISION is {}", or(decisions))
+        }
     }
-    outcome.await.map_err(failed)
+}
+
+/// Joins words: `a, b or c`.
+fn or(words: &[&str]) -> String {
+    match words {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        _ => words.concat(),
+    }
+}
+
+fn note(message: &str) -> io::Result<()> {
+    writeln!(anstream::stderr(), "{} {}", style::NOTE, printable(message))
 }
 
 /// Runs one of the commands about a run. Returns the outcome of the run for `wait`.
 pub(crate) fn run(name: &str, matches: &ArgMatches, program: &str) -> Result<Option<ChainOutcome>, CommandError> {
-    let connect = connect(matches, program)?.expect("the option is required");
-    let id = matches.get_one::<String>("id").expect("the argument is required");
-    let id = run_id(id)?;
+    let id = run_id(matches.get_one::<String>("id").expect("the argument is required"))?;
     runtime::create()?.block_on(async {
-        let run = Client::connect(&connect).await.map_err(failed)?.run(id);
+        let run = client(matches, program).await?.run(id);
         match name {
             "status" => write(&run.status().await.map_err(failed)?, matches.get_flag("json"))?,
-            "wait" => return run.wait().await.map(Some).map_err(failed),
+            "wait" => {
+                let application = place(matches, program)?.application_name().to_owned();
+                return wait(&run, &application, &place_options(matches)).await.map(Some);
+            }
             "cancel" => run.cancel().await.map_err(failed)?,
             "resume" => run.resume().await.map_err(failed)?,
             _ => {
@@ -153,7 +241,10 @@ fn write(status: &RunStatus, as_json: bool) -> Result<(), CommandError> {
             StepState::Open => "open".to_owned(),
             StepState::Succeeded => "succeeded".to_owned(),
             StepState::Failed => "failed".to_owned(),
-            StepState::Waiting { pause, .. } => format!("waits: {}", reason(pause)),
+            StepState::Waiting { pause, .. } => match pause.decisions() {
+                [] => format!("waits: {}", reason(pause)),
+                decisions => format!("waits: {}; decide {}", reason(pause), or(decisions)),
+            },
             other => json!(other).to_string(),
         };
         style::write_line(&printable(&format!("{} {}: {state}", step.index, step.tool)))?;
@@ -161,13 +252,15 @@ fn write(status: &RunStatus, as_json: bool) -> Result<(), CommandError> {
     Ok(())
 }
 
+/// Returns the reason why a step waits. The lines of a text of the tool are indented, so that they do not pass for others.
 fn reason(pause: &Pause) -> String {
+    let text = |message: &str| message.replace('\n', "\n    ");
     match pause {
-        Pause::Question { message, .. } => message.clone(),
-        Pause::Pending { message, .. } => message.clone(),
-        Pause::OutcomeUnknown => "its worker died, and the tool may have had its effect".to_owned(),
-        Pause::InvalidValue { message, .. } => message.clone(),
+        Pause::Question { message, .. } | Pause::Pending { message, .. } | Pause::InvalidValue { message, .. } => {
+            text(message)
+        }
+        Pause::OutcomeUnknown { .. } => "its worker died, and the tool may have had its effect".to_owned(),
         Pause::Until { time, .. } => format!("until {time}"),
-        other => json!(other).to_string(),
+        other => text(&json!(other).to_string()),
     }
 }

@@ -84,8 +84,9 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Returns the options of the place of durable chains.
-pub(crate) fn durable_options(help: &'static str) -> [Arg; 2] {
+/// Returns the options of the place of durable chains. `is_switch` is true if a command has another meaning without
+/// `--durable`; otherwise, its place is then the default.
+pub(crate) fn durable_options(help: &'static str, is_switch: bool) -> [Arg; 2] {
     let place = Arg::new("durable").long("durable").value_name("FILE | URL").num_args(0..=1).help(format!(
         "{help}: a file such as runs.db, or postgres://USER@HOST/DATABASE [default: runs.db in the directory for the state of \
          this program]"
@@ -93,8 +94,8 @@ pub(crate) fn durable_options(help: &'static str) -> [Arg; 2] {
     let application = Arg::new("application")
         .long("application")
         .value_name("NAME")
-        .requires("durable")
-        .help("Name of the application, which workers and callers have in common [default: toolkit]");
+        .help("Name of the application, which workers and callers have in common [default: the name of this program]");
+    let application = if is_switch { application.requires("durable") } else { application };
     [place, application].map(|arg| unless(cfg!(feature = "durable"), "durable", arg))
 }
 

@@ -97,7 +97,7 @@ pub(crate) fn command() -> Command {
             false => arg,
         }))
         .next_help_heading("Durable chains")
-        .args(durable_options("Run the steps of durable chains").map(|arg| {
+        .args(durable_options("Run the steps of durable chains", true).map(|arg| {
             match arg.get_id() == "durable" {
                 true => arg.conflicts_with_all(["otc", "nats-server"]),
                 false => arg,

@@ -147,24 +147,19 @@ impl Run {
     ///
     /// # Errors
     ///
-    /// Returns an error if the step does not wait for such a decision, or the database fails.
+    /// Returns an error if the step does not wait for such a decision, or its value does not match the schema of the question
+    /// or of the result, or the database fails.
     pub async fn decide(&self, step: usize, decision: &Decision) -> Result<(), DurableError> {
         let status = self.status().await?;
-        let waiting = status.steps.iter().find_map(|it| match &it.state {
-            StepState::Waiting { pause, attempt } if it.index == step => Some((pause, *attempt)),
-            _ => None,
-        });
-        let Some((pause, attempt)) = waiting else {
-            return Err(DurableError::NotWaiting(format!(
-                "step {step} of the run `{}` waits for no decision",
-                self.id
-            )));
-        };
-        if !decision.fits(pause) {
-            let message = format!("step {step} of the run `{}` does not wait for such a decision", self.id);
-            return Err(DurableError::NotWaiting(message));
+        let not_waiting = |why: String| DurableError::NotWaiting(format!("step {step} of the run `{}` {why}", self.id));
+        if status.state.has_ended() {
+            return Err(not_waiting(format!("waits for no decision: the run is {}", status.state.name())));
         }
-        self.runs().decide(&self.id, Place { step, attempt }, decision).await
+        let Some(StepState::Waiting { pause, attempt }) = status.steps.get(step).map(|step| &step.state) else {
+            return Err(not_waiting("waits for no decision".to_owned()));
+        };
+        decision.check(pause).map_err(not_waiting)?;
+        self.runs().decide(&self.id, Place { step, attempt: *attempt }, decision).await
     }
 
     async fn record(&self, with_input: bool) -> Result<Record, DurableError> {

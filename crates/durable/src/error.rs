@@ -49,7 +49,7 @@ pub enum DurableError {
     Rejected(ToolError),
     /// The run was given up after its workers died too often.
     Parked(RunId),
-    /// The step does not wait for such a decision.
+    /// The step does not wait for such a decision, or the value of the decision is invalid.
     NotWaiting(String),
 }
 

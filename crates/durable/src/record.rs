@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use toolkit::call::ask::{Form, Question};
+use toolkit::schema::Schema;
 use toolkit::{RunResult, ToolError};
 use toolkit_backends::chain::Chain;
 
@@ -45,10 +46,12 @@ pub(crate) enum Attempt {
 /// # Examples
 ///
 /// ```
-/// use toolkit_durable::{Decision, Pause};
+/// use toolkit_durable::Pause;
 ///
-/// assert!(Decision::Retry.fits(&Pause::OutcomeUnknown));
-/// assert!(!Decision::Approve.fits(&Pause::OutcomeUnknown));
+/// /// Returns the text for the person who decides.
+/// fn text(pause: &Pause) -> String {
+///     format!("{pause:?}: {}?", pause.decisions().join(" or "))
+/// }
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -79,14 +82,25 @@ pub enum Pause {
         time: Timestamp,
     },
     /// The worker died while the tool ran, or immediately before: the tool may have had its effect.
-    OutcomeUnknown,
+    #[non_exhaustive]
+    OutcomeUnknown {
+        /// The JSON Schema of the result, if the tool has one. The value of [`Decision::Skip`](crate::Decision::Skip) matches it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        output: Option<Value>,
+    },
     /// The value of [`Decision::Skip`](crate::Decision::Skip) does not match the output schema of the tool.
     #[non_exhaustive]
     InvalidValue {
         /// The violations.
         message: String,
+        /// The schema.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        output: Option<Value>,
     },
 }
+
+/// The field of the form by which a call is approved; see `toolkit_tower::Approval`.
+pub(crate) const APPROVE: &str = "approve";
 
 impl Pause {
     pub(crate) fn from_question(question: &Question) -> Self {
@@ -94,6 +108,22 @@ impl Pause {
             message: question.message().to_owned(),
             form: question.form().map(Form::schema).cloned(),
             url: question.url().map(str::to_owned),
+        }
+    }
+
+    /// Returns the decisions that end the wait, as `chain decide` writes them: `JSON` stands for a value. A step that waits
+    /// for a time has none.
+    #[must_use]
+    pub fn decisions(&self) -> &'static [&'static str] {
+        match self {
+            Self::Question { form: Some(form), .. } if form["properties"].get(APPROVE).is_none() => {
+                &["answer=JSON", "deny"]
+            }
+            Self::Question { form: Some(_), .. } => &["approve", "deny", "answer=JSON"],
+            Self::Question { form: None, .. } => &["approve", "deny"],
+            Self::Pending { .. } => &["retry", "fail"],
+            Self::OutcomeUnknown { .. } | Self::InvalidValue { .. } => &["retry", "skip=JSON", "fail"],
+            Self::Until { .. } => &[],
         }
     }
 
@@ -139,13 +169,54 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// Returns true if a step that waits for this reason can be decided this way.
+    /// Returns true if a step that waits for this reason can be decided this way; see [`Pause::decisions`].
     #[must_use]
     pub fn fits(&self, pause: &Pause) -> bool {
+        pause.decisions().contains(&self.form())
+    }
+
+    /// Returns the decision as `chain decide` writes it, with `JSON` for a value.
+    fn form(&self) -> &'static str {
         match self {
-            Self::Approve | Self::Deny | Self::Answer(_) => matches!(pause, Pause::Question { .. }),
-            Self::Skip(_) => matches!(pause, Pause::OutcomeUnknown | Pause::InvalidValue { .. }),
-            Self::Retry | Self::Fail => !matches!(pause, Pause::Question { .. } | Pause::Until { .. }),
+            Self::Approve => "approve",
+            Self::Deny => "deny",
+            Self::Answer(_) => "answer=JSON",
+            Self::Retry => "retry",
+            Self::Skip(_) => "skip=JSON",
+            Self::Fail => "fail",
         }
     }
+
+    /// Checks the decision about a step, as its worker will. The error names what the step does, such as that it `does not
+    /// wait for…`.
+    pub(crate) fn check(&self, pause: &Pause) -> Result<(), String> {
+        let expected = pause.decisions().join(", ");
+        if let Pause::Until { time } = pause {
+            return Err(format!("waits until {time}, and for no decision"));
+        }
+        if !self.fits(pause) {
+            return Err(format!("does not wait for the decision `{}`: expected one of {expected}", self.form()));
+        }
+        let (schema, value) = match (self, pause) {
+            (
+                Self::Skip(value),
+                Pause::OutcomeUnknown { output: Some(schema) } | Pause::InvalidValue { output: Some(schema), .. },
+            ) => (schema, value.clone()),
+            (Self::Answer(content), Pause::Question { form: Some(form), .. }) => (form, without_nulls(content.clone())),
+            _ => return Ok(()),
+        };
+        // A schema that this program cannot read is that of the worker, which checks the value.
+        let Ok(schema) = Schema::from_value(schema.clone()) else { return Ok(()) };
+        schema.validate(&value).map_err(|violations| {
+            format!("does not accept this value of `{}`: {violations}; expected one of {expected}", self.form())
+        })
+    }
+}
+
+/// Removes empty fields, which some forms contain.
+fn without_nulls(mut content: Value) -> Value {
+    if let Value::Object(fields) = &mut content {
+        fields.retain(|_, value| !value.is_null());
+    }
+    content
 }

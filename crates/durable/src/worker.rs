@@ -212,7 +212,7 @@ impl fmt::Debug for Worker {
 }
 
 /// The version of the record that this crate writes. A run is continued only by workers with the same one.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// The length of a digest in bytes.
 const DIGEST_LEN: usize = 8;

@@ -21,7 +21,11 @@ fn main() -> ExitCode {
         }
         // Time passes, as for a connection.
         tokio::time::sleep(Duration::from_millis(1)).await;
-        Ok(dispatcher.state(Counter(AtomicI64::new(40))))
+        let dispatcher = dispatcher.state(Counter(AtomicI64::new(40)));
+        Ok(match std::env::var_os("FIXTURE_APPROVES").is_some() {
+            true => dispatcher.layer(toolkit_tower::Approval::ask_caller()),
+            false => dispatcher,
+        })
     });
     program.server(|server| Ok(server.instructions("A fixture."))).main()
 }

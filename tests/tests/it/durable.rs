@@ -66,13 +66,14 @@ async fn a_program_runs_durable_chains(place: &str) {
     assert_eq!((out.trim(), errors.trim(), exit), ("13", "note: run order-1", Some(0)));
     let (out, _, _) = tools(place, &["status", "order-1"], "");
     let lines: Vec<&str> = out.lines().collect();
-    assert!(lines[0].starts_with("finished, version 1-"), "{out}");
+    assert!(lines[0].starts_with("finished, version 2-"), "{out}");
     assert_eq!(lines[1..], ["0 math:add: succeeded", "1 math:add: succeeded"]);
     let (out, _, _) = tools(place, &["wait", "order-1", "--json"], "");
     let outcome: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(outcome["steps"][1]["args"], json!({ "a": 10, "b": 3 }));
     let (_, errors, exit) = tools(place, &["decide", "order-1", "0", "retry"], "");
-    assert_eq!((errors.trim(), exit), ("error: step 0 of the run `order-1` waits for no decision", Some(2)));
+    let expected = "error: step 0 of the run `order-1` waits for no decision: the run is finished";
+    assert_eq!((errors.trim(), exit), (expected, Some(2)));
     let (_, errors, exit) = tools(place, &["decide", "order-1", "0", "perhaps"], "");
     assert!(errors.contains("`perhaps` is not a decision: expected approve, deny") && exit == Some(2), "{errors}");
     let (_, errors, exit) = tools(place, &["status", "order-2"], "");
@@ -85,9 +86,28 @@ async fn a_program_runs_durable_chains(place: &str) {
     assert!(soon(worker.wait()).await.unwrap().success());
 }
 
+/// Returns the metrics of a server at an address.
+fn metrics(address: &str) -> String {
+    use std::io::Read;
+
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    write!(stream, "GET /metrics HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").unwrap();
+    let mut metrics = String::new();
+    stream.read_to_string(&mut metrics).unwrap();
+    metrics
+}
+
+/// The metrics of a worker that has no runs, alone and beside a server.
+const METRICS: [&str; 5] = [
+    "toolkit_durable_worker_runs 0",
+    "toolkit_durable_database_up 1",
+    "toolkit_durable_workers 1",
+    "toolkit_durable_runs{state=\"queued\"} 0",
+    "toolkit_durable_lease_age_seconds 0.",
+];
+
 async fn a_command_whose_run_has_no_worker_says_so_and_a_worker_has_a_health_address(place: &str) {
-    use std::io::{BufRead, BufReader, Read};
-    use std::net::TcpStream;
+    use std::io::{BufRead, BufReader};
 
     let program = env!("CARGO_BIN_EXE_fixture_tools");
     let mut worker = Command::new(program)
@@ -102,18 +122,8 @@ async fn a_command_whose_run_has_no_worker_says_so_and_a_worker_has_a_health_add
     is_served(&Connect::new(place).unwrap()).await;
     let chain = r#"[{"toolId": "math:add", "args": {"a": 1, "b": 2}}]"#;
     assert_eq!(tools(place, &["run", "-"], chain).0.trim(), "3");
-    let mut stream = TcpStream::connect(&address).unwrap();
-    write!(stream, "GET /metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").unwrap();
-    let mut metrics = String::new();
-    stream.read_to_string(&mut metrics).unwrap();
-    for line in [
-        "toolkit_calls_total{tool=\"math:add:1.0.0\",outcome=\"ok\"} 1",
-        "toolkit_durable_worker_runs 0",
-        "toolkit_durable_database_up 1",
-        "toolkit_durable_workers 1",
-        "toolkit_durable_runs{state=\"queued\"} 0",
-        "toolkit_durable_lease_age_seconds 0.",
-    ] {
+    let metrics = metrics(&address);
+    for line in [&["toolkit_calls_total{tool=\"math:add:1.0.0\",outcome=\"ok\"} 1"], &METRICS[..]].concat() {
         assert!(metrics.contains(line), "{line}: {metrics}");
     }
     let (_, errors, _) = tools(place, &["run", "-", "--application", "other-app", "--timeout", "10s"], chain);
@@ -124,6 +134,48 @@ async fn a_command_whose_run_has_no_worker_says_so_and_a_worker_has_a_health_add
     assert!(columns[6].contains("a worker of the application `other-app`"), "{out}");
     worker.kill().unwrap();
     worker.wait().unwrap();
+}
+
+async fn a_command_names_what_its_run_waits_for_and_the_command_that_decides(place: &str) {
+    use std::io::{BufRead, BufReader};
+
+    let program = env!("CARGO_BIN_EXE_fixture_tools");
+    let mut worker = Command::new(program);
+    let _worker = Worker(worker.args(["serve", "--durable", place]).env("FIXTURE_APPROVES", "1").spawn().unwrap());
+    is_served(&Connect::new(place).unwrap()).await;
+    let mut caller = Command::new(program);
+    caller.args(["chain", "run", "-", "--id", "order-1", "--durable", place]);
+    caller.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut caller = caller.spawn().unwrap();
+    let walk =
+        br#"[{"toolId": "math:add", "args": {"a": 1}, "sleep": "2s"}, {"toolId": "slow:walk", "args": {"steps": 1}}]"#;
+    caller.stdin.take().unwrap().write_all(walk).unwrap();
+    let mut lines = BufReader::new(caller.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let mut next = || lines.next().unwrap();
+    assert_eq!(next(), "note: run order-1");
+    let timer = next();
+    assert!(timer.starts_with("note: step 0 (math:add) waits: until 2"), "{timer}");
+    assert_eq!(next(), "note: step 1 (slow:walk) waits: Run `slow:walk:1.0.0` with these arguments?");
+    assert_eq!((next().trim(), next().trim()), ("", "steps: 1"));
+    let decide = next();
+    let (_, decide) = decide.split_once("decide with `").unwrap();
+    let (decide, decisions) = decide.split_once("`, where DECISION is ").unwrap();
+    assert_eq!(decisions, "approve, deny or answer=JSON");
+    let (status, _, _) = tools(place, &["status", "order-1"], "");
+    assert!(status.ends_with("\n    steps: 1; decide approve, deny or answer=JSON\n"), "{status}");
+
+    let (_, errors, exit) = tools(place, &["decide", "order-1", "1", "answer={}"], "");
+    assert!(errors.contains("does not accept this value of `answer=JSON`: ") && exit == Some(2), "{errors}");
+    let mut words = decide.split(' ').map(|word| match word {
+        "DECISION" => "approve",
+        "URL" => place,
+        word => word,
+    });
+    assert_eq!(words.next(), Some("fixture_tools"));
+    assert!(Command::new(program).args(words).status().unwrap().success());
+    assert!(lines.next().is_none());
+    let output = caller.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "\"arrived\"\n");
 }
 
 async fn ended_runs_are_listed_and_pruned_after_a_confirmation(place: &str) {
@@ -146,14 +198,14 @@ async fn ended_runs_are_listed_and_pruned_after_a_confirmation(place: &str) {
     let listed: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!((&listed[0]["id"], &listed[0]["state"]), (&json!("order-2"), &json!("finished")));
     let (out, errors, _) = tools(place, &["prune", "--older-than", "30d", "--yes"], "");
-    assert_eq!((out.as_str(), errors.trim()), ("", "note: no run of the application `toolkit` is that old"));
+    assert_eq!((out.as_str(), errors.trim()), ("", "note: no run of the application `fixture_tools` is that old"));
     for words in [&["prune", "--older-than", "1ms"][..], &["prune", "--older-than", "1ms", "--dry-run"]] {
         let (out, errors, exit) = tools(place, words, "");
         assert_eq!((ids(&out), exit), (vec!["order-2".to_owned(), "order-1".to_owned()], Some(0)), "{errors}");
         assert!(errors.contains("nothing was deleted"), "{errors}");
     }
     let (_, errors, _) = tools(place, &["prune", "--older-than", "1ms", "--state", "cancelled", "--yes"], "");
-    assert_eq!(errors.trim(), "note: no run of the application `toolkit` is that old");
+    assert_eq!(errors.trim(), "note: no run of the application `fixture_tools` is that old");
     let (_, errors, exit) = tools(place, &["prune", "--older-than", "1ms", "--yes"], "");
     assert_eq!((errors.trim(), exit), ("note: deleted 2 runs", Some(0)));
     assert_eq!(tools(place, &["list"], "").0, "");
@@ -190,6 +242,7 @@ on_each_place! {
     a_full_stderr_does_not_stop_a_worker,
     a_program_runs_durable_chains,
     a_command_whose_run_has_no_worker_says_so_and_a_worker_has_a_health_address,
+    a_command_names_what_its_run_waits_for_and_the_command_that_decides,
     ended_runs_are_listed_and_pruned_after_a_confirmation,
 }
 
@@ -212,10 +265,10 @@ impl Drop for Folder {
     }
 }
 
-/// Returns the first block of a language in the chapter.
-fn block(language: &str) -> &'static str {
+/// Returns a block of a language in the chapter.
+fn block(language: &str, nth: usize) -> &'static str {
     let chapter = include_str!("../../../docs/durable.md");
-    let (_, block) = chapter.split_once(&format!("```{language}\n")).unwrap();
+    let block = chapter.split(&*format!("\n```{language}\n")).nth(nth + 1).unwrap();
     block.split_once("```").unwrap().0
 }
 
@@ -229,33 +282,89 @@ impl Drop for Worker {
     }
 }
 
-#[tokio::test]
-async fn the_commands_of_the_chapter_run_as_they_are_written() {
-    let folder = Folder::new();
-    std::fs::write(folder.0.join("order.json"), block("json")).unwrap();
-    let programs = folder.0.join("bin");
-    std::fs::create_dir(&programs).unwrap();
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_fixture_tools"), programs.join("my-tools")).unwrap();
-    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
-    let shell = |line: &str| {
+/// A shell in a folder that contains `order.json`, with the fixture as `my-tools`.
+struct Shell(Folder);
+
+impl Shell {
+    fn new(order: &str) -> Self {
+        let folder = Folder::new();
+        std::fs::write(folder.0.join("order.json"), order).unwrap();
+        let programs = folder.0.join("bin");
+        std::fs::create_dir(&programs).unwrap();
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_fixture_tools"), programs.join("my-tools")).unwrap();
+        Self(folder)
+    }
+
+    fn command(&self, line: &str) -> Command {
+        let Self(folder) = self;
+        let path = format!("{}:{}", folder.0.join("bin").display(), std::env::var("PATH").unwrap());
         let mut command = Command::new("sh");
-        command.args(["-c", &format!("exec {line}")]).current_dir(&folder.0).env("PATH", &path);
+        command.args(["-c", &format!("exec {line}")]).current_dir(&folder.0).env("PATH", path);
         command.env("XDG_STATE_HOME", folder.0.join("state"));
         command
-    };
-    let mut lines = block("sh").lines();
-    let _worker = Worker(shell(lines.next().unwrap()).spawn().unwrap());
-    let file = folder.0.join("state/fixture_tools/runs.db");
-    is_served(&Connect::file(&file)).await;
-    let outputs = lines.map(|line| {
-        let output = shell(line).output().unwrap();
+    }
+
+    /// Runs a command that must succeed.
+    fn run(&self, line: &str) -> String {
+        let output = self.command(line).output().unwrap();
         assert!(output.status.success(), "{line}: {output:?}");
         String::from_utf8(output.stdout).unwrap()
-    });
-    let outputs: Vec<String> = outputs.collect();
-    assert_eq!(outputs[0], "13\n");
-    assert!(outputs[1].starts_with("finished, version 1-"), "{}", outputs[1]);
-    assert_eq!(outputs.len(), 2);
+    }
+
+    /// Starts a worker, and waits until it serves.
+    async fn serve(&self, line: &str, connect: &Connect, approves: bool) -> Worker {
+        let mut worker = self.command(line);
+        if approves {
+            worker.env("FIXTURE_APPROVES", "1");
+        }
+        let worker = Worker(worker.spawn().unwrap());
+        is_served(connect).await;
+        worker
+    }
+
+    /// Returns the default place of runs.
+    fn default_place(&self) -> Connect {
+        Connect::file(self.0.0.join("state/fixture_tools/runs.db"))
+    }
+}
+
+/// A worker, a command that starts a run, and one that shows its status.
+async fn first_commands(shell: &Shell, lines: &str, connect: &Connect) {
+    let lines: Vec<&str> = lines.lines().collect();
+    let [serve, run, status] = lines[..] else { panic!("{lines:?}") };
+    let _worker = shell.serve(serve, connect, false).await;
+    assert_eq!(shell.run(run), "13\n");
+    let status = shell.run(status);
+    assert!(status.starts_with("finished, version 2-"), "{status}");
+}
+
+#[tokio::test]
+async fn the_commands_of_the_chapter_run_as_they_are_written() {
+    let shell = Shell::new(block("json", 0));
+    first_commands(&shell, block("sh", 0), &shell.default_place()).await;
+
+    // A chain whose second step waits for a decision.
+    let chain = r#"[{"toolId": "math:add", "args": {"a": 1}}, {"toolId": "slow:walk", "args": {"steps": 1}}]"#;
+    let shell = Shell::new(chain);
+    let _worker = shell.serve("my-tools serve --durable", &shell.default_place(), true).await;
+    let _caller = Worker(shell.command("my-tools chain run order.json --durable --id order-42").spawn().unwrap());
+    soon(async {
+        while !shell.run("my-tools chain list").contains("waiting") {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    })
+    .await;
+    let lines: Vec<&str> = block("sh", 2).lines().collect();
+    let outputs: Vec<String> = lines.iter().map(|line| shell.run(line)).collect();
+    assert_eq!((&*outputs[0], &*outputs[1], lines.len()), ("\"arrived\"\n", "", 6));
+}
+
+#[tokio::test]
+#[ignore = "needs a Postgres server"]
+async fn the_commands_of_the_chapter_run_on_postgres() {
+    let (shell, server) = (Shell::new(block("json", 0)), Server::start());
+    let lines = block("sh", 1).replace("postgres://db/orders", &server.url());
+    first_commands(&shell, &lines, &Connect::new(&server.url()).unwrap()).await;
 }
 
 #[tokio::test]
@@ -275,7 +384,10 @@ async fn a_server_over_http_runs_durable_steps_beside_its_calls() {
     is_served(&Connect::file(&file)).await;
     let (out, errors, _) = tools(place, &["run", "-"], r#"[{"toolId": "math:add", "args": {"a": 1, "b": 2}}]"#);
     assert_eq!(out.trim(), "3", "{errors}");
-    assert!(std::net::TcpStream::connect(&address).is_ok());
+    let metrics = metrics(&address);
+    for line in [&["toolkit_mcp_calls_running 0"], &METRICS[..]].concat() {
+        assert!(metrics.contains(line), "{line}: {metrics}");
+    }
     let pid = worker.0.id().to_string();
     assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
     assert!(worker.0.wait().unwrap().success());

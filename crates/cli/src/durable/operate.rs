@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use clap::ArgMatches;
 use serde_json::json;
-use toolkit_durable::{Client, RunFilter, RunState, RunSummary};
+use toolkit_durable::{RunFilter, RunState, RunSummary};
 
-use super::{connect, failed, reason};
+use super::{client, failed, note, place, reason};
 use crate::error::{CommandError, Exit};
 use crate::report::counted;
 use crate::runtime;
@@ -19,11 +19,8 @@ pub(crate) fn list(matches: &ArgMatches, program: &str) -> Result<Exit, CommandE
     if matches.get_one::<String>("application").is_none() {
         filter = filter.any_application();
     }
-    let connect = connect(matches, program)?.expect("the option is required");
-    let runs = runtime::create()?.block_on(async {
-        let client = Client::connect(&connect).await.map_err(failed)?;
-        client.list(&filter).await.map_err(failed)
-    })?;
+    let runs =
+        runtime::create()?.block_on(async { client(matches, program).await?.list(&filter).await.map_err(failed) })?;
     if matches.get_flag("json") {
         style::write_json(&runs)?;
     } else {
@@ -43,12 +40,12 @@ pub(crate) fn prune(matches: &ArgMatches, program: &str) -> Result<Exit, Command
         filter =
             [RunState::Finished, RunState::Rejected, RunState::Cancelled].into_iter().fold(filter, RunFilter::state);
     }
-    let connect = connect(matches, program)?.expect("the option is required");
     let runtime = runtime::create()?;
-    let client = runtime.block_on(Client::connect(&connect)).map_err(failed)?;
+    let client = runtime.block_on(client(matches, program))?;
     let runs = runtime.block_on(client.list(&filter)).map_err(failed)?;
     if runs.is_empty() {
-        note(&format!("no run of the application `{}` is that old", connect.application_name()))?;
+        let place = place(matches, program)?;
+        note(&format!("no run of the application `{}` is that old", place.application_name()))?;
         return Ok(Exit::Success);
     }
     write(&runs)?;
@@ -84,10 +81,6 @@ fn is_confirmed(matches: &ArgMatches, n_runs: &str) -> io::Result<bool> {
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
-}
-
-fn note(message: &str) -> io::Result<()> {
-    writeln!(anstream::stderr(), "{} {}", style::NOTE, printable(message))
 }
 
 const HEADERS: [&str; 7] = ["RUN", "STATE", "APPLICATION", "VERSION", "STARTED", "CHANGED", "WAITS FOR"];

@@ -86,6 +86,8 @@ pub(super) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> R
     };
     #[cfg(not(feature = "explorer"))]
     let configure = program.http;
+    #[cfg(feature = "durable")]
+    let configure = super::queue::beside(runtime.handle(), worker.as_ref(), configure);
     let serving = serve(&server, matches, configure);
     #[cfg(feature = "proxy")]
     let serving = async {

@@ -66,6 +66,19 @@ impl Queue {
     }
 }
 
+/// Adds the metrics of a worker to those of the server beside it.
+#[cfg(feature = "mcp")]
+pub(super) fn beside(
+    runtime: &Handle,
+    worker: Option<&toolkit_durable::Worker>,
+    configure: crate::error::Configure<toolkit_mcp_server::Http>,
+) -> crate::error::Configure<toolkit_mcp_server::Http> {
+    let Some(worker) = worker else { return configure };
+    let queue = Queue::default();
+    queue.watch(runtime, worker.monitor());
+    Box::new(move |http| Ok(configure(http)?.metrics(queue.metrics())))
+}
+
 /// Converts a count, which is exact below 2^32.
 fn count(n: impl TryInto<u32>) -> f64 {
     f64::from(n.try_into().unwrap_or(u32::MAX))

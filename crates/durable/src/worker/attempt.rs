@@ -14,7 +14,7 @@ use toolkit::{Context, ToolError};
 use toolkit_backends::chain::{StepCall, StepRun};
 use toolkit_runtime::{run_tool, spawn_tool};
 
-use crate::record::{Attempt, Decision, Pause};
+use crate::record::{APPROVE, Attempt, Decision, Pause};
 use crate::worker::shared::Shared;
 
 /// The inputs of an attempt.
@@ -184,8 +184,7 @@ impl Asker for Answers {
 
 fn answer(decision: Option<Decision>) -> Result<Answer, ToolError> {
     match decision {
-        // The field of the form for approval; see `toolkit_tower::Approval`.
-        Some(Decision::Approve) => Ok(Answer::Accepted(json!({ "approve": true }))),
+        Some(Decision::Approve) => Ok(Answer::Accepted(json!({ APPROVE: true }))),
         Some(Decision::Answer(content)) => Ok(Answer::Accepted(content)),
         Some(_) => Ok(Answer::Declined),
         None => Err(ToolError::new(ErrorKind::TimedOut, "there was no answer in time")),

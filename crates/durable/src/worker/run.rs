@@ -117,7 +117,7 @@ impl<'r, E: Execution> Recorder<'r, E> {
                 instead: match (wait, is_first) {
                     (Some(wait), _) => Some(until(wait)),
                     (None, true) => invalid.take(),
-                    (None, false) => Some(Pause::OutcomeUnknown),
+                    (None, false) => Some(Pause::OutcomeUnknown { output: output(tool) }),
                 },
             };
             let recorded = entries.result(attempt, Box::pin(preparation.attempt())).await?;
@@ -138,7 +138,7 @@ impl<'r, E: Execution> Recorder<'r, E> {
                 (_, Some(Decision::Retry)) => {}
                 (_, Some(Decision::Skip(value))) => match skipped(tool, &name, &value) {
                     Ok(result) => return ended(Ok(result)),
-                    Err(message) => invalid = Some(Pause::InvalidValue { message }),
+                    Err(message) => invalid = Some(Pause::InvalidValue { message, output: output(tool) }),
                 },
                 (pause, decision) => return ended(Err(given_up(&name, &pause, decision.as_ref()))),
             }
@@ -156,6 +156,11 @@ fn left_until(time: Timestamp) -> Duration {
 fn until(wait: Wait) -> Pause {
     // The check of the chain bounds waits.
     Pause::Until { time: Timestamp::try_from(wait.end()).unwrap_or(Timestamp::MAX) }
+}
+
+/// Returns the schema of the results of a tool, for the check of a decision where the tool is unknown.
+fn output(tool: Option<&Tool>) -> Option<Value> {
+    tool.and_then(Tool::output).map(|schema| schema.as_value().clone())
 }
 
 /// Returns the value of a decision as the result of the tool.

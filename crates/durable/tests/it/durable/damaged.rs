@@ -34,11 +34,6 @@ async fn written(place: &Place) -> Client {
     client
 }
 
-/// Changes the file while no process has it open.
-fn change(place: &Place, sql: &str) {
-    rusqlite::Connection::open(place.path()).unwrap().execute_batch(sql).unwrap();
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn only_the_owner_can_read_the_files() {
     let place = Place::file();
@@ -63,14 +58,14 @@ async fn tables_of_other_versions_and_other_programs_are_named() {
         ("PRAGMA user_version = 0", "have version 0, and this program knows version 1"),
         ("PRAGMA application_id = 7", "is the SQLite database of another program"),
     ] {
-        change(&place, sql);
+        place.execute(sql);
         for options in ["", "runs=1"] {
             let errors = fails(&place, &[], options);
             assert!(errors.contains(expected), "{errors}");
         }
     }
     // Nothing was changed.
-    change(&place, "PRAGMA application_id = 1953198702; PRAGMA user_version = 1");
+    place.execute("PRAGMA application_id = 1953198702; PRAGMA user_version = 1");
     let client = client(&place).await;
     assert_eq!(client.run(id("old")).status().await.unwrap().state, RunState::Finished);
 }

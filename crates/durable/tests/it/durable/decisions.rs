@@ -58,6 +58,23 @@ async fn the_time_of_a_decision_runs_on_while_nothing_else_does(place: &Place) {
     assert_eq!(starts(place, "approved").len(), 0);
 }
 
+async fn an_answer_that_the_question_rejects_is_rejected_at_once(place: &Place) {
+    let _worker = Process::start(place, "approve");
+    let client = client(place).await;
+    let (chain, name) = approved("order");
+    let run = client.start(&chain, name).await.unwrap();
+    let (_, pause) = waiting(&run).await;
+    assert_eq!(pause.decisions(), ["approve", "deny", "answer=JSON"]);
+    let refused = async |decision| run.decide(0, &decision).await.unwrap_err().to_string();
+    let retried = refused(Decision::Retry).await;
+    assert!(retried.ends_with("decision `retry`: expected one of approve, deny, answer=JSON"), "{retried}");
+    let answered = refused(Decision::Answer(json!({ "approve": "yes" }))).await;
+    assert!(answered.contains("/approve must be a boolean"), "{answered}");
+    run.cancel().await.unwrap();
+    let late = refused(Decision::Approve).await;
+    assert_eq!(late, "step 0 of the run `order` waits for no decision: the run is cancelled");
+}
+
 async fn a_cancelled_run_drops_the_call_of_its_step(place: &Place) {
     let _worker = Process::start(place, "approve");
     let client = client(place).await;
@@ -130,6 +147,7 @@ async fn a_durable_call_is_made_once_for_each_id(place: &Place) {
 on_each_place! {
     approval_survives_a_restart_of_everything,
     the_time_of_a_decision_runs_on_while_nothing_else_does,
+    an_answer_that_the_question_rejects_is_rejected_at_once,
     a_cancelled_run_drops_the_call_of_its_step,
     an_id_names_one_run,
     a_durable_call_is_made_once_for_each_id,

@@ -90,6 +90,26 @@ async fn only_runs_that_have_ended_are_deleted_and_their_ids_are_free(place: &Pl
     assert_eq!(soon(again.wait()).await.unwrap().result().unwrap().value(), 1);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a Postgres server"]
+async fn the_query_of_the_deployed_autoscaler_counts_runs_that_have_not_ended() {
+    let place = Place::postgres();
+    let _worker = Process::start(&place, "approve");
+    let client = client(&place).await;
+    let ended = client.start(&adding("diary:repeatable", 1, 1), id("ended")).await.unwrap();
+    soon(ended.wait()).await.unwrap();
+    let asks = client.start(&adding("diary:approved", 1, 1), id("asks")).await.unwrap();
+    waiting(&asks).await;
+    client.start(&adding("diary:repeatable", 1, 60_000), id("runs")).await.unwrap();
+    started(&place, "runs/0").await;
+
+    let file = include_str!("../../../../../deploy/keda/durable.yaml");
+    let (_, query) = file.split_once("query: \"").unwrap();
+    let query = query.split_once('"').unwrap().0.replace("'my-tools'", "'fixture'");
+
+    assert_eq!(place.server().query(&query), "2");
+}
+
 on_each_place! {
     runs_are_listed_by_their_state_also_those_of_an_application_without_a_worker,
     only_runs_that_have_ended_are_deleted_and_their_ids_are_free,

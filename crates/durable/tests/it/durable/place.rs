@@ -60,6 +60,15 @@ impl Place {
         }
     }
 
+    pub(crate) fn is_file(&self) -> bool {
+        self.server.is_none()
+    }
+
+    /// Changes the file.
+    pub(crate) fn execute(&self, sql: &str) {
+        rusqlite::Connection::open(self.path()).unwrap().execute_batch(sql).unwrap();
+    }
+
     /// Kills the server and starts it again. A file has none.
     pub(crate) fn restart(&self) {
         if let Some(server) = &self.server {

@@ -32,7 +32,7 @@ async fn a_step_whose_time_has_passed_runs_at_once_and_its_effect_stays_guarded(
     started(place, "past/0").await;
     first.kill();
     let _second = Process::start(place, "");
-    until(async || waiting(&run).await.1 == Pause::OutcomeUnknown).await;
+    until(async || matches!(waiting(&run).await.1, Pause::OutcomeUnknown { .. })).await;
     run.decide(0, &Decision::Skip(json!(1))).await.unwrap();
     assert_eq!(soon(run.wait()).await.unwrap().result().unwrap().value(), 1);
     assert_eq!(starts(place, "once"), [("past/0".to_owned(), 1)].into());
