@@ -84,6 +84,8 @@ impl Charge {
         if self.try_grow(n_more) {
             return;
         }
+        // Not from the last release, since small bodies that come and go release all the time.
+        let mut yields_at = tokio::time::Instant::now() + YIELD_AFTER;
         loop {
             let budget = self.budget.clone();
             let mut released = std::pin::pin!(budget.0.released.notified());
@@ -91,8 +93,9 @@ impl Charge {
             if self.try_grow(n_more) {
                 return;
             }
-            if tokio::time::timeout(YIELD_AFTER, released).await.is_err() {
+            if tokio::time::timeout_at(yields_at, released).await.is_err() {
                 self.budget.revoke_largest();
+                yields_at += YIELD_AFTER;
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Tests of the public interface of `toolkit-runtime`.
 
+mod bodies;
 mod events;
 #[cfg(unix)]
 mod files;
