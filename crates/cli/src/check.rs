@@ -17,7 +17,7 @@ use toolkit_contract::lint::{Level, LintDiagnostic, Rule, lint};
 use crate::calls::{self, Called};
 use crate::diff::{self, unreadable};
 use crate::error::{CommandError, Configure, Exit};
-use crate::options::{MAX_MANIFEST_BYTES, json_switch, naming, naming_option, read_text, switch};
+use crate::options::{MAX_MANIFEST_BYTES, json_switch, naming, naming_option, program_name, read_text, switch};
 use crate::proxied::{self, Proxied};
 use crate::report::{counted, diagnostics_as_json, snake_case, write_diagnostics, write_lints};
 use crate::style::{self, printable};
@@ -213,7 +213,12 @@ fn check_lock(catalog: &Catalog, path: &str, matches: &ArgMatches) -> Result<Exi
     }
     let comparison = diff::read(path)?.compare(&now);
     diff::write(&comparison, path, matches)?;
-    Ok(if comparison.unannounced().next().is_some() { Exit::Failed } else { Exit::Success })
+    if comparison.unannounced().next().is_none() {
+        return Ok(Exit::Success);
+    }
+    let accept = format!("{} check --lock {} --update", program_name(), style::shell_word(path));
+    writeln!(anstream::stderr(), "{} to break these callers nevertheless: `{}`", style::NOTE, printable(&accept))?;
+    Ok(Exit::Failed)
 }
 
 /// Checks manifests of other programs (`check FILE…`); `-` is stdin.

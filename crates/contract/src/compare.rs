@@ -30,7 +30,7 @@ fn compare_within(old: &[Tool], new: &[Tool], schemas: &SchemaComparer) -> Compa
                 comparer.compare_tools(tool, &new[now]);
             }
             None => {
-                let needs = Some("a new version of the catalog, or an alias".to_owned());
+                let needs = Some(format!("the alias `{}` of a tool that takes its place", tool.id().unversioned()));
                 comparer.push_record_change(&tool.id().to_string(), Verdict::Breaking, "was removed".to_owned(), needs);
             }
         }
@@ -134,7 +134,7 @@ impl<'t> Comparer<'t> {
                     let ids: Vec<String> =
                         several.iter().map(|&idx| format!("`{}`", new[idx].id().unversioned())).collect();
                     let what = format!("is ambiguous: it names {}", ids.join(", "));
-                    let needs = Some("a new version of the catalog, or another name".to_owned());
+                    let needs = Some("other names for all but one of them".to_owned());
                     self.push_record_change(name, Verdict::Breaking, what, needs);
                 }
                 (None, None) => {}

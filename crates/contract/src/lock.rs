@@ -134,8 +134,8 @@ impl IntoIterator for Lock {
 ///
 /// # Errors
 ///
-/// Returns a diagnostic for each unannounced breaking change, or an error if the file does not exist or cannot be
-/// read or written.
+/// Returns a diagnostic for each unannounced breaking change and a last one with the command that accepts them, or an error
+/// if the file does not exist or cannot be read or written.
 ///
 /// # Examples
 ///
@@ -174,12 +174,20 @@ pub fn expect_lock(catalog: &Catalog, path: impl AsRef<Path>) -> Result<(), Diag
         return Ok(());
     }
     let text = fs::read_to_string(path)
-        .map_err(|error| failed(format!("{}: {error}; set TOOLKIT_BLESS=1 to create it", path.display())))?;
+        .map_err(|error| failed(format!("{}: {error}; `TOOLKIT_BLESS=1 cargo test` creates it", path.display())))?;
     let locked = Lock::from_json(&text).map_err(|error| failed(format!("{}: {error}", path.display())))?;
-    let diagnostics: Vec<Diagnostic> = locked
+    let mut diagnostics: Vec<Diagnostic> = locked
         .compare(&now)
         .unannounced()
         .map(|change| Diagnostic::new(DiagnosticKind::Broken, change.to_string(), catalog.get(&change.tool)))
         .collect();
+    if !diagnostics.is_empty() {
+        let accept = format!(
+            "{} has the tools that callers know; to break these callers nevertheless, write it again with \
+             `TOOLKIT_BLESS=1 cargo test`",
+            path.display()
+        );
+        diagnostics.push(Diagnostic::new(DiagnosticKind::Unexpected, accept, []));
+    }
     Diagnostics::none_or(diagnostics)
 }

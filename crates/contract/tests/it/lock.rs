@@ -179,7 +179,7 @@ fn added_removed_and_renamed_tools_are_reported() {
     let gone = ab.compare(&a);
     assert_eq!(
         gone.changes().next().unwrap().to_string(),
-        "breaking: n:b was removed; requires a new version of the catalog, or an alias"
+        "breaking: n:b was removed; requires the alias `n:b` of a tool that takes its place"
     );
     let renamed = of(vec![tool("c").aliases(["n:a"])]);
     assert_eq!(told(&a.compare(&renamed)), [(Verdict::Additive, "`aliases` have a new name".to_owned())]);

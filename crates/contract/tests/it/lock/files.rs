@@ -43,7 +43,7 @@ fn a_test_of_one_line_compares_with_the_file() {
     let path = scratch("holds");
     let old = object(json!({ "n": { "type": "integer" } }), &[]);
     let problems = expect_lock(&catalog(old.clone()), &path).unwrap_err().to_string();
-    assert!(problems.contains("set TOOLKIT_BLESS=1 to create it"), "{problems}");
+    assert!(problems.contains("`TOOLKIT_BLESS=1 cargo test` creates it"), "{problems}");
     assert!(!path.exists(), "a lock that was deleted is not made up for");
     let written = Lock::from_catalog(&catalog(old.clone())).to_json();
     std::fs::write(&path, &written).unwrap();
@@ -57,6 +57,9 @@ fn a_test_of_one_line_compares_with_the_file() {
         problems.contains("breaking: n:tool:1.0.0 input /properties/n rejects values that it accepted"),
         "{problems}"
     );
+    let accept = format!("{} has the tools that callers know", path.display());
+    let last = problems.lines().last().unwrap();
+    assert!(last.starts_with(&accept) && last.ends_with("`TOOLKIT_BLESS=1 cargo test`"), "{problems}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), written, "the file is left alone");
     std::fs::write(&path, "{").unwrap();
     assert!(expect_lock(&catalog(old), &path).unwrap_err().to_string().contains(path.to_str().unwrap()));

@@ -98,7 +98,7 @@ fn a_name_that_another_tool_takes_is_compared_with_that_tool() {
     let found = breaks(vec![tool("f", None, "integer")], vec![tool("f", None, "integer"), same()]);
     assert_eq!(
         found,
-        ["breaking: f is ambiguous: it names `n:f`, `other:f`; requires a new version of the catalog, or another name"]
+        ["breaking: f is ambiguous: it names `n:f`, `other:f`; requires other names for all but one of them"]
     );
     let found = breaks(vec![tool("f", None, "integer"), same()], vec![tool("f", None, "integer"), same()]);
     assert!(found.is_empty(), "{found:?}");
