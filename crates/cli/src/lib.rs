@@ -97,6 +97,8 @@ use toolkit::dispatch::DispatcherBuilder;
 
 pub use self::error::SetupError;
 pub use self::program::Program;
+#[doc(hidden)]
+pub use self::run::summaries;
 
 /// Runs the command line of this process for all linked tools.
 ///

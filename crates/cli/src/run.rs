@@ -84,37 +84,51 @@ fn command(program: &Program) -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
-        .subcommands([
-            list::command(),
-            search::command(),
-            show::command(),
-            call::command(),
-            chain::command(),
-            export::command(),
-            cost::command(),
-            check::command(),
-            diff::command(),
-            completions::command(),
-            #[cfg(any(feature = "durable", feature = "mcp", feature = "nats", feature = "otc"))]
-            serve::command(),
-            #[cfg(feature = "proxy")]
-            status::command(),
-            #[cfg(feature = "install")]
-            bundle::command(),
-            #[cfg(feature = "install")]
-            install::install_command(),
-            #[cfg(feature = "install")]
-            install::uninstall_command(),
-            #[cfg(feature = "code")]
-            code::run_command(),
-            #[cfg(feature = "code")]
-            code::serve_sandbox_command(),
-            #[cfg(feature = "proxy")]
-            login::login_command(),
-            #[cfg(feature = "proxy")]
-            login::logout_command(),
-        ])
+        .subcommands(commands())
         .subcommands(DISABLED.iter().map(|(name, _)| disabled_command(name)))
+}
+
+/// Returns the commands of the enabled features.
+fn commands() -> Vec<Command> {
+    vec![
+        list::command(),
+        search::command(),
+        show::command(),
+        call::command(),
+        chain::command(),
+        export::command(),
+        cost::command(),
+        check::command(),
+        diff::command(),
+        completions::command(),
+        #[cfg(any(feature = "durable", feature = "mcp", feature = "nats", feature = "otc"))]
+        serve::command(),
+        #[cfg(feature = "proxy")]
+        status::command(),
+        #[cfg(feature = "install")]
+        bundle::command(),
+        #[cfg(feature = "install")]
+        install::install_command(),
+        #[cfg(feature = "install")]
+        install::uninstall_command(),
+        #[cfg(feature = "code")]
+        code::run_command(),
+        #[cfg(feature = "code")]
+        code::serve_sandbox_command(),
+        #[cfg(feature = "proxy")]
+        login::login_command(),
+        #[cfg(feature = "proxy")]
+        login::logout_command(),
+    ]
+}
+
+/// Returns the names of all commands, with their summaries if their features are enabled, for `cargo toolkit`.
+#[doc(hidden)]
+#[must_use]
+pub fn summaries() -> Vec<(String, Option<String>)> {
+    let enabled = commands().into_iter();
+    let enabled = enabled.map(|command| (command.get_name().to_owned(), command.get_about().map(ToString::to_string)));
+    enabled.chain(DISABLED.iter().map(|(name, _)| ((*name).to_owned(), None))).collect()
 }
 
 /// Parses the command line and runs its command.

@@ -143,14 +143,70 @@ fn new_writes_packages_that_build_and_pass_their_tests() {
     }
 }
 
+/// Runs a command that fails, and returns its one line on stderr.
+#[track_caller]
+fn complaint(output: &Output, code: i32) -> String {
+    assert_ran(output, code, "");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    let line = printed.strip_prefix("error: ").and_then(|text| text.strip_suffix('\n'));
+    line.filter(|line| !line.contains('\n')).unwrap_or_else(|| panic!("{printed}")).to_owned()
+}
+
 #[test]
-fn new_rejects_a_folder_that_exists_and_two_kinds_at_once() {
+fn new_rejects_names_and_folders_in_one_line_that_says_what_to_write() {
     let folder = tempfile::tempdir().unwrap();
+    let refused = |args: &[&str]| complaint(&cargo_new(folder.path(), args), 1);
     fs::create_dir(folder.path().join("new-mcp")).unwrap();
-    let again = cargo_new(folder.path(), &["new-mcp"]);
-    assert_ran(&again, 1, "");
-    assert!(String::from_utf8_lossy(&again.stderr).contains("already exists"), "{again:?}");
+    assert_eq!(refused(&["new-mcp"]), "new-mcp already exists; write the name of a new directory");
+    assert!(refused(&[".."]).contains("already exists"));
+    let other = "; write another name, such as `cargo toolkit new my-tools`";
+    assert_eq!(
+        refused(&["test"]),
+        format!(
+            "cannot create test: invalid package name `test`: it conflicts with Rust's built-in test library{other}"
+        )
+    );
+    for name in ["fn", "1tool", "my!tools"] {
+        let refused = refused(&[name]);
+        assert!(refused.ends_with(other) && !refused.contains("--name"), "{refused}");
+    }
+    assert!(refused(&["toolkit"]).starts_with("the new package depends on a package `toolkit`"));
     assert_ran(&cargo_new(folder.path(), &["--mcp", "--agent", "new-two"]), 2, "");
+    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(left, ["new-mcp"]);
+}
+
+#[test]
+fn a_new_package_says_that_the_paths_of_its_dependencies_are_those_of_this_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(cargo_new(folder.path(), &["new-mcp"]).status.success());
+    let read = |file: &str| fs::read_to_string(folder.path().join("new-mcp").join(file)).unwrap();
+    assert!(read("Cargo.toml").contains("\ntoolkit = { path = "));
+    let ci = read(".github/workflows/ci.yml");
+    assert!(
+        ci.contains("actions/checkout@v4\n      # Cargo.toml has the paths of toolkit") && !ci.contains("{{"),
+        "{ci}"
+    );
+}
+
+#[test]
+fn outside_of_a_package_an_error_names_the_commands_or_what_to_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let unknown = complaint(&cargo_toolkit(folder.path(), &["lst"]), 2);
+    assert!(unknown.starts_with("there is no command `lst`; the commands are new, list, search, "), "{unknown}");
+    assert!(unknown.contains("chain") && unknown.contains("serve-sandbox") && unknown.contains("run"), "{unknown}");
+    let nowhere = complaint(&cargo_toolkit(folder.path(), &["list"]), 2);
+    assert!(
+        nowhere.starts_with("there is no Cargo.toml in ") && nowhere.contains("cargo toolkit new NAME"),
+        "{nowhere}"
+    );
+    let missing = complaint(&cargo_toolkit(folder.path(), &["--manifest-path", "x/Cargo.toml", "list"]), 2);
+    assert_eq!(missing, "--manifest-path: there is no file x/Cargo.toml");
+    let help = cargo_toolkit(folder.path(), &["--help"]);
+    let help = String::from_utf8_lossy(&help.stdout);
+    for command in ["new ", "list ", "chain ", "cost ", "serve-sandbox"] {
+        assert!(help.lines().any(|line| line.trim_start().contains(command)), "no {command:?} in {help}");
+    }
 }
 
 #[test]

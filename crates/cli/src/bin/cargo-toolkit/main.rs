@@ -45,6 +45,12 @@ fn main() -> ExitCode {
             Err(message) => fail(&message, FAILED),
         };
     }
+    let (name, _) = matches.subcommand().expect("clap rejects a command line without a command");
+    let commands = toolkit_cli::summaries();
+    if !commands.iter().any(|(command, _)| command == name) {
+        let names: Vec<&str> = std::iter::once("new").chain(commands.iter().map(|(command, _)| &**command)).collect();
+        return fail(&format!("there is no command `{name}`; the commands are {}", names.join(", ")), USAGE);
+    }
     let package = match Package::find(&matches) {
         Ok(package) => package,
         Err(message) => return fail(&message, USAGE),
@@ -86,10 +92,11 @@ fn command_line() -> clap::Command {
     clap::Command::new("cargo toolkit")
         .bin_name("cargo toolkit")
         .about("List, search, call, export, check and serve the tools of a library")
-        .after_help(
-            "Other commands: list, search, show, call, export, cost, check, diff, completions, serve, status, login, logout, install, uninstall, bundle; see `cargo toolkit COMMAND --help`.\n\n\
-             Tools with injected state require a binary with `toolkit_cli::main_with` for `call`, `check` and `serve`.",
-        )
+        .after_help(format!(
+            "Commands for the tools of a library, in its directory; `cargo toolkit COMMAND --help` has their options:\n{}\n\
+             Tools with injected state need a program for `call`, `check` and `serve`, which `cargo toolkit new` writes.",
+            summaries()
+        ))
         .override_usage("cargo toolkit [OPTIONS] <COMMAND> [ARGS]...")
         .allow_external_subcommands(true)
         .external_subcommand_value_parser(value_parser!(OsString))
@@ -122,6 +129,16 @@ fn command_line() -> clap::Command {
         ])
 }
 
+/// Returns a line for each command of `toolkit-cli`, and one for those that are built with a feature of it.
+fn summaries() -> String {
+    let (described, others): (Vec<_>, Vec<_>) =
+        toolkit_cli::summaries().into_iter().partition(|(_, about)| about.is_some());
+    let lines =
+        described.iter().map(|(name, about)| format!("  {name:<12} {}\n", about.as_deref().unwrap_or_default()));
+    let others: Vec<String> = others.into_iter().map(|(name, _)| name).collect();
+    lines.chain((!others.is_empty()).then(|| format!("  {}\n", others.join(", ")))).collect()
+}
+
 /// Returns the command and its arguments.
 fn command_and_arguments(matches: &ArgMatches) -> Vec<OsString> {
     let Some((command, matches)) = matches.subcommand() else {
@@ -145,13 +162,14 @@ pub(crate) fn features(matches: &ArgMatches) -> Vec<&'static str> {
     match words.first() {
         Some(&"serve") => {
             features.push("mcp");
-            features.extend((is_help || has("--proxy")).then_some("proxy"));
             features.extend((is_help || has("--otc")).then_some("otc"));
             features.extend((is_help || has("--nats-tools")).then_some("nats"));
-            features.extend(has("--nats-tools").then_some("proxy"));
+            features.extend((is_help || has("--nats-tools")).then_some("proxy"));
             features.extend((is_help || has("--code")).then_some("code"));
+            features.extend((is_help || has("--explorer")).then_some("explorer"));
         }
-        Some(&"run") => features.push("code"),
+        Some(&("run" | "serve-sandbox")) => features.push("code"),
+        Some(&"chain") if words.get(1) != Some(&"run") => features.push("durable"),
         Some(&"check") => features.extend((is_help || has("--calls")).then_some("calls")),
         Some(&"export") => {
             features.extend((is_help || has("otc") || has("--format=otc")).then_some("otc"));
@@ -163,6 +181,10 @@ pub(crate) fn features(matches: &ArgMatches) -> Vec<&'static str> {
         Some(&"cost") => features.extend(["mcp", "otc"]),
         _ => {}
     }
-    features.extend(has("--nats").then_some("nats"));
+    for (option, feature) in [("--nats", "nats"), ("--proxy", "proxy"), ("--durable", "durable")] {
+        features.extend(has(option).then_some(feature));
+    }
+    features.sort_unstable();
+    features.dedup();
     features
 }

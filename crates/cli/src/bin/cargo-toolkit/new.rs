@@ -1,11 +1,13 @@
 //! `cargo toolkit new`: writes a small program or library with a tool, a test, a lock file of its tools, and a CI file.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+
+use toolkit::__private::PACKAGE;
 
 use crate::package::{cargo, quoted};
 
@@ -67,6 +69,12 @@ const FILES: [(&str, &str); 3] = [
     (".github/workflows/ci.yml", include_str!("../../../templates/ci.yml")),
 ];
 
+/// What the CI file says if the dependencies are in a directory of this machine.
+const PATHS_IN_CI: &str = concat!(
+    "      # Cargo.toml has the paths of toolkit on the machine that wrote this file. Write `git = URL` instead of each `path`,\n",
+    "      # or check its repository out here at the same path.\n",
+);
+
 pub(crate) fn command() -> Command {
     let kinds = KINDS
         .iter()
@@ -87,18 +95,31 @@ pub(crate) fn command() -> Command {
 ///
 /// # Errors
 ///
-/// Returns an error if cargo rejects the name or the directory, for which it prints the reason, or if a file cannot be
-/// written.
+/// Returns an error if the name is not that of a new package, if the directory exists, or if a file cannot be written.
 pub(crate) fn run(matches: &ArgMatches) -> Result<String, String> {
     let path = matches.get_one::<PathBuf>("path").ok_or("a name is required")?;
     let kind = KINDS.iter().find(|kind| matches.get_flag(kind.name)).unwrap_or(&KINDS[0]);
-    let mut new = cargo();
-    new.args(["new", "--quiet", "--edition", "2024"]).args((kind.name == "library").then_some("--lib")).arg(path);
-    let status = new.stdin(Stdio::null()).status().map_err(|error| format!("cannot run cargo: {error}"))?;
-    if !status.success() {
-        return Err(format!("cannot create {}", path.display()));
+    if path.symlink_metadata().is_ok() {
+        return Err(format!("{} already exists; write the name of a new directory", path.display()));
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let other =
+        format!("write another name, such as `cargo toolkit new {}`", path.with_file_name("my-tools").display());
+    if kind.packages.iter().chain(&["toolkit-contract"]).any(|package| *package == name) {
+        return Err(format!("the new package depends on a package `{name}`; {other}"));
+    }
+    let mut new = cargo();
+    new.args(["new", "--quiet", "--edition", "2024"]).args((kind.name == "library").then_some("--lib")).arg(path);
+    let output = new.stdin(Stdio::null()).output().map_err(|error| format!("cannot run cargo: {error}"))?;
+    let printed = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        // The other lines are about options of `cargo new`.
+        let reason = printed.lines().find_map(|line| line.strip_prefix("error: ")).unwrap_or("`cargo new` failed");
+        let remedy = if reason.contains("package name") { format!("; {other}") } else { String::new() };
+        return Err(format!("cannot create {}: {reason}{remedy}", path.display()));
+    }
+    // Warnings, such as that of a name that is not in the style of Rust.
+    let _ = anstream::stderr().write_all(printed.as_bytes());
     write(kind, path, &name).map_err(|error| format!("cannot write the files in {}: {error}", path.display()))?;
     let indented: String = kind.commands.lines().map(|line| format!("  {line}\n")).collect();
     Ok(format!("created `{name}`\n\n  cd {}\n{indented}", path.display()))
@@ -106,22 +127,31 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<String, String> {
 
 fn write(kind: &Kind, path: &Path, name: &str) -> io::Result<()> {
     let krate = name.replace('-', "_");
+    let repository = repository();
+    let checkout = if repository.is_some() { PATHS_IN_CI } else { "" };
     for (file, text) in FILES.iter().chain([&kind.source]) {
         let file = path.join(file);
         fs::create_dir_all(file.parent().unwrap_or(path))?;
-        fs::write(file, text.replace("{{krate}}", &krate))?;
+        fs::write(file, text.replace("{{krate}}", &krate).replace("{{checkout}}", checkout))?;
     }
     let readme = format!("# {name}\n\n```sh\n{}```\n", kind.commands);
     fs::write(path.join("README.md"), readme)?;
 
-    let repository = repository();
-    let dependency = |package: &str| match &repository {
-        Some(root) => {
-            let folder =
-                package.strip_prefix("toolkit-").map_or(root.join("toolkit"), |name| root.join("crates").join(name));
-            format!("{package} = {{ path = {} }}\n", quoted(&folder.to_string_lossy()))
+    let dependency = |krate: &str| {
+        let package = match krate {
+            "toolkit" if PACKAGE != krate => format!("package = {}, ", quoted(PACKAGE)),
+            _ => String::new(),
+        };
+        let version = quoted(env!("CARGO_PKG_VERSION"));
+        match &repository {
+            Some(root) => {
+                let folder =
+                    krate.strip_prefix("toolkit-").map_or(root.join("toolkit"), |name| root.join("crates").join(name));
+                format!("{krate} = {{ {package}path = {} }}\n", quoted(&folder.to_string_lossy()))
+            }
+            None if package.is_empty() => format!("{krate} = {version}\n"),
+            None => format!("{krate} = {{ {package}version = {version} }}\n"),
         }
-        None => format!("{package} = {}\n", quoted(env!("CARGO_PKG_VERSION"))),
     };
     let packages: String = kind.packages.iter().map(|package| dependency(package)).collect();
     let manifest = path.join("Cargo.toml");

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use clap::ArgMatches;
 use serde::Deserialize;
+use toolkit::__private::PACKAGE;
 
 /// A library with tools.
 #[derive(Debug)]
@@ -32,6 +33,7 @@ impl Package {
     /// Returns an error if no package or several packages match, or if the package has no library or does not depend on
     /// `toolkit`.
     pub(crate) fn find(matches: &ArgMatches) -> Result<Self, String> {
+        check_manifest(matches)?;
         let wanted = matches.get_one::<String>("package").map(String::as_str);
         if wanted.is_some() {
             // Report a missing package or library before downloading dependencies.
@@ -57,12 +59,30 @@ impl Package {
     }
 }
 
+/// Checks that there is a manifest, before cargo reports that there is none and names options of its own.
+fn check_manifest(matches: &ArgMatches) -> Result<(), String> {
+    if let Some(path) = matches.get_one::<PathBuf>("manifest-path") {
+        let is_there = path.is_file();
+        return is_there.then_some(()).ok_or_else(|| format!("--manifest-path: there is no file {}", path.display()));
+    }
+    let directory = std::env::current_dir().map_err(|error| format!("cannot read the current directory: {error}"))?;
+    match directory.ancestors().any(|directory| directory.join("Cargo.toml").is_file()) {
+        true => Ok(()),
+        false => Err(format!(
+            "there is no Cargo.toml in {} or above it; run the command in a package with tools, which \
+             `cargo toolkit new NAME` writes, or name one with --manifest-path",
+            directory.display()
+        )),
+    }
+}
+
 /// Returns the library of the selected package.
 fn library_of(package: &PackageMetadata) -> Result<&str, String> {
     package.library().ok_or_else(|| {
         format!(
-            "`{}` has no library that can be linked; in a binary, use \
-             `fn main() -> std::process::ExitCode {{ toolkit_cli::program!().main() }}` instead",
+            "`{}` has no library that can be linked; a program with \
+             `fn main() -> std::process::ExitCode {{ toolkit_cli::program!().main() }}` has the same commands: \
+             `cargo run -- COMMAND`",
             package.name
         )
     })
@@ -118,7 +138,7 @@ fn toolkit_dependency<'m>(metadata: &'m Metadata, package: &PackageMetadata) -> 
     let mut layer: Vec<&str> = vec![&package.id];
     while !layer.is_empty() {
         let found = layer.iter().filter_map(|id| packages.get(id).copied());
-        if let Some(toolkit) = found.into_iter().find(|found| found.name == "toolkit" && found.id != package.id) {
+        if let Some(toolkit) = found.into_iter().find(|found| found.name == PACKAGE && found.id != package.id) {
             return Some(toolkit);
         }
         let dependencies = layer.iter().filter_map(|id| nodes.get(id)).copied().flatten();
