@@ -7,41 +7,37 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use serde_json::{Value, json};
 use toolkit::Catalog;
+use toolkit::catalog::Diagnostics;
 use toolkit::mcp::{self, Revision};
 use toolkit_providers::cost::{Cost, TokenCounter};
+use toolkit_providers::{markdown, typescript};
 
 use crate::error::{CommandError, Exit};
-use crate::formats::{FormatOptions, export_as};
+use crate::formats::{self, FormatOptions, export_as};
 #[cfg(feature = "otc")]
 use crate::formats::{otc_naming, toolkit_option};
-use crate::options::{json_switch, naming, naming_option, switch};
+use crate::options::{json_switch, naming, naming_option, program_name, switch};
 use crate::style::{self, BOLD, DIM, NOTE, padded, printable, width};
 
-/// The values of `--format`.
-const FORMATS: &[&str] = &[
-    "mcp",
-    #[cfg(feature = "mcp")]
-    "search-tools",
-    "openai",
-    "openai-chat",
-    "anthropic",
-    "gemini",
-    "gemini-openapi",
-    "a2a",
-    #[cfg(feature = "otc")]
-    "otc",
-];
+/// Returns the values of `--format`: those of `export` whose texts a model reads, and the tools that a server lists in place
+/// of many.
+fn formats() -> impl Iterator<Item = &'static str> {
+    let of_features = [("search-tools", cfg!(feature = "mcp")), ("otc", cfg!(feature = "otc"))];
+    formats::ALL.into_iter().chain(of_features.into_iter().filter(|(_, is_on)| *is_on).map(|(name, _)| name))
+}
 
 /// The costs of the tools in one format.
 struct FormatCost {
     name: &'static str,
     tools: Vec<(String, Cost)>,
+    /// That of all tools together.
+    total: Cost,
 }
 
 impl FormatCost {
     fn new(name: &'static str, catalog: &Catalog, matches: &ArgMatches) -> Result<Self, CommandError> {
         let counter = counter();
-        let costs = |tools: Vec<Value>, id: &dyn Fn(usize, &Value) -> String| {
+        let costs = |tools: Vec<Value>, id: &dyn Fn(usize, &Value) -> String| -> Vec<(String, Cost)> {
             tools.iter().enumerate().map(|(idx, tool)| (id(idx, tool), Cost::new(tool, &*counter))).collect()
         };
         let latest: Vec<String> = catalog.latest().map(|tool| tool.id().to_string()).collect();
@@ -59,8 +55,22 @@ impl FormatCost {
                 let published = toolkit_otc::Published::new(catalog, &otc_naming(matches)).to_json();
                 costs(listed(published, "/tools"), &|_, tool| tool["id"].as_str().unwrap_or_default().to_owned())
             }
+            "typescript" | "markdown" => {
+                let cost = |catalog: &Catalog| {
+                    let mut cost = Cost::default();
+                    cost.total = counter.count(&match name {
+                        "markdown" => markdown::document(&program_name(), catalog),
+                        _ => typescript::declarations(catalog, typescript::Detail::Full).text,
+                    });
+                    cost
+                };
+                let tools =
+                    catalog.latest().map(|tool| Ok((tool.id().to_string(), cost(&Catalog::new([tool.clone()])?))));
+                let tools = tools.collect::<Result<_, Diagnostics>>()?;
+                return Ok(Self { name, tools, total: cost(catalog) });
+            }
             name => match export_as(catalog, name, options)? {
-                Some(export) if name.starts_with("gemini") => {
+                Some(export) if export.json.pointer("/0/functionDeclarations").is_some() => {
                     costs(listed(export.json, "/0/functionDeclarations"), &by_place)
                 }
                 Some(export) => costs(listed(export.json, ""), &by_place),
@@ -73,11 +83,8 @@ impl FormatCost {
                 }
             },
         };
-        Ok(Self { name, tools })
-    }
-
-    fn total(&self) -> Cost {
-        self.tools.iter().map(|(_, cost)| *cost).sum()
+        let total = tools.iter().map(|(_, cost)| *cost).sum();
+        Ok(Self { name, tools, total })
     }
 }
 
@@ -102,15 +109,15 @@ pub(crate) fn command() -> Command {
     let cost = Command::new("cost").about("Count the tokens of tool definitions").long_about(
         "Count the tokens of the tool definitions that a model reads: in every format, or with --format for each tool, \
          the most expensive first.\n\nThe total is that of the JSON as it is sent, and includes the description and the \
-         two schemas. On a terminal, the output is a table; otherwise it has tab-separated lines, of which the first \
-         names the columns.",
+         two schemas. The formats typescript and markdown are texts, which have only a total. On a terminal, the output \
+         is a table; otherwise it has tab-separated lines, of which the first names the columns.",
     );
     #[cfg(feature = "otc")]
     let cost = cost.arg(toolkit_option());
     cost.args([
         Arg::new("format")
             .long("format")
-            .value_parser(PossibleValuesParser::new(FORMATS))
+            .value_parser(PossibleValuesParser::new(formats()))
             .help("List the costs of each tool in this format"),
         Arg::new("top")
             .long("top")
@@ -128,10 +135,10 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Comma
     let most = matches.get_one::<u32>("top").map_or(10, |most| *most as usize);
     match matches.get_one::<String>("format") {
         Some(wanted) => {
-            let name = FORMATS.iter().find(|name| *name == wanted).expect("clap rejects other formats");
+            let name = formats().find(|name| name == wanted).expect("clap rejects other formats");
             let mut form = FormatCost::new(name, catalog, matches)?;
             form.tools.sort_by_key(|(_, cost)| Reverse(cost.total));
-            let (n_tools, total) = (form.tools.len(), form.total());
+            let (n_tools, total) = (form.tools.len(), form.total);
             form.tools.truncate(most);
             if matches.get_flag("json") {
                 let record = |(id, cost): &(String, Cost)| {
@@ -151,15 +158,16 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Comma
         }
         None => {
             let forms: Result<Vec<FormatCost>, CommandError> =
-                FORMATS.iter().map(|name| FormatCost::new(name, catalog, matches)).collect();
+                formats().map(|name| FormatCost::new(name, catalog, matches)).collect();
             let forms = forms?;
             if matches.get_flag("json") {
-                let record = |form: &FormatCost| json!({ "format": form.name, "nTools": form.tools.len(), "cost": form.total() });
+                let record =
+                    |form: &FormatCost| json!({ "format": form.name, "nTools": form.tools.len(), "cost": form.total });
                 let forms: Vec<Value> = forms.iter().map(record).collect();
                 style::write_json(&json!({ "counter": COUNTER, "formats": forms }))?;
                 return Ok(Exit::Success);
             }
-            write("FORMAT", &forms.iter().map(|form| (form.name.to_owned(), form.total())).collect::<Vec<_>>())?;
+            write("FORMAT", &forms.iter().map(|form| (form.name.to_owned(), form.total)).collect::<Vec<_>>())?;
         }
     }
     if cfg!(not(feature = "tokens")) {

@@ -60,22 +60,9 @@ pub(crate) fn command() -> Command {
 
 /// Returns the values of `--format`. Those of disabled features are hidden.
 fn formats() -> impl Iterator<Item = PossibleValue> {
-    const FORMATS: [&str; 11] = [
-        "mcp",
-        "openai",
-        "openai-chat",
-        "anthropic",
-        "bedrock",
-        "gemini",
-        "gemini-openapi",
-        "gemini-interactions",
-        "a2a",
-        "typescript",
-        "markdown",
-    ];
     let of_features = [("html", cfg!(feature = "html")), ("otc", cfg!(feature = "otc"))];
     let of_features = of_features.map(|(name, is_on)| PossibleValue::new(name).hide(!is_on));
-    FORMATS.into_iter().map(PossibleValue::new).chain(of_features)
+    formats::ALL.into_iter().map(PossibleValue::new).chain(of_features)
 }
 
 pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, CommandError> {
@@ -158,7 +145,7 @@ fn check_options(format: &str, matches: &ArgMatches) -> Result<(), CommandError>
     let detail = matches.contains_id("detail").then_some(("detail", &["typescript"][..]));
     for (option, formats) in given.chain(detail) {
         if !formats.contains(&format) {
-            let formats = formats.join(" and ");
+            let formats = formats.join(", ");
             let message = format!("--{option} is supported by the formats {formats}, not by {format}");
             return Err(CommandError::usage(message));
         }

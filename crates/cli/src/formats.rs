@@ -13,6 +13,21 @@ use crate::error::CommandError;
 use crate::options::program_name;
 use crate::style::{BOLD, DIM, padded, printable, terminal_width, width};
 
+/// The formats that a model or a client reads, except for Open Tool Calling, which is a feature.
+pub(crate) const ALL: [&str; 11] = [
+    "mcp",
+    "openai",
+    "openai-chat",
+    "anthropic",
+    "bedrock",
+    "gemini",
+    "gemini-openapi",
+    "gemini-interactions",
+    "a2a",
+    "typescript",
+    "markdown",
+];
+
 /// The options of all formats; each format supports some of them.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct FormatOptions {

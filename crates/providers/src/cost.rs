@@ -85,10 +85,13 @@ impl Cost {
     /// ```
     #[must_use]
     pub fn new(tool: &Value, counter: &dyn TokenCounter) -> Self {
-        // Chat Completions nests all fields under `function`, Open Tool Calling the schema under `input`.
-        let places = [Some(tool), tool.get("function"), tool.get("input")];
+        // Chat Completions nests all fields under `function`, Bedrock under `toolSpec`, Open Tool Calling the schema under
+        // `input`.
+        let places = ["function", "toolSpec", "input"].map(|name| tool.get(name));
         let part = |names: &[&str]| {
-            let found = places.into_iter().flatten().find_map(|place| names.iter().find_map(|name| place.get(name)));
+            let found = std::iter::once(tool)
+                .chain(places.into_iter().flatten())
+                .find_map(|place| names.iter().find_map(|name| place.get(name)));
             found.map_or(0, |part| counter.count(&part.to_string()))
         };
         Self {

@@ -25,8 +25,27 @@ fn every_format_has_its_cost() {
     let formats: Vec<&str> = tokens.keys().copied().collect();
     assert_eq!(
         formats,
-        ["a2a", "anthropic", "gemini", "gemini-openapi", "mcp", "openai", "openai-chat", "otc", "search-tools"]
+        [
+            "a2a",
+            "anthropic",
+            "bedrock",
+            "gemini",
+            "gemini-interactions",
+            "gemini-openapi",
+            "markdown",
+            "mcp",
+            "openai",
+            "openai-chat",
+            "otc",
+            "search-tools",
+            "typescript"
+        ]
     );
+    // The total of declarations is that of one document, and each of them alone is listed as one.
+    let declared = tools(&["cost", "--format", "typescript"]).exits(0);
+    let declared = costs(&declared.out);
+    assert_eq!(declared[10][1], tokens["typescript"].to_string());
+    assert!(declared[0][1].parse::<usize>().unwrap() < tokens["typescript"]);
     assert!(tokens["search-tools"] < tokens["openai-chat"] && tokens["openai-chat"] < tokens["openai"]);
     let parts = costs(&ran.out);
     let parts: Vec<usize> = parts.iter().find(|row| row[0] == "openai-chat").unwrap()[1..]
