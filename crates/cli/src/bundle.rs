@@ -10,18 +10,20 @@ mod registry;
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Arg, ArgMatches, Command};
 use serde_json::{Value, json};
 use toolkit::Catalog;
-use toolkit_runtime::{FileAccess, Replacement};
+use toolkit_runtime::{FileAccess, Replacement, ShutdownSignals};
 
-use crate::credentials;
 use crate::error::{CommandError, Exit};
 use crate::program::Program;
+use crate::{credentials, runtime};
 
 pub(crate) fn command() -> Command {
     Command::new("bundle")
@@ -106,13 +108,48 @@ fn failed(path: &Path, reason: &dyn std::fmt::Display) -> CommandError {
     CommandError::failed("io", format!("{}: {reason}", path.display()))
 }
 
-/// Writes a file by `write`, under another name until it is complete: the file is complete or absent.
-fn create(path: &Path, write: impl FnOnce(&File) -> io::Result<()>) -> Result<(), CommandError> {
+/// Writes a file by `write`, under another name until it is complete: the file is complete or absent. A signal that would end
+/// the process ends `write` instead, so that the file under the other name is removed.
+fn create(path: &Path, write: impl FnOnce(Interruptible<'_>) -> io::Result<()>) -> Result<(), CommandError> {
+    let is_interrupted = Arc::new(AtomicBool::new(false));
+    let runtime = runtime::with_threads(1)?;
+    let mut signals = runtime.block_on(async { ShutdownSignals::listen() });
+    let interrupted = Arc::clone(&is_interrupted);
+    runtime.spawn(async move {
+        signals.next().await;
+        interrupted.store(true, Ordering::Relaxed);
+    });
     let created = Replacement::create(path, FileAccess::Default).and_then(|replacement| {
-        write(replacement.file())?;
+        write(Interruptible { file: replacement.file(), is_interrupted: &is_interrupted })?;
         replacement.commit()
     });
-    created.map_err(|error| failed(path, &error))
+    match created {
+        Err(_) if is_interrupted.load(Ordering::Relaxed) => {
+            let message = format!("interrupted, and {} was not written", path.display());
+            Err(CommandError::Other { exit: Exit::Interrupted, kind: "cancelled", message })
+        }
+        created => created.map_err(|error| failed(path, &error)),
+    }
+}
+
+/// A file that cannot be written after a signal.
+struct Interruptible<'f> {
+    file: &'f File,
+    is_interrupted: &'f AtomicBool,
+}
+
+impl Write for Interruptible<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.is_interrupted.load(Ordering::Relaxed) {
+            // Writers repeat a write that failed as `ErrorKind::Interrupted`.
+            true => Err(io::ErrorKind::Other.into()),
+            false => self.file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 /// An environment variable of the server.

@@ -103,7 +103,7 @@ pub(super) fn run(catalog: &Catalog, matches: &ArgMatches, program: &Program) ->
     }
     let default = PathBuf::from(format!("{name}-{}.mcpb", metadata.version));
     let path = matches.get_one::<PathBuf>("output").unwrap_or(&default);
-    bundle::create(path, |file| write_archive(file, files))?;
+    bundle::create(path, |out| write_archive(out, files))?;
     let written = format!("wrote {}", path.display());
     let _ = writeln!(anstream::stderr(), "{} {}", style::NOTE, printable(&written));
     Ok(Exit::Success)
@@ -157,7 +157,7 @@ enum Content<'a> {
 }
 
 /// Writes a ZIP archive, with the files sorted by name: the same files give the same bytes.
-fn write_archive(out: &File, mut files: Vec<ArchiveFile<'_>>) -> io::Result<()> {
+fn write_archive(out: impl Write, mut files: Vec<ArchiveFile<'_>>) -> io::Result<()> {
     files.sort_by(|a, b| a.name.cmp(&b.name));
     let mut archive = ZipArchiveWriter::new(BufWriter::new(out));
     for file in files {

@@ -60,7 +60,7 @@ pub(super) fn run(catalog: &Catalog, matches: &ArgMatches, program: &Program) ->
     let server = server(catalog, matches, program)?;
     let text = serde_json::to_string_pretty(&server).map_err(io::Error::from)?;
     match matches.get_one::<PathBuf>("output") {
-        Some(path) => bundle::create(path, |mut file| file.write_all(format!("{text}\n").as_bytes()))?,
+        Some(path) => bundle::create(path, |mut out| out.write_all(format!("{text}\n").as_bytes()))?,
         None => style::write_line(&text)?,
     }
     Ok(Exit::Success)

@@ -106,6 +106,29 @@ fn an_incomplete_bundle_is_refused_and_leaves_no_file() {
     assert_eq!(left.len(), 2, "{left:?}");
 }
 
+/// SIGTERM arrives while a program is compressed that is far too large for the time of a test.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_bundle_leaves_no_file() {
+    let directory = directory("interrupted");
+    let large = program(&directory, "large", b"\x7fELF");
+    fs::File::options().write(true).open(&large).and_then(|file| file.set_len(1 << 40)).expect("a sparse file");
+    let output = directory.join("x.mcpb");
+    let args = ["bundle", "mcpb", "-o", output.to_str().unwrap(), "--description", "Tools", "--author", "Ada"];
+    let mut command = super::command(TOOLS, &[&args[..], &["--program", &large]].concat());
+    let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let files = || fs::read_dir(&directory).unwrap().count();
+    while files() < 2 {
+        std::thread::yield_now();
+    }
+    let sent = std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+    let ran: Ran = child.wait_with_output().unwrap().into();
+    ran.exits(130).says("x.mcpb was not written");
+    assert_eq!(files(), 1);
+    fs::remove_dir_all(directory).unwrap();
+}
+
 #[test]
 fn a_registry_entry_contains_the_digest_of_the_bundle() {
     let directory = directory("registry");
