@@ -4,9 +4,10 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Command, value_parser};
 use serde::Serialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use toolkit::call::Change;
@@ -67,7 +68,7 @@ pub(crate) fn run(
         None => (linked()?, None),
     };
     let (name, tool_matches) = matches.subcommand().expect("clap rejects `call` without a tool");
-    let tool = catalog.resolve(name)?;
+    let tool = catalog.resolve(name).map_err(|error| CommandError::unresolved(&catalog, name, error))?;
     let flags = flags::from_schema(tool.input().as_value());
     let words = tool_matches.get_many::<OsString>("").unwrap_or_default();
     let mut command = flags::command(tool, &flags);
@@ -81,9 +82,12 @@ pub(crate) fn run(
                 let message = format!("arguments are flags or a JSON object; write `call {id} {spelled}`");
                 return Err(CommandError::usage(message));
             }
-            None => read?,
+            None => read.map_err(|error| unexpected(&error, tool, &flags).unwrap_or(error.into()))?,
         },
     };
+    if let Some(text) = tool_matches.get_one::<String>("arguments").filter(|text| is_bare_word(text)) {
+        return Err(CommandError::usage(format!("`{}` is not JSON; {}", printable(text), forms(tool, &flags))));
+    }
     let arguments = read(&mut command, &tool_matches, &flags)?;
     note_deprecation(tool, name);
 
@@ -155,6 +159,33 @@ fn assigned<'w>(word: &'w str, flags: &[Flag<'_>]) -> Option<(String, &'w str)> 
     let (name, value) = word.split_once('=')?;
     let flag = flags.iter().find(|flag| flag.is_reachable() && (flag.long == name || flag.path.join(".") == name))?;
     Some((flag.long.clone(), value))
+}
+
+/// Returns true for a text that was not meant as JSON, such as the value of an argument without its flag.
+fn is_bare_word(text: &str) -> bool {
+    !text.trim_start().starts_with(['{', '[', '-']) && serde_json::from_str::<IgnoredAny>(text).is_err()
+}
+
+/// Returns the error of a word that is neither a flag of the tool nor its JSON, unless clap suggests another flag.
+fn unexpected(error: &clap::Error, tool: &Tool, flags: &[Flag<'_>]) -> Option<CommandError> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
+    if error.get(ContextKind::SuggestedArg).is_some() {
+        return None;
+    }
+    let what = if word.starts_with('-') { "is not a flag of this tool" } else { "is unexpected" };
+    Some(CommandError::usage(format!("`{}` {what}; {}", printable(word), forms(tool, flags))))
+}
+
+/// Describes how the arguments of a tool are written.
+fn forms(tool: &Tool, flags: &[Flag<'_>]) -> String {
+    // The flags of nested objects follow, and `--help` lists them.
+    let top = flags.iter().filter(|flag| flag.is_reachable() && flag.path.len() == 1);
+    let top: Vec<String> = top.map(|flag| format!("--{}", flag.long)).collect();
+    let id = tool.id().unversioned();
+    match top.is_empty() {
+        true => format!("`{id}` has no flags, and takes one JSON object"),
+        false => format!("write each argument of `{id}` as a flag ({}), or all as one JSON object", top.join(", ")),
+    }
 }
 
 /// Spells words such as `a=1` as flags. Returns `None` if there are none.

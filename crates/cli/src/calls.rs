@@ -64,6 +64,9 @@ impl Called {
 /// Calls the tools on the current runtime if `--calls` is given.
 #[cfg(feature = "calls")]
 pub(crate) fn run(dispatcher: &Dispatcher, matches: &ArgMatches) -> Result<Option<Called>, CommandError> {
+    use std::time::Duration;
+
+    use indicatif::{ProgressBar, ProgressStyle};
     use toolkit::Context;
     use toolkit_contract::calls::CallsError;
 
@@ -74,7 +77,13 @@ pub(crate) fn run(dispatcher: &Dispatcher, matches: &ArgMatches) -> Result<Optio
     let Some(n_calls) = matches.get_one::<u32>("calls") else {
         return Ok(None);
     };
-    let mut calls = toolkit_contract::calls(dispatcher).per_tool(*n_calls as usize).context(|tool| {
+    // Shown on a terminal only.
+    let progress = ProgressBar::new_spinner();
+    progress.set_style(ProgressStyle::with_template("{spinner} {elapsed}  {msg}").map_err(io::Error::other)?);
+    progress.enable_steady_tick(Duration::from_millis(120));
+    let shown = progress.clone();
+    let mut calls = toolkit_contract::calls(dispatcher).per_tool(*n_calls as usize).context(move |tool| {
+        shown.set_message(format!("calling {}", printable(&tool.id().to_string())));
         let context = Context::new().with_credentials(credentials::from_environment(tool.requirements()));
         credentials::of_each_tool(context)
     });
@@ -95,7 +104,9 @@ pub(crate) fn run(dispatcher: &Dispatcher, matches: &ArgMatches) -> Result<Optio
     runtime::silence_panics();
     let failed =
         |error: CallsError| CommandError::Other { exit: Exit::Failed, kind: "calls", message: error.to_string() };
-    let report = calls.run().map_err(failed)?;
+    let report = calls.run();
+    progress.finish_and_clear();
+    let report = report.map_err(failed)?;
     let mut json = serde_json::to_value(&report).map_err(io::Error::from)?;
     let program = program_name();
     let proxy = matches.get_one::<String>("proxy").map(|file| style::shell_word(file));

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use serde_json::json;
-use toolkit::ToolError;
 use toolkit::call::ErrorKind;
 use toolkit::catalog::Diagnostics;
+use toolkit::{Catalog, ToolError};
 
 use crate::credentials::variables;
 use crate::options::{MissingFeature, program_name};
@@ -66,6 +66,19 @@ impl CommandError {
     /// Returns the error of a command that has failed.
     pub(crate) fn failed(kind: &'static str, message: impl Into<String>) -> Self {
         Self::Other { exit: Exit::Failed, kind, message: message.into() }
+    }
+
+    /// Returns the error of a name that no tool has: `error`, unless it is the name of a namespace.
+    pub(crate) fn unresolved(catalog: &Catalog, name: &str, error: ToolError) -> Self {
+        let is_namespace = || catalog.iter().any(|tool| tool.id().namespace() == Some(name));
+        match error.kind() {
+            ErrorKind::UnknownTool if is_namespace() => {
+                let list = format!("{} list --namespace {name}", program_name());
+                let message = format!("`{name}` is a namespace, and no tool has that name; `{list}` lists its tools");
+                Self::Other { exit: Exit::Usage, kind: "unknown_tool", message }
+            }
+            _ => Self::Tool(error),
+        }
     }
 
     /// Returns the error of a command or value that requires a feature.
@@ -194,15 +207,20 @@ fn write_tool_error(err: &mut impl Write, error: &ToolError) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the sources of the error, which are shown to the user and hidden from a model.
+/// Returns the sources of the error, which are shown to the user and hidden from a model. A source whose text is already part
+/// of the message or of another source is left out.
 fn cause(error: &ToolError) -> Option<String> {
-    let mut texts = Vec::new();
+    let mut cause = String::new();
     let mut next = error.source();
-    while let Some(error) = next {
-        texts.push(error.to_string());
-        next = error.source();
+    while let Some(source) = next {
+        let text = source.to_string();
+        if !error.message().contains(&text) && !cause.contains(&text) {
+            let separator = if cause.is_empty() { "" } else { ": " };
+            cause.push_str(&format!("{separator}{text}"));
+        }
+        next = source.source();
     }
-    (!texts.is_empty()).then(|| texts.join(": "))
+    (!cause.is_empty()).then_some(cause)
 }
 
 impl From<clap::Error> for CommandError {

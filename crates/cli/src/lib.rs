@@ -79,6 +79,8 @@ mod options;
 mod program;
 mod proxied;
 mod report;
+#[cfg(feature = "mcp")]
+mod resources;
 mod run;
 mod runtime;
 mod search;

@@ -1,4 +1,4 @@
-//! `list`: lists the tools or the prompts.
+//! `list`: lists the tools or the prompts. The resources are listed by `resources`.
 
 use std::io::Write;
 
@@ -9,7 +9,7 @@ use toolkit::tool::normalize_tag;
 use toolkit::{Catalog, Tool};
 
 use crate::error::{CommandError, Exit};
-use crate::options::{json_switch, switch};
+use crate::options::{json_switch, switch, unless};
 use crate::style::{self, BOLD, DIM, HIGHLIGHT, cut, one_line, padded, width};
 use crate::{nats, report};
 
@@ -29,6 +29,13 @@ pub(crate) fn command() -> Command {
                 .help("List only tools with this tag; if repeated, with all of the tags"),
             switch("all-versions").help("List all versions of each tool, not only the highest"),
             switch("prompts").help("List the prompts instead of the tools"),
+            unless(
+                cfg!(feature = "mcp"),
+                "mcp",
+                switch("resources")
+                    .conflicts_with_all(["namespace", "tag", "all-versions", "prompts", "nats"])
+                    .help("List the resources of the server instead of the tools, with their MIME types"),
+            ),
             json_switch("Print a JSON array of tools without their schemas"),
         ])
         .args(nats::options("List the tools of the workers at this NATS server, such as nats://localhost"))

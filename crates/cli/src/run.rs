@@ -11,6 +11,8 @@ use crate::code;
 use crate::error::{CommandError, Exit};
 use crate::options::{disabled_command, program_name};
 use crate::program::Program;
+#[cfg(feature = "mcp")]
+use crate::resources;
 #[cfg(any(feature = "durable", feature = "mcp", feature = "nats", feature = "otc"))]
 use crate::serve;
 use crate::stderr::{self, FlushOnDrop};
@@ -152,8 +154,14 @@ fn run(words: &[OsString], mut program: Program) -> Result<Exit, CommandError> {
         None => configure(Catalog::linked()?).map_err(CommandError::Setup),
     };
     match name {
+        #[cfg(feature = "mcp")]
+        "list" if matches.get_flag("resources") => resources::list(catalog()?, matches, program),
         "list" => list::run(&catalog()?, matches),
         "search" => search::run(&catalog()?, matches),
+        #[cfg(feature = "mcp")]
+        "show" if matches.get_one::<String>("id").is_some_and(|id| resources::is_uri(id)) => {
+            resources::show(catalog()?, matches, program)
+        }
         "show" => show::run(&catalog()?, matches),
         "export" => export::run(&catalog()?, matches),
         "cost" => cost::run(&catalog()?, matches),

@@ -20,6 +20,7 @@ mod queue;
 #[cfg(any(feature = "durable", feature = "nats"))]
 mod worker;
 
+use clap::builder::UnknownArgumentValueParser;
 #[cfg(feature = "durable")]
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, value_parser};
@@ -131,6 +132,8 @@ fn mcp() -> Vec<Arg> {
             .value_name("ADDR")
             .value_parser(address)
             .help("Listen at this address, such as 127.0.0.1:8000; a port without a host listens on 127.0.0.1"),
+        // What other servers call it.
+        Arg::new("port").long("port").hide(true).value_parser(UnknownArgumentValueParser::suggest_arg("--http")),
         rule("allow").help("Serve only these tools; may be repeated"),
         rule("deny").help("Do not serve these tools; may be repeated"),
         switch("read-only").help("Serve only read-only tools"),

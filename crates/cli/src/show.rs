@@ -1,4 +1,4 @@
-//! `show`: describes a tool, with a table of its properties in which nested objects are indented below their row.
+//! `show`: describes a tool or a prompt, with a table of its properties in which nested objects are indented below their row.
 
 use std::io::{self, Write};
 
@@ -18,31 +18,38 @@ const DEFAULT_COLUMNS: usize = 100;
 
 pub(crate) fn command() -> Command {
     Command::new("show")
-        .about("Show the description, arguments and result of a tool")
+        .about("Show the description, arguments and result of a tool, a prompt or a resource")
         .args([tool_id(), json_switch("Print the tool as JSON, with its schemas")])
         .args(nats::options("Show a tool of the workers at this NATS server, such as nats://localhost"))
 }
 
 fn tool_id() -> Arg {
-    Arg::new("id")
-        .value_name("ID")
-        .required(true)
-        .help("The id of the tool, `namespace:name:version`; the version and the namespace are optional if unambiguous")
+    Arg::new("id").value_name("ID").required(true).help(
+        "The id of the tool or the prompt, `namespace:name:version`; the version and the namespace are optional if \
+             unambiguous. Or the URI of a resource",
+    )
 }
 
 pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, CommandError> {
     let id = matches.get_one::<String>("id").map(String::as_str);
-    let tool = catalog.resolve(id.unwrap_or_default())?;
-    if matches.get_flag("json") {
-        style::write_json(&report::tool_as_json(tool))?;
-    } else {
-        let columns = style::terminal_width().unwrap_or(DEFAULT_COLUMNS);
-        write_page(&mut anstream::stdout().lock(), tool, columns)?;
+    let id = id.unwrap_or_default();
+    let columns = style::terminal_width().unwrap_or(DEFAULT_COLUMNS);
+    let as_json = matches.get_flag("json");
+    let (tool, prompt) = match (catalog.resolve(id), catalog.prompt(id)) {
+        (Err(_), Some(prompt)) => (prompt.tool(), Some(prompt)),
+        (tool, _) => (tool.map_err(|error| CommandError::unresolved(catalog, id, error))?, None),
+    };
+    match prompt {
+        Some(prompt) if as_json => style::write_json(&prompt.to_mcp_json(&prompt.id().to_string()))?,
+        Some(_) => write_start(&mut anstream::stdout().lock(), tool, columns)?,
+        None if as_json => style::write_json(&report::tool_as_json(tool))?,
+        None => write_page(&mut anstream::stdout().lock(), tool, columns)?,
     }
     Ok(Exit::Success)
 }
 
-fn write_page(out: &mut impl Write, tool: &Tool, columns: usize) -> io::Result<()> {
+/// Writes what tools and prompts have: the description, the facts and the arguments.
+fn write_start(out: &mut impl Write, tool: &Tool, columns: usize) -> io::Result<()> {
     writeln!(out, "{BOLD}{}{}", tool.id(), BOLD.clear())?;
     for line in wrapped(&printable(tool.description()), columns.saturating_sub(2)) {
         writeln!(out, "{}", format!("  {line}").trim_end())?;
@@ -51,11 +58,14 @@ fn write_page(out: &mut impl Write, tool: &Tool, columns: usize) -> io::Result<(
 
     heading(out, "Arguments")?;
     match Shape::new(tool.input().as_value()).kind() {
-        Kind::Object(properties) => write_table(out, Side::Arguments, &properties, columns)?,
-        Kind::Map(None) => writeln!(out, "  none")?,
-        kind => writeln!(out, "  {}", printable(&describe_kind(&kind)))?,
+        Kind::Object(properties) => write_table(out, Side::Arguments, &properties, columns),
+        Kind::Map(None) => writeln!(out, "  none"),
+        kind => writeln!(out, "  {}", printable(&describe_kind(&kind))),
     }
+}
 
+fn write_page(out: &mut impl Write, tool: &Tool, columns: usize) -> io::Result<()> {
+    write_start(out, tool, columns)?;
     heading(out, "Result")?;
     match tool.output() {
         Some(schema) => write_result(out, schema.as_value(), columns)?,

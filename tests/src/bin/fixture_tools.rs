@@ -8,7 +8,9 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolkit::call::LogLevel;
+use toolkit::resource::Resource;
 use toolkit::{Chunks, Content, Context, Structured, ToolError, prompt, tool, toolset};
+use toolkit_mcp_server::ResourceSet;
 
 fn main() -> ExitCode {
     let program = toolkit_cli::program!().dispatcher_async(async |dispatcher| {
@@ -27,7 +29,9 @@ fn main() -> ExitCode {
             false => dispatcher,
         })
     });
-    program.server(|server| Ok(server.instructions("A fixture."))).main()
+    let units = Resource::new("help://units", "units").description("The units of all numbers").mime_type("text/plain");
+    let help = ResourceSet::new().with(units, "All lengths are in millimeters.");
+    program.server(|server| Ok(server.instructions("A fixture.").resources(help))).main()
 }
 
 /// Adds two integers.
@@ -268,7 +272,7 @@ fn stubborn(ms: u64) {
 /// Fails with a message.
 #[tool(namespace = "bad", version = "1.0.0")]
 fn refuse() -> Result<i64, ToolError> {
-    Err(ToolError::failed("the moon is not full"))
+    Err(ToolError::shown("the moon is not full"))
 }
 
 /// Fails with an internal error.

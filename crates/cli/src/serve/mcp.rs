@@ -14,11 +14,11 @@ use toolkit::{Catalog, Coercion, Dispatcher, Tool};
 use toolkit_explorer::{Explorer, RecentCalls};
 use toolkit_mcp_server::{Filter, Http, HttpError, Rule, ServeError, Server, ServerBuilder, StateKey, TaskDirectory};
 
-use super::STATE_KEYS;
 #[cfg(feature = "code")]
 use super::code;
 #[cfg(feature = "proxy")]
 use super::proxy;
+use super::{EXPLORER, STATE_KEYS};
 use crate::error::{CommandError, Configure, Exit};
 use crate::listen::{self, TOKEN};
 use crate::options::{naming, program_name};
@@ -152,7 +152,7 @@ async fn serve(server: &Server, matches: &ArgMatches, configure: Configure<Http>
     if matches.get_flag("allow-unauthenticated") {
         http = http.allow_unauthenticated();
     }
-    let listening = http.bind(address).await.map_err(|error| bind_error(address, &error))?;
+    let listening = http.bind(address).await.map_err(|error| bind_error(address, &error, matches))?;
     let address = listening.local_addr()?;
     let _ = writeln!(anstream::stderr(), "{} serving at http://{address}/mcp", style::NOTE);
     #[cfg(feature = "explorer")]
@@ -239,9 +239,17 @@ fn state_keys() -> Result<Vec<StateKey>, CommandError> {
     })
 }
 
-fn bind_error(address: &str, error: &HttpError) -> CommandError {
+fn bind_error(address: &str, error: &HttpError, matches: &ArgMatches) -> CommandError {
     let (kind, message) = match error {
         HttpError::ShortToken => ("short_token", format!("{error}, such as that of `openssl rand -hex 16`")),
+        HttpError::Unprotected(_) if EXPLORER && matches.get_flag("explorer") => {
+            let message = format!(
+                "other machines can reach {address}, and --explorer requires a token there, even with --allow-unauthenticated, \
+                 since its page shows the calls of all clients: set {TOKEN} to a token that clients must send, or leave out \
+                 --explorer"
+            );
+            ("unprotected", message)
+        }
         HttpError::Unprotected(_) => {
             let fix = format!("set {TOKEN} to a token that clients must send, or pass --allow-unauthenticated");
             ("unprotected", format!("{error}: {fix}"))

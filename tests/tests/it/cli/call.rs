@@ -110,6 +110,29 @@ fn the_cause_of_an_internal_error_is_on_stderr_and_never_in_the_json() {
 }
 
 #[test]
+fn words_that_are_no_arguments_are_answered_with_what_to_write() {
+    let forms = "; write each argument of `math:add` as a flag (--a, --b), or all as one JSON object\n";
+    for (words, what) in [
+        (&["hello"][..], "`hello` is not JSON"),
+        (&["1", "2"], "`2` is unexpected"),
+        (&["--sum", "1"], "`--sum` is not a flag of this tool"),
+    ] {
+        let ran = tools(&[&["call", "add"], words].concat()).exits(2);
+        assert_eq!(ran.err, format!("error: {what}{forms}"));
+    }
+    tools(&["call", "forecast", "--day", "1"]).exits(2).says("a similar argument exists: '--days'");
+    tools(&["call", "math"]).exits(2).says("`fixture_tools list --namespace math` lists its tools");
+    tools(&["serve", "--port", "8000"]).exits(2).says("'--http'");
+}
+
+#[test]
+fn a_cause_that_is_the_message_is_not_repeated() {
+    // Its text is shown to the model, and is also that of its source.
+    let ran = tools(&["call", "refuse"]).exits(1);
+    assert_eq!(ran.err, "error: bad:refuse:1.0.0: the moon is not full\n");
+}
+
+#[test]
 fn a_panic_is_one_error_and_no_backtrace() {
     let ran = tools(&["call", "panics"]).exits(1).says("caused by: index out of sorts");
     assert_eq!(ran.err.lines().count(), 2, "{ran:?}");

@@ -68,7 +68,7 @@ fn assignments_are_answered_with_the_flags_to_write() {
     tools(&["call", "add", "a=1", "b=2"]).says("--a 1 --b 2`");
     // A value of a flag may have the same form.
     tools(&["call", "echo", "--value", "a=1"]).exits(0);
-    tools(&["call", "add", "c=1"]).exits(1);
+    tools(&["call", "add", "c=1"]).exits(2).says("`c=1` is not JSON");
 }
 
 #[test]
