@@ -154,7 +154,7 @@ impl<T: Serialize> SerializeResult for T {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be returned from a tool: it does not implement `schemars::JsonSchema`",
     label = "has no schema",
-    note = "if the type is yours, add `#[derive(schemars::JsonSchema)]` to it",
+    note = "if the type is yours, add `#[derive(schemars::JsonSchema)]` of `schemars` 1 to it",
     note = "for a type of another crate, enable the feature of `schemars` that is named after it, such as `uuid1`, or return \
             a type of yours with its data",
     note = "for content, return `Content` or `Vec<Content>`, which may be empty; `Structured<T>` has data beside content"

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
 use toolkit::Tool;
-use toolkit::catalog::Diagnostics;
+use toolkit::catalog::{DiagnosticKind, Diagnostics};
 use toolkit::tool::Annotations;
 use toolkit_contract::lint::{Level, LintDiagnostic};
 
@@ -53,6 +53,10 @@ pub(crate) fn write_diagnostics(out: &mut impl Write, diagnostics: &Diagnostics)
             let location = location.map(|location| location.to_string()).unwrap_or_default();
             writeln!(out, "  {}--> {location}{} {id}", style::LOCATION, style::LOCATION.clear())?;
         }
+    }
+    if diagnostics.iter().any(|diagnostic| diagnostic.kind() == DiagnosticKind::MissingState) {
+        let example = "toolkit_cli::program!().dispatcher(|dispatcher| Ok(dispatcher.state(STATE))).main()";
+        writeln!(out, "{} a program passes its state in `main`: `{example}`", style::NOTE)?;
     }
     Ok(())
 }

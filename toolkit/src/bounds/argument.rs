@@ -89,7 +89,7 @@ impl<T: DeserializeOwned> DeserializeArgument for T {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a tool argument: it does not implement `schemars::JsonSchema`",
     label = "has no schema",
-    note = "if the type is yours, add `#[derive(schemars::JsonSchema)]` to it",
+    note = "if the type is yours, add `#[derive(schemars::JsonSchema)]` of `schemars` 1 to it",
     note = "for a type of another crate, enable the feature of `schemars` that is named after it, such as `uuid1`, or \
             describe it by another type with `#[schemars(with = \"String\")]`"
 )]

@@ -340,6 +340,7 @@ fn check_reports_every_problem_with_its_location() {
         .says("example 1 is invalid")
         .says("would share the name `query`")
         .says("missing state of type `fixture_broken::Db`")
+        .says("note: a program passes its state in `main`: `toolkit_cli::program!().dispatcher(")
         .says("fixture_broken.rs:")
         .says("2 tools, 3 problems");
     let ran: Ran = command(BROKEN, &["check", "--naming", "name", "--json"]).output().unwrap().into();
