@@ -186,6 +186,19 @@ impl Program {
     /// Configures the MCP server of `serve`: instructions, limits, filters and credentials.
     ///
     /// The builder has the name and version of the program. Flags of the command line take precedence.
+    ///
+    /// ```no_run
+    /// use toolkit::resource::Resource;
+    /// use toolkit_mcp_server::ResourceSet;
+    ///
+    /// fn main() -> std::process::ExitCode {
+    ///     let units = Resource::new("help://units", "units").description("The units of all numbers");
+    ///     let help = ResourceSet::new().with(units, "All lengths are in millimeters.");
+    ///     toolkit_cli::program!()
+    ///         .server(|server| Ok(server.instructions("Read help://units first.").resources(help)))
+    ///         .main()
+    /// }
+    /// ```
     #[cfg(feature = "mcp")]
     pub fn server(
         mut self,

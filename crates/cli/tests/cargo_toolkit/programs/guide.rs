@@ -47,7 +47,10 @@ impl Reader {
             match language {
                 "console" => {
                     for command in block.iter().filter_map(|line| line.strip_prefix("$ ")) {
-                        out.push_str(&format!("$ {command}\n{}", self.run(command)));
+                        let printed = self.run(command);
+                        // The body of an HTTP response has no line break at its end.
+                        let end = if printed.is_empty() || printed.ends_with('\n') { "" } else { "\n" };
+                        out.push_str(&format!("$ {command}\n{printed}{end}"));
                     }
                 }
                 _ => {
