@@ -166,13 +166,17 @@ impl Default for Steps {
 /// The interval of looks. All runs of the worker share one query.
 const INTERVAL: Duration = Duration::from_millis(500);
 
+/// The time that the execution of an assigned run may take to start: a worker takes all queued runs at once, and starts one after
+/// the other. A second execution would end the first one within a step, whose effect may have happened.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+
 /// Ends the executions of runs that were cancelled, or that another worker has taken over, and queues runs again whose
 /// execution has ended without an outcome, such as by an error of the database.
 pub(super) async fn watch_owned(shared: &Shared) {
-    let mut orphans: HashMap<String, Instant> = HashMap::new();
+    let (mut orphans, mut started) = (HashMap::new(), HashSet::new());
     loop {
         tokio::time::sleep(INTERVAL).await;
-        match tokio::time::timeout(LOOK_TIMEOUT, look(shared, &mut orphans)).await {
+        match tokio::time::timeout(LOOK_TIMEOUT, look(shared, &mut orphans, &mut started)).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::warn!(%error, "cannot look for the runs of this worker"),
             Err(_) => tracing::warn!("cannot look for the runs of this worker: the database does not answer"),
@@ -180,19 +184,31 @@ pub(super) async fn watch_owned(shared: &Shared) {
     }
 }
 
-async fn look(shared: &Shared, orphans: &mut HashMap<String, Instant>) -> Result<(), DurableError> {
+/// `orphans` are the assigned runs without an execution, and `started` those whose execution was seen.
+async fn look(
+    shared: &Shared,
+    orphans: &mut HashMap<String, Instant>,
+    started: &mut HashSet<Arc<str>>,
+) -> Result<(), DurableError> {
     // Before the query: a run is assigned before its execution starts.
     let running = shared.running();
     let owned = shared.lease.owned().await?;
     running.iter().filter(|id| !owned.contains(&***id)).for_each(|id| shared.end(id));
 
     let running: HashSet<_> = shared.running().into_iter().collect();
+    started.extend(running.iter().cloned());
+    started.retain(|id| owned.contains(&**id));
     orphans.retain(|id, _| owned.contains(id) && !running.contains(&**id));
     for id in owned.into_iter().filter(|id| !running.contains(&**id)) {
-        // A run that has just been assigned starts soon.
-        if orphans.entry(id.clone()).or_insert_with(Instant::now).elapsed() >= shared.settings.takeover_after {
+        let after = match started.contains(&*id) {
+            true => shared.settings.takeover_after,
+            false => shared.settings.takeover_after.max(START_TIMEOUT),
+        };
+        if orphans.entry(id.clone()).or_insert_with(Instant::now).elapsed() >= after {
             tracing::info!(run = id, "the execution of a run has ended without an outcome; it is queued again");
             shared.lease.requeue(&id).await?;
+            started.remove(&*id);
+            orphans.remove(&id);
         }
     }
     Ok(())
