@@ -10,6 +10,7 @@ use tokio::runtime::Runtime;
 use toolkit::{Catalog, Coercion, Context, Dispatcher, handle};
 
 use crate::chains::{self, N_STEPS};
+use crate::large;
 use crate::manifests;
 use crate::mcp;
 use crate::names::{self, TYPO};
@@ -71,6 +72,19 @@ impl Rows {
             // Its message contains its violations as text.
             "rejected" | "rejected-1" | "rejected-4" => {
                 each(n_calls, || self.dispatcher.call_sync("search", black_box(arguments)).expect_err("it is rejected"))
+            }
+            "total" | "total-rejected" => {
+                let total = self.dispatcher.prepared("total").expect("it is linked");
+                match row {
+                    "total" => {
+                        let arguments = large::accepted();
+                        each(n_calls, || total.call_sync(black_box(&arguments)).expect("it succeeds").into_json());
+                    }
+                    _ => {
+                        let arguments = large::rejected();
+                        each(n_calls, || total.call_sync(black_box(&arguments)).expect_err("it is rejected"));
+                    }
+                }
             }
             "mcp-add" | "mcp-search" | "mcp-batch" => {
                 let params = mcp::params(&row["mcp-".len()..], arguments);

@@ -71,7 +71,7 @@ pub enum Repairs {
 
 impl Violations {
     /// Collects the violations of `instance` by `validator`, which is compiled from `schema`. Returns none if the value
-    /// is small and valid.
+    /// is valid, and small or the schema has no choice.
     pub(crate) fn collect(
         schema: &Value,
         has_secrets: bool,
@@ -95,14 +95,18 @@ impl Violations {
             }
             return Self::from_failures(schema, has_secrets, instance, &failures);
         };
+        // The validator explains each branch of a choice in full, at unbounded cost; without a choice, it finds the first
+        // failure cheaply, or that there is none.
+        let first = (!has_choice(schema)).then(|| validator.failures(instance, 1));
+        if first.as_ref().is_some_and(Vec::is_empty) {
+            return Self(Vec::new());
+        }
         let failures = validator.failures(&front, usize::MAX);
         let mut violations = Self::from_failures(schema, has_secrets, &front, &failures);
         violations.0.retain(is_certain);
-        // The violation lies in the part that was cut, or is the size itself. The validator explains each branch of a
-        // choice in full, at unbounded cost; without a choice, it finds the first failure cheaply.
-        let text = schema.to_string();
-        if violations.is_empty() && !["anyOf", "oneOf"].iter().any(|keyword| text.contains(keyword)) {
-            violations = Self::from_failures(schema, has_secrets, instance, &validator.failures(instance, 1));
+        // The violation lies in the part that was cut, or is the size itself.
+        if let Some(first) = first.filter(|_| violations.is_empty()) {
+            violations = Self::from_failures(schema, has_secrets, instance, &first);
         }
         if let Wanted::AllUnless(_, may_be_repaired) = wanted
             && !violations.is_empty()
@@ -225,6 +229,12 @@ fn trimmed(schema: &Value, instance: &Value) -> Option<Value> {
 /// Returns true if only the front of a value is explained.
 pub(crate) fn is_large(instance: &Value) -> bool {
     has_more_than(instance, &mut MAX_VALUES.clone())
+}
+
+/// Returns true if a schema may have a choice.
+pub(crate) fn has_choice(schema: &Value) -> bool {
+    let text = schema.to_string();
+    ["anyOf", "oneOf"].iter().any(|keyword| text.contains(keyword))
 }
 
 /// Returns true if a violation of the front is also one of the whole value. A missing part may have been truncated.

@@ -20,7 +20,7 @@ use crate::excerpt::quoted;
 use crate::failure::Failure;
 use crate::patterns::Patterns;
 use crate::plan::{Plan, PlanObstacle};
-use crate::violation::{FindFailures, Violations, Wanted, is_large};
+use crate::violation::{FindFailures, Violations, Wanted, has_choice, is_large};
 #[cfg(feature = "jsonschema")]
 use crate::{patterns, tagged};
 
@@ -97,7 +97,8 @@ impl Compiled {
         wanted: Wanted<'_>,
     ) -> Result<(), Violations> {
         // An evaluator decides while it collects, unless that is expensive.
-        let decides = matches!((self, &detail), (Self::Evaluator(_), ErrorDetail::Full)) && !is_large(instance);
+        let decides = matches!((self, &detail), (Self::Evaluator(_), ErrorDetail::Full))
+            && (!is_large(instance) || !has_choice(schema));
         if !decides && self.is_valid(schema, plan, instance) {
             return Ok(());
         }

@@ -341,3 +341,19 @@ fn an_invalid_schema_and_an_invalid_value_are_one_error_type() {
     assert!(matches!(&misfit, ValidationError::Instance(violations) if violations.len() == 1));
     assert_eq!(misfit.to_string(), "the value must be a string, got 1");
 }
+
+#[test]
+fn a_large_value_is_validated_to_its_end() {
+    let integers = Schema::from_value(json!({ "items": { "type": "integer" } })).unwrap();
+    let mut items: Vec<Value> = (0..30_000).map(Value::from).collect();
+    assert!(integers.validate(&json!(items)).is_ok());
+    items.push("one".into());
+    assert_eq!(integers.validate(&json!(items)).unwrap_err().to_string(), r#"/30000 must be an integer, got "one""#);
+
+    // Without its last key, the value would not match.
+    let closed = Schema::from_value(json!({ "required": ["last"] })).unwrap();
+    let mut object: serde_json::Map<String, Value> = (0..30_000).map(|nth| (format!("k{nth}"), nth.into())).collect();
+    assert_eq!(closed.validate(&json!(object)).unwrap_err().to_string(), "/last is required");
+    object.insert("last".to_owned(), Value::Null);
+    assert!(closed.validate(&json!(object)).is_ok());
+}

@@ -9,6 +9,7 @@ use super::super::error::PlanError;
 use super::super::node::Plan;
 use super::cursor::Cursor;
 use super::decimal::Held;
+use super::number::natural;
 use crate::pointer::push_child;
 
 /// A number in JSON text.
@@ -20,7 +21,8 @@ pub(crate) struct Spelled<'a> {
     pub(crate) held: &'a Held,
 }
 
-/// Parses JSON text and passes each number in it to `see`, without its pointer.
+/// Parses JSON text and passes each number in it to `see`, without its pointer, except for natural numbers, whose text a tree
+/// never changes.
 ///
 /// # Errors
 ///
@@ -30,7 +32,7 @@ pub(crate) fn read_tree(json: &[u8], see: &mut dyn FnMut(Spelled<'_>)) -> Result
     read(json, false, see)
 }
 
-/// Does the same as [`read_tree`], and passes the pointer of each number.
+/// Does the same as [`read_tree`], and passes every number with its pointer.
 ///
 /// # Errors
 ///
@@ -148,6 +150,11 @@ impl Reader<'_, '_, '_, '_> {
     }
 
     fn number(&mut self) -> Result<Value, PlanError> {
+        let is_located = self.locates;
+        if let Some((natural, end)) = natural(self.cursor.bytes(), self.cursor.position()).filter(|_| !is_located) {
+            self.cursor.seek(end);
+            return Ok(natural.into());
+        }
         let (start, text) = (self.cursor.position(), self.cursor.number_text());
         let held = str::from_utf8(text).ok().and_then(|text| Some((text, Held::read(text)?)));
         let Some((text, held)) = held else {
