@@ -19,6 +19,7 @@ mod login;
 mod memory;
 mod page;
 mod serve;
+mod show;
 mod stop;
 mod terminal;
 
