@@ -7,7 +7,6 @@
 
 mod chains;
 mod counted;
-mod large;
 mod limits;
 mod manifests;
 #[path = "../../benches/dispatch/mcp.rs"]

@@ -7,10 +7,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::runtime::Runtime;
-use toolkit::{Catalog, Coercion, Context, Dispatcher, handle};
+use toolkit::{Catalog, Coercion, Context, Dispatcher, handle, tool};
 
 use crate::chains::{self, N_STEPS};
-use crate::large;
 use crate::manifests;
 use crate::mcp;
 use crate::names::{self, TYPO};
@@ -20,6 +19,18 @@ use crate::tools::{self, Add};
 
 /// The arguments of `search` with five values of other types.
 const COERCED: &[u8] = br#"{"query":"rust json schema","limit":"20","offset":"40","sort":"newest","lang":"en-GB","tags":"library","min_score":"0.25","exact":"false"}"#;
+
+/// Adds integers.
+#[tool]
+fn total(values: Vec<u64>) -> u64 {
+    values.iter().sum()
+}
+
+/// Returns arguments of `total` with more values than are searched for all violations.
+fn many() -> Vec<u8> {
+    let values: Vec<u64> = (0..100_000).map(|n| n * 7_919 % 1_000_000).collect();
+    serde_json::to_vec(&serde_json::json!({ "values": values })).expect("integers are JSON")
+}
 
 /// The data of all rows, created once.
 pub(crate) struct Rows {
@@ -75,15 +86,13 @@ impl Rows {
             }
             "total" | "total-rejected" => {
                 let total = self.dispatcher.prepared("total").expect("it is linked");
-                match row {
-                    "total" => {
-                        let arguments = large::accepted();
-                        each(n_calls, || total.call_sync(black_box(&arguments)).expect("it succeeds").into_json());
-                    }
-                    _ => {
-                        let arguments = large::rejected();
-                        each(n_calls, || total.call_sync(black_box(&arguments)).expect_err("it is rejected"));
-                    }
+                let mut arguments = many();
+                if row == "total" {
+                    each(n_calls, || total.call_sync(black_box(&arguments)).expect("it succeeds").into_json());
+                } else {
+                    arguments.truncate(arguments.len() - "]}".len());
+                    arguments.extend_from_slice(br#","many"]}"#);
+                    each(n_calls, || total.call_sync(black_box(&arguments)).expect_err("it is rejected"));
                 }
             }
             "mcp-add" | "mcp-search" | "mcp-batch" => {
