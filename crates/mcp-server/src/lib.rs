@@ -12,8 +12,9 @@
 //! ```
 //!
 //! A [`Server`] supports revision 2026-07-28, whose requests are self-contained, and the revisions with an `initialize`
-//! request, back to 2024-11-05. Between the requests of a client it keeps only what
-//! the client asked it to keep: calls that run, tasks, subscriptions, the level of log messages, and the end of a session.
+//! request, back to 2024-11-05. Between the requests of a client it keeps
+//! only what the client asked it to keep: calls that run, tasks, subscriptions, the level of log messages, and the end of
+//! a session.
 //!
 //! - Invalid arguments and errors of a tool are results with `isError`, which the model reads. An unknown tool is a
 //!   JSON-RPC error (-32602). The text of an unexpected error is logged and not sent.
@@ -49,10 +50,10 @@
 //!
 //! # Why the server does not use an MCP library
 //!
-//! A server of tools implements few methods. `toolkit` reads the arguments of a call and writes its
-//! result as bytes, so that the arguments are parsed once, by the code that validates them. The available libraries
-//! parse each message into a tree first and write each result from one, which costs more than the call. The server
-//! therefore needs only a loop over lines for stdio, hyper for HTTP, and JSON-RPC for both.
+//! A server of tools implements few methods. `toolkit` reads the arguments of a call and writes its result as bytes, so
+//! that the arguments are parsed once, by the code that validates them. The available libraries parse each message into
+//! a tree first and write each result from one, which costs more than the call. The server therefore needs only a loop
+//! over lines for stdio, hyper for HTTP, and JSON-RPC for both.
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(all(feature = "ask", feature = "http", feature = "search")),
