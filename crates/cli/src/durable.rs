@@ -59,9 +59,8 @@ fn application_of(program: &str) -> String {
 }
 
 /// Connects a command about runs, whose place is by default the file of the program.
-async fn client(matches: &ArgMatches, program: &str) -> Result<Client, CommandError> {
-    let connected = Client::connect(&place(matches, program)?).await;
-    connected.map_err(|error| match matches.contains_id("durable") {
+async fn client(connect: &Connect, matches: &ArgMatches) -> Result<Client, CommandError> {
+    Client::connect(connect).await.map_err(|error| match matches.contains_id("durable") {
         true => failed(error),
         false => CommandError::failed("database", format!("{error}; --durable FILE | URL names another place")),
     })
@@ -185,14 +184,12 @@ fn note(message: &str) -> io::Result<()> {
 /// Runs one of the commands about a run. Returns the outcome of the run for `wait`.
 pub(crate) fn run(name: &str, matches: &ArgMatches, program: &str) -> Result<Option<ChainOutcome>, CommandError> {
     let id = run_id(matches.get_one::<String>("id").expect("the argument is required"))?;
+    let connect = place(matches, program)?;
     runtime::create()?.block_on(async {
-        let run = client(matches, program).await?.run(id);
+        let run = client(&connect, matches).await?.run(id);
         match name {
             "status" => write(&run.status().await.map_err(failed)?, matches.get_flag("json"))?,
-            "wait" => {
-                let application = place(matches, program)?.application_name().to_owned();
-                return wait(&run, &application, &place_options(matches)).await.map(Some);
-            }
+            "wait" => return wait(&run, connect.application_name(), &place_options(matches)).await.map(Some),
             "cancel" => run.cancel().await.map_err(failed)?,
             "resume" => run.resume().await.map_err(failed)?,
             _ => {

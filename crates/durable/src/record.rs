@@ -172,11 +172,11 @@ impl Decision {
     /// Returns true if a step that waits for this reason can be decided this way; see [`Pause::decisions`].
     #[must_use]
     pub fn fits(&self, pause: &Pause) -> bool {
-        pause.decisions().contains(&self.form())
+        pause.decisions().contains(&self.spelling())
     }
 
     /// Returns the decision as `chain decide` writes it, with `JSON` for a value.
-    fn form(&self) -> &'static str {
+    fn spelling(&self) -> &'static str {
         match self {
             Self::Approve => "approve",
             Self::Deny => "deny",
@@ -195,7 +195,7 @@ impl Decision {
             return Err(format!("waits until {time}, and for no decision"));
         }
         if !self.fits(pause) {
-            return Err(format!("does not wait for the decision `{}`: expected one of {expected}", self.form()));
+            return Err(format!("does not wait for the decision `{}`: expected one of {expected}", self.spelling()));
         }
         let (schema, value) = match (self, pause) {
             (
@@ -208,7 +208,7 @@ impl Decision {
         // A schema that this program cannot read is that of the worker, which checks the value.
         let Ok(schema) = Schema::from_value(schema.clone()) else { return Ok(()) };
         schema.validate(&value).map_err(|violations| {
-            format!("does not accept this value of `{}`: {violations}; expected one of {expected}", self.form())
+            format!("does not accept this value of `{}`: {violations}; expected one of {expected}", self.spelling())
         })
     }
 }

@@ -19,8 +19,9 @@ pub(crate) fn list(matches: &ArgMatches, program: &str) -> Result<Exit, CommandE
     if matches.get_one::<String>("application").is_none() {
         filter = filter.any_application();
     }
+    let connect = place(matches, program)?;
     let runs =
-        runtime::create()?.block_on(async { client(matches, program).await?.list(&filter).await.map_err(failed) })?;
+        runtime::create()?.block_on(async { client(&connect, matches).await?.list(&filter).await.map_err(failed) })?;
     if matches.get_flag("json") {
         style::write_json(&runs)?;
     } else {
@@ -41,11 +42,11 @@ pub(crate) fn prune(matches: &ArgMatches, program: &str) -> Result<Exit, Command
             [RunState::Finished, RunState::Rejected, RunState::Cancelled].into_iter().fold(filter, RunFilter::state);
     }
     let runtime = runtime::create()?;
-    let client = runtime.block_on(client(matches, program))?;
+    let connect = place(matches, program)?;
+    let client = runtime.block_on(client(&connect, matches))?;
     let runs = runtime.block_on(client.list(&filter)).map_err(failed)?;
     if runs.is_empty() {
-        let place = place(matches, program)?;
-        note(&format!("no run of the application `{}` is that old", place.application_name()))?;
+        note(&format!("no run of the application `{}` is that old", connect.application_name()))?;
         return Ok(Exit::Success);
     }
     write(&runs)?;
