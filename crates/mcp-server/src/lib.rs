@@ -28,8 +28,8 @@
 //!   `call_tool` instead of all tools.
 //!
 //! With the feature `jwt`, the server verifies JWT access tokens of an authorization server. The default features are
-//! `http`, `search` (the three tools above) and `ask` (questions to users of clients of revision 2026-07-28). A server for
-//! stdio needs none of them: with `default-features = false`, it builds no hyper, no index and no encryption.
+//! `http`, `search` (the three tools above), `proxy` and `ask` (questions to users of clients of revision 2026-07-28). A
+//! server for stdio needs none of them: with `default-features = false`, it builds no hyper, no index and no encryption.
 //!
 //! | module | contains |
 //! | --- | --- |
@@ -56,7 +56,7 @@
 //! over lines for stdio, hyper for HTTP, and JSON-RPC for both.
 #![forbid(unsafe_code)]
 #![cfg_attr(
-    not(all(feature = "ask", feature = "http", feature = "search")),
+    not(all(feature = "ask", feature = "http", feature = "proxy", feature = "search")),
     allow(dead_code, reason = "items that one of these features uses are not marked one by one")
 )]
 
@@ -82,6 +82,7 @@ mod peer;
 mod prompt_list;
 mod prompts;
 mod proxied;
+#[cfg(feature = "proxy")]
 mod proxy;
 mod proxy_uri;
 mod request;
@@ -118,6 +119,7 @@ pub use self::http::{Body, Http, HttpError, Listening, Route, Service, TokenErro
 pub use self::http::{Admission, RouteRequest};
 #[cfg(feature = "jwt")]
 pub use self::http::{Algorithm, Jwks, JwksError, Jwt, JwtIssuer};
+#[cfg(feature = "proxy")]
 pub use self::proxy::{LeftOut, Proxy};
 pub use self::request::{Caller, MissingCapability, Request};
 pub use self::resource_directory::DirectoryResources;

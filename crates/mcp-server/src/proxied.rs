@@ -1,21 +1,45 @@
-//! The backends of a proxy and the outcome of its last collection.
+//! The backends of a proxy, as the server sees them, and the outcome of their last collection.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use toolkit::backend::BackendState;
+use toolkit::call::BoxFuture;
 use toolkit::prompt::{Completion, CompletionRequest};
 use toolkit::{Context, Tool, ToolError};
-use toolkit_backends::{BackendReport, Backends, Collected};
 
 use super::proxy_uri::Origin;
 use super::served::ServedTools;
 use super::status::ServedBackend;
 
-/// The backends of a proxy and the outcome of its last collection.
+/// What the server asks the backends of a proxy. The feature `proxy` has the implementation.
+pub(super) trait Sources: fmt::Debug + Send + Sync {
+    /// Ends what the backends hold for a session.
+    fn end_session(&self, session: &str);
+
+    /// Returns true if there is an enabled backend with this name.
+    fn is_enabled(&self, backend: &str) -> bool;
+
+    /// Returns true if an enabled backend has resources.
+    fn has_resources(&self, backend: &str) -> bool;
+
+    /// Returns values for an argument of a backend's resource template.
+    fn complete<'a>(
+        &'a self,
+        backend: &'a str,
+        request: &'a CompletionRequest,
+        context: &'a Context,
+    ) -> BoxFuture<'a, Result<Completion, ToolError>>;
+
+    /// Reports the states of the backends, without their tools.
+    fn report(&self) -> Vec<ServedBackend>;
+}
+
+/// The backends of a proxy and the outcome of their last collection.
 #[derive(Debug)]
 pub(super) struct Proxied {
-    backends: Arc<Backends>,
+    backends: Arc<dyn Sources>,
     last: Mutex<Last>,
 }
 
@@ -39,11 +63,11 @@ pub(super) struct Outcome {
     n_left_out: usize,
     reasons: Vec<String>,
     /// The error of listing the tools.
-    failure: Option<String>,
+    pub(super) failure: Option<String>,
 }
 
 impl Proxied {
-    pub(super) fn new(backends: Arc<Backends>) -> Self {
+    pub(super) fn new(backends: Arc<dyn Sources>) -> Self {
         Self { backends, last: Mutex::default() }
     }
 
@@ -54,8 +78,7 @@ impl Proxied {
 
     /// Returns the origin of the URIs of a backend. A backend that was removed meanwhile may have had resources.
     pub(super) fn origin<'b>(&self, backend: &'b str) -> Origin<'b> {
-        let has_resources =
-            !self.backends.is_enabled(backend) || self.backends.resources().iter().any(|(name, _)| name == backend);
+        let has_resources = !self.backends.is_enabled(backend) || self.backends.has_resources(backend);
         Origin { backend, has_resources }
     }
 
@@ -131,9 +154,12 @@ impl Proxied {
     }
 
     pub(super) fn backends(&self) -> Vec<ServedBackend> {
-        let reports = self.backends.report();
+        let mut backends = self.backends.report();
         let last = self.last();
-        reports.into_iter().map(|report| served(last.of.get(&report.name).cloned(), report)).collect()
+        for backend in &mut backends {
+            last.of.get(&backend.name).cloned().unwrap_or_default().add_to(backend);
+        }
+        backends
     }
 
     /// Returns true if there is an enabled backend with this name.
@@ -150,18 +176,6 @@ impl Outcome {
     /// Returns true if each tool of the backend is served.
     pub(super) fn is_complete(&self) -> bool {
         self.n_left_out == 0
-    }
-
-    /// Summarizes a collection by backend.
-    pub(super) fn by_backend(collected: &Collected, names: Vec<String>) -> HashMap<String, Self> {
-        let outcome = |name: String| {
-            let mut outcome = Self::default();
-            collected.diagnostics_of(&name).for_each(|diagnostic| outcome.leave_out(diagnostic.message()));
-            let failure = collected.failures.iter().find(|failure| failure.backend == name && !failure.is_pending);
-            outcome.failure = failure.map(|failure| failure.error.message().to_owned());
-            (name, outcome)
-        };
-        names.into_iter().map(outcome).collect()
     }
 
     pub(super) fn leave_out(&mut self, reason: &str) {
@@ -184,29 +198,15 @@ impl Outcome {
             }
         }
     }
-}
 
-fn served(outcome: Option<Outcome>, report: BackendReport) -> ServedBackend {
-    let mut status = report.status;
-    let outcome = outcome.unwrap_or_default();
-    if let Some(failure) = outcome.failure
-        && matches!(status.state, BackendState::Ready | BackendState::Idle)
-    {
-        status.state = BackendState::Failed;
-        status.last_error = Some(failure);
-    }
-    ServedBackend {
-        name: report.name,
-        kind: report.kind,
-        state: status.state,
-        since: status.since,
-        next_attempt: status.next_attempt,
-        last_error: status.last_error,
-        n_restarts: status.n_restarts,
-        n_tasks: status.n_tasks,
-        n_tools: outcome.n_tools,
-        n_left_out: outcome.n_left_out,
-        reasons: outcome.reasons,
-        calls: report.calls,
+    /// Adds the outcome to the report of its backend.
+    fn add_to(self, backend: &mut ServedBackend) {
+        if let Some(failure) = self.failure
+            && matches!(backend.state, BackendState::Ready | BackendState::Idle)
+        {
+            backend.state = BackendState::Failed;
+            backend.last_error = Some(failure);
+        }
+        (backend.n_tools, backend.n_left_out, backend.reasons) = (self.n_tools, self.n_left_out, self.reasons);
     }
 }

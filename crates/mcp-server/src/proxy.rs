@@ -19,21 +19,22 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
 use toolkit::backend::Routes;
+use toolkit::call::BoxFuture;
 use toolkit::catalog::{Diagnostic, DiagnosticKind};
-use toolkit::prompt::Prompt;
+use toolkit::prompt::{Completion, CompletionRequest, Prompt};
 use toolkit::tool::{ToolBackend, ToolId};
-use toolkit::{Catalog, Tool};
-use toolkit_backends::{BackendError, Backends, Collected, ContractChange};
+use toolkit::{Catalog, Context, Tool, ToolError};
+use toolkit_backends::{BackendError, BackendReport, Backends, Collected, ContractChange};
 use toolkit_runtime::spawn_tool;
 
 use self::resources::ProxiedResources;
 
 use super::filter::{Filter, Rule};
 use super::find::search_tools;
-use super::proxied::{Outcome, Proxied};
+use super::proxied::{Outcome, Proxied, Sources};
 use super::served::ServeError;
 use super::server::Server;
-use super::status::Status;
+use super::status::{ServedBackend, Status};
 
 /// Serves the tools of backends, such as other MCP servers, next to those of this program, and follows their changes.
 ///
@@ -163,7 +164,7 @@ impl Proxy {
         let own = server.shared.served().dispatcher.catalog().clone();
         server.shared.is_incomplete.store(true, Ordering::Release);
         let backends = backends.into();
-        let proxied = Arc::new(Proxied::new(Arc::clone(&backends)));
+        let proxied = Arc::new(Proxied::new(Arc::<Backends>::clone(&backends)));
         *server.shared.proxied.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&proxied));
         // Before the first collection, the filter decides about no backend.
         let admitted = (server.shared.filter != Filter::all()).then(HashSet::new);
@@ -247,7 +248,7 @@ impl Proxy {
     }
 
     fn serve(&self, collected: Collected, offered: &mut HashMap<ToolId, Tool>) -> LeftOut {
-        let mut outcomes = Outcome::by_backend(&collected, self.backends.names());
+        let mut outcomes = outcomes(&collected, self.backends.names());
         let Collected { catalog, routes, mut diagnostics, failures, offered: now, mut instructions, .. } = collected;
         let n_collected = diagnostics.len();
         let mut changes = Vec::new();
@@ -402,6 +403,60 @@ impl Proxy {
             return tool.with_meta(meta);
         }
         tool.clone()
+    }
+}
+
+/// Summarizes a collection by backend.
+fn outcomes(collected: &Collected, names: Vec<String>) -> HashMap<String, Outcome> {
+    let outcome = |name: String| {
+        let mut outcome = Outcome::default();
+        collected.diagnostics_of(&name).for_each(|diagnostic| outcome.leave_out(diagnostic.message()));
+        let failure = collected.failures.iter().find(|failure| failure.backend == name && !failure.is_pending);
+        outcome.failure = failure.map(|failure| failure.error.message().to_owned());
+        (name, outcome)
+    };
+    names.into_iter().map(outcome).collect()
+}
+
+impl Sources for Backends {
+    fn end_session(&self, session: &str) {
+        self.end_session(session);
+    }
+
+    fn is_enabled(&self, backend: &str) -> bool {
+        self.is_enabled(backend)
+    }
+
+    fn has_resources(&self, backend: &str) -> bool {
+        self.resources().iter().any(|(name, _)| name == backend)
+    }
+
+    fn complete<'a>(
+        &'a self,
+        backend: &'a str,
+        request: &'a CompletionRequest,
+        context: &'a Context,
+    ) -> BoxFuture<'a, Result<Completion, ToolError>> {
+        Box::pin(self.complete(backend, request, context))
+    }
+
+    fn report(&self) -> Vec<ServedBackend> {
+        let reports = self.report().into_iter();
+        let backends = reports.map(|BackendReport { name, kind, status, calls, .. }| ServedBackend {
+            name,
+            kind,
+            state: status.state,
+            since: status.since,
+            next_attempt: status.next_attempt,
+            last_error: status.last_error,
+            n_restarts: status.n_restarts,
+            n_tasks: status.n_tasks,
+            n_tools: 0,
+            n_left_out: 0,
+            reasons: Vec::new(),
+            calls,
+        });
+        backends.collect()
     }
 }
 

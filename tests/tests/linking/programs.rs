@@ -121,14 +121,16 @@ for example: {"limit":1,"query":"a"}
 }
 
 #[test]
-fn a_server_over_stdio_builds_no_http_search_sealing_or_jsonschema() {
+fn a_server_over_stdio_builds_no_http_search_proxy_sealing_or_jsonschema() {
     let expect = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"2"}],"structuredContent":{"result":2},"isError":false}}
 {"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"{\"x\":1}"}],"structuredContent":{"x":1},"isError":false}}
 "#;
     assert_eq!(run(&["run", "--package", "stdio"], DEV), expect);
     let tree = crates_of("stdio");
     assert!(tree.contains("toolkit-mcp-server"), "{tree}");
-    for unused in ["hyper", "toolkit-search", "chacha20poly1305", "rustls", "jsonschema", "toolkit-cli"] {
+    for unused in
+        ["hyper", "toolkit-search", "toolkit-backends", "chacha20poly1305", "rustls", "jsonschema", "toolkit-cli"]
+    {
         assert!(!tree.lines().any(|line| line.starts_with(unused)), "{unused}: {tree}");
     }
 }
