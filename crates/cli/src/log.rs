@@ -7,10 +7,13 @@ use std::io::{self, IsTerminal, Write};
 
 use clap::{Arg, ArgMatches};
 use tracing_subscriber::field::MakeExt;
+#[cfg(feature = "mcp")]
+use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::format::debug_fn;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
-use tracing_subscriber::{EnvFilter, Layer, Registry};
+use tracing_subscriber::{Layer, Registry};
 
 use crate::options::switch;
 use crate::stderr;
@@ -19,11 +22,9 @@ use crate::style::{self, printable};
 /// The default filter: failures of tools, the stderr of backends, and warnings of everything else.
 const DEFAULT: &str = "warn,toolkit=info";
 
-/// The filter of audit lines.
+/// The target of audit lines.
 #[cfg(feature = "mcp")]
-const AUDIT: &str = "audit=info";
-#[cfg(feature = "mcp")]
-const NO_AUDIT: &str = "audit=off";
+const AUDIT: &str = "audit";
 
 /// The variables with the address of a collector of OpenTelemetry.
 const ENDPOINTS: [&str; 3] =
@@ -54,17 +55,18 @@ pub(crate) struct Export {
 /// Starts logging to stderr, filtered by `RUST_LOG`, and the export to the collector in the environment, unless the host
 /// has installed a subscriber.
 pub(crate) fn start(matches: &ArgMatches, program: &str) -> Export {
-    let filter = match std::env::var(EnvFilter::DEFAULT_ENV) {
-        Ok(directives) if !directives.is_empty() => EnvFilter::try_new(&directives).unwrap_or_else(|error| {
-            warn(&format!("RUST_LOG is ignored: {error}"));
-            EnvFilter::new(DEFAULT)
+    let usual = || DEFAULT.parse::<Targets>().expect("the directives are valid");
+    let filter = match std::env::var("RUST_LOG") {
+        Ok(directives) if !directives.is_empty() => directives.parse().unwrap_or_else(|error| {
+            warn(&format!("RUST_LOG is ignored: {error}; expected levels of targets, as in `warn,toolkit=debug`"));
+            usual()
         }),
-        _ => EnvFilter::new(DEFAULT),
+        _ => usual(),
     };
     #[cfg(feature = "mcp")]
     let filter = {
-        let audit = if matches.get_flag("audit") { AUDIT } else { NO_AUDIT };
-        filter.add_directive(audit.parse().expect("the directive is valid"))
+        let level = if matches.get_flag("audit") { LevelFilter::INFO } else { LevelFilter::OFF };
+        filter.with_target(AUDIT, level)
     };
     let log = tracing_subscriber::fmt::layer().with_writer(|| stderr::Log);
     let log: Box<dyn Layer<Registry> + Send + Sync> =
