@@ -78,7 +78,7 @@ pub use self::context::{Context, Progress};
 pub use self::convert::caught_future;
 pub(crate) use self::convert::{caught, caught_future_within};
 pub use self::credentials::{Credentials, SecretString};
-pub(crate) use self::decode::decode_tree;
+pub(crate) use self::decode::read_tree;
 pub use self::error::ToolError;
 pub(crate) use self::kind::named;
 pub use self::kind::{ErrorKind, Stage};

@@ -27,20 +27,25 @@ mod property;
 mod ser;
 pub mod special;
 
-use std::marker::PhantomData;
 use std::sync::LazyLock;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 pub(crate) use self::compile::is_annotation;
 pub use self::compile::{CheckPath, PlanObstacle};
 pub use self::error::TypeError;
 pub(crate) use self::node::Place;
 pub use self::node::Plan;
+pub use self::ser::Writer as Sink;
 pub use self::ser::output::Limited;
+pub use de::Value as Source;
 pub use de::decimal::{Held, Whole};
 pub use de::request::{ProbeOutcome, Request};
 pub use de::sole::SoleProperty;
 use de::tree::pointer_at;
 pub(crate) use de::tree::{read_located, read_tree};
+use error::Recording;
 pub use error::{EncodeError, PlanError};
 pub(crate) use pattern::Pattern;
 use ser::Notes;
@@ -76,61 +81,62 @@ impl Plan {
     /// # Errors
     ///
     /// Returns [`PlanError`] if the text is not certainly valid or is not a `T`.
-    pub fn decode<'de, T: serde::Deserialize<'de>>(&self, json: &'de [u8]) -> Result<T, PlanError> {
-        self.decode_property(json, None)
+    pub fn decode<T: DeserializeOwned>(&self, json: &[u8]) -> Result<T, PlanError> {
+        let mut value = None;
+        self.read(json, None, &mut into_slot(&mut value))?;
+        value.ok_or(PlanError)
     }
 
-    /// Deserializes the only property of an object, if one is given. Otherwise the same as [`Plan::decode`].
+    /// Reads JSON that certainly matches the schema: the whole value, or that of the only property of an object. Otherwise
+    /// the same as [`Plan::decode`].
     ///
     /// # Errors
     ///
     /// The same as [`Plan::decode`].
-    #[inline]
-    pub fn decode_property<'de, T: serde::Deserialize<'de>>(
+    pub fn read(
         &self,
-        json: &'de [u8],
+        json: &[u8],
         property: Option<&'static SoleProperty>,
-    ) -> Result<T, PlanError> {
-        let Ok(mut cursor) = de::Cursor::new(self, json) else { return Err(PlanError) };
-        let value = de::read_root(&mut cursor, self.root(), property, PhantomData);
-        if cursor.finish() { value } else { Err(PlanError) }
+        read: &mut Read<'_>,
+    ) -> Result<(), PlanError> {
+        let mut cursor = de::Cursor::new(self, json)?;
+        let outcome = de::read_root(&mut cursor, self.root(), property, read);
+        if cursor.finish() { outcome } else { Err(PlanError) }
     }
 
-    /// Deserializes a value, or the only property of an object, that was validated by other means, as `serde_json`
-    /// deserializes a tree. Whole numbers are read as integers where the type requests one, in any notation; the offsets
-    /// of those that a tree stores as floats are appended to `whole`.
+    /// Reads a value, or the only property of an object, that was validated by other means, as `serde_json` reads a tree.
+    /// Whole numbers are read as integers where the type requests one, in any notation; the offsets of those that a tree
+    /// stores as floats are appended to `whole`.
     ///
     /// # Errors
     ///
     /// Returns the reason why the type rejects the value.
-    pub fn decode_approved<'de, T: serde::Deserialize<'de>>(
-        json: &'de [u8],
+    pub fn read_approved(
+        json: &[u8],
         property: Option<&'static SoleProperty>,
         whole: &mut Vec<usize>,
-    ) -> Result<T, TypeError> {
+        read: &mut Read<'_>,
+    ) -> Result<(), TypeError> {
         let mut approved = de::Approved::new(json)?;
-        match de::read_root(&mut approved.cursor, Self::anything().root(), property, PhantomData) {
-            Ok(value) if approved.finish(whole) => Ok(value),
+        match de::read_root(&mut approved.cursor, Self::anything().root(), property, read) {
+            Ok(()) if approved.finish(whole) => Ok(()),
             _ => Err(approved.into_error()),
         }
     }
 
-    /// Returns true if a `T` can be read from a property that is absent, as an option can.
+    /// Returns true if `read` reads a value from a property that is absent, as that of an option does.
     #[must_use]
-    pub fn is_optional<T: serde::de::DeserializeOwned>() -> bool {
+    pub fn is_optional(read: &mut Read<'_>) -> bool {
         static ANY: SoleProperty = SoleProperty::new("");
-        de::read_absent(&ANY, PhantomData::<T>).is_ok()
+        de::read_absent(&ANY, read).is_ok()
     }
 
-    /// Returns what a `T` requests after the start of a text. Uses the same code as [`Plan::decode_property`].
-    pub fn probe<T: serde::de::DeserializeOwned>(
-        front: &[u8],
-        property: Option<&'static SoleProperty>,
-    ) -> ProbeOutcome {
+    /// Returns what `read` requests after the start of a text.
+    pub fn probe(front: &[u8], property: Option<&'static SoleProperty>, read: &mut Read<'_>) -> ProbeOutcome {
         let plan = Self::anything();
         de::request::record_during(&mut || {
             let Ok(mut cursor) = de::Cursor::new(plan, front) else { return (false, false) };
-            let is_value = de::read_root(&mut cursor, plan.root(), property, PhantomData::<T>).is_ok();
+            let is_value = de::read_root(&mut cursor, plan.root(), property, &mut *read).is_ok();
             (cursor.is_at_end(), is_value)
         })
     }
@@ -141,65 +147,92 @@ impl Plan {
     ///
     /// Returns [`PlanError`] if the value does not certainly match the schema, or cannot be represented in JSON. The
     /// bytes appended to `out` by then are unspecified.
-    pub fn encode<T: serde::Serialize + ?Sized>(&self, value: &T, out: &mut Vec<u8>) -> Result<(), PlanError> {
-        self.encode_at_most(value, out, usize::MAX).map_err(|_| PlanError)
+    pub fn encode<T: Serialize + ?Sized>(&self, value: &T, out: &mut Vec<u8>) -> Result<(), PlanError> {
+        self.write(out, usize::MAX, &mut |sink| value.serialize(sink)).map_err(|_| PlanError)
     }
 
-    /// Does the same as [`Plan::encode`] up to a length. A string that exceeds the rest of it is not read.
+    /// Appends what `write` writes, up to a length. A string that exceeds the rest of it is not read. Otherwise the same as
+    /// [`Plan::encode`].
     ///
     /// # Errors
     ///
     /// Returns [`EncodeError::TooLong`] if the JSON has more than `max_bytes` bytes, although a small excess may be
     /// written. Otherwise the same as [`Plan::encode`].
-    #[inline]
-    pub fn encode_at_most<T: serde::Serialize + ?Sized>(
-        &self,
-        value: &T,
+    pub fn write(&self, out: &mut Vec<u8>, max_bytes: usize, write: &mut Write<'_>) -> Result<(), EncodeError> {
+        let mut output = ser::Output::new(self, std::mem::take(out), max_bytes);
+        let written = write(ser::Writer::new(&mut output));
+        let outcome = output.outcome(written);
+        *out = output.json;
+        outcome
+    }
+
+    /// Appends what `write` writes, without rules: as `serde_json` does, up to a length. The value is validated by other
+    /// means.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason why the value has no JSON.
+    pub fn write_unchecked(
         out: &mut Vec<u8>,
         max_bytes: usize,
-    ) -> Result<(), EncodeError> {
-        let mut output = ser::Output::new(self, std::mem::take(out), max_bytes);
-        let written = self.write(value, &mut output);
-        let (has_failed, is_exceeded) = (output.has_failed(), output.is_exceeded());
-        *out = output.json;
-        match written {
-            Ok(()) if !has_failed => Ok(()),
-            _ if is_exceeded => Err(EncodeError::TooLong),
-            _ => Err(EncodeError::Uncertain),
-        }
-    }
-
-    /// Writes a value. `Serialize` is called only here, so that rustc inlines it exactly once.
-    #[inline(never)]
-    fn write<'p, T: serde::Serialize + ?Sized>(
-        &'p self,
-        value: &T,
-        output: &mut ser::Output<'p>,
-    ) -> Result<(), PlanError> {
-        value.serialize(ser::Writer { out: output, node: self.root() })
-    }
-
-    /// Finds the parts of a value that JSON cannot represent, by writing it as far as possible.
-    #[cold]
-    pub fn unwritable<T: serde::Serialize + ?Sized>(value: &T) -> Unwritable {
-        let plan = Self::anything();
-        let mut output = ser::Output::new(plan, Vec::new(), usize::MAX);
+        write: &mut Write<'_>,
+    ) -> Result<NonFinite, UnwritableError> {
+        let mut output = ser::Output::new(Self::anything(), std::mem::take(out), max_bytes);
         output.notes = Some(Box::default());
-        // The notes contain the error.
-        let _ = plan.write(value, &mut output);
-        let at = |offset: usize| pointer_at(&output.json, offset).unwrap_or_default();
-        let notes = output.notes.map_or_else(Notes::default, |notes| *notes);
-        Unwritable {
-            floats: notes.floats.into_iter().map(|(offset, float)| (at(offset), float)).collect(),
-            map: notes.key.map(at),
+        let recording = Recording::start();
+        let written = write(ser::Writer::new(&mut output));
+        let outcome = output.outcome(written);
+        let notes = output.notes.take().map_or_else(Notes::default, |notes| *notes);
+        *out = output.json;
+        let at = |offset: usize| pointer_at(out, offset).unwrap_or_default();
+        match outcome {
+            Ok(()) => Ok(notes.floats.into_iter().map(|(offset, float)| (at(offset), float)).collect()),
+            Err(EncodeError::TooLong) => Err(UnwritableError::TooLong),
+            Err(EncodeError::Uncertain) => Err(match notes.key {
+                Some(offset) => UnwritableError::Key(at(offset)),
+                None => UnwritableError::Type(recording.into_reason().message.unwrap_or_default()),
+            }),
         }
     }
 }
 
-/// The parts of a value that JSON cannot represent, as JSON Pointers.
-pub struct Unwritable {
-    /// The first few non-finite floats, which `serde_json` writes as `null`.
-    pub floats: Vec<(String, f64)>,
-    /// The first map with a key that JSON cannot represent, where serialization stops.
-    pub map: Option<String>,
+/// Reads one value from a deserializer, and keeps it or drops it.
+pub type Read<'r> = dyn FnMut(Source<'_, '_, '_>) -> Result<(), PlanError> + 'r;
+
+/// Writes one value to a serializer.
+pub type Write<'w> = dyn FnMut(Sink<'_, '_>) -> Result<(), PlanError> + 'w;
+
+/// Returns the code that reads a `T` into a slot. Nothing else is compiled for each type, but what reads its parts.
+pub fn into_slot<T: DeserializeOwned>(
+    slot: &mut Option<T>,
+) -> impl FnMut(Source<'_, '_, '_>) -> Result<(), PlanError> + '_ {
+    move |source| match T::deserialize(source) {
+        Ok(value) => {
+            *slot = Some(value);
+            Ok(())
+        }
+        Err(PlanError) => Err(PlanError),
+    }
+}
+
+/// Reads a `T` and drops it.
+pub fn discard<T: DeserializeOwned>(source: Source<'_, '_, '_>) -> Result<(), PlanError> {
+    match T::deserialize(source) {
+        Ok(_) => Ok(()),
+        Err(PlanError) => Err(PlanError),
+    }
+}
+
+/// The first few non-finite floats of a value, which `serde_json` writes as `null`, with their JSON Pointers.
+pub type NonFinite = Vec<(String, f64)>;
+
+/// The reason why a value has no JSON.
+#[derive(Debug, PartialEq, Eq)]
+pub enum UnwritableError {
+    /// The JSON exceeds the limit.
+    TooLong,
+    /// The value has a map with a key that JSON cannot represent, at this JSON Pointer.
+    Key(String),
+    /// The type refuses, with this message, or the value is nested too deeply.
+    Type(String),
 }

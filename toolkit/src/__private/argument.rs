@@ -15,7 +15,7 @@ use crate::bounds::argument::NoArguments;
 use crate::dispatch::encode::UNFIT;
 use crate::tool::entry::Sole;
 use toolkit_schema::generate;
-use toolkit_schema::plan::Plan;
+use toolkit_schema::plan::{Plan, discard};
 
 /// A probe of the traits that `T` implements.
 ///
@@ -287,7 +287,7 @@ impl<const CHOICE: bool> Pick<CHOICE> {
 /// Builds the schema of the arguments of a tool with a sole parameter.
 pub fn sole_input<T: DeserializeOwned + JsonSchema>(sole: &Sole) -> Value {
     sole.input(generate::input::<T>, |name, description| {
-        generate::property::<T>(name, description, !Plan::is_optional::<T>())
+        generate::property::<T>(name, description, !Plan::is_optional(&mut discard::<T>))
     })
 }
 

@@ -11,7 +11,7 @@ use crate::dispatch::function::{AsyncFunction, Function, Run, SyncFunction, run_
 use crate::handle::Linked;
 use crate::tool::entry::{Code, Entry};
 use crate::tool::{Authorization, Icon, Literal, Location, Metadata, Requirements, Secret, Text};
-use toolkit_schema::plan::Plan;
+use toolkit_schema::plan::discard;
 
 /// Creates the catalog of an explicit list.
 ///
@@ -75,7 +75,7 @@ const fn entry<F: Function>(
         location,
         input,
         sole: None,
-        probe: Plan::probe::<F::Arguments>,
+        read: discard::<F::Arguments>,
         output: F::Encoding::schema,
         prompt: None,
         returns_unit: <F::Encoding as Encode<F::Output>>::RETURNS_UNIT,

@@ -11,7 +11,7 @@ use super::error::ToolError;
 use super::kind::ErrorKind;
 use crate::arguments::Arguments;
 use crate::tool::Tool;
-use toolkit_schema::plan::{Plan, SoleProperty, TypeError};
+use toolkit_schema::plan::{Plan, Read, SoleProperty, TypeError, into_slot};
 use toolkit_schema::tree::{Tree, pointers};
 use toolkit_schema::{Violation, Violations, child, example, format};
 
@@ -47,50 +47,27 @@ pub fn typed_arguments<A: DeserializeOwned>(tool: &Tool, arguments: &Arguments<'
     {
         return Ok(arguments);
     }
-    decode_tree(tool, None, true, arguments, arguments.to_tree(), &mut Vec::new())
+    let mut decoded = None;
+    read_tree(tool, None, true, arguments, arguments.to_tree(), &mut Vec::new(), &mut into_slot(&mut decoded))?;
+    decoded.ok_or_else(|| ToolError::internal("the arguments were not deserialized"))
 }
 
-/// Deserializes a tree that matches the input schema, or the only property of it. `sent` is the source of the tree. If the
+/// Deserializes JSON text into the type of a tool, and appends the offsets of floats that were read as integers.
+type Decode<'d> = dyn FnMut(&[u8], &mut Vec<usize>) -> Result<(), TypeError> + 'd;
+
+/// Reads a tree that matches the input schema, or the only property of it. `sent` is the source of the tree. If the
 /// arguments do not match the schema, their error is completed with the values that only the type rejects.
 #[cold]
-pub(crate) fn decode_tree<A: DeserializeOwned>(
+pub(crate) fn read_tree(
     tool: &Tool,
     property: Option<&'static SoleProperty>,
     validates: bool,
     sent: &Arguments<'_>,
     tree: Result<Tree, ToolError>,
     changes: &mut Vec<Change>,
-) -> Result<A, ToolError> {
-    let mut decoded = None;
-    // Compiled for every tool. `?` and combinators would be further functions to compile.
-    let mut decode = |text: &[u8], whole: &mut Vec<usize>| match Plan::decode_approved(text, property, whole) {
-        Ok(arguments) => {
-            decoded = Some(arguments);
-            Ok(())
-        }
-        Err(error) => Err(error),
-    };
-    match decode_with(&mut decode, tool, validates, sent, tree, changes) {
-        Ok(()) => match decoded {
-            Some(arguments) => Ok(arguments),
-            None => Err(ToolError::internal("the arguments were not deserialized")),
-        },
-        Err(error) => Err(error),
-    }
-}
-
-/// Deserializes JSON text into the type of a tool, and appends the offsets of floats that were read as integers.
-type Decode<'d> = dyn FnMut(&[u8], &mut Vec<usize>) -> Result<(), TypeError> + 'd;
-
-/// Does the work of [`decode_tree`] that is the same for all types.
-fn decode_with(
-    decode: &mut Decode<'_>,
-    tool: &Tool,
-    validates: bool,
-    sent: &Arguments<'_>,
-    tree: Result<Tree, ToolError>,
-    changes: &mut Vec<Change>,
+    read: &mut Read<'_>,
 ) -> Result<(), ToolError> {
+    let decode: &mut Decode<'_> = &mut |text, whole| Plan::read_approved(text, property, whole, &mut *read);
     let tree = &match tree {
         Ok(tree) => tree,
         Err(error) => return Err(completed(decode, tool, sent, error)),

@@ -3,12 +3,10 @@
 //! A mismatch is a defect of the tool. The error contains the location and the violated rule in terms of the schema.
 //! The value is withheld, because it could carry anything into a conversation; only non-finite numbers are shown.
 
-use serde::Serialize;
 use serde_json::Value;
 
 use super::error::ToolError;
 use super::kind::ErrorKind;
-use toolkit_schema::plan::Plan;
 use toolkit_schema::tree::held;
 use toolkit_schema::{Schema, Violation, Violations, declared_pointer};
 
@@ -23,19 +21,14 @@ pub(crate) fn check_output_tree(schema: &Schema, output: &Value) -> Result<(), T
     schema.validate(output).map_err(|violations| mismatch(schema, &violations, &[]))
 }
 
-/// Validates the JSON of a value, in which a non-finite float is `null`.
-pub(crate) fn check_value(schema: &Schema, json: &[u8], value: &impl Serialize) -> Result<(), ToolError> {
+/// Validates the JSON of a value whose non-finite floats are `null`.
+pub(crate) fn check_value(schema: &Schema, json: &[u8], floats: &[(String, f64)]) -> Result<(), ToolError> {
     let output: Value = serde_json::from_slice(json).map(held).map_err(ToolError::internal)?;
-    schema.validate(&output).map_err(|violations| mismatch(schema, &violations, &Plan::unwritable(value).floats))
+    schema.validate(&output).map_err(|violations| mismatch(schema, &violations, floats))
 }
 
-/// Returns the error of a result that JSON cannot represent.
-#[cold]
-pub(crate) fn not_json(schema: Option<&Schema>, error: ToolError, value: &impl Serialize) -> ToolError {
-    if error.kind() != ErrorKind::Internal {
-        return error;
-    }
-    let Some(pointer) = Plan::unwritable(value).map else { return error };
+/// Returns the error of a result with a map whose key JSON cannot represent, at a JSON Pointer.
+pub(crate) fn not_json(schema: Option<&Schema>, pointer: String) -> ToolError {
     // A key that the schema does not declare is part of the value.
     let place = schema.map_or_else(|| pointer.clone(), |schema| declared_pointer(schema.as_value(), &pointer));
     let place = if place.is_empty() { "the result".to_owned() } else { format!("the result at {place}") };

@@ -66,8 +66,7 @@ impl<T: Serialize + JsonSchema> Encode<T> for Returns<STRUCTURED> {
     }
 
     fn encode(output: T, call: &Invocation<'_>, changes: Vec<Change>) -> Result<RunResult, ToolError> {
-        let json = call.encode(&output)?;
-        Ok(call.empty_result(changes).with_json(json))
+        call.result(changes, &mut |sink| output.serialize(sink))
     }
 }
 
@@ -99,9 +98,9 @@ impl<T: Serialize + JsonSchema> Encode<Structured<T>> for Returns<STRUCTURED_WIT
     }
 
     fn encode(output: Structured<T>, call: &Invocation<'_>, changes: Vec<Change>) -> Result<RunResult, ToolError> {
-        let json = call.encode(&output.value)?;
+        let result = call.result(changes, &mut |sink| output.value.serialize(sink))?;
         call.check_content(&output.content)?;
-        Ok(call.empty_result(changes).with_json(json).with_content(output.content))
+        Ok(result.with_content(output.content))
     }
 }
 
@@ -124,7 +123,8 @@ impl<T: Serialize + JsonSchema + Send + 'static> Encode<Chunks<T>> for Returns<C
         let mut list = b"[".to_vec();
         while let Some(item) = items.next().await {
             // A list of one item is validated like the whole list.
-            let one = call.encode(&[item?])?;
+            let one = [item?];
+            let one = call.encode(&mut |sink| one.serialize(sink))?;
             let item = &one[1..one.len() - 1];
             call.send(item).await?;
             call.grow(&mut list, item)?;
@@ -136,8 +136,8 @@ impl<T: Serialize + JsonSchema + Send + 'static> Encode<Chunks<T>> for Returns<C
 
 impl<T: PromptResult> Encode<T> for Returns<PROMPT> {
     fn encode(output: T, call: &Invocation<'_>, changes: Vec<Change>) -> Result<RunResult, ToolError> {
-        let json = call.encode(&Messages { messages: output.into_messages() })?;
-        Ok(call.empty_result(changes).with_json(json))
+        let output = Messages { messages: output.into_messages() };
+        call.result(changes, &mut |sink| output.serialize(sink))
     }
 }
 

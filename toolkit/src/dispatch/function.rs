@@ -6,7 +6,6 @@
 use std::any::type_name;
 use std::future::Future;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -14,7 +13,7 @@ use super::encode::Encode;
 use super::policy::Policy;
 use super::shared::Dispatcher;
 use crate::call::{
-    Arguments, BoxFuture, Change, Content, Context, RunResult, ToolError, check_value, decode_tree, not_json,
+    Arguments, BoxFuture, Change, Content, Context, RunResult, ToolError, check_value, not_json, read_tree,
     validated_arguments, validated_texts,
 };
 use crate::catalog::Catalog;
@@ -22,7 +21,7 @@ use crate::stream::{Chunk, Queue};
 use crate::tool::entry::Entry;
 use crate::tool::{Tool, ToolBackend};
 use toolkit_schema::Schema;
-use toolkit_schema::plan::{EncodeError, Plan};
+use toolkit_schema::plan::{EncodeError, Plan, Read, UnwritableError, Write, into_slot};
 use toolkit_schema::tree::Tree;
 
 /// The code of a linked function, with its types erased.
@@ -117,18 +116,32 @@ pub trait AsyncFunction: Function {
 /// Returns the error of the stage that failed.
 pub fn run_sync<F: SyncFunction>(call: Invocation<'_>) -> Result<RunResult, ToolError> {
     let mut changes = Vec::new();
-    let arguments = call.decode::<F::Arguments>(&mut changes)?;
-    let output = finish::<F>(&call, F::call(F::input(arguments), call.host)?)?;
-    F::Encoding::encode(output, &call, changes)
+    // `?` would be further functions to compile for every tool, here and below.
+    let returned = match call.decode::<F::Arguments>(&mut changes) {
+        Ok(arguments) => F::call(F::input(arguments), call.host),
+        Err(error) => return Err(error),
+    };
+    match returned.map(F::finish) {
+        Ok(Ok(output)) => F::Encoding::encode(output, &call, changes),
+        Ok(Err(error)) => Err(shown(call.entry, error)),
+        Err(error) => Err(error),
+    }
 }
 
 /// Runs all stages of an asynchronous call.
 pub fn run_async<F: AsyncFunction>(call: Invocation<'_>) -> BoxFuture<'_, Result<RunResult, ToolError>> {
     Box::pin(async move {
         let mut changes = Vec::new();
-        let arguments = call.decode::<F::Arguments>(&mut changes)?;
-        let output = finish::<F>(&call, F::call(F::input(arguments), call.host).await?)?;
-        F::Encoding::encode_async(output, &call, changes).await
+        let arguments = match call.decode::<F::Arguments>(&mut changes) {
+            Ok(arguments) => arguments,
+            Err(error) => return Err(error),
+        };
+        let encoded = match F::call(F::input(arguments), call.host).await.map(F::finish) {
+            Ok(Ok(output)) => F::Encoding::encode_async(output, &call, changes),
+            Ok(Err(error)) => return Err(shown(call.entry, error)),
+            Err(error) => return Err(error),
+        };
+        encoded.await
     })
 }
 
@@ -137,21 +150,16 @@ pub fn run_waiting<F: SyncFunction>(call: Invocation<'_>) -> BoxFuture<'_, Resul
     Box::pin(async move {
         let mut changes = Vec::new();
         let arguments = call.decode::<F::Arguments>(&mut changes)?;
-        let output = finish::<F>(&call, F::call(F::input(arguments), call.host)?)?;
-        F::Encoding::encode_async(output, &call, changes).await
+        let encoded = match F::call(F::input(arguments), call.host).map(F::finish) {
+            Ok(Ok(output)) => F::Encoding::encode_async(output, &call, changes),
+            Ok(Err(error)) => return Err(shown(call.entry, error)),
+            Err(error) => return Err(error),
+        };
+        encoded.await
     })
 }
 
-/// Separates success from failure. The author of the tool chooses whether the model reads the text of the failure.
-#[inline]
-fn finish<F: Function>(call: &Invocation<'_>, returned: F::Returned) -> Result<F::Output, ToolError> {
-    match F::finish(returned) {
-        Err(error) => Err(shown(call.entry, error)),
-        output => output,
-    }
-}
-
-/// Returns the error of a function, unmasked if the tool shows its errors.
+/// Returns the error of a function. The author of the tool chooses whether the model reads its text.
 #[cold]
 pub(super) fn shown(entry: &Entry, error: ToolError) -> ToolError {
     if entry.show_errors { error.unmask() } else { error }
@@ -172,8 +180,19 @@ impl Invocation<'_> {
     ///
     /// Every deserializer named here is compiled for every tool, so there is only one: that of the plan.
     pub(super) fn decode<A: DeserializeOwned>(&self, changes: &mut Vec<Change>) -> Result<A, ToolError> {
-        let plan =
-            if self.host.policy().validate_input { self.host.tool().input().plan() } else { Some(Plan::anything()) };
+        let mut arguments = None;
+        let read = self.read(&mut into_slot(&mut arguments), changes);
+        match (read, arguments) {
+            (Ok(()), Some(arguments)) => Ok(arguments),
+            (Ok(()), None) => Err(unread()),
+            (Err(error), _) => Err(error),
+        }
+    }
+
+    fn read(&self, read: &mut Read<'_>, changes: &mut Vec<Change>) -> Result<(), ToolError> {
+        let validates = self.host.policy().validate_input;
+        let plan = if validates { self.host.tool().input().plan() } else { Some(Plan::anything()) };
+        let property = self.entry.property();
         if let Some(plan) = plan {
             let written;
             let text = match self.arguments {
@@ -183,12 +202,11 @@ impl Invocation<'_> {
                     &*written
                 }
             };
-            if let Ok(arguments) = plan.decode_property(text, self.entry.property()) {
-                return Ok(arguments);
+            if plan.read(text, property, read).is_ok() {
+                return Ok(());
             }
         }
-        let (property, validates) = (self.entry.property(), self.host.policy().validate_input);
-        decode_tree(self.host.tool(), property, validates, self.arguments, self.tree(changes), changes)
+        read_tree(self.host.tool(), property, validates, self.arguments, self.tree(changes), changes, read)
     }
 
     /// Returns the arguments as a tree, validated unless the policy disables validation.
@@ -245,26 +263,49 @@ impl Invocation<'_> {
         RunResult::from_backend(id.clone(), ToolBackend::named(id), None, changes)
     }
 
-    /// Serializes a result and validates it against the output schema.
-    pub(super) fn encode(&self, output: &impl Serialize) -> Result<Vec<u8>, ToolError> {
-        let schema = self.host.tool().output().filter(|_| self.host.policy().validate_output);
+    /// Creates the result of a value that `write` serializes, validated against the output schema.
+    pub(super) fn result(&self, changes: Vec<Change>, write: &mut Write<'_>) -> Result<RunResult, ToolError> {
+        let json = self.encode(write)?;
+        Ok(self.empty_result(changes).with_json(json))
+    }
+
+    /// Serializes a value and validates it against the output schema.
+    pub(super) fn encode(&self, write: &mut Write<'_>) -> Result<Vec<u8>, ToolError> {
+        let policy = self.host.policy();
+        let schema = self.host.tool().output().filter(|_| policy.validate_output);
+        let mut json = Vec::with_capacity(128);
         if let Some(plan) = schema.and_then(Schema::plan) {
-            let mut json = Vec::with_capacity(128);
-            match plan.encode_at_most(output, &mut json, self.host.policy().max_result_bytes) {
-                Ok(()) => return self.host.policy().check_size(json.len()).map(|()| json),
-                Err(EncodeError::TooLong) => return Err(self.host.policy().result_too_large()),
-                Err(EncodeError::Uncertain) => {}
+            match plan.write(&mut json, policy.max_result_bytes, write) {
+                Ok(()) => return Ok(json),
+                Err(EncodeError::TooLong) => return Err(policy.result_too_large()),
+                Err(EncodeError::Uncertain) => json.clear(),
             }
         }
-        let json = match self.host.policy().encode(output) {
-            Ok(json) => json,
-            Err(error) => return Err(not_json(schema, error, output)),
-        };
-        if let Some(schema) = schema {
-            check_value(schema, &json, output)?;
-        }
-        Ok(json)
+        self.encode_unplanned(json, schema, write)
     }
+
+    /// Serializes a value without a plan, or one that the plan does not accept.
+    #[cold]
+    fn encode_unplanned(
+        &self,
+        mut json: Vec<u8>,
+        schema: Option<&Schema>,
+        write: &mut Write<'_>,
+    ) -> Result<Vec<u8>, ToolError> {
+        let policy = self.host.policy();
+        match Plan::write_unchecked(&mut json, policy.max_result_bytes, write) {
+            Ok(floats) => schema.map_or(Ok(()), |schema| check_value(schema, &json, &floats)).map(|()| json),
+            Err(UnwritableError::TooLong) => Err(policy.result_too_large()),
+            Err(UnwritableError::Key(pointer)) => Err(not_json(schema, pointer)),
+            Err(UnwritableError::Type(message)) => Err(ToolError::internal(message)),
+        }
+    }
+}
+
+/// The error of a type that reports success without a value.
+#[cold]
+fn unread() -> ToolError {
+    ToolError::internal("the arguments were not deserialized")
 }
 
 /// Writes a value as text, which takes less time than a validator that walks over it. An error leaves no valid text.

@@ -2,12 +2,9 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
-
 use crate::call::{Arguments, Coercion, Content, Context, ErrorKind, ToolError};
 use crate::tool::Tool;
 use toolkit_schema::is_too_deep;
-use toolkit_schema::plan::{EncodeError, Limited, Plan};
 
 /// The settings for all calls.
 #[derive(Clone, Copy, Debug)]
@@ -91,24 +88,6 @@ impl Policy {
     /// Checks the size of content blocks, counting the parts of variable size.
     pub(super) fn check_content(&self, content: &[Content]) -> Result<(), ToolError> {
         self.check_size(content.iter().map(size).sum())
-    }
-
-    /// Serializes a value as JSON and stops at the limit.
-    #[cold]
-    pub(super) fn encode(&self, output: &impl Serialize) -> Result<Vec<u8>, ToolError> {
-        let mut json = Vec::with_capacity(128);
-        // `serde_json` reads a whole string before it writes any of it.
-        match Plan::anything().encode_at_most(output, &mut json, self.max_result_bytes) {
-            Ok(()) => return self.check_size(json.len()).map(|()| json),
-            Err(EncodeError::TooLong) => return Err(self.result_too_large()),
-            Err(EncodeError::Uncertain) => json.clear(),
-        }
-        let mut limited = Limited::new(&mut json, self.max_result_bytes);
-        match serde_json::to_writer(&mut limited, output) {
-            _ if limited.is_exceeded() => Err(self.result_too_large()),
-            Ok(()) => Ok(json),
-            Err(error) => Err(ToolError::internal(error)),
-        }
     }
 
     #[cold]

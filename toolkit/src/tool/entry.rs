@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::Metadata;
 use crate::state::StateType;
 use toolkit_schema::explore::{self, Explored};
-use toolkit_schema::plan::{ProbeOutcome, SoleProperty};
+use toolkit_schema::plan::{Plan, PlanError, ProbeOutcome, SoleProperty, Source};
 use toolkit_schema::{format, root};
 
 /// The entry of a linked function.
@@ -43,8 +43,8 @@ pub struct Entry {
     pub input: fn() -> Value,
     /// The only argument, unless its type is a generated struct.
     pub sole: Option<&'static Sole>,
-    /// Deserializes the beginning of a text as the arguments, to find out what their type expects.
-    pub probe: fn(&[u8], Option<&'static SoleProperty>) -> ProbeOutcome,
+    /// Deserializes the arguments and drops them, to find out what their type expects.
+    pub read: fn(Source<'_, '_, '_>) -> Result<(), PlanError>,
     /// Builds the output schema, if the tool declares one.
     pub output: fn() -> Option<Value>,
     /// The names of the arguments in the order of their declaration, if the function is a prompt.
@@ -86,8 +86,8 @@ impl Entry {
     }
 
     fn reader(&self) -> impl Fn(&[u8]) -> ProbeOutcome {
-        let (probe, property) = (self.probe, self.property());
-        move |front| probe(front, property)
+        let (read, property) = (self.read, self.property());
+        move |front| Plan::probe(front, property, &mut { read })
     }
 }
 

@@ -28,8 +28,9 @@ use map::Entries;
 use request::Request;
 pub(super) use sole::{read_absent, read_root};
 use text::{StringValue, Text};
-use value::Value;
+pub use value::Value;
 
+use super::Read;
 use super::error::PlanError;
 use super::node::Node;
 use super::property::is_reserved;
@@ -44,16 +45,20 @@ pub(super) fn read<'p, 'de, S: DeserializeSeed<'de>>(
 ) -> Result<S::Value, PlanError> {
     cursor.peek();
     let start = cursor.position();
-    // A type that swallows an error would continue in the middle of the value, or before it. Results are
-    // returned as they are, here and below: a combinator would be one more function to compile for every type.
+    // Results are returned as they are, here and below: a combinator would be one more function to compile for every type.
     let value = seed.deserialize(Value { cursor: &mut *cursor, node });
-    if let Err(PlanError) = value {
-        return Err(cursor.fail_from(start));
+    match cursor.check_read(start, value.is_ok()) {
+        Ok(()) => value,
+        Err(PlanError) => Err(PlanError),
     }
-    if cursor.position() == start && !cursor.may_ignore() {
-        return Err(PlanError);
-    }
-    value
+}
+
+/// Does the same as [`read`] with a function, so that it is compiled once for all types.
+pub(super) fn read_with<'p>(cursor: &mut Cursor<'p, '_>, node: &'p Node, read: &mut Read<'_>) -> Result<(), PlanError> {
+    cursor.peek();
+    let start = cursor.position();
+    let read = read(Value { cursor: &mut *cursor, node });
+    cursor.check_read(start, read.is_ok())
 }
 
 impl<'de> Value<'_, '_, 'de> {
@@ -62,7 +67,10 @@ impl<'de> Value<'_, '_, 'de> {
         match Elements::open(&mut *self.cursor, self.node) {
             Ok(mut elements) => {
                 let value = visitor.visit_seq(&mut elements);
-                elements.close(value)
+                match elements.close(value.is_ok()) {
+                    Ok(()) => value,
+                    Err(PlanError) => Err(PlanError),
+                }
             }
             Err(PlanError) => Err(self.requests(Request::List, &visitor)),
         }
@@ -73,7 +81,10 @@ impl<'de> Value<'_, '_, 'de> {
         match Entries::open(&mut *self.cursor, self.node) {
             Ok(mut entries) => {
                 let value = visitor.visit_map(&mut entries);
-                entries.close(value)
+                match entries.close(value.is_ok()) {
+                    Ok(()) => value,
+                    Err(PlanError) => Err(PlanError),
+                }
             }
             Err(PlanError) => Err(self.requests(Request::Map, &visitor)),
         }
@@ -124,7 +135,10 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
     ) -> Result<V::Value, PlanError> {
         if let Ok(mut entries) = Entries::open(&mut *self.cursor, self.node) {
             let value = visitor.visit_map(&mut entries);
-            return entries.close(value);
+            return match entries.close(value.is_ok()) {
+                Ok(()) => value,
+                Err(PlanError) => Err(PlanError),
+            };
         }
         if name != value::VARIANT && self.cursor.is_approved_array() {
             return self.array(visitor);
@@ -207,7 +221,10 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
         if self.cursor.peek() == b'{' {
             let mut entries = Entries::open(self.cursor, self.node)?;
             let value = visitor.visit_enum(value::Variant(&mut entries));
-            return entries.close(value);
+            return match entries.close(value.is_ok()) {
+                Ok(()) => value,
+                Err(PlanError) => Err(PlanError),
+            };
         }
         if let Some(text) = self.plain_string() {
             return visitor.visit_enum(StringValue(Text::Borrowed(text)));

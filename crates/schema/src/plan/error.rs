@@ -47,7 +47,8 @@ impl serde::de::Error for PlanError {
 }
 
 impl serde::ser::Error for PlanError {
-    fn custom<T: fmt::Display>(_: T) -> Self {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        record_message(&message);
         PlanError
     }
 }

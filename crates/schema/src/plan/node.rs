@@ -22,7 +22,7 @@ pub(super) struct Node {
 }
 
 impl Node {
-    pub(super) fn plain(kinds: Kinds) -> Node {
+    pub(super) const fn plain(kinds: Kinds) -> Node {
         Node { kinds, number: None, string: None, array: None, object: None }
     }
 

@@ -71,13 +71,16 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
     fn serialize_i128(self, value: i128) -> Result<(), PlanError> {
         match i64::try_from(value) {
             Ok(value) => self.serialize_i64(value),
-            // A wider integer would be read as a float.
-            Err(_) => self.serialize_u64(u64::try_from(value).map_err(|_| PlanError)?),
+            Err(_) if value > 0 => self.serialize_u128(value.unsigned_abs()),
+            Err(_) => self.wide(|s| s.serialize_i128(value)),
         }
     }
 
     fn serialize_u128(self, value: u128) -> Result<(), PlanError> {
-        self.serialize_u64(u64::try_from(value).map_err(|_| PlanError)?)
+        match u64::try_from(value) {
+            Ok(value) => self.serialize_u64(value),
+            Err(_) => self.wide(|s| s.serialize_u128(value)),
+        }
     }
 
     fn serialize_f32(self, value: f32) -> Result<(), PlanError> {
@@ -175,9 +178,8 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
 
     #[inline]
     fn serialize_struct(self, name: &'static str, _: usize) -> Result<Fields<'w, 'p>, PlanError> {
-        // Raw JSON is not validated.
         if is_reserved(name.as_bytes()) {
-            return Err(PlanError);
+            return self.raw();
         }
         self.object(Nesting::Value)
     }
@@ -199,13 +201,34 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
 
 // The next value of the output, and the writing of scalars.
 
-/// Writes one value, to which the rules of `node` apply.
-pub(super) struct Writer<'w, 'p> {
+/// Writes one value, to which the rules of `node` apply: a serializer.
+pub struct Writer<'w, 'p> {
     pub(super) out: &'w mut Output<'p>,
     pub(super) node: &'p Node,
 }
 
 impl<'w, 'p> Writer<'w, 'p> {
+    #[inline]
+    pub(super) fn new(out: &'w mut Output<'p>) -> Self {
+        let node = out.plan.root();
+        Self { out, node }
+    }
+
+    /// Writes an integer of more than 64 bits. It would be read as a float, so that no plan admits it.
+    #[cold]
+    fn wide(
+        self,
+        write: impl FnOnce(&mut serde_json::Serializer<&mut Vec<u8>>) -> serde_json::Result<()>,
+    ) -> Result<(), PlanError> {
+        if self.out.is_unchecked() { self.out.write(write) } else { Err(PlanError) }
+    }
+
+    /// Begins a struct whose only field is raw JSON, which no plan validates.
+    #[cold]
+    fn raw(self) -> Result<Fields<'w, 'p>, PlanError> {
+        if self.out.is_unchecked() { Ok(Fields::raw(self.out)) } else { Err(PlanError) }
+    }
+
     #[inline]
     fn null(self) -> Result<(), PlanError> {
         self.node.null()?;

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::field::{field, is_secret};
-use toolkit_schema::plan::Plan;
+use toolkit_schema::plan::{Plan, into_slot};
 use toolkit_schema::{Schema, Violations, generate, inline};
 
 /// The property that holds an answer that is not an object.
@@ -188,8 +188,11 @@ impl Form {
         let is_wrapped = schema.as_value()["type"] != "object";
         let answer = if is_wrapped { content[VALUE].take() } else { content };
         schema.validate(&answer)?;
-        Plan::decode_approved(answer.to_string().as_bytes(), None, &mut Vec::new())
-            .map_err(|error| invalid(format!("is not a valid answer: {error}")))
+        let mut value = None;
+        let text = answer.to_string();
+        Plan::read_approved(text.as_bytes(), None, &mut Vec::new(), &mut into_slot(&mut value))
+            .map_err(|error| invalid(format!("is not a valid answer: {error}")))?;
+        value.ok_or_else(|| invalid("is not a valid answer".to_owned()))
     }
 }
 

@@ -10,6 +10,7 @@ use super::super::object::{Member, Members, Tag};
 use super::super::property::Property;
 use super::super::special;
 use super::cursor::Cursor;
+use super::text::Text;
 
 /// An object that is being read.
 pub(super) struct Entries<'c, 'p, 'de> {
@@ -27,11 +28,28 @@ pub(super) enum Next<'p> {
 }
 
 /// The outcome of looking for a key.
-pub(super) enum Step<'p> {
+enum Step<'p> {
     Property(&'p Property),
     End,
     /// Needs the slow path.
     Other,
+}
+
+/// A key that was read.
+pub(super) enum FoundKey<'p, 'de> {
+    /// The name of a declared property.
+    Named(&'p str),
+    Read(Cow<'de, str>),
+}
+
+impl<'de> FoundKey<'_, 'de> {
+    #[inline]
+    pub(super) fn text(&self) -> Text<'de, '_> {
+        match self {
+            FoundKey::Named(name) => Text::Named(name),
+            FoundKey::Read(text) => Text::of(text),
+        }
+    }
 }
 
 impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
@@ -42,16 +60,10 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
         Ok(Entries { cursor, members, names: Names::default(), next: Next::Key })
     }
 
-    /// Returns `value` if the object ends here and had no error.
+    /// Checks that the object ends here and had no error.
     #[inline]
-    pub(super) fn close<T>(&mut self, value: Result<T, PlanError>) -> Result<T, PlanError> {
-        if let Err(PlanError) = value {
-            return Err(self.cursor.fail_within());
-        }
-        match self.end() {
-            Ok(()) => value,
-            Err(PlanError) => Err(PlanError),
-        }
+    pub(super) fn close(&mut self, is_read: bool) -> Result<(), PlanError> {
+        if is_read { self.end() } else { Err(self.cursor.fail_within()) }
     }
 
     #[inline]
@@ -66,9 +78,18 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
         self.cursor.poison_on_err(complete)
     }
 
+    /// Reads the next key, or finds the end.
+    pub(super) fn find_key(&mut self) -> Result<Option<FoundKey<'p, 'de>>, PlanError> {
+        match self.property() {
+            Step::Property(property) => Ok(Some(FoundKey::Named(property.name()))),
+            Step::End => Ok(None),
+            Step::Other => Ok(self.key()?.map(FoundKey::Read)),
+        }
+    }
+
     /// Reads the next key if it has no escapes and is a declared property that has not occurred before, or finds the
     /// end. Consumes nothing and reports no error otherwise.
-    pub(super) fn property(&mut self) -> Step<'p> {
+    fn property(&mut self) -> Step<'p> {
         if !matches!(self.next, Next::Key) {
             return Step::Other;
         }
@@ -139,7 +160,7 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
 
     /// Reads the next key if there is one, and its colon.
     #[inline(never)]
-    pub(super) fn key(&mut self) -> Result<Option<Cow<'de, str>>, PlanError> {
+    fn key(&mut self) -> Result<Option<Cow<'de, str>>, PlanError> {
         let is_first = self.members.count() == 0;
         match (self.cursor.peek(), &self.next) {
             (b'}', Next::Key) => return Ok(None),
@@ -237,16 +258,10 @@ impl<'c, 'p, 'de> Elements<'c, 'p, 'de> {
         Ok(Elements { cursor, items, start })
     }
 
-    /// Returns `value` if the array ends here and had no error.
+    /// Checks that the array ends here and had no error.
     #[inline]
-    pub(super) fn close<T>(&mut self, value: Result<T, PlanError>) -> Result<T, PlanError> {
-        if let Err(PlanError) = value {
-            return Err(self.cursor.fail_within());
-        }
-        match self.end() {
-            Ok(()) => value,
-            Err(PlanError) => Err(PlanError),
-        }
+    pub(super) fn close(&mut self, is_read: bool) -> Result<(), PlanError> {
+        if is_read { self.end() } else { Err(self.cursor.fail_within()) }
     }
 
     #[inline]

@@ -2,16 +2,17 @@
 
 use std::marker::PhantomData;
 
-use serde::de::{DeserializeSeed, Error, IgnoredAny};
+use serde::de::{Error, IgnoredAny};
 
+use super::super::Read;
 use super::super::error::PlanError;
 use super::super::node::Node;
 use super::super::node::Plan;
 use super::cursor::Cursor;
-use super::map::{Entries, Next, Step};
-use super::read;
+use super::map::{Entries, Next};
 use super::request::{self, Request};
 use super::value::Value;
+use super::{read, read_with};
 
 /// The only property of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,65 +32,57 @@ impl SoleProperty {
     }
 }
 
-/// Reads a value with a seed. If a property is given, the value is that of the only property of an object.
+/// Reads a value, or the value of the only property of an object if one is given.
 ///
 /// A tool's only argument may be either, and its type is compiled once for both.
 #[inline]
-pub(in super::super) fn read_root<'p, 'de, S: DeserializeSeed<'de>>(
-    cursor: &mut Cursor<'p, 'de>,
+pub(in super::super) fn read_root<'p>(
+    cursor: &mut Cursor<'p, '_>,
     node: &'p Node,
     property: Option<&'static SoleProperty>,
-    seed: S,
-) -> Result<S::Value, PlanError> {
+    read: &mut Read<'_>,
+) -> Result<(), PlanError> {
     match property {
-        None => read(cursor, node, seed),
-        Some(property) => read_property(cursor, node, property, seed),
+        None => read_with(cursor, node, read),
+        Some(property) => read_property(cursor, node, property, read),
     }
 }
 
-#[inline(never)]
-fn read_property<'p, 'de, S: DeserializeSeed<'de>>(
-    cursor: &mut Cursor<'p, 'de>,
+fn read_property<'p>(
+    cursor: &mut Cursor<'p, '_>,
     node: &'p Node,
     property: &'static SoleProperty,
-    seed: S,
-) -> Result<S::Value, PlanError> {
+    read: &mut Read<'_>,
+) -> Result<(), PlanError> {
     cursor.peek();
     let start = cursor.position();
-    let value = match Entries::open(&mut *cursor, node) {
+    let outcome = match Entries::open(&mut *cursor, node) {
         Ok(mut entries) => {
-            let value = match entries.find(property) {
-                Ok(Some(node)) => read(entries.cursor, node, seed),
-                Ok(None) => read_absent(property, seed),
-                Err(PlanError) => Err(PlanError),
-            };
-            let value = match value {
-                Ok(_) if entries.skip_others(property).is_err() => Err(PlanError),
-                value => value,
-            };
-            entries.close(value)
+            let outcome = entries.read_only(property, read);
+            entries.close(outcome.is_ok())
         }
         Err(PlanError) => Err(cursor.not_an_object(property)),
     };
-    if let Err(PlanError) = value {
-        return Err(cursor.fail_from(start));
-    }
-    value
+    outcome.map_err(|PlanError| cursor.fail_from(start))
 }
 
 /// Reads the value of a property that is absent: `None` for an option, no value for most other types.
-pub(in super::super) fn read_absent<'de, S: DeserializeSeed<'de>>(
-    property: &'static SoleProperty,
-    seed: S,
-) -> Result<S::Value, PlanError> {
+pub(in super::super) fn read_absent(property: &'static SoleProperty, read: &mut Read<'_>) -> Result<(), PlanError> {
     let plan = Plan::anything();
-    match seed.deserialize(Value { cursor: &mut Cursor::absent(plan), node: plan.root() }) {
-        Err(PlanError) => Err(PlanError::missing_field(property.name())),
-        value => value,
-    }
+    let outcome = read(Value { cursor: &mut Cursor::absent(plan), node: plan.root() });
+    outcome.map_err(|PlanError| PlanError::missing_field(property.name()))
 }
 
 impl<'p> Entries<'_, 'p, '_> {
+    /// Reads the value of the property, and moves past all others.
+    fn read_only(&mut self, property: &'static SoleProperty, read: &mut Read<'_>) -> Result<(), PlanError> {
+        match self.find(property)? {
+            Some(node) => read_with(self.cursor, node, read)?,
+            None => read_absent(property, read)?,
+        }
+        self.skip_others(property)
+    }
+
     /// Moves to the value of the property. Returns `None` at the end of the object.
     fn find(&mut self, property: &'static SoleProperty) -> Result<Option<&'p Node>, PlanError> {
         while let Some(is_found) = self.next_is(property)? {
@@ -112,11 +105,7 @@ impl<'p> Entries<'_, 'p, '_> {
 
     /// Moves to the value of the next key. Returns true if the key is that of the property, and `None` at the end.
     fn next_is(&mut self, property: &'static SoleProperty) -> Result<Option<bool>, PlanError> {
-        match self.property() {
-            Step::Property(found) => Ok(Some(found.name() == property.name())),
-            Step::End => Ok(None),
-            Step::Other => Ok(self.key()?.map(|key| key == property.name())),
-        }
+        Ok(self.find_key()?.map(|key| key.text().as_str() == property.name()))
     }
 }
 

@@ -9,7 +9,7 @@ use serde::ser::{
 };
 
 use super::super::error::PlanError;
-use super::super::node::Node;
+use super::super::node::{Kinds, Node};
 use super::super::object::{Member, Members, Tag};
 use super::super::{node, special};
 use super::Writer;
@@ -19,12 +19,14 @@ use super::output::Output;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Nesting {
     Value,
+    /// Raw JSON, without brackets.
+    Raw,
     /// Inside the object of a variant, which ends with it.
     Variant,
 }
 
 /// An array that is being written.
-pub(in super::super) struct Items<'w, 'p> {
+pub struct Items<'w, 'p> {
     out: &'w mut Output<'p>,
     items: node::Items<'p>,
     nesting: Nesting,
@@ -60,7 +62,7 @@ impl<'w, 'p> Items<'w, 'p> {
 }
 
 /// An object that is being written.
-pub(in super::super) struct Fields<'w, 'p> {
+pub struct Fields<'w, 'p> {
     out: &'w mut Output<'p>,
     members: Members<'p>,
     nesting: Nesting,
@@ -68,11 +70,15 @@ pub(in super::super) struct Fields<'w, 'p> {
     next: Option<Next<'p>>,
 }
 
-/// The part of an object that may be written next.
-enum Next<'p> {
-    Value(&'p Node),
-    Tag(&'p Tag),
+/// The value of a key, with its rules.
+struct Next<'p> {
+    node: &'p Node,
+    /// The tag that the value is, and that selects the rules for what follows.
+    tag: Option<&'p Tag>,
 }
+
+/// The rules for the value of a tag.
+static TAG: Node = Node::plain(Kinds::STRING);
 
 impl<'w, 'p> Fields<'w, 'p> {
     #[inline]
@@ -80,13 +86,25 @@ impl<'w, 'p> Fields<'w, 'p> {
         Fields { out, members, nesting, next: None }
     }
 
+    pub(super) fn raw(out: &'w mut Output<'p>) -> Self {
+        Fields { out, members: Members::new(None), nesting: Nesting::Raw, next: None }
+    }
+
     #[inline]
     fn field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), PlanError> {
-        let next = match self.property(key, special::head(key.as_bytes())) {
-            Some(node) => Next::Value(node),
-            None => self.other(key)?,
-        };
-        self.value(next, value)
+        match self.named(key) {
+            Ok(next) => self.value(next, value),
+            Err(PlanError) => Err(PlanError),
+        }
+    }
+
+    /// Writes the key of a field.
+    fn named(&mut self, key: &'static str) -> Result<Next<'p>, PlanError> {
+        match self.property(key, special::head(key.as_bytes())) {
+            Some(node) => Ok(Next { node, tag: None }),
+            None if self.nesting == Nesting::Raw => Ok(Next { node: &TAG, tag: None }),
+            None => self.other(key),
+        }
     }
 
     /// Writes a key that the schema declares. Writes nothing for other keys.
@@ -119,28 +137,49 @@ impl<'w, 'p> Fields<'w, 'p> {
     fn next(&mut self, member: Result<Member<'p>, PlanError>) -> Result<Next<'p>, PlanError> {
         let node = match self.out.poison_on_err(member)? {
             Member::Known(property) => property.node,
-            Member::Tag(tag) => return Ok(Next::Tag(tag)),
+            Member::Tag(tag) => return Ok(Next { node: &TAG, tag: Some(tag) }),
             // A `Serialize` may write a key twice, which would count as one property.
             Member::Other(_) if self.members.counts() => return self.out.poison_on_err(Err(PlanError)),
             Member::Other(node) => node,
         };
-        Ok(Next::Value(self.out.plan.node(node)))
+        Ok(Next { node: self.out.plan.node(node), tag: None })
     }
 
     #[inline]
     fn value<T: Serialize + ?Sized>(&mut self, next: Next<'p>, value: &T) -> Result<(), PlanError> {
-        let written = match next {
-            Next::Value(node) => value.serialize(Writer { out: self.out, node }),
-            Next::Tag(tag) => self.tag(tag, value),
-        };
-        self.out.poison_on_err(written)
+        let start = self.out.json.len();
+        let written = value.serialize(Writer { out: self.out, node: next.node });
+        self.check_written(written, next.tag, start)
     }
 
-    fn tag<T: Serialize + ?Sized>(&mut self, tag: &'p Tag, value: &T) -> Result<(), PlanError> {
-        let start = self.out.json.len();
-        self.out.write(|s| value.serialize(s))?;
+    /// Checks the value that was written from `start` on.
+    #[inline]
+    fn check_written(
+        &mut self,
+        written: Result<(), PlanError>,
+        tag: Option<&'p Tag>,
+        start: usize,
+    ) -> Result<(), PlanError> {
+        let checked = match (tag, self.nesting) {
+            (None, Nesting::Value | Nesting::Variant) => written,
+            (None, Nesting::Raw) => written.and_then(|()| self.unquote(start)),
+            (Some(tag), _) => written.and_then(|()| self.choose(tag, start)),
+        };
+        self.out.poison_on_err(checked)
+    }
+
+    fn choose(&mut self, tag: &'p Tag, start: usize) -> Result<(), PlanError> {
         let written = &self.out.json[start..];
         self.members = self.out.plan.choose(tag, |branch| *branch.json == *written)?;
+        Ok(())
+    }
+
+    /// Replaces the string that was written from `start` on by its text, which is JSON.
+    #[cold]
+    fn unquote(&mut self, start: usize) -> Result<(), PlanError> {
+        let text: String = serde_json::from_slice(&self.out.json[start..]).map_err(|_| PlanError)?;
+        self.out.json.truncate(start);
+        self.out.json.extend_from_slice(text.as_bytes());
         Ok(())
     }
 
@@ -149,6 +188,9 @@ impl<'w, 'p> Fields<'w, 'p> {
     fn close(self) -> Result<(), PlanError> {
         if self.next.is_some() {
             return Err(PlanError);
+        }
+        if self.nesting == Nesting::Raw {
+            return Ok(());
         }
         self.out.close(b'}');
         if self.nesting == Nesting::Variant {

@@ -5,7 +5,7 @@ use std::io;
 
 use serde::Serializer;
 
-use super::super::error::PlanError;
+use super::super::error::{EncodeError, PlanError};
 use super::super::node::Plan;
 use super::super::special;
 
@@ -25,7 +25,7 @@ pub(in super::super) struct Output<'p> {
     failed: bool,
     /// Set permanently once the JSON would exceed the maximum length.
     is_exceeded: bool,
-    /// If present, records what JSON cannot represent.
+    /// If present, there are no rules, and what JSON cannot represent is recorded.
     pub(in super::super) notes: Option<Box<Notes>>,
 }
 
@@ -46,14 +46,20 @@ impl<'p> Output<'p> {
         Output { plan, json, max_bytes, depth: 0, failed: false, is_exceeded: false, notes: None }
     }
 
-    #[inline]
-    pub(in super::super) fn has_failed(&self) -> bool {
-        self.failed
+    /// Returns the outcome of a value that was `written`.
+    pub(in super::super) fn outcome(&self, written: Result<(), PlanError>) -> Result<(), EncodeError> {
+        match written {
+            Ok(()) if !self.failed && self.json.len() <= self.max_bytes => Ok(()),
+            Ok(()) if !self.failed => Err(EncodeError::TooLong),
+            _ if self.is_exceeded => Err(EncodeError::TooLong),
+            _ => Err(EncodeError::Uncertain),
+        }
     }
 
-    #[inline]
-    pub(in super::super) fn is_exceeded(&self) -> bool {
-        self.is_exceeded
+    /// Returns true if there are no rules, and the value is validated by other means.
+    #[cold]
+    pub(super) fn is_unchecked(&self) -> bool {
+        self.notes.is_some()
     }
 
     /// Checks that there is room for `n_bytes` more.

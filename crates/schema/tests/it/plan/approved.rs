@@ -12,7 +12,7 @@ use serde::de::{DeserializeOwned, Deserializer, Error, IgnoredAny, MapAccess, Se
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use serde_path_to_error::Segment;
-use toolkit_schema::plan::Plan;
+use toolkit_schema::plan::{Plan, TypeError, into_slot};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -138,11 +138,17 @@ impl<'de> Deserialize<'de> for Quoting {
     }
 }
 
+fn approved<T: DeserializeOwned>(json: &[u8], whole: &mut Vec<usize>) -> Result<T, TypeError> {
+    let mut value = None;
+    Plan::read_approved(json, None, whole, &mut into_slot(&mut value))?;
+    Ok(value.expect("the value was read"))
+}
+
 /// Reads a value both ways and compares what was read, or the errors. Returns true if both succeeded.
 #[track_caller]
 fn check<T: DeserializeOwned + Debug>(value: &Value) -> bool {
     let text = value.to_string();
-    let ours = Plan::decode_approved::<T>(text.as_bytes(), None, &mut Vec::new());
+    let ours = approved::<T>(text.as_bytes(), &mut Vec::new());
     let of_tree = serde_path_to_error::deserialize::<_, T>(value);
     match (ours, of_tree) {
         (Ok(ours), Ok(of_tree)) => {
@@ -291,11 +297,11 @@ fn what_only_a_tree_could_be_read_from_is_read() {
 #[test]
 fn a_whole_float_is_an_integer_and_another_is_an_error() {
     let mut whole = Vec::new();
-    let read = Plan::decode_approved::<(i64, u128, f64)>(b"[1.0, 2e30, 3.0]", None, &mut whole);
+    let read = approved::<(i64, u128, f64)>(b"[1.0, 2e30, 3.0]", &mut whole);
     assert_eq!(read.unwrap(), (1, 2_000_000_000_000_000_000_000_000_000_000, 3.0));
     assert_eq!(whole, [1, 6]);
 
-    let error = Plan::decode_approved::<Vec<u8>>(b"[1, 2.5]", None, &mut whole).unwrap_err();
+    let error = approved::<Vec<u8>>(b"[1, 2.5]", &mut whole).unwrap_err();
     assert_eq!(error.message, "invalid type: floating point `2.5`, expected u8");
     assert_eq!(error.pointer(b"[1, 2.5]"), "/1");
     assert_eq!(whole, [1, 6]);

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::ser::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use toolkit_schema::plan::{Plan, PlanError};
+use toolkit_schema::plan::{Plan, PlanError, UnwritableError, Write};
 
 #[track_caller]
 pub(crate) fn plan(schema: Value) -> Plan {
@@ -15,12 +16,12 @@ pub(crate) fn plan(schema: Value) -> Plan {
 }
 
 #[track_caller]
-pub(crate) fn refuses<'de, T: Deserialize<'de>>(plan: &Plan, json: &'de str) {
+pub(crate) fn refuses<T: DeserializeOwned>(plan: &Plan, json: &str) {
     assert!(plan.decode::<T>(json.as_bytes()).is_err(), "accepted {json}");
 }
 
 #[track_caller]
-pub(crate) fn accepts<'de, T: Deserialize<'de>>(plan: &Plan, json: &'de str) -> T {
+pub(crate) fn accepts<T: DeserializeOwned>(plan: &Plan, json: &str) -> T {
     plan.decode(json.as_bytes()).unwrap_or_else(|_| panic!("refused {json}"))
 }
 
@@ -354,4 +355,45 @@ fn a_tag_selects_its_branch_if_it_is_the_first_key() {
     ] {
         refuses::<Value>(&plan, wrong);
     }
+}
+
+/// What a plan refuses, since it cannot validate it.
+#[derive(serde::Serialize)]
+struct Unplanned {
+    raw: Box<RawValue>,
+    wide: u128,
+    low: i128,
+    after: &'static str,
+}
+
+#[test]
+fn values_that_no_plan_admits_are_written_without_rules_as_serde_json_writes_them() {
+    let raw = |text: &str| RawValue::from_string(text.to_owned()).unwrap();
+    let value = Unplanned { raw: raw(r#"{ "b": 1, "b": "\"\u00e9" }"#), wide: u128::MAX, low: i128::MIN, after: "x" };
+    let values = (value, vec![raw("[1]"), raw("\"a\"")], i128::MAX);
+    assert_eq!(Plan::anything().encode(&values, &mut Vec::new()), Err(PlanError));
+    let mut out = Vec::new();
+    assert_eq!(Plan::write_unchecked(&mut out, usize::MAX, &mut |sink| values.serialize(sink)), Ok(Vec::new()));
+    assert_eq!(String::from_utf8(out).unwrap(), serde_json::to_string(&values).unwrap());
+}
+
+#[test]
+fn the_reason_why_a_value_has_no_json_is_known() {
+    struct Refusing;
+
+    impl Serialize for Refusing {
+        fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+            Err(serde::ser::Error::custom("the disk is gone"))
+        }
+    }
+
+    let outcome = |write: &mut Write<'_>| Plan::write_unchecked(&mut Vec::new(), 20, write);
+    let floats = [1.0, f64::NAN, f64::INFINITY];
+    let known = outcome(&mut |sink| floats.serialize(sink)).unwrap();
+    assert_eq!(known.iter().map(|(pointer, _)| &**pointer).collect::<Vec<_>>(), ["/1", "/2"]);
+    let keys = [BTreeMap::from([((1, 2), 3)])];
+    assert_eq!(outcome(&mut |sink| keys.serialize(sink)), Err(UnwritableError::Key("/0".to_owned())));
+    assert_eq!(outcome(&mut |sink| "x".repeat(21).serialize(sink)), Err(UnwritableError::TooLong));
+    let refused = Err(UnwritableError::Type("the disk is gone".to_owned()));
+    assert_eq!(outcome(&mut |sink| [Refusing].serialize(sink)), refused);
 }
