@@ -178,7 +178,7 @@ impl Prompt {
     #[doc(hidden)]
     #[must_use]
     pub fn to_mcp_json(&self, name: &str) -> Value {
-        let mut listed = self.tool.mcp_fields_without_schemas();
+        let mut listed = self.tool.mcp_fields_without_schemas(false);
         // Fields of tools, which the record has since it has the form of one.
         listed.retain(|key, _| !["inputSchema", "annotations", "execution"].contains(&key.as_str()));
         listed.insert("name".to_owned(), name.into());

@@ -649,6 +649,20 @@ impl Tool {
         built.as_ref()
     }
 
+    /// Returns the schemas for one use. Those of a function that nothing has needed yet are not kept, so that a list of many
+    /// tools needs the memory of one tree.
+    pub(crate) fn schemas_once(&self) -> (Cow<'_, Value>, Option<Cow<'_, Value>>) {
+        let input = match (self.input.get(), self.entry) {
+            (None, Some(entry)) => Cow::Owned(entry.input_schema()),
+            _ => Cow::Borrowed(self.input().as_value()),
+        };
+        let output = match (self.output.get(), self.entry) {
+            (None, Some(entry)) => (entry.output)().map(Cow::Owned),
+            _ => self.output().map(|schema| Cow::Borrowed(schema.as_value())),
+        };
+        (input, output)
+    }
+
     /// Returns true if the tool requires credentials, without building the metadata.
     #[inline]
     pub(crate) fn requires(&self) -> bool {
@@ -703,9 +717,9 @@ impl Tool {
     }
 
     /// Returns the fields of [`Tool::to_mcp_json_with_record`], with `null` in place of the schemas.
-    pub(crate) fn mcp_fields_without_schemas(&self) -> Object {
+    pub(crate) fn mcp_fields_without_schemas(&self, has_output: bool) -> Object {
         const ABSENT: &Value = &Value::Null;
-        let output = self.output().map(|_| ABSENT);
+        let output = has_output.then_some(ABSENT);
         json::mcp_fields(Record { id: &self.id, metadata: self.metadata(), input: ABSENT, output })
     }
 

@@ -1,6 +1,7 @@
 //! `tools/list`: the list of tools, as a value and as text that a server creates once and serves in pages; results that
 //! are not objects, for revisions that require objects; and the comparison of a list with a file.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::fs;
 use std::num::NonZeroUsize;
@@ -218,7 +219,8 @@ impl ToolList {
 
 /// Returns the MCP `Tool` (`$defs/Tool` of both revisions).
 fn listed(name: &str, tool: &Tool, revision: Revision) -> Object {
-    let mut fields = tool.mcp_fields_without_schemas();
+    let (input, output) = tool.schemas_once();
+    let mut fields = tool.mcp_fields_without_schemas(output.is_some());
     // Other servers write `null` for fields without a value, which no revision allows.
     drop_nulls(&mut fields);
     fields.insert("name".to_owned(), name.into());
@@ -226,10 +228,9 @@ fn listed(name: &str, tool: &Tool, revision: Revision) -> Object {
     if !description.is_empty() {
         fields.insert("description".to_owned(), description.into());
     }
-    fields.insert("inputSchema".to_owned(), of_objects(inlined(tool.input().as_value())));
-    if let Some(schema) = tool.output() {
-        let schema = schema.as_value();
-        let schema = if is_wrapped(revision, schema) {
+    fields.insert("inputSchema".to_owned(), of_objects(inlined(input)));
+    if let Some(schema) = output {
+        let schema = if is_wrapped(revision, &schema) {
             wrapped(inlined(schema))
         } else if revision == Revision::V2025_11_25 {
             of_objects(inlined(schema))
@@ -241,8 +242,8 @@ fn listed(name: &str, tool: &Tool, revision: Revision) -> Object {
     fields
 }
 
-fn inlined(schema: &Value) -> Value {
-    let mut schema = schema.clone();
+fn inlined(schema: Cow<'_, Value>) -> Value {
+    let mut schema = schema.into_owned();
     inline::inline(&mut schema);
     schema
 }
