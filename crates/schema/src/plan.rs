@@ -93,6 +93,7 @@ impl Plan {
     /// # Errors
     ///
     /// The same as [`Plan::decode`].
+    #[inline]
     pub fn read(
         &self,
         json: &[u8],
@@ -158,6 +159,7 @@ impl Plan {
     ///
     /// Returns [`EncodeError::TooLong`] if the JSON has more than `max_bytes` bytes, although a small excess may be
     /// written. Otherwise the same as [`Plan::encode`].
+    #[inline]
     pub fn write(&self, out: &mut Vec<u8>, max_bytes: usize, write: &mut Write<'_>) -> Result<(), EncodeError> {
         let mut output = ser::Output::new(self, std::mem::take(out), max_bytes);
         let written = write(ser::Writer::new(&mut output));

@@ -45,20 +45,30 @@ pub(super) fn read<'p, 'de, S: DeserializeSeed<'de>>(
 ) -> Result<S::Value, PlanError> {
     cursor.peek();
     let start = cursor.position();
-    // Results are returned as they are, here and below: a combinator would be one more function to compile for every type.
+    // A type that swallows an error would continue in the middle of the value, or before it. Results are
+    // returned as they are, here and below: a combinator would be one more function to compile for every type.
     let value = seed.deserialize(Value { cursor: &mut *cursor, node });
-    match cursor.check_read(start, value.is_ok()) {
-        Ok(()) => value,
-        Err(PlanError) => Err(PlanError),
+    if let Err(PlanError) = value {
+        return Err(cursor.fail_from(start));
     }
+    if cursor.position() == start && !cursor.may_ignore() {
+        return Err(PlanError);
+    }
+    value
 }
 
 /// Does the same as [`read`] with a function, so that it is compiled once for all types.
+#[inline]
 pub(super) fn read_with<'p>(cursor: &mut Cursor<'p, '_>, node: &'p Node, read: &mut Read<'_>) -> Result<(), PlanError> {
     cursor.peek();
     let start = cursor.position();
-    let read = read(Value { cursor: &mut *cursor, node });
-    cursor.check_read(start, read.is_ok())
+    if let Err(PlanError) = read(Value { cursor: &mut *cursor, node }) {
+        return Err(cursor.fail_from(start));
+    }
+    if cursor.position() == start && !cursor.may_ignore() {
+        return Err(PlanError);
+    }
+    Ok(())
 }
 
 impl<'de> Value<'_, '_, 'de> {

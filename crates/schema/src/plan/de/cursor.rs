@@ -211,19 +211,6 @@ impl<'p, 'de> Cursor<'p, 'de> {
         self.scratch = scratch;
     }
 
-    /// Checks that the value that starts at `start` was read. A type that swallows an error would continue in the middle of
-    /// the value, or before it; one without an error may have ignored the value.
-    #[inline]
-    pub(super) fn check_read(&mut self, start: usize, is_read: bool) -> Result<(), PlanError> {
-        if !is_read {
-            return Err(self.fail_from(start));
-        }
-        if self.position == start && !self.may_ignore() {
-            return Err(PlanError);
-        }
-        Ok(())
-    }
-
     /// Marks the text as failed if `result` is an error, so that the error cannot be swallowed.
     #[inline]
     pub(super) fn poison_on_err<T>(&mut self, result: Result<T, PlanError>) -> Result<T, PlanError> {

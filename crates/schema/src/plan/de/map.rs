@@ -10,7 +10,6 @@ use super::super::object::{Member, Members, Tag};
 use super::super::property::Property;
 use super::super::special;
 use super::cursor::Cursor;
-use super::text::Text;
 
 /// An object that is being read.
 pub(super) struct Entries<'c, 'p, 'de> {
@@ -28,28 +27,11 @@ pub(super) enum Next<'p> {
 }
 
 /// The outcome of looking for a key.
-enum Step<'p> {
+pub(super) enum Step<'p> {
     Property(&'p Property),
     End,
     /// Needs the slow path.
     Other,
-}
-
-/// A key that was read.
-pub(super) enum FoundKey<'p, 'de> {
-    /// The name of a declared property.
-    Named(&'p str),
-    Read(Cow<'de, str>),
-}
-
-impl<'de> FoundKey<'_, 'de> {
-    #[inline]
-    pub(super) fn text(&self) -> Text<'de, '_> {
-        match self {
-            FoundKey::Named(name) => Text::Named(name),
-            FoundKey::Read(text) => Text::of(text),
-        }
-    }
 }
 
 impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
@@ -78,18 +60,9 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
         self.cursor.poison_on_err(complete)
     }
 
-    /// Reads the next key, or finds the end.
-    pub(super) fn find_key(&mut self) -> Result<Option<FoundKey<'p, 'de>>, PlanError> {
-        match self.property() {
-            Step::Property(property) => Ok(Some(FoundKey::Named(property.name()))),
-            Step::End => Ok(None),
-            Step::Other => Ok(self.key()?.map(FoundKey::Read)),
-        }
-    }
-
     /// Reads the next key if it has no escapes and is a declared property that has not occurred before, or finds the
     /// end. Consumes nothing and reports no error otherwise.
-    fn property(&mut self) -> Step<'p> {
+    pub(super) fn property(&mut self) -> Step<'p> {
         if !matches!(self.next, Next::Key) {
             return Step::Other;
         }
@@ -160,7 +133,7 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
 
     /// Reads the next key if there is one, and its colon.
     #[inline(never)]
-    fn key(&mut self) -> Result<Option<Cow<'de, str>>, PlanError> {
+    pub(super) fn key(&mut self) -> Result<Option<Cow<'de, str>>, PlanError> {
         let is_first = self.members.count() == 0;
         match (self.cursor.peek(), &self.next) {
             (b'}', Next::Key) => return Ok(None),

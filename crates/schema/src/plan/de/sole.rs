@@ -9,7 +9,7 @@ use super::super::error::PlanError;
 use super::super::node::Node;
 use super::super::node::Plan;
 use super::cursor::Cursor;
-use super::map::{Entries, Next};
+use super::map::{Entries, Next, Step};
 use super::request::{self, Request};
 use super::value::Value;
 use super::{read, read_with};
@@ -105,7 +105,11 @@ impl<'p> Entries<'_, 'p, '_> {
 
     /// Moves to the value of the next key. Returns true if the key is that of the property, and `None` at the end.
     fn next_is(&mut self, property: &'static SoleProperty) -> Result<Option<bool>, PlanError> {
-        Ok(self.find_key()?.map(|key| key.text().as_str() == property.name()))
+        match self.property() {
+            Step::Property(found) => Ok(Some(found.name() == property.name())),
+            Step::End => Ok(None),
+            Step::Other => Ok(self.key()?.map(|key| key == property.name())),
+        }
     }
 }
 

@@ -1,7 +1,5 @@
 //! Deserializers of strings that have been read and validated. They behave like those of `serde_json`.
 
-use std::borrow::Cow;
-
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, Expected, Unexpected, VariantAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
@@ -22,14 +20,7 @@ pub(super) enum Text<'de, 'a> {
 }
 
 impl<'de, 'a> Text<'de, 'a> {
-    pub(super) fn of(text: &'a Cow<'de, str>) -> Self {
-        match text {
-            Cow::Borrowed(text) => Text::Borrowed(text),
-            Cow::Owned(text) => Text::Resolved(text),
-        }
-    }
-
-    pub(super) fn as_str(&self) -> &str {
+    fn as_str(&self) -> &str {
         match self {
             Text::Borrowed(text) | Text::Named(text) | Text::Resolved(text) => text,
         }

@@ -10,7 +10,7 @@ use super::super::error::PlanError;
 use super::super::node::Node;
 use super::cursor::Cursor;
 use super::decimal::Whole;
-use super::map::{Elements, Entries, Next};
+use super::map::{Elements, Entries, Next, Step};
 use super::number::Number;
 use super::text::{Key, StringValue, Text};
 use super::{number, read};
@@ -248,10 +248,15 @@ impl<'de> MapAccess<'de> for &mut Entries<'_, '_, 'de> {
 
     #[inline]
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, PlanError> {
-        let key = match self.find_key() {
-            Ok(Some(key)) => seed.deserialize(Key(key.text())),
-            Ok(None) => return Ok(None),
-            Err(PlanError) => return Err(PlanError),
+        let key = match self.property() {
+            Step::Property(property) => seed.deserialize(Key(Text::Named(property.name()))),
+            Step::End => return Ok(None),
+            Step::Other => match self.key() {
+                Ok(Some(Cow::Borrowed(key))) => seed.deserialize(Key(Text::Borrowed(key))),
+                Ok(Some(Cow::Owned(key))) => seed.deserialize(Key(Text::Resolved(&key))),
+                Ok(None) => return Ok(None),
+                Err(PlanError) => return Err(PlanError),
+            },
         };
         match key {
             Ok(key) => Ok(Some(key)),
@@ -263,9 +268,9 @@ impl<'de> MapAccess<'de> for &mut Entries<'_, '_, 'de> {
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, PlanError> {
         match self.take_next() {
             Next::Value(node) => read(self.cursor, node, seed),
-            Next::Tag(tag) => match self.tag(tag) {
-                Ok(value) => seed.deserialize(StringValue(Text::of(&value))),
-                Err(PlanError) => Err(PlanError),
+            Next::Tag(tag) => match self.tag(tag)? {
+                Cow::Borrowed(value) => seed.deserialize(StringValue(Text::Borrowed(value))),
+                Cow::Owned(value) => seed.deserialize(StringValue(Text::Resolved(&value))),
             },
             Next::Key => Err(self.cursor.fail()),
         }

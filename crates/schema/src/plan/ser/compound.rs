@@ -19,7 +19,7 @@ use super::output::Output;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Nesting {
     Value,
-    /// Raw JSON, without brackets.
+    /// A struct that stands for its only field, which is raw JSON.
     Raw,
     /// Inside the object of a variant, which ends with it.
     Variant,
@@ -70,15 +70,23 @@ pub struct Fields<'w, 'p> {
     next: Option<Next<'p>>,
 }
 
-/// The value of a key, with its rules.
+/// The value that follows, with its rules.
 struct Next<'p> {
     node: &'p Node,
-    /// The tag that the value is, and that selects the rules for what follows.
-    tag: Option<&'p Tag>,
+    then: Then<'p>,
 }
 
-/// The rules for the value of a tag.
-static TAG: Node = Node::plain(Kinds::STRING);
+/// What happens to a value once it is written.
+enum Then<'p> {
+    Nothing,
+    /// It is a tag, which selects the rules for what follows.
+    Choose(&'p Tag),
+    /// It is a string with raw JSON, and is replaced by it.
+    Unquote,
+}
+
+/// The rules for the value of a tag, and for raw JSON.
+static STRING: Node = Node::plain(Kinds::STRING);
 
 impl<'w, 'p> Fields<'w, 'p> {
     #[inline]
@@ -92,19 +100,14 @@ impl<'w, 'p> Fields<'w, 'p> {
 
     #[inline]
     fn field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), PlanError> {
-        match self.named(key) {
-            Ok(next) => self.value(next, value),
-            Err(PlanError) => Err(PlanError),
-        }
-    }
-
-    /// Writes the key of a field.
-    fn named(&mut self, key: &'static str) -> Result<Next<'p>, PlanError> {
-        match self.property(key, special::head(key.as_bytes())) {
-            Some(node) => Ok(Next { node, tag: None }),
-            None if self.nesting == Nesting::Raw => Ok(Next { node: &TAG, tag: None }),
-            None => self.other(key),
-        }
+        let next = match self.property(key, special::head(key.as_bytes())) {
+            Some(node) => Next { node, then: Then::Nothing },
+            None => match self.other(key) {
+                Ok(next) => next,
+                Err(PlanError) => return Err(PlanError),
+            },
+        };
+        self.value(next, value)
     }
 
     /// Writes a key that the schema declares. Writes nothing for other keys.
@@ -117,6 +120,9 @@ impl<'w, 'p> Fields<'w, 'p> {
 
     #[inline(never)]
     fn other(&mut self, key: &str) -> Result<Next<'p>, PlanError> {
+        if self.nesting == Nesting::Raw {
+            return Ok(Next { node: &STRING, then: Then::Unquote });
+        }
         self.begin_key();
         let written = self.out.string(key);
         self.out.poison_on_err(written)?;
@@ -137,35 +143,34 @@ impl<'w, 'p> Fields<'w, 'p> {
     fn next(&mut self, member: Result<Member<'p>, PlanError>) -> Result<Next<'p>, PlanError> {
         let node = match self.out.poison_on_err(member)? {
             Member::Known(property) => property.node,
-            Member::Tag(tag) => return Ok(Next { node: &TAG, tag: Some(tag) }),
+            Member::Tag(tag) => return Ok(Next { node: &STRING, then: Then::Choose(tag) }),
             // A `Serialize` may write a key twice, which would count as one property.
             Member::Other(_) if self.members.counts() => return self.out.poison_on_err(Err(PlanError)),
             Member::Other(node) => node,
         };
-        Ok(Next { node: self.out.plan.node(node), tag: None })
+        Ok(Next { node: self.out.plan.node(node), then: Then::Nothing })
     }
 
     #[inline]
     fn value<T: Serialize + ?Sized>(&mut self, next: Next<'p>, value: &T) -> Result<(), PlanError> {
         let start = self.out.json.len();
         let written = value.serialize(Writer { out: self.out, node: next.node });
-        self.check_written(written, next.tag, start)
+        match (written, next.then) {
+            (Ok(()), Then::Nothing) => Ok(()),
+            (Ok(()), then) => self.after(then, start),
+            (written, _) => self.out.poison_on_err(written),
+        }
     }
 
-    /// Checks the value that was written from `start` on.
-    #[inline]
-    fn check_written(
-        &mut self,
-        written: Result<(), PlanError>,
-        tag: Option<&'p Tag>,
-        start: usize,
-    ) -> Result<(), PlanError> {
-        let checked = match (tag, self.nesting) {
-            (None, Nesting::Value | Nesting::Variant) => written,
-            (None, Nesting::Raw) => written.and_then(|()| self.unquote(start)),
-            (Some(tag), _) => written.and_then(|()| self.choose(tag, start)),
+    /// Does what follows a value that was written from `start` on.
+    #[inline(never)]
+    fn after(&mut self, then: Then<'p>, start: usize) -> Result<(), PlanError> {
+        let outcome = match then {
+            Then::Nothing => Ok(()),
+            Then::Choose(tag) => self.choose(tag, start),
+            Then::Unquote => self.unquote(start),
         };
-        self.out.poison_on_err(checked)
+        self.out.poison_on_err(outcome)
     }
 
     fn choose(&mut self, tag: &'p Tag, start: usize) -> Result<(), PlanError> {

@@ -47,6 +47,7 @@ impl<'p> Output<'p> {
     }
 
     /// Returns the outcome of a value that was `written`.
+    #[inline]
     pub(in super::super) fn outcome(&self, written: Result<(), PlanError>) -> Result<(), EncodeError> {
         match written {
             Ok(()) if !self.failed && self.json.len() <= self.max_bytes => Ok(()),
