@@ -8,9 +8,8 @@ use schemars08::schema::RootSchema;
 use serde_json::{Map, Value, json};
 use typify_impl::{TypeSpace, TypeSpaceSettings};
 
-use crate::keywords::{BRANCHES, Object, add, list, required};
 use crate::parse::{Items, parse};
-use crate::simplify::{Simplifier, fallback, simplify};
+use crate::simplify::{BRANCHES, Object, Simplifier, add, fallback, list, required, simplify};
 
 /// The types of a schema.
 pub(crate) enum Types {
