@@ -1,27 +1,31 @@
-//! The bound address, the accept loop and its graceful shutdown.
+//! The bound address, the accept loop and its graceful shutdown, and the phases of a connection: a socket with a timeout for
+//! writes, and the body of a response.
 
 use std::convert::Infallible;
 use std::error::Error;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use http::{Request, Response};
-use http_body::Body;
+use http::{Request, Response, StatusCode, header};
+use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use tokio::net::{TcpListener, TcpSocket};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::JoinSet;
+use tokio::time::{Instant, Sleep};
 
 use super::connection::Connection;
 use super::connections::Connections;
 use super::limits::Limits;
-use super::response::Tracked;
-use super::stream::WriteTimeout;
+use super::response_budget::ResponsePermit;
 
 /// The pause after a failed `accept`, such as one for lack of file descriptors.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -156,4 +160,129 @@ fn bind_one(address: SocketAddr) -> io::Result<TcpListener> {
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)
+}
+
+/// A TCP stream whose writes fail if they make no progress within the timeout.
+pub(super) struct WriteTimeout {
+    stream: TcpStream,
+    connection: Connection,
+    timeout: Duration,
+    /// The deadline of the pending write.
+    deadline: Pin<Box<Sleep>>,
+    is_waiting: bool,
+}
+
+impl WriteTimeout {
+    pub(super) fn new(stream: TcpStream, connection: Connection, timeout: Duration) -> Self {
+        Self { stream, connection, timeout, deadline: Box::pin(tokio::time::sleep(timeout)), is_waiting: false }
+    }
+
+    fn progress<T>(&mut self, cx: &mut Context<'_>, wrote: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if wrote.is_ready() {
+            if self.is_waiting {
+                self.is_waiting = false;
+                self.connection.set_blocked(false);
+            }
+            return wrote;
+        }
+        if !self.is_waiting {
+            self.is_waiting = true;
+            self.connection.set_blocked(true);
+            self.deadline.as_mut().reset(Instant::now() + self.timeout);
+        }
+        ready!(self.deadline.as_mut().poll(cx));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl AsyncRead for WriteTimeout {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, buf)
+    }
+}
+
+impl AsyncWrite for WriteTimeout {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let wrote = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.progress(cx, wrote)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let wrote = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
+        self.progress(cx, wrote)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+/// The size in bytes from which on a response counts towards the budget.
+const SMALL: u64 = 64 << 10;
+
+/// A body that sets its connection to idle and returns its memory when it is dropped.
+pub(super) struct Tracked<B> {
+    /// `None` for a response that did not fit into the budget.
+    body: Option<B>,
+    connection: Connection,
+    _permit: Option<ResponsePermit>,
+}
+
+impl<B: Body> Tracked<B> {
+    /// Acquires memory for a response. Without memory, the response is an empty `503`.
+    pub(super) async fn track(response: Response<B>, connection: Connection) -> Response<Self> {
+        let n_bytes = response.body().size_hint().exact().unwrap_or(0);
+        if n_bytes < SMALL {
+            return response.map(|body| Self { body: Some(body), connection, _permit: None });
+        }
+        if let Some(permit) = connection.response(usize::try_from(n_bytes).unwrap_or(usize::MAX)).await {
+            return response.map(|body| Self { body: Some(body), connection, _permit: Some(permit) });
+        }
+        drop(response);
+        let mut refused = Response::new(Self { body: None, connection, _permit: None });
+        *refused.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+        refused.headers_mut().insert(header::RETRY_AFTER, 1.into());
+        refused
+    }
+}
+
+impl<B: Body + Unpin> Body for Tracked<B> {
+    type Data = B::Data;
+    type Error = B::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
+        match &mut self.body {
+            Some(body) => Pin::new(body).poll_frame(cx),
+            None => Poll::Ready(None),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.as_ref().is_none_or(Body::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.as_ref().map_or_else(|| SizeHint::with_exact(0), Body::size_hint)
+    }
+}
+
+impl<B> Drop for Tracked<B> {
+    fn drop(&mut self) {
+        self.connection.idle();
+    }
 }

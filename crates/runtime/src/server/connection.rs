@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use http::HeaderMap;
 
-use super::connection_state::ConnectionState;
-use super::connections::Connections;
+use super::connections::{ConnectionState, Connections};
 use super::response_budget::ResponsePermit;
 
 /// The connection of a request, from the extensions of the request. Clones share the connection.
