@@ -70,20 +70,19 @@
 //!
 //! | module | part |
 //! |---|---|
+//! | `limits` | rate limits and concurrency limits |
 //! | `middleware` | the implementation that the layers share |
 #![forbid(unsafe_code)]
 
 mod approval;
-mod concurrency;
 mod from_tower;
+mod limits;
 mod middleware;
-mod rate_limit;
 mod retry;
 mod traced;
 
 pub use self::approval::{Approval, ApprovalRequest, Decision, may_be_destructive};
-pub use self::concurrency::ConcurrencyPerTool;
 pub use self::from_tower::FromTower;
-pub use self::rate_limit::{Rate, RateLimit};
+pub use self::limits::{ConcurrencyPerTool, Rate, RateLimit};
 pub use self::retry::Retry;
 pub use self::traced::{ToolCallId, Traced};
