@@ -65,7 +65,7 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `definition`, `id` | a tool in the format, written and read |
+//! | `definition` | a tool in the format, written and read |
 //! | `published` | a catalog as it is listed |
 //! | `wire`, `auth` | the messages, and the authentication of a caller |
 //! | `server` | `call` answers a call, also as events; `dedup` runs each call id once |
@@ -81,7 +81,6 @@ mod auth;
 mod client;
 mod definition;
 mod error;
-mod id;
 mod published;
 #[cfg(feature = "server")]
 mod server;
@@ -91,9 +90,8 @@ mod wire;
 pub use self::auth::Auth;
 #[cfg(feature = "client")]
 pub use self::client::{CallId, OtcBackend};
-pub use self::definition::{Definition, Naming};
+pub use self::definition::{Definition, Naming, OtcId};
 pub use self::error::OtcError;
-pub use self::id::OtcId;
 pub use self::published::Published;
 #[cfg(feature = "server")]
 pub use self::server::{Limits, Readiness, Server};

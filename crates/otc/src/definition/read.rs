@@ -8,10 +8,9 @@ use toolkit::schema::inline;
 use toolkit::tool::ToolBuilder;
 
 use crate::definition::{
-    AS_READ, Definition, Input, MAX_NAME_LEN, Naming, Requirements, is_definition_name, or_default,
+    AS_READ, Definition, Input, MAX_NAME_LEN, Naming, OtcId, Requirements, is_definition_name, or_default, release,
 };
 use crate::error::OtcError;
-use crate::id::{OtcId, release};
 
 /// The fields of a definition before validation.
 #[derive(Deserialize)]

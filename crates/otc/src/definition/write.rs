@@ -7,7 +7,7 @@ use toolkit_providers::{Effect, Loss, Side, unsupported_fields};
 
 use super::read::{accepts_only_null, describe_parameters, inlined, match_published_style};
 use super::{AS_READ, Definition, Input, MAX_NAME_LEN, is_definition_name};
-use crate::id::{OtcId, is_name, release};
+use crate::definition::{OtcId, is_name, release};
 
 /// Defaults for the parts of an id that a tool may lack: the toolkit and the version.
 ///
