@@ -51,7 +51,7 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `generate`, `mutate` | arguments |
+//! | `generate` | arguments |
 //! | `caller` | calls within a time limit, and what they write |
 //! | `judge` | the defects that a call shows |
 //! | `shrink` | simpler arguments |
@@ -62,7 +62,6 @@ mod caller;
 mod cases;
 mod generate;
 mod judge;
-mod mutate;
 mod report;
 mod shrink;
 
@@ -81,7 +80,7 @@ use toolkit::{Catalog, Context, Dispatcher, Tool, ToolId};
 
 use self::caller::{Caller, Ended};
 use self::cases::Cases;
-use self::generate::Generator;
+use self::generate::{Generator, mutate};
 use self::judge::{Found, Judge};
 pub use self::report::{CallDiagnostic, CallReport, CallsError, Defect, Untested};
 
@@ -357,7 +356,7 @@ impl ToolRun<'_, '_> {
                 arguments = generator.arguments();
             }
             if nth.is_multiple_of(4) {
-                mutate::mutate(&mut arguments, generator);
+                mutate(&mut arguments, generator);
             }
             used.insert(fingerprint(&arguments)).then_some(arguments)
         })

@@ -34,7 +34,7 @@
 //! | `compare`, `change` | the changes between two catalogs, by name |
 //! | `matrix` | the supported versions of components |
 //! | `calls` | calls with generated arguments, and the defects that they show |
-//! | `lint` | `quality` of valid tools; deceptive text, by what it hides (`poison`) and what it demands (`orders`) |
+//! | `lint` | `quality` of valid tools; deceptive text (`poison`), by what it hides and what it demands |
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "calls")]

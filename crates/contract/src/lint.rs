@@ -18,7 +18,6 @@
 //! ```
 
 mod diagnostic;
-mod orders;
 mod poison;
 mod quality;
 
