@@ -12,8 +12,7 @@ use toolkit_backends::chain::{Chain, ChainOutcome};
 pub use self::list::{RunFilter, RunSummary};
 use crate::connect::Connect;
 use crate::error::{DurableError, RunId};
-use crate::layout::{Entry, Place};
-use crate::record::{Attempt, Decision, Input, Pause};
+use crate::record::{Attempt, Decision, Entry, Input, Pause, Place};
 use crate::store::{Phase, Record, Runs};
 
 /// A connection to the runs of an application, which any process may have.

@@ -2,19 +2,15 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `database` | the connection to the file, on a thread of its own |
-//! | `tables` | creates the file and its tables, and checks them |
-//! | `engine`, `execution` | the engine of a worker; the entries of a run |
-//! | `lease`, `presence` | queues the runs of dead workers again, and ends a worker; locks that show which workers live |
+//! | `database` | creates the file with its tables, or checks them; the connection to it, on a thread of its own |
+//! | `engine` | the engine of a worker, with the entries of its runs |
+//! | `lease` | locks that show which workers live; queues the runs of dead ones again, and ends a worker |
 //! | `runs` | the runs, for clients |
 
 mod database;
 mod engine;
-mod execution;
 mod lease;
-mod presence;
 mod runs;
-mod tables;
 
 use std::path::PathBuf;
 

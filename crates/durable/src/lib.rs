@@ -53,7 +53,7 @@
 //! | module | part |
 //! |---|---|
 //! | `worker`, `client`, `backend` | runs the steps; starts runs and decides about them; makes single calls durable |
-//! | `record`, `layout` | what is recorded, and the places of its entries |
+//! | `record` | what is recorded, and the places of its entries |
 //! | `store` | the interface of the places that record runs |
 //! | `file`, `postgres` | a SQLite file, with tables of this crate; Postgres, with the engine and the tables of DBOS |
 //! | `connect`, `error` | chooses between them; errors with the ids of runs |
@@ -64,7 +64,6 @@ mod client;
 mod connect;
 mod error;
 mod file;
-mod layout;
 mod postgres;
 mod record;
 mod store;

@@ -9,8 +9,7 @@ use toolkit::call::BoxFuture;
 use toolkit_backends::chain::ChainOutcome;
 
 use crate::error::{DurableError, RunId};
-use crate::layout::Place;
-use crate::record::{Attempt, Decision, Input};
+use crate::record::{Attempt, Decision, Input, Place};
 
 /// The answer of a store.
 pub(crate) type Answer<'a, T> = BoxFuture<'a, Result<T, DurableError>>;

@@ -1,14 +1,15 @@
-//! The connection to the file, on a thread of its own: SQLite blocks until a disk has answered.
+//! The file with its tables, and the connection to it, on a thread of its own: SQLite blocks until a disk has answered.
 
+use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
+use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use crate::error::DurableError;
-use crate::file::tables;
 
 /// A connection. It is closed when the last work of a dropped one has ended.
 #[derive(Clone)]
@@ -27,7 +28,7 @@ impl Database {
         let opens = path.to_owned();
         let thread = thread::Builder::new().name("toolkit-runs".to_owned()).spawn(move || {
             // Without links, so that all workers look for each other in the folder of the same name.
-            let open = || Ok((tables::open(&opens, is_worker)?, opens.canonicalize().map_err(DurableError::engine)?));
+            let open = || Ok((open(&opens, is_worker)?, opens.canonicalize().map_err(DurableError::engine)?));
             match open() {
                 Ok((mut connection, path)) => {
                     let _ = opened.send(Ok(path));
@@ -68,7 +69,7 @@ impl Database {
             transaction.commit()?;
             Ok(value)
         });
-        done.await?.map_err(|error: rusqlite::Error| tables::failed(&self.path, &error))
+        done.await?.map_err(|error: rusqlite::Error| failed(&self.path, &error))
     }
 
     /// Runs work that blocks on the thread of the connection.
@@ -91,3 +92,211 @@ impl Database {
 fn ended(path: &Path) -> DurableError {
     DurableError::Database(format!("the thread of {} has ended", path.display()))
 }
+
+/// Marks a file of this crate: `tkrn`.
+const APPLICATION_ID: i64 = 0x746b_726e;
+
+/// The version of the tables.
+const VERSION: i64 = 1;
+
+/// The time that another process may hold the lock of the file. Transactions take milliseconds.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The identifiers of rows are those of [`Place`](crate::record::Place); times are milliseconds since 1970. `execution` is the
+/// id of the execution that may record entries.
+const TABLES: &str = "
+    CREATE TABLE runs (
+        id TEXT NOT NULL PRIMARY KEY, application TEXT NOT NULL, phase TEXT NOT NULL, version TEXT, worker TEXT,
+        execution TEXT, n_executions INTEGER NOT NULL DEFAULT 0, input TEXT NOT NULL, outcome TEXT,
+        started INTEGER NOT NULL, changed INTEGER NOT NULL, ended INTEGER
+    ) STRICT;
+    CREATE INDEX runs_by_phase ON runs (phase, application);
+    CREATE TABLE entries (
+        run TEXT NOT NULL, number INTEGER NOT NULL, value TEXT NOT NULL, PRIMARY KEY (run, number)
+    ) STRICT;
+    CREATE TABLE workers (id TEXT NOT NULL PRIMARY KEY, application TEXT NOT NULL, version TEXT NOT NULL) STRICT;
+    CREATE TABLE versions (
+        application TEXT NOT NULL, version TEXT NOT NULL, deployed INTEGER NOT NULL, PRIMARY KEY (application, version)
+    ) STRICT;
+";
+
+/// Prevents that a file is closed here while SQLite opens it elsewhere in this process: closing any descriptor of a file ends
+/// the locks that the process has on it.
+static OPENING: Mutex<()> = Mutex::new(());
+
+/// Opens the file. A worker creates it with its tables if it does not exist.
+pub(super) fn open(path: &Path, is_worker: bool) -> Result<Connection, DurableError> {
+    check_local(path)?;
+    let connection = {
+        let _opening = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
+        match (path.exists(), is_worker) {
+            (true, _) => {}
+            (false, true) => create(path)?,
+            (false, false) => return Err(missing(path, "does not exist")),
+        }
+        // With neither the flag that creates the file nor names with the syntax of URIs.
+        Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+    };
+    let mut connection = connection.map_err(|error| failed(path, &error))?;
+    let begun = Instant::now();
+    loop {
+        match prepare(&mut connection, is_worker) {
+            Ok(State::Ready) => return Ok(connection),
+            Ok(State::Empty) => return Err(missing(path, "has no tables yet")),
+            Ok(State::Foreign) => {
+                let message = format!("{} is the SQLite database of another program", path.display());
+                return Err(DurableError::Database(message));
+            }
+            Ok(State::Other(version)) => {
+                let message = format!(
+                    "the tables of {} have version {version}, and this program knows version {VERSION}: use the program that \
+                     has written them, or another file",
+                    path.display()
+                );
+                return Err(DurableError::Database(message));
+            }
+            // The change to another journal does not wait for others, of which several may start together.
+            Err(error) if is_busy(&error) && begun.elapsed() < BUSY_TIMEOUT => {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            Err(error) => return Err(failed(path, &error)),
+        }
+    }
+}
+
+fn missing(path: &Path, why: &str) -> DurableError {
+    DurableError::Database(format!("{} {why}: a worker creates it when it starts", path.display()))
+}
+
+/// Creates an empty file that only its owner can read and write. SQLite gives its other files the same permissions.
+fn create(path: &Path) -> Result<(), DurableError> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+
+        options.mode(0o600);
+    }
+    match options.open(path) {
+        // Another process may create it at the same time.
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            Err(DurableError::Database(format!("cannot create {}: {error}", path.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
+enum State {
+    Ready,
+    /// There are no tables.
+    Empty,
+    Foreign,
+    /// The tables have another version.
+    Other(i64),
+}
+
+fn prepare(connection: &mut Connection, creates: bool) -> rusqlite::Result<State> {
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    // In a transaction: another process may create the tables between two queries.
+    let found = state(&*connection.transaction()?)?;
+    match found {
+        State::Empty if creates => {}
+        State::Ready => {}
+        other => return Ok(other),
+    }
+    let journal: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
+    if journal != "wal" {
+        let message = "the file system does not support the write-ahead log of SQLite".to_owned();
+        return Err(rusqlite::Error::SqliteFailure(
+            rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_IOERR),
+            Some(message),
+        ));
+    }
+    // A commit is on the disk when it returns: an effect that was begun is known after a power cut.
+    connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;")?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Another worker may have created the tables meanwhile.
+    if let State::Empty = state(&transaction)? {
+        transaction.execute_batch(TABLES)?;
+        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+        transaction.pragma_update(None, "user_version", VERSION)?;
+    }
+    transaction.commit()?;
+    Ok(State::Ready)
+}
+
+fn state(connection: &Connection) -> rusqlite::Result<State> {
+    let number = |text: &str| connection.query_row(text, [], |row| row.get::<_, i64>(0));
+    let (id, version) = (number("PRAGMA application_id")?, number("PRAGMA user_version")?);
+    Ok(match id {
+        APPLICATION_ID if version == VERSION => State::Ready,
+        APPLICATION_ID => State::Other(version),
+        0 if version == 0 && number("SELECT count(*) FROM sqlite_schema")? == 0 => State::Empty,
+        _ => State::Foreign,
+    })
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+/// Returns the error of an operation, with its cause and its cure.
+pub(super) fn failed(path: &Path, error: &rusqlite::Error) -> DurableError {
+    let file = path.display();
+    DurableError::Database(match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => format!(
+            "{file} is damaged, or not a SQLite database ({error}): restore a copy of it, or move it away together with \
+             {file}-wal and {file}-shm"
+        ),
+        Some(ErrorCode::DiskFull) => format!("the disk of {file} is full"),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            format!("another process has locked {file} for more than {} seconds", BUSY_TIMEOUT.as_secs())
+        }
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            format!("cannot write {file} ({error}): this user needs write access to the file and to its folder")
+        }
+        Some(ErrorCode::SystemIoFailure) => {
+            format!("cannot read or write {file} ({error}): its disk may be full or damaged")
+        }
+        _ => format!("{file}: {error}"),
+    })
+}
+
+/// Returns an error if the file is on a network file system, where locks and shared memory may not work.
+fn check_local(path: &Path) -> Result<(), DurableError> {
+    #[cfg(target_os = "linux")]
+    {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let system = rustix::fs::statfs(folder)
+            .map_err(|error| DurableError::Database(format!("the folder of {}: {error}", path.display())))?;
+        // The type of the field differs by platform; magic numbers have 32 bits.
+        if let Some((_, name)) = NETWORK.iter().find(|(magic, _)| *magic == system.f_type as u32) {
+            let message = format!(
+                "{} is on a network file system ({name}), where the locks of SQLite may not work: use a local disk, or \
+                 postgres://…",
+                path.display()
+            );
+            return Err(DurableError::Database(message));
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = path;
+    Ok(())
+}
+
+/// The numbers and names of network file systems, from `statfs(2)`.
+#[cfg(target_os = "linux")]
+const NETWORK: [(u32, &str); 11] = [
+    (0x6969, "NFS"),
+    (0xff53_4d42, "CIFS"),
+    (0xfe53_4d42, "SMB2"),
+    (0x517b, "SMB"),
+    (0x0102_1997, "9P"),
+    (0x00c3_6400, "Ceph"),
+    (0x5346_414f, "AFS"),
+    (0x7375_7245, "Coda"),
+    (0x0bd0_0bd0, "Lustre"),
+    (0x7461_636f, "OCFS2"),
+    (0x0116_1970, "GFS2"),
+];

@@ -1,7 +1,13 @@
 //! The lock that shows that a worker lives, the recovery of the runs of dead ones, and the end of a worker: its runs go back
 //! into the queue, and the write-ahead log into the file.
+//!
+//! The locks are on files beside the database. A lock ends with its process. A worker that is stopped keeps its lock, and the
+//! time of its file no longer changes.
 
 use std::collections::{HashMap, HashSet};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -11,8 +17,7 @@ use toolkit::call::BoxFuture;
 
 use crate::error::DurableError;
 use crate::file::database::Database;
-use crate::file::presence::{self, Presence, Sign};
-use crate::file::{now, tables};
+use crate::file::{database, now};
 use crate::store::{self, Answer, LOOK_TIMEOUT, QueueStatus};
 
 /// The interval at which the worker gives a sign, and looks for dead ones.
@@ -67,7 +72,7 @@ impl Lease {
                     format!("{} was removed: stop this worker, since its runs are lost", database.path().display());
                 return Err(DurableError::Database(message));
             }
-            let failed = |error: rusqlite::Error| tables::failed(database.path(), &error);
+            let failed = |error: rusqlite::Error| database::failed(database.path(), &error);
             let count = "SELECT count(*) FROM workers WHERE id = ?1";
             let n_known: i64 = connection.query_row(count, [&worker.id], |row| row.get(0)).map_err(failed)?;
             let mut presence = presence.lock().unwrap_or_else(PoisonError::into_inner);
@@ -95,9 +100,9 @@ impl Lease {
     async fn recover(&self, signs: &mut Signs, after: Duration) -> Result<(), DurableError> {
         let (database, own) = (self.database.clone(), self.worker.id.clone());
         let seen = self.database.with(move |connection| {
-            let ids = workers(connection, &own).map_err(|error| tables::failed(database.path(), &error))?;
+            let ids = workers(connection, &own).map_err(|error| database::failed(database.path(), &error))?;
             let look = |id: String| {
-                let sign = presence::look(database.path(), &id);
+                let sign = look(database.path(), &id);
                 sign.map(|sign| (id, sign)).map_err(DurableError::engine)
             };
             ids.into_iter().map(look).collect::<Result<HashMap<_, _>, _>>()
@@ -125,13 +130,13 @@ impl Lease {
     async fn bury(&self, worker: String, seen: Sign) -> Result<(), DurableError> {
         let (database, id) = (self.database.clone(), worker.clone());
         let n_runs = self.database.write(move |transaction| {
-            if presence::look(database.path(), &id).ok() != Some(seen) {
+            if look(database.path(), &id).ok() != Some(seen) {
                 return Ok(None);
             }
             let n_runs = transaction.execute(REQUEUE, params![id, now()])?;
             let n_workers = transaction.execute("DELETE FROM workers WHERE id = ?1", [&id])?;
             if seen == Sign::Dead {
-                presence::remove(database.path(), &id);
+                remove(database.path(), &id);
             }
             Ok((n_runs + n_workers > 0).then_some(n_runs))
         });
@@ -172,7 +177,7 @@ impl store::Lease for Lease {
                     .prepare("SELECT id FROM workers WHERE application = ?1 AND version = ?2")?
                     .query_map(params![application, version], |row| row.get(0))?
                     .collect::<Result<_, _>>()?;
-                let is_alive = |id: &&String| matches!(presence::look(database.path(), id), Ok(Sign::Alive(_)));
+                let is_alive = |id: &&String| matches!(look(database.path(), id), Ok(Sign::Alive(_)));
                 Ok((counts, ids.iter().filter(is_alive).count()))
             });
             let (counts, n_workers) = counts.await?;
@@ -253,4 +258,82 @@ impl store::Lease for Lease {
             let _ = self.database.with(checkpoint).await;
         })
     }
+}
+
+/// The lock of a worker. Dropping it removes the file.
+pub(super) struct Presence {
+    file: File,
+    path: PathBuf,
+}
+
+/// The sign that a worker gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sign {
+    /// Its process has ended.
+    Dead,
+    /// Its process lives, and gave a sign at this time.
+    Alive(SystemTime),
+}
+
+impl Presence {
+    /// Takes the lock of a worker. No other process knows its id yet.
+    pub(super) fn hold(database: &Path, worker: &str) -> io::Result<Self> {
+        let path = path(database, worker);
+        let mut folder = DirBuilder::new();
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+
+            folder.mode(0o700);
+            options.mode(0o600);
+        }
+        folder.recursive(true).create(path.parent().unwrap_or(Path::new(".")))?;
+        let file = options.open(&path)?;
+        file.try_lock()?;
+        Ok(Self { file, path })
+    }
+
+    /// Gives a sign.
+    pub(super) fn beat(&self) -> io::Result<()> {
+        self.file.set_modified(SystemTime::now())
+    }
+
+    /// Returns false if the file was removed.
+    pub(super) fn exists(&self) -> bool {
+        self.path.exists()
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Returns the sign of a worker.
+pub(super) fn look(database: &Path, worker: &str) -> io::Result<Sign> {
+    let file = match File::open(path(database, worker)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Sign::Dead),
+        Err(error) => return Err(error),
+    };
+    // Shared, since others may look at the same time.
+    match file.try_lock_shared() {
+        Ok(()) => Ok(Sign::Dead),
+        Err(TryLockError::WouldBlock) => Ok(Sign::Alive(file.metadata()?.modified()?)),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Removes the file of a dead worker.
+pub(super) fn remove(database: &Path, worker: &str) {
+    let _ = fs::remove_file(path(database, worker));
+}
+
+fn path(database: &Path, worker: &str) -> PathBuf {
+    let mut folder = database.as_os_str().to_owned();
+    folder.push("-workers");
+    PathBuf::from(folder).join(worker.replace('/', "-"))
 }

@@ -8,10 +8,9 @@ use toolkit_backends::chain::ChainOutcome;
 
 use crate::error::{DurableError, RunId};
 use crate::file::database::Database;
-use crate::file::presence::{self, Sign};
+use crate::file::lease::{self, Sign};
 use crate::file::{Address, now};
-use crate::layout::{Entry, Place};
-use crate::record::{Decision, Input};
+use crate::record::{Decision, Entry, Input, Place};
 use crate::store::{self, Answer, POLL, Page, Phase, Record};
 
 /// The runs in a file.
@@ -163,7 +162,7 @@ impl store::Runs for Runs {
             let select = "SELECT id FROM workers WHERE application = ?1 AND version = ?2";
             let mut workers = transaction.prepare(select)?;
             for worker in workers.query_map(params![application, version], |row| row.get::<_, String>(0))? {
-                if let Ok(Sign::Alive(_)) = presence::look(database.path(), &worker?) {
+                if let Ok(Sign::Alive(_)) = lease::look(database.path(), &worker?) {
                     return Ok(true);
                 }
             }

@@ -19,8 +19,8 @@ use sqlx::postgres::{PgPool, Postgres};
 use toolkit::call::BoxFuture;
 
 use crate::error::DurableError;
-use crate::layout::{Entry, Place, WORKFLOW};
 use crate::postgres::session::{self, Address};
+use crate::record::{Entry, Place, WORKFLOW};
 use crate::store::{self, Answer, LOOK_TIMEOUT, QueueStatus};
 
 /// The interval at which the session is checked, and dead workers are looked for.

@@ -12,9 +12,8 @@ use toolkit::ToolError;
 use toolkit_backends::chain::ChainOutcome;
 
 use crate::error::{DurableError, RunId};
-use crate::layout::{Place, QUEUE, WORKFLOW};
 use crate::postgres::session::{self, Address};
-use crate::record::{Decision, Input};
+use crate::record::{Decision, Input, Place, QUEUE, WORKFLOW};
 use crate::store::{self, Answer, Page, Phase, Record};
 
 /// The runs in a database.

@@ -10,8 +10,7 @@ use toolkit::call::{BoxFuture, ErrorKind, StepId};
 use toolkit::{RunResult, Tool, ToolError};
 use toolkit_backends::chain::{ChainLimits, ChainOutcome, StepCall, StepRun, StepRunner, Wait};
 
-use crate::layout::MAX_ATTEMPTS;
-use crate::record::{Attempt, Decision, Input, Pause};
+use crate::record::{Attempt, Decision, Input, MAX_ATTEMPTS, Pause};
 use crate::store::{Ended, Execution, StepEntries};
 use crate::worker::attempt::{Answered, Preparation};
 use crate::worker::shared::Shared;
