@@ -46,35 +46,31 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `definition`, `step`, `json` | a chain as data, and its JSON |
-//! | `plan`, `check`, `arguments`, `reach` | orders the steps by their references, and compares the schemas |
-//! | `prepared`, `run`, `execute`, `runner` | runs the steps, each by a runner |
+//! | `definition`, `step` | a chain as data, and its JSON |
+//! | `plan`, `check`, `reach` | orders the steps by their references, and compares the schemas |
+//! | `run`, `execute`, `runner` | runs the steps, each by a runner |
 //! | `memory`, `outcome` | the bounds of what a run keeps, and its outcome |
 //! | `typed` | a chain that rustc checks |
 
-mod arguments;
 mod check;
 mod definition;
 mod diagnostic;
 mod execute;
-mod json;
 mod memory;
 mod outcome;
 mod plan;
-mod prepared;
 mod reach;
 mod run;
 mod runner;
 mod step;
 mod typed;
 
-pub use self::definition::Chain;
+pub use self::definition::{Chain, ParseChainError};
 pub use self::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, ChainDiagnostics};
-pub use self::json::ParseChainError;
 pub use self::memory::{ChainLimits, MAX_TAKEN_BYTES};
 pub use self::outcome::{ChainOutcome, StepResult};
 pub use self::plan::MAX_STEPS;
-pub use self::prepared::PreparedChain;
+pub use self::run::PreparedChain;
 // The interface of durable chains.
 #[doc(hidden)]
 pub use self::runner::{StepCall, StepRun, StepRunner};

@@ -49,11 +49,10 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `registry`, `registered`, `retired` | the registered backends, one of them, and one that is no longer registered |
-//! | `collect`, `pending`, `ask` | lists their tools, also those of slow ones |
+//! | `registry`, `registered` | the registered backends, and one of them, or one that is no longer registered |
+//! | `collect`, `pending`, `ask` | lists their tools and resources, also the tools of slow ones |
 //! | `foreign` | the limits of tools of other programs, and the removal of their claims |
 //! | `merge`, `review` | one catalog of all tools, and the decision which tools and hints are accepted |
-//! | `resources` | the resources of all backends |
 //! | `local` | a backend whose tools are closures |
 #![forbid(unsafe_code)]
 
@@ -68,8 +67,6 @@ mod merge;
 mod pending;
 mod registered;
 mod registry;
-mod resources;
-mod retired;
 mod review;
 
 pub use self::chain::Chain;
@@ -79,7 +76,6 @@ pub use self::foreign::{
 };
 pub use self::local::LocalBackend;
 pub use self::merge::Collected;
-pub use self::registered::BackendReport;
+pub use self::registered::{BackendReport, RetiredBackend};
 pub use self::registry::Backends;
-pub use self::retired::RetiredBackend;
 pub use self::review::ContractChange;

@@ -11,9 +11,7 @@ use toolkit::tool::{BackendKind, Tool};
 use crate::ask::{join_all, request};
 use crate::error::{BackendError, RegisterError};
 use crate::pending::PendingLists;
-use crate::registered::BackendReport;
-use crate::registered::Registered;
-use crate::retired::RetiredBackend;
+use crate::registered::{BackendReport, Registered, RetiredBackend};
 use crate::review::sorted;
 
 /// A set of backends, each with a unique name.
