@@ -14,7 +14,7 @@ use toolkit::{Coercion, Context, ToolError};
 
 use super::endpoint::Endpoint;
 use super::link::{Link, Sessions};
-use super::program::Program;
+use super::process::Program;
 use super::remote::{Choices, Limits, Remote, Target};
 use super::tool_rules::ToolRules;
 use super::{call, list, prompts, resources};

@@ -15,10 +15,9 @@ use toolkit::{Arguments, Context, ToolError};
 use toolkit_schema::digits::Digits;
 use toolkit_schema::repair::repaired;
 
-use super::caller::FromCaller;
+use super::caller::{FromCaller, Listener};
 use super::link::Link;
 use super::list::{name_on_server, refresh, size, timed_out};
-use super::listener::Listener;
 use super::questions::{self, MAX_ROUNDS};
 use super::remote::{OutputCheck, Remote};
 use super::{tasks, verbatim};

@@ -1,16 +1,27 @@
-//! The parts of a caller that its requests pass on: the trace context, the capabilities, and headers.
+//! What a request passes on from its caller (the trace context, the capabilities, and headers) and to it (progress and log
+//! messages).
 
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue};
-use rmcp::model::{ClientCapabilities, ExtensionCapabilities, JsonObject, RequestMetaObject, TASKS_EXTENSION_ID};
-use toolkit::call::{ErrorKind, TraceContext};
+use rmcp::model::{
+    ClientCapabilities, ClientJsonRpcMessage, ExtensionCapabilities, GetExtensions, JsonObject, JsonRpcMessage,
+    ProgressNotificationParam, RequestMetaObject, TASKS_EXTENSION_ID,
+};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tokio::time::Instant;
+use toolkit::call::{ErrorKind, LogLevel, TraceContext};
+use toolkit::schema::invisible::escaped;
 use toolkit::{Context, ToolError};
+use toolkit_schema::digits::Digits;
 
 use super::endpoint::Forwarded;
-use super::listener;
-use super::questions;
 use super::remote::{Remote, Target};
+use super::{questions, verbatim};
 
 /// The parts of a caller that a request passes on.
 #[derive(Clone, Default)]
@@ -41,7 +52,7 @@ impl FromCaller {
             capabilities.elicitation = modes;
         }
         let meta = from.meta.get_or_insert_default();
-        let level = listener::log_level(context).and_then(|level| serde_json::from_value(level.name().into()).ok());
+        let level = log_level(context).and_then(|level| serde_json::from_value(level.name().into()).ok());
         if let Some(level) = level {
             meta.set_log_level(level);
         }
@@ -101,4 +112,147 @@ fn trace(context: &Context) -> Option<RequestMetaObject> {
         meta.set_baggage(baggage);
     }
     Some(meta)
+}
+
+/// The difference in progress between two descriptions of the status of a task, which have no progress. The protocol
+/// requires that progress increases.
+const STATUS_STEP: f64 = 1.0 / 1024.0;
+
+/// The last report.
+struct Last {
+    progress: f64,
+    total: Option<f64>,
+    /// The last description of the status of a task.
+    status: String,
+    /// The time of the last report.
+    at: Option<Instant>,
+    /// The start of a second, and the number of log messages in it.
+    logged: (Instant, u32),
+}
+
+/// The number of log messages of a call per second, beyond which messages are dropped.
+const MAX_LOGS_PER_SECOND: u32 = 100;
+
+/// The size of a log message in bytes, beyond which its data is omitted.
+const MAX_LOG_BYTES: usize = 16 << 10;
+
+/// The length in characters to which the name of a logger is truncated.
+const MAX_LOGGER_CHARS: usize = 128;
+
+/// The parameters of `notifications/message`.
+#[derive(Deserialize)]
+struct Logged<'m> {
+    #[serde(borrow)]
+    level: Cow<'m, str>,
+    #[serde(borrow, default)]
+    logger: Option<Cow<'m, str>>,
+    #[serde(borrow)]
+    data: &'m RawValue,
+}
+
+/// A listener to the progress and the log messages of a call.
+pub(super) struct Listener {
+    context: Context,
+    /// The digits of the arguments that their value does not keep, in the message of the call.
+    pub(super) digits: Digits,
+    /// The name of the server.
+    server: Arc<str>,
+    last: Mutex<Last>,
+}
+
+/// Returns the least level of the log messages that the caller receives.
+pub(super) fn log_level(context: &Context) -> Option<LogLevel> {
+    LogLevel::ALL.into_iter().find(|level| context.logs(*level))
+}
+
+/// Writes a message. The arguments of a call have the digits that the caller has sent.
+pub(super) fn written(message: &ClientJsonRpcMessage) -> serde_json::Result<Vec<u8>> {
+    if let JsonRpcMessage::Request(sent) = message
+        && let Some(listener) = sent.request.extensions().get::<Arc<Listener>>()
+        && !listener.digits.is_empty()
+    {
+        let mut json = Vec::new();
+        listener.digits.write(&serde_json::to_value(message)?, "", &mut json);
+        return Ok(json);
+    }
+    serde_json::to_vec(message)
+}
+
+impl Listener {
+    pub(super) fn new(context: &Context, server: &Arc<str>, digits: Digits) -> Arc<Self> {
+        let logged = (Instant::now(), 0);
+        Arc::new(Self {
+            context: context.clone(),
+            digits,
+            server: Arc::clone(server),
+            last: Mutex::new(Last {
+                progress: f64::NEG_INFINITY,
+                total: None,
+                status: String::new(),
+                at: None,
+                logged,
+            }),
+        })
+    }
+
+    /// Passes on a log message of the server, with the name of the server before that of its logger.
+    pub(super) fn log(&self, params: &RawValue) {
+        let Ok(logged) = serde_json::from_str::<Logged<'_>>(params.get()) else { return };
+        let Some(level) = LogLevel::from_name(&logged.level).filter(|level| self.context.logs(*level)) else { return };
+        if !self.may_log() {
+            return;
+        }
+        let data = logged.data.get();
+        let data = match data.len() > MAX_LOG_BYTES {
+            true => format!("a log message of {} bytes is omitted", data.len()).into(),
+            false => verbatim::parse_repaired(data).unwrap_or(Value::Null),
+        };
+        let logger = match logged.logger.filter(|logger| !logger.is_empty()) {
+            Some(logger) => {
+                let logger: String = logger.chars().take(MAX_LOGGER_CHARS).collect();
+                format!("{}/{}", self.server, escaped(&logger))
+            }
+            None => self.server.to_string(),
+        };
+        self.context.forward_log(level, logger, data);
+    }
+
+    fn may_log(&self) -> bool {
+        let (start, n_logged) = &mut self.last().logged;
+        if start.elapsed() >= Duration::from_secs(1) {
+            (*start, *n_logged) = (Instant::now(), 0);
+        }
+        *n_logged += 1;
+        *n_logged <= MAX_LOGS_PER_SECOND
+    }
+
+    /// Passes on a report if it exceeds the last one. A resumed stream repeats reports.
+    pub(super) fn report(&self, report: ProgressNotificationParam) {
+        let mut last = self.last();
+        if report.progress > last.progress {
+            last.at = Some(Instant::now());
+            (last.progress, last.total) = (report.progress, report.total);
+            self.context.progress(report.progress, report.total, report.message.as_deref().unwrap_or_default());
+        }
+    }
+
+    /// Passes on the description of the status of a task if it differs from the last one, with the last progress.
+    pub(super) fn report_status(&self, status: &str) {
+        let mut last = self.last();
+        if status != last.status {
+            last.at = Some(Instant::now());
+            last.progress = if last.progress.is_finite() { last.progress + STATUS_STEP } else { 0.0 };
+            status.clone_into(&mut last.status);
+            self.context.progress(last.progress, last.total, status);
+        }
+    }
+
+    /// Returns the time of the last report.
+    pub(super) fn reported_at(&self) -> Option<Instant> {
+        self.last().at
+    }
+
+    fn last(&self) -> MutexGuard<'_, Last> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

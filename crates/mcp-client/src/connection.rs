@@ -19,14 +19,12 @@ use toolkit::call::LogLevel;
 use toolkit_runtime::ObservedRequest;
 use tracing::Instrument;
 
-use super::caller::FromCaller;
+use super::caller::{FromCaller, Listener, log_level};
 use super::exchange::{Reach, reach};
-use super::listener::{Listener, log_level};
 use super::observe::{Observer, outcome, with_trace};
 use super::process::ExitState;
-use super::questions::Handler;
+use super::questions::{Handler, RunningCall, RunningCalls};
 use super::remote::{Backoff, Remote, STABLE_AFTER, Target};
-use super::running_calls::{RunningCall, RunningCalls};
 use super::verbatim;
 use super::watches::{self, Watches};
 

@@ -24,9 +24,9 @@ use toolkit_runtime::media_type;
 
 use super::authorizer::{AuthorizationError, Authorizer};
 use super::bounded_list;
+use super::caller::written;
 use super::events::{self, Events};
 use super::exchange::{HttpFailure, error_in, has_id, is_defined, may_report_lost_session, response_in};
-use super::listener::written;
 use super::remote::Limits;
 use super::screen::{Screen, Verdict};
 use super::verbatim::{self, wrapped};

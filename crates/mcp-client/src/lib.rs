@@ -37,14 +37,14 @@
 //! | module | contains |
 //! | --- | --- |
 //! | `backend` | the public type, a server as a backend |
-//! | `remote`, `endpoint`, `program` | the name, the limits, the address and the command line of a server |
+//! | `remote`, `endpoint` | the name, the limits and the address of a server |
 //! | `link`, `connect`, `connection`, `history` | the current connection and those of single sessions of clients, its negotiation, its requests, and its past |
-//! | `lines`, `process` | the stdio transport and the child process |
+//! | `lines`, `process` | the stdio transport, and the child process with its command line |
 //! | `http`, `legacy_sse`, `exchange`, `events`, `authorizer` | the HTTP transport, that of revision 2024-11-05, their failures, its limits, and the source of its tokens |
 //! | `screen`, `verbatim`, `bounded_list` | incoming messages before `rmcp` handles them, fields that it does not know, and long lists |
-//! | `tool_rules`, `repair` | which tools of a server are served, and in which form |
-//! | `list`, `call`, `tasks`, `resources`, `prompts`, `caller`, `listener` | requests for tools, resources and prompts, and what they pass on from and to the caller |
-//! | `questions`, `running_calls` | what servers ask the users of calls |
+//! | `tool_rules` | which tools of a server are served, and in which form |
+//! | `list`, `call`, `tasks`, `resources`, `prompts`, `caller` | requests for tools, resources and prompts, and what they pass on from and to the caller |
+//! | `questions` | what servers ask the users of calls |
 //! | `watches` | subscriptions to resources |
 //! | `error`, `texts` | connection and protocol errors as tool errors |
 //! | `servers` | configuration files |
@@ -74,18 +74,14 @@ mod legacy_sse;
 mod lines;
 mod link;
 mod list;
-mod listener;
 #[cfg(feature = "oauth")]
 mod oauth;
 mod observe;
 mod process;
-mod program;
 mod prompts;
 mod questions;
 mod remote;
-mod repair;
 mod resources;
-mod running_calls;
 mod screen;
 mod servers;
 mod status;
@@ -103,6 +99,6 @@ pub use self::endpoint::{Endpoint, EndpointError};
 pub use self::oauth::{
     FileTokens, Login, LoginState, MemoryTokens, OAuth, OAuthError, TokenLock, TokenStore, TokenStoreError,
 };
-pub use self::program::Program;
+pub use self::process::Program;
 pub use self::servers::{ConfiguredServers, McpServers, RejectedServer, ServerChanges, ServersError};
 pub use self::status::fetch_status;

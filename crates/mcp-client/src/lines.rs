@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use toolkit_runtime::LineReader;
 
 use super::bounded_list;
-use super::listener::written;
+use super::caller::written;
 use super::process::{ExitState, Process};
 use super::screen::{Screen, Verdict};
 use super::verbatim::{self, is_verbatim};

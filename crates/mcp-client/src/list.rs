@@ -25,7 +25,7 @@ use super::caller::FromCaller;
 use super::connection::Connection;
 use super::link::Link;
 use super::remote::{OutputCheck, Remote};
-use super::repair;
+use super::tool_rules;
 use super::tool_rules::NAME_KEY;
 use super::verbatim::UNREADABLE;
 
@@ -39,11 +39,11 @@ pub(super) async fn offers(link: &Link) -> Result<OfferedTools, ToolError> {
         Diagnostic::new(DiagnosticKind::Unexpected, format!("{remote} has no tool for the rule {rule}"), [])
     };
     let mut diagnostics: Vec<Diagnostic> = applied.unmatched.into_iter().map(unmatched).collect();
-    repair::valid_names(&mut listed, &remote.name);
+    tool_rules::valid_names(&mut listed, &remote.name);
     let mut outputs = HashMap::new();
     listed.retain_mut(|tool| {
         name_as_listed(tool);
-        repair::valid_schemas(tool);
+        tool_rules::valid_schemas(tool);
         if remote.choices.output != OutputCheck::Strict
             && let Some((name, schema)) = without_output(tool)
         {

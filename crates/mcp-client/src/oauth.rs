@@ -1,29 +1,24 @@
 //! Logins with OAuth 2.1: the client of an authorization server.
 //!
-//! `authorization` provides the tokens of requests, and `login` gets them from a user. Both use `discovery` and
-//! `register` to find the authorization server and a client id, and `token` for the requests to it.
+//! `authorization` provides the tokens of requests, and `login` gets them from a user. Both use `discovery` to
+//! find the authorization server and a client id, and `token` for the requests to it.
 //!
 //! | module | contains |
 //! | --- | --- |
 //! | `settings` | the settings of logins |
 //! | `authorization`, `login` | tokens for requests, and the login of a user |
-//! | `discovery`, `register`, `token` | requests to the servers of a login |
-//! | `challenge`, `scopes` | what a server requires |
-//! | `grant`, `store`, `file_store` | the record of a login, and where it is kept |
-//! | `address`, `fetch`, `loopback` | the limits of connections, and the listener for the redirect |
+//! | `discovery`, `token` | requests to the servers of a login, and its record |
+//! | `scopes` | what a server requires |
+//! | `store` | where the record is kept |
+//! | `fetch`, `loopback` | the limits of connections, and the listener for the redirect |
 //! | `error` | the error of all of them |
 
-mod address;
 mod authorization;
-mod challenge;
 mod discovery;
 mod error;
 mod fetch;
-mod file_store;
-mod grant;
 mod login;
 mod loopback;
-mod register;
 mod scopes;
 mod settings;
 mod store;
@@ -35,14 +30,12 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 use toolkit_runtime::Authorities;
 
-use self::address::AddressPolicy;
 use self::authorization::{Authorization, State};
 pub use self::error::OAuthError;
-use self::fetch::Fetcher;
-pub use self::file_store::FileTokens;
+use self::fetch::{AddressPolicy, Fetcher};
 pub use self::login::{Login, LoginState};
 pub use self::settings::OAuth;
-pub use self::store::{MemoryTokens, TokenLock, TokenStore, TokenStoreError};
+pub use self::store::{FileTokens, MemoryTokens, TokenLock, TokenStore, TokenStoreError};
 use super::authorizer::{Authorizer, connect_locally};
 
 /// The logins at one server. Clones share them.

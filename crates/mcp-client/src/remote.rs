@@ -11,7 +11,7 @@ use toolkit::Coercion;
 use toolkit::resource::ResourceChanges;
 
 use super::endpoint::Endpoint;
-use super::program::Program;
+use super::process::Program;
 use super::tool_rules::ToolRules;
 
 /// A server to which this client connects.

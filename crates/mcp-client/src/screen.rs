@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use tokio::sync::{Notify, watch};
 use toolkit::resource::ResourceChanges;
 
-use super::listener::Listener;
+use super::caller::Listener;
 use super::watches::{MAX_URI_LEN, is_uri};
 
 /// A filter of the incoming messages, in the order of their arrival. Clones share their state.

@@ -29,7 +29,7 @@ use super::backend::McpBackend;
 use super::endpoint::Endpoint;
 #[cfg(feature = "oauth")]
 use super::oauth::OAuth;
-use super::program::Program;
+use super::process::Program;
 
 /// The servers of a configuration file of Claude, Cursor, VS Code, Windsurf, Zed, Gemini CLI and other MCP hosts.
 ///

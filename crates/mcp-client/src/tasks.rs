@@ -9,14 +9,10 @@
 //!
 //! | module | contains |
 //! | --- | --- |
-//! | `request` | creation and cancellation |
-//! | `requester` | requests over the current connection |
-//! | `snapshot` | the reported state, and answers to its questions |
-//! | `waiting` | polling |
+//! | `request` | creation and cancellation, and requests over the current connection |
+//! | `waiting` | polling: the reported state, and answers to its questions |
 
 mod request;
-mod requester;
-mod snapshot;
 mod waiting;
 
 use std::sync::Arc;
@@ -29,16 +25,14 @@ use toolkit::call::ErrorKind;
 use toolkit::tool::TaskSupport;
 use toolkit::{Tool, ToolError};
 
-use self::request::CreatedTask;
+use self::request::{CreatedTask, Failure, Requester};
 pub(super) use self::request::{create, created_task, request_of_call};
-use self::requester::{Failure, Requester};
-use self::snapshot::{MIN_INTERVAL, check_id};
-use self::waiting::Waiting;
+use self::waiting::{MIN_INTERVAL, Waiting, check_id};
+use super::caller::Listener;
 use super::connection::Connection;
 use super::link::Link;
-use super::listener::Listener;
+use super::questions::RunningCall;
 use super::remote::Backoff;
-use super::running_calls::RunningCall;
 
 /// The maximum number of consecutive attempts that fail since the server cannot be reached.
 const MAX_LOST: usize = 10;

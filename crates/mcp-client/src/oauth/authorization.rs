@@ -9,16 +9,14 @@ use tokio::time::Instant;
 use toolkit::call::{ErrorKind, SecretString};
 use toolkit::dispatch::BoxFuture;
 
-use super::challenge::Challenge;
+use super::discovery;
 use super::discovery::{discover, without_root_slash};
 use super::error::OAuthError;
 use super::fetch::Fetcher;
-use super::grant::{AuthMethod, ClientOrigin, Grant, GrantKind};
-use super::register;
-use super::scopes::{self, Named};
+use super::scopes::{self, Challenge, Named};
 use super::settings::OAuth;
 use super::store::TokenStoreError;
-use super::token::{self, Rejected};
+use super::token::{self, AuthMethod, ClientOrigin, Grant, GrantKind, Rejected};
 use crate::authorizer::{AuthorizationError, Authorizer};
 
 /// The time after an attempt to get a token during which no other is made, so that a server that rejects every token
@@ -436,7 +434,7 @@ impl Authorization {
         let challenge = self.last_challenge().unwrap_or_default();
         let found = discover(&self.fetcher, &self.server, &challenge, self.settings.issuer.as_deref()).await?;
         let scopes = initial_scopes(&self.settings, &challenge, &found.scopes);
-        let client = register::client(&self.fetcher, &found.server, &self.settings, None, None, &scopes).await?;
+        let client = discovery::client(&self.fetcher, &found.server, &self.settings, None, None, &scopes).await?;
         let endpoint = found.server.token_endpoint.as_str();
         let grant = Grant::new(GrantKind::Client, self.key(), &found.resource, &found.server.issuer, endpoint, client);
         Ok(ClientRequest { grant, scopes })

@@ -9,14 +9,12 @@ use sha2::{Digest, Sha256};
 use tokio::time::timeout;
 
 use super::authorization::{Authorization, initial_scopes, store_error};
-use super::challenge::Challenge;
+use super::discovery;
 use super::discovery::{Discovered, discover};
 use super::error::{OAuthError, shown, untrusted};
-use super::grant::{Grant, GrantKind};
 use super::loopback::Loopback;
-use super::register;
-use super::scopes::{self, OFFLINE_ACCESS};
-use super::token::{self, ErrorResponse, Rejected, TokenError};
+use super::scopes::{self, Challenge, OFFLINE_ACCESS};
+use super::token::{self, ErrorResponse, Grant, GrantKind, Rejected, TokenError};
 
 /// The maximum length of a redirect URL that is pasted.
 const MAX_REDIRECT_LEN: usize = 16 << 10;
@@ -113,7 +111,7 @@ impl Authorization {
         let requested = self.scopes(&challenge, &found, known.as_ref());
         let client = known.as_ref().map(|known| &known.client);
         let uri = Some(redirect_uri.as_str());
-        let client = register::client(&self.fetcher, &found.server, &self.settings, client, uri, &requested).await?;
+        let client = discovery::client(&self.fetcher, &found.server, &self.settings, client, uri, &requested).await?;
         let endpoint_of_tokens = found.server.token_endpoint.as_str();
         let grant =
             Grant::new(GrantKind::User, self.key(), &found.resource, &found.server.issuer, endpoint_of_tokens, client);

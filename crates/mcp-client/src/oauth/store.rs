@@ -1,11 +1,18 @@
-//! The stores of tokens.
+//! The stores of tokens: in memory, and in files.
 
 use std::collections::HashMap;
-use std::fmt;
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use std::{fmt, io};
 
+use data_encoding::HEXLOWER;
+use sha2::{Digest, Sha256};
+use tokio::time::{Instant, sleep};
 use toolkit::call::SecretString;
 use toolkit::dispatch::BoxFuture;
+use toolkit_runtime::{FileAccess, Replacement, read_bounded, replace_file};
 
 /// A store of the records of logins.
 ///
@@ -204,3 +211,238 @@ impl fmt::Display for TokenStoreError {
 }
 
 impl std::error::Error for TokenStoreError {}
+
+/// The maximum size of a record in bytes.
+const MAX_BYTES: u64 = 256 << 10;
+
+/// The interval at which a lock is tried.
+const LOCK_INTERVAL: Duration = Duration::from_millis(50);
+
+/// The maximum time to wait for a lock. A renewal takes less.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A store in a directory, with one file for each server.
+///
+/// On Unix, only the user can read the directory (mode 0700) and its files (0600). A directory to which others can write,
+/// a file that others can read, and one of another user are errors. The records are not encrypted: a key beside them would protect from nothing, and the keyrings of Linux need a
+/// session bus, which servers and containers do not have. [`TokenStore`] is the interface for other stores.
+///
+/// A record is written to a temporary file, which then takes the place of the old one. Processes that share the directory
+/// renew tokens one after another.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_mcp_client::{FileTokens, OAuth};
+///
+/// let settings = OAuth::new().store(FileTokens::new("/home/ada/.local/state/my-tools/tokens"));
+/// # drop(settings);
+/// ```
+#[derive(Clone, Debug)]
+pub struct FileTokens {
+    directory: PathBuf,
+}
+
+impl FileTokens {
+    /// Creates a store. The directory is created with the first record. Its path should be absolute: a program that runs
+    /// in a directory of another user would use the tokens there.
+    #[must_use]
+    pub fn new(directory: impl Into<PathBuf>) -> Self {
+        Self { directory: directory.into() }
+    }
+
+    /// Returns the path of a file for a server.
+    fn path(&self, key: &str, extension: &str) -> PathBuf {
+        self.directory.join(format!("{}.{extension}", stem(key)))
+    }
+
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> io::Result<T> + Send + 'static,
+    ) -> Result<T, TokenStoreError> {
+        let done = tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::other(error)));
+        let directory = self.directory.display();
+        done.map_err(|error| {
+            let message = format!("the tokens in `{directory}` cannot be used: {error}");
+            // An error of the platform, such as a full disk, may pass. Other errors are those of the checks.
+            match error.raw_os_error() {
+                Some(_) => TokenStoreError::new(message),
+                None => TokenStoreError::invalid_record(message),
+            }
+        })
+    }
+}
+
+impl TokenStore for FileTokens {
+    fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<SecretString>, TokenStoreError>> {
+        let (directory, path) = (self.directory.clone(), self.path(key, "json"));
+        Box::pin(self.blocking(move || match check_directory(&directory) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            checked => checked.and_then(|()| read(&path)),
+        }))
+    }
+
+    fn save<'a>(&'a self, key: &'a str, record: &'a SecretString) -> BoxFuture<'a, Result<(), TokenStoreError>> {
+        let (directory, path, record) = (self.directory.clone(), self.path(key, "json"), record.clone());
+        Box::pin(self.blocking(move || {
+            create_directory(&directory)?;
+            replace_file(&path, FileAccess::Owner, record.expose().as_bytes())
+        }))
+    }
+
+    fn remove<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<(), TokenStoreError>> {
+        let (directory, stem) = (self.directory.clone(), stem(key));
+        Box::pin(self.blocking(move || remove(&directory, &stem)))
+    }
+
+    fn lock<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<TokenLock, TokenStoreError>> {
+        let (directory, path) = (self.directory.clone(), self.path(key, "lock"));
+        Box::pin(async move {
+            let file = self
+                .blocking(move || {
+                    create_directory(&directory)?;
+                    open(&path, OpenOptions::new().create(true).truncate(false).write(true))
+                })
+                .await?;
+            let deadline = Instant::now() + LOCK_TIMEOUT;
+            loop {
+                match file.try_lock() {
+                    Ok(()) => return Ok(TokenLock::new(file)),
+                    Err(TryLockError::WouldBlock) if Instant::now() < deadline => sleep(LOCK_INTERVAL).await,
+                    Err(TryLockError::WouldBlock) => {
+                        return Err(TokenStoreError::new("another process has locked the tokens for 30 s"));
+                    }
+                    Err(TryLockError::Error(error)) => {
+                        return Err(TokenStoreError::new(format!("the tokens cannot be locked: {error}")));
+                    }
+                }
+            }
+        })
+    }
+}
+
+/// Returns the name of the files for a server, without extension: a hash, since URLs may contain secrets.
+fn stem(key: &str) -> String {
+    HEXLOWER.encode(&Sha256::digest(key)[..16])
+}
+
+fn read(path: &Path) -> io::Result<Option<SecretString>> {
+    let file = match open(path, OpenOptions::new().read(true)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    check_readers(&file)?;
+    let record = String::from_utf8(read_bounded(file, MAX_BYTES)?);
+    record
+        .map(|record| Some(record.into()))
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
+}
+
+/// Removes the record of a server, and what processes have left that were killed while they wrote one. The lock stays,
+/// since others may wait for it.
+fn remove(directory: &Path, stem: &str) -> io::Result<()> {
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if Replacement::target_of(&name).unwrap_or(&name) == format!("{stem}.json") {
+            match fs::remove_file(entry.path()) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+// Directories and files of the user.
+//
+// On other platforms than Unix, the profiles of users are private.
+
+/// The permission of others to write.
+const WRITE: u32 = 0o022;
+
+/// All permissions of others.
+const ANY: u32 = 0o077;
+
+/// Creates a directory that only the user can read, or checks the existing one.
+fn create_directory(directory: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(directory)?;
+    check_directory(directory)
+}
+
+/// Checks that no other user can replace the files of a directory.
+fn check_directory(directory: &Path) -> io::Result<()> {
+    let metadata = fs::metadata(directory)?;
+    if !is_own(&metadata) {
+        return Err(denied("the directory belongs to another user"));
+    }
+    match is_open_to_others(&metadata, WRITE) {
+        true => Err(denied("other users can write to the directory; remove their permission")),
+        false => Ok(()),
+    }
+}
+
+/// Opens or creates a regular file of the user. A link is an error, and a pipe does not block the thread.
+pub(super) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+
+        use rustix::fs::OFlags;
+
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+        options.mode(0o600).custom_flags(flags.bits().cast_signed());
+    }
+    let file = options.open(path)?;
+    let metadata = file.metadata()?;
+    match metadata.is_file() && is_own(&metadata) {
+        true => Ok(file),
+        false => Err(denied("a file belongs to another user, or is not a regular file; remove it")),
+    }
+}
+
+/// Checks that no other user can read a file.
+fn check_readers(file: &File) -> io::Result<()> {
+    match is_open_to_others(&file.metadata()?, ANY) {
+        true => Err(denied("other users can read a file; remove it and log in again")),
+        false => Ok(()),
+    }
+}
+
+fn denied(message: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, message)
+}
+
+#[cfg(unix)]
+fn is_own(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+
+    metadata.uid() == rustix::process::geteuid().as_raw()
+}
+
+#[cfg(not(unix))]
+fn is_own(_: &Metadata) -> bool {
+    true
+}
+
+#[cfg(unix)]
+fn is_open_to_others(metadata: &Metadata, permissions: u32) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+
+    metadata.permissions().mode() & permissions != 0
+}
+
+#[cfg(not(unix))]
+fn is_open_to_others(_: &Metadata, _: u32) -> bool {
+    false
+}
