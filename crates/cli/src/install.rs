@@ -2,16 +2,13 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `client` | the clients, and the places of their files |
-//! | `entry` | the server, and what a client reads about it |
-//! | `document`, `file` | changes the text after it was checked, and replaces the file |
-//! | `change` | shows the difference without secrets, and makes the change, by a command of the client if it has one |
+//! | `client` | the clients, the places of their files, and the entry of the server in these |
+//! | `document` | changes the text after it was checked |
+//! | `change` | shows the difference without secrets, and makes the change in the file, or by a command of the client if it has one |
 
 mod change;
 mod client;
 mod document;
-mod entry;
-mod file;
 
 use std::path::PathBuf;
 
@@ -26,8 +23,8 @@ use crate::program::Program;
 /// Adds the entry of this program, or prints what would change.
 pub(crate) fn install(catalog: &Catalog, matches: &ArgMatches, program: &Program) -> Result<Exit, CommandError> {
     let target = target(matches, program)?;
-    let launch = entry::launch(catalog, matches, target.client)?;
-    let entry = entry::Entry::new(target.client, &target.name, &launch);
+    let launch = client::launch(catalog, matches, target.client)?;
+    let entry = client::Entry::new(target.client, &target.name, &launch);
     change::install(&target, &entry, matches)
 }
 
@@ -62,13 +59,13 @@ pub(crate) fn install_command() -> Command {
             Arg::new("http")
                 .long("http")
                 .value_name("URL")
-                .value_parser(entry::url)
+                .value_parser(client::url)
                 .help("Connect to a running server at this URL, such as https://example.com/mcp, instead of starting one"),
             Arg::new("token-env")
                 .long("token-env")
                 .value_name("NAME")
                 .requires("http")
-                .value_parser(entry::variable_name)
+                .value_parser(client::variable_name)
                 .help("Environment variable with the token that the client sends; with --http"),
             Arg::new("env")
                 .long("env")

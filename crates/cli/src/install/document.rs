@@ -9,8 +9,7 @@ use jsonc_parser::errors::ParseError;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value;
 
-use super::client::input_id;
-use super::entry::Entry;
+use super::client::{Entry, input_id};
 
 /// A configuration: JSON, in which comments and trailing commas are allowed.
 pub(super) struct Document {
