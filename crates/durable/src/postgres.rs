@@ -84,7 +84,7 @@ impl store::Engine for Engine {
 }
 
 /// An error of the engine, or of a tool.
-pub(crate) type EngineError = dbos::Error<ToolError>;
+type EngineError = dbos::Error<ToolError>;
 
 /// An execution of a run by a worker.
 pub(crate) struct Execution {

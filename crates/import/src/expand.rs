@@ -199,17 +199,17 @@ fn note(what: &str, plainer: &[String]) -> String {
 }
 
 /// A tool of a manifest.
-pub(crate) struct Listed {
-    pub(crate) name: String,
-    pub(crate) description: String,
-    pub(crate) input: Value,
-    pub(crate) output: Option<Value>,
+struct Listed {
+    name: String,
+    description: String,
+    input: Value,
+    output: Option<Value>,
 }
 
 /// Reads the tools of `server` in the file at `path`. Error messages contain `shown` as the name of the file.
 ///
 /// The file contains the result of `tools/list`, an array of tools, or a lock with the tools of several servers.
-pub(crate) fn read(path: &Path, shown: &str, server: &str) -> Result<Vec<Listed>, String> {
+fn read(path: &Path, shown: &str, server: &str) -> Result<Vec<Listed>, String> {
     let text = fs::read_to_string(path)
         .map_err(|error| format!("cannot read `{shown}`, relative to the directory of Cargo.toml: {error}"))?;
     let document: Value = serde_json::from_str(&text).map_err(|error| format!("`{shown}` is not JSON: {error}"))?;

@@ -292,7 +292,7 @@ pub(crate) fn add(to: &mut Object, fields: Object) {
 
 /// Removes the keywords next to a reference or `oneOf` except the description. `typify` would merge them, and would not
 /// terminate for recursive schemas.
-pub(crate) fn stand_alone(simple: &mut Object) {
+fn stand_alone(simple: &mut Object) {
     let word = ["properties", "$ref", "oneOf"].into_iter().find(|word| simple.contains_key(*word));
     match word {
         Some("properties") => simple.retain(|name, _| name != "$ref" && name != "oneOf"),
@@ -302,7 +302,7 @@ pub(crate) fn stand_alone(simple: &mut Object) {
 }
 
 /// Returns true if a schema accepts any value.
-pub(crate) fn is_unconstrained(schema: &Value) -> bool {
+fn is_unconstrained(schema: &Value) -> bool {
     schema.as_object().is_none_or(|schema| schema.keys().all(|name| name == "description"))
 }
 
@@ -318,7 +318,7 @@ pub(crate) fn types(schema: &Object, place: &str) -> Result<Option<Value>, Strin
 }
 
 /// Returns the values of `const` or `enum` if they are strings, or strings and `null`.
-pub(crate) fn texts(schema: &Object) -> Option<Value> {
+fn texts(schema: &Object) -> Option<Value> {
     let only = schema.get("const").map(|only| vec![only.clone()]);
     let mut texts = only.or_else(|| schema.get("enum")?.as_array().cloned())?;
     distinct(&mut texts);
@@ -327,7 +327,7 @@ pub(crate) fn texts(schema: &Object) -> Option<Value> {
 }
 
 /// Removes duplicates.
-pub(crate) fn distinct(values: &mut Vec<Value>) {
+fn distinct(values: &mut Vec<Value>) {
     let mut seen = BTreeSet::new();
     values.retain(|value| seen.insert(value.to_string()));
 }

@@ -261,7 +261,7 @@ impl store::Lease for Lease {
 }
 
 /// The lock of a worker. Dropping it removes the file.
-pub(super) struct Presence {
+struct Presence {
     file: File,
     path: PathBuf,
 }
@@ -277,7 +277,7 @@ pub(super) enum Sign {
 
 impl Presence {
     /// Takes the lock of a worker. No other process knows its id yet.
-    pub(super) fn hold(database: &Path, worker: &str) -> io::Result<Self> {
+    fn hold(database: &Path, worker: &str) -> io::Result<Self> {
         let path = path(database, worker);
         let mut folder = DirBuilder::new();
         let mut options = OpenOptions::new();
@@ -296,12 +296,12 @@ impl Presence {
     }
 
     /// Gives a sign.
-    pub(super) fn beat(&self) -> io::Result<()> {
+    fn beat(&self) -> io::Result<()> {
         self.file.set_modified(SystemTime::now())
     }
 
     /// Returns false if the file was removed.
-    pub(super) fn exists(&self) -> bool {
+    fn exists(&self) -> bool {
         self.path.exists()
     }
 }

@@ -163,7 +163,7 @@ fn bind_one(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 /// A TCP stream whose writes fail if they make no progress within the timeout.
-pub(super) struct WriteTimeout {
+struct WriteTimeout {
     stream: TcpStream,
     connection: Connection,
     timeout: Duration,
@@ -173,7 +173,7 @@ pub(super) struct WriteTimeout {
 }
 
 impl WriteTimeout {
-    pub(super) fn new(stream: TcpStream, connection: Connection, timeout: Duration) -> Self {
+    fn new(stream: TcpStream, connection: Connection, timeout: Duration) -> Self {
         Self { stream, connection, timeout, deadline: Box::pin(tokio::time::sleep(timeout)), is_waiting: false }
     }
 
@@ -233,7 +233,7 @@ impl AsyncWrite for WriteTimeout {
 const SMALL: u64 = 64 << 10;
 
 /// A body that sets its connection to idle and returns its memory when it is dropped.
-pub(super) struct Tracked<B> {
+struct Tracked<B> {
     /// `None` for a response that did not fit into the budget.
     body: Option<B>,
     connection: Connection,
@@ -242,7 +242,7 @@ pub(super) struct Tracked<B> {
 
 impl<B: Body> Tracked<B> {
     /// Acquires memory for a response. Without memory, the response is an empty `503`.
-    pub(super) async fn track(response: Response<B>, connection: Connection) -> Response<Self> {
+    async fn track(response: Response<B>, connection: Connection) -> Response<Self> {
         let n_bytes = response.body().size_hint().exact().unwrap_or(0);
         if n_bytes < SMALL {
             return response.map(|body| Self { body: Some(body), connection, _permit: None });

@@ -288,7 +288,7 @@ const YIELD_AFTER: Duration = Duration::from_secs(1);
 /// A client may hold as many bytes as are free, so that there is always room for a small body. When a body has waited
 /// for room for [`YIELD_AFTER`], the largest unfinished body is revoked.
 #[derive(Clone, Debug)]
-pub(super) struct Budget(Arc<Shared>);
+struct Budget(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
@@ -313,7 +313,7 @@ struct Unfinished {
 
 /// The share of one body in the budget. Dropping it returns the bytes.
 #[derive(Debug)]
-pub(super) struct Charge {
+struct Charge {
     budget: Budget,
     /// The address of the client; `None` where an address does not identify a client.
     address: Option<IpAddr>,
@@ -327,13 +327,13 @@ pub(super) struct Charge {
 const SMALL: usize = 32 << 10;
 
 impl Budget {
-    pub(super) fn new(n_bytes: usize) -> Self {
+    fn new(n_bytes: usize) -> Self {
         let state = State { n_free: n_bytes, by_address: HashMap::new(), unfinished: HashMap::new(), next_id: 0 };
         Self(Arc::new(Shared { state: Mutex::new(state), released: Notify::new() }))
     }
 
     /// Creates an empty charge for a client: the address, or this body alone if it is `None`.
-    pub(super) fn charge(&self, address: Option<IpAddr>) -> Charge {
+    fn charge(&self, address: Option<IpAddr>) -> Charge {
         Charge { budget: self.clone(), address, n_bytes: 0, id: None, revoked: None }
     }
 
@@ -353,7 +353,7 @@ impl Budget {
 
 impl Charge {
     /// Waits for room, then charges `n_more` bytes.
-    pub(super) async fn grow(&mut self, n_more: usize) {
+    async fn grow(&mut self, n_more: usize) {
         if self.try_grow(n_more) {
             return;
         }
@@ -408,14 +408,14 @@ impl Charge {
     }
 
     /// Marks the body as complete, so that it cannot be revoked. The bytes stay charged until it is dropped.
-    pub(super) fn finish(&mut self) {
+    fn finish(&mut self) {
         if let Some(id) = self.id.take() {
             self.budget.state().unfinished.remove(&id);
         }
     }
 
     /// Waits until the charge is revoked, which never happens to a small body.
-    pub(super) fn revoked(&self) -> impl Future<Output = ()> + use<> {
+    fn revoked(&self) -> impl Future<Output = ()> + use<> {
         let revoked = self.revoked.clone();
         async move {
             match revoked {
