@@ -1,4 +1,4 @@
-//! The requests about tasks, and those about one task, over the current connection.
+//! The requests about tasks, and the sender of those about one task, over the current connection.
 
 use std::sync::Arc;
 use std::time::Duration;
