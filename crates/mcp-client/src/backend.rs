@@ -43,7 +43,7 @@ use super::{call, list, prompts, resources};
 /// use std::time::Duration;
 /// use toolkit_mcp_client::{Endpoint, McpBackend, Program};
 ///
-/// # fn main() -> Result<(), toolkit_mcp_client::EndpointError> {
+/// # fn main() -> Result<(), toolkit_mcp_client::ConfigError> {
 /// let files = McpBackend::stdio("files", Program::new("npx").args(["-y", "@acme/files"]))
 ///     .start_timeout(Duration::from_secs(60))
 ///     .trusted();
@@ -172,7 +172,7 @@ impl McpBackend {
     /// ```
     /// use toolkit_mcp_client::{Endpoint, McpBackend};
     ///
-    /// # fn main() -> Result<(), toolkit_mcp_client::EndpointError> {
+    /// # fn main() -> Result<(), toolkit_mcp_client::ConfigError> {
     /// assert!(McpBackend::http("search", Endpoint::new("https://example.com/mcp")?).endpoint().is_some());
     /// assert!(McpBackend::stdio("time", "uvx").endpoint().is_none());
     /// # Ok(())

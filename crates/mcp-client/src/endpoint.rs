@@ -26,7 +26,7 @@ use super::oauth::{Login, LoginState, Logins, OAuth, OAuthError};
 /// ```
 /// use toolkit_mcp_client::{Endpoint, McpBackend};
 ///
-/// # fn main() -> Result<(), toolkit_mcp_client::EndpointError> {
+/// # fn main() -> Result<(), toolkit_mcp_client::ConfigError> {
 /// let endpoint = Endpoint::new("https://example.com/mcp")?
 ///     .header("x-region", "eu")?
 ///     .bearer("s3cr3t".to_owned().into());
@@ -61,8 +61,8 @@ pub(super) struct Forwarded {
 }
 
 /// Parses the name of a header that the transport does not set itself.
-fn header_name(name: &str) -> Result<HeaderName, EndpointError> {
-    let invalid = |reason: &str| EndpointError(format!("the header `{}` {reason}", name.escape_debug()));
+fn header_name(name: &str) -> Result<HeaderName, ConfigError> {
+    let invalid = |reason: &str| ConfigError(format!("the header `{}` {reason}", name.escape_debug()));
     let header = HeaderName::try_from(name).map_err(|_| invalid("has an invalid name"))?;
     match RESERVED.contains(&header.as_str()) || header.as_str().starts_with("mcp-") {
         true => Err(invalid("is reserved by the protocol")),
@@ -83,13 +83,13 @@ impl Endpoint {
     /// # Errors
     ///
     /// Returns an error if `url` is not a URL with the scheme `https` or `http`, or contains a password.
-    pub fn new(url: &str) -> Result<Self, EndpointError> {
-        let url = Url::parse(url).map_err(|error| EndpointError(format!("`url` is not a URL: {error}")))?;
+    pub fn new(url: &str) -> Result<Self, ConfigError> {
+        let url = Url::parse(url).map_err(|error| ConfigError(format!("`url` is not a URL: {error}")))?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(EndpointError("`url` must begin with `https://` or `http://`".to_owned()));
+            return Err(ConfigError("`url` must begin with `https://` or `http://`".to_owned()));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(EndpointError("`url` must not contain a password; use a header or a token".to_owned()));
+            return Err(ConfigError("`url` must not contain a password; use a header or a token".to_owned()));
         }
         Ok(Self {
             url,
@@ -108,9 +108,9 @@ impl Endpoint {
     /// # Errors
     ///
     /// Returns an error if the name or the value is not valid in a header, or the protocol reserves the name.
-    pub fn header(mut self, name: &str, value: &str) -> Result<Self, EndpointError> {
+    pub fn header(mut self, name: &str, value: &str) -> Result<Self, ConfigError> {
         let header = header_name(name)?;
-        let invalid = |reason: &str| EndpointError(format!("the header `{}` {reason}", name.escape_debug()));
+        let invalid = |reason: &str| ConfigError(format!("the header `{}` {reason}", name.escape_debug()));
         // The error must not contain the value, which may be a secret.
         let mut value = HeaderValue::try_from(value).map_err(|_| invalid("has a value with invalid characters"))?;
         value.set_sensitive(true);
@@ -134,17 +134,17 @@ impl Endpoint {
     /// ```
     /// use toolkit_mcp_client::{Endpoint, McpBackend};
     ///
-    /// # fn main() -> Result<(), toolkit_mcp_client::EndpointError> {
+    /// # fn main() -> Result<(), toolkit_mcp_client::ConfigError> {
     /// let endpoint = Endpoint::new("https://example.com/mcp")?.forward_header("x-tenant", "x-tenant")?;
     /// let backend = McpBackend::http("search", endpoint);
     /// # Ok(())
     /// # }
     /// ```
-    pub fn forward_header(mut self, name: &str, from: &str) -> Result<Self, EndpointError> {
+    pub fn forward_header(mut self, name: &str, from: &str) -> Result<Self, ConfigError> {
         let (name, from) = (header_name(name)?, header_name(from)?);
         let probe = RequestParts::new().with_header(from.as_str(), "");
         if probe.header(from.as_str()).is_none() {
-            return Err(EndpointError(format!("the header `{from}` may have credentials; use `forwardCredentials`")));
+            return Err(ConfigError(format!("the header `{from}` may have credentials; use `forwardCredentials`")));
         }
         self.forwarded.push(Forwarded { name, from, is_credential: false });
         Ok(self)
@@ -168,23 +168,21 @@ impl Endpoint {
     /// ```
     /// use toolkit_mcp_client::{Endpoint, McpBackend};
     ///
-    /// # fn main() -> Result<(), toolkit_mcp_client::EndpointError> {
+    /// # fn main() -> Result<(), toolkit_mcp_client::ConfigError> {
     /// let endpoint = Endpoint::new("https://example.com/mcp")?.forward_credential("authorization", "x-search-token")?;
     /// let backend = McpBackend::http("search", endpoint);
     /// # Ok(())
     /// # }
     /// ```
-    pub fn forward_credential(mut self, name: &str, from: &str) -> Result<Self, EndpointError> {
+    pub fn forward_credential(mut self, name: &str, from: &str) -> Result<Self, ConfigError> {
         let (name, from) = (header_name(name)?, header_name(from)?);
         let probe = RequestParts::new().with_header(from.as_str(), "");
         if probe.credential(from.as_str()).is_none() {
-            return Err(EndpointError(format!(
-                "the header `{from}` is not one with credentials; use `forwardHeaders`"
-            )));
+            return Err(ConfigError(format!("the header `{from}` is not one with credentials; use `forwardHeaders`")));
         }
         #[cfg(feature = "oauth")]
         if self.logins.is_some() && name == AUTHORIZATION {
-            return Err(EndpointError(format!("the header `{name}` is set by the login of the endpoint")));
+            return Err(ConfigError(format!("the header `{name}` is set by the login of the endpoint")));
         }
         self.forwarded.push(Forwarded { name, from, is_credential: true });
         Ok(self)
@@ -209,8 +207,8 @@ impl Endpoint {
     /// # Errors
     ///
     /// Returns an error if the text has no certificate, or a malformed one.
-    pub fn trust(mut self, pem: &str) -> Result<Self, EndpointError> {
-        self.authorities.add_pem(pem).map_err(|invalid| EndpointError(invalid.to_string()))?;
+    pub fn trust(mut self, pem: &str) -> Result<Self, ConfigError> {
+        self.authorities.add_pem(pem).map_err(|invalid| ConfigError(invalid.to_string()))?;
         Ok(self)
     }
 
@@ -264,29 +262,33 @@ impl fmt::Debug for Endpoint {
     }
 }
 
-/// The error for an invalid address, header or certificate.
+/// The error for an invalid address, header or certificate, and for an unreadable configuration file.
 ///
 /// # Examples
 ///
 /// ```
-/// use toolkit_mcp_client::Endpoint;
+/// use toolkit_mcp_client::{Endpoint, McpServers};
 ///
 /// let error = Endpoint::new("https://user:password@example.com/mcp").unwrap_err();
 /// assert_eq!(error.to_string(), "`url` must not contain a password; use a header or a token");
 /// let error = Endpoint::new("https://example.com/mcp")?.header("mcp-session-id", "1").unwrap_err();
 /// assert_eq!(error.to_string(), "the header `mcp-session-id` is reserved by the protocol");
-/// # Ok::<(), toolkit_mcp_client::EndpointError>(())
+/// let error = McpServers::from_json(r#"{"theme": "dark"}"#).unwrap_err();
+/// assert_eq!(error.to_string(), "the object `mcpServers` is missing");
+/// let error = McpServers::from_json("{").unwrap_err();
+/// assert!(error.to_string().starts_with("the text is not JSON: "));
+/// # Ok::<(), toolkit_mcp_client::ConfigError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EndpointError(String);
+pub struct ConfigError(pub(super) String);
 
-impl fmt::Display for EndpointError {
+impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for EndpointError {}
+impl std::error::Error for ConfigError {}
 
 // Logins at the server of an endpoint.
 
@@ -297,7 +299,7 @@ impl std::error::Error for EndpointError {}
 /// ```
 /// use toolkit_mcp_client::{CredentialSource, Endpoint, OAuth};
 ///
-/// # fn main() -> Result<(), toolkit_mcp_client::EndpointError> {
+/// # fn main() -> Result<(), toolkit_mcp_client::ConfigError> {
 /// let endpoint = Endpoint::new("https://example.com/mcp")?;
 /// assert_eq!(endpoint.credential_source(), CredentialSource::None);
 /// assert_eq!(endpoint.clone().bearer("s3cr3t".into()).credential_source(), CredentialSource::Fixed);
@@ -334,7 +336,7 @@ impl Endpoint {
     /// ```
     /// use toolkit_mcp_client::{Endpoint, McpBackend, OAuth};
     ///
-    /// # fn main() -> Result<(), toolkit_mcp_client::EndpointError> {
+    /// # fn main() -> Result<(), toolkit_mcp_client::ConfigError> {
     /// let endpoint = Endpoint::new("https://example.com/mcp")?.oauth(OAuth::new().client_name("my-tools"));
     /// let backend = McpBackend::http("search", endpoint.clone()); // and `endpoint.login()`
     /// # Ok(())
@@ -386,7 +388,8 @@ impl Endpoint {
         self.logins()?.state(&self.url, &self.authorities).await
     }
 
-    /// Returns the source of the credentials in requests.
+    /// Returns the source of the credentials in requests, for `login` of a command line.
+    #[doc(hidden)]
     #[must_use]
     pub fn credential_source(&self) -> CredentialSource {
         match &self.logins {

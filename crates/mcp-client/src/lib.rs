@@ -93,12 +93,13 @@ mod watches;
 
 pub use self::backend::McpBackend;
 #[cfg(feature = "oauth")]
+#[doc(hidden)]
 pub use self::endpoint::CredentialSource;
-pub use self::endpoint::{Endpoint, EndpointError};
+pub use self::endpoint::{ConfigError, Endpoint};
 #[cfg(feature = "oauth")]
 pub use self::oauth::{
     FileTokens, Login, LoginState, MemoryTokens, OAuth, OAuthError, TokenLock, TokenStore, TokenStoreError,
 };
 pub use self::process::Program;
-pub use self::servers::{ConfiguredServers, McpServers, RejectedServer, ServerChanges, ServersError};
+pub use self::servers::{ConfiguredServers, McpServers, RejectedServer, ServerChanges};
 pub use self::status::fetch_status;

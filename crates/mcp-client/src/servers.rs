@@ -26,7 +26,7 @@ use toolkit_runtime::read_regular_file;
 pub use self::configured::{ConfiguredServers, ServerChanges};
 use self::settings::Variables;
 use super::backend::McpBackend;
-use super::endpoint::Endpoint;
+use super::endpoint::{ConfigError, Endpoint};
 #[cfg(feature = "oauth")]
 use super::oauth::OAuth;
 use super::process::Program;
@@ -88,7 +88,7 @@ use super::process::Program;
 /// ```
 /// use toolkit_mcp_client::McpServers;
 ///
-/// # fn main() -> Result<(), toolkit_mcp_client::ServersError> {
+/// # fn main() -> Result<(), toolkit_mcp_client::ConfigError> {
 /// let servers = McpServers::from_json(
 ///     r#"{"mcpServers": {
 ///         "time": {"command": "uvx", "args": ["mcp-server-time"]},
@@ -124,7 +124,7 @@ pub struct McpServers {
 /// let rejected = servers.rejected().next().unwrap();
 /// assert_eq!(rejected.name, "files");
 /// assert_eq!(rejected.reasons, ["`trusted` must be true or false", "`args` must be an array of strings"]);
-/// # Ok::<(), toolkit_mcp_client::ServersError>(())
+/// # Ok::<(), toolkit_mcp_client::ConfigError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -165,7 +165,7 @@ impl McpServers {
     /// # Errors
     ///
     /// Returns an error if the text is not JSON or has no object of servers.
-    pub fn from_json(json: &str) -> Result<Self, ServersError> {
+    pub fn from_json(json: &str) -> Result<Self, ConfigError> {
         Self::from_json_with(json, |name| std::env::var(name).ok())
     }
 
@@ -174,12 +174,12 @@ impl McpServers {
     /// # Errors
     ///
     /// Returns the errors of [`McpServers::from_json`].
-    pub fn from_json_with(json: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ServersError> {
+    pub fn from_json_with(json: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let json = json.strip_prefix('\u{feff}').unwrap_or(json);
         let json: Value = parse_to_serde_value(json, &SYNTAX)
-            .map_err(|error| ServersError(format!("the text is not JSON: {error}")))?;
+            .map_err(|error| ConfigError(format!("the text is not JSON: {error}")))?;
         let mut places = PLACES.iter().filter_map(|at| Some((at, json.pointer(at)?.as_object()?)));
-        let missing = || ServersError("the object `mcpServers` is missing".to_owned());
+        let missing = || ConfigError("the object `mcpServers` is missing".to_owned());
         let (place, servers) = places.next().ok_or_else(missing)?;
 
         let name = |place: &str| place[1..].replace('/', ".");
@@ -239,7 +239,7 @@ impl McpServers {
     /// ```
     /// use toolkit_mcp_client::{McpServers, MemoryTokens, OAuth};
     ///
-    /// # fn main() -> Result<(), toolkit_mcp_client::ServersError> {
+    /// # fn main() -> Result<(), toolkit_mcp_client::ConfigError> {
     /// let tokens = MemoryTokens::new();
     /// let servers = McpServers::from_json(
     ///     r#"{"mcpServers": {
@@ -292,7 +292,7 @@ impl McpServers {
     /// let servers = McpServers::from_json(r#"{"mcpServers": {"time": {"command": "uvx", "alwaysAllow": ["now"]}}}"#)?;
     /// let warnings: Vec<&str> = servers.warnings().collect();
     /// assert!(warnings[0].starts_with("the server `time`: `alwaysAllow` has no effect: clients approve calls; "));
-    /// # Ok::<(), toolkit_mcp_client::ServersError>(())
+    /// # Ok::<(), toolkit_mcp_client::ConfigError>(())
     /// ```
     pub fn warnings(&self) -> impl Iterator<Item = &str> {
         self.warnings.iter().map(String::as_str)
@@ -483,26 +483,3 @@ impl<'f> Entry<'f> {
         expanded.map_err(|wrong| self.wrong.push(format!("{at} {wrong}"))).ok()
     }
 }
-
-/// The error for an invalid configuration file.
-///
-/// # Examples
-///
-/// ```
-/// use toolkit_mcp_client::McpServers;
-///
-/// let error = McpServers::from_json(r#"{"theme": "dark"}"#).unwrap_err();
-/// assert_eq!(error.to_string(), "the object `mcpServers` is missing");
-/// let error = McpServers::from_json("{").unwrap_err();
-/// assert!(error.to_string().starts_with("the text is not JSON: "));
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ServersError(String);
-
-impl fmt::Display for ServersError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for ServersError {}

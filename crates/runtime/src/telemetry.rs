@@ -12,10 +12,12 @@ mod unmeasured;
 use tracing::{Span, field};
 
 #[cfg(feature = "opentelemetry")]
+#[doc(hidden)]
 pub use self::measured::SessionTimer;
 #[cfg(feature = "opentelemetry")]
 use self::measured::{Measured, set_parent, trace_parent};
 #[cfg(not(feature = "opentelemetry"))]
+#[doc(hidden)]
 pub use self::unmeasured::SessionTimer;
 #[cfg(not(feature = "opentelemetry"))]
 use self::unmeasured::{Measured, set_parent, trace_parent};

@@ -21,7 +21,7 @@ use crate::backend::McpBackend;
 /// use toolkit_mcp_client::{ConfiguredServers, McpServers};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), toolkit_mcp_client::ServersError> {
+/// # async fn main() -> Result<(), toolkit_mcp_client::ConfigError> {
 /// let backends = Arc::new(Backends::new());
 /// let mut configured = ConfiguredServers::new(Arc::clone(&backends));
 /// let time = r#""time": {"command": "uvx", "args": ["mcp-server-time"]}"#;

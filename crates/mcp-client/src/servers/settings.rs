@@ -11,7 +11,7 @@ use toolkit::Coercion;
 #[cfg(feature = "oauth")]
 use super::oauth;
 use crate::backend::McpBackend;
-use crate::endpoint::{Endpoint, EndpointError};
+use crate::endpoint::{ConfigError, Endpoint};
 use crate::link::MAX_SESSIONS;
 use crate::remote::OutputCheck;
 use crate::tool_rules::ToolChange;
@@ -76,7 +76,7 @@ const KEYS: [(&str, Setting); 18] = [
 fn forward(
     backend: McpBackend,
     value: &Value,
-    add: fn(Endpoint, &str, &str) -> Result<Endpoint, EndpointError>,
+    add: fn(Endpoint, &str, &str) -> Result<Endpoint, ConfigError>,
 ) -> Result<McpBackend, String> {
     let mut endpoint = backend.endpoint().cloned().ok_or_else(|| "requires `url`".to_owned())?;
     let wrong = || "must be an object of header names: for the server, and of the caller".to_owned();

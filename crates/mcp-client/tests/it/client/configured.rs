@@ -1,9 +1,9 @@
 //! Configuration files of other hosts.
 
 use toolkit::backend::Backend;
-use toolkit_mcp_client::{McpServers, ServersError};
+use toolkit_mcp_client::{ConfigError, McpServers};
 
-fn read(json: &str) -> Result<McpServers, ServersError> {
+fn read(json: &str) -> Result<McpServers, ConfigError> {
     McpServers::from_json_with(json, |name| match name {
         "KEY" => Some("hunter2".to_owned()),
         "EMPTY" => Some(String::new()),
