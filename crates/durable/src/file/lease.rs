@@ -102,7 +102,7 @@ impl Lease {
         let seen = self.database.with(move |connection| {
             let ids = workers(connection, &own).map_err(|error| database::failed(database.path(), &error))?;
             let look = |id: String| {
-                let sign = look(database.path(), &id);
+                let sign = sign_of(database.path(), &id);
                 sign.map(|sign| (id, sign)).map_err(DurableError::engine)
             };
             ids.into_iter().map(look).collect::<Result<HashMap<_, _>, _>>()
@@ -130,13 +130,13 @@ impl Lease {
     async fn bury(&self, worker: String, seen: Sign) -> Result<(), DurableError> {
         let (database, id) = (self.database.clone(), worker.clone());
         let n_runs = self.database.write(move |transaction| {
-            if look(database.path(), &id).ok() != Some(seen) {
+            if sign_of(database.path(), &id).ok() != Some(seen) {
                 return Ok(None);
             }
             let n_runs = transaction.execute(REQUEUE, params![id, now()])?;
             let n_workers = transaction.execute("DELETE FROM workers WHERE id = ?1", [&id])?;
             if seen == Sign::Dead {
-                remove(database.path(), &id);
+                remove_file_of(database.path(), &id);
             }
             Ok((n_runs + n_workers > 0).then_some(n_runs))
         });
@@ -177,7 +177,7 @@ impl store::Lease for Lease {
                     .prepare("SELECT id FROM workers WHERE application = ?1 AND version = ?2")?
                     .query_map(params![application, version], |row| row.get(0))?
                     .collect::<Result<_, _>>()?;
-                let is_alive = |id: &&String| matches!(look(database.path(), id), Ok(Sign::Alive(_)));
+                let is_alive = |id: &&String| matches!(sign_of(database.path(), id), Ok(Sign::Alive(_)));
                 Ok((counts, ids.iter().filter(is_alive).count()))
             });
             let (counts, n_workers) = counts.await?;
@@ -278,7 +278,7 @@ pub(super) enum Sign {
 impl Presence {
     /// Takes the lock of a worker. No other process knows its id yet.
     fn hold(database: &Path, worker: &str) -> io::Result<Self> {
-        let path = path(database, worker);
+        let path = file_of(database, worker);
         let mut folder = DirBuilder::new();
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false);
@@ -313,8 +313,8 @@ impl Drop for Presence {
 }
 
 /// Returns the sign of a worker.
-pub(super) fn look(database: &Path, worker: &str) -> io::Result<Sign> {
-    let file = match File::open(path(database, worker)) {
+pub(super) fn sign_of(database: &Path, worker: &str) -> io::Result<Sign> {
+    let file = match File::open(file_of(database, worker)) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Sign::Dead),
         Err(error) => return Err(error),
@@ -328,11 +328,11 @@ pub(super) fn look(database: &Path, worker: &str) -> io::Result<Sign> {
 }
 
 /// Removes the file of a dead worker.
-pub(super) fn remove(database: &Path, worker: &str) {
-    let _ = fs::remove_file(path(database, worker));
+fn remove_file_of(database: &Path, worker: &str) {
+    let _ = fs::remove_file(file_of(database, worker));
 }
 
-fn path(database: &Path, worker: &str) -> PathBuf {
+fn file_of(database: &Path, worker: &str) -> PathBuf {
     let mut folder = database.as_os_str().to_owned();
     folder.push("-workers");
     PathBuf::from(folder).join(worker.replace('/', "-"))

@@ -162,7 +162,7 @@ impl store::Runs for Runs {
             let select = "SELECT id FROM workers WHERE application = ?1 AND version = ?2";
             let mut workers = transaction.prepare(select)?;
             for worker in workers.query_map(params![application, version], |row| row.get::<_, String>(0))? {
-                if let Ok(Sign::Alive(_)) = lease::look(database.path(), &worker?) {
+                if let Ok(Sign::Alive(_)) = lease::sign_of(database.path(), &worker?) {
                     return Ok(true);
                 }
             }
