@@ -132,32 +132,28 @@ pub enum OpenError {
         /// The label, truncated to 200 characters.
         found: String,
     },
-    /// The file is damaged.
-    Damaged(Damage),
+    /// The file is damaged: the reason.
+    ///
+    /// ```
+    /// use toolkit_search::{Index, OpenError};
+    ///
+    /// let mut file = Vec::new();
+    /// Index::new().snapshot().save("no tools", &mut file)?;
+    /// file.pop();
+    ///
+    /// let error = Index::open("no tools", &file[..]).unwrap_err();
+    /// assert!(matches!(error, OpenError::Damaged("the file is too short")));
+    /// assert_eq!(error.to_string(), "the index is damaged: the file is too short; rebuild it");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    Damaged(&'static str),
 }
 
 /// The kind of damage of a file.
-///
-/// ```
-/// use toolkit_search::{Damage, Index, OpenError};
-///
-/// let mut file = Vec::new();
-/// Index::new().snapshot().save("no tools", &mut file)?;
-/// file.pop();
-///
-/// let error = Index::open("no tools", &file[..]).unwrap_err();
-/// assert!(matches!(error, OpenError::Damaged(Damage::TooShort)));
-/// assert_eq!(error.to_string(), "the index is damaged: the file is too short; rebuild it");
-/// # Ok::<(), std::io::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Damage {
-    /// The file is too short.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Damage {
     TooShort,
-    /// The file is too long.
     TooLong,
-    /// The checksum does not match.
     Checksum,
     /// The checksum matches, but the content is not an index.
     Content,
@@ -165,7 +161,12 @@ pub enum Damage {
 
 impl From<Damage> for OpenError {
     fn from(damage: Damage) -> Self {
-        Self::Damaged(damage)
+        Self::Damaged(match damage {
+            Damage::TooShort => "the file is too short",
+            Damage::TooLong => "the file is too long",
+            Damage::Checksum => "the checksum does not match",
+            Damage::Content => "the content is not an index",
+        })
     }
 }
 
@@ -178,19 +179,8 @@ impl fmt::Display for OpenError {
                 write!(f, "the index has format {found}, but this release reads format {FORMAT}; rebuild it")
             }
             Self::Stale { found } => write!(f, "the index has the label `{}`; rebuild it", shown_id(found)),
-            Self::Damaged(damage) => write!(f, "the index is damaged: {damage}; rebuild it"),
+            Self::Damaged(reason) => write!(f, "the index is damaged: {reason}; rebuild it"),
         }
-    }
-}
-
-impl fmt::Display for Damage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::TooShort => "the file is too short",
-            Self::TooLong => "the file is too long",
-            Self::Checksum => "the checksum does not match",
-            Self::Content => "the content is not an index",
-        })
     }
 }
 

@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use foldhash::quality::RandomState;
 
+use super::bytes::OpenError;
 use super::events::{Change, ChangeKind, Listeners, Subscription};
 use super::hit::Hit;
 use super::page::{CursorError, Page};
 use super::query::Query;
 use super::ranking::Ranking;
 use super::record::Record;
-use super::saved::OpenError;
 use super::snapshot::Snapshot;
 use super::state::State;
 use super::{page, saved, segment};

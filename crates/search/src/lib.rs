@@ -66,6 +66,7 @@ mod state;
 mod summary;
 mod words;
 
+pub use self::bytes::OpenError;
 #[doc(hidden)]
 pub use self::docs::ArgsSize;
 pub use self::docs::{Detail, DocEntry, DocError, Docs, ResolveError, ToolDoc, ToolExample};
@@ -77,7 +78,6 @@ pub use self::query::{BehaviorHint, Query};
 pub use self::ranking::{Field, Ranking, Weights};
 #[doc(hidden)]
 pub use self::saved::Fingerprint;
-pub use self::saved::{Damage, OpenError};
 pub use self::semantic::{Embedder, EmbedderError, Fusion, Semantic, SemanticError};
 pub use self::snapshot::Snapshot;
 #[doc(hidden)]

@@ -24,9 +24,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::{Value, json};
 use toolkit::tool::{Tool, ToolBackend};
 
-pub(super) use crate::bytes::{Bytes, put_number};
-pub use crate::bytes::{Damage, OpenError};
-use crate::bytes::{FORMAT, put_text};
+use crate::bytes::{Bytes, Damage, FORMAT, OpenError, put_number, put_text};
 use crate::ranking::{Ranking, Weights};
 use crate::record::{FileTool, Hints, Record, SavedTools, put_summary, take_summary};
 use crate::segment;

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::bytes::{Bytes, Damage, put_number};
 pub(super) use crate::lists::{BLOCK_LEN, Block, List, Order, Term, Terms};
 use crate::lists::{Lists, MAX_FREQUENCY, Span, place};
 use crate::ranking::{Field, Weights};
 use crate::record::Record;
-use crate::saved::{Bytes, Damage, put_number};
 use crate::words::{Shape, each_word_of, halves, stem};
 
 /// Tools with their words.
