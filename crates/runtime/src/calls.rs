@@ -12,6 +12,7 @@ pub use self::tool_threads::{Panicked, Task, run_tool, spawn_tool};
 /// A listener for SIGTERM and Ctrl-C, and on Linux for SIGHUP.
 ///
 /// From its creation on, these signals no longer end the process, and none is lost.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct ShutdownSignals {
     #[cfg(unix)]
