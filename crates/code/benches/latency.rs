@@ -10,9 +10,12 @@ use toolkit_code::{Limits, Program};
 
 const N: usize = 300;
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
     toolkit_code::worker::init();
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(measure())
+}
+
+async fn measure() -> Result<(), Box<dyn Error>> {
     let limits = Limits::default();
     let sandboxes: [(&str, Box<dyn Sandbox>); 2] =
         [("inline", Box::new(Inline::javascript())), ("process, cold", Box::new(Process::new()))];

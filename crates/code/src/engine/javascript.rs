@@ -3,7 +3,7 @@
 //! | module | part |
 //! |---|---|
 //! | `machine` | runs a program |
-//! | `prelude.js` | what a program finds beside the language; it captures every function before the program can replace it |
+//! | `prelude.js` | what a program finds beside the language; it captures every function before the program can replace it. `build.rs` compiles it to bytecode |
 //! | `host` | what the prelude reaches: the names of tools, requests, the output, random numbers |
 //! | `source` | the text of a program in one of three forms, the names by which it calls tools, and its steps and time |
 //! | `value` | values as JSON |
@@ -15,11 +15,8 @@ mod machine;
 mod source;
 mod value;
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Once};
-
-use rquickjs::context::intrinsic;
-use rquickjs::{Context, Runtime};
 
 use self::machine::Machine;
 use crate::engine::{Answer, Done, Engine, State, Step, Usage};
@@ -92,7 +89,6 @@ impl JavaScript {
     /// stack of 2 MiB.
     #[must_use]
     pub fn new(limits: Limits, stop: Arc<AtomicBool>) -> Self {
-        read_time_zone();
         Self { machine: Machine::new(limits, stop), is_started: false }
     }
 }
@@ -127,18 +123,4 @@ fn ended(failure: Failure) -> Step {
         state: State::Done(Done { outcome: Err(failure), shown: Vec::new() }),
         usage: Usage::default(),
     }
-}
-
-/// Makes the C library read its time zone, once. QuickJS needs it for dates without a zone, even though those of programs
-/// are in UTC, and a process that is confined can no longer open the file.
-fn read_time_zone() {
-    static READ: Once = Once::new();
-    READ.call_once(|| {
-        let read = Runtime::new().and_then(|runtime| {
-            let context = Context::custom::<(intrinsic::Date, intrinsic::Eval)>(&runtime)?;
-            context.with(|ctx| ctx.eval::<f64, _>("new Date(0).getTimezoneOffset()"))
-        });
-        // It fails only without memory, and then a program fails too.
-        drop(read);
-    });
 }

@@ -4,8 +4,9 @@ use std::cell::{Cell, Ref, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use rquickjs::context::EvalOptions;
 use rquickjs::function::Func;
+use rquickjs::loader::Loader;
+use rquickjs::loader::bundle::{Bundle, ScaBundleData};
 use rquickjs::{Array, Ctx, Error, Exception, Function, Object, Persistent, Value};
 use serde_json::value::RawValue;
 
@@ -406,7 +407,9 @@ fn milliseconds(value: &Value<'_>) -> u64 {
     value.as_number().map_or(0, |ms| ms.clamp(0.0, MAX_SLEEP) as u64)
 }
 
-const PRELUDE: &str = include_str!("prelude.js");
+/// The bytecode of a module that sets the global `prelude`, which `build.rs` compiles: the same for all programs.
+const PRELUDE: Bundle<ScaBundleData<&[u8]>> =
+    Bundle(&[("prelude.js", include_bytes!(concat!(env!("OUT_DIR"), "/prelude.bin")))]);
 
 type Stored = Persistent<Function<'static>>;
 
@@ -428,9 +431,11 @@ pub(super) type Slot = Rc<RefCell<Option<Prelude>>>;
 impl Prelude {
     /// Evaluates the prelude. It reaches the host by an object.
     pub(super) fn load<'js>(ctx: &Ctx<'js>, host: Object<'js>) -> Result<Self, Error> {
-        let mut options = EvalOptions::default();
-        options.filename = Some("prelude.js".to_owned());
-        let prelude: Function<'js> = ctx.eval_with_options(PRELUDE, options)?;
+        let mut bundle = PRELUDE;
+        let (_, evaluated) = bundle.load(ctx, "prelude.js", None)?.eval()?;
+        evaluated.result::<()>().unwrap_or(Err(Error::Unknown))?;
+        let prelude: Function<'js> = ctx.globals().get("prelude")?;
+        ctx.globals().remove("prelude")?;
         let prelude: Object<'js> = prelude.call((host,))?;
         Ok(Self {
             settle: prelude.get("settle")?,

@@ -60,13 +60,13 @@ impl Machine {
         runtime.set_interrupt_handler(Some(Box::new(move || polled.poll())));
         let host = Rc::new(Host::new(limits, Rc::clone(&fuel)));
         let outcomes = Outcomes::new(Rc::clone(&host), Rc::clone(&fuel), limits);
-        outcomes.track_rejections(&runtime);
         let prelude = context.with(|ctx| {
             let object = host.object(&ctx, &outcomes.prelude);
             let prelude = object.and_then(|object| Prelude::load(&ctx, object));
             prelude.map_err(|_| fuel.failure().unwrap_or_else(errors::out_of_memory))
         })?;
         *outcomes.prelude.borrow_mut() = Some(prelude);
+        outcomes.track_rejections(&runtime);
         Ok(Self { host, fuel, outcomes, limits, failure: None, main: None, is_done: false, context, runtime })
     }
 

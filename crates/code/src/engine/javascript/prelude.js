@@ -1,11 +1,9 @@
-// What a program finds beside the language. It is evaluated before the program with the functions of the host, and
-// returns the functions by which the host drives the program.
+// What a program finds beside the language: a module that sets a global function, which the host takes away before the
+// program. It is called with the functions of the host, and returns those by which the host drives the program.
 //
 // A program may replace every property of every built-in object afterwards. Therefore each function is captured here,
 // no array is iterated or spread, and records have no prototype.
-(function (host) {
-    'use strict';
-
+globalThis.prelude = function (host) {
     const { freeze, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, keys } = Object;
     const { apply, construct, ownKeys } = Reflect;
     const { isArray } = Array;
@@ -164,6 +162,8 @@
 
     const NativeDate = Date;
     const offset = uncurry(Date.prototype.getTimezoneOffset);
+    // The C library reads its time zone at the first use. A process that is confined can no longer open the file.
+    offset(new NativeDate(0));
     const nativeParse = Date.parse;
     const zoned = uncurry(RegExp.prototype.test);
     const zone = /(Z|GMT|UTC?|[+-]\d\d:?\d\d)\s*(\([^)]*\))?\s*$|^\s*[+-]?\d{4,6}(-\d\d){0,2}\s*$/i;
@@ -423,4 +423,4 @@
         __proto__: null, settle, run, describeThrown, plain, isArray, wellFormed, bigToText,
         objectPrototype: prototypes.object,
     });
-});
+};

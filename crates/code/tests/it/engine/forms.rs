@@ -86,3 +86,11 @@ fn programs_are_strict() {
     assert_eq!(run("return (function () { return this === undefined; })()").value(), true);
     assert_eq!(run("undeclared = 1").done.outcome.unwrap_err().kind, FailureKind::Exception);
 }
+
+#[test]
+fn a_program_finds_nothing_of_the_prelude() {
+    let code = "return [typeof prelude, 'prelude' in globalThis, Object.keys(await import('prelude.js')), `${print}`]";
+    let expected = json!(["undefined", false, [], "function print() {\n    [native code]\n}"]);
+    assert_eq!(run(code).value(), expected);
+    assert_eq!(run("await import('other.js')").done.outcome.unwrap_err().kind, FailureKind::Exception);
+}
