@@ -39,12 +39,12 @@ pub(crate) use self::node::Place;
 pub use self::node::Plan;
 pub use self::ser::Writer as Sink;
 pub use self::ser::output::Limited;
-pub use de::Value as Source;
 pub use de::decimal::{Held, Whole};
 pub use de::request::{ProbeOutcome, Request};
 pub use de::sole::SoleProperty;
 use de::tree::pointer_at;
 pub(crate) use de::tree::{read_located, read_tree};
+pub use de::{Read, Value as Source};
 use error::Recording;
 pub use error::{EncodeError, PlanError};
 pub(crate) use pattern::Pattern;
@@ -197,9 +197,6 @@ impl Plan {
         }
     }
 }
-
-/// Reads one value from a deserializer, and keeps it or drops it.
-pub type Read<'r> = dyn FnMut(Source<'_, '_, '_>) -> Result<(), PlanError> + 'r;
 
 /// Writes one value to a serializer.
 pub type Write<'w> = dyn FnMut(Sink<'_, '_>) -> Result<(), PlanError> + 'w;

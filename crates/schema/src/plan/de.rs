@@ -30,10 +30,12 @@ pub(super) use sole::{read_absent, read_root};
 use text::{StringValue, Text};
 pub use value::Value;
 
-use super::Read;
 use super::error::PlanError;
 use super::node::Node;
 use super::property::is_reserved;
+
+/// Reads one value from a deserializer, and keeps it or drops it.
+pub type Read<'r> = dyn FnMut(Value<'_, '_, '_>) -> Result<(), PlanError> + 'r;
 
 /// Reads one value with a seed and checks that it was consumed. The absence of an error is not sufficient, since a
 /// `Deserialize` may ignore the value.

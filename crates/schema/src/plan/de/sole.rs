@@ -4,7 +4,6 @@ use std::marker::PhantomData;
 
 use serde::de::{Error, IgnoredAny};
 
-use super::super::Read;
 use super::super::error::PlanError;
 use super::super::node::Node;
 use super::super::node::Plan;
@@ -12,7 +11,7 @@ use super::cursor::Cursor;
 use super::map::{Entries, Next, Step};
 use super::request::{self, Request};
 use super::value::Value;
-use super::{read, read_with};
+use super::{Read, read, read_with};
 
 /// The only property of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
