@@ -18,12 +18,12 @@ const LIMITS: [Limits; 13] = [
         floor: "floor-add",
         n_calls: 2_000,
         rows: &[
-            ("prepared-add", 1.29),
-            ("add", 1.45),
-            ("add_async", 1.95),
+            ("prepared-add", 1.40),
+            ("add", 1.53),
+            ("add_async", 2.00),
             ("handle-add", 0.38),
             ("handle-add_async", 0.70),
-            ("mcp-add", 5.15),
+            ("mcp-add", 5.40),
         ],
     },
     Limits {
@@ -41,12 +41,12 @@ const LIMITS: [Limits; 13] = [
     Limits {
         floor: "floor-batch",
         n_calls: 5,
-        rows: &[("prepared-batch", 0.87), ("batch", 0.87), ("batch_async", 0.87), ("mcp-batch", 1.53)],
+        rows: &[("prepared-batch", 0.87), ("batch", 0.87), ("batch_async", 0.93), ("mcp-batch", 1.53)],
     },
     // With nine, four, and one violations.
     Limits { floor: "floor-rejected", n_calls: 200, rows: &[("rejected", 1.73)] },
     Limits { floor: "floor-rejected-4", n_calls: 200, rows: &[("rejected-4", 1.44)] },
-    Limits { floor: "floor-rejected-1", n_calls: 200, rows: &[("rejected-1", 1.63)] },
+    Limits { floor: "floor-rejected-1", n_calls: 200, rows: &[("rejected-1", 1.65)] },
     // A hundred thousand integers and a text, relative to the integers alone, which are accepted.
     Limits { floor: "total", n_calls: 3, rows: &[("total-rejected", 3.20)] },
     // A comparison with each of ten thousand names, and as many calls as a chain has steps.
@@ -57,7 +57,7 @@ const LIMITS: [Limits; 13] = [
     // A search among 100,000 tools, in relation to a selection from as many scores.
     Limits { floor: "floor-find", n_calls: 5 * search::QUERIES, rows: &[("find", 0.64)] },
     // The engine alone, and a call without a program.
-    Limits { floor: "floor-program", n_calls: 20, rows: &[("program", 8.10)] },
+    Limits { floor: "floor-program", n_calls: 20, rows: &[("program", 2.60)] },
     Limits { floor: "add_async", n_calls: 500, rows: &[("program-add_async", 37.5)] },
 ];
 
