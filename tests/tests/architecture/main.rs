@@ -1,6 +1,7 @@
 //! The layers that ARCHITECTURE.md states are those of the code, by the imports of every file.
 
 mod circles;
+mod figures;
 mod imports;
 mod layers;
 mod modules;

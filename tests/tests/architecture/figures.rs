@@ -1,0 +1,122 @@
+//! The figures of the structure, each with its limit: how large the parts are that a reader has to hold in the head.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use syn::{Item, Type, Visibility};
+
+use super::{folders, modules, root};
+
+/// A source file: its crate, its path in `src`, and its lines.
+struct File {
+    package: String,
+    path: PathBuf,
+    n_lines: usize,
+    /// Lines that are neither blank nor a comment.
+    n_code: usize,
+}
+
+/// Prints the figures with `cargo test -p toolkit-tests --test architecture figures -- --nocapture`.
+///
+/// A limit that is above the goal is the present figure, so that it only falls.
+#[test]
+fn no_figure_of_the_structure_exceeds_its_limit() {
+    let files = files();
+    let lines_of = |package: &str| files.iter().filter(|file| file.package == package).map(|file| file.n_lines).sum();
+    let mut lengths: Vec<usize> = files.iter().map(|file| file.n_lines).collect();
+    lengths.sort_unstable();
+    let mut same_names: BTreeMap<_, usize> = BTreeMap::new();
+    for file in &files {
+        *same_names.entry(file.path.file_name()).or_default() += 1;
+    }
+    same_names.retain(|&name, _| name != Some("lib.rs".as_ref()));
+    let (split, n_split) = most_split_type();
+    let public = public_types();
+    let words = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap().split_whitespace().count();
+    let figures = [
+        ("lines of `toolkit`", lines_of("toolkit"), 14_000, 19_300),
+        ("lines of code in all crates", files.iter().map(|file| file.n_code).sum(), 80_000, 104_000),
+        ("files", files.len(), 600, 616),
+        ("files below 60 lines", lengths.iter().filter(|&&n_lines| n_lines < 60).count(), 30, 30),
+        ("length of a file, median", lengths[lengths.len() / 2], 250, 250),
+        ("length of a file, p90", lengths[lengths.len() * 9 / 10], 500, 500),
+        ("length of a file, longest", lengths[lengths.len() - 1], 800, 800),
+        ("files of one name", *same_names.values().max().unwrap(), 5, 12),
+        (&format!("files with an `impl` of `{split}`"), n_split, 2, 3),
+        ("public types", public.values().sum(), 300, 404),
+        ("public types of `toolkit`", public["toolkit"], 90, 122),
+        ("words of ARCHITECTURE.md", words, 2_000, 2_000),
+    ];
+    println!("| figure | now | limit | goal |\n|---|---:|---:|---:|");
+    for (name, now, goal, limit) in &figures {
+        println!("| {name} | {now} | {limit} | {goal} |");
+    }
+    let above: Vec<_> = figures.iter().filter(|(_, now, _, limit)| now > limit).collect();
+    assert!(above.is_empty(), "above the limit (name, now, goal, limit): {above:#?}");
+}
+
+fn files() -> Vec<File> {
+    let mut files = Vec::new();
+    for (package, folder) in folders() {
+        let src = folder.join("src");
+        let mut open = vec![src.clone()];
+        while let Some(folder) = open.pop() {
+            let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+            let (folders, found): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+            open.extend(folders);
+            files.extend(found.iter().filter(|path| path.extension() == Some("rs".as_ref())).map(|path| {
+                let text = fs::read_to_string(path).unwrap();
+                let code = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
+                let path = path.strip_prefix(&src).unwrap().to_owned();
+                File { package: package.clone(), path, n_lines: text.lines().count(), n_code: code.count() }
+            }));
+        }
+    }
+    files
+}
+
+/// Returns the public type whose inherent `impl`s are spread over the most files.
+fn most_split_type() -> (String, usize) {
+    let mut places: BTreeMap<(String, String), BTreeSet<PathBuf>> = BTreeMap::new();
+    for (package, folder) in folders() {
+        let modules = modules::read(&folder.join("src"));
+        let items = || modules.iter().flat_map(|module| module.code.iter().map(|item| (&*module.file, item)));
+        let public: BTreeSet<String> = items().filter_map(|(_, item)| public_type(item)).collect();
+        for (file, item) in items() {
+            let Item::Impl(item) = item else { continue };
+            let Type::Path(ty) = &*item.self_ty else { continue };
+            let name = ty.path.segments.last().unwrap().ident.to_string();
+            if item.trait_.is_none() && public.contains(&name) {
+                places.entry((package.clone(), name)).or_default().insert(Path::to_owned(file));
+            }
+        }
+    }
+    let ((package, name), files) = places.into_iter().max_by_key(|(_, files)| files.len()).unwrap();
+    (format!("{package}::{name}"), files.len())
+}
+
+fn public_type(item: &Item) -> Option<String> {
+    let (vis, name) = match item {
+        Item::Struct(item) => (&item.vis, &item.ident),
+        Item::Enum(item) => (&item.vis, &item.ident),
+        _ => return None,
+    };
+    matches!(vis, Visibility::Public(_)).then(|| name.to_string())
+}
+
+/// Returns the number of public structs, enums and traits of each crate, by the listings of its interface.
+fn public_types() -> BTreeMap<String, usize> {
+    let listings = fs::read_dir(root().join("tests/api")).unwrap().map(|entry| entry.unwrap().path());
+    let types = listings.map(|listing| {
+        let text = fs::read_to_string(&listing).unwrap();
+        let items = text.lines().filter_map(|line| line.split_once(": ")).map(|(item, _)| item);
+        let is_type = |item: &&str| {
+            let name = item.rsplit("::").next().unwrap_or_default();
+            ["struct.", "enum.", "trait."].iter().any(|kind| name.starts_with(kind))
+        };
+        let types: BTreeSet<_> = items.filter(is_type).collect();
+        (listing.file_stem().unwrap().to_str().unwrap().to_owned(), types.len())
+    });
+    types.collect()
+}
