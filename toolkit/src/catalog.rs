@@ -469,9 +469,24 @@ impl Catalog {
     /// takes a validator for each.
     #[doc(hidden)]
     pub fn listed(&self, naming: Naming) -> Result<WireNames<'_>, Diagnostics> {
+        self.wire_names(naming, |tool, diagnostics| check_object(tool, tool.input().as_value(), diagnostics))
+    }
+
+    /// Does the same as [`Catalog::listed`] without building schemas. The caller checks that they describe objects.
+    #[doc(hidden)]
+    pub fn named(&self, naming: Naming) -> Result<WireNames<'_>, Diagnostics> {
+        // An error contains the defects of all parts.
+        self.wire_names(naming, |_, _| {}).or_else(|_| self.listed(naming))
+    }
+
+    fn wire_names(
+        &self,
+        naming: Naming,
+        check: impl Fn(&Tool, &mut Vec<Diagnostic>),
+    ) -> Result<WireNames<'_>, Diagnostics> {
         let mut diagnostics = Vec::new();
         for tool in self.latest() {
-            check_object(tool, &mut diagnostics);
+            check(tool, &mut diagnostics);
             check_meta(tool, &mut diagnostics);
         }
         let names = WireNames::collect(self, naming, &mut diagnostics);

@@ -72,6 +72,7 @@ pub mod internals {
     pub use crate::call::decode::typed_arguments;
     #[cfg(feature = "async")]
     pub use crate::call::timer::timeout;
+    pub use crate::tool::diagnostic::check_object;
     pub use crate::unwind::shielded;
 }
 

@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics, Naming};
 use toolkit::dispatch::Prepared;
+use toolkit::internals::check_object;
 use toolkit::mcp::{Revision, list_tool};
 use toolkit::schema::suggest;
 use toolkit::tool::TaskSupport;
@@ -33,7 +34,7 @@ pub(super) struct ServedTools {
     /// True if one of them calls other tools.
     pub(super) calls_tools: bool,
     /// The entries of `tools/list`, by revision.
-    listed: [OnceLock<Vec<Vec<u8>>>; 2],
+    listed: [OnceLock<Vec<Arc<[u8]>>>; 2],
     /// The index behind `search_tools`, built on the first search.
     #[cfg(feature = "search")]
     index: OnceLock<Index>,
@@ -52,6 +53,8 @@ pub(super) struct ServedTool {
     /// True if the tool calls other tools.
     pub(super) calls_tools: bool,
     pub(super) task_support: TaskSupport,
+    /// True if all revisions have the same entry in `tools/list`.
+    is_listed_alike: bool,
     pub(super) metrics: Arc<CallMetrics>,
 }
 
@@ -63,13 +66,15 @@ impl ServedTools {
         metrics: &Metrics,
     ) -> Result<Self, ServeError> {
         let catalog = dispatcher.catalog();
-        let names = catalog.listed(naming).map_err(ServeError::Catalog)?;
-        let (mut entries, mut listed, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
+        let names = catalog.named(naming).map_err(ServeError::Catalog)?;
+        let (mut entries, mut listed, mut not_objects, mut wrong) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (name, tool) in names.iter() {
             if !filters.iter().all(|filter| filter.admits(tool)) {
                 continue;
             }
+            // The trees of the schemas are not kept: those of all tools take more memory than their text.
             let shown = list_tool(name, tool, Revision::V2026_07_28);
+            check_object(tool, &shown["inputSchema"], &mut not_objects);
             let id = tool.id().to_string();
             let param_headers = ParamHeader::collect_from(&shown["inputSchema"]).unwrap_or_else(|reason| {
                 wrong.push(Diagnostic::new(DiagnosticKind::InvalidSchema, format!("`{id}`: {reason}"), [tool]));
@@ -82,11 +87,13 @@ impl ServedTools {
                 has_requirements: !tool.requirements().is_empty(),
                 calls_tools: dispatcher.calls_tools(tool),
                 task_support: tool.task_support(),
+                is_listed_alike: is_listed_alike(&shown),
                 metrics: metrics.tool(&id),
                 id,
             });
-            listed.push(json_bytes(&shown));
+            listed.push(json_bytes(&shown).into());
         }
+        Diagnostics::none_or(not_objects)?;
         if !wrong.is_empty() {
             return Err(ServeError::Headers(wrong));
         }
@@ -152,11 +159,18 @@ impl ServedTools {
     }
 
     /// Returns the entries of `tools/list` for a revision, as JSON, in the order of `entries`.
-    pub(super) fn listed(&self, revision: Revision) -> &[Vec<u8>] {
-        let nth = usize::from(revision != Revision::V2025_11_25);
-        self.listed[nth].get_or_init(|| {
-            let entries = self.entries.iter();
-            entries.map(|entry| json_bytes(&with_flat_ui(list_tool(&entry.name, self.tool(entry), revision)))).collect()
+    pub(super) fn listed(&self, revision: Revision) -> &[Arc<[u8]>] {
+        let [before, now] = &self.listed;
+        let now = now.get().map(Vec::as_slice).unwrap_or_default();
+        if revision != Revision::V2025_11_25 {
+            return now;
+        }
+        before.get_or_init(|| {
+            let entry = |(entry, listed): (&ServedTool, &Arc<[u8]>)| match entry.is_listed_alike {
+                true => Arc::clone(listed),
+                false => json_bytes(&with_flat_ui(list_tool(&entry.name, self.tool(entry), revision))).into(),
+            };
+            self.entries.iter().zip(now).map(entry).collect()
         })
     }
 
@@ -171,6 +185,13 @@ impl ServedTools {
         let nth = bare().position(|name| name == found)?;
         Some(&self.entries[nth].name)
     }
+}
+
+/// Returns true if a listed tool has the same form in all revisions: it has no user interface, and its result is an object,
+/// which is never wrapped.
+fn is_listed_alike(tool: &Value) -> bool {
+    let has_object = tool.get("outputSchema").is_none_or(|schema| schema["type"] == "object");
+    has_object && tool.pointer("/_meta/ui").is_none()
 }
 
 /// Returns a listed tool with its user interface in the form that hosts of earlier revisions read too.
@@ -297,7 +318,7 @@ pub(super) fn page(served: &ServedTools, revision: Revision, after: Option<&str>
 }
 
 /// Writes the result with all of these tools on one page.
-pub(super) fn whole(tools: &[Vec<u8>], revision: Revision, ttl_ms: u64) -> Vec<u8> {
+pub(super) fn whole(tools: &[impl AsRef<[u8]>], revision: Revision, ttl_ms: u64) -> Vec<u8> {
     write("tools", tools, None, revision, ttl_ms, SHARED)
 }
 

@@ -243,7 +243,7 @@ pub(crate) fn check_tool(tool: &Tool, diagnostics: &mut Vec<Diagnostic>) {
     check_id(tool, diagnostics);
     check_schemas(tool, diagnostics);
     check_keys(tool, diagnostics);
-    check_object(tool, diagnostics);
+    check_object(tool, tool.input().as_value(), diagnostics);
     check_examples(tool, diagnostics);
     check_meta(tool, diagnostics);
 }
@@ -303,8 +303,9 @@ fn check_keys(tool: &Tool, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-pub(crate) fn check_object(tool: &Tool, diagnostics: &mut Vec<Diagnostic>) {
-    if !root::is_object(tool.input().as_value()) {
+/// Checks that the input schema of a tool describes an object.
+pub fn check_object(tool: &Tool, input: &Value, diagnostics: &mut Vec<Diagnostic>) {
+    if !root::is_object(input) {
         let message = "the arguments are not an object: the root of the input schema must have `\"type\": \"object\"`";
         diagnostics.push(Diagnostic::new(DiagnosticKind::NotAnObject, message, [tool]));
     }

@@ -1,5 +1,8 @@
 //! `tools/list`: filter, order and pages.
 
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use toolkit::catalog::Naming;
 use toolkit_mcp_server::{Filter, Rule};
 
@@ -95,4 +98,41 @@ fn an_invalid_rule_is_an_error_with_the_valid_forms() {
     for text in ["color=red", "hint=nice", "tag=", "a:b:c:d", "a b"] {
         assert!(text.parse::<Rule>().is_err(), "{text}");
     }
+}
+
+static N_BUILT: AtomicUsize = AtomicUsize::new(0);
+
+/// A point, whose schema counts how often it is built.
+#[derive(serde::Deserialize, serde::Serialize)]
+struct Point {
+    x: i64,
+}
+
+impl schemars::JsonSchema for Point {
+    fn schema_name() -> Cow<'static, str> {
+        "Point".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        N_BUILT.fetch_add(1, Ordering::Relaxed);
+        schemars::json_schema!({ "type": "object", "properties": { "x": { "type": "integer" } }, "required": ["x"] })
+    }
+}
+
+/// Returns the point on the other side.
+#[toolkit::tool]
+fn mirrored(point: Point) -> Point {
+    Point { x: -point.x }
+}
+
+#[tokio::test]
+async fn lists_for_all_revisions_build_the_schemas_of_a_tool_once() {
+    let dispatcher = Dispatcher::new(toolkit::catalog![mirrored].unwrap()).unwrap();
+    let client = Client::of(serve(Server::new(dispatcher).unwrap().http()).await);
+    let mut lists = Vec::new();
+    for make in [request, modern] {
+        lists.push(client.send(&make(1, "tools/list", json!({}))).await.result()["tools"].clone());
+    }
+    assert_eq!(lists[0], lists[1]);
+    assert_eq!(N_BUILT.load(Ordering::Relaxed), 2, "one of the arguments, one of the result");
 }
