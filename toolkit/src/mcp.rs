@@ -37,6 +37,8 @@ mod list;
 pub use self::call::{CallParams, write_error, write_result};
 pub use self::error::ERROR_KEY;
 pub(crate) use self::error::read_error;
+#[doc(hidden)]
+pub use self::list::with_object_result;
 pub use self::list::{LIST_TTL_MS, ToolList, list_tool, list_tools, wrap_result};
 pub use crate::tool::META_KEY;
 

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::hint::black_box;
 
-use toolkit::__private::plan::Plan;
 use toolkit::__private::{Code, Entry, Run, catalog_of, location};
 use toolkit::ToolError;
+use toolkit::schema::plan::discard;
 use toolkit::tool::Metadata;
 use toolkit_benches::measure::Table;
 use toolkit_plot::results::Recorder;
@@ -51,7 +51,7 @@ fn entry(nth: usize) -> &'static Entry {
         location: location(file!(), line!(), 1),
         input: || serde_json::json!({ "type": "object" }),
         sole: None,
-        probe: Plan::probe::<()>,
+        read: discard::<()>,
         output: || None,
         returns_unit: false,
         states: &[],

@@ -7,11 +7,11 @@ use std::{fmt, io};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics, Naming};
 use toolkit::dispatch::Prepared;
 use toolkit::internals::check_object;
-use toolkit::mcp::{Revision, list_tool};
+use toolkit::mcp::{Revision, list_tool, with_object_result};
 use toolkit::schema::suggest;
 use toolkit::tool::TaskSupport;
 use toolkit::{Dispatcher, Tool};
@@ -168,7 +168,13 @@ impl ServedTools {
         before.get_or_init(|| {
             let entry = |(entry, listed): (&ServedTool, &Arc<[u8]>)| match entry.is_listed_alike {
                 true => Arc::clone(listed),
-                false => json_bytes(&with_flat_ui(list_tool(&entry.name, self.tool(entry), revision))).into(),
+                // Its schemas are not built again.
+                false => {
+                    let listed: Map<String, Value> = serde_json::from_slice(listed).unwrap_or_default();
+                    let mut listed = with_flat_ui(Value::Object(with_object_result(listed)));
+                    listed.sort_all_objects();
+                    json_bytes(&listed).into()
+                }
             };
             self.entries.iter().zip(now).map(entry).collect()
         })

@@ -230,16 +230,23 @@ fn listed(name: &str, tool: &Tool, revision: Revision) -> Object {
     }
     fields.insert("inputSchema".to_owned(), of_objects(inlined(input)));
     if let Some(schema) = output {
-        let schema = if is_wrapped(revision, &schema) {
-            wrapped(inlined(schema))
-        } else if revision == Revision::V2025_11_25 {
-            of_objects(inlined(schema))
-        } else {
-            inlined(schema)
-        };
-        fields.insert("outputSchema".to_owned(), schema);
+        fields.insert("outputSchema".to_owned(), inlined(schema));
     }
-    fields
+    match revision {
+        Revision::V2026_07_28 => fields,
+        Revision::V2025_11_25 => with_object_result(fields),
+    }
+}
+
+/// Converts an entry of revision 2026-07-28 into that of 2025-11-25, in which each result is an object.
+#[doc(hidden)]
+#[must_use]
+pub fn with_object_result(mut tool: Object) -> Object {
+    if let Some(schema) = tool.get_mut("outputSchema") {
+        let given = schema.take();
+        *schema = if is_wrapped(Revision::V2025_11_25, &given) { wrapped(given) } else { of_objects(given) };
+    }
+    tool
 }
 
 fn inlined(schema: Cow<'_, Value>) -> Value {

@@ -125,14 +125,22 @@ fn mirrored(point: Point) -> Point {
     Point { x: -point.x }
 }
 
+/// Returns a coordinate.
+#[toolkit::tool]
+fn x_of(point: Point) -> i64 {
+    point.x
+}
+
 #[tokio::test]
 async fn lists_for_all_revisions_build_the_schemas_of_a_tool_once() {
-    let dispatcher = Dispatcher::new(toolkit::catalog![mirrored].unwrap()).unwrap();
+    let dispatcher = Dispatcher::new(toolkit::catalog![mirrored, x_of].unwrap()).unwrap();
     let client = Client::of(serve(Server::new(dispatcher).unwrap().http()).await);
-    let mut lists = Vec::new();
-    for make in [request, modern] {
-        lists.push(client.send(&make(1, "tools/list", json!({}))).await.result()["tools"].clone());
+    let mut lists = [json!(null), json!(null)];
+    for (list, make) in lists.iter_mut().zip([request, modern]) {
+        *list = client.send(&make(1, "tools/list", json!({}))).await.result()["tools"].take();
     }
-    assert_eq!(lists[0], lists[1]);
-    assert_eq!(N_BUILT.load(Ordering::Relaxed), 2, "one of the arguments, one of the result");
+    assert_eq!(lists[0][0], lists[1][0]);
+    let results = lists.map(|list| list[1]["outputSchema"].clone());
+    assert_eq!(results[0]["properties"]["result"], results[1], "earlier revisions wrap what is no object");
+    assert_eq!(N_BUILT.load(Ordering::Relaxed), 3, "two of arguments, one of a result");
 }
