@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+#[cfg(feature = "search")]
+use std::sync::OnceLock;
 use std::{fmt, io};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics, Naming};
 use toolkit::dispatch::Prepared;
 use toolkit::internals::check_object;
@@ -34,7 +36,7 @@ pub(super) struct ServedTools {
     /// True if one of them calls other tools.
     pub(super) calls_tools: bool,
     /// The entries of `tools/list`, by revision.
-    listed: [OnceLock<Vec<Arc<[u8]>>>; 2],
+    listed: [Vec<Arc<[u8]>>; 2],
     /// The index behind `search_tools`, built on the first search.
     #[cfg(feature = "search")]
     index: OnceLock<Index>,
@@ -53,8 +55,6 @@ pub(super) struct ServedTool {
     /// True if the tool calls other tools.
     pub(super) calls_tools: bool,
     pub(super) task_support: TaskSupport,
-    /// True if all revisions have the same entry in `tools/list`.
-    is_listed_alike: bool,
     pub(super) metrics: Arc<CallMetrics>,
 }
 
@@ -67,7 +67,8 @@ impl ServedTools {
     ) -> Result<Self, ServeError> {
         let catalog = dispatcher.catalog();
         let names = catalog.named(naming).map_err(ServeError::Catalog)?;
-        let (mut entries, mut listed, mut not_objects, mut wrong) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut entries, mut listed) = (Vec::new(), [Vec::new(), Vec::new()]);
+        let (mut not_objects, mut wrong) = (Vec::new(), Vec::new());
         for (name, tool) in names.iter() {
             if !filters.iter().all(|filter| filter.admits(tool)) {
                 continue;
@@ -87,11 +88,12 @@ impl ServedTools {
                 has_requirements: !tool.requirements().is_empty(),
                 calls_tools: dispatcher.calls_tools(tool),
                 task_support: tool.task_support(),
-                is_listed_alike: is_listed_alike(&shown),
                 metrics: metrics.tool(&id),
                 id,
             });
-            listed.push(json_bytes(&shown).into());
+            let [before, now] = entries_of(shown);
+            listed[0].push(before);
+            listed[1].push(now);
         }
         Diagnostics::none_or(not_objects)?;
         if !wrong.is_empty() {
@@ -104,7 +106,7 @@ impl ServedTools {
             calls_tools: entries.iter().any(|entry| entry.calls_tools),
             entries,
             by_name,
-            listed: [OnceLock::new(), OnceLock::from(listed)],
+            listed,
             #[cfg(feature = "search")]
             index: OnceLock::new(),
             prompts,
@@ -160,24 +162,7 @@ impl ServedTools {
 
     /// Returns the entries of `tools/list` for a revision, as JSON, in the order of `entries`.
     pub(super) fn listed(&self, revision: Revision) -> &[Arc<[u8]>] {
-        let [before, now] = &self.listed;
-        let now = now.get().map(Vec::as_slice).unwrap_or_default();
-        if revision != Revision::V2025_11_25 {
-            return now;
-        }
-        before.get_or_init(|| {
-            let entry = |(entry, listed): (&ServedTool, &Arc<[u8]>)| match entry.is_listed_alike {
-                true => Arc::clone(listed),
-                // Its schemas are not built again.
-                false => {
-                    let listed: Map<String, Value> = serde_json::from_slice(listed).unwrap_or_default();
-                    let mut listed = with_flat_ui(Value::Object(with_object_result(listed)));
-                    listed.sort_all_objects();
-                    json_bytes(&listed).into()
-                }
-            };
-            self.entries.iter().zip(now).map(entry).collect()
-        })
+        &self.listed[usize::from(revision != Revision::V2025_11_25)]
     }
 
     /// Returns the name most similar to `typed` for a "did you mean" hint, if it is similar enough. Compares the names
@@ -193,11 +178,19 @@ impl ServedTools {
     }
 }
 
-/// Returns true if a listed tool has the same form in all revisions: it has no user interface, and its result is an object,
-/// which is never wrapped.
-fn is_listed_alike(tool: &Value) -> bool {
+/// Returns the entry of a tool in 2025-11-25, and the given one of 2026-07-28. They are the same text if the tool has no user
+/// interface and its result is an object, which is never wrapped.
+fn entries_of(tool: Value) -> [Arc<[u8]>; 2] {
+    let now: Arc<[u8]> = json_bytes(&tool).into();
     let has_object = tool.get("outputSchema").is_none_or(|schema| schema["type"] == "object");
-    has_object && tool.pointer("/_meta/ui").is_none()
+    match tool {
+        Value::Object(tool) if !has_object || tool.get("_meta").is_some_and(|meta| meta.get("ui").is_some()) => {
+            let mut before = with_flat_ui(Value::Object(with_object_result(tool)));
+            before.sort_all_objects();
+            [json_bytes(&before).into(), now]
+        }
+        _ => [Arc::clone(&now), now],
+    }
 }
 
 /// Returns a listed tool with its user interface in the form that hosts of earlier revisions read too.

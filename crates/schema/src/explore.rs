@@ -14,7 +14,7 @@ use std::ptr;
 use serde_json::{Map, Value, json};
 
 use super::plan::{ProbeOutcome, Request};
-use super::pointer::child;
+use super::pointer::{child, tokens};
 use super::{alias, example, walk};
 
 /// Reads the start of a text as a type, and returns what the type requests.
@@ -336,7 +336,7 @@ impl Explorer<'_> {
                 None => owner = Some((home, variant)),
                 Some((first, name)) => {
                     let data_of = |name: &str, home: &String| {
-                        let schema = self.places.0.pointer(home);
+                        let schema = self.places.at(home);
                         schema.and_then(|schema| schema.get("properties")?.get(name)).cloned()
                     };
                     if data_of(name, first) != data_of(variant, &home) {
@@ -383,7 +383,7 @@ impl Explorer<'_> {
         let mut text = String::from("[");
         for idx in 1..self.places.n_items(schemas) {
             let before = self.places.item(schemas, idx - 1);
-            let part = before.first().and_then(|place| self.places.0.pointer(place));
+            let part = before.first().and_then(|place| self.places.at(place));
             let Some(before) = part.and_then(|part| example::within(self.places.0, part)) else { break };
             text.push_str(&format!("{before},"));
             self.pending.push_back(position.then(&text, &idx.to_string(), self.places.item(schemas, idx)));
@@ -402,6 +402,15 @@ const MAX_KEYS: usize = 32;
 struct Places<'s>(&'s Value);
 
 impl<'s> Places<'s> {
+    /// Returns the schema at a location. Most tokens have no escapes, so that none is copied, as [`Value::pointer`] does.
+    fn at(&self, place: &str) -> Option<&'s Value> {
+        tokens(place).try_fold(self.0, |value, token| match value {
+            Value::Object(object) => object.get(&*token),
+            Value::Array(items) => items.get(token.parse::<usize>().ok()?),
+            _ => None,
+        })
+    }
+
     /// Returns the given locations and those of the schemas that they refer to or combine.
     fn alternatives(&self, places: &[String]) -> Vec<String> {
         let mut found = places.to_vec();
@@ -409,7 +418,7 @@ impl<'s> Places<'s> {
         while idx < found.len() && found.len() < MAX_PLACES {
             let place = found[idx].clone();
             idx += 1;
-            let Some(Value::Object(schema)) = self.0.pointer(&place) else { continue };
+            let Some(Value::Object(schema)) = self.at(&place) else { continue };
             let referred = schema.get("$ref").and_then(Value::as_str).and_then(walk::pointer);
             let choices = ["anyOf", "oneOf", "allOf"].into_iter().flat_map(|keyword| {
                 let n_branches = schema.get(keyword).and_then(Value::as_array).map_or(0, Vec::len);
@@ -426,16 +435,16 @@ impl<'s> Places<'s> {
     }
 
     fn properties(&self, place: &str) -> Option<&'s Map<String, Value>> {
-        self.0.pointer(place)?.get("properties")?.as_object()
+        self.at(place)?.get("properties")?.as_object()
     }
 
     /// Returns the location of the object at `place`, or that it refers to, if it is closed and declares no properties.
     ///
     /// `{"type": "object"}` is the schema of a struct without fields, and what authors write for any object.
     fn closed_without_properties(&self, place: &str) -> Option<String> {
-        let reference = self.0.pointer(place)?.get("$ref").and_then(Value::as_str);
+        let reference = self.at(place)?.get("$ref").and_then(Value::as_str);
         let place = reference.map_or_else(|| Some(place.to_owned()), walk::pointer)?;
-        let schema = self.0.pointer(&place)?.as_object()?;
+        let schema = self.at(&place)?.as_object()?;
         let is_closed = schema.get("additionalProperties").is_some_and(|more| *more == false);
         let is_bare = schema
             .keys()
@@ -456,7 +465,7 @@ impl<'s> Places<'s> {
     /// Returns the locations that describe the value of `key` in an object.
     fn member(&self, places: &[String], key: &str) -> Vec<String> {
         let of = |place: &String| {
-            let Some(schema) = self.0.pointer(place) else { return Vec::new() };
+            let Some(schema) = self.at(place) else { return Vec::new() };
             if self.properties(place).is_some_and(|properties| properties.contains_key(key)) {
                 return vec![child(&child(place, "properties"), key)];
             }
@@ -481,7 +490,7 @@ impl<'s> Places<'s> {
     /// Returns the variants in the schema of an enum: strings, and objects with one property.
     fn variants(&self, places: &[String]) -> BTreeSet<&'s str> {
         let mut found = BTreeSet::new();
-        for schema in places.iter().filter_map(|place| self.0.pointer(place)) {
+        for schema in places.iter().filter_map(|place| self.at(place)) {
             let texts = schema.get("enum").and_then(Value::as_array).into_iter().flatten().chain(schema.get("const"));
             found.extend(texts.filter_map(Value::as_str));
             let properties = schema.get("properties").and_then(Value::as_object);
@@ -493,7 +502,7 @@ impl<'s> Places<'s> {
     /// Returns the location of the schema with the name of a variant without data.
     fn name_of(&self, places: &[String], variant: &str) -> Option<String> {
         let has_name = |place: &&String| {
-            let schema = self.0.pointer(place);
+            let schema = self.at(place);
             let names = schema.and_then(|schema| schema.get("enum")?.as_array());
             let name = schema.and_then(|schema| schema.get("const"));
             names.into_iter().flatten().chain(name).any(|name| name == variant)
@@ -508,14 +517,14 @@ impl<'s> Places<'s> {
 
     /// Returns the number of items that have a schema of their own.
     fn n_items(&self, places: &[String]) -> usize {
-        let prefix = |place: &String| self.0.pointer(place)?.get("prefixItems")?.as_array().map(Vec::len);
+        let prefix = |place: &String| self.at(place)?.get("prefixItems")?.as_array().map(Vec::len);
         places.iter().filter_map(prefix).max().unwrap_or(0)
     }
 
     /// Returns the locations that describe an item of an array.
     fn item(&self, places: &[String], idx: usize) -> Vec<String> {
         let of = |place: &String| {
-            let schema = self.0.pointer(place)?;
+            let schema = self.at(place)?;
             let in_prefix = schema.get("prefixItems").is_some_and(|prefix| prefix.get(idx).is_some());
             match in_prefix {
                 true => Some(child(&child(place, "prefixItems"), &idx.to_string())),
