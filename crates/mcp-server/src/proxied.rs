@@ -13,7 +13,7 @@ use super::proxy_uri::Origin;
 use super::served::ServedTools;
 use super::status::ServedBackend;
 
-/// What the server asks the backends of a proxy. The feature `proxy` has the implementation.
+/// The questions of the server to the backends of a proxy, which the feature `proxy` implements.
 pub(super) trait Sources: fmt::Debug + Send + Sync {
     /// Ends what the backends hold for a session.
     fn end_session(&self, session: &str);

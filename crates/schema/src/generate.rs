@@ -116,7 +116,7 @@ pub fn form<T: JsonSchema>() -> Value {
     without_titles(root(Contract::Deserialize, Described::of::<T>()), &T::schema_name())
 }
 
-// What follows is not generic, so that each tool adds little code to compile.
+// The rest of this file is not generic, so that each tool adds little code to compile.
 
 /// A type that has a schema, as data.
 #[derive(Clone, Copy)]

@@ -192,7 +192,9 @@ impl Plan {
             Err(EncodeError::TooLong) => Err(UnwritableError::TooLong),
             Err(EncodeError::Uncertain) => Err(match notes.key {
                 Some(offset) => UnwritableError::Key(at(offset)),
-                None => UnwritableError::Type(recording.into_reason().message.unwrap_or_default()),
+                None => UnwritableError::Type(
+                    recording.into_reason().message.unwrap_or_else(|| "cannot be serialized".to_owned()),
+                ),
             }),
         }
     }
@@ -232,6 +234,6 @@ pub enum UnwritableError {
     TooLong,
     /// The value has a map with a key that JSON cannot represent, at this JSON Pointer.
     Key(String),
-    /// The type refuses, with this message, or the value is nested too deeply.
+    /// The type refuses, with this message.
     Type(String),
 }

@@ -76,12 +76,12 @@ struct Next<'p> {
     then: Then<'p>,
 }
 
-/// What happens to a value once it is written.
+/// The step after a value is written.
 enum Then<'p> {
     Nothing,
-    /// It is a tag, which selects the rules for what follows.
+    /// The tag selects the rules for what follows.
     Choose(&'p Tag),
-    /// It is a string with raw JSON, and is replaced by it.
+    /// The string, which contains raw JSON, is replaced by its text.
     Unquote,
 }
 

@@ -75,11 +75,12 @@ impl<'p> Output<'p> {
 
     #[inline]
     pub(super) fn open(&mut self, bracket: u8) -> Result<(), PlanError> {
-        if self.depth == MAX_DEPTH {
+        if self.depth == MAX_DEPTH && !self.is_unchecked() {
             return Err(PlanError);
         }
         self.check_room(1)?;
-        self.depth += 1;
+        // Without a limit, the depth means nothing.
+        self.depth = self.depth.saturating_add(1);
         self.json.push(bracket);
         Ok(())
     }

@@ -357,7 +357,7 @@ fn a_tag_selects_its_branch_if_it_is_the_first_key() {
     }
 }
 
-/// What a plan refuses, since it cannot validate it.
+/// Values that a plan refuses, since it cannot validate them.
 #[derive(serde::Serialize)]
 struct Unplanned {
     raw: Box<RawValue>,
@@ -375,6 +375,15 @@ fn values_that_no_plan_admits_are_written_without_rules_as_serde_json_writes_the
     let mut out = Vec::new();
     assert_eq!(Plan::write_unchecked(&mut out, usize::MAX, &mut |sink| values.serialize(sink)), Ok(Vec::new()));
     assert_eq!(String::from_utf8(out).unwrap(), serde_json::to_string(&values).unwrap());
+}
+
+#[test]
+fn a_value_of_any_depth_is_written_without_rules() {
+    let deep = (0..300).fold(json!(1), |inner, _| json!([inner]));
+    assert_eq!(Plan::anything().encode(&deep, &mut Vec::new()), Err(PlanError));
+    let mut out = Vec::new();
+    assert_eq!(Plan::write_unchecked(&mut out, usize::MAX, &mut |sink| deep.serialize(sink)), Ok(Vec::new()));
+    assert_eq!(out, serde_json::to_vec(&deep).unwrap());
 }
 
 #[test]
