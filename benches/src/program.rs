@@ -90,8 +90,8 @@ impl Workshop {
         let before = cpu_time_of_children()?;
         let output = Command::new("cargo")
             .current_dir(&self.root)
-            .args(arguments)
             .arg("--quiet")
+            .args(arguments)
             .env("CARGO_TARGET_DIR", self.root.join("target"))
             .env("CARGO_INCREMENTAL", incremental)
             .env_remove("RUSTFLAGS")
@@ -101,6 +101,12 @@ impl Workshop {
             return Err(io::Error::other(format!("cargo {}: {message}", arguments.join(" "))));
         }
         Ok((String::from_utf8_lossy(&output.stdout).into_owned(), cpu_time_of_children()? - before))
+    }
+
+    /// Returns the path of a file beside the packages.
+    #[must_use]
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
     }
 
     /// Returns the path of a program that was built in the profile `release`.

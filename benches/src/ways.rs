@@ -27,13 +27,13 @@ pub fn ways() -> Vec<Way> {
     vec![
         Way {
             package: "with-derives",
-            name: "a function and a struct with the two derives, no tool",
+            name: "a function and two structs with derives, no tool",
             dependencies: derives.to_owned(),
-            tools: |n_tools| repeat(n_tools, |nth| format!("{}{}", arguments(nth), function(nth))),
+            tools: |n_tools| repeat(n_tools, |nth| format!("{}{}", structs(nth), function(nth))),
         },
         Way {
             package: "with-rmcp",
-            name: "rmcp 3.11.0, an argument struct",
+            name: "rmcp 3.11.0, structs of arguments and result",
             dependencies: format!("{rmcp}{derives}"),
             tools: by_rmcp,
         },
@@ -61,12 +61,10 @@ pub fn ways() -> Vec<Way> {
         },
         Way {
             package: "with-struct",
-            name: "toolkit, an argument struct",
+            name: "toolkit, structs of arguments and result",
             dependencies: format!("{toolkit}{derives}"),
             tools: |n_tools| {
-                repeat(n_tools, |nth| {
-                    format!("{}/// Adds, {nth}.\n#[toolkit::tool]\n{}", arguments(nth), function(nth))
-                })
+                repeat(n_tools, |nth| format!("{}/// Adds, {nth}.\n#[toolkit::tool]\n{}", structs(nth), function(nth)))
             },
         },
     ]
@@ -76,27 +74,33 @@ fn repeat(n_tools: usize, tool: impl Fn(usize) -> String) -> String {
     (0..n_tools).map(tool).collect()
 }
 
-fn arguments(nth: usize) -> String {
-    format!("#[derive(serde::Deserialize, schemars::JsonSchema)]\npub struct Add{nth} {{ pub a: i64, pub b: i64 }}\n")
+/// Returns the structs of the arguments and of the result.
+fn structs(nth: usize) -> String {
+    format!(
+        "#[derive(serde::Deserialize, schemars::JsonSchema)]\npub struct Add{nth} {{ pub a: i64, pub b: i64 }}\n\
+         #[derive(serde::Serialize, schemars::JsonSchema)]\npub struct Sum{nth} {{ pub sum: i64, pub text: String }}\n"
+    )
 }
 
 fn function(nth: usize) -> String {
-    format!("pub fn add_{nth}(args: Add{nth}) -> i64 {{ args.a + args.b }}\n")
+    format!(
+        "pub fn add_{nth}(args: Add{nth}) -> Sum{nth} {{ Sum{nth} {{ sum: args.a + args.b, text: String::new() }} }}\n"
+    )
 }
 
 /// Routers of a hundred tools, since a longer `impl` is unrealistic. They are public, since rustc drops unreachable
 /// private code.
 fn by_rmcp(n_tools: usize) -> String {
     let mut source = String::from(
-        "use rmcp::handler::server::wrapper::Parameters;\nuse rmcp::{tool, tool_router};\npub struct Tools;\n",
+        "use rmcp::handler::server::wrapper::{Json, Parameters};\nuse rmcp::{tool, tool_router};\npub struct Tools;\n",
     );
-    source.push_str(&repeat(n_tools, arguments));
+    source.push_str(&repeat(n_tools, structs));
     let mut write = |text: std::fmt::Arguments<'_>| source.write_fmt(text).expect("a `String` takes everything");
     for first in (0..n_tools).step_by(100) {
         write(format_args!("#[tool_router(router = router_{first}, vis = \"pub\")]\nimpl Tools {{\n"));
         for nth in first..n_tools.min(first + 100) {
             write(format_args!(
-                "/// Adds, {nth}.\n#[tool]\nfn add_{nth}(&self, Parameters(args): Parameters<Add{nth}>) -> String {{ (args.a + args.b).to_string() }}\n"
+                "/// Adds, {nth}.\n#[tool]\nfn add_{nth}(&self, Parameters(args): Parameters<Add{nth}>) -> Json<Sum{nth}> {{ Json(Sum{nth} {{ sum: args.a + args.b, text: String::new() }}) }}\n"
             ));
         }
         write(format_args!("}}\n"));

@@ -4,7 +4,7 @@
 //! their number.
 
 use std::collections::BTreeSet;
-use std::io;
+use std::{fs, io};
 
 use toolkit_benches::program::{Size, Workshop, project, sizes};
 use toolkit_benches::ways::{Way, ways};
@@ -27,10 +27,13 @@ fn main() -> io::Result<()> {
     for (package, _, dependencies) in minimal() {
         workshop.package(package, &dependencies)?;
     }
-    println!("| written with | tools | check, CPU s | a tool, ms | debug build, CPU s | a tool, ms |");
-    println!("|---|---:|---:|---:|---:|---:|");
+    println!(
+        "| written with | tools | check, CPU s | a tool, ms | debug build, CPU s | a tool, ms | lines of LLVM a tool |"
+    );
+    println!("|---|---:|---:|---:|---:|---:|---:|");
     let mut recorder = Recorder::new("cargo run --release -p toolkit-benches --bin compile");
-    let mut table = Table::new("compilation", &["tools", "check_s", "check_tool_ms", "build_s", "build_tool_ms"]);
+    let columns = ["tools", "check_s", "check_tool_ms", "build_s", "build_tool_ms", "llvm_lines_tool"];
+    let mut table = Table::new("compilation", &columns);
     for way in &ways {
         measure(way, &workshop, &sizes, &mut table)?;
     }
@@ -55,15 +58,36 @@ fn measure(way: &Way, workshop: &Workshop, sizes: &[usize], table: &mut Table) -
         workshop.source(package, "src/lib.rs", &(way.tools)(0))?;
         empty = compile(package, workshop)?;
     }
+    let lines = llvm_lines(way, workshop)?;
     for &size in sizes {
         workshop.source(package, "src/lib.rs", &(way.tools)(size))?;
         let [check, build] = compile(package, workshop)?;
         let of_a_tool = |nth: usize, total: f64| (total - empty[nth]) * 1e3 / size as f64;
         let (check_tool, build_tool) = (of_a_tool(0, check), of_a_tool(1, build));
-        println!("| {name} | {size} | {check:.1} | {check_tool:.1} | {build:.1} | {build_tool:.1} |");
-        table.row(*name, [size as f64, check, check_tool, build, build_tool].map(Some));
+        println!("| {name} | {size} | {check:.1} | {check_tool:.1} | {build:.1} | {build_tool:.1} | {lines:.0} |");
+        table.row(*name, [size as f64, check, check_tool, build, build_tool, lines].map(Some));
     }
     Ok(())
+}
+
+/// Returns the number of lines of LLVM code in the functions of a tool more, which no load of the machine changes.
+fn llvm_lines(way: &Way, workshop: &Workshop) -> io::Result<f64> {
+    const FEW: usize = 2;
+    const MANY: usize = 22;
+    let mut lines = [0; 2];
+    for (lines, size) in lines.iter_mut().zip([FEW, MANY]) {
+        workshop.source(way.package, "src/lib.rs", &(way.tools)(size))?;
+        // Emitted beside the library, in one file.
+        let path = workshop.path(&format!("{}.ll", way.package));
+        let emit = format!("--emit=llvm-ir={}", path.display());
+        workshop.cargo(&["rustc", "--package", way.package, "--lib", "--", &emit, "-Ccodegen-units=1"])?;
+        let mut is_inside = false;
+        for line in fs::read_to_string(path)?.lines() {
+            is_inside = (is_inside || line.starts_with("define ")) && line != "}";
+            *lines += usize::from(is_inside);
+        }
+    }
+    Ok((lines[1] as f64 - lines[0] as f64) / (MANY - FEW) as f64)
 }
 
 fn compile(package: &str, workshop: &Workshop) -> io::Result<[f64; 2]> {
