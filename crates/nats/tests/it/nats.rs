@@ -50,6 +50,18 @@ fn worker(server: &Server, catalog: Catalog) -> Worker {
     Worker::new(connect(server), Dispatcher::new(catalog).unwrap())
 }
 
+/// Subscribes as a program that reads what passes the server. Returns once the server has the subscription: `flush` returns
+/// when it is written, and the server may read messages of other connections before.
+async fn spy(server: &Server, subject: &'static str) -> async_nats::Subscriber {
+    let client = async_nats::connect(server.url()).await.unwrap();
+    let messages = client.subscribe(subject).await.unwrap();
+    let inbox = client.new_inbox();
+    let mut answers = client.subscribe(inbox.clone()).await.unwrap();
+    client.publish(inbox, "".into()).await.unwrap();
+    soon(futures_util::StreamExt::next(&mut answers)).await.unwrap();
+    messages
+}
+
 async fn soon<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(PATIENCE, future).await.expect("nothing hangs")
 }

@@ -34,8 +34,7 @@ async fn a_tool_gets_the_credentials_that_it_requires_and_no_others() {
     let server = Server::start();
     let _worker = Running::start(worker(&server, catalog![show].unwrap()));
     // What passes the server.
-    let spy = async_nats::connect(server.url()).await.unwrap();
-    let mut requests = spy.subscribe("tk.call.>").await.unwrap();
+    let mut requests = spy(&server, "tk.call.>").await;
     let backend = NatsBackend::new("fleet", connect(&server));
     let sending = dispatcher(&backend.clone().send_credentials(), 1).await;
     let seen = soon(sending.call_with(&context(), "accounts:show", "{}")).await.unwrap().value();

@@ -132,9 +132,7 @@ async fn definitions_of_other_namespaces_are_not_fetched() {
     let tools = tools.chain([Tool::builder("bare")]).map(|tool| tool.build().unwrap()).collect::<Vec<Tool>>();
     let tools = Dispatcher::new(Catalog::new(tools).unwrap()).unwrap();
     let _worker = Running::start(Worker::new(connect(&server), tools));
-    let spy = async_nats::connect(server.url()).await.unwrap();
-    let mut requests = spy.subscribe("tk.tools.*").await.unwrap();
-    spy.flush().await.unwrap();
+    let mut requests = spy(&server, "tk.tools.*").await;
     for (only, n_tools, requested) in [
         (&["small", ""][..], 2, &["0", "0 _", "0 small"][..]),
         (&["absent"], 0, &["0"]),

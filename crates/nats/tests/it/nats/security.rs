@@ -196,9 +196,7 @@ async fn the_subjects_of_replies_do_not_show_those_of_other_calls() {
     let server = Server::start();
     let _worker = Running::start(worker(&server, catalog![add].unwrap()));
     let dispatcher = dispatcher(&NatsBackend::new("fleet", connect(&server)), 1).await;
-    let client = async_nats::connect(server.url()).await.unwrap();
-    let mut calls = client.subscribe("tk.call.>").await.unwrap();
-    client.flush().await.unwrap();
+    let mut calls = spy(&server, "tk.call.>").await;
     let mut tokens = Vec::new();
     for n in 0..3 {
         assert_eq!(super::call(&dispatcher, "math:add", json!({ "a": 1, "b": n })).await.unwrap(), 1 + n);
