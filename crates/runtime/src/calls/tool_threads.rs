@@ -8,7 +8,7 @@
 //! share the cores, and hold their memory together. The thread then takes calls of tools without a thread, and those of
 //! other tools if the polls in progress block.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -169,7 +169,7 @@ struct State {
     /// The number of these threads that are not in a poll, including those that are about to start.
     n_free: usize,
     /// The number of polls in progress, by the hash of the tool's name.
-    polled: HashMap<u64, usize>,
+    polled: BTreeMap<u64, usize>,
     /// The number of polls that have ended.
     n_ended: u64,
     /// The number of polls up to which a queued call is polled at once. Beyond it, a thread watches whether they end.
@@ -199,7 +199,7 @@ fn threads() -> &'static Threads {
             queue: VecDeque::new(),
             n_threads: 0,
             n_free: 0,
-            polled: HashMap::new(),
+            polled: BTreeMap::new(),
             n_ended: 0,
             max_prompt: max_computing(),
             is_watched: false,

@@ -258,7 +258,7 @@ impl ConnectionState {
         }
     }
 
-    /// Returns the start of the phase.
+    /// Returns the start of the phase, unless the connection is running.
     pub(super) fn since(&self) -> Instant {
         self.opened + Duration::from_millis(self.since.load(Ordering::Relaxed))
     }
@@ -271,8 +271,9 @@ impl ConnectionState {
         self.enter(RECEIVING);
     }
 
+    /// A running connection is never evicted, so that nothing reads since when it runs.
     pub(super) fn running(&self) {
-        self.enter(RUNNING);
+        self.phase.store(RUNNING, Ordering::Relaxed);
     }
 
     pub(super) fn set_blocked(&self, is_blocked: bool) {
