@@ -46,11 +46,11 @@ use super::state::Shared;
 use super::tasks::LiveTask;
 
 /// A call that is ready to run.
-pub(super) struct Call<'m> {
+pub(super) struct Call {
     pub(super) shared: Arc<Shared>,
     pub(super) served: Arc<ServedTools>,
     pub(super) nth: usize,
-    pub(super) arguments: Arguments<'m>,
+    pub(super) arguments: Arguments<'static>,
     pub(super) id: Box<RawValue>,
     pub(super) revision: Revision,
     pub(super) context: Context,
@@ -115,7 +115,7 @@ pub(super) fn invalid_state() -> RpcError {
     RpcError::new(Code::InvalidParams, "`requestState` is not a state of this call, or has expired")
 }
 
-impl Call<'_> {
+impl Call {
     /// Returns true if the client expects messages while the call runs.
     pub(super) fn sends_messages(&self) -> bool {
         self.progress_token.is_some() || self.log_level.is_some() || matches!(self.asks, Asks::Stream(_))
@@ -135,11 +135,6 @@ impl Call<'_> {
 
     pub(super) fn tool(&self) -> &Tool {
         self.served.tool(self.entry())
-    }
-
-    /// Copies the arguments, so that the call does not borrow from its message.
-    pub(super) fn into_owned(self) -> Call<'static> {
-        Call { arguments: self.arguments.into_owned(), ..self }
     }
 }
 

@@ -182,7 +182,7 @@ fn found(served: &ServedTools, search: Option<&Search>, query: &str, limit: usiz
     };
     let entry = |id: &String| {
         let id = catalog.get(id)?.id().to_string();
-        served.entries.iter().find(|entry| entry.id == id)
+        served.entries.iter().find(|entry| *entry.id == *id)
     };
     let entries = ids.iter().filter_map(entry).take(limit);
     let tools: Vec<Value> =

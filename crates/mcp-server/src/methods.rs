@@ -33,7 +33,6 @@ use super::task_requests::task_method;
 use super::task_requests::{TaskMethod, TaskRequest, TaskResult};
 
 /// The action that a message requires.
-#[expect(clippy::large_enum_variant, reason = "most messages are calls")]
 pub(super) enum Routed<'m> {
     /// Send this response.
     Reply(Vec<u8>),
@@ -42,7 +41,7 @@ pub(super) enum Routed<'m> {
     /// Send this error.
     RpcError(Option<&'m RawValue>, RpcError),
     /// Run this call.
-    Call(Call<'m>),
+    Call(Arc<Call>),
     /// Answer this request of a search tool on a thread for tools.
     Find(Find),
     /// Answer this request for resources or a prompt on a thread for tools.
@@ -221,10 +220,12 @@ fn call<'m>(
     observed: &mut Option<Observed>,
 ) -> Result<Routed<'m>, RpcError> {
     let served = shared.served();
-    if served.get(&name).is_none() && shared.lists_search_tools(&served) {
+    let mut nth = served.get(&name);
+    if nth.is_none() && shared.lists_search_tools(&served) {
         match find::SearchToolCall::parse(&name, &arguments) {
             Some(Ok(find::SearchToolCall::Call { name: target, arguments: given })) => {
-                (name, arguments) = (target, given)
+                nth = served.get(&target);
+                (name, arguments) = (target, given);
             }
             Some(Ok(call)) => {
                 let id = id.to_owned();
@@ -245,7 +246,7 @@ fn call<'m>(
             None => {}
         }
     }
-    let Some(nth) = served.get(&name) else {
+    let Some(nth) = nth else {
         shared.metrics.unknown_tool().reject();
         if let Some(message) = shared.proxied().and_then(|proxied| proxied.why_missing(&name)) {
             let error = ToolError::new(ErrorKind::Unavailable, message).retryable(None);
@@ -364,7 +365,6 @@ fn pending(shared: &Arc<Shared>, json: &[u8], peer: Peer<'_>, called: &mut Vec<(
             Box::pin(async { Some(response) })
         }
         Routed::Call(call) => {
-            let call = call.into_owned();
             called.push((Arc::clone(&call.served), call.nth));
             Box::pin(async { answer(call).await.into_answer() })
         }

@@ -49,7 +49,7 @@ pub(super) struct ServedTool {
     /// The position in the catalog, so that a call resolves its name once.
     position: usize,
     /// The id including the version.
-    pub(super) id: String,
+    pub(super) id: Arc<str>,
     pub(super) param_headers: Vec<ParamHeader>,
     pub(super) has_requirements: bool,
     /// True if the tool calls other tools.
@@ -76,7 +76,7 @@ impl ServedTools {
             // The trees of the schemas are not kept: those of all tools take more memory than their text.
             let shown = list_tool(name, tool, Revision::V2026_07_28);
             check_object(tool, &shown["inputSchema"], &mut not_objects);
-            let id = tool.id().to_string();
+            let id: Arc<str> = tool.id().to_string().into();
             let param_headers = ParamHeader::collect_from(&shown["inputSchema"]).unwrap_or_else(|reason| {
                 wrong.push(Diagnostic::new(DiagnosticKind::InvalidSchema, format!("`{id}`: {reason}"), [tool]));
                 Vec::new()

@@ -108,7 +108,7 @@ pub(super) fn tool_of_task(shared: &Arc<Shared>, id: &str, owner: Option<&str>) 
         TaskTool::Known(tool) => Ok(tool),
         TaskTool::Id(id) => {
             let served = shared.served();
-            let entry = served.entries.iter().find(|entry| entry.id == id);
+            let entry = served.entries.iter().find(|entry| *entry.id == *id);
             entry.map(|entry| served.tool(entry).clone()).ok_or(NotServed)
         }
     })

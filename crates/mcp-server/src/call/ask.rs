@@ -29,7 +29,7 @@ const RETURN_TIMEOUT: Duration = Duration::from_secs(60);
 pub(super) struct StreamAsker {
     pub(super) shared: Arc<Shared>,
     /// The id of the tool.
-    pub(super) tool: String,
+    pub(super) tool: Arc<str>,
     pub(super) asks: StreamAsks,
     /// The identity of the caller, who has to answer.
     pub(super) identity: Option<String>,
@@ -198,7 +198,7 @@ impl Asker for TaskAsker {
 const MAX_MESSAGES: usize = 64;
 
 /// Returns the receiver of the messages that the tool sends through its context.
-pub(super) fn listen(call: &mut Call<'static>) -> Receiver<CallMessage> {
+pub(super) fn listen(call: &mut Call) -> Receiver<CallMessage> {
     let (sender, receiver) = channel(MAX_MESSAGES);
     let mut context = std::mem::take(&mut call.context);
     if let Some(offer) = &call.task {

@@ -40,16 +40,16 @@ pub(crate) struct Target {
 ///
 /// Returns an error if the request is invalid independently of the arguments, or its id is that of a running request.
 #[expect(clippy::too_many_arguments, reason = "all of them are parts of one request")]
-pub(crate) fn begin<'m>(
+pub(crate) fn begin(
     shared: &Arc<Shared>,
     target: Target,
-    id: &'m RawValue,
-    arguments: Arguments<'m>,
-    meta: &Meta<'m>,
+    id: &RawValue,
+    arguments: Arguments<'_>,
+    meta: &Meta<'_>,
     revision: Revision,
     peer: Peer<'_>,
     observed: &mut Option<Observed>,
-) -> Result<Call<'m>, RpcError> {
+) -> Result<Arc<Call>, RpcError> {
     let Target { served, nth } = target;
     let entry = &served.entries[nth];
     if let Some(observed) = observed {
@@ -88,11 +88,11 @@ pub(crate) fn begin<'m>(
     let shared = Arc::clone(shared);
     let progress_token = meta.progress_token().and_then(|token| serde_json::from_str(token.get()).ok());
     let id = id.to_owned();
-    Ok(Call {
+    Ok(Arc::new(Call {
         shared,
         served,
         nth,
-        arguments,
+        arguments: arguments.into_owned(),
         id,
         revision,
         context,
@@ -109,7 +109,7 @@ pub(crate) fn begin<'m>(
         permit: None,
         #[cfg(feature = "http")]
         charge: Default::default(),
-    })
+    }))
 }
 
 /// Returns the trace context that backends receive.

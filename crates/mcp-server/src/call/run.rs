@@ -31,7 +31,7 @@ pub(super) struct Ended {
 
 /// Returns an executor for `blocking` tools. It holds the permit, since a blocking tool occupies a thread until it
 /// returns, even after its call was cancelled. The slot of a call that may ask holds the permit instead.
-fn blocking_threads(call: &Call<'_>, permit: CallPermit) -> BlockingThreads {
+fn blocking_threads(call: &Call, permit: CallPermit) -> BlockingThreads {
     let permit = match &call.permit {
         None => Ok(permit),
         Some(slot) => {
@@ -47,7 +47,7 @@ fn blocking_threads(call: &Call<'_>, permit: CallPermit) -> BlockingThreads {
 }
 
 /// Runs a call.
-pub(super) async fn run(call: Arc<Call<'static>>, permit: CallPermit) -> Ended {
+pub(super) async fn run(call: Arc<Call>, permit: CallPermit) -> Ended {
     let ended = match &call.asks {
         // Boxed, like the other rare futures here, to keep that of most calls small.
         Asks::Rounds(rounds) => Box::pin(run_round(&call, rounds, permit)).await,
@@ -60,7 +60,7 @@ pub(super) async fn run(call: Arc<Call<'static>>, permit: CallPermit) -> Ended {
     ended
 }
 
-async fn run_round(call: &Arc<Call<'static>>, rounds: &Rounds, permit: CallPermit) -> Ended {
+async fn run_round(call: &Arc<Call>, rounds: &Rounds, permit: CallPermit) -> Ended {
     let caller = call.context.get::<Request>().and_then(Request::caller);
     if !rounds.may_run(&call.shared.sealing, call.tool(), caller).await {
         return rejected(call, &invalid_state());
@@ -71,7 +71,7 @@ async fn run_round(call: &Arc<Call<'static>>, rounds: &Rounds, permit: CallPermi
     }
 }
 
-async fn run_to_end(call: &Arc<Call<'static>>, permit: CallPermit) -> Ended {
+async fn run_to_end(call: &Arc<Call>, permit: CallPermit) -> Ended {
     let context = call.context.clone().with(blocking_threads(call, permit));
     let mut work = pin!(async {
         match call.chunks.receiver() {
@@ -91,12 +91,12 @@ async fn run_to_end(call: &Arc<Call<'static>>, permit: CallPermit) -> Ended {
 }
 
 /// Returns the timeout of the tool.
-pub(super) fn own_timeout(call: &Call<'_>) -> Option<Duration> {
+pub(super) fn own_timeout(call: &Call) -> Option<Duration> {
     call.served.prepared(call.entry()).timeout()
 }
 
 /// Ends the call with its questions. The client repeats it with the answers.
-fn asked(call: &Call<'_>, rounds: &Rounds) -> Ended {
+fn asked(call: &Call, rounds: &Rounds) -> Ended {
     let caller = call.context.get::<Request>().and_then(Request::caller);
     match rounds.input_required(&call.shared.sealing, call.tool(), &call.arguments, caller) {
         Ok(result) => Ended { response: to_response(call, &json_bytes(&result)), failure: None, code: None },
@@ -104,7 +104,7 @@ fn asked(call: &Call<'_>, rounds: &Rounds) -> Ended {
     }
 }
 
-fn succeeded(call: &Call<'_>, run: RunResult) -> Ended {
+fn succeeded(call: &Call, run: RunResult) -> Ended {
     // Checked before the result is written, which contains the data twice.
     let n_bytes = run.json().map_or(0, |json| json.len());
     if n_bytes > call.shared.max_result_bytes {
@@ -121,7 +121,7 @@ fn succeeded(call: &Call<'_>, run: RunResult) -> Ended {
 }
 
 /// Replaces the URIs in the content of a backend with those under which the proxy serves its resources.
-fn with_proxied_uris(call: &Call<'_>, outcome: Result<RunResult, ToolError>) -> Result<RunResult, ToolError> {
+fn with_proxied_uris(call: &Call, outcome: Result<RunResult, ToolError>) -> Result<RunResult, ToolError> {
     let Some(proxied) = call.shared.proxied() else { return outcome };
     match outcome {
         Ok(result) if result.own_content().is_empty() => Ok(result),
@@ -140,13 +140,13 @@ fn with_proxied_uris(call: &Call<'_>, outcome: Result<RunResult, ToolError>) -> 
     }
 }
 
-fn too_large(call: &Call<'_>, n_bytes: usize) -> ToolError {
+fn too_large(call: &Call, n_bytes: usize) -> ToolError {
     let (id, max) = (&call.entry().id, call.shared.max_result_bytes);
     let message = format!("{id}: the result has {n_bytes} bytes, more than the limit of {max} (`max_result_bytes`)");
     ToolError::new(ErrorKind::ResultTooLarge, message)
 }
 
-pub(super) fn failed(call: &Call<'_>, error: ToolError) -> Ended {
+pub(super) fn failed(call: &Call, error: ToolError) -> Ended {
     if let Some(required) = missing_capability(call, &error) {
         let fault = RpcError::bad_request(Code::MissingClientCapability, error.to_string());
         let fault = fault.with_data(json!({ "requiredCapabilities": required }));
@@ -155,7 +155,7 @@ pub(super) fn failed(call: &Call<'_>, error: ToolError) -> Ended {
     Ended { response: to_response(call, &write_error(&error, call.revision)), failure: Some(error.kind()), code: None }
 }
 
-fn rejected(call: &Call<'_>, fault: &RpcError) -> Ended {
+fn rejected(call: &Call, fault: &RpcError) -> Ended {
     let bytes = fault.to_response(Some(&call.id));
     // Clients before revision 2026-07-28 do not read the body of a response with an error status.
     let is_bad_request = fault.is_bad_request && call.revision != Revision::V2025_11_25;
@@ -164,7 +164,7 @@ fn rejected(call: &Call<'_>, fault: &RpcError) -> Ended {
 }
 
 /// Returns the `ClientCapabilities` that the tool requires and the client has not declared.
-fn missing_capability(call: &Call<'_>, error: &ToolError) -> Option<Value> {
+fn missing_capability(call: &Call, error: &ToolError) -> Option<Value> {
     let source = std::error::Error::source(error)?;
     if let Some(missing) = source.downcast_ref::<MissingCapability>() {
         return Some(missing.required());
@@ -177,13 +177,13 @@ fn missing_capability(call: &Call<'_>, error: &ToolError) -> Option<Value> {
     (call.revision != Revision::V2025_11_25).then(|| json!({ "elicitation": { mode: {} } }))
 }
 
-fn to_response(call: &Call<'_>, result: &[u8]) -> CallResponse {
+fn to_response(call: &Call, result: &[u8]) -> CallResponse {
     let bytes = response(&call.id, call.shared.meta_fields(call.revision), result);
     CallResponse { bytes, is_bad_request: false, is_cancelled: is_cancelled(call) }
 }
 
 /// Returns true if the client has cancelled the call.
-fn is_cancelled(call: &Call<'_>) -> bool {
+fn is_cancelled(call: &Call) -> bool {
     call.is_cancellable && call.cancel.is_cancelled()
 }
 
@@ -198,7 +198,7 @@ pub(super) const CHUNK: &str = "rs.toolkit/chunk";
 
 /// Runs the tool of a call and sends the parts of its result. A slow client slows the tool down.
 pub(super) async fn run_in_chunks(
-    call: &Arc<Call<'static>>,
+    call: &Arc<Call>,
     context: &Context,
     chunks: &Sender<CallMessage>,
 ) -> Result<RunResult, ToolError> {

@@ -41,7 +41,7 @@ const WAITING_STEP: f64 = 1e-6;
 
 /// A running call. Dropping it cancels the call.
 pub(super) struct RunningCall {
-    call: Arc<Call<'static>>,
+    call: Arc<Call>,
     /// The registration by the id of the request. A task has none.
     registered: Option<Registered>,
     watch: Watch,
@@ -70,18 +70,20 @@ enum Step {
 
 impl RunningCall {
     /// Starts a call.
-    pub(super) fn start(mut call: Call<'static>, sends_messages: bool) -> Self {
-        let messages = (sends_messages || call.task.is_some()).then(|| listen(&mut call));
-        if let (Asks::Rounds(rounds), None) = (&call.asks, &call.task) {
-            call.context = std::mem::take(&mut call.context).with_asker(rounds.asker());
+    pub(super) fn start(mut call: Arc<Call>, sends_messages: bool) -> Self {
+        let own = Arc::get_mut(&mut call).expect("a call has one owner until it runs");
+        let messages = (sends_messages || own.task.is_some()).then(|| listen(own));
+        if let (Asks::Rounds(rounds), None) = (&own.asks, &own.task) {
+            own.context = std::mem::take(&mut own.context).with_asker(rounds.asker());
         }
-        let registered = call.registered.take();
-        call.is_cancellable = registered.is_some();
-        let observed = call.observed.take();
-        let watch = Watch::new(call.entry(), &call.shared, observed);
-        let deadline = call.shared.call_timeout.map(|limit| Instant::now() + limit);
+        let registered = own.registered.take();
+        own.is_cancellable = registered.is_some();
+        let observed = own.observed.take();
+        let now = Instant::now();
+        let watch = Watch::new(call.entry(), &call.shared, observed, now);
+        let deadline = call.shared.call_timeout.map(|limit| now + limit);
         Self {
-            call: Arc::new(call),
+            call,
             registered,
             watch,
             deadline,
@@ -95,7 +97,7 @@ impl RunningCall {
         }
     }
 
-    pub(super) fn call(&self) -> &Arc<Call<'static>> {
+    pub(super) fn call(&self) -> &Arc<Call> {
         &self.call
     }
 
@@ -313,7 +315,7 @@ impl Drop for RunningCall {
 }
 
 /// Returns true if the call has waited for its user for longer than `asking`, which extends its deadlines.
-async fn has_asked_since(call: Arc<Call<'static>>, asking: Duration) -> bool {
+async fn has_asked_since(call: Arc<Call>, asking: Duration) -> bool {
     let has_asked = call.context.time_asking() > asking;
     if has_asked {
         // The deadline moves while a question is open.
@@ -332,17 +334,17 @@ pub(super) async fn reached(deadline: Option<Instant>) {
 /// Records the metrics of a call. A call that is dropped before its end counts as cancelled.
 struct Watch {
     metrics: Arc<CallMetrics>,
-    started: std::time::Instant,
+    started: Instant,
     has_ended: bool,
     running: Option<GaugeGuard>,
     observed: Option<Observed>,
 }
 
 impl Watch {
-    fn new(entry: &ServedTool, shared: &Shared, observed: Option<Observed>) -> Self {
+    fn new(entry: &ServedTool, shared: &Shared, observed: Option<Observed>, started: Instant) -> Self {
         Self {
             metrics: Arc::clone(&entry.metrics),
-            started: std::time::Instant::now(),
+            started,
             has_ended: false,
             running: Some(shared.metrics.running.increment()),
             observed,

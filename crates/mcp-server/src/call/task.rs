@@ -26,7 +26,7 @@ pub(super) struct Promotion {
 }
 
 impl Promotion {
-    pub(super) fn new(offer: &TaskOffer, call: &Call<'static>) -> Self {
+    pub(super) fn new(offer: &TaskOffer, call: &Call) -> Self {
         let tasks = Arc::clone(&call.shared.tasks);
         let wait = if offer.is_requested { std::time::Duration::ZERO } else { tasks.limits().after };
         let (owner, tool, ttl, n_bytes) = (offer.owner.clone(), call.tool().clone(), offer.ttl, call.argument_bytes());
@@ -50,7 +50,7 @@ impl Promotion {
 }
 
 /// Returns `CreateTaskResult`.
-fn created_response(call: &Call<'_>, task: &LiveTask) -> CallResponse {
+fn created_response(call: &Call, task: &LiveTask) -> CallResponse {
     let record = task.record();
     let view = record.view(call.revision, None);
     let result = match call.revision {
@@ -62,7 +62,7 @@ fn created_response(call: &Call<'_>, task: &LiveTask) -> CallResponse {
 }
 
 /// Returns the error of a task that the client has requested and the server cannot create.
-fn not_created_response(call: &Call<'_>, error: &CreateError) -> CallResponse {
+fn not_created_response(call: &Call, error: &CreateError) -> CallResponse {
     let message = match error {
         CreateError::Full => "the server has too many tasks; try again later",
         CreateError::Store => "the task could not be stored; try again later",
@@ -129,7 +129,7 @@ pub(crate) struct CallEvents {
 }
 
 /// Runs a call without messages while it runs.
-pub(crate) fn answer(call: Call<'static>) -> impl Future<Output = CallResponse> + Send {
+pub(crate) fn answer(call: Arc<Call>) -> impl Future<Output = CallResponse> + Send {
     // The future of an `async fn` has room for its arguments as long as it runs.
     let mut events = CallEvents::new(call, false);
     async move { events.response().await }
@@ -137,13 +137,13 @@ pub(crate) fn answer(call: Call<'static>) -> impl Future<Output = CallResponse> 
 
 /// Starts a call. It sends progress notifications if the client has sent a progress token, and requests if the client can
 /// ask its user.
-pub(crate) fn events(call: Call<'static>) -> CallEvents {
+pub(crate) fn events(call: Arc<Call>) -> CallEvents {
     let sends_messages = call.sends_messages();
     CallEvents::new(call, sends_messages)
 }
 
 impl CallEvents {
-    fn new(call: Call<'static>, sends_messages: bool) -> Self {
+    fn new(call: Arc<Call>, sends_messages: bool) -> Self {
         let promotion = call.task.as_ref().map(|offer| Promotion::new(offer, &call));
         Self { call: Some(RunningCall::start(call, sends_messages)), promotion }
     }

@@ -39,15 +39,16 @@ pub(super) enum Received {
     Resources(Box<ResourceRequest>),
     Task(Box<TaskRequest>),
     TaskResult(Box<TaskResult>),
-    /// Boxed, since the connection keeps room for what it moves while it waits.
-    Call(Box<Call<'static>>),
+    Call(Arc<Call>),
 }
 
 impl Received {
     /// Records that the token of the caller does not grant the request.
     pub(super) fn deny(self) {
         match self {
-            Received::Call(call) => call.observed.into_iter().for_each(Observed::deny),
+            Received::Call(call) => {
+                Arc::into_inner(call).and_then(|call| call.observed).into_iter().for_each(Observed::deny);
+            }
             Received::Resources(request) => request.deny(),
             _ => {}
         }
@@ -99,7 +100,7 @@ fn read(
         Routed::Resources(request) => return Received::Resources(request),
         Routed::Task(request) => return Received::Task(request),
         Routed::TaskResult(result) => return Received::TaskResult(result),
-        Routed::Call(call) => return Received::Call(Box::new(call.into_owned())),
+        Routed::Call(call) => return Received::Call(call),
         Routed::Reply(bytes) => json(StatusCode::OK, bytes),
         Routed::Initialized { bytes, modes, .. } => {
             let mut response = json(StatusCode::OK, bytes);

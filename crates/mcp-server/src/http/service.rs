@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll};
 
 use bytes::Buf;
@@ -273,11 +273,11 @@ impl Inner {
                 })
             }
             Received::Listen(listen) => listening(listen, connection),
-            Received::Call(mut call) => {
-                call.charge = Mutex::new(Some(charge));
+            Received::Call(call) => {
+                *call.charge.lock().unwrap_or_else(PoisonError::into_inner) = Some(charge);
                 Ok(match accepts_events(headers) {
-                    true => run(events_of(*call)).await,
-                    false => call_response(answer(*call).await),
+                    true => run(events_of(call)).await,
+                    false => call_response(answer(call).await),
                 })
             }
         }

@@ -34,7 +34,7 @@ pub(super) struct Reader {
     pub(super) output: Arc<Output>,
     pub(super) pending: Arc<Semaphore>,
     /// The calls that were read and start together, once nothing more can be read without waiting.
-    pub(super) calls: Vec<(Call<'static>, Held)>,
+    pub(super) calls: Vec<(Arc<Call>, Held)>,
     /// Canceled when reading ends, which ends all subscriptions.
     pub(super) end: CancelToken,
     /// True if the client receives notifications of changes without a subscription.
@@ -134,7 +134,7 @@ impl Reader {
                 }
             }
             Routed::RpcError(id, fault) => self.send(&fault.to_response(id), Some(held)),
-            Routed::Call(call) => self.calls.push((call.into_owned(), held)),
+            Routed::Call(call) => self.calls.push((call, held)),
             Routed::Find(find) => {
                 let output = Arc::clone(&self.output);
                 self.runtime.spawn(async move {
