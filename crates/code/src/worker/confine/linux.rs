@@ -21,6 +21,8 @@ const STACK: u64 = 8 << 20;
 
 pub(super) fn confine(limits: &Limits, report: &mut Report) -> Result<(), String> {
     check_threads(report)?;
+    // Landlock denies reading it.
+    let own_bytes = size(report);
     if let Err(error) = rustix::thread::set_no_new_privs(true) {
         report.lack(format!("no_new_privs: {error}"));
     }
@@ -36,7 +38,7 @@ pub(super) fn confine(limits: &Limits, report: &mut Report) -> Result<(), String
         }
         Err(reason) => report.lack(format!("landlock: {reason}")),
     }
-    limit_resources(limits, report);
+    limit_resources(own_bytes.saturating_add(memory_bytes(limits)), limits, report);
     match calls::restrict() {
         Ok(n) => {
             let all = [Guarantee::Files, Guarantee::Disk, Guarantee::Network, Guarantee::Processes];
@@ -94,9 +96,8 @@ fn restrict_files() -> Result<Landlock, String> {
     }
 }
 
-/// Limits the resources of this process.
-fn limit_resources(limits: &Limits, report: &mut Report) {
-    let memory = size().saturating_add(memory_bytes(limits));
+/// Limits the resources of this process, and its address space to `memory` bytes.
+fn limit_resources(memory: u64, limits: &Limits, report: &mut Report) {
     // The signal at the lower limit shows the reason for the end. The one at the higher limit cannot be handled.
     let seconds = cpu_seconds(limits);
     let wanted = [
@@ -123,10 +124,13 @@ fn limit_resources(limits: &Limits, report: &mut Report) {
 }
 
 /// Returns the size of the address space in bytes.
-fn size() -> u64 {
+fn size(report: &mut Report) -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let kilobytes =
         status.lines().find_map(|line| line.strip_prefix("VmSize:")?.trim().strip_suffix(" kB")?.parse().ok());
+    if kilobytes.is_none() {
+        report.lack("/proc: the address space of the worker cannot be read".to_owned());
+    }
     kilobytes.map_or(TYPICAL_SIZE, |kilobytes: u64| kilobytes << 10)
 }
 
