@@ -19,6 +19,7 @@
 use std::fmt;
 
 use semver::{Comparator, Op};
+#[doc(no_inline)]
 pub use semver::{Version, VersionReq};
 use toolkit_schema::quoted;
 

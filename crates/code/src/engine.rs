@@ -1,7 +1,8 @@
 //! Engines, which run programs without I/O.
 //!
-//! An [`Engine`] runs one program until it waits for answers, and returns what it wants as a [`Step`]. Steps and answers
-//! are plain data: the same engine works in this process, behind a pipe, on another machine, and from a journal.
+//! An [`Engine`] runs one program until it waits for answers, and returns what it wants. Both are plain data, so the same
+//! engine works in this process, behind a pipe, on another machine, and from a journal. Only engines and sandboxes exchange
+//! these data, and no program names their types.
 
 #[cfg(feature = "javascript")]
 mod javascript;
@@ -18,17 +19,20 @@ use super::program::Program;
 /// fails with [`FailureKind::Calls`](crate::FailureKind::Calls).
 pub const TOO_MANY_CALLS: &str = "too_many_calls";
 
-/// An interpreter of one program.
+/// An interpreter of one program. Its methods are not public API: sandboxes call them.
 pub trait Engine {
     /// Runs the program until it waits or has ended. It is called once.
+    #[doc(hidden)]
     fn start(&mut self, program: &Program) -> Step;
 
     /// Answers calls, and runs the program until it waits again or has ended. The order of the answers is that in which
     /// the program sees them; how they are grouped makes no difference to it. An answer to no call is ignored.
+    #[doc(hidden)]
     fn resume(&mut self, answers: Vec<Answer>) -> Step;
 }
 
 /// The effects of a program until it waits or ends.
+#[doc(hidden)]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Step {
     /// The texts that it printed.
@@ -41,6 +45,7 @@ pub struct Step {
 }
 
 /// The state of a program.
+#[doc(hidden)]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
@@ -51,6 +56,7 @@ pub enum State {
 }
 
 /// The end of a program.
+#[doc(hidden)]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Done {
     /// The value that it returned as JSON, or why there is none.
@@ -61,6 +67,7 @@ pub struct Done {
 }
 
 /// A block of content in the result of a call. Blocks stay with the host; the program handles references to them.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shown {
     /// The id of the call.
@@ -89,6 +96,7 @@ pub struct Printed {
 }
 
 /// A request with its id and its line.
+#[doc(hidden)]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Call {
     /// The id, which counts from 1.
@@ -101,6 +109,7 @@ pub struct Call {
 }
 
 /// A request of a program to its host.
+#[doc(hidden)]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -175,6 +184,7 @@ impl Request {
 }
 
 /// The answer to a [`Call`].
+#[doc(hidden)]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Answer {
     /// The id of the call.

@@ -76,7 +76,7 @@ pub enum Readiness {
     Beta,
 }
 
-/// A sandbox for one program. Dropping it ends the program.
+/// A sandbox for one program, which [`CodeMode`](crate::CodeMode) starts. Dropping it ends the program.
 pub trait Session: Send {
     /// Returns what the sandbox enforces for this program, as it was confirmed when the session was opened.
     fn enforced(&self) -> &Enforced;
@@ -86,6 +86,7 @@ pub trait Session: Send {
     /// # Errors
     ///
     /// Returns an error if the sandbox has ended.
+    #[doc(hidden)]
     fn start<'a>(&'a mut self, program: &'a Program) -> BoxFuture<'a, Result<Step, SandboxError>>;
 
     /// Answers calls of the program, and waits until it waits again or has ended.
@@ -93,6 +94,7 @@ pub trait Session: Send {
     /// # Errors
     ///
     /// Returns an error if the sandbox has ended.
+    #[doc(hidden)]
     fn resume(&mut self, answers: Vec<Answer>) -> BoxFuture<'_, Result<Step, SandboxError>>;
 }
 

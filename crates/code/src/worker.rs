@@ -55,6 +55,7 @@ pub fn init() {
 }
 
 /// Runs a worker with an engine if this process was started as one, and returns otherwise. See [`init`].
+#[doc(hidden)]
 pub fn init_with<E: Engine>(engine: impl FnOnce(Limits, Arc<AtomicBool>) -> E) {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().as_deref() == Some(OsStr::new(ARGUMENT)) {

@@ -103,6 +103,7 @@ mod tasks;
 
 /// The networks of proxies in front of the server, and the error of a text that is none.
 #[cfg(feature = "http")]
+#[doc(no_inline)]
 pub use toolkit_runtime::{NetworkError, TrustedProxies};
 
 pub use self::app::App;

@@ -99,4 +99,5 @@ pub use self::server::{Limits, Readiness, Server};
 pub use self::wire::TraceId;
 /// The networks of proxies in front of a server, and the error of a text that is none.
 #[cfg(feature = "server")]
+#[doc(no_inline)]
 pub use toolkit_runtime::{NetworkError, TrustedProxies};
