@@ -12,10 +12,9 @@
 //! | [`RequestParts`] | the path, headers, address and session of the request by which a call arrived |
 //! | [`StepId`], [`TraceContext`] | values that hosts attach to a context |
 //!
-//! Of the private modules, `decode` reads validated arguments into a Rust type, `coerce` corrects arguments, `output`
+//! Of the private modules, `decode` reads validated arguments into a Rust type, `coerce` corrects arguments, `result`
 //! validates results, `permit` and `timer` limit calls, `convert` and `show` turn other errors and panics into errors of a call,
-//! `record` is the serialized form of results and errors, `mcp_result` that of another server, and `attached` are values of the
-//! host.
+//! `record` is the serialized form of results and errors, and `attached` are values of the host.
 //!
 //! ```
 //! use toolkit::call::{Context, ErrorKind, ToolError};
@@ -54,8 +53,6 @@ mod credentials;
 pub(crate) mod decode;
 mod error;
 mod kind;
-mod mcp_result;
-mod output;
 pub(crate) mod permit;
 mod record;
 mod request;
@@ -82,10 +79,9 @@ pub(crate) use self::decode::read_tree;
 pub use self::error::ToolError;
 pub(crate) use self::kind::named;
 pub use self::kind::{ErrorKind, Stage};
-pub(crate) use self::mcp_result::McpResult;
-pub(crate) use self::output::{check_output, check_output_tree, check_value, not_json};
 pub use self::request::RequestParts;
 pub use self::result::RunResult;
+pub(crate) use self::result::{McpResult, check_output, check_output_tree, check_value, not_json};
 pub use self::show::ShowError;
 #[doc(hidden)]
 pub use self::show::{Registered, ShownType};

@@ -43,12 +43,11 @@
 //! | `prepared` | a tool that is resolved by its name, and its calls |
 //! | `layer` | the layers around a call |
 //! | `pipeline` | the stages of every call, in order: select, admit, acquire a permit, run, report |
-//! | `policy` | the limits and settings that the stages apply |
 //! | `function` | a function of this program: decoding of its arguments, the function, `encode` of its result |
 //! | `backend_call` | the same stages for a tool that a backend runs |
 //! | `wait` | timeouts, cancellation, and the threads of `blocking` functions |
 //! | `builder` | the configuration, and the check that the tools of the catalog can run with it |
-//! | `shared` | the fields of a dispatcher, which all of these read |
+//! | `shared` | the fields of a dispatcher, which all of these read, and the limits and settings that the stages apply |
 
 mod backend_call;
 mod builder;
@@ -57,7 +56,6 @@ pub(crate) mod function;
 #[cfg(feature = "tower")]
 mod layer;
 mod pipeline;
-mod policy;
 mod prepared;
 mod shared;
 mod wait;

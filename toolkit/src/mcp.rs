@@ -31,12 +31,10 @@
 //! ```
 
 mod call;
-mod error;
 mod list;
 
-pub use self::call::{CallParams, write_error, write_result};
-pub use self::error::ERROR_KEY;
-pub(crate) use self::error::read_error;
+pub(crate) use self::call::read_error;
+pub use self::call::{CallParams, ERROR_KEY, write_error, write_result};
 #[doc(hidden)]
 pub use self::list::with_object_result;
 pub use self::list::{LIST_TTL_MS, ToolList, list_tool, list_tools, wrap_result};

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::content::Content;
 use super::kind::{ErrorKind, Stage};
-use super::mcp_result::McpResult;
+use super::result::McpResult;
 use super::show::is_shown;
 use crate::tool::{Requirements, ToolBackend};
 use crate::unwind::{shielded, with_sources};

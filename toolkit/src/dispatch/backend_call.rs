@@ -5,8 +5,7 @@ use std::pin::pin;
 use serde::de::IgnoredAny;
 
 use super::pipeline::admit;
-use super::policy::Policy;
-use super::shared::Dispatcher;
+use super::shared::{Dispatcher, Policy};
 use crate::backend::{BackendCall, Normal, Parts, Route, normalize, without_tool_id};
 use crate::call::{
     Arguments, Change, Coercion, Context, ErrorKind, RunResult, ToolError, check_output_tree, validated_arguments,

@@ -17,8 +17,7 @@ use super::function::Run;
 use super::layer::{BoxError, Call, ToolService, Wrap};
 #[cfg(feature = "tower")]
 use super::pipeline::layered;
-use super::policy::Policy;
-use super::shared::{Dispatcher, Shared};
+use super::shared::{Dispatcher, Policy, Shared};
 use crate::backend::{Routes, Selector};
 use crate::call::Coercion;
 #[cfg(feature = "tower")]

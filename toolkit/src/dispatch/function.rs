@@ -10,8 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::encode::Encode;
-use super::policy::Policy;
-use super::shared::Dispatcher;
+use super::shared::{Dispatcher, Policy};
 use crate::call::{
     Arguments, BoxFuture, Change, Content, Context, RunResult, ToolError, check_value, not_json, read_tree,
     validated_arguments, validated_texts,

@@ -22,8 +22,7 @@ use super::backend_call::run_on_backend;
 use super::function::{Host, Invocation, Mode, Run, shown};
 #[cfg(feature = "tower")]
 use super::layer::{self, Call, ToolService};
-use super::policy::{check_cancelled, sees_all};
-use super::shared::{Dispatcher, Executor, Shared};
+use super::shared::{Dispatcher, Executor, Shared, check_cancelled, sees_all};
 use super::wait::bounded;
 #[cfg(feature = "async")]
 use super::wait::run_on_thread;
@@ -273,7 +272,7 @@ fn is_unconditional(dispatcher: &Dispatcher, context: &Context, tool: &Tool, mod
     !is_interrupted && limiter.is_unlimited() && sees_all(context, tool) && tool.timeout().or(policy.timeout).is_none()
 }
 
-/// Admits a call; see [`Policy::admit`](super::policy::Policy::admit).
+/// Admits a call; see [`Policy::admit`](super::shared::Policy::admit).
 #[inline(always)]
 pub(super) fn admit<'a>(
     dispatcher: &'a Dispatcher,

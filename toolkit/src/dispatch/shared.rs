@@ -1,19 +1,20 @@
-//! The dispatcher itself, and what its clones share.
+//! The dispatcher itself, and what its clones share: also the limits that a call, its arguments and its result must keep.
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 #[cfg(feature = "tower")]
 use super::layer::ToolService;
-use super::policy::Policy;
 use crate::backend::{Route, Routes, Selector};
 use crate::call::permit::Limiter;
-use crate::call::{Coercion, ErrorKind, ToolError};
+use crate::call::{Arguments, Coercion, Content, Context, ErrorKind, ToolError};
 use crate::catalog::{Catalog, ExportedNames};
 use crate::state::States;
 use crate::tool::Tool;
 use crate::tool::entry::Entry;
 use crate::unwind;
+use toolkit_schema::is_too_deep;
 
 /// The dispatcher, which runs the tools of a catalog.
 ///
@@ -104,4 +105,129 @@ impl fmt::Debug for Shared {
             .field("policy", &self.policy)
             .finish_non_exhaustive()
     }
+}
+
+/// The settings for all calls.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Policy {
+    pub(crate) validate_input: bool,
+    pub(crate) validate_output: bool,
+    pub(crate) coercion: Coercion,
+    pub(crate) max_argument_bytes: usize,
+    pub(crate) max_result_bytes: usize,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) acquire_timeout: Duration,
+}
+
+/// The default limit of arguments: far more than a model sends.
+const MAX_ARGUMENT_BYTES: usize = 16 << 20;
+
+/// The default limit of results: more than a model reads, and small enough for a server to hold several.
+const MAX_RESULT_BYTES: usize = 16 << 20;
+
+/// The default acquire timeout: longer than a model waits for a tool, and short enough to be noticed.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(60);
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            validate_input: true,
+            validate_output: true,
+            coercion: Coercion::default(),
+            max_argument_bytes: MAX_ARGUMENT_BYTES,
+            max_result_bytes: MAX_RESULT_BYTES,
+            timeout: None,
+            acquire_timeout: ACQUIRE_TIMEOUT,
+        }
+    }
+}
+
+impl Policy {
+    /// Admits a call: reduces the credentials of its context to those that the tool requires, and rejects a call that
+    /// lacks some of them, that is too large, or that is cancelled. `None` stands for the same context.
+    #[inline(always)]
+    pub(super) fn admit(
+        &self,
+        context: &Context,
+        tool: &Tool,
+        arguments: Option<&Arguments<'_>>,
+    ) -> Result<Option<Box<Context>>, ToolError> {
+        let scoped = if sees_all(context, tool) { None } else { Some(narrowed(context, tool)?) };
+        match arguments {
+            Some(arguments) => self.check_limits(context, arguments)?,
+            None => check_cancelled(context)?,
+        }
+        Ok(scoped)
+    }
+
+    /// Rejects a call that is too large, nested too deeply, or cancelled, before its arguments are parsed.
+    #[inline]
+    pub(super) fn check_limits(&self, context: &Context, arguments: &Arguments<'_>) -> Result<(), ToolError> {
+        if arguments.len() > self.max_argument_bytes {
+            return Err(self.too_large(arguments));
+        }
+        // Validation and deserialization of a tree are recursive.
+        if matches!(arguments, Arguments::Value(value) if is_too_deep(value)) {
+            let message = "the arguments are nested deeper than 127 levels";
+            return Err(ToolError::new(ErrorKind::MalformedJson, message));
+        }
+        check_cancelled(context)
+    }
+
+    #[cold]
+    fn too_large(&self, arguments: &Arguments<'_>) -> ToolError {
+        let (length, most) = (arguments.len(), self.max_argument_bytes);
+        ToolError::new(ErrorKind::TooLarge, format!("the arguments have {length} bytes; the limit is {most}"))
+    }
+
+    /// Checks the size of a result.
+    #[inline]
+    pub(super) fn check_size(&self, n_bytes: usize) -> Result<(), ToolError> {
+        if n_bytes > self.max_result_bytes { Err(self.result_too_large()) } else { Ok(()) }
+    }
+
+    /// Checks the size of content blocks, counting the parts of variable size.
+    pub(super) fn check_content(&self, content: &[Content]) -> Result<(), ToolError> {
+        self.check_size(content.iter().map(size).sum())
+    }
+
+    #[cold]
+    pub(super) fn result_too_large(&self) -> ToolError {
+        let message = format!("the result exceeds the limit of {} bytes (`max_result_bytes`)", self.max_result_bytes);
+        ToolError::new(ErrorKind::ResultTooLarge, message)
+    }
+}
+
+/// Rejects a cancelled call.
+#[inline]
+pub(super) fn check_cancelled(context: &Context) -> Result<(), ToolError> {
+    if context.is_cancelled() {
+        return Err(ToolError::cancelled());
+    }
+    Ok(())
+}
+
+fn size(content: &Content) -> usize {
+    match content {
+        Content::Text { text } => text.len(),
+        Content::Image { data, .. } | Content::Audio { data, .. } => data.len(),
+        Content::ResourceLink { uri, name, title, description, .. } => {
+            let texts = [title, description].into_iter().flatten();
+            uri.len() + name.len() + texts.map(String::len).sum::<usize>()
+        }
+        Content::Resource { resource } | Content::Other(resource) => {
+            resource.values().filter_map(|value| value.as_str()).map(str::len).sum()
+        }
+    }
+}
+
+/// Returns true if the context has no credentials and the tool requires none, which is the common case.
+#[inline]
+pub(super) fn sees_all(context: &Context, tool: &Tool) -> bool {
+    !context.has_credentials() && !tool.requires()
+}
+
+#[cold]
+fn narrowed(context: &Context, tool: &Tool) -> Result<Box<Context>, ToolError> {
+    context.scoped_to(tool.requirements()).map(Box::new).map_err(ToolError::missing_requirements)
 }
