@@ -8,7 +8,7 @@
 //! | module | part |
 //! |---|---|
 //! | this one | takes turns with the host, by lines |
-//! | `confine` | gives up everything else: on Linux inherited descriptors, files by Landlock, resources by limits, and system calls by seccomp (`calls`). It reports what was given up, and knows the resources that a worker needs |
+//! | `confine` | gives up everything else: on Linux inherited descriptors, files by Landlock, resources by limits, and system calls by seccomp. It reports what was given up, and knows the resources that a worker needs |
 
 mod confine;
 

@@ -15,7 +15,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 use toolkit::call::{ErrorKind, LogLevel, TraceContext};
-use toolkit::schema::invisible::escaped;
+use toolkit::schema::excerpt::escaped;
 use toolkit::{Context, ToolError};
 use toolkit_schema::digits::Digits;
 

@@ -8,7 +8,7 @@ use rmcp::service::{ClientInitializeError, ServiceError};
 use rmcp::transport::DynamicTransportError;
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
-use toolkit::schema::invisible::escaped;
+use toolkit::schema::excerpt::escaped;
 use toolkit_runtime::certificate_failure;
 
 use super::authorizer::AuthorizationError;

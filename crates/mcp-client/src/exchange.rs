@@ -2,20 +2,25 @@
 //!
 //! A response belongs to the request that it answers, whatever id it has: many servers and gateways send errors with the
 //! id `null`, without an id, or with one of their own. `rmcp` drops such errors, and the request would never end.
+//!
+//! Also the server-sent events of a response.
 
 use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
+use bytes::{Buf, Bytes};
+use futures_util::stream::{self, BoxStream, StreamExt};
 use http::StatusCode;
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use reqwest::Response;
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
 use rmcp::transport::DynamicTransportError;
-use rmcp::transport::streamable_http_client::StreamableHttpError;
+use rmcp::transport::streamable_http_client::{SseError, StreamableHttpError};
 use serde_json::Value;
+use sse_stream::Sse;
 use tokio::time::timeout;
-use toolkit_runtime::{media_type, retry_after};
+use toolkit_runtime::{EventReader, ServerEvent, media_type, retry_after};
 
 use super::authorizer::AuthorizationError;
 use super::verbatim;
@@ -203,6 +208,39 @@ pub(super) fn reach(error: &DynamicTransportError) -> Reach {
 fn has_html(response: &Response) -> bool {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     kind.is_some_and(|kind| media_type(kind).eq_ignore_ascii_case("text/html"))
+}
+
+pub(super) type Events = BoxStream<'static, Result<Sse, SseError>>;
+
+/// Reads the events of a response. An event of more than `max_bytes` bytes is an error, after which the stream ends.
+pub(super) fn read_events(response: Response, max_bytes: usize) -> Events {
+    let state = (response, EventReader::new(max_bytes), Bytes::new());
+    let events = stream::try_unfold(state, |(mut response, mut events, mut bytes)| async move {
+        loop {
+            let mut rest = &bytes[..];
+            let event = events.next_event(&mut rest).map_err(|error| SseError::Body(error.into()))?;
+            let n_rest = rest.len();
+            bytes.advance(bytes.len() - n_rest);
+            if let Some(event) = event {
+                return Ok(Some((converted(event), (response, events, bytes))));
+            }
+            match response.chunk().await.map_err(|error| SseError::Body(error.into()))? {
+                Some(more) => bytes = more,
+                None => return Ok(None),
+            }
+        }
+    });
+    events.boxed()
+}
+
+/// Converts an event to the type of `rmcp`. Invalid UTF-8, which some servers send, becomes U+FFFD.
+fn converted(event: ServerEvent) -> Sse {
+    let text = |bytes: Option<Vec<u8>>| {
+        bytes.map(|bytes| {
+            String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+        })
+    };
+    Sse { event: text(event.name), data: text(event.data), id: text(event.id), retry: event.retry }
 }
 
 #[cfg(test)]

@@ -25,8 +25,9 @@ use toolkit_runtime::media_type;
 use super::authorizer::{AuthorizationError, Authorizer};
 use super::bounded_list;
 use super::caller::written;
-use super::events::{self, Events};
-use super::exchange::{HttpFailure, error_in, has_id, is_defined, may_report_lost_session, response_in};
+use super::exchange::{
+    Events, HttpFailure, error_in, has_id, is_defined, may_report_lost_session, read_events, response_in,
+};
 use super::remote::Limits;
 use super::screen::{Screen, Verdict};
 use super::verbatim::{self, wrapped};
@@ -224,7 +225,7 @@ impl Http {
         let session = header(&response, &SESSION);
         match header(&response, &CONTENT_TYPE) {
             Some(kind) if media_type(&kind).eq_ignore_ascii_case(EVENTS) => {
-                let events = events::read(response, self.max_bytes);
+                let events = read_events(response, self.max_bytes);
                 let events = self.screened(events, Some(Asked::new(&sent.id, &sent.request)));
                 match post.session {
                     Some(_) => Ok(early_error(events, session).await),

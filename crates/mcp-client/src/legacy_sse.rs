@@ -20,8 +20,7 @@ use sse_stream::Sse;
 use tokio::sync::{OnceCell, mpsc};
 use tokio::task::AbortHandle;
 
-use super::events::{self, Events};
-use super::exchange::{HttpFailure, OverHttp};
+use super::exchange::{Events, HttpFailure, OverHttp, read_events};
 use super::http::{Asked, EVENTS, Http, Post};
 
 /// The name of the session, which the protocol of this transport does not have.
@@ -78,7 +77,7 @@ impl LegacySse {
             return Err(HttpFailure::read(response).await.0.into());
         }
         let base = response.url().clone();
-        let mut events = events::read(response, self.http.max_bytes);
+        let mut events = read_events(response, self.http.max_bytes);
         let endpoint = loop {
             let event = events.next().await.ok_or(StreamableHttpError::UnexpectedEndOfStream)??;
             if event.event.as_deref() == Some("endpoint") {

@@ -21,7 +21,7 @@ use rmcp::service::{RequestContext, RoleClient};
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, sleep};
 use toolkit::call::ask::{Answer, Form, Mode, Question, UnsupportedMode};
-use toolkit::schema::invisible::{escaped, hidden};
+use toolkit::schema::excerpt::{escaped, hidden};
 use toolkit::{CancelToken, Context, ToolError};
 
 use super::remote::Remote;

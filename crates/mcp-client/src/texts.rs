@@ -2,7 +2,7 @@
 
 use rmcp::model::ErrorData;
 use serde_json::Value;
-use toolkit::schema::invisible::escaped;
+use toolkit::schema::excerpt::escaped;
 
 /// The length in characters to which a server's error message is truncated.
 const MAX_MESSAGE_CHARS: usize = 2_000;

@@ -11,12 +11,10 @@
 //! | `requests` | requests of the server, and the limits of calls that wait |
 //! | `rounds` | calls that end with questions and are repeated |
 //! | `state` | sealed states, and those that were used |
-//! | `keys`, `no_keys` | the keys that seal them, and a server without the feature `ask`, which has none |
+//! | `keys` | the keys that seal them, of which a server without the feature `ask` has none |
 
 #[cfg(feature = "ask")]
 mod keys;
-#[cfg(not(feature = "ask"))]
-mod no_keys;
 mod requests;
 mod rounds;
 mod state;
@@ -28,12 +26,11 @@ use sha2::{Digest as _, Sha256};
 use toolkit::ToolError;
 use toolkit::call::ask::{Answer, Form, Mode, Question};
 
-#[cfg(feature = "ask")]
 pub(super) use self::keys::Keys;
+#[cfg(not(feature = "ask"))]
+pub(super) use self::keys::StateKey;
 #[cfg(feature = "ask")]
 pub use self::keys::{StateKey, WeakKeyError};
-#[cfg(not(feature = "ask"))]
-pub(super) use self::no_keys::{Keys, StateKey};
 pub(super) use self::requests::{OpenQuestions, OpenRequest, OpenRequests, WaitingCalls};
 pub(super) use self::rounds::{Outcome, Rounds};
 #[cfg(feature = "ask")]
@@ -207,4 +204,30 @@ fn lower(field: &mut Map<String, Value>) -> Option<()> {
         field.insert("enumNames".to_owned(), column("title").into());
     }
     Some(())
+}
+
+/// Servers without the feature `ask` seal no states.
+#[cfg(not(feature = "ask"))]
+mod keys {
+    /// A key, of which there are none.
+    #[derive(Clone, Debug)]
+    pub(crate) enum StateKey {}
+
+    /// The keys of a server.
+    #[derive(Clone, Debug)]
+    pub(crate) struct Keys;
+
+    impl Keys {
+        pub(crate) fn new(_: Vec<StateKey>) -> Self {
+            Self
+        }
+
+        pub(super) fn seal(&self, _: &[u8], _: &[u8]) -> Option<String> {
+            None
+        }
+
+        pub(super) fn open(&self, _: &str, _: &[u8]) -> Option<Vec<u8>> {
+            None
+        }
+    }
 }

@@ -9,12 +9,11 @@
 //! | `begin` | reads what the request declares, registers it for cancellation, and builds the context of the tool |
 //! | `running` | waits for a permit, starts the tool, sends its messages, measures the deadlines and observes cancellation; dropping it cancels the call and ends its registration |
 //! | `run` | the part on a thread for tools: the tool, and its result as a response |
-//! | `ask`, `permit` | questions of the tool to the user of the client, during which the call gives its permit back |
+//! | `ask` | questions of the tool to the user of the client, during which the call gives its permit back |
 //! | `task` | runs a call to its response (`answer`, `events`), or turns it into a task |
 
 mod ask;
 mod begin;
-mod permit;
 mod run;
 mod running;
 mod task;
@@ -33,8 +32,8 @@ use toolkit::{Arguments, CancelToken, Context, Tool};
 use toolkit_runtime::BodyCharge;
 use tracing::Span;
 
+use self::ask::PermitSlot;
 pub(super) use self::begin::{Target, begin, credentials, declares_tasks, missing_extension};
-use self::permit::PermitSlot;
 pub(super) use self::task::{answer, events};
 use super::ask::{Modes, OpenQuestions, Rounds};
 use super::observe::Observed;

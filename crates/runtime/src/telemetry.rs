@@ -6,21 +6,12 @@
 
 #[cfg(feature = "opentelemetry")]
 mod measured;
-#[cfg(not(feature = "opentelemetry"))]
-mod unmeasured;
 
 use tracing::{Span, field};
 
-#[cfg(feature = "opentelemetry")]
 #[doc(hidden)]
 pub use self::measured::SessionTimer;
-#[cfg(feature = "opentelemetry")]
 use self::measured::{Measured, set_parent, trace_parent};
-#[cfg(not(feature = "opentelemetry"))]
-#[doc(hidden)]
-pub use self::unmeasured::SessionTimer;
-#[cfg(not(feature = "opentelemetry"))]
-use self::unmeasured::{Measured, set_parent, trace_parent};
 
 /// The side of a connection that observes a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -280,4 +271,48 @@ const METHODS: [&str; 24] = [
 #[must_use]
 pub fn known_method(method: &str) -> &'static str {
     METHODS.iter().find(|known| **known == method).unwrap_or(&"_OTHER")
+}
+
+/// Spans without OpenTelemetry.
+#[cfg(not(feature = "opentelemetry"))]
+mod measured {
+    use tracing::Span;
+
+    use super::{RequestInfo, Side, TraceParent, Transport};
+
+    /// A request that is not measured.
+    #[derive(Debug)]
+    pub(super) struct Measured;
+
+    impl Measured {
+        pub(super) fn start(_: &RequestInfo<'_>) -> Self {
+            Self
+        }
+
+        #[expect(clippy::unused_self, reason = "the interface is that of the other implementation")]
+        pub(super) fn attribute(&mut self, _: &'static str, _: &str) {}
+
+        #[expect(clippy::unused_self, reason = "the interface is that of the other implementation")]
+        pub(super) fn end(&mut self) {}
+    }
+
+    /// A guard that measures a session.
+    #[derive(Debug)]
+    pub struct SessionTimer;
+
+    impl SessionTimer {
+        /// Starts a session.
+        #[must_use]
+        pub fn start(_: Side, _: Transport, _: Option<&str>) -> Self {
+            Self
+        }
+    }
+
+    pub(super) fn set_parent(_: &Span, _: &TraceParent) -> bool {
+        false
+    }
+
+    pub(super) fn trace_parent(_: &Span) -> Option<TraceParent> {
+        None
+    }
 }

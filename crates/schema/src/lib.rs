@@ -42,7 +42,7 @@
 //! | `generate`, `portable`, `close`, `explore` | a schema from a Rust type: generated, rewritten in portable keywords, closed, and completed with what the type reads |
 //! | `json`, `repair`, `digits`, `tree`, `equality` | JSON text without duplicate keys, text that other programs send, digits that values do not keep, trees that keep the digits of numbers, equality by value |
 //! | `format` | descriptions and patterns of string formats |
-//! | `suggest`, `excerpt`, `invisible` | names that were probably meant, and foreign text in messages |
+//! | `suggest`, `excerpt` | names that were probably meant, and foreign text in messages, also its invisible characters |
 //! | `types`, `root`, `tagged`, `finite`, `alias`, `example` | what a schema says of its values: their types, their tag, whether any is finite, the aliases of names, small ones |
 //! | `pointer`, `walk` | JSON Pointers, and the schemas within a schema |
 //! | `compare` | two schemas, compared by the values that they accept |
@@ -87,7 +87,6 @@ pub mod finite;
 #[doc(hidden)]
 pub mod format;
 #[doc(hidden)]
-pub mod invisible;
 #[doc(hidden)]
 pub mod json;
 #[doc(hidden)]

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use toolkit::call::ErrorKind;
 use toolkit::call::ask::{Answer, Form, Question};
 use toolkit::dispatch::Call;
-use toolkit::schema::invisible::escaped;
+use toolkit::schema::excerpt::escaped;
 use toolkit::tool::ToolId;
 use toolkit::{Context, RunResult, Tool, ToolError};
 

@@ -1,8 +1,6 @@
 //! The confinement of a worker, and the resources that it needs.
 
 #[cfg(target_os = "linux")]
-mod calls;
-#[cfg(target_os = "linux")]
 mod linux;
 
 use super::super::limits::Limits;

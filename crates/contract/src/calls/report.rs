@@ -5,7 +5,7 @@ use std::io;
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;
-use toolkit_schema::invisible;
+use toolkit_schema::excerpt;
 
 macro_rules! defects {
     ($($Defect:ident $code:literal $doc:literal,)*) => {
@@ -92,7 +92,7 @@ impl fmt::Display for CallDiagnostic {
 fn escaped(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     let mut written = 0;
-    for (at, hidden) in invisible::hidden(json) {
+    for (at, hidden) in excerpt::hidden(json) {
         escaped += &json[written..at];
         for unit in hidden.encode_utf16(&mut [0; 2]) {
             escaped += &format!("\\u{unit:04x}");

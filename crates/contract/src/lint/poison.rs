@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::Value;
 use toolkit::Tool;
-use toolkit_schema::invisible::{hidden, kind};
+use toolkit_schema::excerpt::{effect, hidden};
 
 use super::diagnostic::{LintDiagnostic, Rule, quoted};
 
@@ -37,7 +37,7 @@ pub(super) fn check(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
 fn invisible(text: &str) -> Option<String> {
     let mut hidden = hidden(text);
     let (_, first) = hidden.next()?;
-    let (code, what) = (u32::from(first), kind(first));
+    let (code, what) = (u32::from(first), effect(first));
     Some(match 1 + hidden.count() {
         1 => format!("has an invisible character, U+{code:04X} ({what}); remove it"),
         n => format!("has {n} invisible characters, the first U+{code:04X} ({what}); remove them"),

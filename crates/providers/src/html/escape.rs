@@ -7,7 +7,7 @@ use std::ops::Range;
 use pulldown_cmark::{Alignment, Event, HeadingLevel, Options, Parser, Tag, TagEnd, TextMergeWithOffset};
 use serde_json::Value;
 
-use toolkit::schema::invisible::{hidden, kind};
+use toolkit::schema::excerpt::{effect, hidden};
 
 /// The number of marked runs of hidden characters in a text. A mark is longer than the characters that it replaces.
 const MAX_MARKS: usize = 64;
@@ -99,7 +99,7 @@ fn marked(text: &str, mark: impl Fn(&[char]) -> String, plain: impl Fn(&[char]) 
         }
         n_marks += 1;
         if n_marks <= MAX_MARKS {
-            let what = if ends_a_line(run[0]) { "line separator" } else { kind(run[0]) };
+            let what = if ends_a_line(run[0]) { "line separator" } else { effect(run[0]) };
             out.push_str(&format!(r#"<mark class="hidden" title="{what}">{}</mark>"#, mark(&run)));
         } else {
             n_plain += run.len();

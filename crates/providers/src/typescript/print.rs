@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::ty::{Comment, Detail, Node, Property, Type};
-use toolkit::schema::invisible::escaped;
+use toolkit::schema::excerpt::escaped;
 
 /// The type that a type is part of, which decides about parentheses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
@@ -252,7 +252,7 @@ pub(super) fn is_identifier(name: &str) -> bool {
 
 /// Returns a string literal. Everything that ends a line, is invisible, or changes the direction of the text is escaped.
 pub(super) fn quoted(text: &str) -> String {
-    let mut hidden = toolkit::schema::invisible::hidden(text).map(|(at, _)| at).peekable();
+    let mut hidden = toolkit::schema::excerpt::hidden(text).map(|(at, _)| at).peekable();
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for (at, c) in text.char_indices() {

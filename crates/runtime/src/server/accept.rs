@@ -22,9 +22,9 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, Sleep};
 
+use super::Limits;
 use super::connection::Connection;
 use super::connections::Connections;
-use super::limits::Limits;
 use super::response_budget::ResponsePermit;
 
 /// The pause after a failed `accept`, such as one for lack of file descriptors.

@@ -15,8 +15,8 @@ use http_body::Body;
 use http_body_util::BodyExt;
 use tokio::sync::Notify;
 
+use super::Limits;
 use super::connection::Connection;
-use super::limits::Limits;
 
 /// The maximum number of bytes of a body that are read and dropped because it is too large.
 const MAX_DISCARDED: usize = 64 << 20;

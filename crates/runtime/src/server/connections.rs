@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
-use super::limits::{Limits, TrustedProxies};
 use super::response_budget::{ResponseBudget, ResponsePermit};
+use super::{Limits, TrustedProxies};
 
 /// The open connections of a server.
 #[derive(Clone, Debug)]

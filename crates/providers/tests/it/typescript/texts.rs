@@ -5,7 +5,7 @@ use serde_json::json;
 use test_support::{hostile, ran};
 use toolkit::Tool;
 use toolkit::catalog::ExportedName;
-use toolkit::schema::invisible::hidden;
+use toolkit::schema::excerpt::hidden;
 use toolkit_providers::typescript::{Detail, describe};
 
 use super::declared;

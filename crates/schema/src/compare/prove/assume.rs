@@ -7,9 +7,9 @@ use std::rc::Rc;
 use serde_json::{Map, Value};
 
 use super::super::budget::Undecided;
+use super::Prover;
 use super::facts::{Case, Facts, Node};
 use super::leaf::{exact_text, has_large_number};
-use super::prover::Prover;
 use crate::types::Types;
 use crate::{Dialect, walk};
 

@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::super::budget::Undecided;
+use super::Prover;
 use super::assume::{assume, restrict};
 use super::facts::{Case, Facts, Node};
 use super::leaf::count;
-use super::prover::Prover;
 use crate::Dialect;
 
 /// Returns the facts about the value of a key.

@@ -14,7 +14,7 @@ use super::empty::{is_empty, refutes};
 use super::facts::{Case, Facts, Node};
 use super::goal::{entails, entails_below};
 use super::leaf::count;
-use super::prover::{Proof, Prover};
+use super::{Proof, Prover};
 use crate::types::Types;
 use crate::walk;
 

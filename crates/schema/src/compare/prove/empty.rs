@@ -6,8 +6,8 @@ use super::facts::{Facts, Node};
 use super::goal::entails;
 use super::leaf::{count, value_meets};
 use super::number;
-use super::prover::{Proof, Prover};
 use super::same::is_same;
+use super::{Proof, Prover};
 use crate::types::Types;
 
 /// The maximum number of levels of a value that are examined.

@@ -11,8 +11,8 @@ use super::empty::{EFFORT, is_empty, refutes};
 use super::facts::{Facts, Node};
 use super::leaf::{exact_text, keeps_number, keeps_text, value_meets};
 use super::number::{self, End, Number};
-use super::prover::{MAX_KEY, MAX_KNOWN, Proof, Prover};
 use super::same::{is_given, is_same, is_same_text};
+use super::{MAX_KEY, MAX_KNOWN, Proof, Prover};
 use crate::types::Types;
 
 /// Proves that the schema `goal` of one document accepts every value that the schema `given` of the other accepts.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::super::budget::{Budget, Undecided};
 use super::facts::Facts;
 use super::number::{self, Bound, End, Number};
-use super::prover::{Proof, Prover};
+use super::{Proof, Prover};
 use crate::equality;
 use crate::types::Types;
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::super::budget::{Budget, Undecided};
 use super::facts::{Facts, Node};
 use super::leaf::exact_text;
-use super::prover::{Proof, Prover};
+use super::{Proof, Prover};
 use crate::equality;
 use crate::walk::{self, Holds};
 
