@@ -18,8 +18,8 @@ use super::ask::{Keys, OpenRequests, Sealing, StateKey, UsedInMemory, UsedRecord
 use super::filter::Filter;
 use super::logging::LogLevels;
 use super::metrics::Metrics;
+use super::peer::Running;
 use super::rpc::json_bytes;
-use super::running::Running;
 use super::served::{ServeError, ServedTools};
 use super::server::Server;
 use super::state::{CredentialsFn, Search, Shared};

@@ -37,9 +37,8 @@ pub(super) use self::begin::{Target, begin, credentials, declares_tasks, missing
 pub(super) use self::task::{answer, events};
 use super::ask::{Modes, OpenQuestions, Rounds};
 use super::observe::Observed;
-use super::peer::Peer;
+use super::peer::{Peer, Registered};
 use super::rpc::{Code, RpcError};
-use super::running::Registered;
 use super::served::{ServedTool, ServedTools};
 use super::state::Shared;
 use super::tasks::LiveTask;

@@ -9,11 +9,10 @@
 //! | `auth` | tokens and scopes |
 //! | `receive` | from a body to an action, and sessions |
 //! | `response` | bodies, event streams and rejections |
-//! | `route`, `health` | further routes of the host, and `GET /healthz` |
+//! | `route` | further routes of the host, and `GET /healthz` |
 
 mod auth;
 mod gate;
-mod health;
 mod listening;
 mod receive;
 mod response;
@@ -36,9 +35,9 @@ pub use self::auth::{Algorithm, Jwks, JwksError, Jwt, JwtIssuer};
 use self::auth::{Auth, Resource, Token};
 pub use self::auth::{TokenError, Verify};
 use self::gate::{Gate, Rate};
-use self::health::HealthCheck;
 pub use self::listening::{HttpError, Listening};
 pub use self::response::Body;
+use self::route::HealthCheck;
 pub use self::route::{Admission, Route, RouteRequest};
 use self::service::RenderMetrics;
 pub use self::service::Service;

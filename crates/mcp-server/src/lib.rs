@@ -37,8 +37,8 @@
 //! | `message`, `rpc`, `json_text`, `meta`, `headers` | JSON-RPC messages and what they declare beside the parameters |
 //! | `methods`, `initialize` | dispatch of messages to methods, and the description of the server |
 //! | `served`, `find`, `filter` | `tools/list` and its pages, and the search tools that replace a long list |
-//! | `call`, `running` | `tools/call`, with a table of its stages |
-//! | `request`, `peer` | the request and its caller, for tools and for the server |
+//! | `call` | `tools/call`, with a table of its stages |
+//! | `request`, `peer` | the request and its caller, for tools and for the server, and the running calls of a caller |
 //! | `ask`, `logging` | questions to the user of the client, and log messages |
 //! | `tasks`, `task_requests` | calls whose clients poll for the result, and requests for them |
 //! | `prompt_list`, `prompts` | prompts, and completions of their arguments |
@@ -91,7 +91,6 @@ mod resource_set;
 mod resource_templates;
 mod resources;
 mod rpc;
-mod running;
 mod served;
 mod server;
 mod state;

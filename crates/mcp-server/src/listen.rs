@@ -16,11 +16,9 @@ use toolkit::resource::ResourceWatch;
 use toolkit::{CancelToken, Context, Tool};
 
 use super::call::missing_extension;
-use super::peer::Peer;
+use super::peer::{Peer, Registered, cancelled_by, register};
 use super::resources::watch_readable;
 use super::rpc::{Code, RpcError, json_bytes, notification, response};
-use super::running::register;
-use super::running::{Registered, cancelled_by};
 use super::state::Shared;
 use super::subscriptions::{self, Inbox};
 use super::task_requests::tool_of_task;

@@ -19,10 +19,8 @@ use super::call::{CallEvent, CallResponse, Events, declares_tasks, missing_exten
 use super::json_text::text;
 use super::meta::Meta;
 use super::observe::Observed;
-use super::peer::Peer;
+use super::peer::{Peer, Registered, cancelled_by, register};
 use super::rpc::{Code, RpcError, json_bytes, response};
-use super::running::register;
-use super::running::{Registered, cancelled_by};
 use super::state::Shared;
 use super::tasks::{LiveTask, Outcome, RELATED_TASK, Record, TaskTool, TaskView};
 

@@ -5,9 +5,8 @@ use std::fmt;
 use serde_json::{Map, Value, json};
 
 use super::export::Export;
-use super::loss::Side;
+use super::loss::{Side, ToolExport, loss, unsupported_fields};
 use super::request::{Member, RequestLimits};
-use super::tool_export::{ToolExport, loss, unsupported_fields};
 use toolkit::catalog::Catalog;
 use toolkit::tool::{META_KEY, ParseToolError, Tool, ToolId};
 use toolkit_schema::is_too_deep;

@@ -6,12 +6,11 @@ use serde_json::{Map, Value, json};
 
 use super::dialect::Dialect;
 use super::export::Export;
-use super::loss::{Effect, Loss, Side};
+use super::loss::{Effect, Loss, Side, ToolExport, provider_description, unsupported_fields};
 use super::lower::{StrictResult, is_requested, lower_strict, replace_names};
 use super::reader::{Fields, read_function};
 use super::request::{Member, RequestLimits, apply_limits};
 use super::rules::check_record;
-use super::tool_export::{ToolExport, provider_description, unsupported_fields};
 use crate::reply::{
     Accumulate, Answer, Api, Assembled, CallArguments, Format, InvalidReply, Item, Parsed, Part, ReplyEvent,
     StopReason, ToolCall, WrittenCall, append, fields, keep_stop, object, stated,

@@ -6,11 +6,10 @@ use serde_json::{Map, Value, json};
 
 use super::dialect::Dialect;
 use super::export::Export;
-use super::loss::{Effect, Loss, Side};
+use super::loss::{Effect, Loss, Side, ToolExport, provider_description, unsupported_fields};
 use super::lower::{StrictResult, is_requested, lower_strict};
 use super::request::RequestLimits;
 use super::rules::check_record;
-use super::tool_export::{ToolExport, provider_description, unsupported_fields};
 use crate::reply::{
     Accumulate, Answer, Api, Assembled, CallArguments, Format, Framing, InvalidReply, Item, Parsed, Part, ReplyEvent,
     StopReason, ToolCall, WrittenCall, append, fields, keep_stop, object, stated,

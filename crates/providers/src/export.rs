@@ -6,9 +6,8 @@ use serde_json::Value;
 use toolkit::catalog::{Catalog, Diagnostics, ExportedName, ExportedNames, Naming};
 use toolkit::tool::{Tool, ToolId};
 
-use super::loss::{Effect, Loss};
+use super::loss::{Effect, Loss, ToolExport};
 use super::request::{self, Member, RequestLimits, Usage};
-use super::tool_export::ToolExport;
 
 /// A catalog in the format of a provider, with the losses of each tool.
 ///

@@ -25,10 +25,10 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `dialect`, `loss` | the subset of JSON Schema that a provider accepts, as data; what a format cannot express |
+//! | `dialect`, `loss` | the subset of JSON Schema that a provider accepts, as data; what a format cannot express, and a tool in the format |
 //! | `rules` | the rules by which providers reject definitions, with their sources |
 //! | `lower` | a schema rewritten for a dialect |
-//! | `tool_export`, `export`, `request`, `cost` | one tool and a catalog in a format, the limits of a request, the tokens of tools |
+//! | `export`, `request`, `cost` | a catalog in a format, the limits of a request, the tokens of tools |
 //! | `reply` | what a model answers; each provider implements its `Api` |
 //! | `reader` | tools read from the formats of providers |
 
@@ -52,13 +52,11 @@ mod reader;
 pub mod reply;
 mod request;
 mod rules;
-mod tool_export;
 pub mod typescript;
 
 pub use self::dialect::{Dialect, Limits};
 pub use self::export::Export;
-pub use self::loss::{Effect, Loss, Side};
+pub use self::loss::{Effect, Loss, Side, ToolExport, unsupported_fields};
 pub use self::lower::{Lowered, lower, restore};
 pub use self::request::{RequestLimits, Usage};
 pub use self::rules::Rule;
-pub use self::tool_export::{ToolExport, unsupported_fields};

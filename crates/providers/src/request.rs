@@ -6,9 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::dialect::{Dialect, Limits};
-use super::loss::{Effect, Loss, Side};
+use super::loss::{Effect, Loss, Side, ToolExport, with_wire_name};
 use super::lower::lower_unsorted;
-use super::tool_export::{ToolExport, with_wire_name};
 use toolkit::catalog::WireNames;
 use toolkit::tool::{Tool, ToolId};
 use toolkit_schema::walk;

@@ -36,8 +36,7 @@ use self::print::{Within, documentation, first_sentence, lifted, one_line, print
 pub use self::ty::Detail;
 use self::ty::{Node, Type};
 use super::loss::Loss;
-use crate::loss::{Effect, Side};
-use crate::tool_export::{loss, provider_description, unsupported_fields};
+use crate::loss::{Effect, Side, loss, provider_description, unsupported_fields};
 use toolkit::catalog::{Catalog, ExportedName, ExportedNames};
 use toolkit::tool::{Tool, ToolId};
 

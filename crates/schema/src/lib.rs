@@ -43,7 +43,7 @@
 //! | `json`, `repair`, `digits`, `tree`, `equality` | JSON text without duplicate keys, text that other programs send, digits that values do not keep, trees that keep the digits of numbers, equality by value |
 //! | `format` | descriptions and patterns of string formats |
 //! | `suggest`, `excerpt` | names that were probably meant, and foreign text in messages, also its invisible characters |
-//! | `types`, `root`, `tagged`, `finite`, `alias`, `example` | what a schema says of its values: their types, their tag, whether any is finite, the aliases of names, small ones |
+//! | `types`, `values`, `tagged`, `alias`, `example` | what a schema says of its values: their types, whether all are objects and any is finite, their tag, the aliases of names, small ones |
 //! | `pointer`, `walk` | JSON Pointers, and the schemas within a schema |
 //! | `compare` | two schemas, compared by the values that they accept |
 
@@ -83,10 +83,7 @@ pub mod excerpt;
 #[doc(hidden)]
 pub mod explore;
 #[doc(hidden)]
-pub mod finite;
-#[doc(hidden)]
 pub mod format;
-#[doc(hidden)]
 #[doc(hidden)]
 pub mod json;
 #[doc(hidden)]
@@ -100,13 +97,13 @@ pub mod portable;
 #[doc(hidden)]
 pub mod repair;
 #[doc(hidden)]
-pub mod root;
-#[doc(hidden)]
 pub mod suggest;
 #[doc(hidden)]
 pub mod tree;
 #[doc(hidden)]
 pub mod types;
+#[doc(hidden)]
+pub mod values;
 #[doc(hidden)]
 pub mod violation;
 #[doc(hidden)]

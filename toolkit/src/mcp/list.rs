@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::Revision;
 use crate::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, Naming};
 use crate::tool::{Object, Tool, drop_nulls};
-use toolkit_schema::{inline, root, walk};
+use toolkit_schema::{inline, values, walk};
 
 /// The time for which a client may cache the list, in milliseconds (`ttlMs`, SEP-2549): one hour.
 ///
@@ -258,7 +258,7 @@ fn inlined(schema: Cow<'_, Value>) -> Value {
 /// Adds `type: object` at the root of a schema that accepts only objects; a choice between objects has it only in its
 /// branches.
 fn of_objects(mut schema: Value) -> Value {
-    if root::is_object(&schema)
+    if values::is_object(&schema)
         && let Value::Object(keywords) = &mut schema
     {
         keywords.insert("type".to_owned(), "object".into());
@@ -312,7 +312,7 @@ pub(super) fn wrap(bytes: &mut Vec<u8>, json: &[u8], is_wrapped: bool) {
 
 pub(super) fn is_wrapped(revision: Revision, schema: &Value) -> bool {
     match revision {
-        Revision::V2025_11_25 => !root::is_object(schema),
+        Revision::V2025_11_25 => !values::is_object(schema),
         Revision::V2026_07_28 => false,
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::entry::Location;
 use super::{Literal, META_KEY, Tool, check_alias, check_name};
-use toolkit_schema::{SchemaError, finite, quoted, root, shown_id};
+use toolkit_schema::{SchemaError, quoted, shown_id, values};
 
 /// A defect of a catalog, a manifest, a dispatcher or a set of backends.
 ///
@@ -282,7 +282,7 @@ fn check_schemas(tool: &Tool, diagnostics: &mut Vec<Diagnostic>) {
     if let Some(Err(error)) = tool.output().map(|schema| schema.check_alone()) {
         invalid("output", error);
     }
-    if !finite::has_finite_value(tool.input().as_value()) {
+    if !values::has_finite_value(tool.input().as_value()) {
         let message = "no arguments match the input schema: a type contains itself in a required field";
         diagnostics.push(Diagnostic::new(DiagnosticKind::InvalidSchema, message, [tool]));
     }
@@ -305,7 +305,7 @@ fn check_keys(tool: &Tool, diagnostics: &mut Vec<Diagnostic>) {
 
 /// Checks that the input schema of a tool describes an object.
 pub fn check_object(tool: &Tool, input: &Value, diagnostics: &mut Vec<Diagnostic>) {
-    if !root::is_object(input) {
+    if !values::is_object(input) {
         let message = "the arguments are not an object: the root of the input schema must have `\"type\": \"object\"`";
         diagnostics.push(Diagnostic::new(DiagnosticKind::NotAnObject, message, [tool]));
     }

@@ -12,7 +12,7 @@ use super::Metadata;
 use crate::state::StateType;
 use toolkit_schema::explore::{self, Explored};
 use toolkit_schema::plan::{Plan, PlanError, ProbeOutcome, SoleProperty, Source};
-use toolkit_schema::{format, root};
+use toolkit_schema::{format, values};
 
 /// The entry of a linked function.
 #[derive(Debug)]
@@ -205,7 +205,7 @@ impl Sole {
     pub fn input(&self, ty: fn() -> Value, object: fn(&str, &str) -> Value) -> Value {
         if self.form.load(Ordering::Relaxed) != NAMED {
             let schema = ty();
-            if root::declares_properties(&schema) {
+            if values::declares_properties(&schema) {
                 self.form.store(STRUCT, Ordering::Relaxed);
                 return schema;
             }

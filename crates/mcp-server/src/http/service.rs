@@ -16,10 +16,9 @@ use toolkit_runtime::{BodyError, BodyReader, Connection, EventStreamPermit, Limi
 
 use super::auth::WELL_KNOWN;
 use super::gate::Gate;
-use super::health::{self, HealthCheck};
 use super::receive::{Received, Sessions, receive};
 use super::response::{self, Body, Rejection, accepted, call_response, events, json, preflight, text};
-use super::route::{Admission, Route, RouteRequest};
+use super::route::{Admission, HealthCheck, Route, RouteRequest, health};
 use crate::Server;
 use crate::call::{CallEvent, Events, answer, events as events_of};
 use crate::headers::{has_revision, is_modern};
@@ -132,7 +131,7 @@ impl Inner {
         let headers = &head.headers;
         let path = self.local_path(head.uri.path());
         if path == "/healthz" {
-            return Ok(health::respond(&self.server, &self.health_checks).await);
+            return Ok(health(&self.server, &self.health_checks).await);
         }
         self.gate.check(&head.uri, headers)?;
         if let Some((route, admission)) = self.route(head.uri.path()) {

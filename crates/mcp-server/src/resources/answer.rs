@@ -16,11 +16,10 @@ use super::read;
 use crate::call::CallResponse;
 use crate::metrics::ResourceMetric;
 use crate::observe::Observed;
-use crate::peer::Access;
+use crate::peer::{Access, Registered};
 use crate::prompts::{self, PromptRequest};
 use crate::proxy_uri::decode;
 use crate::rpc::{Code, RpcError, response};
-use crate::running::Registered;
 use crate::state::Shared;
 
 /// The start of the names of requests for resources in the call limiter. Without a `/`,
