@@ -35,13 +35,11 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `event` | the events |
-//! | `queue` | the queue between the code of a call and the consumer |
+//! | `event` | the events, and the queue between the code of a call and the consumer |
 //! | `chunks` | the return type of a streaming tool, and the side that sends items |
 
 mod chunks;
 mod event;
-mod queue;
 
 use std::fmt;
 use std::future::poll_fn;
@@ -54,7 +52,7 @@ use futures_core::stream::FusedStream;
 
 pub use self::chunks::{Chunks, Emitter};
 pub use self::event::{Chunk, Event, StreamEvent};
-pub(crate) use self::queue::{Queue, Wakers, reporting_to};
+pub(crate) use self::event::{Queue, Wakers, reporting_to};
 use crate::call::{BoxFuture, RunResult, ToolError};
 use crate::tool::Text;
 

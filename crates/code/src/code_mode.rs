@@ -9,11 +9,11 @@ use toolkit::{Context, Dispatcher};
 
 use super::drive::{End, Pauses, Run, Total, Trace, is_nested};
 use super::engine::Done;
-use super::engine::Program;
 use super::execution::Execution;
 use super::gateway::Gateway;
 use super::journal::{Entry, Journal};
 use super::limits::Limits;
+use super::program::Program;
 use super::sandbox::{Enforced, Guarantee, Sandbox, SandboxInfo};
 use crate::failure::CodeError;
 

@@ -21,12 +21,12 @@ use toolkit::{Context, ToolError};
 
 use self::answer::Host;
 pub(crate) use self::trace::{Total, Trace};
-use super::engine::Program;
 use super::engine::{Call, Done, State, Step};
 use super::failure::{Failure, FailureKind};
 use super::gateway::Gateway;
 use super::journal::Entry;
 use super::limits::Limits;
+use super::program::Program;
 use super::sandbox::{SandboxError, Session};
 use super::wire::json_length;
 

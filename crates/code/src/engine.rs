@@ -1,4 +1,4 @@
-//! Programs, and the engines that run them without I/O.
+//! Engines, which run programs without I/O.
 //!
 //! An [`Engine`] runs one program until it waits for answers, and returns what it wants. Both are plain data, so the same
 //! engine works in this process, behind a pipe, on another machine, and from a journal. Only engines and sandboxes exchange
@@ -7,15 +7,13 @@
 #[cfg(feature = "javascript")]
 mod javascript;
 
-use std::collections::BTreeMap;
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 #[cfg(feature = "javascript")]
 pub use self::javascript::JavaScript;
 use super::failure::Failure;
+use super::program::Program;
 
 /// The kind of the error of a call that exceeds [`Limits::calls`](crate::Limits::calls). A program that does not catch it
 /// fails with [`FailureKind::Calls`](crate::FailureKind::Calls).
@@ -217,56 +215,4 @@ pub struct Thrown {
     /// The violations of the schema, as a JSON array.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub violations: Option<Box<RawValue>>,
-}
-
-/// A program in a language that an [`Engine`](crate::engine::Engine) runs.
-///
-/// # Examples
-///
-/// ```
-/// use toolkit_code::{Language, Program};
-///
-/// let program = Program::javascript("return 1 + 1");
-/// assert_eq!(program.language, Language::JavaScript);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Program {
-    /// The language.
-    pub language: Language,
-    /// The text, as the model wrote it.
-    pub code: String,
-    /// The time of the start as the program sees it, in milliseconds since 1970. Time passes for it only with the
-    /// answers to its calls, so that it can be repeated.
-    pub started_at: u64,
-    /// The seed of the random numbers that the program reads.
-    pub seed: u64,
-    /// The functions by which it calls tools: for each path such as `math.add` the id of the tool.
-    pub functions: BTreeMap<String, String>,
-}
-
-/// The language of a program.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Language {
-    /// JavaScript (ECMAScript 2023) without modules, files and network.
-    #[default]
-    JavaScript,
-}
-
-impl fmt::Display for Language {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::JavaScript => "javascript",
-        })
-    }
-}
-
-impl Program {
-    /// Creates a program in JavaScript. It is the body of an asynchronous function: it may `await` and `return`.
-    #[must_use]
-    pub fn javascript(code: impl Into<String>) -> Self {
-        Self { language: Language::JavaScript, code: code.into(), started_at: 0, seed: 0, functions: BTreeMap::new() }
-    }
 }

@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 use toolkit::Content;
 use toolkit_runtime::SealingKey;
 
-use super::engine::Program;
 use super::engine::{Answer, Call, Request, Thrown};
+use super::program::Program;
 use super::wire::write_json;
 use crate::execution::CallRecord;
 use crate::failure::CodeError;

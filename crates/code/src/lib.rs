@@ -3,7 +3,7 @@
 //! | module | part |
 //! |---|---|
 //! | `code_mode`, `run_code` | the interface of a host, and the tool for models |
-//! | `engine` | a program, and what runs it without I/O and returns what it wants as data |
+//! | `engine` | runs a program without I/O, and returns what it wants as data |
 //! | `sandbox` | puts an engine on a thread, into a process, or on another machine |
 //! | `worker`, `wire` | the other side of a process, and the protocol of both |
 //! | `server` | the other side of a sandbox on another machine |
@@ -28,13 +28,14 @@ mod failure;
 mod gateway;
 mod journal;
 mod limits;
+mod program;
 mod run_code;
 
 pub use self::code_mode::{CodeMode, Outcome};
-pub use self::engine::{Language, Program};
 pub use self::execution::{CallRecord, Execution};
 pub use self::failure::{CodeError, Failure, FailureKind};
 pub use self::gateway::Gateway;
 pub use self::journal::{Journal, JournalKey};
 pub use self::limits::{Limits, Profile};
+pub use self::program::{Language, Program};
 pub use self::run_code::RunCode;

@@ -12,11 +12,11 @@ use toolkit::tool::{BackendKind, ToolBackend};
 use toolkit::{Context, Tool, ToolError};
 
 use super::code_mode::{CodeMode, Job, Outcome};
-use super::engine::Program;
 use super::execution::Execution;
 use super::failure::Failure;
 use super::gateway::Overview;
 use super::journal::Journal;
+use super::program::Program;
 use crate::execution::milliseconds;
 use crate::failure::CodeError;
 

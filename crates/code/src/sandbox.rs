@@ -21,12 +21,12 @@ pub use self::inline::Inline;
 pub use self::process::{CommandLine, Container, Process};
 #[cfg(feature = "remote")]
 pub use self::remote::Remote;
-use crate::engine::Program;
 use crate::engine::{Answer, Call, State, Step};
 use crate::failure::FailureKind;
 pub use crate::failure::SandboxError;
 pub use crate::limits::{Enforced, Guarantee};
 use crate::limits::{Limits, Profile};
+use crate::program::Program;
 use crate::wire::{self, ToHost, WireError};
 
 /// A place where programs run, apart from the tools that they call.

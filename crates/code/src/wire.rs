@@ -51,9 +51,9 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use toolkit::schema::plan::Limited;
 
-use super::engine::Program;
 use super::engine::{Answer, Step};
 use super::limits::Limits;
+use super::program::Program;
 use crate::limits::Enforced;
 
 /// The version of the protocol.

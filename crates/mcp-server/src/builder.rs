@@ -16,6 +16,8 @@ use toolkit_runtime::CallLimiter;
 
 use super::ask::{Keys, OpenRequests, Sealing, StateKey, UsedInMemory, UsedRecord, WaitingCalls};
 use super::filter::Filter;
+#[cfg(feature = "http")]
+use super::http::Http;
 use super::logging::LogLevels;
 use super::metrics::Metrics;
 use super::peer::Running;
@@ -121,6 +123,12 @@ impl Server {
     /// Creates a builder for a server.
     pub fn builder(dispatcher: Dispatcher) -> ServerBuilder {
         ServerBuilder::new(dispatcher)
+    }
+
+    /// Creates an HTTP server with default settings.
+    #[cfg(feature = "http")]
+    pub fn http(&self) -> Http {
+        Http::new(self.clone())
     }
 }
 

@@ -104,11 +104,10 @@ pub struct Http {
 /// The least length of a token at an address that other machines can reach, in bytes.
 const MIN_TOKEN_LEN: usize = 16;
 
-impl Server {
-    /// Creates an HTTP server with default settings.
-    pub fn http(&self) -> Http {
-        Http {
-            server: self.clone(),
+impl Http {
+    pub(super) fn new(server: Server) -> Self {
+        Self {
+            server,
             limits: Limits::default(),
             guard: HostGuard::local(),
             auth: Auth::default(),
@@ -121,9 +120,7 @@ impl Server {
             drain_delay: Duration::ZERO,
         }
     }
-}
 
-impl Http {
     /// Requires this token of all clients (`Authorization: Bearer …`). At an address that other machines can reach, it must
     /// have at least 16 characters.
     pub fn token(self, token: impl Into<String>) -> Self {

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
 
-use super::queue::Wakers;
+use super::event::Wakers;
 use crate::call::{BoxFuture, ErrorKind, ToolError};
 
 /// A result in parts: a stream of items.

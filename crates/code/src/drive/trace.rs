@@ -8,12 +8,12 @@ use std::time::Duration;
 use toolkit::call::ErrorKind;
 use toolkit::{Content, ToolError};
 
-use crate::engine::Program;
 use crate::engine::{Call, Printed, Shown, Step, Usage};
 use crate::execution::CallRecord;
 use crate::failure::{Failure, FailureKind};
 use crate::journal::{Entry, Journal};
 use crate::limits::Limits;
+use crate::program::Program;
 
 /// The trace of a run until now. It is complete at each moment, since a run may be dropped.
 pub(crate) struct Trace {

@@ -19,10 +19,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use self::machine::Machine;
-use crate::engine::Program;
 use crate::engine::{Answer, Done, Engine, State, Step, Usage};
 use crate::failure::{Failure, FailureKind};
 use crate::limits::Limits;
+use crate::program::Program;
 
 /// An engine for JavaScript: ECMAScript 2023 and later, in strict mode, without modules.
 ///

@@ -9,10 +9,10 @@ use std::{io, thread};
 use tokio::sync::oneshot;
 use toolkit::call::BoxFuture;
 
-use super::super::engine::Program;
 use super::super::engine::{Answer, Engine, Step};
 use super::super::failure::FailureKind;
 use super::super::limits::Limits;
+use super::super::program::Program;
 use super::{Readiness, Sandbox, SandboxError, SandboxInfo, Session};
 use crate::limits::{Enforced, Guarantee};
 

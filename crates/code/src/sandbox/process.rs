@@ -12,9 +12,9 @@ use toolkit::call::BoxFuture;
 
 use self::child::{Launch, Starter, Worker};
 pub use self::container::{CommandLine, Container};
-use crate::engine::Program;
 use crate::engine::{Answer, Step};
 use crate::limits::{Enforced, Limits, Profile};
+use crate::program::Program;
 use crate::sandbox::{Exchange, Readiness, Sandbox, SandboxError, SandboxInfo, Session, protocol};
 use crate::wire::WireError;
 

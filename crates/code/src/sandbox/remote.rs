@@ -11,9 +11,9 @@ use hyper::body::Incoming;
 use toolkit::call::{BoxFuture, SecretString};
 use toolkit_runtime::{Connections, ServerUrl, is_loopback};
 
-use crate::engine::Program;
 use crate::engine::{Answer, Step};
 use crate::limits::{Enforced, Limits, Profile};
+use crate::program::Program;
 use crate::sandbox::{Exchange, Readiness, Sandbox, SandboxError, SandboxInfo, Session, protocol, review};
 use crate::wire::{self, GREETING_BYTES, Hello, SESSIONS, ToHost, ToWorker, WireError};
 

@@ -10,11 +10,11 @@ use rquickjs::loader::bundle::{Bundle, ScaBundleData};
 use rquickjs::{Array, Ctx, Error, Exception, Function, Object, Persistent, Value};
 use serde_json::value::RawValue;
 
-use crate::engine::Program;
 use crate::engine::javascript::source::{Fuel, Names, Place};
 use crate::engine::javascript::value::{self, Purpose, Reader, WriteError};
 use crate::engine::{Call, Printed, Request, Shown};
 use crate::limits::Limits;
+use crate::program::Program;
 
 /// The maximum number of blocks that a program shows.
 const MAX_SHOWN: usize = 1024;

@@ -10,13 +10,13 @@ use rquickjs::promise::PromiseState;
 use rquickjs::{Context, Ctx, Error, Persistent, Promise, Runtime, Undefined, Value};
 use serde_json::value::RawValue;
 
-use crate::engine::Program;
 use crate::engine::javascript::errors::{self, Outcomes};
 use crate::engine::javascript::host::{self, Failed, Host, Prelude};
 use crate::engine::javascript::source::{FILE, Form, Fuel, Source};
 use crate::engine::{Answer, Done, State, Step, TOO_MANY_CALLS, Usage};
 use crate::failure::{Failure, FailureKind};
 use crate::limits::Limits;
+use crate::program::Program;
 
 /// The stack of a program: half of that of a thread.
 const STACK_BYTES: usize = 1 << 20;
