@@ -51,7 +51,6 @@ mod context;
 mod convert;
 mod credentials;
 pub(crate) mod decode;
-mod error;
 mod kind;
 pub(crate) mod permit;
 mod record;
@@ -60,6 +59,7 @@ mod result;
 mod show;
 #[cfg(feature = "async")]
 pub(crate) mod timer;
+mod tool_error;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -76,7 +76,6 @@ pub use self::convert::caught_future;
 pub(crate) use self::convert::{caught, caught_future_within};
 pub use self::credentials::{Credentials, SecretString};
 pub(crate) use self::decode::read_tree;
-pub use self::error::ToolError;
 pub(crate) use self::kind::named;
 pub use self::kind::{ErrorKind, Stage};
 pub use self::request::RequestParts;
@@ -85,6 +84,7 @@ pub(crate) use self::result::{McpResult, check_output, check_output_tree, check_
 pub use self::show::ShowError;
 #[doc(hidden)]
 pub use self::show::{Registered, ShownType};
+pub use self::tool_error::ToolError;
 pub use crate::arguments::Arguments;
 
 /// A boxed future, as returned by the methods of [`Backend`](crate::backend::Backend).

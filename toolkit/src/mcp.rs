@@ -30,14 +30,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod call;
 mod list;
+mod tools_call;
 
-pub(crate) use self::call::read_error;
-pub use self::call::{CallParams, ERROR_KEY, write_error, write_result};
 #[doc(hidden)]
 pub use self::list::with_object_result;
 pub use self::list::{LIST_TTL_MS, ToolList, list_tool, list_tools, wrap_result};
+pub(crate) use self::tools_call::read_error;
+pub use self::tools_call::{CallParams, ERROR_KEY, write_error, write_result};
 pub use crate::tool::META_KEY;
 
 /// A revision of the protocol.

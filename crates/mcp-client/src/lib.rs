@@ -46,7 +46,7 @@
 //! | `list`, `call`, `tasks`, `resources`, `prompts`, `caller` | requests for tools, resources and prompts, and what they pass on from and to the caller |
 //! | `questions` | what servers ask the users of calls |
 //! | `watches` | subscriptions to resources |
-//! | `error`, `texts` | connection and protocol errors as tool errors |
+//! | `tool_error`, `texts` | connection and protocol errors as tool errors |
 //! | `servers` | configuration files |
 //! | `oauth` | logins |
 //! | `observe`, `status` | spans and measurements; the status of a server of `toolkit-mcp-server` |
@@ -65,7 +65,6 @@ mod caller;
 mod connect;
 mod connection;
 mod endpoint;
-mod error;
 mod exchange;
 mod history;
 mod http;
@@ -86,6 +85,7 @@ mod servers;
 mod status;
 mod tasks;
 mod texts;
+mod tool_error;
 mod tool_rules;
 mod verbatim;
 mod watches;

@@ -11,14 +11,14 @@
 //! | `scopes` | what a server requires |
 //! | `store` | where the record is kept |
 //! | `fetch`, `loopback` | the limits of connections, and the listener for the redirect |
-//! | `error` | the error of all of them |
+//! | `oauth_error` | the error of all of them |
 
 mod authorization;
 mod discovery;
-mod error;
 mod fetch;
 mod login;
 mod loopback;
+mod oauth_error;
 mod scopes;
 mod settings;
 mod store;
@@ -31,9 +31,9 @@ use reqwest::{Client, Url};
 use toolkit_runtime::Authorities;
 
 use self::authorization::{Authorization, State};
-pub use self::error::OAuthError;
 use self::fetch::{AddressPolicy, Fetcher};
 pub use self::login::{Login, LoginState};
+pub use self::oauth_error::OAuthError;
 pub use self::settings::OAuth;
 pub use self::store::{FileTokens, MemoryTokens, TokenLock, TokenStore, TokenStoreError};
 use super::authorizer::{Authorizer, connect_locally};

@@ -1,8 +1,8 @@
 //! The server, with its limits and its state.
 
-mod call;
 mod dedup;
 mod reply;
+mod tools_call;
 
 use std::convert::Infallible;
 use std::fmt;
@@ -175,7 +175,7 @@ impl Server {
         });
         let router = Router::new()
             .route("/tools", get(list))
-            .route("/tools/call", post(call::call))
+            .route("/tools/call", post(tools_call::call))
             .route_layer(from_fn_with_state(Arc::clone(&shared), authenticated))
             .route_layer(from_fn_with_state(Arc::clone(&shared), of_this_host))
             // Health checks of balancers may have no `Host`.

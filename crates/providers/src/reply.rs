@@ -57,16 +57,16 @@
 //! | module | part |
 //! |---|---|
 //! | `api`, `stream` | what a provider has to implement, and the events from which a reply is assembled |
-//! | `call`, `stop` | the calls of a reply, and the reason for its end |
+//! | `tool_call`, `stop` | the calls of a reply, and the reason for its end |
 //! | `run`, `results`, `answer`, `truncate` | runs the calls, and writes their results, cut to a size |
 
 mod answer;
 mod api;
-mod call;
 mod results;
 mod run;
 mod stop;
 mod stream;
+mod tool_call;
 mod truncate;
 
 use std::sync::Arc;
@@ -80,10 +80,6 @@ pub use self::api::InvalidReply;
 pub use self::api::ReplyBody;
 pub use self::api::ReplyEvent;
 pub(crate) use self::api::{Accumulate, Assembled, Format, Framing, append, fields, object, show};
-pub use self::call::ProviderCall;
-pub use self::call::{CallArguments, ToolCall};
-pub(crate) use self::call::{CallForm, WrittenCall, find_name};
-pub(crate) use self::call::{Parsed, Slot};
 pub use self::results::ResultLimits;
 pub use self::results::Turn;
 pub use self::results::{ToolResults, Unanswered};
@@ -93,6 +89,10 @@ pub use self::run::{CallInfo, RunOptions};
 pub use self::stop::StopReason;
 pub(crate) use self::stop::{keep_stop, stated};
 pub use self::stream::ReplyStream;
+pub use self::tool_call::ProviderCall;
+pub use self::tool_call::{CallArguments, ToolCall};
+pub(crate) use self::tool_call::{CallForm, WrittenCall, find_name};
+pub(crate) use self::tool_call::{Parsed, Slot};
 
 /// The reply of a model.
 ///

@@ -18,11 +18,11 @@
 
 mod compile;
 mod de;
-mod error;
 mod node;
 mod number;
 mod object;
 mod pattern;
+mod plan_error;
 mod property;
 mod ser;
 pub mod special;
@@ -34,9 +34,9 @@ use serde::de::DeserializeOwned;
 
 pub(crate) use self::compile::is_annotation;
 pub use self::compile::{CheckPath, PlanObstacle};
-pub use self::error::TypeError;
 pub(crate) use self::node::Place;
 pub use self::node::Plan;
+pub use self::plan_error::TypeError;
 pub use self::ser::Writer as Sink;
 pub use self::ser::output::Limited;
 pub use de::decimal::{Held, Whole};
@@ -45,9 +45,9 @@ pub use de::sole::SoleProperty;
 use de::tree::pointer_at;
 pub(crate) use de::tree::{read_located, read_tree};
 pub use de::{Read, Value as Source};
-use error::Recording;
-pub use error::{EncodeError, PlanError};
 pub(crate) use pattern::Pattern;
+use plan_error::Recording;
+pub use plan_error::{EncodeError, PlanError};
 use ser::Notes;
 
 impl Plan {

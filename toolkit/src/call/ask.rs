@@ -35,7 +35,7 @@ use serde_json::Value;
 pub use self::form::{Form, FormError};
 pub use self::question::{Mode, Question, UnsupportedMode};
 use super::BoxFuture;
-use super::error::ToolError;
+use super::tool_error::ToolError;
 
 /// Asks the user on whose behalf a call is made. A host sets it with [`Context::with_asker`](crate::Context::with_asker).
 ///

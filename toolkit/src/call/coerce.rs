@@ -7,8 +7,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
-use super::error::ToolError;
 use super::kind::ErrorKind;
+use super::tool_error::ToolError;
 use crate::arguments::Arguments;
 use crate::tool::Tool;
 use toolkit_schema::plan::Whole;

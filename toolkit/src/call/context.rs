@@ -18,10 +18,10 @@ use serde_json::Value;
 use super::ask::{Answer, Asker, Asking, Form, Mode, Question, UnsupportedMode, Waiting};
 use super::attached::{CancelToken, LogLevel, LogListener, LogMessage, StepId};
 use super::credentials::{Credentials, SecretString};
-use super::error::ToolError;
 use super::kind::ErrorKind;
 use super::permit::Chain;
 use super::request::RequestParts;
+use super::tool_error::ToolError;
 use crate::tool::{Requirements, Tool};
 
 /// The context of a call: cancellation, progress, credentials, and values that the host attaches.

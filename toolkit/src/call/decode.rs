@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::coerce::{Change, exactly, refusal};
-use super::error::ToolError;
 use super::kind::ErrorKind;
+use super::tool_error::ToolError;
 use crate::arguments::Arguments;
 use crate::tool::Tool;
 use toolkit_schema::plan::{Plan, Read, SoleProperty, TypeError, into_slot};

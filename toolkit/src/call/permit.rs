@@ -12,7 +12,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use self::slots::{Slot, Slots};
-use super::error::ToolError;
+use super::tool_error::ToolError;
 
 /// A limit on the number of concurrent calls, unlimited by default. Clones share the limit.
 #[derive(Clone, Debug, Default)]
@@ -184,8 +184,8 @@ mod slots {
 
     use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-    use crate::call::error::ToolError;
     use crate::call::timer;
+    use crate::call::tool_error::ToolError;
 
     #[derive(Debug)]
     pub(super) struct Slots {
@@ -227,7 +227,7 @@ mod slots {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use crate::call::error::ToolError;
+    use crate::call::tool_error::ToolError;
 
     #[derive(Debug)]
     pub(super) struct Slots {

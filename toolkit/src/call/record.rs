@@ -10,9 +10,9 @@ use serde_json::{Map, Value};
 
 use super::coerce::Change;
 use super::content::Content;
-use super::error::ToolError;
 use super::kind::ErrorKind;
 use super::result::RunResult;
+use super::tool_error::ToolError;
 use crate::tool::{Requirements, ToolBackend};
 use toolkit_schema::Violation;
 

@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 
 use super::coerce::Change;
 use super::content::Content;
-use super::error::ToolError;
 use super::kind::ErrorKind;
+use super::tool_error::ToolError;
 use crate::tool::ToolBackend;
 use toolkit_schema::digits::Digits;
 use toolkit_schema::tree::held;

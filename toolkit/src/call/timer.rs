@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Handle};
 use tokio::time::{self, Sleep};
 
-use super::error::ToolError;
 use super::kind::ErrorKind;
+use super::tool_error::ToolError;
 
 /// The least time by which a timer is set again, so that a long extension does not wake it all the time.
 const MIN_EXTENSION: Duration = Duration::from_millis(20);

@@ -11,8 +11,8 @@ use toolkit::dispatch::BoxFuture;
 
 use super::discovery;
 use super::discovery::{discover, without_root_slash};
-use super::error::OAuthError;
 use super::fetch::Fetcher;
+use super::oauth_error::OAuthError;
 use super::scopes::{self, Challenge, Named};
 use super::settings::OAuth;
 use super::store::TokenStoreError;

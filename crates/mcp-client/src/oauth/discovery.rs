@@ -5,8 +5,8 @@ use reqwest::Url;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::error::{OAuthError, shown, untrusted};
 use super::fetch::{Fetcher, Found};
+use super::oauth_error::{OAuthError, shown, untrusted};
 use super::scopes;
 use super::scopes::Challenge;
 use super::settings::OAuth;

@@ -10,7 +10,7 @@ use tokio::net::lookup_host;
 use tokio::time::timeout;
 use toolkit_runtime::certificate_failure;
 
-use super::error::{OAuthError, shown};
+use super::oauth_error::{OAuthError, shown};
 use crate::authorizer::is_local;
 
 /// The maximum size of a response in bytes.

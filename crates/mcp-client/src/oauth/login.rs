@@ -11,8 +11,8 @@ use tokio::time::timeout;
 use super::authorization::{Authorization, initial_scopes, store_error};
 use super::discovery;
 use super::discovery::{Discovered, discover};
-use super::error::{OAuthError, shown, untrusted};
 use super::loopback::Loopback;
+use super::oauth_error::{OAuthError, shown, untrusted};
 use super::scopes::{self, Challenge, OFFLINE_ACCESS};
 use super::token::{self, ErrorResponse, Grant, GrantKind, Rejected, TokenError};
 

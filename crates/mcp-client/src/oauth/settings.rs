@@ -6,7 +6,7 @@ use std::sync::Arc;
 use reqwest::Url;
 use toolkit::call::SecretString;
 
-use super::error::{OAuthError, untrusted};
+use super::oauth_error::{OAuthError, untrusted};
 use super::store::{MemoryTokens, TokenStore};
 
 /// The settings of logins at a server that requires OAuth.

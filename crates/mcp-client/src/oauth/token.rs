@@ -10,8 +10,8 @@ use serde_json::Value;
 use toolkit::call::SecretString;
 use url::form_urlencoded::{Serializer, byte_serialize};
 
-use super::error::{OAuthError, untrusted};
 use super::fetch::Fetcher;
+use super::oauth_error::{OAuthError, untrusted};
 use super::scopes;
 
 /// The maximum length of a token in bytes.

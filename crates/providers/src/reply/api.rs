@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 use super::Reply;
 use super::answer::Item;
-use super::call::Parsed;
 use super::stream::ReplyStream;
+use super::tool_call::Parsed;
 use toolkit::catalog::ExportedNames;
 
 /// An API of a provider, whose replies can be read and whose results can be written.

@@ -30,8 +30,8 @@ pub(super) use sole::{read_absent, read_root};
 use text::{StringValue, Text};
 pub use value::Value;
 
-use super::error::PlanError;
 use super::node::Node;
+use super::plan_error::PlanError;
 use super::property::is_reserved;
 
 /// Reads one value from a deserializer, and keeps it or drops it.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::error::{PlanError, ok};
 use super::number::Number;
 use super::object::{Branch, Member, Members, Object, Tag};
 use super::pattern::Pattern;
+use super::plan_error::{PlanError, ok};
 use super::property::{ANY, NEVER, NodeId};
 use super::special::head;
 

@@ -1,6 +1,6 @@
 //! The rules for objects, and their state while one is walked.
 
-use super::error::{PlanError, ok};
+use super::plan_error::{PlanError, ok};
 use super::property::is_reserved;
 use super::property::{ANY, NEVER, NodeId};
 use super::property::{Properties, Property};

@@ -13,9 +13,9 @@ use serde::ser::{Serialize, Serializer};
 use self::compound::{Fields, Items, Nesting, with_text};
 pub use self::output::Notes;
 pub(super) use self::output::Output;
-use super::error::PlanError;
 use super::node::{Kinds, Node};
 use super::object::Member;
+use super::plan_error::PlanError;
 use super::property::is_reserved;
 
 impl<'w, 'p> Writer<'w, 'p> {

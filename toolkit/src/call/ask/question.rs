@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::form::Form;
-use crate::call::error::ToolError;
 use crate::call::kind::ErrorKind;
+use crate::call::tool_error::ToolError;
 
 /// A question to the user: a form to fill in, or a URL to open.
 ///

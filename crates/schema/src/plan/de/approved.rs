@@ -2,10 +2,10 @@
 
 use serde::de::{Expected, Unexpected};
 
-use super::super::error;
-use super::super::error::PlanError;
-use super::super::error::{Reason, Recording, TypeError};
 use super::super::node::Plan;
+use super::super::plan_error;
+use super::super::plan_error::PlanError;
+use super::super::plan_error::{Reason, Recording, TypeError};
 use super::cursor::Cursor;
 use super::number::{self, Number};
 use super::{request, tree};
@@ -60,7 +60,7 @@ impl<'de> Cursor<'_, 'de> {
             request::record_missing_value();
         }
         if self.is_approved() {
-            error::record_offset(start);
+            plan_error::record_offset(start);
             // Arrays and objects were left by what opened them.
             if self.position() == start {
                 self.skip_value();
@@ -91,7 +91,7 @@ impl<'de> Cursor<'_, 'de> {
                     Err(PlanError) => Unexpected::Other("number"),
                 },
             };
-            error::record_unexpected("invalid type", unexpected, expected);
+            plan_error::record_unexpected("invalid type", unexpected, expected);
             self.seek(start);
         }
         self.fail()
@@ -101,7 +101,7 @@ impl<'de> Cursor<'_, 'de> {
     #[cold]
     pub(super) fn skip_rejected(&mut self) {
         self.peek();
-        error::record_offset(self.position());
+        plan_error::record_offset(self.position());
         self.skip_value();
     }
 
@@ -128,7 +128,7 @@ impl<'de> Cursor<'_, 'de> {
     /// Fails because a type has not read all of an array or object.
     #[cold]
     pub(super) fn fail_unread(&mut self) -> PlanError {
-        error::record_message(&"the value has more parts than expected");
+        plan_error::record_message(&"the value has more parts than expected");
         self.fail_within()
     }
 

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::super::error::PlanError;
 use super::super::node::Plan;
+use super::super::plan_error::PlanError;
 use super::super::special;
 
 /// A position in JSON text. It moves past a value only after the value was read and accepted, and it moves into arrays

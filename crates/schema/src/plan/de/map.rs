@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::mem;
 
-use super::super::error::{PlanError, ok};
 use super::super::node::{Items, Node};
 use super::super::object::{Member, Members, Tag};
+use super::super::plan_error::{PlanError, ok};
 use super::super::property::Property;
 use super::super::special;
 use super::cursor::Cursor;

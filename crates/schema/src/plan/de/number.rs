@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::de::{Deserializer, Visitor};
 
-use super::super::error::PlanError;
 use super::super::node::Plan;
+use super::super::plan_error::PlanError;
 use super::cursor::Cursor;
 use super::decimal::Whole;
 

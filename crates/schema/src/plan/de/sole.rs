@@ -4,9 +4,9 @@ use std::marker::PhantomData;
 
 use serde::de::{Error, IgnoredAny};
 
-use super::super::error::PlanError;
 use super::super::node::Node;
 use super::super::node::Plan;
+use super::super::plan_error::PlanError;
 use super::cursor::Cursor;
 use super::map::{Entries, Next, Step};
 use super::request::{self, Request};

@@ -3,7 +3,7 @@
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, Expected, Unexpected, VariantAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::super::error::PlanError;
+use super::super::plan_error::PlanError;
 use super::super::property::is_reserved;
 use super::decimal::Whole;
 use super::number::{self, Number};

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
-use super::super::error::PlanError;
 use super::super::node::Plan;
+use super::super::plan_error::PlanError;
 use super::cursor::Cursor;
 use super::decimal::Held;
 use super::number::natural;

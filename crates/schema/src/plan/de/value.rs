@@ -6,8 +6,8 @@ use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, Unexpected, VariantAccess, Visitor,
 };
 
-use super::super::error::PlanError;
 use super::super::node::Node;
+use super::super::plan_error::PlanError;
 use super::cursor::Cursor;
 use super::decimal::Whole;
 use super::map::{Elements, Entries, Next, Step};

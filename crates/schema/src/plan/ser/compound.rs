@@ -8,9 +8,9 @@ use serde::ser::{
     SerializeTupleStruct, SerializeTupleVariant, Serializer,
 };
 
-use super::super::error::PlanError;
 use super::super::node::{Kinds, Node};
 use super::super::object::{Member, Members, Tag};
+use super::super::plan_error::PlanError;
 use super::super::{node, special};
 use super::Writer;
 use super::output::Output;

@@ -5,8 +5,8 @@ use std::io;
 
 use serde::Serializer;
 
-use super::super::error::{EncodeError, PlanError};
 use super::super::node::Plan;
+use super::super::plan_error::{EncodeError, PlanError};
 use super::super::special;
 
 /// The maximum depth, the same as that of `serde_json`.
