@@ -11,50 +11,10 @@ use toolkit_schema::types::Types;
 use toolkit_schema::{Schema, Violation, child, is_too_deep};
 
 use super::definition::Chain;
-use super::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, ChainDiagnostics, MAX_DIAGNOSTICS, StepLocation, shown};
+use super::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, MAX_DIAGNOSTICS, StepLocation, shown};
 use super::plan::{Plan, Previous, Taken, Wiring};
 use super::reach::{Reach, reach};
 use super::step::{PREVIOUS, Step};
-
-impl Chain {
-    /// Checks the chain without running it.
-    ///
-    /// The constant arguments are validated against the input schemas. An argument from an earlier step must be
-    /// declared by the tool, must be possible according to the output schema of that step, and must have a matching
-    /// type. A `null` for an optional argument counts as absent. Apart from that, arguments are not coerced, whatever
-    /// the setting of the dispatcher.
-    ///
-    /// # Errors
-    ///
-    /// Returns every defect (at most 100), each with its step and a JSON Pointer into the JSON of the chain: too many
-    /// steps, duplicate ids, invalid references, unknown tools, invalid arguments.
-    ///
-    /// # Examples
-    ///
-    /// ```standalone_crate
-    /// # use toolkit::{Catalog, Dispatcher};
-    /// use toolkit_backends::chain::{Chain, Step};
-    ///
-    /// # /// Adds two integers.
-    /// # #[toolkit::tool(namespace = "math")]
-    /// # fn add(a: i64, b: i64) -> i64 { a + b }
-    /// let dispatcher = Dispatcher::new(Catalog::linked()?)?;
-    /// let chain = Chain::new()
-    ///     .then(Step::new("math:add").named("sum").arg("a", 1).arg("b", "two"))
-    ///     .then(Step::new("math:ad").take("a", "some", ""));
-    /// assert_eq!(
-    ///     chain.check(&dispatcher).unwrap_err().to_string(),
-    ///     r#"the chain cannot run:
-    /// /0/args/b (`sum`): must be an integer, got "two"
-    /// /1/from/a/step (`math:ad`): no earlier step is named `some`; did you mean `sum`?
-    /// /1/toolId (`math:ad`): no tool is named `math:ad`; did you mean `math:add`?"#
-    /// );
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn check(&self, dispatcher: &Dispatcher) -> Result<(), ChainDiagnostics> {
-        ChainDiagnostics::none_or(check(self, dispatcher).1)
-    }
-}
 
 /// Returns the plan of a chain, and its defects with these tools.
 pub(super) fn check<'c>(chain: &'c Chain, dispatcher: &Dispatcher) -> (Plan<'c>, Vec<ChainDiagnostic>) {

@@ -1,4 +1,4 @@
-//! The methods that run a chain, once or prepared for many runs.
+//! The methods that check a chain and run it, once or prepared for many runs.
 
 use std::fmt;
 
@@ -15,6 +15,55 @@ use super::plan::Plan;
 use super::runner::{InMemory, StepRunner};
 
 impl Chain {
+    /// Checks the chain without running it.
+    ///
+    /// The constant arguments are validated against the input schemas. An argument from an earlier step must be
+    /// declared by the tool, must be possible according to the output schema of that step, and must have a matching
+    /// type. A `null` for an optional argument counts as absent. Apart from that, arguments are not coerced, whatever
+    /// the setting of the dispatcher.
+    ///
+    /// # Errors
+    ///
+    /// Returns every defect (at most 100), each with its step and a JSON Pointer into the JSON of the chain: too many
+    /// steps, duplicate ids, invalid references, unknown tools, invalid arguments.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// # use toolkit::{Catalog, Dispatcher};
+    /// use toolkit_backends::chain::{Chain, Step};
+    ///
+    /// # /// Adds two integers.
+    /// # #[toolkit::tool(namespace = "math")]
+    /// # fn add(a: i64, b: i64) -> i64 { a + b }
+    /// let dispatcher = Dispatcher::new(Catalog::linked()?)?;
+    /// let chain = Chain::new()
+    ///     .then(Step::new("math:add").named("sum").arg("a", 1).arg("b", "two"))
+    ///     .then(Step::new("math:ad").take("a", "some", ""));
+    /// assert_eq!(
+    ///     chain.check(&dispatcher).unwrap_err().to_string(),
+    ///     r#"the chain cannot run:
+    /// /0/args/b (`sum`): must be an integer, got "two"
+    /// /1/from/a/step (`math:ad`): no earlier step is named `some`; did you mean `sum`?
+    /// /1/toolId (`math:ad`): no tool is named `math:ad`; did you mean `math:add`?"#
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn check(&self, dispatcher: &Dispatcher) -> Result<(), ChainDiagnostics> {
+        ChainDiagnostics::none_or(check(self, dispatcher).1)
+    }
+
+    /// Checks the chain against the tools of a dispatcher, for repeated runs.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Chain::check`].
+    pub fn prepare<'a>(&'a self, dispatcher: &'a Dispatcher) -> Result<PreparedChain<'a>, ChainDiagnostics> {
+        let (plan, diagnostics) = check(self, dispatcher);
+        ChainDiagnostics::none_or(diagnostics)?;
+        Ok(PreparedChain { chain: self, plan, dispatcher })
+    }
+
     /// Runs the chain until a step fails or `context` is cancelled.
     ///
     /// Every step receives the context. Its progress listener receives reports in units of steps: `0/n started`, then
@@ -148,19 +197,6 @@ pub struct PreparedChain<'a> {
     chain: &'a Chain,
     plan: Plan<'a>,
     dispatcher: &'a Dispatcher,
-}
-
-impl Chain {
-    /// Checks the chain against the tools of a dispatcher, for repeated runs.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`Chain::check`].
-    pub fn prepare<'a>(&'a self, dispatcher: &'a Dispatcher) -> Result<PreparedChain<'a>, ChainDiagnostics> {
-        let (plan, diagnostics) = check(self, dispatcher);
-        ChainDiagnostics::none_or(diagnostics)?;
-        Ok(PreparedChain { chain: self, plan, dispatcher })
-    }
 }
 
 impl PreparedChain<'_> {
