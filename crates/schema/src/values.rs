@@ -133,7 +133,7 @@ impl<'a> Search<'a> {
 mod tests {
     use serde_json::json;
 
-    use super::has_finite_value;
+    use super::{declares_properties, has_finite_value, is_object};
 
     #[test]
     fn a_schema_without_a_base_case_accepts_nothing_finite() {
@@ -156,13 +156,6 @@ mod tests {
             assert!(has_finite_value(&schema), "{schema}");
         }
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::{declares_properties, is_object};
 
     #[test]
     fn a_root_is_an_object_if_every_way_through_it_is() {
