@@ -193,7 +193,7 @@ pub enum ResourceChange<'a> {
 
 /// The connection between a provider, which reports changes, and the servers that pass them on.
 ///
-/// Clones share their listeners. A provider returns it from [`Resources::changes`](super::Resources::changes) and keeps
+/// Clones share their listeners. A provider returns it from [`Resources::changes`] and keeps
 /// a clone where the data change.
 ///
 /// # Examples

@@ -38,15 +38,15 @@ fn no_figure_of_the_structure_exceeds_its_limit() {
     let figures = [
         ("lines of `toolkit`", lines_of("toolkit"), 14_000, 19_400),
         ("lines of code in all crates", files.iter().map(|file| file.n_code).sum(), 80_000, 104_000),
-        ("files", files.len(), 600, 616),
+        ("files", files.len(), 600, 600),
         ("files below 60 lines", lengths.iter().filter(|&&n_lines| n_lines < 60).count(), 30, 30),
         ("length of a file, median", lengths[lengths.len() / 2], 250, 250),
         ("length of a file, p90", lengths[lengths.len() * 9 / 10], 500, 500),
         ("length of a file, longest", lengths[lengths.len() - 1], 800, 800),
-        (&format!("files named `{}`", common.unwrap().display()), n_common, 5, 10),
-        (&format!("files with an `impl` of `{split}`"), n_split, 2, 3),
-        ("public types", public.values().sum(), 300, 404),
-        ("public types of `toolkit`", public["toolkit"], 90, 122),
+        (&format!("files named `{}`", common.unwrap().display()), n_common, 5, 5),
+        (&format!("files with an `impl` of `{split}`"), n_split, 2, 2),
+        ("public types", public.values().sum(), 300, 379),
+        ("public types of `toolkit`", public["toolkit"], 90, 108),
         ("words of ARCHITECTURE.md", words, 2_000, 2_000),
     ];
     println!("| figure | now | limit | goal |\n|---|---:|---:|---:|");
