@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Measures all libraries with tools and questions of equal lengths.
 fn uniform(sizes: &[usize]) -> Result<Table, Box<dyn Error>> {
     rows::print_head("tools");
-    let mut table = Table::new("search", &rows::COLUMNS);
+    let (mut table, mut files) = (Table::new("search", &rows::COLUMNS), Vec::new());
     for &size in sizes {
         let corpus = Corpus::uniform(size);
         let mut rows = indexes();
@@ -54,7 +54,9 @@ fn uniform(sizes: &[usize]) -> Result<Table, Box<dyn Error>> {
         rows::print(&rows, size);
         rows::record(&mut table, &rows, size);
         by_bm25s::print(&corpus)?;
+        files.push(file_of(&corpus, size)?);
     }
+    println!("\n{}", files.join("\n"));
     Ok(table)
 }
 
@@ -62,15 +64,25 @@ fn uniform(sizes: &[usize]) -> Result<Table, Box<dyn Error>> {
 fn varied(sizes: &[usize]) -> Result<Table, Box<dyn Error>> {
     println!();
     rows::print_head("varied tools");
-    let mut table = Table::new("search_varied", &rows::COLUMNS);
+    let (mut table, mut files) = (Table::new("search_varied", &rows::COLUMNS), Vec::new());
     for &size in sizes {
         let corpus = Corpus::varied(size);
         let mut rows = indexes();
         rows::measure(&mut rows, &corpus)?;
         rows::print(&rows, size);
         rows::record(&mut table, &rows, size);
+        files.push(file_of(&corpus, size)?);
     }
+    println!("\n{}", files.join("\n"));
     Ok(table)
+}
+
+/// Describes the file of a saved index, of which the tools themselves are a part.
+fn file_of(corpus: &Corpus, size: usize) -> Result<String, Box<dyn Error>> {
+    let n_json: usize = corpus.tools.iter().map(|tool| tool.to_json().to_string().len()).sum();
+    let megabytes = |n_bytes: usize| n_bytes as f64 / 1e6;
+    let saved = megabytes(corpus.file()?.len());
+    Ok(format!("The saved index of {size} tools has {saved:.1} MB; the tools as JSON have {:.1}.", megabytes(n_json)))
 }
 
 /// tantivy first, since the others are compared with it.
