@@ -7,6 +7,7 @@
 //! | message of rustc | solution |
 //! |---|---|
 //! | cannot be a tool argument: it implements neither … | derive `Deserialize` and `JsonSchema` ([`ToolArgument`]) |
+//! | … does not implement `serde::Deserialize` | derive it ([`ToolArgument`]) |
 //! | … does not implement `schemars::JsonSchema` | derive it, or describe the type by another: `#[schemars(with = "String")]` |
 //! | … cannot be a tool argument; a function may borrow … | write `&str` or `&[T]` |
 //! | tool arguments … must be owned | take a `String` instead of a reference behind an alias |

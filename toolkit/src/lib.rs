@@ -35,6 +35,17 @@
 //! Without the default feature `async` there are no timeouts and no waiting for permits, and asynchronous tools run on
 //! the executor that polls them. Without the feature `jsonschema` a schema with a keyword such as `if` or `not` is rejected
 //! with its location; those of most Rust types have none.
+//!
+//! # Source
+//!
+//! | module | part |
+//! |---|---|
+//! | `tool`, `catalog` | the record of a tool, and the tools of a program with their names |
+//! | `dispatch` | from a name and arguments to a result; `pipeline` has the stages of a call |
+//! | `call` | context, arguments, results and errors of a call |
+//! | `bounds`, `state`, `arguments`, `unwind` | what the signature of a tool may have, injected state, the text of arguments, caught panics |
+//! | `mcp`, `manifest`, `import` | formats: messages of MCP, the catalog as JSON, and tools of other servers as functions |
+//! | `__private` | the interface of generated code |
 #![forbid(unsafe_code)]
 
 // Generated code refers to `::toolkit`, also within this crate.

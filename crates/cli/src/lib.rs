@@ -38,12 +38,14 @@
 //! |---|---|
 //! | `run`, `program` | assembles the commands, also those of disabled features; what a host configures |
 //! | `list`, `call`, `serve` and other names of commands | one command each, with its options |
-//! | `calls`, `code` | `check --calls`; `run` and `serve-sandbox` |
+//! | `check`, `diff` | both print changes by `diff::write`; the sentence of a change is that of `toolkit_contract::Change` |
+//! | `calls`, `code`, `resources` | `check --calls`; `run` and `serve-sandbox`; `list --resources` and `show URI` |
 //! | `options`, `flags` | options that several commands have; flags for the arguments of a tool |
 //! | `listen`, `durable`, `nats`, `proxied`, `credentials` | what commands connect to, and with which tokens |
 //! | `runtime`, `foreground` | the runtime of tools, and work that a terminal waits for |
 //! | `formats`, `report`, `shape`, `style` | what is printed |
-//! | `error`, `stderr` | errors, exit codes, and the log, which never waits |
+//! | `error` | errors and exit codes |
+//! | `log`, `stderr` | the log of `serve`, and writes to stderr that do not wait for its reader |
 //! | `bin/cargo-toolkit/` | `cargo toolkit`; what its command `new` writes is in `templates` beside `src` |
 #![forbid(unsafe_code)]
 

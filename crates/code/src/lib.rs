@@ -9,6 +9,7 @@
 //! | `server` | the other side of a sandbox on another machine |
 //! | `gateway`, `drive`, `execution` | the tools of a program, the run that answers its calls, and its result |
 //! | `journal` | a paused program, as text that only this host can write |
+//! | `program`, `failure` | the text of a program, and why it ended |
 //! | `limits` | what a program may use, and what a sandbox enforces |
 
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! Changes between two catalogs.
+//! Changes between two catalogs, and the sentence that describes each of them.
 
 use std::fmt;
 

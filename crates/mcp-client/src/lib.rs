@@ -40,7 +40,7 @@
 //! | `remote`, `endpoint` | the name, the limits and the address of a server |
 //! | `link`, `connect`, `connection`, `history` | the current connection and those of single sessions of clients, its negotiation, its requests, and its past |
 //! | `lines`, `process` | the stdio transport, and the child process with its command line |
-//! | `http`, `legacy_sse`, `exchange`, `authorizer` | the HTTP transport, that of revision 2024-11-05, their failures and events, its limits, and the source of its tokens |
+//! | `http`, `legacy_sse`, `exchange`, `authorizer` | the HTTP transport, that of revision 2024-11-05, their failures and events, and the source of their tokens |
 //! | `screen`, `verbatim`, `bounded_list` | incoming messages before `rmcp` handles them, fields that it does not know, and long lists |
 //! | `tool_rules` | which tools of a server are served, and in which form |
 //! | `list`, `call`, `tasks`, `resources`, `prompts`, `caller` | requests for tools, resources and prompts, and what they pass on from and to the caller |

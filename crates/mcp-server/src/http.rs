@@ -4,10 +4,10 @@
 //! | --- | --- |
 //! | this file | settings |
 //! | `listening` | a server that is bound to an address, and its errors |
-//! | `service` | from a request to its response |
+//! | `service` | from a request to its response, with the status of a request for an unknown session or path |
 //! | `gate` | host, origin, authentication and rate limit |
 //! | `auth` | tokens and scopes |
-//! | `receive` | from a body to an action, and sessions |
+//! | `receive` | from a body to an action, and the ids of sessions |
 //! | `response` | bodies, event streams and rejections |
 //! | `route` | further routes of the host, and `GET /healthz` |
 

@@ -1,4 +1,4 @@
-//! Subjects.
+//! The subjects of calls, control messages, definitions and events. `worker::incoming` and `worker::discovery` subscribe to them.
 
 use toolkit::tool::ToolId;
 

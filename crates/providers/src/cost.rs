@@ -132,7 +132,7 @@ impl Sum for Cost {
 /// it:
 ///
 /// ```sh
-/// cargo test -p toolkit-tests --test cost -- --nocapture
+/// cargo test -p toolkit-providers --test it -- --nocapture the_estimate_is_close
 /// ```
 ///
 /// Other encodings differ. Those of Anthropic and Google are not published.

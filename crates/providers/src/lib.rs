@@ -25,6 +25,7 @@
 //!
 //! | module | part |
 //! |---|---|
+//! | `anthropic`, `bedrock` and other names of providers | one provider each: definitions, replies and results; a new one has its `Dialect`, its limits of a request, its `rules`, and a row in `formats` of `toolkit-cli` |
 //! | `dialect`, `loss` | the subset of JSON Schema that a provider accepts, as data; what a format cannot express, and a tool in the format |
 //! | `rules` | the rules by which providers reject definitions, with their sources |
 //! | `lower` | a schema rewritten for a dialect |

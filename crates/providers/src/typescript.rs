@@ -11,7 +11,7 @@
 //! [`Detail::Signatures`]:
 //!
 //! ```sh
-//! cargo test -p toolkit-tests --test typescript -- --nocapture tokens
+//! cargo test -p toolkit-providers --test it -- --nocapture declarations_of_real_tools_cost
 //! ```
 //!
 //! | module | part |

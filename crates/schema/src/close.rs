@@ -195,7 +195,7 @@ fn composition(map: &Map<String, Value>) -> Composition {
 
 // Merging of the schemas that describe one object into a single schema that can be closed.
 //
-// Closing recurses between this file and `close.rs`: the values inside a merged schema are closed in turn.
+// Closing and merging call each other: the values inside a merged schema are closed in turn.
 
 /// The maximum number of branches of a merged schema.
 const MAX_BRANCHES: usize = 64;

@@ -42,7 +42,7 @@
 //! | `generate`, `portable`, `close`, `explore` | a schema from a Rust type: generated, rewritten in portable keywords, closed, and completed with what the type reads |
 //! | `json`, `repair`, `digits`, `tree`, `equality` | JSON text without duplicate keys, text that other programs send, digits that values do not keep, trees that keep the digits of numbers, equality by value |
 //! | `format` | descriptions and patterns of string formats |
-//! | `suggest`, `excerpt` | names that were probably meant, and foreign text in messages, also its invisible characters |
+//! | `suggest`, `excerpt` | the name that is nearest to a mistyped one (`violation` offers it), and foreign text in messages, also its invisible characters |
 //! | `types`, `values`, `tagged`, `alias`, `example` | what a schema says of its values: their types, whether all are objects and any is finite, their tag, the aliases of names, small ones |
 //! | `pointer`, `walk` | JSON Pointers, and the schemas within a schema |
 //! | `compare` | two schemas, compared by the values that they accept |

@@ -12,7 +12,7 @@
 //! |---|---|
 //! | `node`, `number`, `object`, `pattern`, `property` | the rules of one schema, and those of one type |
 //! | `compile` | a plan from a schema, or nothing if a keyword looks at more than one value |
-//! | `de` | reads: `cursor` is the position in the text, `value` and `map` follow the calls of `Deserialize`, `approved` reads a value that was validated by other means, `sole` an object beside the type of its only property, `request` records what a type asks for |
+//! | `de` | reads: `cursor` is the position in the text, `value` and `map` follow the calls of `Deserialize`, `approved` reads a value that was validated by other means, `sole` an object beside the type of its only property, `request` records what a type asks for; `number`, `decimal` and `text` are single values, and `tree` a value of any type |
 //! | `ser` | writes: `output` is the text, `compound` the lists and maps |
 //! | `special` | finds the characters of a string that need attention |
 

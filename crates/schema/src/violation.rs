@@ -2,8 +2,8 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `single` | one violation: its place, its rule and the value |
-//! | `explanation` | the failures that the validator finds, as violations; of a union, those of the branch that was meant |
+//! | `single` | one violation: its place, its rule, the value and a suggestion, and their text |
+//! | `explanation` | the failures that the validator finds, as violations, with the names that were probably meant; of a union, those of the branch that was meant |
 //! | `secret` | masks values that a schema marks as secret |
 //! | `locate` | the schemas through which an evaluation passed |
 

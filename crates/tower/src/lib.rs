@@ -70,7 +70,9 @@
 //!
 //! | module | part |
 //! |---|---|
+//! | `approval`, `retry`, `traced` | one layer each |
 //! | `limits` | rate limits and concurrency limits |
+//! | `from_tower` | layers of tower with errors of their own |
 //! | `middleware` | the implementation that the layers share |
 #![forbid(unsafe_code)]
 

@@ -9,7 +9,7 @@
 //! | runs here, as a future, or on a thread that may block | the methods of [`Permitted`] |
 //! | adds the tool to an error, and logs its cause | [`report`] |
 //!
-//! [`run`], [`run_typed`], [`run_sync`] and [`run_on_backend`] are four ways through these stages. A call to which no
+//! [`run`], [`run_typed`], [`run_sync`] and [`run_on_backend`] are the ways of a call through these stages. A call to which no
 //! condition applies, see [`is_unconditional`], takes a shortcut: an async call in process would take 40 % more
 //! instructions, and a typed call 90 % (`cargo run --release -p toolkit-gate`).
 

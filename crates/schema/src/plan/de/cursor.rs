@@ -1,4 +1,4 @@
-//! A position in JSON text, with escapes in strings and the skipping of values.
+//! A position in JSON text and its depth, which is limited, with escapes in strings and the skipping of values.
 
 use std::borrow::Cow;
 
