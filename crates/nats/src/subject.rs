@@ -1,4 +1,5 @@
-//! The subjects of calls, control messages, definitions and events. `worker::incoming` and `worker::discovery` subscribe to them.
+//! The subjects of calls, control messages, definitions and events. `worker::incoming` and `worker::discovery` subscribe to
+//! them.
 
 use toolkit::tool::ToolId;
 
