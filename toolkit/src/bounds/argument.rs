@@ -1,4 +1,4 @@
-//! The bounds of arguments and of their defaults, and the arguments of a tool without parameters, which also replace rejected types.
+//! The bounds of arguments and their defaults, and the arguments of a tool without parameters, which replace rejected types.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
