@@ -13,16 +13,15 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 use toolkit::call::BoxFuture;
 use toolkit::resource::ResourceWatch;
-use toolkit::{CancelToken, Context, Tool};
+use toolkit::{CancelToken, Tool};
 
-use super::call::missing_extension;
-use super::peer::{Peer, Registered, cancelled_by, register};
-use super::resources::watch_readable;
+use super::call::{declares_tasks, missing_extension};
+use super::peer::{Received, Registered, cancelled_by, register};
+use super::resources::{context, watch_readable};
 use super::rpc::{Code, RpcError, json_bytes, notification, response};
 use super::state::Shared;
 use super::subscriptions::{self, Inbox};
-use super::task_requests::tool_of_task;
-use super::task_requests::{NotServed, detailed};
+use super::task_requests::{NotServed, detailed, tool_of_task};
 use super::tasks::{LiveTask, Record, TaskView};
 
 const PROMPTS: &str = "notifications/prompts/list_changed";
@@ -61,11 +60,8 @@ impl Listen {
     /// Creates the subscription that a request asks for.
     pub(super) fn new(
         shared: &Arc<Shared>,
-        id: &RawValue,
+        received: Received<'_>,
         params: Option<&RawValue>,
-        context: Context,
-        peer: Peer<'_>,
-        declares_tasks: bool,
     ) -> Result<Self, RpcError> {
         #[derive(Deserialize)]
         struct Params {
@@ -84,6 +80,7 @@ impl Listen {
             #[serde(rename = "taskIds")]
             tasks: Option<Vec<String>>,
         }
+        let Received { id, meta, peer, .. } = received;
         let invalid = || RpcError::new(Code::InvalidParams, "`params` must have an object `notifications`");
         let params = params.ok_or_else(invalid)?;
         let Params { notifications: mut wanted } = serde_json::from_str(params.get()).map_err(|_| invalid())?;
@@ -96,13 +93,14 @@ impl Listen {
             .uris
             .retain(|uri| seen.insert(uri.clone()) && peer.access.is_none_or(|access| access.grants_resource(uri)));
         subscriptions::check(&wanted.uris)?;
-        if wanted.tasks.is_some() && !declares_tasks {
+        if wanted.tasks.is_some() && !declares_tasks(meta) {
             return Err(missing_extension());
         }
         let owner = peer.identity();
         let tasks = wanted.tasks.map(|ids| TaskUpdates::new(shared, owner, ids)).transpose()?;
-        let watched = (!wanted.uris.is_empty())
-            .then(|| -> BoxFuture<'static, _> { Box::pin(watch_readable(Arc::clone(shared), context, wanted.uris)) });
+        let watched = (!wanted.uris.is_empty()).then(|| -> BoxFuture<'static, _> {
+            Box::pin(watch_readable(Arc::clone(shared), context(received), wanted.uris))
+        });
         let registered = register(&shared.running, peer, id)?;
         let subscription = Subscription {
             id: id.to_owned(),

@@ -14,7 +14,7 @@ use toolkit::{Arguments, Tool, ToolError};
 use toolkit_runtime::RequestTarget;
 
 use super::ask::Modes;
-use super::call::{Call, Target, answer, begin, declares_tasks};
+use super::call::{Call, Target, answer, begin};
 use super::find::{self, Find};
 use super::headers;
 use super::initialize::{self, empty_list};
@@ -23,14 +23,13 @@ use super::logging::requested_level;
 use super::message::{CallRequest, Malformed, Message};
 use super::meta::{BATCHES, Meta, missing};
 use super::observe::Observed;
-use super::peer::Peer;
+use super::peer::{Peer, Received};
 use super::prompts::{self, PromptRequest};
 use super::resources::{self, ResourceMethod, ResourceRequest};
 use super::rpc::{Code, RpcError, json_bytes};
 use super::served::{self, ServedTools};
 use super::state::Shared;
-use super::task_requests::task_method;
-use super::task_requests::{TaskMethod, TaskRequest, TaskResult};
+use super::task_requests::{TaskMethod, TaskRequest, TaskResult, task_method};
 
 /// The action that a message requires.
 pub(super) enum Routed<'m> {
@@ -122,7 +121,8 @@ fn call_request<'m>(
         None => meta.revision(None)?,
     };
     let arguments = arguments.map_or(Arguments::NONE, Arguments::from);
-    call(shared, id, name.into(), arguments, &meta, revision, peer, observed)
+    let received = Received { id, meta: &meta, revision, peer };
+    call(shared, received, name.into(), arguments, observed)
 }
 
 fn request<'m>(
@@ -138,6 +138,7 @@ fn request<'m>(
         Some(headers) => headers::check(headers, method, headers::Params::Unread(params), meta)?,
         None => meta.revision(None)?,
     };
+    let received = Received { id, meta, revision, peer };
     let reply = |result: &Value| Routed::Reply(shared.response(id, revision, &json_bytes(result)));
     let is_legacy = revision == Revision::V2025_11_25;
     Ok(match method {
@@ -148,7 +149,7 @@ fn request<'m>(
             };
             let params = params.ok_or_else(invalid)?.get().as_bytes();
             let params = CallParams::parse(params).map_err(|_| invalid())?;
-            call(shared, id, params.name().to_owned().into(), params.arguments(), meta, revision, peer, observed)?
+            call(shared, received, params.name().to_owned().into(), params.arguments(), observed)?
         }
         "tools/list" => Routed::Reply(shared.response(id, revision, &list(shared, params, revision)?)),
         "initialize" if is_legacy => {
@@ -168,10 +169,7 @@ fn request<'m>(
         }
         "server/discover" if is_legacy => return Err(missing("protocolVersion")),
         "server/discover" => reply(&initialize::discover(shared)),
-        "subscriptions/listen" if !is_legacy => {
-            let context = resources::context(meta, revision, peer);
-            Routed::Listen(Listen::new(shared, id, params, context, peer, declares_tasks(meta))?)
-        }
+        "subscriptions/listen" if !is_legacy => Routed::Listen(Listen::new(shared, received, params)?),
         "prompts/list" if shared.offers_prompts() => {
             Routed::Reply(shared.response(id, revision, &prompts::list(shared, params, revision)?))
         }
@@ -180,15 +178,15 @@ fn request<'m>(
                 "prompts/get" => PromptRequest::get(shared, params)?,
                 _ => PromptRequest::complete(shared, params)?,
             };
-            Routed::Resources(resources::prompt_request(shared, id, request, meta, revision, peer)?)
+            Routed::Resources(resources::prompt_request(shared, received, request)?)
         }
         _ if method.starts_with("resources/") && shared.resources.is_offered() => {
-            match resources::resource_method(shared, id, method, params, meta, revision, peer)? {
+            match resources::resource_method(shared, received, method, params)? {
                 ResourceMethod::Result(result) => reply(&result),
                 ResourceMethod::Request(request) => Routed::Resources(request),
             }
         }
-        _ if method.starts_with("tasks/") => match task_method(shared, id, method, params, meta, revision, peer)? {
+        _ if method.starts_with("tasks/") => match task_method(shared, received, method, params)? {
             TaskMethod::Request(request) => Routed::Task(request),
             TaskMethod::Result(result) => Routed::TaskResult(result),
         },
@@ -208,17 +206,14 @@ fn list(shared: &Arc<Shared>, params: Option<&RawValue>, revision: Revision) -> 
     Ok(served::page(&served, revision, after.as_deref(), shared.page_size, shared.list_ttl()))
 }
 
-#[expect(clippy::too_many_arguments, reason = "all of them are parts of one request")]
 fn call<'m>(
     shared: &Arc<Shared>,
-    id: &'m RawValue,
+    received: Received<'_>,
     mut name: Cow<'m, str>,
     mut arguments: Arguments<'m>,
-    meta: &Meta<'m>,
-    revision: Revision,
-    peer: Peer<'_>,
     observed: &mut Option<Observed>,
 ) -> Result<Routed<'m>, RpcError> {
+    let Received { id, revision, .. } = received;
     let served = shared.served();
     let mut nth = served.get(&name);
     if nth.is_none() && shared.lists_search_tools(&served) {
@@ -260,7 +255,7 @@ fn call<'m>(
         }
         return Err(unknown_tool(&name, served.nearest(&name)));
     };
-    Ok(Routed::Call(begin(shared, Target { served, nth }, id, arguments, meta, revision, peer, observed)?))
+    Ok(Routed::Call(begin(shared, Target { served, nth }, received, arguments, observed)?))
 }
 
 /// Ends the observation of a call that does not reach a tool.

@@ -1,4 +1,4 @@
-//! The sender of a message, the access that its token grants, and its running calls, which later messages can cancel.
+//! A request and its sender, the access that its token grants, and its running calls, which later messages can cancel.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -10,11 +10,13 @@ use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
 use serde_json::value::RawValue;
-use toolkit::call::RequestParts;
-use toolkit::{CancelToken, Tool};
+use toolkit::call::{RequestParts, TraceContext};
+use toolkit::mcp::Revision;
+use toolkit::{CancelToken, Context, Tool};
 
 use super::ask::Modes;
-use super::request::Caller;
+use super::meta::Meta;
+use super::request::{Caller, Request};
 use super::rpc::{Code, RpcError};
 
 /// The sender of a message.
@@ -67,6 +69,34 @@ impl<'p> Peer<'p> {
             (Some(identity), _) => format!("subject {identity}"),
             (None, Some(address)) => format!("address {address}"),
             (None, None) => format!("session {session}"),
+        }
+    }
+}
+
+/// A request whose `_meta` was read, without its method and parameters.
+#[derive(Clone, Copy)]
+pub(super) struct Received<'r> {
+    pub(super) id: &'r RawValue,
+    pub(super) meta: &'r Meta<'r>,
+    pub(super) revision: Revision,
+    pub(super) peer: Peer<'r>,
+}
+
+impl Received<'_> {
+    /// Creates the context of a call: the request of MCP and that of HTTP, and the trace context, which backends forward.
+    pub(super) fn context(self) -> Context {
+        let Self { meta, revision, peer, .. } = self;
+        let request = Request::new(revision, meta, peer.caller);
+        let trace = request.traceparent().map(|traceparent| {
+            let mut trace = TraceContext::new(traceparent);
+            trace.tracestate = request.tracestate().map(str::to_owned);
+            trace.baggage = request.baggage().map(str::to_owned);
+            trace
+        });
+        let context = peer.request_parts().into_iter().fold(Context::new().with(request), Context::with_request);
+        match trace {
+            Some(trace) => context.with(trace),
+            None => context,
         }
     }
 }

@@ -4,8 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use toolkit::Context;
-use toolkit::call::{Credentials, RequestParts, TraceContext};
+use toolkit::call::Credentials;
 use toolkit::mcp::Revision;
 
 use super::meta::Meta;
@@ -37,34 +36,13 @@ pub struct Request {
 }
 
 impl Request {
-    fn new(revision: Revision, meta: &Meta<'_>, caller: Option<&Arc<Caller>>) -> Self {
+    pub(super) fn new(revision: Revision, meta: &Meta<'_>, caller: Option<&Arc<Caller>>) -> Self {
         Self {
             revision,
             client_info: meta.client_info.map(|info| info.get().into()),
             client_capabilities: meta.client_capabilities.map(|declared| declared.get().into()),
             trace: meta.trace().map(|value| value.map(|value| value.into())),
             caller: caller.cloned(),
-        }
-    }
-
-    /// Creates the context of a call: the request of MCP and that of HTTP, and the trace context, which backends forward.
-    pub(super) fn context(
-        revision: Revision,
-        meta: &Meta<'_>,
-        caller: Option<&Arc<Caller>>,
-        parts: Option<impl FnOnce() -> RequestParts + Send + 'static>,
-    ) -> Context {
-        let request = Self::new(revision, meta, caller);
-        let trace = request.traceparent().map(|traceparent| {
-            let mut trace = TraceContext::new(traceparent);
-            trace.tracestate = request.tracestate().map(str::to_owned);
-            trace.baggage = request.baggage().map(str::to_owned);
-            trace
-        });
-        let context = parts.into_iter().fold(Context::new().with(request), Context::with_request);
-        match trace {
-            Some(trace) => context.with(trace),
-            None => context,
         }
     }
 

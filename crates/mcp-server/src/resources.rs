@@ -20,10 +20,8 @@ use self::answer::{Action, Scope};
 pub(super) use self::answer::{ResourceRequest, watch_readable};
 use super::call::credentials;
 use super::json_text::text;
-use super::meta::Meta;
-use super::peer::{Peer, register};
+use super::peer::{Received, register};
 use super::prompts::PromptRequest;
-use super::request::Request;
 use super::rpc::{Code, RpcError};
 use super::served;
 use super::state::Shared;
@@ -40,14 +38,11 @@ pub(super) enum ResourceMethod {
 /// Reads a request of a method `resources/…`.
 pub(super) fn resource_method(
     shared: &Arc<Shared>,
-    id: &RawValue,
+    received: Received<'_>,
     method: &str,
     params: Option<&RawValue>,
-    meta: &Meta<'_>,
-    revision: Revision,
-    peer: Peer<'_>,
 ) -> Result<ResourceMethod, RpcError> {
-    let is_legacy = revision == Revision::V2025_11_25;
+    let is_legacy = received.revision == Revision::V2025_11_25;
     let action = match method {
         "resources/list" => Action::List { after: served::cursor_text(params)? },
         "resources/templates/list" => Action::Templates { after: served::cursor_text(params)? },
@@ -55,7 +50,7 @@ pub(super) fn resource_method(
         "resources/subscribe" | "resources/unsubscribe" if is_legacy => {
             let uri = uri_of(params)?;
             let no_session = || RpcError::new(Code::InvalidRequest, "a subscription requires a session");
-            let session = peer.session.ok_or_else(no_session)?;
+            let session = received.peer.session.ok_or_else(no_session)?;
             if method == "resources/unsubscribe" {
                 shared.resources.subscriptions.unsubscribe(session, &uri);
                 return Ok(ResourceMethod::Result(json!({})));
@@ -64,35 +59,29 @@ pub(super) fn resource_method(
         }
         _ => return Err(RpcError::unknown_method(method)),
     };
-    let context = context(meta, revision, peer);
-    Ok(ResourceMethod::Request(request(shared, id, action, context, revision, peer)?))
+    Ok(ResourceMethod::Request(request(shared, received, action, context(received))?))
 }
 
 /// Creates the request for a prompt, or for the values of an argument.
 pub(super) fn prompt_request(
     shared: &Arc<Shared>,
-    id: &RawValue,
+    received: Received<'_>,
     prompt: PromptRequest,
-    meta: &Meta<'_>,
-    revision: Revision,
-    peer: Peer<'_>,
 ) -> Result<Box<ResourceRequest>, RpcError> {
-    let context = Request::context(revision, meta, peer.caller, peer.request_parts());
     let context = match prompt.tool() {
-        Some(tool) => context.with_credentials(credentials(shared, peer.caller, tool)),
-        None => context,
+        Some(tool) => received.context().with_credentials(credentials(shared, received.peer.caller, tool)),
+        None => received.context(),
     };
-    request(shared, id, Action::Prompt(Box::new(prompt)), context, revision, peer)
+    request(shared, received, Action::Prompt(Box::new(prompt)), context)
 }
 
 fn request(
     shared: &Arc<Shared>,
-    id: &RawValue,
+    received: Received<'_>,
     action: Action,
     context: Context,
-    revision: Revision,
-    peer: Peer<'_>,
 ) -> Result<Box<ResourceRequest>, RpcError> {
+    let Received { id, revision, peer, .. } = received;
     let registered = register(&shared.running, peer, id)?;
     let cancel = registered.as_ref().map_or_else(CancelToken::new, |registered| registered.token().clone());
     Ok(Box::new(ResourceRequest {
@@ -114,9 +103,9 @@ fn request(
 }
 
 /// Returns the context of a request to providers.
-pub(super) fn context(meta: &Meta<'_>, revision: Revision, peer: Peer<'_>) -> Context {
-    let context = Request::context(revision, meta, peer.caller, peer.request_parts());
-    match peer.caller {
+pub(super) fn context(received: Received<'_>) -> Context {
+    let context = received.context();
+    match received.peer.caller {
         Some(caller) => context.with_credentials(caller.credentials().clone()),
         None => context,
     }

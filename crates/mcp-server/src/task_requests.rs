@@ -17,9 +17,8 @@ use toolkit::{CancelToken, Tool};
 use super::ask::{Modes, parse_answer, request};
 use super::call::{CallEvent, CallResponse, Events, declares_tasks, missing_extension};
 use super::json_text::text;
-use super::meta::Meta;
 use super::observe::Observed;
-use super::peer::{Peer, Registered, cancelled_by, register};
+use super::peer::{Received, Registered, cancelled_by, register};
 use super::rpc::{Code, RpcError, json_bytes, response};
 use super::state::Shared;
 use super::tasks::{LiveTask, Outcome, RELATED_TASK, Record, TaskTool, TaskView};
@@ -46,13 +45,11 @@ pub(super) enum Action {
 /// Reads a request for a task.
 pub(super) fn task_method(
     shared: &Arc<Shared>,
-    id: &RawValue,
+    received: Received<'_>,
     method: &str,
     params: Option<&RawValue>,
-    meta: &Meta<'_>,
-    revision: Revision,
-    peer: Peer<'_>,
 ) -> Result<TaskMethod, RpcError> {
+    let Received { id, meta, revision, peer } = received;
     let is_legacy = revision == Revision::V2025_11_25;
     let is_known = match method {
         "tasks/get" | "tasks/cancel" => true,

@@ -18,8 +18,8 @@ use crate::ask::{Modes, Rounds};
 use crate::headers;
 use crate::meta::Meta;
 use crate::observe::Observed;
-use crate::peer::{Peer, register};
-use crate::request::{Caller, Request};
+use crate::peer::{Peer, Received, register};
+use crate::request::Caller;
 use crate::rpc::{Code, RpcError};
 use crate::served::ServedTools;
 use crate::state::Shared;
@@ -38,18 +38,15 @@ pub(crate) struct Target {
 /// # Errors
 ///
 /// Returns an error if the request is invalid independently of the arguments, or its id is that of a running request.
-#[expect(clippy::too_many_arguments, reason = "all of them are parts of one request")]
 pub(crate) fn begin(
     shared: &Arc<Shared>,
     target: Target,
-    id: &RawValue,
+    received: Received<'_>,
     arguments: Arguments<'_>,
-    meta: &Meta<'_>,
-    revision: Revision,
-    peer: Peer<'_>,
     observed: &mut Option<Observed>,
 ) -> Result<Arc<Call>, RpcError> {
     let Target { served, nth } = target;
+    let Received { id, meta, revision, peer } = received;
     let entry = &served.entries[nth];
     if let Some(observed) = observed {
         observed.set_target(RequestTarget::Tool(&entry.name));
@@ -63,10 +60,10 @@ pub(crate) fn begin(
     };
     let task = match (entry.task_support, meta.task) {
         (TaskSupport::Forbidden, None) => None,
-        (support, _) => task_offer(shared, support, meta, revision, peer)?,
+        (support, _) => task_offer(shared, support, received)?,
     };
-    let asks = asks(shared, served.tool(entry), &arguments, meta, revision, peer)?;
-    let mut context = Request::context(revision, meta, peer.caller, peer.request_parts());
+    let asks = asks(shared, served.tool(entry), &arguments, received)?;
+    let mut context = received.context();
     if entry.has_requirements {
         context = context.with_credentials(credentials(shared, peer.caller, served.tool(entry)));
     }
@@ -125,10 +122,9 @@ fn asks(
     shared: &Arc<Shared>,
     tool: &Tool,
     arguments: &Arguments<'_>,
-    meta: &Meta<'_>,
-    revision: Revision,
-    peer: Peer<'_>,
+    received: Received<'_>,
 ) -> Result<Asks, RpcError> {
+    let Received { meta, revision, peer, .. } = received;
     if revision == Revision::V2025_11_25 {
         return Ok(match peer.session {
             Some(session) if !peer.modes.is_empty() => Asks::Stream(StreamAsks {
@@ -192,10 +188,9 @@ const MIN_TTL: Duration = Duration::from_secs(60);
 pub(crate) fn task_offer(
     shared: &Arc<Shared>,
     support: TaskSupport,
-    meta: &Meta<'_>,
-    revision: Revision,
-    peer: Peer<'_>,
+    received: Received<'_>,
 ) -> Result<Option<TaskOffer>, RpcError> {
+    let Received { meta, revision, peer, .. } = received;
     let ttl = shared.tasks.limits().ttl;
     if revision == Revision::V2025_11_25 {
         return match (support, meta.task) {
