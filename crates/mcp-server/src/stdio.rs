@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 use tokio::runtime::Handle;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use toolkit::CancelToken;
 use toolkit_runtime::{SessionTimer, ShutdownSignals, Side, Transport};
 
@@ -56,6 +56,9 @@ pub(super) async fn serve(
         let _ = written.send(writing.run(pipe));
     })?;
     let (runtime, end) = (Handle::current(), CancelToken::new());
+    // Bounded by the memory of pending requests.
+    let (starting, calls) = mpsc::unbounded_channel();
+    runtime.spawn(reader::answer(calls, Arc::clone(&output)));
     let mut reader = Reader {
         shared: Arc::clone(shared),
         session: Arc::clone(&session),
@@ -63,6 +66,7 @@ pub(super) async fn serve(
         pending: Arc::new(Semaphore::new(MAX_PENDING_BYTES)),
         runtime,
         calls: Vec::new(),
+        starting,
         end: end.clone(),
         is_notifying: AtomicBool::new(false),
         takes_batches: AtomicBool::new(false),

@@ -4,7 +4,10 @@ use std::io::{self, BufReader, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use tokio::runtime::Handle;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use toolkit::CancelToken;
 
@@ -14,8 +17,7 @@ use crate::ask::Modes;
 use crate::call::{Call, CallEvent, Events, events};
 use crate::listen::Listen;
 use crate::message::Message;
-use crate::methods::route;
-use crate::methods::{Batch, Routed, is_batch};
+use crate::methods::{Batch, Routed, is_batch, route};
 use crate::peer::Peer;
 use crate::rpc::{Code, RpcError};
 use crate::state::Shared;
@@ -26,6 +28,9 @@ const REQUEST_BYTES: usize = 4 << 10;
 /// The number of calls that start together.
 const MAX_BATCH: usize = 64;
 
+/// Calls, each with its memory.
+pub(super) type Calls = Vec<(Arc<Call>, Held)>;
+
 /// The reader of incoming messages.
 pub(super) struct Reader {
     pub(super) shared: Arc<Shared>,
@@ -34,7 +39,9 @@ pub(super) struct Reader {
     pub(super) output: Arc<Output>,
     pub(super) pending: Arc<Semaphore>,
     /// The calls that were read and start together, once nothing more can be read without waiting.
-    pub(super) calls: Vec<(Arc<Call>, Held)>,
+    pub(super) calls: Calls,
+    /// Starts calls.
+    pub(super) starting: UnboundedSender<Calls>,
     /// Canceled when reading ends, which ends all subscriptions.
     pub(super) end: CancelToken,
     /// True if the client receives notifications of changes without a subscription.
@@ -72,15 +79,9 @@ impl Reader {
 
     /// Starts the calls that were read, which wakes the runtime once for all of them.
     fn start_calls(&mut self) {
-        if self.calls.is_empty() {
-            return;
+        if !self.calls.is_empty() {
+            let _ = self.starting.send(std::mem::take(&mut self.calls));
         }
-        let (calls, output) = (std::mem::take(&mut self.calls), Arc::clone(&self.output));
-        self.runtime.spawn(async move {
-            for (call, held) in calls {
-                tokio::spawn(respond(events(call), Arc::clone(&output), held));
-            }
-        });
     }
 
     fn take(&mut self, line: &[u8]) {
@@ -190,6 +191,21 @@ impl Reader {
         self.start_calls();
         let _ = self.runtime.block_on(self.output.send(bytes, held));
     }
+}
+
+/// Answers the calls of a client. They are one task, so that the tools that end while it is woken do not wake it again.
+pub(super) async fn answer(mut starting: UnboundedReceiver<Calls>, output: Arc<Output>) {
+    let mut running = FuturesUnordered::new();
+    loop {
+        tokio::select! {
+            Some(()) = running.next() => {}
+            calls = starting.recv() => {
+                let Some(calls) = calls else { break };
+                running.extend(calls.into_iter().map(|(call, held)| respond(events(call), Arc::clone(&output), held)));
+            }
+        }
+    }
+    while running.next().await.is_some() {}
 }
 
 /// Sends the messages and the response of a call.
