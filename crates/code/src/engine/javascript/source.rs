@@ -181,9 +181,10 @@ impl Place {
     /// Returns the innermost place of the program in a stack trace.
     pub(super) fn in_stack(stack: &str) -> Option<Self> {
         stack.lines().find_map(|frame| {
-            let (_, place) = frame.rsplit_once(FILE)?;
-            let mut numbers = place.trim_end_matches(')').split(':').skip(1).map(str::parse);
-            Some(Self { line: numbers.next()?.ok()?, column: numbers.next()?.ok()? })
+            // `at name (FILE:line:column)` or `at FILE:line:column`.
+            let mut parts = frame.trim_end_matches(')').rsplitn(3, ':');
+            let (column, line) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+            parts.next()?.ends_with(FILE).then_some(Self { line, column })
         })
     }
 }

@@ -254,9 +254,9 @@ impl<'js> Writer<'_, 'js> {
         if number == 0.0 {
             return self.push("0");
         }
-        // As JavaScript writes it: without an exponent.
+        // As JavaScript writes it: without an exponent. An integer of 128 bits holds it exactly.
         if number.fract() == 0.0 && number.abs() < 1e21 {
-            return self.push(&format!("{number:.0}"));
+            return self.push(&(number as i128).to_string());
         }
         match serde_json::Number::from_f64(number) {
             Some(number) => self.push(&number.to_string()),
