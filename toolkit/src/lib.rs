@@ -44,6 +44,9 @@
 //! | `dispatch` | from a name and arguments to a result; `pipeline` has the stages of a call |
 //! | `call` | context, arguments, results and errors of a call |
 //! | `bounds`, `state`, `arguments`, `unwind` | what the signature of a tool may have, injected state, the text of arguments, caught panics |
+//! | `handle` | typed calls of tools |
+//! | `backend` | the interface of tools that run elsewhere |
+//! | `stream`, `prompt`, `resource` | parts of results, prompts and data that clients read |
 //! | `mcp`, `manifest`, `import` | formats: messages of MCP, the catalog as JSON, and tools of other servers as functions |
 //! | `__private` | the interface of generated code |
 #![forbid(unsafe_code)]

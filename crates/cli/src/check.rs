@@ -1,4 +1,5 @@
-//! `check`: validates the catalog, calls its tools, compares it with a lock file, or checks manifests of other programs.
+//! `check`: validates the catalog and applies the lint rules, calls its tools, compares it with a lock file, or checks manifests
+//! of other programs.
 
 use std::fs;
 use std::io::{self, Write};

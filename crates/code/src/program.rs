@@ -1,4 +1,4 @@
-//! Programs.
+//! Programs of a model: the text and its language.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Snapshots of a catalog.
+//! Lock files: snapshots of a catalog that its later versions are compared with.
 
 use std::fs;
 use std::path::Path;

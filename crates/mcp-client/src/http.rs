@@ -1,5 +1,5 @@
-//! The HTTP transport, with the wait before a request is sent again to a server that limits the rate. Calls are not repeated:
-//! `tool_error` passes the delay on.
+//! The HTTP transport, with the wait before a request is sent again to a server that limits the rate (`Retry-After`), and its
+//! limit. Calls are not repeated: `tool_error` passes the delay on.
 
 use std::collections::HashMap;
 use std::sync::Arc;

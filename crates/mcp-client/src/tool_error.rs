@@ -1,4 +1,4 @@
-//! Conversion of connection and protocol errors into tool errors.
+//! Conversion of connection and protocol errors into tool errors, with the delay that a server asks for.
 
 use std::error::Error;
 use std::sync::Arc;

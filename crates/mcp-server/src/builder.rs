@@ -1,4 +1,4 @@
-//! The settings of a server.
+//! The settings of a server, with their defaults: limits, times, sizes of pages.
 
 use std::fmt;
 use std::sync::atomic::AtomicBool;

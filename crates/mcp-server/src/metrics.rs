@@ -1,4 +1,5 @@
-//! Metrics in the Prometheus text format (0.0.4).
+//! Metrics in the Prometheus text format (0.0.4), which `GET /metrics` returns: counts and histograms that calls and requests
+//! add to.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;

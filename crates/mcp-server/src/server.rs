@@ -1,4 +1,4 @@
-//! The server.
+//! The server: a dispatcher that is served over stdio or HTTP.
 
 use std::fmt;
 use std::io::{self, Read, Write};

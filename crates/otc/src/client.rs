@@ -1,4 +1,4 @@
-//! The client.
+//! The client: the tools of a server as a backend.
 
 mod http;
 mod response;

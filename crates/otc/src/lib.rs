@@ -68,7 +68,7 @@
 //! | `definition` | a tool in the format, written and read |
 //! | `published` | a catalog as it is listed |
 //! | `wire`, `auth` | the messages, and the authentication of a caller |
-//! | `server` | `call` answers a call, also as events; `dedup` runs each call id once |
+//! | `server` | `tools_call` runs a call, also with events, and `reply` turns its outcome into a response; `dedup` runs each call id once |
 //! | `client` | a backend that calls the tools of a server |
 //! | `error` | the error of all of these |
 #![forbid(unsafe_code)]

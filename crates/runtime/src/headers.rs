@@ -1,4 +1,4 @@
-//! Values of HTTP headers, and hosts.
+//! Values of HTTP headers, such as `Retry-After` and media types, and loopback hosts.
 
 use std::net::IpAddr;
 #[cfg(feature = "retry-after")]

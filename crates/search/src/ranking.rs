@@ -1,4 +1,5 @@
-//! The ranking of search results, with the length normalization of BM25.
+//! The ranking of search results: the weights of fields with their defaults, and the parameters and length normalization of
+//! BM25.
 
 use std::sync::OnceLock;
 

@@ -1,4 +1,4 @@
-//! Kinds of errors, and the stages of a call.
+//! Kinds of errors, with their names and whether the tool may have started, and the stages of a call.
 
 /// Defines an enum whose variants have names, for logs and protocols.
 macro_rules! named {

@@ -1,4 +1,4 @@
-//! Errors of calls.
+//! Errors of calls: the kind, the message for the model, the cause for the log, and the violations of arguments.
 
 use std::error::Error;
 use std::sync::Arc;

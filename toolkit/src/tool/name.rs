@@ -1,6 +1,7 @@
 //! The rule for names and namespaces: 1 to 128 characters of `[A-Za-z0-9_.-]` (MCP 2025-11-25, SEP-986).
 //!
-//! `toolkit-derive` includes this file through a link, so that the compiler and the library apply the same rule.
+//! `toolkit-derive/src/name.rs` is a link to this file, so that the compiler and the library apply the same rule, with the same
+//! messages.
 
 /// The maximum length of a name or namespace in bytes.
 pub const MAX_NAME_LEN: usize = 128;

@@ -1,4 +1,5 @@
-//! The steps of a chain, the values that they take from earlier ones, and when they run.
+//! The steps of a chain, the values that they take from earlier ones, and what they wait for: other steps or a time. A step has
+//! no condition.
 
 use std::collections::BTreeMap;
 use std::fmt;

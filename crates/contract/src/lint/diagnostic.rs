@@ -1,4 +1,4 @@
-//! Lint rules and their diagnostics.
+//! The names of lint rules, and the diagnostics that they report.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! Lint rules for tools that are hard to choose or hard to call: names, hints, descriptions and schemas of arguments.
+//! The checks of lint rules for tools that are hard to choose or hard to call: names, hints, descriptions and schemas of arguments.
 
 use std::collections::{BTreeSet, HashMap};
 

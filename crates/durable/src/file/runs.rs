@@ -1,4 +1,4 @@
-//! The runs, for clients.
+//! The runs in a file, as clients list, cancel and decide them.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The runs, for clients.
+//! The runs in Postgres, as clients list, cancel and decide them.
 
 use std::time::Duration;
 

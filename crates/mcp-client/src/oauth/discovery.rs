@@ -1,5 +1,5 @@
 //! Discovery of the authorization server of an MCP server, and the client of a login there: configured, described by a
-//! document, or registered (RFC 7591).
+//! document, or registered (dynamic client registration, RFC 7591).
 
 use reqwest::Url;
 use serde::Deserialize;

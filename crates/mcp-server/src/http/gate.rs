@@ -1,4 +1,4 @@
-//! Admission of requests: host, origin, authentication and rate limit.
+//! Admission of requests: host and origin (`HostGuard` of `toolkit-runtime` decides), authentication and rate limit.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

@@ -1,4 +1,5 @@
-//! From the body of a request to the action that it requires, and the sessions of earlier revisions.
+//! From the body of a request to the action that it requires, and the sessions of clients before 2026-07-28, which have no state
+//! here and do not expire.
 
 use std::collections::{HashSet, VecDeque};
 use std::net::IpAddr;

@@ -1,4 +1,4 @@
-//! The kinds of HTTP responses.
+//! The kinds of HTTP responses: bodies, event streams, and rejections with their texts.
 
 use std::borrow::Cow;
 use std::convert::Infallible;

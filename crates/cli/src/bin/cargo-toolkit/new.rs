@@ -1,4 +1,5 @@
-//! `cargo toolkit new`: writes a small program or library with a tool, a test, a lock file of its tools, and a CI file.
+//! `cargo toolkit new`: writes a small program or library with a tool, a test, a lock file of its tools, and a CI file, from the
+//! texts in `templates` of this package.
 
 use std::fs;
 use std::io::{self, Write};

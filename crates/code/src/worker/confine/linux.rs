@@ -1,4 +1,5 @@
-//! The confinement by Linux. Landlock needs a descriptor, which the limits deny, and seccomp denies both, so it is last.
+//! The confinement by Linux. Landlock needs a descriptor, which the limits deny, and seccomp denies both, so it is last:
+//! it permits the listed system calls and denies all others.
 
 use std::collections::BTreeMap;
 use std::{fs, io};

@@ -1,4 +1,5 @@
-//! Goals of keywords without subschemas, for known values, lengths and sizes.
+//! Goals of keywords without subschemas: all of them for a known value, and those about types, lengths and sizes otherwise.
+//! Those about numbers are in `number`.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Exact comparison of numbers.
+//! The goals `minimum`, `maximum` and `multipleOf`, with their facts compared as exact numbers.
 
 use std::cmp::Ordering;
 
