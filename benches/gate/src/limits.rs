@@ -58,7 +58,7 @@ const LIMITS: [Limits; 13] = [
     Limits { floor: "floor-find", n_calls: 5 * search::QUERIES, rows: &[("find", 0.65)] },
     // The engine alone, and a call without a program.
     Limits { floor: "floor-program", n_calls: 20, rows: &[("program", 2.60)] },
-    Limits { floor: "add_async", n_calls: 500, rows: &[("program-add_async", 37.5)] },
+    Limits { floor: "add_async", n_calls: 500, rows: &[("program-add_async", 34.0)] },
 ];
 
 /// The maximum number of times that a row above its limit is counted again. The least count is used.
