@@ -2,5 +2,6 @@
 //!
 //! They are built in a separate target directory, which takes minutes. `cargo test` alone omits these tests, `.ci/run` does not.
 
+mod default_features;
 mod imports;
 mod programs;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// Options of `cargo` for a profile.
-const DEV: &[&str] = &[];
+pub(crate) const DEV: &[&str] = &[];
 const THIN: &[&str] = &["--profile", "thin"];
 
 /// What the programs with the package `library` print.
@@ -145,7 +145,7 @@ fn crates_of(package: &str) -> String {
     String::from_utf8_lossy(&tree.stdout).into_owned()
 }
 
-fn run(arguments: &[&str], options: &[&str]) -> String {
+pub(crate) fn run(arguments: &[&str], options: &[&str]) -> String {
     let output = cargo(arguments, options);
     assert!(output.status.success(), "{arguments:?} {options:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("the programs print UTF-8")
@@ -170,6 +170,6 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
 }
 
-fn target() -> PathBuf {
+pub(crate) fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixtures")
 }

@@ -1,0 +1,55 @@
+//! Programs as their users build them: outside of the workspace, with the features that README and the chapters name.
+//!
+//! The other tests are built together with crates that enable more features of `toolkit`.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::programs::{DEV, run, target};
+
+#[test]
+fn the_programs_of_readme_run() {
+    run(&["run", "--package", "readme", "--bin", "quickstart"], DEV);
+    run(&["run", "--package", "readme", "--bin", "reply"], DEV);
+    run(&["build", "--package", "readme", "--bin", "readme-tools"], DEV);
+    assert_calls("readme-tools", &[("math_add", json!({ "a": 1, "b": 2 }))]);
+}
+
+#[test]
+fn the_programs_of_the_chapters_run() {
+    run(&["test", "--doc", "--package", "chapters"], DEV);
+}
+
+/// Starts the MCP server of a program, and calls each tool that it lists.
+#[track_caller]
+fn assert_calls(program: &str, calls: &[(&str, Value)]) {
+    let mut messages = vec![json!({ "jsonrpc": "2.0", "id": 0, "method": "tools/list" })];
+    messages.extend(calls.iter().enumerate().map(|(idx, (name, arguments))| {
+        let params = json!({ "name": name, "arguments": arguments });
+        json!({ "jsonrpc": "2.0", "id": idx + 1, "method": "tools/call", "params": params })
+    }));
+    let lines: String = messages.iter().map(|message| format!("{message}\n")).collect();
+
+    let mut server = Command::new(target().join("debug").join(program))
+        .arg("serve")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program was built");
+    server.stdin.take().expect("stdin is piped").write_all(lines.as_bytes()).expect("the server reads");
+    let output = server.wait_with_output().expect("the server ends with its input");
+    let printed = String::from_utf8(output.stdout).expect("messages are UTF-8");
+    let mut answers: Vec<Value> = printed.lines().map(|line| serde_json::from_str(line).expect("a message")).collect();
+    answers.sort_by_key(|answer| answer["id"].as_u64());
+
+    let listed = answers[0]["result"]["tools"].as_array().expect("a list of tools");
+    let listed: BTreeSet<&str> = listed.iter().filter_map(|tool| tool["name"].as_str()).collect();
+    assert_eq!(listed, calls.iter().map(|(name, _)| *name).collect(), "the calls are those of the listed tools");
+    assert_eq!(answers.len(), messages.len(), "{printed}");
+    for answer in &answers[1..] {
+        assert_eq!(answer["result"]["isError"], false, "{answer}");
+    }
+}
