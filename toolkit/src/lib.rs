@@ -33,8 +33,8 @@
 //! | [`version`] | Versions, requirements and compatibility |
 //!
 //! Without the default feature `async` there are no timeouts and no waiting for permits, and asynchronous tools run on
-//! the executor that polls them. Without the feature `jsonschema` a schema with a keyword such as `if` or `not` is rejected
-//! with its location; those of most Rust types have none.
+//! the executor that polls them. Without the feature `jsonschema` a schema with look-around in a pattern, with
+//! names such as `$anchor`, or with most keywords of draft-07 is rejected with its location; derives write none of them.
 //!
 //! # Source
 //!

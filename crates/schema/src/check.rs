@@ -18,17 +18,21 @@ mod tests;
 use serde_json::Value;
 
 pub(super) use self::compiled::Compiled;
+#[cfg(feature = "jsonschema")]
+use self::compiled::Library;
 use super::cost::Cost;
 use super::dialect::Dialect;
 use super::error::{SchemaDiagnostic, SchemaError, SchemaErrorKind};
 use super::graph::{Found, Graph};
 use super::patterns::Patterns;
-#[cfg(not(feature = "jsonschema"))]
 use super::plan::Pattern;
-use super::plan::{Plan, PlanObstacle};
+use super::plan::{Plan, PlanObstacle, pointer_to};
+use super::pointer::child;
 use super::reference::References;
 use crate::evaluate;
+use crate::evaluate::Evaluator;
 use crate::graph::MAX_DEPTH;
+use crate::walk;
 
 /// A valid schema, with its validator and the limits of the values that it accepts.
 pub(super) struct Checked {
@@ -71,18 +75,29 @@ fn build_checked(schema: &Value, dialect: Dialect, has_names: bool, has_plan: bo
     let references = References::new(schema, dialect, has_names && cfg!(feature = "jsonschema"))?;
     let (graph, Found { patterns, mut diagnostics, .. }) = Graph::new(schema, dialect, &references)?;
     let patterns = Patterns::new(patterns)?;
-    #[cfg(feature = "jsonschema")]
-    let compiles = |text: &str| patterns.compiles(dialect, text);
-    #[cfg(not(feature = "jsonschema"))]
-    let compiles = |text: &str| Pattern::compile(text).is_some();
+    let compiles = |text: &str| match Pattern::is_supported(text) {
+        true => Pattern::compile(text, patterns.max_bytes()).is_ok(),
+        #[cfg(feature = "jsonschema")]
+        false => patterns.compiles(dialect, text),
+        #[cfg(not(feature = "jsonschema"))]
+        false => false,
+    };
     let mut failed = None;
     if diagnostics.is_empty() {
         let cost = Cost::new(&graph)?;
         match build(schema, dialect, &patterns, &graph, has_plan) {
             Ok(compiled) => {
-                // The validator has compiled the patterns that a value can reach.
-                let reached = graph.reached();
-                diagnostics.extend(patterns.broken(compiles, &graph, |pattern| !reached[pattern.node]));
+                diagnostics.extend(match &compiled {
+                    Compiled::Evaluator(evaluator) => {
+                        patterns.broken(|text| evaluator.has_pattern(text), &graph, |_| true)
+                    }
+                    // The library has compiled the patterns that a value can reach.
+                    #[cfg(feature = "jsonschema")]
+                    Compiled::Library(_) => {
+                        let reached = graph.reached();
+                        patterns.broken(compiles, &graph, |pattern| !reached[pattern.node])
+                    }
+                });
                 diagnostics.extend(check_unknown_locations(dialect, &graph));
                 return match diagnostics.is_empty() {
                     true => Ok(Checked { compiled, cost }),
@@ -116,6 +131,39 @@ pub(super) fn check_alone(schema: &Value, has_plan: impl FnOnce() -> bool) -> Re
     check(schema, has_plan()).map(drop)
 }
 
+/// Returns the first keyword that needs the feature `jsonschema`, if it is disabled. Checks nothing else.
+pub(super) fn missing_feature(schema: &Value) -> Option<SchemaDiagnostic> {
+    if cfg!(feature = "jsonschema") {
+        return None;
+    }
+    if Dialect::from_document(schema).ok()? == Dialect::Draft7 {
+        let error = check(schema, Plan::compile(schema).is_some()).err()?;
+        return error.diagnostics().iter().find(|found| found.kind() == SchemaErrorKind::UnsupportedKeyword).cloned();
+    }
+    let mut pending = vec![schema];
+    while let Some(subschema) = pending.pop() {
+        let Some(keywords) = subschema.as_object() else { continue };
+        if let Some((keyword, _)) = keywords.iter().find(|(keyword, value)| evaluate::needs_library(keyword, value)) {
+            return Some(needs_feature(&pointer_to(schema, keywords).unwrap_or_default(), keyword));
+        }
+        walk::each(keywords, |_, sub| pending.push(sub));
+    }
+    None
+}
+
+/// Returns the defect of a keyword that needs the feature `jsonschema`. An empty one stands for the size of the schema.
+fn needs_feature(schema: &str, keyword: &str) -> SchemaDiagnostic {
+    let (pointer, subject) = match keyword {
+        "" => (schema.to_owned(), "a schema of this size".to_owned()),
+        "pattern" | "patternProperties" => {
+            (child(schema, keyword), "a pattern with look-around or a back reference".to_owned())
+        }
+        keyword => (child(schema, keyword), format!("this use of `{keyword}`")),
+    };
+    let message = format!("{subject} needs the feature `jsonschema` of `toolkit`");
+    SchemaDiagnostic::new(SchemaErrorKind::UnsupportedKeyword, pointer, message)
+}
+
 /// Builds the validator of a schema.
 fn build(
     schema: &Value,
@@ -129,12 +177,17 @@ fn build(
             Dialect::Draft202012 => obstacle(schema, graph),
             Dialect::Draft7 => Plan::obstacle(schema),
         };
-        if let Some(obstacle) = obstacle {
-            return Compiled::with_library(schema, dialect, patterns, obstacle);
+        #[cfg(feature = "jsonschema")]
+        if obstacle.is_some() {
+            return Library::build(schema, dialect, patterns).map(|library| Compiled::Library(Box::new(library)));
+        }
+        #[cfg(not(feature = "jsonschema"))]
+        if let Some(PlanObstacle { pointer, keyword }) = obstacle {
+            return Err(needs_feature(&pointer, &keyword));
         }
     }
     match meta::is_valid(schema, dialect) {
-        true => Ok(Compiled::with_evaluator(schema)),
+        true => Ok(Compiled::Evaluator(Evaluator::new(schema, patterns.max_bytes()))),
         false => Err(SchemaDiagnostic::new(SchemaErrorKind::InvalidSchema, "", "does not match its meta-schema")),
     }
 }

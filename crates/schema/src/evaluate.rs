@@ -1,8 +1,8 @@
 //! Evaluation of a value as a tree. Finds every failure.
 //!
 //! A plan refuses a value without a reason, and some valid ones too: `1.0` where an integer is expected, or a tag that is
-//! not the first property. This module decides about these values and gives the reasons. It supports the keywords that a
-//! plan supports, in any combination, and `patternProperties`; see [`supports`].
+//! not the first property. This module decides about these values and gives the reasons. It supports all keywords of draft
+//! 2020-12, except names of schemas and dynamic references; see [`supports`].
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -38,11 +38,14 @@ struct Evaluation<'v> {
     most_in_branch: usize,
     /// True if a choice with a tag is evaluated only by the branch of the tag.
     is_brief: bool,
+    /// The parts of the current value that its schemas have evaluated. Collected where an unevaluated keyword needs them.
+    seen: Option<Box<Seen<'v>>>,
 }
 
 impl Evaluator {
-    /// Compiles the patterns of a schema.
-    pub(super) fn new(schema: &Value) -> Self {
+    /// Compiles the patterns of a schema, each into at most `max_bytes` bytes. Others match nothing; see
+    /// [`Evaluator::has_pattern`].
+    pub(super) fn new(schema: &Value, max_bytes: usize) -> Self {
         let mut patterns = HashMap::new();
         let mut pending = vec![schema];
         while let Some(value) = pending.pop() {
@@ -51,7 +54,7 @@ impl Evaluator {
                     let of_text = object.get("pattern").and_then(Value::as_str).into_iter();
                     for text in of_text.chain(key_patterns(object).map(|(text, _)| text)) {
                         if !patterns.contains_key(text)
-                            && let Some(pattern) = Pattern::compile(text)
+                            && let Ok(pattern) = Pattern::compile(text, max_bytes)
                         {
                             patterns.insert(text.to_owned(), pattern);
                         }
@@ -63,6 +66,11 @@ impl Evaluator {
             }
         }
         Self { patterns }
+    }
+
+    /// Returns true if a pattern of the schema was compiled.
+    pub(super) fn has_pattern(&self, text: &str) -> bool {
+        self.patterns.contains_key(text)
     }
 
     /// Returns true if the value matches the schema.
@@ -94,7 +102,7 @@ impl Evaluator {
         let (patterns, place) = (&self.patterns, plan.map(Place::root));
         let (pointer, path) = (Vec::with_capacity(FEW), Vec::with_capacity(FEW));
         let mut evaluation =
-            Evaluation { root: schema, patterns, pointer, path, place, most, most_in_branch, is_brief };
+            Evaluation { root: schema, patterns, pointer, path, place, most, most_in_branch, is_brief, seen: None };
         let mut failures = Vec::new();
         evaluation.schema(schema, instance, &mut failures);
         failures
@@ -115,13 +123,20 @@ impl<'v> Evaluation<'v> {
         };
         let mut rules = Rules::new(keywords);
         let mut undeclared = rules.has(Rule::AdditionalProperties).then(Vec::new);
+        // An unevaluated keyword sees only what this schema has evaluated.
+        let has_unevaluated = rules.has(Rule::UnevaluatedProperties) || rules.has(Rule::UnevaluatedItems);
+        let outer = has_unevaluated.then(|| self.seen.replace(Box::default()));
         while let Some((rule, value)) = rules.next() {
             if failures.len() >= self.most {
-                return;
+                break;
             }
             self.path.push(Token::Name(rule.keyword()));
             self.rule(rule, value, keywords, instance, &mut undeclared, failures);
             self.path.pop();
+        }
+        if let Some(outer) = outer {
+            let own = std::mem::replace(&mut self.seen, outer);
+            self.see_all(own);
         }
     }
 
@@ -159,6 +174,7 @@ impl<'v> Evaluation<'v> {
                 for (key, item) in instance.as_object().into_iter().flatten() {
                     for (pattern, schema) in schemas {
                         if self.matches(pattern, key) {
+                            self.see_key(key);
                             self.path.push(Token::Name(pattern));
                             self.part(Token::Name(key), schema, item, failures);
                             self.path.pop();
@@ -169,11 +185,13 @@ impl<'v> Evaluation<'v> {
             (Rule::Items, schema) => {
                 let prefix = keywords.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len);
                 for (idx, item) in instance.as_array().into_iter().flatten().enumerate().skip(prefix) {
+                    self.see_item(idx);
                     self.part(Token::Index(idx), schema, item, failures);
                 }
             }
             (Rule::PrefixItems, Value::Array(schemas)) => {
                 for (idx, (schema, item)) in schemas.iter().zip(instance.as_array().into_iter().flatten()).enumerate() {
+                    self.see_item(idx);
                     self.path.push(Token::Index(idx));
                     self.part(Token::Index(idx), schema, item, failures);
                     self.path.pop();
@@ -185,6 +203,26 @@ impl<'v> Evaluation<'v> {
                     self.fail(Kind::Required(name.into()), instance, failures);
                 }
             }
+            (Rule::DependentRequired | Rule::DependentSchemas, Value::Object(dependents)) => {
+                self.dependents(dependents, instance, failures);
+            }
+            (Rule::Not, schema) => {
+                if self.matches_schema(schema, instance, false) {
+                    self.fail(Kind::Not, instance, failures);
+                }
+            }
+            (Rule::If, condition) => {
+                let keyword = if self.matches_schema(condition, instance, true) { "then" } else { "else" };
+                if let Some(schema) = keywords.get(keyword) {
+                    self.path.pop();
+                    self.path.push(Token::Name(keyword));
+                    self.schema(schema, instance, failures);
+                }
+            }
+            (Rule::PropertyNames, schema) => self.property_names(schema, instance, failures),
+            (Rule::Contains, schema) => self.contains(schema, keywords, instance, failures),
+            (Rule::UnevaluatedProperties, schema) => self.unevaluated_properties(schema, instance, failures),
+            (Rule::UnevaluatedItems, schema) => self.unevaluated_items(schema, instance, failures),
             (rule, value) => {
                 if let Some(kind) = failed(rule, value, instance, self.patterns) {
                     self.fail(kind, instance, failures);
@@ -224,9 +262,11 @@ impl<'v> Evaluation<'v> {
     ) {
         if failures.len() < self.most {
             let outer = std::mem::replace(&mut self.place, place);
+            let seen = self.seen.take();
             self.pointer.push(token);
             self.schema(schema, instance, failures);
             self.pointer.pop();
+            self.seen = seen;
             self.place = outer;
         }
     }
@@ -253,15 +293,19 @@ impl<'v> Evaluation<'v> {
         let mut n_valid = 0;
         for (idx, branch) in branches.iter().enumerate() {
             let mut inner = Vec::new();
+            let outer = self.seen.as_mut().map(std::mem::take);
             match (&tag, sent) {
                 (Some((key, texts)), Some(sent)) if sent.and_then(Value::as_str) != Some(texts[idx]) => {
                     self.untagged(idx, key, branch, instance, &mut inner);
                 }
                 _ => self.branch(idx, branch, instance, &mut inner),
             }
+            let own = std::mem::replace(&mut self.seen, outer);
             if inner.is_empty() {
                 n_valid += 1;
-                if !is_one_of {
+                self.see_all(own);
+                // All matching branches tell which parts are evaluated.
+                if !is_one_of && self.seen.is_none() {
                     break;
                 }
             }
@@ -272,8 +316,8 @@ impl<'v> Evaluation<'v> {
         match n_valid {
             0 if is_one_of => self.fail(Kind::OneOf(failed), instance, failures),
             0 => self.fail(Kind::AnyOf(failed), instance, failures),
-            1 => {}
-            _ => self.fail(Kind::OneOfSeveral, instance, failures),
+            2.. if is_one_of => self.fail(Kind::OneOfSeveral, instance, failures),
+            _ => {}
         }
     }
 
@@ -316,6 +360,9 @@ impl<'v> Evaluation<'v> {
         failures: &mut Failures<'v>,
     ) {
         for (key, item) in instance.as_object().into_iter().flatten() {
+            if self.seen.is_some() && schemas.contains_key(key) {
+                self.see_key(key);
+            }
             let place = self.inside(Token::Name(key));
             // What the plan accepts also satisfies `additionalProperties`.
             if place.is_some_and(|place| place.admits(item)) {
@@ -348,11 +395,157 @@ impl<'v> Evaluation<'v> {
         let all = || instance.as_object().into_iter().flatten().map(|(key, item)| (&**key, item)).collect();
         let mut undeclared: Undeclared<'v> = undeclared.unwrap_or_else(all);
         undeclared.retain(|(key, _)| !key_patterns(keywords).any(|(pattern, _)| self.matches(pattern, key)));
+        undeclared.iter().for_each(|(key, _)| self.see_key(key));
         if *schema != Value::Bool(false) {
             undeclared.into_iter().for_each(|(key, item)| self.part(Token::Name(key), schema, item, failures));
         } else if !undeclared.is_empty() {
             let keys = undeclared.into_iter().map(|(key, _)| Cow::Borrowed(key)).collect();
             self.fail(Kind::AdditionalProperties(keys), instance, failures);
+        }
+    }
+}
+
+// The keywords that look at other schemas without applying them: conditions, keys, and what was evaluated.
+
+/// The parts of a value that some schemas have evaluated.
+#[derive(Default)]
+struct Seen<'v> {
+    keys: HashSet<&'v str>,
+    items: HashSet<usize>,
+}
+
+impl<'v> Evaluation<'v> {
+    fn see_key(&mut self, key: &'v str) {
+        if let Some(seen) = &mut self.seen {
+            seen.keys.insert(key);
+        }
+    }
+
+    fn see_item(&mut self, idx: usize) {
+        if let Some(seen) = &mut self.seen {
+            seen.items.insert(idx);
+        }
+    }
+
+    fn see_all(&mut self, more: Option<Box<Seen<'v>>>) {
+        if let (Some(seen), Some(more)) = (&mut self.seen, more) {
+            seen.keys.extend(more.keys);
+            seen.items.extend(more.items);
+        }
+    }
+
+    /// Returns true if a value matches a schema. `is_same` is true if it is the current value, whose evaluated parts count.
+    fn matches_schema(&mut self, schema: &'v Value, instance: &'v Value, is_same: bool) -> bool {
+        let most = std::mem::replace(&mut self.most, 1);
+        let most_in_branch = std::mem::replace(&mut self.most_in_branch, 1);
+        let place = self.place.take();
+        let outer = self.seen.take();
+        self.seen = outer.as_ref().filter(|_| is_same).map(|_| Box::default());
+        let mut failures = Vec::new();
+        self.schema(schema, instance, &mut failures);
+        let own = std::mem::replace(&mut self.seen, outer);
+        (self.most, self.most_in_branch, self.place) = (most, most_in_branch, place);
+        if failures.is_empty() {
+            self.see_all(own);
+        }
+        failures.is_empty()
+    }
+
+    /// Evaluates what must hold where a key is present: other keys, or a schema.
+    fn dependents(&mut self, dependents: &'v Map<String, Value>, instance: &'v Value, failures: &mut Failures<'v>) {
+        let Value::Object(object) = instance else { return };
+        for (name, dependent) in dependents.iter().filter(|(name, _)| object.contains_key(*name)) {
+            self.path.push(Token::Name(name));
+            match dependent {
+                Value::Array(needed) => {
+                    let needed = needed.iter().filter_map(Value::as_str);
+                    for absent in needed.filter(|needed| !object.contains_key(*needed)) {
+                        self.fail(Kind::Required(absent.into()), instance, failures);
+                    }
+                }
+                schema => self.schema(schema, instance, failures),
+            }
+            self.path.pop();
+        }
+    }
+
+    fn property_names(&self, schema: &Value, instance: &'v Value, failures: &mut Failures<'v>) {
+        let Value::Object(object) = instance else { return };
+        if *schema == Value::Bool(false) {
+            if !object.is_empty() {
+                self.fail(Kind::False, instance, failures);
+            }
+            return;
+        }
+        for key in object.keys() {
+            let key = Value::String(key.clone());
+            let mut of_key = Evaluation {
+                root: self.root,
+                patterns: self.patterns,
+                pointer: self.pointer.clone(),
+                path: self.path.clone(),
+                place: None,
+                most: self.most,
+                most_in_branch: self.most_in_branch,
+                is_brief: self.is_brief,
+                seen: None,
+            };
+            let mut inner = Vec::new();
+            of_key.schema(schema, &key, &mut inner);
+            for failure in inner {
+                self.fail(Kind::PropertyNames(Box::new(failure.into_owned())), instance, failures);
+            }
+        }
+    }
+
+    fn contains(
+        &mut self,
+        schema: &'v Value,
+        keywords: &'v Map<String, Value>,
+        instance: &'v Value,
+        failures: &mut Failures<'v>,
+    ) {
+        let Value::Array(items) = instance else { return };
+        let mut n_matching = 0;
+        for (idx, item) in items.iter().enumerate() {
+            if self.matches_schema(schema, item, false) {
+                n_matching += 1;
+                self.see_item(idx);
+            }
+        }
+        let limit = |keyword| keywords.get(keyword).and_then(Value::as_u64);
+        let is_within = limit("minContains").unwrap_or(1) <= n_matching
+            && limit("maxContains").is_none_or(|most| n_matching <= most);
+        if !is_within {
+            self.fail(Kind::Contains, instance, failures);
+        }
+    }
+
+    fn unevaluated_properties(&mut self, schema: &'v Value, instance: &'v Value, failures: &mut Failures<'v>) {
+        let Value::Object(object) = instance else { return };
+        let mut unexpected = Vec::new();
+        for (key, item) in object {
+            let is_seen = self.seen.as_ref().is_some_and(|seen| seen.keys.contains(&**key));
+            if !is_seen && !self.matches_schema(schema, item, false) {
+                unexpected.push(Cow::Borrowed(&**key));
+            }
+            self.see_key(key);
+        }
+        if !unexpected.is_empty() {
+            self.fail(Kind::UnevaluatedProperties(unexpected), instance, failures);
+        }
+    }
+
+    fn unevaluated_items(&mut self, schema: &'v Value, instance: &'v Value, failures: &mut Failures<'v>) {
+        let Value::Array(items) = instance else { return };
+        let mut has_unexpected = false;
+        for (idx, item) in items.iter().enumerate() {
+            let is_seen = self.seen.as_ref().is_some_and(|seen| seen.items.contains(&idx));
+            has_unexpected |= !is_seen && !self.matches_schema(schema, item, false);
+            self.see_item(idx);
+        }
+        if has_unexpected {
+            self.fail(Kind::UnevaluatedItems, instance, failures);
         }
     }
 }
@@ -365,18 +558,19 @@ fn key_patterns(keywords: &Map<String, Value>) -> impl Iterator<Item = (&str, &V
 
 // The keywords that the evaluator supports.
 
-/// The largest divisor that is exact as a float.
-const MAX_DIVISOR: u64 = 1 << 53;
-
 /// Returns true if the evaluator supports a keyword of draft 2020-12 with this value, in a document.
 pub(super) fn supports(root: &Value, keyword: &str, value: &Value) -> bool {
     match Rule::named(keyword) {
-        None => is_annotation(keyword) || keyword == "$schema",
-        Some(Rule::Pattern) => value.as_str().is_some_and(|text| Pattern::compile(text).is_some()),
+        None => match keyword {
+            "$schema" | "then" | "else" => true,
+            "minContains" | "maxContains" => value.is_u64(),
+            _ => is_annotation(keyword),
+        },
+        Some(Rule::Pattern) => value.as_str().is_some_and(Pattern::is_supported),
         Some(Rule::PatternProperties) => {
-            value.as_object().is_some_and(|schemas| schemas.keys().all(|text| Pattern::compile(text).is_some()))
+            value.as_object().is_some_and(|schemas| schemas.keys().all(|text| Pattern::is_supported(text)))
         }
-        Some(Rule::MultipleOf) => value.as_u64().is_some_and(|divisor| (1..=MAX_DIVISOR).contains(&divisor)),
+        Some(Rule::MultipleOf) => value.is_number(),
         Some(Rule::Ref) => value.as_str().is_some_and(|text| walk::resolve(root, text).is_some()),
         Some(
             Rule::MinLength
@@ -387,6 +581,19 @@ pub(super) fn supports(root: &Value, keyword: &str, value: &Value) -> bool {
             | Rule::MaxProperties,
         ) => value.is_u64(),
         Some(_) => true,
+    }
+}
+
+/// Returns true if only `jsonschema` can evaluate a keyword of draft 2020-12 with this value, which is valid.
+pub(super) fn needs_library(keyword: &str, value: &Value) -> bool {
+    let is_unsupported = |text: &str| !Pattern::is_supported(text);
+    match Rule::named(keyword) {
+        None => !is_annotation(keyword) && keyword.starts_with('$') && keyword != "$schema",
+        Some(Rule::Pattern) => value.as_str().is_some_and(is_unsupported),
+        Some(Rule::PatternProperties) => {
+            value.as_object().is_some_and(|all| all.keys().any(|text| is_unsupported(text)))
+        }
+        Some(_) => false,
     }
 }
 
@@ -419,7 +626,7 @@ macro_rules! rules {
     };
 }
 
-// The order of `jsonschema`: first what is cheap, last what leads to other schemas.
+// The order of `jsonschema`: first what is cheap, last what leads to other schemas. What is unevaluated is known at the end.
 rules! {
     Type "type"
     Const "const"
@@ -436,24 +643,32 @@ rules! {
     MinProperties "minProperties"
     MaxProperties "maxProperties"
     Required "required"
+    DependentRequired "dependentRequired"
     Pattern "pattern"
     UniqueItems "uniqueItems"
     Properties "properties"
     PatternProperties "patternProperties"
     AdditionalProperties "additionalProperties"
+    PropertyNames "propertyNames"
     Items "items"
     PrefixItems "prefixItems"
+    Contains "contains"
+    DependentSchemas "dependentSchemas"
     AllOf "allOf"
     AnyOf "anyOf"
     OneOf "oneOf"
+    Not "not"
+    If "if"
     Ref "$ref"
+    UnevaluatedProperties "unevaluatedProperties"
+    UnevaluatedItems "unevaluatedItems"
 }
 
 /// The keywords of a schema in order, with their values.
 struct Rules<'v> {
     values: [Option<&'v Value>; Rule::ALL.len()],
     /// A bit for each keyword that is left.
-    left: u32,
+    left: u64,
 }
 
 impl<'v> Rules<'v> {
@@ -463,7 +678,7 @@ impl<'v> Rules<'v> {
         for (keyword, value) in keywords {
             if let Some(rule) = Rule::named(keyword) {
                 rules.values[rule as usize] = Some(value);
-                rules.left |= 1 << rule as u32;
+                rules.left |= 1_u64 << rule as u32;
             }
         }
         rules
@@ -471,7 +686,7 @@ impl<'v> Rules<'v> {
 
     /// Returns true if a keyword is left.
     fn has(&self, rule: Rule) -> bool {
-        self.left & (1 << rule as u32) != 0
+        self.left & (1_u64 << rule as u32) != 0
     }
 
     /// Returns the next keyword.
@@ -568,13 +783,34 @@ fn order(a: &Number, b: &Number) -> Option<Ordering> {
     }
 }
 
-/// Returns true if `number` is a multiple of an integer.
+/// Returns true if `number` is a multiple of `divisor`. Both are the decimal numbers that were written: 0.3 is a multiple of
+/// 0.1, although the floats are not.
 fn is_multiple(number: &Number, divisor: &Number) -> bool {
-    match (integer(number), integer(divisor), number.as_f64(), divisor.as_f64()) {
-        (Some(number), Some(divisor), _, _) if divisor > 0 => number % divisor == 0,
-        (_, _, Some(number), Some(divisor)) => number.fract() == 0.0 && number % divisor == 0.0,
-        _ => false,
+    let scaled = |(digits, exponent): (i128, i32), to: i32| {
+        digits.checked_mul(10_i128.checked_pow(u32::try_from(exponent - to).ok()?)?)
+    };
+    let exact = || {
+        let (number, divisor) = (decimal(number)?, decimal(divisor)?);
+        let exponent = number.1.min(divisor.1);
+        scaled(number, exponent)?.checked_rem(scaled(divisor, exponent)?)
+    };
+    match exact() {
+        Some(rest) => rest == 0,
+        // Beyond 38 digits.
+        None => number.as_f64().zip(divisor.as_f64()).is_some_and(|(number, divisor)| number % divisor == 0.0),
     }
+}
+
+/// Returns the shortest digits of a number, with the power of ten to multiply them by.
+fn decimal(number: &Number) -> Option<(i128, i32)> {
+    if let Some(integer) = integer(number) {
+        return Some((integer, 0));
+    }
+    let text = format!("{:e}", number.as_f64()?);
+    let (digits, exponent) = text.split_once('e')?;
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let n_fraction = i32::try_from(fraction.len()).ok()?;
+    Some(([whole, fraction].concat().parse().ok()?, exponent.parse::<i32>().ok()? - n_fraction))
 }
 
 fn integer(number: &Number) -> Option<i128> {
@@ -627,8 +863,19 @@ mod tests {
 
     #[test]
     fn a_whole_float_is_a_multiple_as_the_integer_is() {
-        for (text, divisor, expected) in [("6", "3", true), ("6.0", "3", true), ("7", "3", false), ("6.5", "3", false)]
-        {
+        for (text, divisor, expected) in [
+            ("6", "3", true),
+            ("6.0", "3", true),
+            ("7", "3", false),
+            ("6.5", "3", false),
+            ("0.3", "0.1", true),
+            ("-19.99", "0.01", true),
+            ("19.995", "0.01", false),
+            ("4", "0.5", true),
+            ("1e300", "7", false),
+            ("0.1", "1e308", false),
+            ("1e-300", "1e-301", true),
+        ] {
             assert_eq!(is_multiple(&number(text), &number(divisor)), expected, "{text} {divisor}");
         }
     }

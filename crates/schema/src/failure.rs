@@ -18,13 +18,26 @@ pub(super) struct Failure<'v> {
     pub(super) location: Location<'v>,
 }
 
+impl Failure<'_> {
+    /// Returns the failure of a key, which is a value only while it is validated.
+    pub(super) fn into_owned<'o>(self) -> Failure<'o> {
+        Failure {
+            kind: self.kind.into_owned(),
+            instance: Cow::Owned(self.instance.into_owned()),
+            location: self.location.into_owned(),
+        }
+    }
+}
+
 /// The location of a failure in the value, as a JSON Pointer, and its evaluation path: the keywords and references that
 /// lead from the root of the schema to the keyword.
 pub(super) enum Location<'v> {
-    #[cfg(feature = "jsonschema")]
     Texts(Box<[String; 2]>),
     /// The tokens of the pointer and those of the path, since few descriptions need the path as text.
-    Tokens { all: Box<[Token<'v>]>, n_in_pointer: usize },
+    Tokens {
+        all: Box<[Token<'v>]>,
+        n_in_pointer: usize,
+    },
 }
 
 /// A key or an index in a path.
@@ -35,10 +48,16 @@ pub(super) enum Token<'v> {
 }
 
 impl Location<'_> {
+    fn into_owned<'o>(self) -> Location<'o> {
+        Location::Texts(match self {
+            Self::Texts(texts) => texts,
+            tokens => Box::new([tokens.pointer().into_owned(), tokens.path().into_owned()]),
+        })
+    }
+
     /// Returns the location in the value.
     pub(super) fn pointer(&self) -> Cow<'_, str> {
         match self {
-            #[cfg(feature = "jsonschema")]
             Self::Texts(texts) => Cow::Borrowed(&texts[0]),
             Self::Tokens { all, n_in_pointer } => Cow::Owned(text_of(&all[..*n_in_pointer])),
         }
@@ -47,7 +66,6 @@ impl Location<'_> {
     /// Returns the evaluation path as a JSON Pointer.
     pub(super) fn path(&self) -> Cow<'_, str> {
         match self {
-            #[cfg(feature = "jsonschema")]
             Self::Texts(texts) => Cow::Borrowed(&texts[1]),
             Self::Tokens { all, n_in_pointer } => Cow::Owned(text_of(&all[*n_in_pointer..])),
         }
@@ -56,7 +74,6 @@ impl Location<'_> {
     /// Returns the number of arrays and objects around the value.
     pub(super) fn depth(&self) -> usize {
         match self {
-            #[cfg(feature = "jsonschema")]
             Self::Texts(texts) => texts[0].matches('/').count(),
             Self::Tokens { n_in_pointer, .. } => *n_in_pointer,
         }
@@ -157,6 +174,28 @@ impl Kind<'_> {
             Self::Not => "not",
             Self::False => "falseSchema",
             Self::Other(keyword) => keyword,
+        }
+    }
+
+    /// Returns the failure of a string, which is a key.
+    fn into_owned<'o>(self) -> Kind<'o> {
+        fn branches<'o>(branches: Vec<Vec<Failure<'_>>>) -> Vec<Vec<Failure<'o>>> {
+            branches.into_iter().map(|branch| branch.into_iter().map(Failure::into_owned).collect()).collect()
+        }
+        match self {
+            Self::Type(names) => Kind::Type(names),
+            Self::Enum(options) => Kind::Enum(Cow::Owned(options.into_owned())),
+            Self::Const(constant) => Kind::Const(Cow::Owned(constant.into_owned())),
+            Self::MinLength(limit) => Kind::MinLength(limit),
+            Self::MaxLength(limit) => Kind::MaxLength(limit),
+            Self::Pattern(pattern) => Kind::Pattern(Cow::Owned(pattern.into_owned())),
+            Self::AnyOf(failed) => Kind::AnyOf(branches(failed)),
+            Self::OneOf(failed) => Kind::OneOf(branches(failed)),
+            Self::OneOfSeveral => Kind::OneOfSeveral,
+            Self::Not => Kind::Not,
+            Self::False => Kind::False,
+            // The others do not concern strings.
+            other => Kind::Other(other.keyword().to_owned()),
         }
     }
 

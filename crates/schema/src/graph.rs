@@ -257,6 +257,7 @@ impl<'s> Graph<'s> {
     }
 
     /// Returns, for each schema, true if a value can be validated against it.
+    #[cfg(any(test, feature = "jsonschema"))]
     pub(super) fn reached(&self) -> Vec<bool> {
         let mut reached = vec![false; self.nodes.len()];
         let mut pending = vec![0];

@@ -13,15 +13,13 @@ use super::graph::{Graph, Pattern};
 use super::pointer::child;
 #[cfg(feature = "jsonschema")]
 use crate::dialect::Dialect;
-#[cfg(not(feature = "jsonschema"))]
-use crate::plan;
+use crate::plan::Pattern as Linear;
 
 /// The patterns of a schema.
 #[derive(Default)]
 pub(super) struct Patterns<'s> {
     all: Vec<Pattern<'s>>,
-    /// The number of distinct patterns.
-    #[cfg_attr(not(feature = "jsonschema"), expect(dead_code, reason = "they share the memory of `jsonschema`"))]
+    /// The number of distinct patterns, which share the memory.
     different: usize,
 }
 
@@ -30,6 +28,11 @@ const MAX_PATTERNS: usize = 1024;
 
 /// The maximum length of the distinct patterns of a schema together, in bytes, which bounds the time to compile them.
 const MAX_PATTERN_BYTES: usize = 256 << 10;
+
+/// The memory limit for all compiled patterns, in bytes.
+const ALL_BYTES: usize = 128 << 20;
+/// The memory limit for one compiled pattern, in bytes.
+const MAX_BYTES: usize = 10 << 20;
 
 impl<'s> Patterns<'s> {
     /// Groups the patterns of a schema.
@@ -53,6 +56,11 @@ impl<'s> Patterns<'s> {
         Ok(Self { all, different })
     }
 
+    /// Returns the memory limit of each pattern, in bytes.
+    pub(super) fn max_bytes(&self) -> usize {
+        (ALL_BYTES / self.different.max(1)).min(MAX_BYTES)
+    }
+
     /// Returns the defects of the `wanted` patterns that do not compile.
     pub(super) fn broken(
         &self,
@@ -73,8 +81,20 @@ impl<'s> Patterns<'s> {
                 true => child(&child(&schema, "patternProperties"), pattern.text),
                 false => child(&schema, "pattern"),
             };
-            let message = format!("the pattern {} is invalid, or too large to compile", quoted(pattern.text));
-            SchemaDiagnostic::new(SchemaErrorKind::InvalidSchema, pointer, message)
+            let text = quoted(pattern.text);
+            match cfg!(feature = "jsonschema") || Linear::is_supported(pattern.text) {
+                true => {
+                    let message = format!("the pattern {text} is invalid, or too large to compile");
+                    SchemaDiagnostic::new(SchemaErrorKind::InvalidSchema, pointer, message)
+                }
+                false => {
+                    let message = format!(
+                        "the pattern {text}, with look-around or a back reference, needs the feature `jsonschema` of \
+                         `toolkit`"
+                    );
+                    SchemaDiagnostic::new(SchemaErrorKind::UnsupportedKeyword, pointer, message)
+                }
+            }
         });
         diagnostics.collect()
     }
@@ -112,6 +132,7 @@ pub fn is_portable(pattern: &str) -> bool {
 
 /// Returns true if a pattern contains a group other than `(…)` and `(?:…)`, a back reference, or a possessive
 /// quantifier.
+#[cfg(feature = "jsonschema")]
 fn needs_backtracking(pattern: &str) -> bool {
     let pairs = pattern.as_bytes().windows(2).zip(2..);
     pairs.into_iter().any(|(pair, next)| match pair {
@@ -124,49 +145,46 @@ fn needs_backtracking(pattern: &str) -> bool {
 
 /// A compiled pattern that matches as validation does.
 #[doc(hidden)]
-pub struct Matcher {
+pub struct Matcher(Engine);
+
+enum Engine {
+    Linear(Linear),
     #[cfg(feature = "jsonschema")]
-    compiled: jsonschema::Validator,
-    #[cfg(not(feature = "jsonschema"))]
-    compiled: plan::Pattern,
-    needs_backtracking: bool,
+    Library(Box<jsonschema::Validator>),
 }
 
 impl Matcher {
     /// The memory limit of a pattern, in bytes.
-    #[cfg(feature = "jsonschema")]
     const MAX_BYTES: usize = 1 << 20;
 
     /// Compiles a pattern. Returns `None` if it is invalid or exceeds the memory limit.
     pub fn compile(pattern: &str) -> Option<Self> {
+        if Linear::is_supported(pattern) {
+            return Linear::compile(pattern, Self::MAX_BYTES).ok().map(|compiled| Self(Engine::Linear(compiled)));
+        }
         #[cfg(feature = "jsonschema")]
-        let compiled = validator(pattern, Self::MAX_BYTES)?;
+        return validator(pattern, Self::MAX_BYTES).map(|compiled| Self(Engine::Library(Box::new(compiled))));
         #[cfg(not(feature = "jsonschema"))]
-        let compiled = plan::Pattern::compile(pattern)?;
-        Some(Self { compiled, needs_backtracking: needs_backtracking(pattern) })
+        None
     }
 
     pub fn is_match(&self, text: &str) -> bool {
-        #[cfg(feature = "jsonschema")]
-        return self.compiled.is_valid(&serde_json::Value::from(text));
-        #[cfg(not(feature = "jsonschema"))]
-        return self.compiled.is_match(text);
+        match &self.0 {
+            Engine::Linear(compiled) => compiled.is_match(text),
+            #[cfg(feature = "jsonschema")]
+            Engine::Library(compiled) => compiled.is_valid(&serde_json::Value::from(text)),
+        }
     }
 
     /// Returns true if matching may scan a text several times.
     pub fn needs_backtracking(&self) -> bool {
-        self.needs_backtracking
+        !matches!(self.0, Engine::Linear(_))
     }
 }
 
 // The options with which `jsonschema` compiles patterns.
 
-/// The memory limit for all compiled patterns, in bytes.
-#[cfg(feature = "jsonschema")]
-const ALL_BYTES: usize = 128 << 20;
-/// The memory limits for one compiled pattern and for the tables built while matching, in bytes.
-#[cfg(feature = "jsonschema")]
-const MAX_BYTES: usize = 10 << 20;
+/// The memory limit for the tables built while matching a pattern, in bytes.
 #[cfg(feature = "jsonschema")]
 const MAX_TABLE_BYTES: usize = 2 << 20;
 /// The backtrack limit of a pattern with look-around or a back reference. Each step may scan the whole text again. The
@@ -197,7 +215,7 @@ impl Patterns<'_> {
     }
 
     fn options_with_limit(&self, dialect: Dialect, backtrack_limit: usize) -> ValidationOptions<'static> {
-        let bytes = (ALL_BYTES / self.different.max(1)).min(MAX_BYTES);
+        let bytes = self.max_bytes();
         let engine = PatternOptions::fancy_regex().backtrack_limit(backtrack_limit).size_limit(bytes);
         let engine = engine.dfa_size_limit(bytes.min(MAX_TABLE_BYTES));
         let options = jsonschema::options().with_draft(dialect.draft()).should_validate_formats(false);
@@ -266,9 +284,9 @@ mod tests {
     #[cfg(feature = "jsonschema")]
     use serde_json::json;
 
+    use super::is_portable;
     #[cfg(feature = "jsonschema")]
-    use super::{MUCH_TEXT, has_much_text};
-    use super::{is_portable, needs_backtracking};
+    use super::{MUCH_TEXT, has_much_text, needs_backtracking};
 
     #[test]
     fn patterns_are_portable_if_all_engines_accept_them() {
@@ -290,6 +308,7 @@ mod tests {
         assert!(!is_portable(&"a".repeat(100_000)));
     }
 
+    #[cfg(feature = "jsonschema")]
     #[test]
     fn only_look_around_back_references_and_possessive_quantifiers_need_backtracking() {
         for pattern in ["(?=a)", "(?<!a)b", r"(a)\1", r"\k<name>", "a++", "a{2}+", "(?>a)"] {

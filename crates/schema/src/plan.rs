@@ -32,8 +32,8 @@ use std::sync::LazyLock;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub(crate) use self::compile::is_annotation;
 pub use self::compile::{CheckPath, PlanObstacle};
+pub(crate) use self::compile::{is_annotation, pointer_to};
 pub(crate) use self::node::Place;
 pub use self::node::Plan;
 pub use self::plan_error::TypeError;

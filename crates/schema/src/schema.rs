@@ -155,6 +155,12 @@ impl Schema {
         }
     }
 
+    /// Returns the first keyword that needs the feature `jsonschema`, if it is disabled. Checks nothing else.
+    #[doc(hidden)]
+    pub fn missing_feature(&self) -> Option<SchemaDiagnostic> {
+        check::missing_feature(&self.value)
+    }
+
     fn has_plan(&self) -> bool {
         match self.plan.get() {
             Some(plan) => plan.is_some(),

@@ -12,14 +12,17 @@ use serde_json::Value;
 #[cfg(feature = "jsonschema")]
 use super::Size;
 use crate::cost::ErrorDetail;
+#[cfg(feature = "jsonschema")]
 use crate::dialect::Dialect;
+#[cfg(feature = "jsonschema")]
 use crate::error::{SchemaDiagnostic, SchemaErrorKind};
 use crate::evaluate::Evaluator;
 #[cfg(feature = "jsonschema")]
 use crate::excerpt::quoted;
 use crate::failure::Failure;
+#[cfg(feature = "jsonschema")]
 use crate::patterns::Patterns;
-use crate::plan::{Plan, PlanObstacle};
+use crate::plan::Plan;
 use crate::violation::{FindFailures, Violations, Wanted, has_choice, is_large};
 #[cfg(feature = "jsonschema")]
 use crate::{patterns, tagged};
@@ -32,42 +35,6 @@ pub(crate) enum Compiled {
 }
 
 impl Compiled {
-    /// Creates the validator of a schema whose keywords the evaluator supports.
-    pub(super) fn with_evaluator(schema: &Value) -> Self {
-        Self::Evaluator(Evaluator::new(schema))
-    }
-
-    /// Creates the validator of a schema with another keyword.
-    ///
-    /// # Errors
-    ///
-    /// Returns the defect of an invalid schema.
-    #[cfg(feature = "jsonschema")]
-    pub(super) fn with_library(
-        schema: &Value,
-        dialect: Dialect,
-        patterns: &Patterns<'_>,
-        _: PlanObstacle,
-    ) -> Result<Self, SchemaDiagnostic> {
-        Library::build(schema, dialect, patterns).map(|library| Self::Library(Box::new(library)))
-    }
-
-    /// Returns the keyword that needs `jsonschema`, as an error.
-    #[cfg(not(feature = "jsonschema"))]
-    pub(super) fn with_library(
-        _: &Value,
-        _: Dialect,
-        _: &Patterns<'_>,
-        obstacle: PlanObstacle,
-    ) -> Result<Self, SchemaDiagnostic> {
-        let subject = match &*obstacle.keyword {
-            "" => "a schema of this size".to_owned(),
-            keyword => format!("this use of `{keyword}`"),
-        };
-        let message = format!("{subject} needs the feature `jsonschema` of `toolkit`");
-        Err(SchemaDiagnostic::new(SchemaErrorKind::UnsupportedKeyword, obstacle.pointer, message))
-    }
-
     /// Returns true if a pattern needs the backtracking engine.
     pub(crate) fn has_backtracking_patterns(&self) -> bool {
         match self {

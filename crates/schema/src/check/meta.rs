@@ -31,7 +31,7 @@ fn validator(dialect: Dialect) -> jsonschema::meta::MetaValidator<'static> {
 #[cfg(not(feature = "jsonschema"))]
 pub(super) use self::own::{is_valid, violations};
 
-/// The meta-schema of both dialects for the keywords that a plan supports, since no other schema is accepted.
+/// The meta-schema of both dialects for the keywords that the evaluator supports, since no other schema is accepted.
 #[cfg(not(feature = "jsonschema"))]
 mod own {
     use std::sync::LazyLock;
@@ -42,7 +42,7 @@ mod own {
 
     static META_SCHEMA: LazyLock<(Value, Evaluator)> = LazyLock::new(|| {
         let schema = serde_json::from_str(include_str!("meta.json")).expect("the file contains JSON");
-        let evaluator = Evaluator::new(&schema);
+        let evaluator = Evaluator::new(&schema, usize::MAX);
         (schema, evaluator)
     });
 

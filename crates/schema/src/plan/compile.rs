@@ -26,6 +26,7 @@ pub(super) fn compile(schema: &Value) -> Result<(Box<[Node]>, NodeId), PlanObsta
         done: HashMap::new(),
         depth: 0,
         visits: Cell::new(0),
+        n_patterns: 0,
         obstacle: OnceCell::new(),
     };
     match compiler.document() {
@@ -48,6 +49,8 @@ struct Compiler<'s> {
     depth: usize,
     /// The number of branches visited so far.
     visits: Cell<usize>,
+    /// The number of patterns compiled so far.
+    n_patterns: usize,
     /// The first keyword found to prevent a plan, which is the innermost.
     obstacle: OnceCell<(&'s Map<String, Value>, &'s str)>,
 }
@@ -179,7 +182,7 @@ impl fmt::Display for PlanObstacle {
 }
 
 /// Returns the pointer to a schema, identified by its keywords.
-pub(super) fn pointer_to(root: &Value, keywords: &Map<String, Value>) -> Option<String> {
+pub(crate) fn pointer_to(root: &Value, keywords: &Map<String, Value>) -> Option<String> {
     let mut left = vec![(root, String::new())];
     while let Some((value, pointer)) = left.pop() {
         match value {
@@ -401,6 +404,11 @@ fn kind_of(value: &Value) -> Option<Kinds> {
 
 // The rules of a schema that is not a union, by the type of the value.
 
+/// The maximum number of patterns of a plan, and the memory limit of each in bytes. An evaluator limits those of a schema
+/// together.
+const MAX_PATTERNS: usize = 128;
+const MAX_PATTERN_BYTES: usize = 1 << 20;
+
 /// The largest divisor that is supported.
 const MAX_DIVISOR: i128 = 1 << 53;
 
@@ -445,7 +453,7 @@ impl<'s> Compiler<'s> {
             }
             "minLength" => string.get_or_insert_with(Text::unbounded).least = size(value)?,
             "maxLength" => string.get_or_insert_with(Text::unbounded).most = size(value)?,
-            "pattern" => string.get_or_insert_with(Text::unbounded).pattern = Some(Pattern::compile(value.as_str()?)?),
+            "pattern" => string.get_or_insert_with(Text::unbounded).pattern = Some(self.pattern(value.as_str()?)?),
             "properties" | "required" | "additionalProperties" | "minProperties" | "maxProperties" => {
                 if node.object.is_none() {
                     node.object = Some(Arc::new(self.object(keywords)?));
@@ -460,6 +468,12 @@ impl<'s> Compiler<'s> {
             _ => return None,
         }
         Some(())
+    }
+
+    fn pattern(&mut self, text: &str) -> Option<Pattern> {
+        self.n_patterns += 1;
+        (self.n_patterns <= MAX_PATTERNS).then_some(())?;
+        Pattern::compile(text, MAX_PATTERN_BYTES).ok()
     }
 
     fn object(&mut self, keywords: &'s Map<String, Value>) -> Option<Object> {

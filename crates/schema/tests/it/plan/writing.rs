@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::{Value, json};
+use toolkit_schema::Schema;
 use toolkit_schema::plan::{Plan, PlanError};
 
 use crate::plan::reading::{accepts, plan, refuses};
@@ -76,6 +77,21 @@ fn a_key_written_twice_does_not_count_twice() {
 }
 
 #[test]
+fn a_schema_with_many_patterns_has_no_plan_and_validates() {
+    let patterns = |n: usize| {
+        let items = (0..n).map(|nth| json!({ "pattern": format!("^(?i){nth}\\b.ä") }));
+        json!({ "prefixItems": items.collect::<Vec<_>>() })
+    };
+    assert!(Plan::compile(&patterns(128)).is_some());
+    assert!(Plan::compile(&patterns(129)).is_none());
+    let schema = Schema::from_value(patterns(129)).unwrap();
+    let texts =
+        |last: &str| json!((0..128).map(|nth| format!("{nth}-Äx")).chain([last.to_owned()]).collect::<Vec<_>>());
+    assert!(schema.is_valid(&texts("128 ä")));
+    assert!(!schema.is_valid(&texts("128 a")));
+}
+
+#[test]
 fn a_schema_that_needs_the_whole_value_has_no_plan() {
     for schema in [
         json!({ "not": {} }),
@@ -98,7 +114,7 @@ fn a_schema_that_needs_the_whole_value_has_no_plan() {
         json!({ "enum": [1.5] }),
         json!({ "multipleOf": 0.5 }),
         json!({ "pattern": "(?=a)b" }),
-        json!({ "pattern": "\\bword" }),
+        json!({ "pattern": "(word)\\1" }),
         json!({ "oneOf": [{ "minimum": 1 }, { "maximum": 5 }] }),
         json!({ "oneOf": [{ "const": "a" }, { "const": "a" }] }),
         json!({ "allOf": [{ "minimum": 1 }, { "maximum": 5 }] }),
