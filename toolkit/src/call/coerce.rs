@@ -190,6 +190,10 @@ pub(crate) fn refusal(tool: &Tool, violations: Violations) -> ToolError {
     /// The length of a line beside the pointer, the rule, and a short value.
     const ROOM: usize = 32;
 
+    // The schema itself is invalid, which is not the fault of the caller.
+    if violations.iter().any(|violation| violation.keyword == "$schema") {
+        return ToolError::internal(format!("the input schema is invalid: {violations}"));
+    }
     let sample = tool.sample();
     let lengths = violations.iter().take(MAX_LINES).map(|line| line.pointer.len() + line.rule.len() + ROOM);
     let mut message = String::with_capacity(lengths.sum::<usize>() + sample.map_or(0, str::len) + 2 * ROOM);

@@ -406,6 +406,17 @@ pub(super) fn check(catalog: &Catalog, states: &States, limiter: &Limiter) -> Re
             Diagnostic::new(DiagnosticKind::MissingFeature, message, [tool])
         }));
     }
+    // This generates all schemas, which a build with the feature leaves to the first call of each tool. Schemas of other
+    // programs are listed as they are.
+    if cfg!(not(feature = "jsonschema")) {
+        for tool in catalog.records().filter(|tool| tool.entry().is_some()) {
+            let schemas = [("input", Some(tool.input())), ("output", tool.output())];
+            let missing = schemas.into_iter().filter_map(|(which, schema)| Some((which, schema?.missing_feature()?)));
+            diagnostics.extend(missing.map(|(which, missing)| {
+                Diagnostic::new(DiagnosticKind::MissingFeature, format!("the {which} schema: {missing}"), [tool])
+            }));
+        }
+    }
     Diagnostics::none_or(diagnostics)
 }
 

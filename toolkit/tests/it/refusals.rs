@@ -539,3 +539,19 @@ fn a_declared_argument_is_not_called_unknown_because_another_is_wrong() {
         ["/line is not allowed beside the other arguments"]
     );
 }
+
+/// Starts a job.
+#[tool]
+fn start(#[schemars(extend("pattern" = "^(job$"))] job: String) -> String {
+    job
+}
+
+#[test]
+fn a_pattern_that_does_not_compile_is_not_the_fault_of_the_model() {
+    let dispatcher = Dispatcher::new(catalog![start].unwrap()).unwrap();
+    let error = dispatcher.call_sync("start", &json!({ "job": "job" })).unwrap_err();
+    assert_eq!((error.kind(), error.violations().len()), (ErrorKind::Internal, 0));
+    assert!(!error.message().contains("job$"), "{error}");
+    let cause = std::error::Error::source(&error).unwrap().to_string();
+    assert!(cause.contains("at /properties/job/pattern: the pattern `^(job$` is invalid"), "{cause}");
+}
