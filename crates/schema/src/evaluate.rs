@@ -4,12 +4,14 @@
 //! not the first property. This module decides about these values and gives the reasons. It supports all keywords of draft
 //! 2020-12, except names of schemas and dynamic references; see [`supports`].
 
+mod number;
+
 use std::borrow::Cow;
-use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
+use self::number::{is_multiple, order};
 use super::failure::{Failure, Kind, Location, Token};
 use super::plan::{Pattern, Place, Plan, is_annotation};
 use super::walk;
@@ -771,112 +773,4 @@ fn are_unique(items: &[Value]) -> bool {
         equality::write_canonical(item, &mut text);
         seen.insert(text)
     })
-}
-
-/// Compares two numbers. Returns `None` if one of them is not finite.
-fn order(a: &Number, b: &Number) -> Option<Ordering> {
-    match (integer(a), integer(b)) {
-        (Some(a), Some(b)) => Some(a.cmp(&b)),
-        (Some(a), None) => with_integer(b.as_f64()?, a).map(Ordering::reverse),
-        (None, Some(b)) => with_integer(a.as_f64()?, b),
-        (None, None) => a.as_f64()?.partial_cmp(&b.as_f64()?),
-    }
-}
-
-/// Returns true if `number` is a multiple of `divisor`. Both are the decimal numbers that were written: 0.3 is a multiple of
-/// 0.1, although the floats are not.
-fn is_multiple(number: &Number, divisor: &Number) -> bool {
-    let scaled = |(digits, exponent): (i128, i32), to: i32| {
-        digits.checked_mul(10_i128.checked_pow(u32::try_from(exponent - to).ok()?)?)
-    };
-    let exact = || {
-        let (number, divisor) = (decimal(number)?, decimal(divisor)?);
-        let exponent = number.1.min(divisor.1);
-        scaled(number, exponent)?.checked_rem(scaled(divisor, exponent)?)
-    };
-    match exact() {
-        Some(rest) => rest == 0,
-        // Beyond 38 digits.
-        None => number.as_f64().zip(divisor.as_f64()).is_some_and(|(number, divisor)| number % divisor == 0.0),
-    }
-}
-
-/// Returns the shortest digits of a number, with the power of ten to multiply them by.
-fn decimal(number: &Number) -> Option<(i128, i32)> {
-    if let Some(integer) = integer(number) {
-        return Some((integer, 0));
-    }
-    let text = format!("{:e}", number.as_f64()?);
-    let (digits, exponent) = text.split_once('e')?;
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let n_fraction = i32::try_from(fraction.len()).ok()?;
-    Some(([whole, fraction].concat().parse().ok()?, exponent.parse::<i32>().ok()? - n_fraction))
-}
-
-fn integer(number: &Number) -> Option<i128> {
-    number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from))
-}
-
-/// Compares a float with a 64-bit integer.
-fn with_integer(float: f64, integer: i128) -> Option<Ordering> {
-    // The cast is exact, or saturates beyond every 64-bit integer.
-    match (float.trunc() as i128).cmp(&integer) {
-        Ordering::Equal => float.fract().partial_cmp(&0.0),
-        unequal => Some(unequal),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::Number;
-
-    use super::{Ordering, is_multiple, order};
-
-    fn number(text: &str) -> Number {
-        serde_json::from_str(text).unwrap()
-    }
-
-    #[test]
-    fn integers_and_floats_are_ordered_by_value() {
-        let ascending = [
-            "-1e300",
-            "-9223372036854775808",
-            "-1.5",
-            "-1",
-            "-0.5",
-            "0",
-            "0.5",
-            "1",
-            "1.5",
-            "9007199254740992",
-            "9007199254740993",
-            "18446744073709551615",
-            "1e20",
-        ];
-        for (i, a) in ascending.iter().enumerate() {
-            for (j, b) in ascending.iter().enumerate() {
-                assert_eq!(order(&number(a), &number(b)), Some(i.cmp(&j)), "{a} {b}");
-            }
-        }
-        assert_eq!(order(&number("1.0"), &number("1")), Some(Ordering::Equal));
-    }
-
-    #[test]
-    fn a_whole_float_is_a_multiple_as_the_integer_is() {
-        for (text, divisor, expected) in [
-            ("6", "3", true),
-            ("6.0", "3", true),
-            ("7", "3", false),
-            ("6.5", "3", false),
-            ("0.3", "0.1", true),
-            ("-19.99", "0.01", true),
-            ("19.995", "0.01", false),
-            ("4", "0.5", true),
-            ("1e300", "7", false),
-            ("0.1", "1e308", false),
-            ("1e-300", "1e-301", true),
-        ] {
-            assert_eq!(is_multiple(&number(text), &number(divisor)), expected, "{text} {divisor}");
-        }
-    }
 }
