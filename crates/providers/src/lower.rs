@@ -6,11 +6,12 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `normal` | the schema in draft 2020-12, whose references are to definitions only |
 //! | `lowering` | the state of a rewriting, and its report |
 //! | `schema` | the passes over one schema, in order: `choice` and `containers` recurse, `rules` and `reference` do not |
 //! | `names` | names of arguments that a provider rejects, replaced and restored |
-//! | `merge`, `keywords` | joins two schemas; what a keyword is about |
+//! | `merge`, `keywords` | joins an object and a choice; what a keyword is about |
+//!
+//! `toolkit_schema::normal` has the normal form of a schema, and `toolkit_schema::root` its root without a choice.
 
 mod choice;
 mod containers;
@@ -18,7 +19,6 @@ mod keywords;
 mod lowering;
 mod merge;
 mod names;
-mod normal;
 mod reference;
 mod rules;
 mod schema;
@@ -29,13 +29,13 @@ use self::lowering::Lowering;
 pub(super) use self::merge::are_disjoint;
 pub(super) use self::names::replace_names;
 use self::names::{renamed, restore_names};
-use self::normal::Normal;
 use self::schema::{keeps_root, lower_root};
 use super::dialect::{Dialect, Limits};
 use super::loss::{Effect, Loss, Side};
 use super::rules::check_schema;
 use toolkit::call::without_absent;
 use toolkit::tool::Tool;
+use toolkit_schema::normal::{Normal, normalized};
 use toolkit_schema::{Schema, inline};
 
 /// A schema in a dialect, with the losses of the conversion.
@@ -94,14 +94,14 @@ pub(super) fn lower_unsorted(schema: &Value, dialect: &Dialect, side: Side) -> L
 
 /// Normalizes `schema` for `dialect` and every other dialect with the same `root_choice`.
 pub(super) fn normalize(schema: &Value, dialect: &Dialect, side: Side) -> Normal {
-    let mut normal = normal::normalized(schema, |root| keeps_root(root, dialect, side));
+    let mut normal = normalized(schema, |root| keeps_root(root, dialect, side));
     inline::inline(&mut normal.schema);
     normal
 }
 
 /// Normalizes `schema` without inlining its definitions. References to the root stay `#`.
 pub(super) fn normalize_references(schema: &Value) -> Normal {
-    normal::normalized(schema, |_| true)
+    normalized(schema, |_| true)
 }
 
 /// Lowers a normalized schema. The keys of the result are not sorted.

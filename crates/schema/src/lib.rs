@@ -44,6 +44,7 @@
 //! | `format` | descriptions and patterns of string formats |
 //! | `suggest`, `excerpt` | the name that is nearest to a mistyped one (`violation` offers it), and foreign text in messages, also its invisible characters |
 //! | `types`, `values`, `tagged`, `alias`, `example` | what a schema says of its values: their types, whether all are objects and any is finite, their tag, the aliases of names, small ones |
+//! | `normal`, `merge`, `root` | a schema whose references are to definitions; several schemas of one value as a single one; input schemas whose root is a plain object |
 //! | `pointer`, `walk` | JSON Pointers, and the schemas within a schema |
 //! | `compare` | two schemas, compared by the values that they accept |
 
@@ -87,6 +88,10 @@ pub mod format;
 #[doc(hidden)]
 pub mod json;
 #[doc(hidden)]
+pub mod merge;
+#[doc(hidden)]
+pub mod normal;
+#[doc(hidden)]
 pub mod patterns;
 #[doc(hidden)]
 pub mod plan;
@@ -96,6 +101,8 @@ pub mod pointer;
 pub mod portable;
 #[doc(hidden)]
 pub mod repair;
+#[doc(hidden)]
+pub mod root;
 #[doc(hidden)]
 pub mod suggest;
 #[doc(hidden)]

@@ -2,15 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::keywords::{
-    Keywords, applies_to, applies_to_all_types, declares_beyond, has_type, may_concern_objects, simplify_unevaluated,
-    take, values,
-};
+use super::keywords::{applies_to, applies_to_all_types, has_type, may_concern_objects, take, values};
 use super::lowering::Lowering;
-use super::merge::{Spread, are_disjoint, join, spread};
+use super::merge::{Spread, are_disjoint, spread};
 use super::schema::lower_schema;
 use crate::loss::Effect;
 use toolkit_schema::child;
+use toolkit_schema::merge::{Keywords, declares_beyond, flatten, join, simplify_unevaluated};
 use toolkit_schema::walk::{self, type_of};
 
 /// Lowers `anyOf` and `oneOf`; `None` if no branch is left.
@@ -123,39 +121,6 @@ pub(super) fn lower_all_of(lowering: &mut Lowering<'_>, keywords: &mut Keywords,
         keywords.insert("allOf".to_owned(), kept.into());
     }
     Some(())
-}
-
-/// Merges as many parts as possible into `keywords`, and returns the others.
-pub(super) fn join_all(keywords: &mut Keywords, parts: Vec<Value>) -> Vec<Value> {
-    keywords.insert("allOf".to_owned(), parts.into());
-    flatten(keywords);
-    match keywords.remove("allOf") {
-        Some(Value::Array(left)) => left,
-        _ => Vec::new(),
-    }
-}
-
-/// Merges the parts of an `allOf` into the schema, as far as a single schema can express them.
-fn flatten(keywords: &mut Keywords) {
-    let Some(Value::Array(parts)) = keywords.remove("allOf") else {
-        return;
-    };
-    let mut left = Vec::new();
-    for part in parts {
-        match part {
-            Value::Object(mut part) => {
-                flatten(&mut part);
-                if part.contains_key("allOf") || !join(keywords, &part) {
-                    left.push(Value::Object(part));
-                }
-            }
-            Value::Bool(true) => {}
-            other => left.push(other),
-        }
-    }
-    if !left.is_empty() {
-        keywords.insert("allOf".to_owned(), left.into());
-    }
 }
 
 /// Replaces `const` by an `enum` with one value if the dialect does not support it; `None` if no value is left.

@@ -5,12 +5,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::keywords::{Keywords, applies_only_to, describes_objects, has_in_place, simplify_unevaluated};
+use super::keywords::{applies_only_to, describes_objects};
 use super::lowering::{Lowering, describe};
 use super::rules::breaks_rule;
 use super::schema::lower_schema;
 use crate::loss::Effect;
 use toolkit_schema::child;
+use toolkit_schema::merge::{Keywords, has_in_place, simplify_unevaluated};
 
 /// Lowers the keywords of objects; `None` if no value is left.
 pub(super) fn lower_object(lowering: &mut Lowering<'_>, keywords: &mut Keywords, at: &str) -> Option<()> {

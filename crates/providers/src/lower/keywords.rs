@@ -2,12 +2,11 @@
 //!
 //! A closed object accepts only declared properties. Therefore most questions are about the keywords that declare some.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::merge::same;
+use toolkit_schema::merge::Keywords;
 use toolkit_schema::walk::{self, type_of};
-
-pub(super) type Keywords = Map<String, Value>;
 
 /// Returns the values of `enum` or `const`.
 pub(super) fn values(keywords: &Keywords) -> Option<Vec<Value>> {
@@ -68,52 +67,6 @@ pub(super) fn has_type(value: &Value, name: &str) -> bool {
         "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
         name => type_of(value) == name,
     }
-}
-
-/// Replaces `unevaluatedProperties` by `additionalProperties` if no other schema of the same value can declare
-/// properties, and removes it if `additionalProperties` makes it irrelevant.
-pub(super) fn simplify_unevaluated(keywords: &mut Keywords) {
-    if keywords.contains_key("additionalProperties") {
-        keywords.remove("unevaluatedProperties");
-    } else if !has_in_place(keywords)
-        && let Some(others) = keywords.remove("unevaluatedProperties")
-    {
-        keywords.insert("additionalProperties".to_owned(), others);
-    }
-}
-
-/// Returns true if another schema of the same value may declare properties that this one does not.
-pub(super) fn has_in_place(keywords: &Keywords) -> bool {
-    applies_beyond(keywords, keywords.get("properties").and_then(Value::as_object))
-}
-
-fn applies_beyond(keywords: &Keywords, known: Option<&Keywords>) -> bool {
-    let declares = |value: &Value| match value {
-        Value::Array(parts) => parts.iter().any(|part| declares_beyond(part, known)),
-        Value::Object(named) => named.values().any(|schema| declares_beyond(schema, known)),
-        _ => false,
-    };
-    keywords.iter().any(|(keyword, value)| match keyword.as_str() {
-        "$ref" | "$dynamicRef" => true,
-        "allOf" | "anyOf" | "oneOf" | "dependentSchemas" | "dependencies" => declares(value),
-        "if" | "then" | "else" => declares_beyond(value, known),
-        _ => false,
-    })
-}
-
-/// Returns true if a schema may declare properties that are not in `known`.
-pub(super) fn declares_beyond(schema: &Value, known: Option<&Keywords>) -> bool {
-    let Value::Object(keywords) = schema else {
-        return false;
-    };
-    let welcomes = |keyword: &str| keywords.get(keyword).is_some_and(|others| *others != false);
-    let properties = keywords.get("properties").and_then(Value::as_object);
-    let is_known = |name: &String| known.is_some_and(|known| known.contains_key(name));
-    welcomes("additionalProperties")
-        || welcomes("unevaluatedProperties")
-        || keywords.contains_key("patternProperties")
-        || properties.is_some_and(|properties| !properties.keys().all(is_known))
-        || applies_beyond(keywords, known)
 }
 
 /// Returns true if a closed schema restricts the properties of objects.

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::keywords::Keywords;
 use crate::dialect::Dialect;
 use crate::loss::{Effect, Loss, Side};
+use toolkit_schema::merge::Keywords;
 
 /// The state of a conversion.
 ///

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::keywords::Keywords;
 use super::lowering::Lowering;
 use crate::loss::Effect;
+use toolkit_schema::merge::Keywords;
 use toolkit_schema::{child, walk};
 
 /// The number of characters of a new name before its hash.

@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
-use super::keywords::{Keywords, ignores_properties, take};
+use super::keywords::{ignores_properties, take};
 use super::lowering::Lowering;
 use crate::loss::Effect;
+use toolkit_schema::merge::Keywords;
 use toolkit_schema::walk;
 
 /// Lowers a schema with a reference; `None` if the dialect requires a type, but none is known.

@@ -5,11 +5,12 @@
 
 use serde_json::{Value, json};
 
-use super::keywords::{Keywords, applies_only_to};
+use super::keywords::applies_only_to;
 use super::lowering::{Lowering, append, describe};
 use super::reference::lower_unsupported_references;
 use crate::loss::Effect;
 use crate::rules::type_of_format;
+use toolkit_schema::merge::Keywords;
 use toolkit_schema::patterns::is_portable;
 use toolkit_schema::walk;
 

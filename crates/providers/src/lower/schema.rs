@@ -5,17 +5,17 @@
 
 use serde_json::{Map, Value, json};
 
-use super::choice::{join_all, lower_all_of, lower_choices, lower_constant, lower_types};
+use super::choice::{lower_all_of, lower_choices, lower_constant, lower_types};
 use super::containers::{lower_list, lower_object, lower_unevaluated, lower_unevaluated_items};
-use super::keywords::Keywords;
 use super::lowering::{Lowering, describe};
-use super::merge::merge_objects;
 use super::names::rename_arguments;
 use super::reference::{lower_dependent, lower_reference};
 use super::rules::{lower_nullable, lower_remaining, lower_to_rules, remove_rejected};
 use crate::dialect::Dialect;
 use crate::loss::{Effect, Side};
 use toolkit_schema::child;
+use toolkit_schema::merge::{Keywords, join_all};
+use toolkit_schema::root::merge_objects;
 
 /// Lowers a subschema and its subschemas.
 pub(super) fn lower_schema(lowering: &mut Lowering<'_>, schema: Value, at: &str) -> Option<Value> {

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::keywords::Keywords;
-use toolkit_schema::pointer::last_token;
-use toolkit_schema::{child, walk};
+use super::merge::Keywords;
+use super::pointer::{child, last_token};
+use super::walk;
 
 /// The maximum number of consecutive references that are followed from the root.
 const MAX_HOPS: usize = 32;
@@ -28,20 +28,20 @@ const LATER: [&str; 11] = [
 
 /// A normalized schema.
 #[derive(Clone)]
-pub(crate) struct Normal {
-    pub(crate) schema: Value,
+pub struct Normal {
+    pub schema: Value,
     /// The schema has a nested `$id`. It changes the base of the references below it, so that references cannot be
     /// resolved by their pointers.
-    pub(crate) is_opaque: bool,
+    pub is_opaque: bool,
     /// The positions of anchors that references no longer use.
-    pub(crate) anchors: Vec<(String, &'static str)>,
+    pub anchors: Vec<(String, &'static str)>,
 }
 
 /// Normalizes `schema`.
 ///
 /// References to the root stay `#` if `keeps_root` returns true. Otherwise the root becomes a definition, too, which
 /// may be lowered differently.
-pub(super) fn normalized(schema: &Value, keeps_root: impl FnOnce(&Keywords) -> bool) -> Normal {
+pub fn normalized(schema: &Value, keeps_root: impl FnOnce(&Keywords) -> bool) -> Normal {
     if has_nested_id(schema, 0) {
         let mut document = schema.clone();
         modernize(&mut document);
@@ -242,14 +242,14 @@ fn place_of_anchor(document: &Value, name: &str) -> Option<String> {
 }
 
 /// Rewrites a document with the `$schema` of draft-07 to draft 2020-12.
-pub(super) fn modernize(document: &mut Value) {
+fn modernize(document: &mut Value) {
     if is_legacy(document) {
         rewrite(document);
     }
 }
 
 /// Returns true if the `$schema` of a document is a draft before 2019-09.
-pub(super) fn is_legacy(document: &Value) -> bool {
+fn is_legacy(document: &Value) -> bool {
     let dialect = document.get("$schema").and_then(Value::as_str).unwrap_or_default();
     dialect.contains("/draft-0")
 }
