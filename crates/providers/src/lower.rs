@@ -35,8 +35,10 @@ use super::loss::{Effect, Loss, Side};
 use super::rules::check_schema;
 use toolkit::call::without_absent;
 use toolkit::tool::Tool;
+use toolkit_schema::alias::{self, RemovedAlias};
+use toolkit_schema::merge::Keywords;
 use toolkit_schema::normal::{Normal, normalized};
-use toolkit_schema::{Schema, inline};
+use toolkit_schema::{Schema, inline, quoted};
 
 /// A schema in a dialect, with the losses of the conversion.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,22 +94,45 @@ pub(super) fn lower_unsorted(schema: &Value, dialect: &Dialect, side: Side) -> L
     lower_normal(normalize(schema, dialect, side), dialect, side)
 }
 
+/// A normalized schema, and the aliases of arguments that it does not contain.
+#[derive(Clone)]
+pub(super) struct Normalized {
+    pub(super) normal: Normal,
+    pub(super) aliases: Vec<RemovedAlias>,
+}
+
 /// Normalizes `schema` for `dialect` and every other dialect with the same `root_choice`.
-pub(super) fn normalize(schema: &Value, dialect: &Dialect, side: Side) -> Normal {
-    let mut normal = normalized(schema, |root| keeps_root(root, dialect, side));
-    inline::inline(&mut normal.schema);
-    normal
+pub(super) fn normalize(schema: &Value, dialect: &Dialect, side: Side) -> Normalized {
+    let mut normalized = normalize_with(schema, side, |root| keeps_root(root, dialect, side));
+    inline::inline(&mut normalized.normal.schema);
+    normalized
 }
 
 /// Normalizes `schema` without inlining its definitions. References to the root stay `#`.
-pub(super) fn normalize_references(schema: &Value) -> Normal {
-    normalized(schema, |_| true)
+pub(super) fn normalize_references(schema: &Value, side: Side) -> Normalized {
+    normalize_with(schema, side, |_| true)
+}
+
+fn normalize_with(schema: &Value, side: Side, keeps_root: impl FnOnce(&Keywords) -> bool) -> Normalized {
+    let mut schema = schema.clone();
+    // A model would read each of them, and send null for the others in strict mode.
+    let aliases = if side == Side::Input { alias::remove(&mut schema) } else { Vec::new() };
+    Normalized { normal: normalized(&schema, keeps_root), aliases }
+}
+
+/// Returns the reason why an alias is not exported.
+pub(super) fn sent_instead(name: &str) -> String {
+    format!("is an alias of {}, which is sent instead", quoted(name))
 }
 
 /// Lowers a normalized schema. The keys of the result are not sorted.
-pub(super) fn lower_normal(normal: Normal, dialect: &Dialect, side: Side) -> Lowered {
+pub(super) fn lower_normal(normalized: Normalized, dialect: &Dialect, side: Side) -> Lowered {
+    let Normalized { normal, aliases } = normalized;
     let is_opaque = normal.is_opaque;
     let mut lowering = Lowering { dialect, side, is_opaque, n_lost_references: 0, losses: Vec::new() };
+    for RemovedAlias { pointer, name } in aliases {
+        lowering.report(&pointer, "properties", Effect::MetadataOnly, sent_instead(&name));
+    }
     for (at, keyword) in normal.anchors {
         lowering.report(&at, keyword, Effect::MetadataOnly, "is removed; references point to definitions");
     }

@@ -2,6 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+use super::pointer::{child, last_token};
+use super::walk::{self, Token};
+
 /// Adds the aliases of properties to a closed object schema. Each alias becomes a property, and at most one of the
 /// names of a property may be present.
 ///
@@ -26,7 +29,7 @@ fn add(object: &mut Map<String, Value>, name: &str, aliases: &[&str]) {
     for alias in &aliases {
         let mut copy = property.clone();
         if let Value::Object(copy) = &mut copy {
-            copy.insert("description".to_owned(), format!("Alias of `{name}`.").into());
+            copy.insert("description".to_owned(), description(name).into());
         }
         properties.insert((*alias).to_owned(), copy);
     }
@@ -99,6 +102,146 @@ fn renamed(object: &Map<String, Value>, name: &str, alias: &str) -> Map<String, 
     if let Some(Value::Array(required)) = object.get_mut("required") {
         required.iter_mut().filter(|required| **required == name).for_each(|required| *required = alias.into());
     }
-    object.insert("description".to_owned(), format!("Alias of `{name}`.").into());
+    object.insert("description".to_owned(), description(name).into());
     object
+}
+
+fn description(name: &str) -> String {
+    format!("Alias of `{name}`.")
+}
+
+/// Returns the name that the schema of an alias is described with.
+fn described_name(alias: &Value) -> Option<&str> {
+    alias.get("description")?.as_str()?.strip_prefix("Alias of `")?.strip_suffix("`.")
+}
+
+/// An alias that [`remove`] has removed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RemovedAlias {
+    /// The pointer of its property, or of its branch of a choice.
+    pub pointer: String,
+    /// The name of the property or variant.
+    pub name: String,
+}
+
+/// Removes the aliases from a schema, at any depth, so that it describes each value once. A property that has aliases is
+/// required again if one of its names was.
+///
+/// Validators accept aliases for the sake of old callers. A model would read each of them, and choose between them.
+///
+/// An alias is recognized by its description and by the rule that excludes it beside its name. Those of a variant
+/// without data stay among the names.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit_schema::alias::{remove, with_aliases};
+///
+/// let plain = json!({ "properties": { "path": { "type": "string" } }, "required": ["path"] });
+/// let mut schema = with_aliases(plain.clone(), &[("path", &["file"])]);
+/// assert_ne!(schema, plain);
+/// assert_eq!(remove(&mut schema)[0].pointer, "/properties/file");
+/// assert_eq!(schema, plain);
+/// ```
+pub fn remove(schema: &mut Value) -> Vec<RemovedAlias> {
+    let mut found = Vec::new();
+    find(schema, "", &mut found);
+    // From the end, so that the pointers of branches stay valid.
+    for RemovedAlias { pointer, name } in found.iter().rev() {
+        let token = last_token(pointer).unwrap_or_default();
+        let mut above = pointer.rsplitn(3, '/').skip(1);
+        let (keyword, object) = (above.next().unwrap_or_default(), above.next().unwrap_or_default());
+        let Some(Value::Object(object)) = schema.pointer_mut(object) else { continue };
+        match (object.get_mut(keyword), token.parse::<usize>()) {
+            (Some(Value::Array(branches)), Ok(idx)) => drop(branches.remove(idx)),
+            _ => remove_property(object, name, &token),
+        }
+    }
+    found
+}
+
+fn find(schema: &Value, at: &str, found: &mut Vec<RemovedAlias>) {
+    let Value::Object(keywords) = schema else {
+        return;
+    };
+    walk::each_at(keywords, |keyword, token, sub| {
+        let place = child(at, keyword);
+        let (pointer, name) = match token {
+            Token::Only => (place, None),
+            Token::Index(idx) => {
+                let branches = keywords[keyword].as_array().filter(|_| matches!(keyword, "anyOf" | "oneOf"));
+                let name = branches.and_then(|branches| variant_of(sub, branches));
+                (child(&place, &idx.to_string()), name)
+            }
+            Token::Name(alias) => {
+                let name =
+                    described_name(sub).filter(|name| keyword == "properties" && excludes(keywords, name, alias));
+                (child(&place, alias), name)
+            }
+        };
+        match name {
+            Some(name) => found.push(RemovedAlias { pointer, name: name.to_owned() }),
+            None => find(sub, &pointer, found),
+        }
+    });
+}
+
+/// Returns the name of the variant of which a branch is an alias: another branch is the same under that name.
+fn variant_of<'s>(branch: &'s Value, branches: &[Value]) -> Option<&'s str> {
+    let name = described_name(branch)?;
+    let alias = branch.get("properties")?.as_object()?.keys().next()?;
+    let is_same =
+        |other: &Value| other.as_object().is_some_and(|other| branch.as_object() == Some(&renamed(other, name, alias)));
+    branches.iter().filter(|other| *other != branch).any(is_same).then_some(name)
+}
+
+/// Returns true if a rule of the schema excludes two properties beside each other.
+fn excludes(keywords: &Map<String, Value>, name: &str, alias: &str) -> bool {
+    let has_both = |names: &Value| {
+        names.as_array().is_some_and(|names| [name, alias].iter().all(|name| names.contains(&(*name).into())))
+    };
+    let parts = keywords.get("allOf").and_then(Value::as_array);
+    parts.into_iter().flatten().any(|part| {
+        part.pointer("/not/required").is_some_and(has_both)
+            || part.get("oneOf").and_then(sole_names).is_some_and(|names| has_both(&names))
+    })
+}
+
+/// Returns the names of a choice between single required properties.
+fn sole_names(choice: &Value) -> Option<Value> {
+    let name = |branch: &Value| match branch.get("required")?.as_array()?.as_slice() {
+        [name] if branch.as_object()?.len() == 1 => Some(name.clone()),
+        _ => None,
+    };
+    choice.as_array()?.iter().map(name).collect()
+}
+
+fn remove_property(object: &mut Map<String, Value>, name: &str, alias: &str) {
+    if let Some(Value::Object(properties)) = object.get_mut("properties") {
+        properties.remove(alias);
+    }
+    let mut is_required = false;
+    if let Some(Value::Array(parts)) = object.get_mut("allOf") {
+        parts.retain_mut(|part| {
+            if part
+                .pointer("/not/required")
+                .and_then(Value::as_array)
+                .is_some_and(|pair| pair.iter().any(|one| one == alias))
+            {
+                return false;
+            }
+            let Some(names) = part.get("oneOf").and_then(sole_names) else { return true };
+            if let Some(Value::Array(branches)) = part.get_mut("oneOf") {
+                branches.retain(|branch| branch["required"][0] != alias);
+            }
+            let is_left = names == json!([name, alias]) || names == json!([alias, name]);
+            is_required |= is_left;
+            !is_left
+        });
+        if parts.is_empty() {
+            object.remove("allOf");
+        }
+    }
+    if is_required && let Value::Array(required) = object.entry("required").or_insert_with(|| json!([])) {
+        required.push(name.into());
+    }
 }

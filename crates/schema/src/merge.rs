@@ -199,3 +199,13 @@ pub fn declares_beyond(schema: &Value, known: Option<&Keywords>) -> bool {
         || properties.is_some_and(|properties| !properties.keys().all(is_known))
         || applies_beyond(keywords, known)
 }
+
+/// Appends a sentence to the description.
+pub fn append(keywords: &mut Keywords, sentence: &str) {
+    let text = match keywords.get("description").and_then(Value::as_str).map(str::trim_end) {
+        None | Some("") => sentence.to_owned(),
+        Some(text) if text.ends_with(['.', '!', '?', ':']) => format!("{text} {sentence}"),
+        Some(text) => format!("{text}. {sentence}"),
+    };
+    keywords.insert("description".to_owned(), text.into());
+}

@@ -1,10 +1,10 @@
 //! The state of a conversion, the report of its losses, and the sentences that replace keywords.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::dialect::Dialect;
 use crate::loss::{Effect, Loss, Side};
-use toolkit_schema::merge::Keywords;
+use toolkit_schema::merge::{Keywords, append};
 
 /// The state of a conversion.
 ///
@@ -40,16 +40,6 @@ pub(super) fn describe(keywords: &mut Keywords, keyword: &str) -> bool {
     };
     append(keywords, &sentence);
     true
-}
-
-/// Appends a sentence to the description.
-pub(super) fn append(keywords: &mut Keywords, sentence: &str) {
-    let text = match keywords.get("description").and_then(Value::as_str).map(str::trim_end) {
-        None | Some("") => sentence.to_owned(),
-        Some(text) if text.ends_with(['.', '!', '?', ':']) => format!("{text} {sentence}"),
-        Some(text) => format!("{text}. {sentence}"),
-    };
-    keywords.insert("description".to_owned(), json!(text));
 }
 
 fn sentence(keyword: &str, value: &Value) -> Option<String> {

@@ -6,11 +6,11 @@
 use serde_json::{Value, json};
 
 use super::keywords::applies_only_to;
-use super::lowering::{Lowering, append, describe};
+use super::lowering::{Lowering, describe};
 use super::reference::lower_unsupported_references;
 use crate::loss::Effect;
 use crate::rules::type_of_format;
-use toolkit_schema::merge::Keywords;
+use toolkit_schema::merge::{Keywords, append};
 use toolkit_schema::patterns::is_portable;
 use toolkit_schema::walk;
 

@@ -14,8 +14,8 @@ use super::rules::{lower_nullable, lower_remaining, lower_to_rules, remove_rejec
 use crate::dialect::Dialect;
 use crate::loss::{Effect, Side};
 use toolkit_schema::child;
-use toolkit_schema::merge::{Keywords, join_all};
-use toolkit_schema::root::merge_objects;
+use toolkit_schema::merge::Keywords;
+use toolkit_schema::root::{MergedChoice, merge_choices};
 
 /// Lowers a subschema and its subschemas.
 pub(super) fn lower_schema(lowering: &mut Lowering<'_>, schema: Value, at: &str) -> Option<Value> {
@@ -163,21 +163,13 @@ fn lower_root_choice(lowering: &mut Lowering<'_>, keywords: &mut Keywords) {
     if lowering.dialect.root_choice {
         return;
     }
-    for keyword in ["allOf", "anyOf", "oneOf"] {
-        let Some(Value::Array(parts)) = keywords.remove(keyword) else {
-            continue;
-        };
-        let is_join = keyword == "allOf";
-        let parts = if is_join { join_all(keywords, parts) } else { parts };
-        if is_join && parts.is_empty() {
-            continue;
-        }
-        let reason = match is_join {
-            true => "at the root is merged into one object",
-            false => "at the root is merged into one object; the combinations of properties are not expressed",
+    for MergedChoice { keyword, narrowed, .. } in merge_choices(keywords, lowering.dialect.closed) {
+        let reason = match keyword {
+            "allOf" => "at the root is merged into one object",
+            _ => "at the root is merged into one object; the combinations of properties are not expressed",
         };
         lowering.report("", keyword, Effect::Widened, reason);
-        if let Some(reason) = merge_objects(keywords, &parts, is_join, lowering.dialect.closed) {
+        if let Some(reason) = narrowed {
             lowering.report("", keyword, Effect::Narrowed, reason);
         }
     }

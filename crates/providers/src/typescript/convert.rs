@@ -9,7 +9,8 @@ use super::notes::{Kinds, listed};
 use super::print::literal;
 use super::ty::{Comment, Detail, Node, Property, Type, remove_cycles};
 use crate::loss::{Effect, Loss, Side};
-use crate::lower::{are_disjoint, normalize_references};
+use crate::lower::{Normalized, are_disjoint, normalize_references, sent_instead};
+use toolkit_schema::alias::RemovedAlias;
 use toolkit_schema::pointer::last_token;
 use toolkit_schema::{child, walk};
 
@@ -29,7 +30,7 @@ pub(super) struct Converted {
 
 /// Converts a schema whose values are of the given kinds.
 pub(super) fn convert(schema: &Value, kinds: Kinds, side: Side, detail: Detail) -> Converted {
-    let mut normal = normalize_references(schema);
+    let Normalized { mut normal, aliases } = normalize_references(schema, side);
     normal.schema.sort_all_objects();
     let mut converter = Converter {
         document: &normal.schema,
@@ -40,6 +41,9 @@ pub(super) fn convert(schema: &Value, kinds: Kinds, side: Side, detail: Detail) 
         places: BTreeMap::new(),
         losses: Vec::new(),
     };
+    for RemovedAlias { pointer, name } in &aliases {
+        converter.report(pointer, "properties", Effect::MetadataOnly, &sent_instead(name));
+    }
     for (at, keyword) in &normal.anchors {
         converter.report(at, keyword, Effect::MetadataOnly, "is removed; references point to definitions");
     }

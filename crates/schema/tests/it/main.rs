@@ -3,6 +3,7 @@
 mod closed_schemas;
 mod formats;
 mod hostile_schemas;
+mod listed;
 mod plan;
 mod schema_contract;
 mod schemas;

@@ -168,12 +168,33 @@ fn a_choice_at_the_root_becomes_a_single_object() {
             },
             "required": ["shape"],
             "additionalProperties": false,
+            "description": "One of these forms:\n- {shape: \"circle\", radius}\n- {shape: \"square\", side}",
         })
     );
     assert_eq!(lowered.losses.len(), 1);
     assert_eq!((lowered.losses[0].effect, &*lowered.losses[0].keyword), (Effect::Widened, "oneOf"));
     let kept = input(&json!({ "type": "object", "oneOf": [circle, square] }), &Dialect::JSON_SCHEMA);
     assert!(kept.losses.is_empty() && kept.schema.get("oneOf").is_some());
+}
+
+#[test]
+fn an_alias_of_an_argument_is_sent_to_no_provider() {
+    let plain = json!({
+        "type": "object",
+        "properties": { "city": { "type": "string" }, "days": { "type": "integer" } },
+        "required": ["city"],
+        "additionalProperties": false,
+    });
+    let names: [(&str, &[&str]); 2] = [("city", &["town", "place"]), ("days", &["n"])];
+    let schema = toolkit_schema::alias::with_aliases(plain.clone(), &names);
+    for dialect in &DIALECTS {
+        let (lowered, without) = (input(&schema, dialect), input(&plain, dialect));
+        assert_eq!(lowered.schema, without.schema, "{}", dialect.name);
+        assert_eq!(lowered.is_whole(), without.is_whole(), "{}", dialect.name);
+        let losses: Vec<String> = lowered.losses.iter().map(ToString::to_string).collect();
+        let expected = "input /properties/town: `properties` is an alias of `city`, which is sent instead";
+        assert!(losses.iter().any(|loss| loss == expected), "{losses:#?}");
+    }
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! Schemas made to take time, memory or stack.
 
 use serde_json::json;
-use toolkit_schema::portable;
-use toolkit_schema::{close, inline};
+use toolkit_schema::{close, inline, portable, root};
 
 #[test]
 fn hostile_schemas_end_and_do_not_grow_without_bound() {
@@ -56,6 +55,10 @@ fn hostile_schemas_end_and_do_not_grow_without_bound() {
             portable::make(&mut closed);
             close::close(&mut closed);
             assert!(closed.to_string().len() < 50 * schema.to_string().len() + 100_000);
+            let mut listed = schema.clone();
+            listed["type"] = json!("object");
+            root::list(&mut listed);
+            assert!(listed.to_string().len() < 8_000_000);
             let mut inlined = schema;
             inline::inline(&mut inlined);
             assert!(inlined.to_string().len() < 4_000_000);

@@ -3,8 +3,7 @@
 use jsonschema::Validator;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use toolkit_schema::portable;
-use toolkit_schema::{close, inline};
+use toolkit_schema::{close, inline, portable, root};
 
 use super::case::validator;
 use super::sample::Source;
@@ -72,6 +71,29 @@ proptest! {
             close::close(&mut twice);
             validator(&twice);
             Ok(())
+        })?;
+    }
+
+    #[test]
+    fn a_listed_root_is_a_plain_object_that_accepts_what_the_closed_schema_accepts(bytes in bytes(300), more in bytes(200)) {
+        check(&bytes, &more, |schema, s| {
+            let mut arguments = schema.clone();
+            arguments["type"] = json!("object");
+            close::close(&mut arguments);
+            let mut listed = arguments.clone();
+            root::list(&mut listed);
+            prop_assert!(listed["type"] == "object" && listed["properties"].is_object(), "{arguments} is listed as {listed}");
+            for keyword in ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "enum", "const", "$ref"] {
+                prop_assert!(listed.get(keyword).is_none(), "{arguments} is listed with `{keyword}` as {listed}");
+            }
+            let [before, after] = [&arguments, &listed].map(validator);
+            // An open branch of a choice accepts properties that another one declares, with other values.
+            let text = schema.to_string();
+            let is_open = ["ditionalProperties", "evaluatedProperties", "then"].iter().any(|keyword| text.contains(keyword));
+            for_instances(s, |instance| {
+                prop_assert!(!before.is_valid(instance) || after.is_valid(instance) || is_open, "{instance}: {arguments} is listed as {listed}");
+                Ok(())
+            })
         })?;
     }
 }
