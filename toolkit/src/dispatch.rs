@@ -81,7 +81,7 @@ use crate::call::{Arguments, Coercion, Context, ErrorKind, RunResult, ToolError}
 use crate::catalog::{Catalog, Diagnostics, ExportedNames};
 use crate::prompt::{Completion, CompletionReference, CompletionRequest, Messages, Prompt, PromptMessage};
 use crate::stream::{CallStream, Queue, reporting_to};
-use crate::tool::{Tool, ToolId};
+use crate::tool::{BackendKind, Tool, ToolId};
 use crate::unwind;
 use toolkit_schema::quoted;
 
@@ -159,6 +159,14 @@ impl Dispatcher {
     #[must_use]
     pub fn calls_tools(&self, tool: &Tool) -> bool {
         self.shared.routes.call_tools(tool.id())
+    }
+
+    /// Returns true if another MCP server runs the tool.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_proxied(&self, tool: &Tool) -> bool {
+        tool.entry().is_none()
+            && self.shared.routes.backends(tool.id()).next().is_some_and(|first| first.kind() == BackendKind::Mcp)
     }
 
     /// Returns the changes that may be made to the arguments of a tool: those that its

@@ -33,9 +33,9 @@
 mod list;
 mod tools_call;
 
-#[doc(hidden)]
-pub use self::list::with_object_result;
 pub use self::list::{LIST_TTL_MS, ToolList, list_tool, list_tools, wrap_result};
+#[doc(hidden)]
+pub use self::list::{list_proxied_tool, with_object_result};
 pub(crate) use self::tools_call::read_error;
 pub use self::tools_call::{CallParams, ERROR_KEY, write_error, write_result};
 pub use crate::tool::META_KEY;

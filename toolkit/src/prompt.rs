@@ -37,6 +37,7 @@ use serde_json::{Map, Value, json};
 
 use crate::call::Content;
 use crate::tool::{Text, Tool, ToolId};
+use toolkit_schema::root;
 use toolkit_schema::walk::resolve;
 
 /// A prompt of a [`Catalog`](crate::Catalog).
@@ -121,18 +122,20 @@ impl Prompt {
         self.tool.description()
     }
 
-    /// Returns the arguments, in the order of their declaration.
+    /// Returns the arguments, in the order of their declaration, without aliases.
     #[must_use]
     pub fn arguments(&self) -> Vec<PromptArgument> {
-        let schema = self.tool.input().as_value();
+        let mut schema = self.tool.input().as_value().clone();
+        root::list(&mut schema);
         let required = schema.get("required").and_then(Value::as_array);
         let argument = |(name, property): (&String, &Value)| PromptArgument {
             name: name.clone(),
-            title: text_of(property, "title", schema),
-            description: text_of(property, "description", schema),
+            title: text_of(property, "title", &schema),
+            description: text_of(property, "description", &schema),
             required: required.is_some_and(|required| required.iter().any(|other| other == name)),
         };
-        let mut arguments: Vec<PromptArgument> = self.properties().map(argument).collect();
+        let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+        let mut arguments: Vec<PromptArgument> = properties.map(argument).collect();
         let place = |argument: &PromptArgument| self.order.iter().position(|name| *name == argument.name);
         arguments.sort_by_key(|argument| place(argument).unwrap_or(usize::MAX));
         arguments

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics, Naming};
 use toolkit::dispatch::Prepared;
 use toolkit::internals::check_object;
-use toolkit::mcp::{Revision, list_tool, with_object_result};
+use toolkit::mcp::{Revision, list_proxied_tool, list_tool, with_object_result};
 use toolkit::schema::suggest;
 use toolkit::tool::TaskSupport;
 use toolkit::{Dispatcher, Tool};
@@ -74,7 +74,8 @@ impl ServedTools {
                 continue;
             }
             // The trees of the schemas are not kept: those of all tools take more memory than their text.
-            let shown = list_tool(name, tool, Revision::V2026_07_28);
+            let list = if dispatcher.is_proxied(tool) { list_proxied_tool } else { list_tool };
+            let shown = list(name, tool, Revision::V2026_07_28);
             check_object(tool, &shown["inputSchema"], &mut not_objects);
             let id: Arc<str> = tool.id().to_string().into();
             let param_headers = ParamHeader::collect_from(&shown["inputSchema"]).unwrap_or_else(|reason| {

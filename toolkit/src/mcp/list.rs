@@ -1,7 +1,6 @@
 //! `tools/list`: the list of tools, as a value and as text that a server creates once and serves in pages; results that
 //! are not objects, for revisions that require objects; and the comparison of a list with a file.
 
-use std::borrow::Cow;
 use std::fmt::Write;
 use std::fs;
 use std::num::NonZeroUsize;
@@ -12,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::Revision;
 use crate::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, Naming};
 use crate::tool::{Object, Tool, drop_nulls};
-use toolkit_schema::{inline, values, walk};
+use toolkit_schema::{inline, root, values, walk};
 
 /// The time for which a client may cache the list, in milliseconds (`ttlMs`, SEP-2549): one hour.
 ///
@@ -29,9 +28,12 @@ pub const LIST_TTL_MS: u64 = 3_600_000;
 /// - The deprecation notice of a tool is the last paragraph of its description.
 /// - `_meta` contains the author's `meta` and, under [`META_KEY`](crate::tool::META_KEY), the tool's record: its id, namespace, version, tags,
 ///   category, requirements, replacement, aliases, examples and timeout (`timeoutMs`), as far as they are set.
-/// - Input schemas have `type: object` at the root, which both revisions require. Output schemas have it for
-///   2025-11-25; there a result that is not an object is wrapped in an object with the property `result`, see
-///   [`wrap_result`].
+/// - The root of an input schema is a plain object with `type` and `properties`, without `oneOf` and the like: hosts pass
+///   the schema on to models, whose APIs refuse the whole request otherwise. The properties of an enum are merged, with its
+///   variants in the description, and aliases of arguments are not listed. The schema of the tool, which validates the
+///   arguments, stays as it is.
+/// - Output schemas have `type: object` at the root for 2025-11-25; there a result that is not an object is wrapped in an
+///   object with the property `result`, see [`wrap_result`].
 ///
 /// All keys are sorted: a catalog has the same bytes in every build, whatever features of `serde_json` are enabled. A
 /// server can cache the list as a [`ToolList`].
@@ -64,7 +66,8 @@ pub const LIST_TTL_MS: u64 = 3_600_000;
 /// ```
 pub fn list_tools(catalog: &Catalog, revision: Revision, naming: Naming) -> Result<Value, Diagnostics> {
     let names = catalog.listed(naming)?;
-    let tools: Vec<Value> = names.iter().map(|(name, tool)| Value::Object(listed(name, tool, revision))).collect();
+    let entry = |(name, tool)| Value::Object(listed(name, tool, revision, root::list));
+    let tools: Vec<Value> = names.iter().map(entry).collect();
     let mut list = match revision {
         Revision::V2025_11_25 => json!({ "tools": tools }),
         Revision::V2026_07_28 => json!({
@@ -93,7 +96,20 @@ pub fn list_tools(catalog: &Catalog, revision: Revision, naming: Naming) -> Resu
 /// ```
 #[must_use]
 pub fn list_tool(name: &str, tool: &Tool, revision: Revision) -> Value {
-    let mut listed = Value::Object(listed(name, tool, revision));
+    let mut listed = Value::Object(listed(name, tool, revision, root::list));
+    listed.sort_all_objects();
+    listed
+}
+
+/// Does the same as [`list_tool`] for a tool of another server, whose input schema is listed as that server lists it.
+#[doc(hidden)]
+#[must_use]
+pub fn list_proxied_tool(name: &str, tool: &Tool, revision: Revision) -> Value {
+    let unchanged = |input: &mut Value| {
+        inline::inline(input);
+        *input = of_objects(input.take());
+    };
+    let mut listed = Value::Object(listed(name, tool, revision, unchanged));
     listed.sort_all_objects();
     listed
 }
@@ -217,8 +233,8 @@ impl ToolList {
     }
 }
 
-/// Returns the MCP `Tool` (`$defs/Tool` of both revisions).
-fn listed(name: &str, tool: &Tool, revision: Revision) -> Object {
+/// Returns the MCP `Tool` (`$defs/Tool` of both revisions), with its input schema rewritten by `list_input`.
+fn listed(name: &str, tool: &Tool, revision: Revision, list_input: impl FnOnce(&mut Value)) -> Object {
     let (input, output) = tool.schemas_once();
     let mut fields = tool.mcp_fields_without_schemas(output.is_some());
     // Other servers write `null` for fields without a value, which no revision allows.
@@ -228,9 +244,13 @@ fn listed(name: &str, tool: &Tool, revision: Revision) -> Object {
     if !description.is_empty() {
         fields.insert("description".to_owned(), description.into());
     }
-    fields.insert("inputSchema".to_owned(), of_objects(inlined(input)));
+    let mut input = input.into_owned();
+    list_input(&mut input);
+    fields.insert("inputSchema".to_owned(), input);
     if let Some(schema) = output {
-        fields.insert("outputSchema".to_owned(), inlined(schema));
+        let mut schema = schema.into_owned();
+        inline::inline(&mut schema);
+        fields.insert("outputSchema".to_owned(), schema);
     }
     match revision {
         Revision::V2026_07_28 => fields,
@@ -247,12 +267,6 @@ pub fn with_object_result(mut tool: Object) -> Object {
         *schema = if is_wrapped(Revision::V2025_11_25, &given) { wrapped(given) } else { of_objects(given) };
     }
     tool
-}
-
-fn inlined(schema: Cow<'_, Value>) -> Value {
-    let mut schema = schema.into_owned();
-    inline::inline(&mut schema);
-    schema
 }
 
 /// Adds `type: object` at the root of a schema that accepts only objects; a choice between objects has it only in its

@@ -6,6 +6,7 @@ mod catalog;
 mod coercion;
 mod dispatch;
 mod identity;
+mod listed;
 mod prompts;
 mod records;
 mod refusals;

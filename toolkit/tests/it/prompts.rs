@@ -38,6 +38,23 @@ fn review(
     format!("{code} {style:?} {rounds:?} {weight} {strict} {files:?} {lines:?} {reader:?}")
 }
 
+/// Translates a text.
+#[prompt]
+fn translate(#[serde(alias = "input")] text: String, #[serde(alias = "lang")] language: Option<String>) -> String {
+    format!("{text} {language:?}")
+}
+
+#[tokio::test]
+async fn an_alias_of_an_argument_is_accepted_and_not_listed() {
+    let catalog = catalog![translate].unwrap();
+    let arguments = catalog.prompts().next().unwrap().arguments();
+    let listed: Vec<(&str, bool)> = arguments.iter().map(|one| (one.name.as_str(), one.required)).collect();
+    assert_eq!(listed, [("text", true), ("language", false)]);
+    let dispatcher = Dispatcher::new(catalog).unwrap();
+    let messages = dispatcher.prompt("translate", json!({ "input": "a", "lang": "de" })).await.unwrap();
+    assert_eq!(messages[0].content.as_text(), Some("a Some(\"de\")"));
+}
+
 #[tokio::test]
 async fn texts_are_parsed_to_the_types_of_the_parameters() {
     let dispatcher = Dispatcher::new(catalog![review].unwrap()).unwrap();

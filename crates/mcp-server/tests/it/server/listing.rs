@@ -144,3 +144,35 @@ async fn lists_for_all_revisions_build_the_schemas_of_a_tool_once() {
     assert_eq!(results[0]["properties"]["result"], results[1], "earlier revisions wrap what is no object");
     assert_eq!(N_BUILT.load(Ordering::Relaxed), 3, "two of arguments, one of a result");
 }
+
+#[tokio::test]
+async fn the_root_of_each_input_schema_is_a_plain_object() {
+    let choice = json!({ "type": "object", "oneOf": [
+        { "properties": { "at": { "const": "start" } }, "required": ["at"], "additionalProperties": false },
+        { "properties": { "at": { "const": "line" }, "n": { "type": "integer" } }, "required": ["at", "n"], "additionalProperties": false },
+    ] });
+    let insert = toolkit::Tool::builder("insert").description("Inserts.").input(choice).build().unwrap();
+    let own = Dispatcher::new(Catalog::new([insert]).unwrap()).unwrap();
+    for at_most in [1, 0] {
+        let server = Server::builder(own.clone()).list_at_most(at_most).build().unwrap();
+        let client = Client::of(serve(server.http()).await);
+        let input = match at_most {
+            0 => {
+                let params = json!({ "name": "describe_tool", "arguments": { "name": "insert" } });
+                let described = client.send(&modern(1, "tools/call", params)).await.result();
+                described["structuredContent"]["inputSchema"].clone()
+            }
+            _ => client.send(&modern(1, "tools/list", json!({}))).await.result()["tools"][0]["inputSchema"].clone(),
+        };
+        assert_eq!(
+            input,
+            json!({
+                "type": "object",
+                "properties": { "at": { "enum": ["start", "line"] }, "n": { "type": "integer" } },
+                "required": ["at"],
+                "additionalProperties": false,
+                "description": "One of these forms:\n- {at: \"start\"}\n- {at: \"line\", n}",
+            })
+        );
+    }
+}
