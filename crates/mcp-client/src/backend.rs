@@ -165,6 +165,16 @@ impl McpBackend {
         self.with_choices(|choices| choices.passes_instructions = pass)
     }
 
+    /// Sets whether the root of each input schema becomes a plain object with properties, without `oneOf`, `anyOf`,
+    /// `allOf` and the like, as in the [list](toolkit::mcp::list_tools) of this program's tools. Default: false.
+    ///
+    /// The APIs of some models refuse a request if one of its tools has a choice at the root. Arguments are checked
+    /// against the plain schema, which accepts more, and passed on as they are, so that the server checks the rest.
+    #[must_use]
+    pub fn plain_input_schemas(self, is_plain: bool) -> Self {
+        self.with_choices(|choices| choices.has_plain_input = is_plain)
+    }
+
     /// Returns the address of the server, or `None` for a program.
     ///
     /// # Examples

@@ -15,7 +15,7 @@ use toolkit::backend::OfferedTools;
 use toolkit::call::ErrorKind;
 use toolkit::catalog::{Diagnostic, DiagnosticKind};
 use toolkit::manifest::Listing;
-use toolkit::schema::Schema;
+use toolkit::schema::{Schema, root};
 use toolkit::tool::{META_KEY, Namespace, ToolBackend};
 use toolkit::{Manifest, Tool, ToolError};
 use toolkit_backends::bound_mcp_json;
@@ -96,6 +96,10 @@ pub(super) fn checked(remote: &Remote, mut listed: Vec<Value>) -> Result<Offered
         };
         if let Some((kind, why)) = &why {
             diagnostics.push(left_out(remote, *kind, tool["name"].as_str().unwrap_or_default(), why, None));
+        } else if let Some(input) = tool.get_mut("inputSchema")
+            && remote.choices.has_plain_input
+        {
+            root::list(input);
         }
         why.is_none()
     });

@@ -59,6 +59,8 @@ pub(super) struct Choices {
     pub(super) output: OutputCheck,
     /// The changes that may be made to arguments, if they are not those of the host.
     pub(super) coercion: Option<Coercion>,
+    /// True if the root of each input schema becomes a plain object.
+    pub(super) has_plain_input: bool,
     /// True if the clients of the host receive the instructions of the server.
     pub(super) passes_instructions: bool,
     /// The maximum number of sessions of clients, if each has a connection of its own.
@@ -73,6 +75,7 @@ impl Default for Choices {
             revision: None,
             output: OutputCheck::Strict,
             coercion: None,
+            has_plain_input: false,
             passes_instructions: true,
             max_sessions: None,
             tools,

@@ -22,7 +22,7 @@ pub(super) const KEY: &str = "toolkit";
 type Setting = fn(McpBackend, &Value) -> Result<McpBackend, String>;
 
 /// The keys, and what each does. An error is a phrase without subject.
-const KEYS: [(&str, Setting); 18] = [
+const KEYS: [(&str, Setting); 19] = [
     ("trusted", |backend, value| Ok(if flag(value)? { backend.trusted() } else { backend })),
     ("mayAsk", |backend, value| Ok(backend.with_may_ask(flag(value)?))),
     ("timeout", |backend, value| Ok(backend.timeout(duration(value)?))),
@@ -54,6 +54,7 @@ const KEYS: [(&str, Setting); 18] = [
         let coercion = coercion.ok_or_else(|| "must be `off`, `null-as-absent` or `lenient`".to_owned())?;
         Ok(backend.with_choices(|choices| choices.coercion = Some(coercion)))
     }),
+    ("plainInputSchemas", |backend, value| Ok(backend.plain_input_schemas(flag(value)?))),
     ("tools", |backend, value| {
         let changes = tool_changes(value)?;
         Ok(backend.with_tools(|tools| tools.changes = changes))

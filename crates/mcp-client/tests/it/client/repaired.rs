@@ -200,3 +200,35 @@ async fn arguments_of_a_server_are_corrected_as_the_file_says() {
         }
     }
 }
+
+#[tokio::test]
+async fn the_root_of_an_input_schema_is_plain_if_the_file_says_so() {
+    let branch = |name: &str, schema: Value| json!({ "properties": { name: schema }, "required": [name] });
+    let input = json!({
+        "type": "object",
+        "properties": { "dry_run": { "type": "boolean" } },
+        "oneOf": [branch("id", json!({ "type": "integer" })), branch("name", json!({ "type": "string" }))],
+    });
+    let tools = json!({ "tools": [{ "name": "remove", "inputSchema": input }] });
+    let result = json!({ "content": [{ "type": "text", "text": "done" }] });
+    let responses =
+        [("tools_list", tools), ("call_remove", result)].map(|(name, json)| (name, json.to_string().into_bytes()));
+    let server = raw(Way::Json, responses).await;
+    for (settings, is_plain) in [(json!({}), false), (json!({ "plainInputSchemas": true }), true)] {
+        let dispatcher = dispatcher(&configured(&server, &settings)).await;
+        let tool = dispatcher.catalog().resolve("peer:remove").unwrap();
+        let listed = tool.input().as_value();
+        assert_eq!(listed.get("oneOf").is_none(), is_plain, "{listed:#}");
+        let served = toolkit_mcp_server::Server::new(dispatcher.clone()).unwrap().listing();
+        let entry: Value = serde_json::from_slice(served.get("peer_remove").unwrap().json()).unwrap();
+        assert_eq!(entry["inputSchema"].get("oneOf").is_none(), is_plain, "{entry:#}");
+        assert_eq!(listed["properties"].as_object().unwrap().len(), if is_plain { 3 } else { 1 }, "{listed:#}");
+        // The server decides about the combination.
+        let arguments = json!({ "id": 7, "name": "a" });
+        let called = in_the_end(dispatcher.call("peer:remove", arguments.clone())).await;
+        assert_eq!(called.is_ok(), is_plain, "{called:?}");
+        if is_plain {
+            assert_eq!(server.requests.lock().unwrap().last().unwrap()["params"]["arguments"], arguments);
+        }
+    }
+}
