@@ -1,6 +1,7 @@
 //! Connecting to a server, with negotiation of the protocol revision.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::header::AUTHORIZATION;
 use rmcp::model::ProtocolVersion;
@@ -10,19 +11,20 @@ use rmcp::transport::common::client_side_sse::ExponentialBackoff;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{ClientLifecycleMode, serve_client_with_lifecycle};
 use tokio::sync::watch;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
 
 use super::connection::Connection;
 use super::endpoint::Endpoint;
+use super::exchange::authorization_error;
 use super::http::Http;
 use super::legacy_sse::LegacySse;
 use super::lines::Lines;
 use super::observe::negotiation;
 use super::process::{ExitState, Process, Program};
 use super::questions::Handler;
-use super::remote::{Remote, Target};
+use super::remote::{Limits, Remote, Target};
 use super::screen::Screen;
 use super::watches::Watches;
 
@@ -62,6 +64,9 @@ type Running = RunningService<RoleClient, Handler>;
 
 /// The maximum number of times that an interrupted HTTP stream is resumed.
 const MAX_RESUMED: usize = 3;
+
+/// The time after which an HTTP server that does not respond to `server/discover` receives `initialize`.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Connects to a server. Starts with the era of the last connection if there was one.
 pub(super) async fn connect(
@@ -151,11 +156,13 @@ async fn over_http(
     }
     config.auth_header = endpoint.token.as_ref().map(|token| token.expose().to_owned());
     let exit_state = Arc::new(ExitState::default());
-    let screen = Screen::new(changes.clone(), remote.resources.clone(), max_parsed(remote));
-    let http = Http::new(client, &remote.limits, screen, authorizer, Arc::clone(watches));
-    let mode = if endpoint.is_sse { ClientLifecycleMode::Initialize } else { mode(remote, era) };
-    let negotiating = async {
-        let (handler, mode) = (remote.handler(), mode.clone());
+    let begun = Instant::now();
+    let attempt = async |mode: ClientLifecycleMode| {
+        let screen = Screen::new(changes.clone(), remote.resources.clone(), max_parsed(remote));
+        // What an earlier attempt has waited is not waited again.
+        let limits = Limits { start: remote.limits.start.saturating_sub(begun.elapsed()), ..remote.limits };
+        let http = Http::new(client.clone(), &limits, screen, authorizer.clone(), Arc::clone(watches));
+        let (handler, config) = (remote.handler(), config.clone());
         match endpoint.is_sse {
             true => {
                 let transport = StreamableHttpClientTransport::with_client(LegacySse::new(http), config);
@@ -167,9 +174,37 @@ async fn over_http(
             }
         }
     };
+    let mode = if endpoint.is_sse { ClientLifecycleMode::Initialize } else { mode(remote, era) };
+    let negotiating = async {
+        let ClientLifecycleMode::Auto { preferred_versions, .. } = mode.clone() else {
+            return attempt(mode.clone()).await;
+        };
+        let discovered = attempt(ClientLifecycleMode::Discover { preferred_versions });
+        match timeout(PROBE_TIMEOUT, discovered).await {
+            Ok(Err(error)) if may_initialize(&error) => {}
+            Ok(discovered) => return discovered,
+            Err(_) => {}
+        }
+        // On a transport of its own, since `rmcp` ends the first one with most errors.
+        attempt(ClientLifecycleMode::Initialize).await
+    };
     let running = negotiation(remote, &mode, negotiating).await;
     let running = running.map_err(|error| remote.not_connected(&error, &exit_state))?;
     Ok(Connection::new(running, exit_state, changes.clone(), watches, remote))
+}
+
+/// Returns true if a server that has refused `server/discover` may accept `initialize`. Servers of earlier revisions refuse
+/// the unknown request in any way: with each status, with texts, pages, and errors about a missing session, or by closing
+/// the connection. Only a list of other revisions shows that the server has understood it.
+fn may_initialize(error: &ClientInitializeError) -> bool {
+    match error {
+        ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
+            server_supported.is_empty() || server_supported.iter().any(ProtocolVersion::has_initialize)
+        }
+        // The request was not sent.
+        ClientInitializeError::TransportError { error, .. } => authorization_error(error).is_none(),
+        _ => true,
+    }
 }
 
 /// Returns the number of tools of a list that are parsed: one more than the limit, which shows that the list is longer.

@@ -156,6 +156,10 @@ impl Http {
     /// each of them again.
     async fn post(&self, post: &Post, token: Option<String>) -> Result<StreamableHttpPostResponse, Error> {
         let answer = self.exchange(post, &post.message, token.as_deref()).await;
+        // A session that never began is not lost, and revisions without `initialize` have none.
+        if !self.is_initialized.load(Ordering::Acquire) {
+            return answer;
+        }
         let Some(refusal) = lost_session_text(post, &answer) else {
             return answer;
         };
@@ -427,10 +431,6 @@ fn rate_wait(message: &ClientJsonRpcMessage, answer: &Result<StreamableHttpPostR
 
 /// Returns the text of an error that may report that the server does not know the session of a message.
 fn lost_session_text(post: &Post, answer: &Result<StreamableHttpPostResponse, Error>) -> Option<String> {
-    // Later revisions have no sessions.
-    if post.headers.contains_key("mcp-method") {
-        return None;
-    }
     let text = match answer {
         Ok(StreamableHttpPostResponse::Json(JsonRpcMessage::Error(error), _)) => error.error.message.to_string(),
         Err(error) => HttpFailure::of(error).filter(|failure| !failure.is_busy())?.text.clone()?,

@@ -29,6 +29,8 @@ struct State {
     n_initialized: usize,
     /// The number of calls that have run.
     n_run: usize,
+    /// The raw response to `server/discover`; nothing if it is empty. Default: 404.
+    answer_to_probe: Option<String>,
     /// The raw response to calls, instead of a result.
     answer_to_calls: Option<String>,
     /// The raw response to requests in an unknown session. Default: 404.
@@ -123,7 +125,7 @@ impl Fake {
             }
         };
         let answer = answer.replace("\"$ID\"", &message["id"].to_string());
-        let length = answer.split_once("\r\n\r\n").unwrap().1.len();
+        let length = answer.split_once("\r\n\r\n").map_or(0, |(_, body)| body.len());
         let _ = connection.write_all(answer.replace("$LENGTH", &length.to_string()).as_bytes()).await;
         let _ = connection.shutdown().await;
         // Reads to the end, so that the client gets the response before a reset.
@@ -138,7 +140,9 @@ impl Fake {
         let result = |result: Value| of_json("200 OK", &json!({ "jsonrpc": "2.0", "id": "$ID", "result": result }));
         let session = head.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
         match message["method"].as_str().unwrap() {
-            "server/discover" => return response("404 Not Found", "", ""),
+            "server/discover" => {
+                return state.answer_to_probe.clone().unwrap_or_else(|| response("404 Not Found", "", ""));
+            }
             "initialize" => {
                 state.n_initialized += 1;
                 let session = match state.is_global {
@@ -270,6 +274,77 @@ async fn an_error_status_ends_the_call_with_the_text_of_the_server() {
     }
 }
 
+/// The forms in which servers of earlier revisions refuse `server/discover`. An empty one closes the connection.
+fn refused_probes() -> Vec<String> {
+    let texts = ["Bad Request: Server not initialized", "session not found: call initialize first", "unknown method"];
+    let statuses = "400 401 403 404 405 406 409 410 415 422 429 500 501 502 503";
+    let json = "application/json";
+    let mut forms = vec![String::new(), "HTTP/1.1".to_owned(), response("302 Found", "location: /login\r\n", "")];
+    for status in statuses.split(' ') {
+        for (kind, body) in
+            [("text/plain", texts[0]), ("text/html", "<p>initialize a session</p>"), (json, ""), (json, "{")]
+        {
+            let headers = format!("content-type: {kind}\r\n");
+            forms.push(response(&format!("{status} Status"), &headers, body));
+        }
+        let challenge = "www-authenticate: Bearer\r\n";
+        forms.push(response(&format!("{status} Status"), challenge, ""));
+    }
+    for (nth, id) in [json!(null), json!("$ID"), json!("server-error"), json!(7)].into_iter().enumerate() {
+        for code in [-32000, -32001, -32600, -32601, -32602, -32020, -32021, -32022, 0] {
+            let error = rpc_error(id.clone(), code, texts[nth % 3]);
+            forms.extend(
+                ["200 OK", "400 Bad Request", "404 Not Found", "500 Error"].map(|status| of_json(status, &error)),
+            );
+            forms.push(of_events(&format!("event: message\ndata: {error}\n\n")));
+        }
+    }
+    let supported = json!({ "requested": "2026-07-28", "supported": ["2025-06-18", "2024-11-05"] });
+    let mut unsupported = rpc_error(json!("$ID"), -32022, "Unsupported protocol version");
+    unsupported["error"]["data"] = supported;
+    forms.push(of_json("400 Bad Request", &unsupported));
+    forms.extend([
+        of_json("200 OK", &json!({})),
+        of_json("200 OK", &json!([])),
+        of_events(""),
+        of_events(": hello\n\n"),
+    ]);
+    forms.push(of_json("200 OK", &json!({ "jsonrpc": "2.0", "id": "$ID", "result": {} })));
+    forms.extend([response("202 Accepted", "", ""), response("200 OK", "content-type: text/html\r\n", "<p>hello</p>")]);
+    forms
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_the_probe_in_any_form_connects_at_the_first_attempt() {
+    for form in refused_probes() {
+        let (fake, backend) = Fake::start().await;
+        fake.state().answer_to_probe = Some(form.clone());
+        in_the_end(backend.start()).await.unwrap_or_else(|error| panic!("{form}: {error:?}"));
+        assert_eq!(in_the_end(backend.tools()).await.expect(&form).tools.len(), 1, "{form}");
+        assert_eq!(fake.counts().0, 1, "{form}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_respond_to_the_probe_connects_at_the_first_attempt() {
+    let (fake, backend) = Fake::start().await;
+    fake.state().hangs = Some("server/discover");
+    in_the_end(backend.start()).await.unwrap();
+    assert_eq!(in_the_end(backend.tools()).await.unwrap().tools.len(), 1);
+}
+
+/// The server has understood the request, and knows none of the revisions with `initialize`.
+#[tokio::test]
+async fn a_list_of_later_revisions_ends_the_attempt() {
+    let (fake, backend) = Fake::start().await;
+    let mut error = rpc_error(json!("$ID"), -32022, "Unsupported protocol version");
+    error["error"]["data"] = json!({ "requested": "2026-07-28", "supported": ["2027-03-01"] });
+    fake.state().answer_to_probe = Some(of_json("400 Bad Request", &error));
+    let error = in_the_end(backend.start()).await.unwrap_err();
+    let message = "the MCP server `fake` supports none of the MCP revisions of this client, only: 2027-03-01";
+    assert_eq!((error.message(), fake.counts().0), (message, 0));
+}
+
 /// Every combination of a status and a kind of body ends the call, and the next call succeeds.
 #[tokio::test]
 async fn an_answer_of_any_status_and_kind_ends_its_request() {
@@ -303,7 +378,7 @@ async fn an_answer_of_any_status_and_kind_ends_its_request() {
                 fake.state().answer_to_calls = Some(answer.clone());
                 call(&dispatcher, "fake:run", json!({})).await.expect_err(&answer);
                 fake.state().answer_to_calls = None;
-                until(async || call(&dispatcher, "fake:run", json!({})).await.is_ok()).await;
+                assert_eq!(call(&dispatcher, "fake:run", json!({})).await.expect(&answer), "ran");
             }
         }
     }
@@ -508,7 +583,7 @@ async fn a_call_that_may_have_run_is_not_repeated_in_a_new_session() {
     let error = call(&dispatcher, "fake:run", json!({})).await.unwrap_err();
     assert_eq!((error.kind(), fake.counts().1), (ErrorKind::OutcomeUnknown, 1), "{error:?}");
     fake.state().runs_first = false;
-    until(async || call(&dispatcher, "fake:run", json!({})).await.is_ok()).await;
+    assert_eq!(call(&dispatcher, "fake:run", json!({})).await.unwrap(), "ran");
 }
 
 #[tokio::test]
