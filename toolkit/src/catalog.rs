@@ -456,7 +456,7 @@ impl Catalog {
         for tool in self.records() {
             check_tool(tool, &mut diagnostics);
         }
-        WireNames::collect(self, naming, &mut diagnostics);
+        WireNames::collect(self, naming, &|tool| Some(naming.wire_name(tool.id())), &mut diagnostics);
         Diagnostics::none_or(diagnostics)
     }
 
@@ -469,19 +469,27 @@ impl Catalog {
     /// takes a validator for each.
     #[doc(hidden)]
     pub fn listed(&self, naming: Naming) -> Result<WireNames<'_>, Diagnostics> {
-        self.wire_names(naming, |tool, diagnostics| check_object(tool, tool.input().as_value(), diagnostics))
+        self.wire_names(naming, &|tool| Some(naming.wire_name(tool.id())), |tool, diagnostics| {
+            check_object(tool, tool.input().as_value(), diagnostics);
+        })
     }
 
-    /// Does the same as [`Catalog::listed`] without building schemas. The caller checks that they describe objects.
+    /// Does the same as [`Catalog::listed`] without building schemas, for the tools that `name` gives a name. The caller
+    /// checks that the schemas describe objects.
     #[doc(hidden)]
-    pub fn named(&self, naming: Naming) -> Result<WireNames<'_>, Diagnostics> {
+    pub fn named(&self, naming: Naming, name: impl Fn(&Tool) -> Option<String>) -> Result<WireNames<'_>, Diagnostics> {
         // An error contains the defects of all parts.
-        self.wire_names(naming, |_, _| {}).or_else(|_| self.listed(naming))
+        self.wire_names(naming, &name, |_, _| {}).or_else(|_| {
+            self.wire_names(naming, &name, |tool, diagnostics| {
+                check_object(tool, tool.input().as_value(), diagnostics);
+            })
+        })
     }
 
     fn wire_names(
         &self,
         naming: Naming,
+        name: &dyn Fn(&Tool) -> Option<String>,
         check: impl Fn(&Tool, &mut Vec<Diagnostic>),
     ) -> Result<WireNames<'_>, Diagnostics> {
         let mut diagnostics = Vec::new();
@@ -489,7 +497,7 @@ impl Catalog {
             check(tool, &mut diagnostics);
             check_meta(tool, &mut diagnostics);
         }
-        let names = WireNames::collect(self, naming, &mut diagnostics);
+        let names = WireNames::collect(self, naming, name, &mut diagnostics);
         Diagnostics::none_or(diagnostics).map(|()| names)
     }
 

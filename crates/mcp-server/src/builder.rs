@@ -18,6 +18,7 @@ use super::ask::{Keys, OpenRequests, Sealing, StateKey, UsedInMemory, UsedRecord
 use super::filter::Filter;
 #[cfg(feature = "http")]
 use super::http::Http;
+use super::listed_names::Claims;
 use super::logging::LogLevels;
 use super::metrics::Metrics;
 use super::peer::Running;
@@ -413,7 +414,8 @@ impl ServerBuilder {
     /// stored tasks cannot be loaded.
     pub fn build(self) -> Result<Server, ServeError> {
         let metrics = Metrics::default();
-        let served = ServedTools::new(self.dispatcher, self.naming, [&self.filter, &self.direct], &metrics)?;
+        let filters = [&self.filter, &self.direct];
+        let served = ServedTools::new(self.dispatcher, self.naming, filters, &metrics, &Claims::default())?;
         served.check_apps(|uri| self.resources.may_serve(uri))?;
         let mut meta = json_bytes(&json!({ "_meta": { "io.modelcontextprotocol/serverInfo": self.info } }));
         // Removes the braces and adds a comma, so that the result's own fields can follow.

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use toolkit::Tool;
 use toolkit::catalog::Naming;
+use toolkit::{Catalog, Tool};
+
+use super::listed_names::suffixed;
 
 /// A filter of tools: those that an `allow` rule matches, or all tools without such rules, except for those that a
 /// `deny` rule matches.
@@ -93,7 +95,27 @@ impl Filter {
     /// Returns true if the tool passes the filter.
     #[must_use]
     pub fn admits(&self, tool: &Tool) -> bool {
-        let is_allowed = self.allowed.is_empty() || self.allowed.iter().any(|rule| rule.matches(tool));
+        self.admits_if(tool, |rule| rule.matches(tool))
+    }
+
+    /// Returns true if the tool passes the filter beside the other tools of a catalog: a listed name in an `allow` rule does
+    /// not allow a tool that only has the same listed name as another one, or has that of another one as its bare name.
+    pub(super) fn admits_among(&self, tool: &Tool, catalog: &Catalog) -> bool {
+        self.admits_if(tool, |rule| rule.matches(tool) && !rule.is_meant_for_another(tool, catalog))
+    }
+
+    /// Returns the rules to allow tools by a listed name that several tools have, with their ids.
+    pub(super) fn ambiguous<'f>(&'f self, catalog: &'f Catalog) -> impl Iterator<Item = (&'f Rule, Vec<String>)> {
+        self.allowed.iter().filter_map(|rule| {
+            let tools = catalog.latest().filter(|tool| rule.has_listed_name_of(tool));
+            let ids: Vec<String> = tools.map(|tool| tool.id().unversioned().to_string()).collect();
+            let is_id = ids.iter().any(|id| matches!(rule, Rule::Tool(name) if name == id));
+            (ids.len() > 1 && !is_id).then_some((rule, ids))
+        })
+    }
+
+    fn admits_if(&self, tool: &Tool, is_allowed_by: impl Fn(&Rule) -> bool) -> bool {
+        let is_allowed = self.allowed.is_empty() || self.allowed.iter().any(is_allowed_by);
         let is_denied = self.rejection.iter().any(|rule| rule.matches(tool));
         is_allowed && !is_denied && (!self.is_read_only || Hint::ReadOnly.is_of(tool))
     }
@@ -121,6 +143,8 @@ pub enum Rule {
     /// Matches all tools with an effect.
     Hint(Hint),
     /// Matches tools by their id, with or without the version, by the name alone, or by the name that clients see.
+    ///
+    /// A listed name that several tools have denies all of them and allows none.
     Tool(String),
 }
 
@@ -159,12 +183,34 @@ impl Rule {
             Rule::Tag(tag) => tool.tags().iter().any(|other| other == tag),
             Rule::Hint(hint) => hint.is_of(tool),
             Rule::Tool(name) => {
-                let id = tool.id();
-                let is_id = || id.to_string() == *name || id.unversioned().to_string() == *name;
-                tool.name() == name || is_id() || Naming::NamespaceName.wire_name(id) == *name
+                tool.name() == name
+                    || is_id(name, tool)
+                    || self.has_listed_name_of(tool)
+                    || suffixed(Naming::NamespaceName, tool.id()) == *name
             }
         }
     }
+
+    /// Returns true if the rule has the listed name of a tool, without a suffix.
+    fn has_listed_name_of(&self, tool: &Tool) -> bool {
+        matches!(self, Rule::Tool(name) if Naming::NamespaceName.wire_name(tool.id()) == *name)
+    }
+
+    /// Returns true if the rule has the listed name of another tool than this one, and not the id of this one.
+    fn is_meant_for_another(&self, tool: &Tool, catalog: &Catalog) -> bool {
+        let Rule::Tool(name) = self else { return false };
+        let is_another = |other: &Tool| {
+            (other.id().namespace(), other.name()) != (tool.id().namespace(), tool.name())
+                && self.has_listed_name_of(other)
+        };
+        !is_id(name, tool) && catalog.latest().any(is_another)
+    }
+}
+
+/// Returns true if the text is the id of the tool, with or without the version.
+fn is_id(text: &str, tool: &Tool) -> bool {
+    let id = tool.id();
+    id.to_string() == *text || id.unversioned().to_string() == *text
 }
 
 /// Formats the rule as it is parsed.

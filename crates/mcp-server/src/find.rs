@@ -203,6 +203,9 @@ fn summary(tool: &Tool) -> String {
 
 fn described(served: &ServedTools, name: &str, revision: Revision) -> Result<Value, ToolError> {
     let Some(nth) = served.get(name) else {
+        if let Some(message) = served.why_not(name) {
+            return Err(ToolError::new(ErrorKind::AmbiguousTool, message));
+        }
         let shown: String = name.chars().take(120).collect();
         let near = served.nearest(name).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
         let message = format!("no tool is named `{}`{near}", shown.escape_debug());

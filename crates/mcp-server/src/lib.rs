@@ -44,7 +44,7 @@
 //! | `prompt_list`, `prompts` | prompts, and completions of their arguments |
 //! | `resources`, `subscriptions`, `listen` | resources of providers, and notifications of changes |
 //! | `app`, `resource_set`, `resource_templates`, `resource_directory` | providers of resources |
-//! | `proxy`, `proxied`, `proxy_uri` | tools and resources of backends |
+//! | `proxy`, `proxied`, `proxy_uri`, `listed_names` | tools and resources of backends, and their names |
 //! | `observe`, `metrics`, `status` | the span and audit line of a request; reports for operators |
 //! | `stdio`, `http` | transports |
 //!
@@ -71,6 +71,7 @@ mod headers;
 mod http;
 mod initialize;
 mod json_text;
+mod listed_names;
 mod listen;
 mod logging;
 mod message;

@@ -243,6 +243,12 @@ fn call<'m>(
     }
     let Some(nth) = nth else {
         shared.metrics.unknown_tool().reject();
+        if let Some(message) = served.why_not(&name) {
+            let error = ToolError::new(ErrorKind::AmbiguousTool, message);
+            failed(observed, &name, &error);
+            let result = toolkit::mcp::write_error(&error, revision);
+            return Ok(Routed::Reply(shared.response(id, revision, &result)));
+        }
         if let Some(message) = shared.proxied().and_then(|proxied| proxied.why_missing(&name)) {
             let error = ToolError::new(ErrorKind::Unavailable, message).retryable(None);
             failed(observed, &name, &error);

@@ -1,19 +1,23 @@
 //! The list of served prompts, with their names on the wire.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Bound;
 
-use toolkit::Dispatcher;
 use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics, Naming};
 use toolkit::prompt::Prompt;
 use toolkit::schema::shown_id;
+use toolkit::{Dispatcher, ToolId};
 
 use super::filter::Filter;
+use super::listed_names::{ListedNames, NameClaims};
 use super::rpc::json_bytes;
 
 /// The served prompts, by their names on the wire.
 #[derive(Default)]
-pub(super) struct ServedPrompts(BTreeMap<String, ServedPrompt>);
+pub(super) struct ServedPrompts {
+    served: BTreeMap<String, ServedPrompt>,
+    names: ListedNames,
+}
 
 struct ServedPrompt {
     prompt: Prompt,
@@ -27,12 +31,21 @@ impl ServedPrompts {
     /// # Errors
     ///
     /// Returns the prompts of this program that would share a name on the wire. One of a backend is left out.
-    pub(super) fn new(dispatcher: &Dispatcher, naming: Naming, filter: &Filter) -> Result<Self, Diagnostics> {
+    pub(super) fn new(
+        dispatcher: &Dispatcher,
+        naming: Naming,
+        filter: &Filter,
+        claims: &NameClaims,
+    ) -> Result<Self, Diagnostics> {
         let mut served: BTreeMap<String, ServedPrompt> = BTreeMap::new();
-        let (own, foreign): (Vec<&Prompt>, Vec<&Prompt>) =
-            dispatcher.catalog().latest_prompts().partition(|prompt| prompt.tool().location().is_some());
-        for prompt in own.into_iter().chain(foreign).filter(|prompt| filter.admits(prompt.tool())) {
-            let name = naming.wire_name(prompt.id());
+        let is_own = |prompt: &Prompt| prompt.tool().location().is_some();
+        let admitted = dispatcher.catalog().latest_prompts().filter(|prompt| filter.admits(prompt.tool()));
+        let (own, foreign): (Vec<&Prompt>, Vec<&Prompt>) = admitted.partition(|prompt| is_own(prompt));
+        let own_ids: HashSet<&ToolId> = own.iter().map(|prompt| prompt.id()).collect();
+        let ids = own.iter().chain(&foreign).map(|prompt| prompt.id());
+        let names = ListedNames::new(naming, ids, |id| own_ids.contains(id), claims);
+        for prompt in own.into_iter().chain(foreign) {
+            let Some(name) = names.get(prompt.id()).cloned() else { continue };
             match served.get(&name) {
                 None => {
                     let listed = json_bytes(&prompt.to_mcp_json(&name));
@@ -41,7 +54,7 @@ impl ServedPrompts {
                 Some(other) => {
                     let ids = [other.prompt.id(), prompt.id()].map(shown_id);
                     let message = format!("`{}` and `{}` would share the name `{name}`; rename one", ids[0], ids[1]);
-                    if prompt.tool().location().is_some() {
+                    if is_own(prompt) {
                         let tools = [other.prompt.tool(), prompt.tool()];
                         let diagnostic = Diagnostic::new(DiagnosticKind::WireName, message, tools);
                         return Err(diagnostic.into());
@@ -50,28 +63,33 @@ impl ServedPrompts {
                 }
             }
         }
-        Ok(Self(served))
+        Ok(Self { served, names })
+    }
+
+    /// Returns why a name that several prompts would have is that of none.
+    pub(super) fn why_not(&self, name: &str) -> Option<String> {
+        self.names.why_not(name)
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.served.is_empty()
     }
 
     /// Returns true if both lists are equal for clients.
     pub(super) fn looks_like(&self, other: &Self) -> bool {
-        self.0.len() == other.0.len()
-            && std::iter::zip(&self.0, &other.0).all(|(one, other)| one.1.listed == other.1.listed)
+        self.served.len() == other.served.len()
+            && std::iter::zip(&self.served, &other.served).all(|(one, other)| one.1.listed == other.1.listed)
     }
 
     /// Returns the prompt with a name on the wire.
     pub(super) fn get(&self, name: &str) -> Option<&Prompt> {
-        self.0.get(name).map(|served| &served.prompt)
+        self.served.get(name).map(|served| &served.prompt)
     }
 
     /// Returns the entries of a page after a name, and the last name unless it is the last page.
     pub(super) fn page(&self, after: Option<&str>, size: usize) -> (Vec<&[u8]>, Option<&str>) {
         let start = after.map_or(Bound::Unbounded, Bound::Excluded);
-        let mut rest = self.0.range::<str, _>((start, Bound::Unbounded));
+        let mut rest = self.served.range::<str, _>((start, Bound::Unbounded));
         let page: Vec<(&String, &ServedPrompt)> = rest.by_ref().take(size).collect();
         let last = page.last().map(|(name, _)| name.as_str()).filter(|_| rest.next().is_some());
         (page.iter().map(|(_, prompt)| &*prompt.listed).collect(), last)

@@ -158,7 +158,10 @@ impl PromptRequest {
 }
 
 fn find(served: &ServedTools, name: &str) -> Result<Prompt, RpcError> {
-    served.prompts.get(name).cloned().ok_or_else(|| unknown(name))
+    served.prompts.get(name).cloned().ok_or_else(|| match served.prompts.why_not(name) {
+        Some(message) => RpcError::new(Code::InvalidParams, message),
+        None => unknown(name),
+    })
 }
 
 /// Returns the error for a prompt that the server does not have for this caller.

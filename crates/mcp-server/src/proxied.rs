@@ -9,6 +9,7 @@ use toolkit::call::BoxFuture;
 use toolkit::prompt::{Completion, CompletionRequest};
 use toolkit::{Context, Tool, ToolError};
 
+use super::listed_names::Claims;
 use super::proxy_uri::Origin;
 use super::served::ServedTools;
 use super::status::ServedBackend;
@@ -41,6 +42,7 @@ pub(super) trait Sources: fmt::Debug + Send + Sync {
 pub(super) struct Proxied {
     backends: Arc<dyn Sources>,
     last: Mutex<Last>,
+    claims: Mutex<Arc<Claims>>,
 }
 
 /// The outcome of a collection, by backend.
@@ -68,7 +70,16 @@ pub(super) struct Outcome {
 
 impl Proxied {
     pub(super) fn new(backends: Arc<dyn Sources>) -> Self {
-        Self { backends, last: Mutex::default() }
+        Self { backends, last: Mutex::default(), claims: Mutex::default() }
+    }
+
+    /// Returns what the listed names depend on.
+    pub(super) fn claims(&self) -> Arc<Claims> {
+        Arc::clone(&self.claims.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn set_claims(&self, claims: Claims) {
+        *self.claims.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(claims);
     }
 
     /// Ends what the backends hold for a session.

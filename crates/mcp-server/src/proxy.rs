@@ -31,6 +31,7 @@ use self::resources::ProxiedResources;
 
 use super::filter::{Filter, Rule};
 use super::find::search_tools;
+use super::listed_names::Claims;
 use super::proxied::{Outcome, Proxied, Sources};
 use super::served::ServeError;
 use super::server::Server;
@@ -165,6 +166,8 @@ impl Proxy {
         server.shared.is_incomplete.store(true, Ordering::Release);
         let backends = backends.into();
         let proxied = Arc::new(Proxied::new(Arc::<Backends>::clone(&backends)));
+        let own_ids = own.iter().map(|tool| tool.id().clone()).collect();
+        proxied.set_claims(Claims { own: Arc::new(own_ids), ..Claims::default() });
         *server.shared.proxied.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&proxied));
         // Before the first collection, the filter decides about no backend.
         let admitted = (server.shared.filter != Filter::all()).then(HashSet::new);
@@ -270,6 +273,7 @@ impl Proxy {
         self.resources.follow();
         let mut tools: Vec<Tool> = catalog.iter().map(|tool| self.with_proxied_ui(tool, &routes)).collect();
         diagnostics.extend(self.leave_out_reserved(&mut tools));
+        self.claim_names(&catalog, &failures);
         while let Err(error) = self.try_to_serve(&tools, catalog.prompts(), &routes) {
             let losers = self.losers(&tools, &routes, error.diagnostics());
             diagnostics.extend(error.diagnostics().cloned());
@@ -320,7 +324,12 @@ impl Proxy {
         let message = |rule: &Rule| {
             format!("no tool matches the rule `{}` to allow or deny tools", rule.to_string().escape_debug())
         };
-        rules.map(|rule| Diagnostic::new(DiagnosticKind::Unexpected, message(rule), [])).collect()
+        let ambiguous = self.server.shared.filter.ambiguous(catalog).map(|(rule, ids)| {
+            let (rule, ids) = (rule.to_string(), ids.join("` or `"));
+            format!("several tools would have the name in the rule `{rule}`, so it allows none of them; write `{ids}`")
+        });
+        let messages = rules.map(message).chain(ambiguous);
+        messages.map(|message| Diagnostic::new(DiagnosticKind::Unexpected, message, [])).collect()
     }
 
     /// Serves the resources of those backends that pass the filter of the server. For a backend whose tools are not known
@@ -362,6 +371,25 @@ impl Proxy {
         diagnostics
     }
 
+    /// Records which servers claim which listed names.
+    fn claim_names(&self, catalog: &Catalog, failures: &[BackendError]) {
+        let shared = &self.server.shared;
+        let mut claims = Claims::clone(&self.proxied.claims());
+        let servers = self.backends.names();
+        let is_unknown = |name: &&String| {
+            failures.iter().any(|failure| failure.backend == **name) && self.proxied.tools_of(name).is_none()
+        };
+        let (naming, filter) = (shared.naming, &shared.filter);
+        let tools = catalog.latest().filter(|tool| filter.admits_among(tool, catalog)).map(Tool::id);
+        let tools = tools.filter(|id| !claims.own.contains(*id));
+        let tools: Vec<&ToolId> = tools.collect();
+        claims.tools.record(naming, tools.into_iter(), &servers, servers.iter().filter(is_unknown));
+        let prompts = catalog.latest_prompts().filter(|prompt| filter.admits(prompt.tool()));
+        let prompts = prompts.filter(|prompt| prompt.tool().location().is_none()).map(Prompt::id);
+        claims.prompts.record(naming, prompts, &servers, servers.iter().filter(is_unknown));
+        self.proxied.set_claims(claims);
+    }
+
     fn try_to_serve(&self, tools: &[Tool], prompts: Iter<'_, Prompt>, routes: &Routes) -> Result<(), ServeError> {
         let catalog = Catalog::new(tools.iter().cloned())?.with_prompts(prompts.cloned())?;
         let dispatcher = self.server.shared.served().dispatcher.with_catalog(catalog, routes.clone())?;
@@ -369,7 +397,7 @@ impl Proxy {
     }
 
     /// Returns the tools to remove so that the rest can be served. Among tools that conflict, the first in the order of
-    /// trust stays.
+    /// trust stays, except for those that would have the same name even with a suffix: none of them has it.
     fn losers<'p>(
         &self,
         tools: &[Tool],
@@ -388,7 +416,7 @@ impl Proxy {
         for diagnostic in diagnostics {
             let mut concerned: Vec<&Tool> = diagnostic.tools().filter_map(|(id, _)| by_id.get(id).copied()).collect();
             concerned.sort_by_key(trust);
-            let n_stay = usize::from(concerned.len() > 1);
+            let n_stay = usize::from(concerned.len() > 1 && diagnostic.kind() != DiagnosticKind::WireName);
             let leave = concerned.into_iter().skip(n_stay).map(Tool::id).filter(|id| !own.contains(id));
             losers.extend(leave.cloned());
         }

@@ -23,6 +23,7 @@ use toolkit_search::Index;
 use super::filter::Filter;
 use super::headers::ParamHeader;
 use super::json_text::text;
+use super::listed_names::{Claims, ListedNames};
 use super::metrics::{CallMetrics, Metrics};
 use super::prompt_list::ServedPrompts;
 use super::rpc::{Code, RpcError, json_bytes};
@@ -33,6 +34,7 @@ pub(super) struct ServedTools {
     /// The served tools, in the order of the catalog.
     pub(super) entries: Vec<ServedTool>,
     by_name: HashMap<String, usize>,
+    names: ListedNames,
     /// True if one of them calls other tools.
     pub(super) calls_tools: bool,
     /// The entries of `tools/list`, by revision.
@@ -64,15 +66,16 @@ impl ServedTools {
         naming: Naming,
         filters: [&Filter; 2],
         metrics: &Metrics,
+        claims: &Claims,
     ) -> Result<Self, ServeError> {
         let catalog = dispatcher.catalog();
-        let names = catalog.named(naming).map_err(ServeError::Catalog)?;
+        // A tool that is not served takes the name of no other one.
+        let admitted = catalog.latest().filter(|tool| filters.iter().all(|filter| filter.admits_among(tool, catalog)));
+        let listed_names = ListedNames::new(naming, admitted.map(Tool::id), |id| claims.is_own(id), &claims.tools);
+        let names = catalog.named(naming, |tool| listed_names.get(tool.id()).cloned()).map_err(ServeError::Catalog)?;
         let (mut entries, mut listed) = (Vec::new(), [Vec::new(), Vec::new()]);
         let (mut not_objects, mut wrong) = (Vec::new(), Vec::new());
         for (name, tool) in names.iter() {
-            if !filters.iter().all(|filter| filter.admits(tool)) {
-                continue;
-            }
             // The trees of the schemas are not kept: those of all tools take more memory than their text.
             let list = if dispatcher.is_proxied(tool) { list_proxied_tool } else { list_tool };
             let shown = list(name, tool, Revision::V2026_07_28);
@@ -100,13 +103,15 @@ impl ServedTools {
         if !wrong.is_empty() {
             return Err(ServeError::Headers(wrong));
         }
-        let prompts = ServedPrompts::new(&dispatcher, naming, filters[0]).map_err(ServeError::Catalog)?;
+        let prompts =
+            ServedPrompts::new(&dispatcher, naming, filters[0], &claims.prompts).map_err(ServeError::Catalog)?;
         let by_name = entries.iter().enumerate().map(|(idx, entry)| (entry.name.clone(), idx)).collect();
         Ok(Self {
             dispatcher,
             calls_tools: entries.iter().any(|entry| entry.calls_tools),
             entries,
             by_name,
+            names: listed_names,
             listed,
             #[cfg(feature = "search")]
             index: OnceLock::new(),
@@ -117,6 +122,11 @@ impl ServedTools {
     /// Returns the position of the tool with this name on the wire.
     pub(super) fn get(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).copied()
+    }
+
+    /// Returns why a name that several tools would have is that of none.
+    pub(super) fn why_not(&self, name: &str) -> Option<String> {
+        self.names.why_not(name)
     }
 
     pub(super) fn tool(&self, entry: &ServedTool) -> &Tool {

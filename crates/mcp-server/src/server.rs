@@ -55,7 +55,8 @@ impl Server {
     pub fn replace(&self, dispatcher: Dispatcher) -> Result<(), ServeError> {
         let shared = &self.shared;
         let filters = [&shared.filter, &shared.direct];
-        let served = Arc::new(ServedTools::new(dispatcher, shared.naming, filters, &shared.metrics)?);
+        let claims = shared.proxied().map(|proxied| proxied.claims()).unwrap_or_default();
+        let served = Arc::new(ServedTools::new(dispatcher, shared.naming, filters, &shared.metrics, &claims)?);
         let before = {
             let mut current = shared.served.write().unwrap_or_else(PoisonError::into_inner);
             std::mem::replace(&mut *current, Arc::clone(&served))

@@ -100,16 +100,23 @@ impl<'c> WireNames<'c> {
     /// Gemini rejects a digit or `-` at the start.
     pub fn new(catalog: &'c Catalog, naming: Naming) -> Result<Self, Diagnostics> {
         let mut diagnostics = Vec::new();
-        let names = Self::collect(catalog, naming, &mut diagnostics);
+        let names = Self::collect(catalog, naming, &|tool| Some(naming.wire_name(tool.id())), &mut diagnostics);
         Diagnostics::none_or(diagnostics).map(|()| names)
     }
 
-    /// Behaves like [`WireNames::new`]. The names may be used only if no diagnostic was added.
-    pub(super) fn collect(catalog: &'c Catalog, naming: Naming, diagnostics: &mut Vec<Diagnostic>) -> Self {
-        let tools = named(catalog, naming);
+    /// Behaves like [`WireNames::new`], for the tools that `name` gives a name. The names may be used only if no diagnostic was
+    /// added.
+    pub(super) fn collect(
+        catalog: &'c Catalog,
+        naming: Naming,
+        name: &dyn Fn(&Tool) -> Option<String>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Self {
+        let tools = named(catalog, name);
         let faults = faults(&tools);
         if !faults.is_empty() {
-            let fits = |other: &Naming| self::faults(&named(catalog, *other)).is_empty();
+            let fits =
+                |other: &Naming| self::faults(&named(catalog, &|tool| Some(other.wire_name(tool.id())))).is_empty();
             let other = Naming::ALL.into_iter().find(fits);
             diagnostics.extend(faults.into_iter().map(|(fault, tools)| {
                 let is_joined = naming == Naming::NamespaceName && tools[0].id().namespace().is_some();
@@ -144,9 +151,8 @@ impl<'c> WireNames<'c> {
     }
 }
 
-fn named(catalog: &Catalog, naming: Naming) -> Vec<(String, &Tool)> {
-    let name = |tool: &Tool| naming.wire_name(tool.id());
-    catalog.latest().map(|tool| (name(tool), tool)).collect()
+fn named<'c>(catalog: &'c Catalog, name: &dyn Fn(&Tool) -> Option<String>) -> Vec<(String, &'c Tool)> {
+    catalog.latest().filter_map(|tool| Some((name(tool)?, tool))).collect()
 }
 
 /// Returns the defects of the names, with the tools concerned, sorted by name.

@@ -159,7 +159,7 @@ pub(crate) fn credentials(shared: &Shared, caller: Option<&Arc<Caller>>, tool: &
 fn nested(shared: &Arc<Shared>, context: Context, peer: Peer<'_>) -> Context {
     let (shared, caller, access) = (Arc::clone(shared), peer.caller.cloned(), peer.access.cloned());
     context.nested_with(move |tool, context| {
-        if !shared.filter.admits(tool) {
+        if !shared.filter.admits_among(tool, shared.served().dispatcher.catalog()) {
             let message = format!("no tool is named `{}`", tool.id());
             return Err(ToolError::new(ErrorKind::UnknownTool, message));
         }

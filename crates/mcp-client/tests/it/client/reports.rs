@@ -22,7 +22,7 @@ use super::raw::{Way, raw, tools};
 use super::{dispatcher, in_the_end};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tool_whose_listed_name_is_that_of_an_earlier_server_is_left_out() {
+async fn tools_of_servers_that_share_a_listed_name_are_called_by_others() {
     let pairs = [("acme_", "status"), ("acme", "_status"), ("paris-local", "weather"), ("paris", "local-weather")];
     let (backends, mut servers) = (Backends::new(), Vec::new());
     for (server, tool) in pairs {
@@ -35,8 +35,7 @@ async fn a_tool_whose_listed_name_is_that_of_an_earlier_server_is_left_out() {
     }
     let server = Server::new(Dispatcher::new(Catalog::new([]).unwrap()).unwrap()).unwrap();
     let left_out = in_the_end(Proxy::new(server.clone(), backends).collect()).await;
-    let reason = "`acme:_status` and `acme_:status` would share the name `acme__status`";
-    assert!(left_out.to_string().starts_with(reason), "{left_out}");
+    assert!(left_out.is_empty(), "{left_out}");
     let mut client = Client::connect(&server, EACH_CLIENT[0], json!({})).await;
     let listed = client.send_unchecked("tools/list", &json!({})).await;
     let mut answers = Vec::new();
@@ -46,7 +45,11 @@ async fn a_tool_whose_listed_name_is_that_of_an_earlier_server_is_left_out() {
         answers.push(response["result"]["content"][0]["text"].as_str().unwrap().to_owned());
     }
     answers.sort();
-    assert_eq!(answers, ["local-weather of paris", "status of acme_", "weather of paris-local"], "{listed}");
+    let expected = ["_status of acme", "local-weather of paris", "status of acme_", "weather of paris-local"];
+    assert_eq!(answers, expected, "{listed}");
+    let response = in_the_end(client.call("acme__status", json!({}), |_| unreachable!("no question"))).await;
+    let text = response["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("several tools could have the name `acme__status`; call `acme__status_"), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

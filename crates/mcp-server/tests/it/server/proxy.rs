@@ -160,34 +160,201 @@ async fn settings_of_the_server_apply_to_tools_added_later() {
     assert_eq!(n_seen.load(Ordering::SeqCst), 1);
 }
 
-#[tokio::test]
-async fn of_conflicting_tools_the_most_trusted_one_stays() {
-    let server = builder(dispatcher()).build().unwrap();
-    // The order of registration is that of trust.
-    let (registered, [second, first]) = backends(["z", "a"]);
-    let proxy = Proxy::new(server.clone(), registered);
-    let client = Client::of(serve(server.http()).await);
-    // `z.x` and `z_x` have the same name on the wire.
-    let clash = |name: &str, ns: &str| {
-        Tool::builder(name.to_owned()).namespace(ns.to_owned()).description("Does something.").build().unwrap()
-    };
-    add_tool(&second, clash("b_c", "same"));
-    add_tool(&first, clash("c", "same_b"));
-    // One tool in the namespace of its backend, and one with its own namespace.
-    add(&second, "d_e");
-    add_tool(&first, clash("e", "z_d"));
-    add_tool(&first, clash("add", "math.x"));
-    add_tool(&first, clash("x_add", "math"));
-    let left_out = proxy.collect().await;
-    let told: Vec<&str> = left_out.diagnostics.iter().map(|problem| problem.message()).collect();
-    assert_eq!(told.len(), 3, "{told:#?}");
-    assert!(told.iter().all(|told| told.contains("would share the name")), "{told:#?}");
-    let names = names(&client).await;
-    for name in ["z_first", "a_first", "math_add", "same_b_c", "math_x_add"] {
-        assert_eq!(names.iter().filter(|other| *other == name).count(), 1, "{name} in {names:?}");
+/// Calls a tool and returns its text, or that of the error.
+async fn called(client: &Client, name: &str) -> String {
+    let answer = client.send(&modern(1, "tools/call", call(name, json!({})))).await.result();
+    answer["content"][0]["text"].as_str().unwrap().to_owned()
+}
+
+/// Returns the listed names with a suffix of the tools with these texts, none of which has the name without one.
+async fn suffixed<const N: usize>(client: &Client, name: &str, texts: [&str; N]) -> [String; N] {
+    let names = names(client).await;
+    assert!(!names.iter().any(|other| other == name), "{name} in {names:?}");
+    let is_suffixed =
+        |other: &&String| other.strip_prefix(name).is_some_and(|suffix| suffix.len() == 9 && suffix.starts_with('_'));
+    let mut said = Vec::new();
+    for name in names.iter().filter(is_suffixed) {
+        said.push((called(client, name).await, name));
     }
-    let whose = client.send(&modern(1, "tools/call", call("z_d_e", json!({})))).await.result();
-    assert_eq!(whose["content"][0]["text"], "d_e");
+    texts.map(|text| said.iter().find(|(other, _)| other == text).expect(text).1.clone())
+}
+
+/// The servers `pay` with the tool `eu_refund` and `pay_eu` with the tool `refund`, in the given order.
+fn payments(names: [&str; 2]) -> (Arc<Backends>, [LocalBackend; 2]) {
+    let (registered, both) = backends(names);
+    for (backend, name) in both.iter().zip(names) {
+        add(backend, if name == "pay" { "eu_refund" } else { "refund" });
+    }
+    (registered, both)
+}
+
+#[tokio::test]
+async fn a_name_that_two_servers_share_is_that_of_neither() {
+    let mut seen = Vec::new();
+    for order in [["pay", "pay_eu"], ["pay_eu", "pay"]] {
+        let server = builder(dispatcher()).build().unwrap();
+        let client = Client::of(serve(server.http()).await);
+        let left_out = Proxy::new(server.clone(), payments(order).0).collect().await;
+        assert!(left_out.is_empty(), "{left_out}");
+        assert!(has(&client, "pay_first").await && has(&client, "pay_eu_first").await);
+        let shared = suffixed(&client, "pay_eu_refund", ["eu_refund", "refund"]).await;
+        let expected = format!(
+            "several tools could have the name `pay_eu_refund`; call `{}` (`pay:eu_refund`) or `{}` (`pay_eu:refund`)",
+            shared[0], shared[1]
+        );
+        assert_eq!(called(&client, "pay_eu_refund").await, expected);
+        seen.push(shared);
+    }
+    assert_eq!(seen[0], seen[1], "a name does not depend on the order");
+}
+
+#[tokio::test]
+async fn the_search_tools_give_a_shared_name_to_neither_server() {
+    let server = builder(dispatcher()).list_at_most(0).build().unwrap();
+    let client = Client::of(serve(server.http()).await);
+    Proxy::new(server.clone(), payments(["pay", "pay_eu"]).0).collect().await;
+    for tool in ["describe_tool", "call_tool"] {
+        let answer =
+            client.send(&modern(1, "tools/call", call(tool, json!({ "name": "pay_eu_refund" })))).await.result();
+        let text = answer["content"][0]["text"].as_str().unwrap();
+        assert!(answer["isError"] == true && text.contains("(`pay:eu_refund`) or `"), "{tool}: {text}");
+    }
+    let query = call("search_tools", json!({ "query": "refund", "limit": 2 }));
+    let found = client.send(&modern(1, "tools/call", query)).await.result();
+    let mut said = Vec::new();
+    for tool in found["structuredContent"]["tools"].as_array().unwrap() {
+        let answer = client.send(&modern(1, "tools/call", call("call_tool", json!({ "name": tool["name"] })))).await;
+        said.push(answer.result()["content"][0]["text"].clone());
+    }
+    said.sort_by_key(Value::to_string);
+    assert_eq!(said, ["eu_refund", "refund"]);
+}
+
+#[tokio::test]
+async fn a_server_does_not_take_a_name_that_another_one_has_or_has_lost() {
+    let server = builder(dispatcher()).build().unwrap();
+    let client = Client::of(serve(server.http()).await);
+    let (registered, [pay, pay_eu]) = backends(["pay", "pay_eu"]);
+    let proxy = Proxy::new(server.clone(), registered);
+    add(&pay_eu, "refund");
+    assert!(proxy.collect().await.is_empty());
+    assert_eq!(called(&client, "pay_eu_refund").await, "refund");
+    let before = names(&client).await;
+
+    add(&pay, "eu_refund");
+    assert!(proxy.collect().await.is_empty());
+    let [theirs, ours] = suffixed(&client, "pay_eu_refund", ["eu_refund", "refund"]).await;
+    assert!(called(&client, "pay_eu_refund").await.starts_with("several tools could have the name `pay_eu_refund`"));
+    // Nor a name with the suffix of another one.
+    add(&pay, ours.strip_prefix("pay_").unwrap());
+    assert!(proxy.collect().await.is_empty());
+    assert_eq!(called(&client, &ours).await, "refund");
+
+    pay_eu.remove("refund");
+    assert!(proxy.collect().await.is_empty());
+    assert_eq!(called(&client, &theirs).await, "eu_refund");
+    for name in ["pay_eu_refund", &ours] {
+        assert!(!has(&client, name).await, "{name}");
+        assert!(called(&client, name).await.starts_with("several tools could have the name"), "{name}");
+    }
+    for name in [ours.strip_prefix("pay_").unwrap(), "eu_refund"] {
+        pay.remove(name);
+    }
+    add(&pay_eu, "refund");
+    assert!(proxy.collect().await.is_empty());
+    assert!(has(&client, "pay_eu_first").await && before.len() == names(&client).await.len());
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_known_yet_keeps_its_names() {
+    let (description, described) = watch::channel(None);
+    let (registered, [other]) = backends(["peer_x"]);
+    registered.register(Peer(described)).unwrap();
+    add(&other, "second");
+    let server = builder(dispatcher()).build().unwrap();
+    let client = Client::of(serve(server.http()).await);
+    let proxy = Proxy::new(server.clone(), registered);
+    proxy.collect_within(Duration::from_millis(100)).await;
+    // `peer` could list `x_first`.
+    assert!(!has(&client, "peer_x_first").await);
+    suffixed(&client, "peer_x_first", ["first"]).await;
+    description.send(Some("Echoes.")).unwrap();
+    assert!(proxy.collect().await.is_empty());
+    assert!(has(&client, "peer_echo").await);
+    assert_eq!(called(&client, "peer_x_first").await, "first");
+}
+
+#[tokio::test]
+async fn rules_with_an_id_apply_to_the_tool_that_has_it() {
+    let filtered = async |filter: Filter| {
+        let server = builder(dispatcher()).filter(filter).build().unwrap();
+        let client = Client::of(serve(server.http()).await);
+        let told = Proxy::new(server.clone(), payments(["pay", "pay_eu"]).0).collect().await.to_string();
+        (client, told)
+    };
+    for (id, other) in [("pay:eu_refund", "refund"), ("pay_eu:refund", "eu_refund")] {
+        let (client, _) = filtered(Filter::all().deny(id.parse().unwrap())).await;
+        assert_eq!(called(&client, "pay_eu_refund").await, other, "without {id}");
+    }
+    for (id, said) in [("pay:eu_refund", "eu_refund"), ("pay_eu:refund", "refund")] {
+        let (client, told) = filtered(Filter::all().allow(id.parse().unwrap())).await;
+        assert_eq!((names(&client).await, &*told), (vec!["pay_eu_refund".to_owned()], ""));
+        assert_eq!(called(&client, "pay_eu_refund").await, said, "only {id}");
+    }
+    // A listed name allows neither, and denies both.
+    let (client, told) = filtered(Filter::all().allow("pay_eu_refund".parse().unwrap())).await;
+    assert_eq!(names(&client).await, [""; 0]);
+    let expected = "several tools would have the name in the rule `pay_eu_refund`, so it allows none of them; write \
+                    `pay:eu_refund` or `pay_eu:refund`";
+    assert_eq!(told, expected);
+    let (client, _) = filtered(Filter::all().deny("pay_eu_refund".parse().unwrap())).await;
+    assert!(names(&client).await.iter().all(|name| !name.starts_with("pay_eu_refund")));
+}
+
+#[tokio::test]
+async fn a_listed_name_in_a_rule_does_not_allow_a_tool_of_that_name_alone() {
+    let (registered, [pay, _honest]) = backends(["pay", "honest"]);
+    add(&pay, "honest_first");
+    let filter = Filter::all().allow("honest_first".parse().unwrap());
+    let server = builder(dispatcher()).filter(filter).build().unwrap();
+    let client = Client::of(serve(server.http()).await);
+    assert!(Proxy::new(server.clone(), registered).collect().await.is_empty());
+    assert_eq!(names(&client).await, ["honest_first"]);
+}
+
+#[tokio::test]
+async fn a_tool_of_the_program_keeps_its_name() {
+    let own = Tool::builder("all_sum").namespace("tally").description("Sums.").build().unwrap();
+    let own = Catalog::new([own]).unwrap();
+    let server = Server::builder(Dispatcher::new(own).unwrap()).build().unwrap();
+    let client = Client::of(serve(server.http()).await);
+    let (registered, [theirs]) = backends(["tally_all"]);
+    add(&theirs, "sum");
+    assert!(Proxy::new(server.clone(), registered).collect().await.is_empty());
+    let names = names(&client).await;
+    assert!(names.contains(&"tally_all_sum".to_owned()) && names.len() == 3, "{names:?}");
+    let suffixed = names.iter().find(|name| name.starts_with("tally_all_sum_")).unwrap();
+    assert_eq!(called(&client, suffixed).await, "sum");
+    assert_ne!(called(&client, "tally_all_sum").await, "sum");
+}
+
+#[tokio::test]
+async fn of_the_tools_of_one_server_the_one_whose_name_needs_no_change_keeps_it() {
+    let (registered, [notes]) = backends(["notes"]);
+    for name in ["v1.page.read", "v1_page_read", "v1.page_read", "v2.page.read"] {
+        add(&notes, name);
+    }
+    let server = builder(dispatcher()).build().unwrap();
+    let client = Client::of(serve(server.http()).await);
+    assert!(Proxy::new(server.clone(), registered).collect().await.is_empty());
+    assert_eq!(called(&client, "notes_v1_page_read").await, "v1_page_read");
+    assert_eq!(called(&client, "notes_v2_page_read").await, "v2.page.read");
+    let mut others = Vec::new();
+    for name in names(&client).await.iter().filter(|name| name.starts_with("notes_v1_page_read_")) {
+        others.push(called(&client, name).await);
+    }
+    others.sort();
+    assert_eq!(others, ["v1.page.read", "v1.page_read"]);
 }
 
 #[tokio::test]
