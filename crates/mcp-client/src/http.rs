@@ -246,7 +246,7 @@ impl Http {
     }
 
     /// Records a new session after the first one. The server was restarted, and may have other tools and resources.
-    fn note_session(&self) {
+    pub(super) fn note_session(&self) {
         if self.is_initialized.swap(true, Ordering::AcqRel) {
             self.screen.is_restarted();
             self.watches.lose();

@@ -17,7 +17,7 @@ use rmcp::transport::streamable_http_client::{
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use sse_stream::Sse;
-use tokio::sync::{OnceCell, mpsc};
+use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
 use super::exchange::{Events, HttpFailure, OverHttp, read_events};
@@ -33,7 +33,7 @@ const MAX_OTHERS: usize = 256;
 #[derive(Clone)]
 pub(super) struct LegacySse {
     http: Http,
-    stream: Arc<OnceCell<EventStream>>,
+    stream: Arc<tokio::sync::Mutex<Option<Arc<EventStream>>>>,
 }
 
 /// The stream of events of a server.
@@ -100,12 +100,22 @@ impl LegacySse {
         uri: &str,
         token: Option<String>,
         headers: &HashMap<HeaderName, HeaderValue>,
-    ) -> Result<&EventStream, OverHttp> {
-        let open = async || match &self.http.authorizer {
+        starts_session: bool,
+    ) -> Result<Arc<EventStream>, OverHttp> {
+        let mut stream = self.stream.lock().await;
+        match &*stream {
+            Some(open) if !open.has_ended() => return Ok(Arc::clone(open)),
+            // The session of the server has ended with the stream.
+            Some(_) if !starts_session => return Err(StreamableHttpError::SessionExpired),
+            _ => {}
+        }
+        let opened = match &self.http.authorizer {
             Some(authorizer) => Http::authorized(&**authorizer, |token| self.open(uri, token, headers)).await,
-            None => self.open(uri, token.clone(), headers).await,
+            None => self.open(uri, token, headers).await,
         };
-        self.stream.get_or_try_init(open).await
+        let opened = Arc::new(opened?);
+        *stream = Some(Arc::clone(&opened));
+        Ok(opened)
     }
 
     async fn send(&self, post: &Post, token: Option<String>) -> Result<StreamableHttpPostResponse, OverHttp> {
@@ -143,6 +153,12 @@ fn locked(responses: &Mutex<Responses>) -> MutexGuard<'_, Responses> {
     responses.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+impl EventStream {
+    fn has_ended(&self) -> bool {
+        locked(&self.responses).is_none()
+    }
+}
+
 impl Drop for EventStream {
     fn drop(&mut self) {
         self.reading.abort();
@@ -161,12 +177,16 @@ impl StreamableHttpClient for LegacySse {
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, OverHttp> {
         self.http.screen.sent(&message);
-        let stream = self.stream(&uri, token.clone(), &headers).await?;
+        let starts_session = matches!(
+            &message,
+            JsonRpcMessage::Request(sent) if matches!(sent.request, ClientRequest::InitializeRequest(_))
+        );
+        let stream = self.stream(&uri, token.clone(), &headers, starts_session).await?;
         let response = match &message {
             JsonRpcMessage::Request(sent) => {
                 let (to, from) = mpsc::unbounded_channel();
                 let mut responses = locked(&stream.responses);
-                responses.as_mut().ok_or(StreamableHttpError::UnexpectedEndOfStream)?.insert(sent.id.clone(), to);
+                responses.as_mut().ok_or(StreamableHttpError::SessionExpired)?.insert(sent.id.clone(), to);
                 Some((Asked::new(&sent.id, &sent.request), from))
             }
             _ => None,
@@ -181,10 +201,12 @@ impl StreamableHttpClient for LegacySse {
         };
         match answer {
             Ok(StreamableHttpPostResponse::Accepted) => {
-                let is_first = matches!(sent.request, ClientRequest::InitializeRequest(_));
+                if starts_session {
+                    self.http.note_session();
+                }
                 let events = stream::unfold(from, |mut from| async { from.recv().await.map(|event| (event, from)) });
                 let events = self.http.screened(events.boxed(), Some(asked));
-                Ok(StreamableHttpPostResponse::Sse(events, is_first.then(|| SESSION.to_owned())))
+                Ok(StreamableHttpPostResponse::Sse(events, starts_session.then(|| SESSION.to_owned())))
             }
             other => {
                 if let Some(open) = &mut *locked(&stream.responses) {
@@ -208,14 +230,14 @@ impl StreamableHttpClient for LegacySse {
 
     async fn get_stream(
         &self,
-        uri: Arc<str>,
+        _: Arc<str>,
         _: Option<Arc<str>>,
         _: Option<String>,
-        token: Option<String>,
-        headers: HashMap<HeaderName, HeaderValue>,
+        _: Option<String>,
+        _: HashMap<HeaderName, HeaderValue>,
     ) -> Result<Events, OverHttp> {
-        let stream = self.stream(&uri, token, &headers).await?;
-        let others = stream.others.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let stream = self.stream.lock().await.clone();
+        let others = stream.and_then(|stream| stream.others.lock().unwrap_or_else(PoisonError::into_inner).take());
         let others = others.ok_or(StreamableHttpError::ServerDoesNotSupportSse)?;
         let events = stream::unfold(others, |mut others| async { others.recv().await.map(|event| (event, others)) });
         Ok(self.http.screened(events.boxed(), None))
