@@ -38,6 +38,21 @@ pub async fn call(dispatcher: &Dispatcher, tool: &str, arguments: Value) -> Resu
     in_the_end(dispatcher.call(tool, arguments)).await.map(|result| result.value())
 }
 
+/// Calls a tool of a server that is being restarted: at once, and once more after the time that the error states.
+///
+/// # Errors
+///
+/// Returns the error of the last call.
+pub async fn call_restarted(dispatcher: &Dispatcher, tool: &str, arguments: Value) -> Result<Value, ToolError> {
+    match call(dispatcher, tool, arguments.clone()).await {
+        Err(error) if error.is_retryable() => {
+            tokio::time::sleep(error.retry_after().unwrap_or_default() + Duration::from_millis(20)).await;
+            call(dispatcher, tool, arguments).await
+        }
+        called => called,
+    }
+}
+
 /// Awaits a future with a timeout.
 ///
 /// # Panics

@@ -1,7 +1,6 @@
 //! Programs with an unread pipe as stderr.
 
 use std::io::{PipeReader, Read, Write};
-use std::net::TcpListener;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -66,9 +65,4 @@ impl Drop for Full {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// Returns a port at which nothing listens.
-pub fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

@@ -21,6 +21,7 @@ pub mod hostile;
 pub mod mutate;
 pub mod nats;
 pub mod official;
+mod port;
 pub mod postgres;
 mod program;
 #[cfg(feature = "code")]
@@ -43,6 +44,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 
 pub use self::executor::block_on;
+pub use self::port::{free_port, until_it_listens};
 pub use self::program::program;
 pub use self::random::{random, sample};
 #[cfg(feature = "tools")]

@@ -1,10 +1,11 @@
 //! A NATS server in a process of its own.
 
-use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::port::{free_port, until_it_listens};
 
 /// The time after which a test that waits fails.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -48,7 +49,7 @@ impl Server {
         let nth = N_SERVERS.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("toolkit-nats-{}-{nth}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = free_port();
         let child = spawn(port, &folder, configuration.as_deref(), has_jetstream);
         Self { child, port, folder, configuration, has_jetstream }
     }
@@ -105,12 +106,7 @@ fn spawn(port: u16, folder: &Path, configuration: Option<&str>, has_jetstream: b
         .stderr(Stdio::null())
         .spawn()
         .expect("`nats-server` is installed");
-    let started = Instant::now();
-    while TcpStream::connect(("127.0.0.1", port)).is_err() {
-        let log = || std::fs::read_to_string(folder.join("log")).unwrap_or_default();
-        assert!(started.elapsed() < PATIENCE, "the server does not start: {}", log());
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    until_it_listens(("127.0.0.1", port));
     child
 }
 

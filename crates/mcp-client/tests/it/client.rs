@@ -31,7 +31,7 @@ mod tls;
 mod transparent;
 mod trust;
 
-use test_support::backends::{call, collected, dispatcher, in_the_end, until};
+use test_support::backends::{call, call_restarted, collected, dispatcher, in_the_end, until};
 use test_support::program;
 use toolkit_mcp_client::{McpBackend, Program};
 

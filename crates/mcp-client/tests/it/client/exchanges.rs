@@ -16,7 +16,7 @@ use toolkit::{Dispatcher, ToolError, catalog, tool};
 use toolkit_mcp_client::{Endpoint, McpBackend};
 use toolkit_mcp_server::Server;
 
-use super::{call, dispatcher, in_the_end, until};
+use super::{call, call_restarted, dispatcher, in_the_end, until};
 
 /// A server with sessions and two tools. Its state is shared with the test.
 #[derive(Clone, Default)]
@@ -39,6 +39,8 @@ struct State {
     is_global: bool,
     /// True if the response of a call in a lost session is sent after the call has run.
     runs_first: bool,
+    /// The number of responses to requests of the server.
+    n_answers: usize,
     /// The statuses of the next requests.
     refusals: Vec<&'static str>,
     /// The stream of the next `GET` request, and the sender of its events, which sends the results of calls.
@@ -138,6 +140,10 @@ impl Fake {
             return response(status, "retry-after: 0\r\n", "too many requests in this session");
         }
         let result = |result: Value| of_json("200 OK", &json!({ "jsonrpc": "2.0", "id": "$ID", "result": result }));
+        if message.get("method").is_none() {
+            state.n_answers += 1;
+            return response("202 Accepted", "", "");
+        }
         let session = head.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
         match message["method"].as_str().unwrap() {
             "server/discover" => {
@@ -489,8 +495,11 @@ async fn the_stream_of_a_session_delivers_the_result_of_an_accepted_call() {
         state.answer_to_calls = Some(response("202 Accepted", "", ""));
     }
     let dispatcher = dispatcher(&backend).await;
-    // The stream starts concurrently with the first calls.
-    until(async || call(&dispatcher, "fake:run", json!({})).await.is_ok_and(|text| text == "ran")).await;
+    // The stream starts concurrently with the first requests.
+    let ping = json!({ "jsonrpc": "2.0", "id": "theirs", "method": "ping" });
+    fake.state().events.as_ref().unwrap().send(format!("data: {ping}\n\n")).unwrap();
+    until(async || fake.state().n_answers == 1).await;
+    assert_eq!(call(&dispatcher, "fake:run", json!({})).await.unwrap(), "ran");
 }
 
 #[tokio::test]
@@ -616,7 +625,7 @@ async fn a_server_that_does_not_respond_is_not_ready_until_it_does() {
     until(async || call(&dispatcher, "fake:run", json!({})).await.is_err_and(|error| error.is_retryable())).await;
     assert_ne!(backend.status().state, BackendState::Ready);
     fake.state().hangs = None;
-    until(async || call(&dispatcher, "fake:run", json!({})).await.is_ok()).await;
+    assert_eq!(call_restarted(&dispatcher, "fake:run", json!({})).await.unwrap(), "ran");
     assert_eq!(backend.status().state, BackendState::Ready);
 }
 

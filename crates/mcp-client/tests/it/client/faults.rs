@@ -10,7 +10,7 @@ use toolkit::call::ErrorKind;
 use toolkit_backends::Backends;
 use toolkit_mcp_client::{McpBackend, Program};
 
-use super::{call, dispatcher, in_the_end, peer, until};
+use super::{call, call_restarted, dispatcher, in_the_end, peer, until};
 
 /// Returns the error of starting the server.
 async fn not_started(backend: McpBackend) -> (ErrorKind, String) {
@@ -46,7 +46,9 @@ async fn a_server_that_is_killed_between_two_calls_is_started_again() {
     let dispatcher = dispatcher(&backend).await;
     let pid = call(&dispatcher, "peer:pid", json!({})).await.unwrap();
     assert!(std::process::Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap().success());
-    until(async || call(&dispatcher, "peer:pid", json!({})).await.is_ok_and(|now| now != pid)).await;
+    // The end of its output is noticed.
+    in_the_end(backend.changed()).await;
+    assert_ne!(call(&dispatcher, "peer:pid", json!({})).await.unwrap(), pid);
     in_the_end(backend.health()).await.unwrap();
     in_the_end(backend.changed()).await;
 }
@@ -116,7 +118,7 @@ async fn a_server_that_starts_slowly_is_there_for_a_later_call() {
     let backend = peer(&["slow"]);
     let soon = Duration::from_millis(100);
     assert!(tokio::time::timeout(soon, backend.tools()).await.is_err());
-    until(async || tokio::time::timeout(soon, backend.tools()).await.is_ok_and(|listed| listed.is_ok())).await;
+    assert!(!in_the_end(backend.tools()).await.unwrap().tools.is_empty());
 }
 
 #[tokio::test]
@@ -203,19 +205,15 @@ impl Drop for Gate {
 async fn a_slow_server_delays_no_other_and_is_collected_later() {
     let gate = Gate::new("late");
     let backends = Backends::new();
-    for backend in
-        [gate.peer("late"), peer(&["mute"]), McpBackend::stdio("quick", Program::new(program("fixture_peer")))]
-    {
+    let quick = McpBackend::stdio("quick", Program::new(program("fixture_peer")));
+    in_the_end(quick.start()).await.unwrap();
+    for backend in [gate.peer("late"), peer(&["mute"]), quick] {
         backends.register(backend).unwrap();
     }
     let soon = Duration::from_secs(2);
     let collect = async || in_the_end(backends.collect_within(Catalog::new([]).unwrap(), soon)).await;
-    until(async || {
-        let collected = collect().await;
-        assert!(collected.catalog.get("late:pid").is_none());
-        collected.catalog.get("quick:pid").is_some()
-    })
-    .await;
+    let collected = collect().await;
+    assert!(collected.catalog.get("late:pid").is_none() && collected.catalog.get("quick:pid").is_some());
     gate.open();
     in_the_end(async {
         while collect().await.catalog.get("late:pid").is_none() {
@@ -235,7 +233,8 @@ async fn tools_of_a_restarting_server_stay_and_report_it() {
     let backends = Backends::new();
     backends.register(gate.peer("peer")).unwrap();
     let collect = async || in_the_end(backends.collect_within(Catalog::new([]).unwrap(), Duration::from_secs(2))).await;
-    until(async || collect().await.catalog.get("peer:pid").is_some()).await;
+    let failures = in_the_end(backends.start()).await;
+    assert!(failures.is_empty(), "{failures:?}");
     let collected = collect().await;
     let dispatcher = toolkit::Dispatcher::builder(collected.catalog).routes(collected.routes).build().unwrap();
 
@@ -248,7 +247,7 @@ async fn tools_of_a_restarting_server_stay_and_report_it() {
     let collected = collect().await;
     assert!(collected.catalog.get("peer:pid").is_some() && collected.failures.len() == 1);
     gate.open();
-    until(async || call(&dispatcher, "peer:pid", json!({})).await.is_ok()).await;
+    call_restarted(&dispatcher, "peer:pid", json!({})).await.unwrap();
 }
 
 #[tokio::test]
@@ -258,7 +257,8 @@ async fn tools_of_a_lost_server_are_removed_after_the_grace_period() {
     let backends = Backends::new().with_grace(Duration::from_millis(300));
     backends.register(gate.peer("peer")).unwrap();
     let collect = async || in_the_end(backends.collect_within(Catalog::new([]).unwrap(), Duration::from_secs(2))).await;
-    until(async || collect().await.catalog.get("peer:pid").is_some()).await;
+    let failures = in_the_end(backends.start()).await;
+    assert!(failures.is_empty(), "{failures:?}");
     let collected = collect().await;
     let dispatcher = toolkit::Dispatcher::builder(collected.catalog).routes(collected.routes).build().unwrap();
     gate.close();
@@ -309,8 +309,9 @@ async fn reconnecting_has_a_backoff() {
     in_the_end(backend.tools()).await.unwrap_err();
     let error = in_the_end(backend.tools()).await.unwrap_err();
     assert!(error.message().contains("the next attempt is in"), "{error}");
-    assert!(error.retry_after().is_some());
-    until(async || backend.tools().await.is_err_and(|error| error.message().contains("cannot be started"))).await;
+    tokio::time::sleep(error.retry_after().unwrap() + Duration::from_millis(20)).await;
+    let error = in_the_end(backend.tools()).await.unwrap_err();
+    assert!(error.message().contains("cannot be started"), "{error}");
 }
 
 #[tokio::test]

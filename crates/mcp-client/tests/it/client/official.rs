@@ -12,7 +12,7 @@ use toolkit::{Catalog, Context, Dispatcher, ToolError};
 use toolkit_backends::Backends;
 use toolkit_mcp_client::{Endpoint, McpBackend, McpServers};
 
-use super::{call, dispatcher, in_the_end, until};
+use super::{call, dispatcher, in_the_end};
 
 /// Returns the directory of the servers, or `None` to skip the test.
 pub(super) fn installed() -> Option<PathBuf> {
@@ -137,17 +137,61 @@ async fn run_as_a_task(dispatcher: &Dispatcher) {
     }
 }
 
+/// A server over HTTP, until it is dropped.
+struct Listening {
+    _process: tokio::process::Child,
+    url: String,
+}
+
+impl Listening {
+    /// Starts a script of a package with a port, and waits until it listens.
+    fn start(servers: &Path, script: &str, args: impl Fn(u16) -> Vec<String>) -> Self {
+        let port = test_support::free_port();
+        let mut process = tokio::process::Command::new("node");
+        process.arg(servers.join("node_modules").join(script)).args(args(port)).env("PORT", port.to_string());
+        process.stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+        let process = process.spawn().unwrap();
+        test_support::until_it_listens(("localhost", port));
+        Self { _process: process, url: format!("http://localhost:{port}/mcp") }
+    }
+
+    fn everything(servers: &Path) -> Self {
+        let script = "@modelcontextprotocol/server-everything/dist/index.js";
+        Self::start(servers, script, |_| vec!["streamableHttp".to_owned()])
+    }
+
+    fn playwright(servers: &Path) -> Self {
+        Self::start(servers, "@playwright/mcp/cli.js", |port| vec!["--port".to_owned(), port.to_string()])
+    }
+
+    fn backend(&self, name: &str) -> McpBackend {
+        McpBackend::http(name, Endpoint::new(&self.url).unwrap())
+    }
+}
+
+#[tokio::test]
+async fn official_servers_over_http_connect_at_the_first_attempt_after_each_start() {
+    let Some(servers) = installed() else { return };
+    for start in [Listening::everything, Listening::playwright] {
+        for nth in 0..10 {
+            let server = start(&servers);
+            let backend = server.backend("remote");
+            in_the_end(backend.start()).await.unwrap_or_else(|error| panic!("{nth}: {error:?}"));
+            assert!(in_the_end(backend.tools()).await.unwrap().tools.len() >= 10, "{nth}");
+            in_the_end(backend.stop()).await.unwrap();
+            // Another client of the same process.
+            let backend = server.backend("remote");
+            assert!(in_the_end(backend.tools()).await.unwrap().tools.len() >= 10, "{nth}");
+            in_the_end(backend.stop()).await.unwrap();
+        }
+    }
+    test_support::ran(40);
+}
+
 /// The questions of a task arrive on the stream of the request for its result.
 async fn run_as_a_task_over_http(servers: &Path) {
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let script = servers.join("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
-    let mut server = tokio::process::Command::new("node");
-    server.arg(script).arg("streamableHttp").env("PORT", port.to_string()).kill_on_drop(true);
-    server.stdout(Stdio::null()).stderr(Stdio::null());
-    let _server = server.spawn().unwrap();
-    let endpoint = Endpoint::new(&format!("http://127.0.0.1:{port}/mcp")).unwrap();
-    let backend = McpBackend::http("everything", endpoint).may_ask();
-    until(async || backend.start().await.is_ok()).await;
+    let server = Listening::everything(servers);
+    let backend = server.backend("everything").may_ask();
     run_as_a_task(&dispatcher(&backend).await).await;
     in_the_end(backend.stop()).await.unwrap();
 }

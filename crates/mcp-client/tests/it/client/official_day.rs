@@ -234,7 +234,7 @@ async fn a_gateway_answers_each_call_in_time_and_truly_while_its_servers_are_kil
         ("time_get_current_time", json!({ "timezone": "UTC" })),
         ("ours_sum", json!({ "a": 1, "b": 2 })),
     ] {
-        super::until(async || calm.call(&format!("proxy:{tool}"), arguments.clone()).await.is_ok()).await;
+        super::call_restarted(&calm, &format!("proxy:{tool}"), arguments).await.unwrap();
     }
     assert!(kept.iter().all(|backend| backend.status().state == BackendState::Ready));
     in_the_end(backends.stop()).await;

@@ -12,7 +12,7 @@ use toolkit::call::ErrorKind;
 use toolkit::{Context, Dispatcher};
 use toolkit_mcp_client::{Endpoint, McpBackend, Program};
 
-use super::{call, dispatcher, in_the_end, until};
+use super::{call, call_restarted, dispatcher, in_the_end};
 
 fn over_stdio() -> McpBackend {
     McpBackend::stdio("ours", Program::new(program("fixture_ours")))
@@ -121,5 +121,5 @@ async fn a_lost_http_server_is_unavailable_until_it_returns() {
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error:?}");
 
     let (_server, _) = serving(&address).await;
-    until(async || call(&dispatcher, "ours:test_x_mcp_header", json!({ "region": "eu" })).await.is_ok()).await;
+    call_restarted(&dispatcher, "ours:test_x_mcp_header", json!({ "region": "eu" })).await.unwrap();
 }
