@@ -203,8 +203,8 @@ fn summary(tool: &Tool) -> String {
 
 fn described(served: &ServedTools, name: &str, revision: Revision) -> Result<Value, ToolError> {
     let Some(nth) = served.get(name) else {
-        if let Some(message) = served.why_not(name) {
-            return Err(ToolError::new(ErrorKind::AmbiguousTool, message));
+        if let Some(error) = served.shared_name(name) {
+            return Err(error);
         }
         let shown: String = name.chars().take(120).collect();
         let near = served.nearest(name).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();

@@ -139,12 +139,11 @@ impl ListedNames {
         self.of.get(id)
     }
 
-    /// Returns why a name is that of no tool, if tools would have it without their suffixes.
-    pub(super) fn why_not(&self, name: &str) -> Option<String> {
+    /// Returns the names with a suffix of what would have this name without one, with the ids.
+    pub(super) fn sharing(&self, name: &str) -> Option<String> {
         let ids = self.shared.get(name)?;
         let shown = ids.iter().filter_map(|id| Some(format!("`{}` (`{}`)", self.get(id)?, id.unversioned())));
-        let shown: Vec<String> = shown.take(MAX_SHOWN).collect();
-        Some(format!("several tools could have the name `{name}`; call {}", shown.join(" or ")))
+        Some(shown.take(MAX_SHOWN).collect::<Vec<_>>().join(" or "))
     }
 }
 

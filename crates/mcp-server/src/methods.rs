@@ -243,8 +243,7 @@ fn call<'m>(
     }
     let Some(nth) = nth else {
         shared.metrics.unknown_tool().reject();
-        if let Some(message) = served.why_not(&name) {
-            let error = ToolError::new(ErrorKind::AmbiguousTool, message);
+        if let Some(error) = served.shared_name(&name) {
             failed(observed, &name, &error);
             let result = toolkit::mcp::write_error(&error, revision);
             return Ok(Routed::Reply(shared.response(id, revision, &result)));

@@ -66,9 +66,10 @@ impl ServedPrompts {
         Ok(Self { served, names })
     }
 
-    /// Returns why a name that several prompts would have is that of none.
-    pub(super) fn why_not(&self, name: &str) -> Option<String> {
-        self.names.why_not(name)
+    /// Returns the message about a name that several prompts would have, which is that of none.
+    pub(super) fn shared_name(&self, name: &str) -> Option<String> {
+        let others = self.names.sharing(name)?;
+        Some(format!("several prompts could have the name `{name}`; get {others}"))
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -158,7 +158,7 @@ impl PromptRequest {
 }
 
 fn find(served: &ServedTools, name: &str) -> Result<Prompt, RpcError> {
-    served.prompts.get(name).cloned().ok_or_else(|| match served.prompts.why_not(name) {
+    served.prompts.get(name).cloned().ok_or_else(|| match served.prompts.shared_name(name) {
         Some(message) => RpcError::new(Code::InvalidParams, message),
         None => unknown(name),
     })

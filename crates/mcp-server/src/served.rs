@@ -10,13 +10,14 @@ use std::{fmt, io};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use toolkit::call::ErrorKind;
 use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics, Naming};
 use toolkit::dispatch::Prepared;
 use toolkit::internals::check_object;
 use toolkit::mcp::{Revision, list_proxied_tool, list_tool, with_object_result};
 use toolkit::schema::suggest;
 use toolkit::tool::TaskSupport;
-use toolkit::{Dispatcher, Tool};
+use toolkit::{Dispatcher, Tool, ToolError};
 #[cfg(feature = "search")]
 use toolkit_search::Index;
 
@@ -124,9 +125,11 @@ impl ServedTools {
         self.by_name.get(name).copied()
     }
 
-    /// Returns why a name that several tools would have is that of none.
-    pub(super) fn why_not(&self, name: &str) -> Option<String> {
-        self.names.why_not(name)
+    /// Returns the error of a name that several tools would have, which is that of none.
+    pub(super) fn shared_name(&self, name: &str) -> Option<ToolError> {
+        let others = self.names.sharing(name)?;
+        let message = format!("several tools could have the name `{name}`; call {others}");
+        Some(ToolError::new(ErrorKind::AmbiguousTool, message))
     }
 
     pub(super) fn tool(&self, entry: &ServedTool) -> &Tool {

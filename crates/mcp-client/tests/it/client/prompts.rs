@@ -3,6 +3,7 @@
 use std::future::pending;
 
 use serde_json::{Value, json};
+use test_support::client::{Client, EACH_WAY as EACH_CLIENT};
 use toolkit::call::ErrorKind;
 use toolkit::prompt::{CompletionReference, CompletionRequest, PromptMessage};
 use toolkit::{Catalog, Content, Context, Dispatcher, catalog, prompt};
@@ -114,6 +115,48 @@ async fn a_change_of_prompts_reaches_the_client_of_a_proxy() {
     assert_eq!(ids(following.dispatcher().catalog()), ["inner:writer_letter"]);
     server.replace(Dispatcher::new(catalog![letter, greeting].unwrap()).unwrap()).unwrap();
     until(async || ids(following.dispatcher().catalog()).len() == 2).await;
+}
+
+/// Thanks for a card.
+#[prompt(name = "card_thanks")]
+fn card_thanks() -> &'static str {
+    "Thanks for the card."
+}
+
+/// Thanks.
+#[prompt(name = "thanks")]
+fn thanks() -> &'static str {
+    "Thanks."
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_that_prompts_of_two_servers_share_is_that_of_neither() {
+    let backends = Backends::new();
+    for (name, prompts) in [("post", catalog![card_thanks, letter]), ("post_card", catalog![thanks])] {
+        backends.register(served(name, &writer(prompts.unwrap())).await).unwrap();
+    }
+    let server = Server::new(Dispatcher::new(Catalog::new([]).unwrap()).unwrap()).unwrap();
+    let left_out = in_the_end(Proxy::new(server.clone(), backends).collect()).await;
+    assert!(left_out.is_empty(), "{left_out}");
+    let mut client = Client::connect(&server, EACH_CLIENT[0], json!({})).await;
+    let listed = client.send_unchecked("prompts/list", &json!({})).await;
+    let names: Vec<String> = listed["result"]["prompts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|prompt| prompt["name"].as_str().unwrap().to_owned())
+        .collect();
+    assert!(names.len() == 3 && names.contains(&"post_letter".to_owned()), "{names:?}");
+    let mut texts = Vec::new();
+    for name in names.iter().filter(|name| name.starts_with("post_card_thanks_")) {
+        let got = client.send_unchecked("prompts/get", &json!({ "name": name })).await;
+        texts.push(got["result"]["messages"][0]["content"]["text"].clone());
+    }
+    texts.sort_by_key(Value::to_string);
+    assert_eq!(texts, ["Thanks for the card.", "Thanks."]);
+    let got = client.send_unchecked("prompts/get", &json!({ "name": "post_card_thanks" })).await;
+    let message = got["error"]["message"].as_str().unwrap();
+    assert!(message.starts_with("several prompts could have the name `post_card_thanks`; get `"), "{message}");
 }
 
 /// Starts a server that has declared prompts and completions.
