@@ -9,6 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
+use test_support::free_port;
 use test_support::nats::{PATIENCE, Server};
 use toolkit::{Catalog, Dispatcher, ToolError};
 use toolkit_backends::Backends;
@@ -44,11 +45,6 @@ fn started(server: &Server, words: &[&str]) -> Killed {
 
 fn diary(server: &Server) -> PathBuf {
     server.folder().join("diary")
-}
-
-/// Returns a port on which nothing listens.
-fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 fn connect(server: &Server) -> Connect {

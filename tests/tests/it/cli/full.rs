@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use test_support::full::{Full, free_port};
+use test_support::full::Full;
+use test_support::{free_port, until_it_listens};
 
 use super::{TOOLS, command};
 
@@ -63,14 +64,8 @@ fn ask(port: u16, method: &str, path: &str, body: &str) -> String {
 
 /// Sends a request with further headers, each with its line end, as soon as the server listens.
 pub(crate) fn ask_with(port: u16, method: &str, path: &str, headers: &str, body: &str) -> String {
-    let start = std::time::Instant::now();
-    let mut stream = loop {
-        match TcpStream::connect(("127.0.0.1", port)) {
-            Ok(stream) => break stream,
-            Err(error) => assert!(start.elapsed() < Duration::from_secs(120), "{error}"),
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    };
+    until_it_listens(("127.0.0.1", port));
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
     let head = format!(
         "{method} {path} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nconnection: close\r\ncontent-type: application/json\r\n\

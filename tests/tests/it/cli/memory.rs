@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::json;
-use test_support::full::free_port;
+use test_support::free_port;
 
 use super::command;
 use super::full::ask_with;

@@ -260,7 +260,7 @@ fn under_load(
     repeats: bool,
     disturb: impl FnOnce(&mut Replicas),
 ) -> (Load, HashMap<u64, usize>) {
-    until("the balancer", || TcpStream::connect(front).is_ok());
+    test_support::until_it_listens(front);
     let (load, protocol) = (Load { repeats, ..Load::default() }, replicas.protocol);
     std::thread::scope(|scope| {
         for client in 0..N_CLIENTS {

@@ -97,7 +97,7 @@ async fn the_commands_of_the_guide_run_tools_in_the_worker_only() {
         let listed = toolkit::backend::Backend::tools(&client).await.ok()?;
         Some(listed.tools.iter().map(|(tool, _)| tool.id().name().to_owned()).collect::<Vec<_>>())
     };
-    until(async || tools().await.is_some()).await;
+    test_support::until_it_listens(("127.0.0.1", port));
     assert_eq!(tools().await.unwrap(), Vec::<String>::new());
 
     let worker = started(&server, serve);
