@@ -80,13 +80,14 @@ impl ReplyStream {
         Ok(std::mem::take(&mut self.events))
     }
 
-    /// Adds the next event, without its framing, and returns what it shows.
+    /// Adds the next event, without its framing, and returns what it shows. An event without content changes nothing. The
+    /// `[DONE]` at the end of a stream of OpenAI's protocol is the string `"[DONE]"`.
     ///
     /// # Errors
     ///
     /// Returns an error if the event is not one of this API.
     pub fn push_event(&mut self, event: Value) -> Result<Vec<ReplyEvent>, InvalidReply> {
-        self.accumulator.push(event, &mut self.events)?;
+        add(self.accumulator.as_mut(), event, &mut self.events)?;
         Ok(std::mem::take(&mut self.events))
     }
 
@@ -119,13 +120,31 @@ fn accumulate(
     event: &[u8],
     events: &mut Vec<ReplyEvent>,
 ) -> Result<(), InvalidReply> {
-    if event.trim_ascii() == b"[DONE]" {
-        accumulator.end();
-        return Ok(());
+    let event = match event.trim_ascii() {
+        // Servers and proxies keep a connection alive with events without data.
+        b"" => return Ok(()),
+        b"[DONE]" => DONE.into(),
+        event => serde_json::from_slice(event)
+            .map_err(|error| InvalidReply::new(api.name(), format!("an event is not JSON: {error}")))?,
+    };
+    add(accumulator, event, events)
+}
+
+/// The last event of servers with the protocol of OpenAI.
+const DONE: &str = "[DONE]";
+
+/// Adds an event, unless it has no content.
+fn add(accumulator: &mut dyn Accumulate, event: Value, events: &mut Vec<ReplyEvent>) -> Result<(), InvalidReply> {
+    match &event {
+        Value::Null => Ok(()),
+        Value::Object(fields) if fields.is_empty() => Ok(()),
+        Value::String(text) if text.trim().is_empty() => Ok(()),
+        Value::String(text) if text.trim() == DONE => {
+            accumulator.end();
+            Ok(())
+        }
+        _ => accumulator.push(event, events),
     }
-    let event = serde_json::from_slice(event)
-        .map_err(|error| InvalidReply::new(api.name(), format!("an event is not JSON: {error}")))?;
-    accumulator.push(event, events)
 }
 
 impl fmt::Debug for ReplyStream {

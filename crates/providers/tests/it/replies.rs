@@ -5,6 +5,7 @@ mod bedrock;
 mod chat;
 mod cohere;
 mod conversations;
+mod forms;
 mod gemini;
 mod interactions;
 mod laws;

@@ -18,10 +18,7 @@ fn a_stream_of_bytes_is_the_same_reply_as_its_events() {
             let Some(api) = api(exchange.api) else { continue };
             let (events, names) = (events(exchange.reply()), ExportedNames::default());
             let expected = stream(api, &events, &names).unwrap_or_else(|error| panic!("{}: {error}", exchange.name));
-            let bytes: String = match exchange.api {
-                "bedrock" | "ollama" => events.iter().map(|event| format!("{event}\n")).collect(),
-                _ => events.iter().map(|event| format!("event: x\r\ndata: {event}\r\n\r\n")).collect(),
-            };
+            let bytes: String = events.iter().map(|event| frame(exchange.api, event)).collect();
             // Short streams arrive byte by byte.
             let piece = if bytes.len() < 50_000 { 1 } else { 997 };
             let mut stream = api.stream(&names);
@@ -35,6 +32,37 @@ fn a_stream_of_bytes_is_the_same_reply_as_its_events() {
     });
     println!("{n_streams:?}");
     test_support::ran(n_streams.values().sum());
+}
+
+/// Returns the bytes of a recorded event of an API.
+fn frame(api: &str, event: &Value) -> String {
+    match api {
+        "bedrock" | "ollama" => format!("{event}\n"),
+        _ => format!("event: x\r\ndata: {event}\r\n\r\n"),
+    }
+}
+
+#[test]
+fn an_empty_event_changes_nothing_at_any_place_of_a_recorded_stream() {
+    let mut n_places = 0;
+    for_each_file(|exchanges| {
+        for exchange in exchanges.values().filter(|exchange| exchange.has_calls() && !exchange.is_whole()) {
+            let Some(api) = api(exchange.api) else { continue };
+            let (events, names) = (events(exchange.reply()), ExportedNames::default());
+            let expected = stream(api, &events, &names).unwrap_or_else(|error| panic!("{}: {error}", exchange.name));
+            let empty = if matches!(exchange.api, "bedrock" | "ollama") { "\n" } else { "event: x\ndata:\n\n" };
+            // One pass with an empty event at each place, since some streams have thousands of events.
+            let mut stream = api.stream(&names);
+            stream.push(empty.as_bytes()).unwrap();
+            for event in &events {
+                stream.push(frame(exchange.api, event).as_bytes()).unwrap();
+                stream.push(empty.as_bytes()).unwrap();
+            }
+            assert_eq!(parts(&stream.finish().unwrap()), parts(&expected), "{}", exchange.name);
+            n_places += events.len() + 1;
+        }
+    });
+    test_support::ran(n_places);
 }
 
 /// The last event of a stream of Responses contains the complete reply.

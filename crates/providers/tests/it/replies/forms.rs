@@ -1,0 +1,109 @@
+//! One reply in both forms of each API: the body of a response, and the events of its stream.
+//!
+//! The laws hold at every place of each of them: an empty event changes nothing, both forms agree about a field that is
+//! absent, and nothing of a reply runs that was cut.
+
+mod empty;
+mod replies;
+
+use serde_json::Value;
+use toolkit::Context;
+use toolkit::catalog::ExportedNames;
+use toolkit::{Dispatcher, catalog, tool};
+use toolkit_providers::reply::{Api, InvalidReply, Reply, StopReason, ToolCall};
+
+/// Doubles a number.
+#[tool]
+fn double(n: i64) -> i64 {
+    n * 2
+}
+
+/// Negates a number.
+#[tool]
+fn negate(n: i64) -> i64 {
+    -n
+}
+
+/// A reply with a text and two calls.
+struct Recorded {
+    /// Distinguishes replies of the same API.
+    name: &'static str,
+    api: Api,
+    body: Value,
+    events: Vec<Value>,
+    /// True if the stream ends with `[DONE]`.
+    is_done: bool,
+}
+
+impl Recorded {
+    /// Returns the bytes of each event of the stream.
+    fn frames(&self) -> Vec<String> {
+        let done = self.is_done.then(|| "data: [DONE]\n\n".to_owned());
+        self.events.iter().map(|event| self.frame(event)).chain(done).collect()
+    }
+
+    fn frame(&self, event: &Value) -> String {
+        if self.has_lines() { format!("{event}\n") } else { format!("event: x\ndata: {event}\n\n") }
+    }
+
+    /// Returns true if each line of the stream is an event.
+    fn has_lines(&self) -> bool {
+        matches!(self.api.name(), "Bedrock Converse" | "Ollama")
+    }
+
+    fn read(&self, names: &ExportedNames) -> Result<Reply, InvalidReply> {
+        self.api.read(&self.body, names)
+    }
+
+    fn stream(&self, names: &ExportedNames) -> Result<Reply, InvalidReply> {
+        stream(self.api, &self.frames(), names)
+    }
+}
+
+fn stream(api: Api, frames: &[String], names: &ExportedNames) -> Result<Reply, InvalidReply> {
+    let mut stream = api.stream(names);
+    for frame in frames {
+        stream.push(frame.as_bytes())?;
+    }
+    stream.finish()
+}
+
+fn dispatcher() -> (Dispatcher, ExportedNames) {
+    let catalog = catalog![double, negate].unwrap();
+    let options = toolkit_providers::openai::Options::chat_completions();
+    let names = toolkit_providers::openai::tools(&catalog, Default::default(), options).unwrap().names;
+    (Dispatcher::new(catalog).unwrap(), names)
+}
+
+/// What a host does with a reply: the text, the end, the calls, and those that ran.
+#[derive(Debug, PartialEq)]
+struct Outcome {
+    text: String,
+    stop: StopReason,
+    calls: Vec<ToolCall>,
+    ran: Vec<bool>,
+}
+
+/// Returns the outcome of a reply; `None` if it cannot be read.
+fn outcome(reply: Result<Reply, InvalidReply>, dispatcher: &Dispatcher) -> Option<Outcome> {
+    let reply = reply.ok()?;
+    let results = reply.run_sync(dispatcher, &Context::new());
+    Some(Outcome {
+        text: reply.text().to_owned(),
+        stop: reply.stop_reason().clone(),
+        calls: reply.calls().to_vec(),
+        ran: results.iter().map(|(_, result)| result.is_ok()).collect(),
+    })
+}
+
+#[test]
+fn both_forms_of_each_reply_run_both_calls() {
+    let (dispatcher, names) = dispatcher();
+    for recorded in replies::all() {
+        let body = outcome(recorded.read(&names), &dispatcher);
+        assert_eq!(body, outcome(recorded.stream(&names), &dispatcher), "{}", recorded.name);
+        let body = body.unwrap();
+        assert_eq!((body.stop, body.ran), (StopReason::ToolCalls, vec![true, true]), "{}", recorded.name);
+        assert_eq!(body.text, "I calculate.", "{}", recorded.name);
+    }
+}
