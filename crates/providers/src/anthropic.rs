@@ -294,7 +294,7 @@ fn read_block(block: &mut Value, names: &ExportedNames, parsed: &mut Parsed) {
         "text" => parsed.text.push_str(field("text").unwrap_or_default()),
         "thinking" => parsed.reasoning.push_str(field("thinking").unwrap_or_default()),
         "tool_use" if block.get("toolset_name").is_some() || is_of_host(name, names) => {
-            parsed.push_provider_call(name, id, true);
+            parsed.push_host_call(name, id, &CallArguments::from_value(block.get("input")));
             CallArguments::make_object(block, "input");
         }
         "tool_use" => {

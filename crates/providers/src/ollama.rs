@@ -77,6 +77,10 @@ impl Format for Chat {
         let mut parsed = Parsed::new(&body["created_at"]);
         read_message(message, names, &mut parsed);
         parsed.stop(stop_reason(&body));
+        // The first line of a stream has the form of a whole reply.
+        if body["done"] == false {
+            parsed.truncate();
+        }
         Ok(parsed.with_metadata(body, "message"))
     }
 

@@ -68,7 +68,8 @@ fn read_entry(entry: &mut Value, names: &ExportedNames, parsed: &mut Parsed, ref
         },
         // A call that waits for a confirmation, which the host sends in another field of the request.
         kind @ "function.call" if !matches!(field("confirmation_status"), None | Some("allowed")) => {
-            parsed.push_provider_call(kind, field("tool_call_id"), true);
+            let arguments = CallArguments::from_value(entry.get("arguments"));
+            parsed.push_host_call(kind, field("tool_call_id"), &arguments);
         }
         "function.call" => {
             let arguments = CallArguments::from_value(entry.get("arguments"));

@@ -61,8 +61,7 @@ impl Api {
     pub(super) fn read_assembled(self, body: Assembled, names: &ExportedNames) -> Result<Reply, InvalidReply> {
         let is_complete = body.is_complete;
         let mut parsed = self.0.read(body, names)?;
-        let is_cut = || parsed.calls.last().is_some_and(|call| call.arguments.is_cut());
-        if !is_complete || is_cut() {
+        if !is_complete || parsed.has_cut_call {
             parsed.truncate();
         }
         Ok(Reply { api: self, parsed: Arc::new(parsed), names: names.clone() })

@@ -141,7 +141,13 @@ impl CallArguments {
     /// Returns true if the text ends before the JSON does.
     pub(crate) fn is_cut(&self) -> bool {
         let Self::Json(text) = self else { return false };
-        serde_json::from_str::<IgnoredAny>(text).is_err_and(|error| error.is_eof())
+        let Err(error) = serde_json::from_str::<IgnoredAny>(text) else { return false };
+        // A number that ends after its sign, its point or its `e` is reported as an invalid one.
+        let is_in_number = text.ends_with(['-', '+', '.', 'e', 'E']) && {
+            let continued = serde_json::from_str::<IgnoredAny>(&format!("{text}0"));
+            continued.err().is_none_or(|error| error.is_eof())
+        };
+        error.is_eof() || is_in_number
     }
 }
 
@@ -225,6 +231,8 @@ pub(crate) struct Parsed {
     /// The results that the next request needs, in order.
     pub(crate) slots: Vec<Slot>,
     pub(crate) provider_calls: Vec<ProviderCall>,
+    /// True if the arguments of a call end early, wherever the call is: then no call runs.
+    pub(crate) has_cut_call: bool,
     pub(crate) stop: StopReason,
     /// The messages that repeat the reply in the next request.
     pub(crate) messages: Vec<Value>,
@@ -275,6 +283,8 @@ impl Parsed {
     /// Creates an empty reply with its id.
     pub(crate) fn new(id: &Value) -> Self {
         let mut hasher = DefaultHasher::new();
+        // A stream leaves out an empty id.
+        let id = if id == "" { &Value::Null } else { id };
         id.to_string().hash(&mut hasher);
         Self {
             text: String::new(),
@@ -282,6 +292,7 @@ impl Parsed {
             calls: Vec::new(),
             slots: Vec::new(),
             provider_calls: Vec::new(),
+            has_cut_call: false,
             stop: StopReason::End,
             messages: Vec::new(),
             metadata: Value::Null,
@@ -328,6 +339,12 @@ impl Parsed {
         self.provider_calls.push(ProviderCall { kind: kind.to_owned(), id, needs_result });
     }
 
+    /// Adds a call that only the host can make, with its arguments.
+    pub(crate) fn push_host_call(&mut self, kind: &str, id: Option<&str>, arguments: &CallArguments) {
+        self.has_cut_call |= arguments.is_cut();
+        self.push_provider_call(kind, id, true);
+    }
+
     /// Sets the reason why the model stopped. The calls decide, since some providers report the end of a reply
     /// that has calls, or calls of a reply that has none.
     pub(crate) fn stop(&mut self, stop: StopReason) {
@@ -356,6 +373,7 @@ impl Parsed {
     }
 
     fn resolve(&mut self, call: WrittenCall<'_>, names: &ExportedNames) -> ToolCall {
+        self.has_cut_call |= call.arguments.is_cut();
         // Mistral's client reads an absent id as this text.
         let id = call.id.filter(|id| !matches!(*id, "" | "null"));
         let is_own = id.is_some_and(|id| self.used_ids.insert(id.to_owned()));

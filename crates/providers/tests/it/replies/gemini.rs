@@ -306,9 +306,9 @@ fn a_string_without_its_end_is_never_an_argument() {
     let reply = streamed(&[start("save"), open.clone(), response(json!([]), "STOP")]);
     assert_eq!(reply.stop_reason(), &StopReason::Truncated);
     let reply = streamed(&[start("save"), open, start("now"), response(json!([{ "functionCall": {} }]), "STOP")]);
+    assert_eq!(reply.stop_reason(), &StopReason::Truncated);
     let results = results(&reply);
-    assert!(results[0]["functionResponse"]["response"]["error"].is_string());
-    assert_eq!(results[1]["functionResponse"]["response"]["output"], "noon");
+    assert!((0..2).all(|idx| results[idx]["functionResponse"]["response"]["error"].is_string()));
 }
 
 #[test]
