@@ -471,7 +471,8 @@ impl Accumulate for Message {
 
 impl Message {
     fn start(&mut self, event: &mut Value, events: &mut Vec<ReplyEvent>) {
-        let Some(index) = event["index"].as_u64() else { return };
+        let next = || self.blocks.last_key_value().map_or(0, |(index, _)| index.saturating_add(1));
+        let index = event["index"].as_u64().unwrap_or_else(next);
         let json = event["content_block"].take();
         let call = self.n_calls;
         if json["type"] == "tool_use" {
@@ -485,8 +486,11 @@ impl Message {
     }
 
     fn extend(&mut self, event: &mut Value, events: &mut Vec<ReplyEvent>) {
-        let index = event["index"].as_u64();
-        let Some(block) = index.and_then(|index| self.blocks.get_mut(&index)) else { return };
+        let block = match event["index"].as_u64() {
+            Some(index) => self.blocks.get_mut(&index),
+            None => self.blocks.values_mut().next_back(),
+        };
+        let Some(block) = block else { return };
         let mut delta = event["delta"].take();
         let text = |delta: &Value, field: &str| delta[field].as_str().unwrap_or_default().to_owned();
         match delta["type"].as_str().unwrap_or_default() {

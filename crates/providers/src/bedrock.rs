@@ -358,7 +358,7 @@ fn kind(payload: &Value) -> &'static str {
 impl Message {
     fn start(&mut self, payload: &mut Value, events: &mut Vec<ReplyEvent>) {
         self.has_started = true;
-        let Some(index) = payload["contentBlockIndex"].as_u64() else { return };
+        let index = payload["contentBlockIndex"].as_u64().unwrap_or_else(|| self.next_index());
         let Value::Object(mut json) = payload["start"].take() else { return };
         // The start of a text is empty, or missing.
         if json.is_empty() {
@@ -379,9 +379,10 @@ impl Message {
 
     fn extend(&mut self, payload: &mut Value, events: &mut Vec<ReplyEvent>) {
         self.has_started = true;
-        let Some(index) = payload["contentBlockIndex"].as_u64() else { return };
+        let index = payload["contentBlockIndex"].as_u64();
         let Value::Object(delta) = payload["delta"].take() else { return };
         for (kind, delta) in delta {
+            let index = index.unwrap_or_else(|| self.index_of(&kind));
             if kind == "toolUse" {
                 let Some(block) = self.blocks.get_mut(&index) else { continue };
                 let json = delta["input"].as_str().unwrap_or_default();
@@ -413,6 +414,22 @@ impl Message {
                 _ => {}
             }
         }
+    }
+
+    /// Returns the index of the block that a piece without an index belongs to: the latest one if it has the type of the
+    /// piece.
+    fn index_of(&self, kind: &str) -> u64 {
+        let fields: &[&str] = match kind {
+            "text" | "citation" => &["text", "citationsContent"],
+            _ => &[kind],
+        };
+        let is_of_kind = |block: &Block| fields.iter().any(|field| block.json.get(field).is_some());
+        let latest = self.blocks.last_key_value().filter(|(_, block)| is_of_kind(block));
+        latest.map_or_else(|| self.next_index(), |(index, _)| *index)
+    }
+
+    fn next_index(&self) -> u64 {
+        self.blocks.last_key_value().map_or(0, |(index, _)| index.saturating_add(1))
     }
 
     fn add_fields(&mut self, payload: Value) {

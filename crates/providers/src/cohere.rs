@@ -135,7 +135,7 @@ impl Accumulate for Events {
                 self.message["role"] = "assistant".into();
             }
             Some("content-start" | "content-delta") => {
-                self.add_content(index.unwrap_or_default(), &take("/delta/message/content"), events);
+                self.add_content(index, &take("/delta/message/content"), events);
             }
             Some("tool-plan-delta") => {
                 let plan = take("/delta/message/tool_plan");
@@ -183,10 +183,15 @@ impl Accumulate for Events {
 }
 
 impl Events {
-    /// Adds a piece of the content. Its field is the type of the part.
-    fn add_content(&mut self, index: u64, piece: &Value, events: &mut Vec<ReplyEvent>) {
+    /// Adds a piece of the content. Its field is the type of the part. Without an index, the piece continues the latest part
+    /// of its type.
+    fn add_content(&mut self, index: Option<u64>, piece: &Value, events: &mut Vec<ReplyEvent>) {
         for (field, event) in [("text", ReplyEvent::Text as fn(String) -> _), ("thinking", ReplyEvent::Reasoning)] {
             if let Some(text) = piece[field].as_str() {
+                let index = index.unwrap_or_else(|| match self.content.last_key_value() {
+                    Some((latest, part)) => latest.saturating_add(u64::from(part["type"] != field)),
+                    None => 0,
+                });
                 let part = self.content.entry(index).or_insert_with(|| json!({ "type": field }));
                 append(part, field, text);
                 show(text, events, event);

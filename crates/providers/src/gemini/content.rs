@@ -114,7 +114,7 @@ fn stop_reason(body: &Value, candidate: Option<usize>) -> StopReason {
         return StopReason::Refused(text(feedback, BLOCK_REASON_MESSAGE).unwrap_or(reason).to_owned());
     }
     let candidate = candidate.map(|position| &body["candidates"][position]);
-    let reason = candidate.map_or("STOP".into(), |candidate| stated(get(candidate, FINISH_REASON)));
+    let reason = stated(candidate.and_then(|candidate| get(candidate, FINISH_REASON)));
     let why = || candidate.and_then(|candidate| text(candidate, FINISH_MESSAGE)).unwrap_or(&reason).to_owned();
     match (stop_of(&reason), body.get("error")) {
         (StopReason::Refused(_), _) => StopReason::Refused(why()),

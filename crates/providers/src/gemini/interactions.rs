@@ -169,7 +169,7 @@ struct Step {
 impl Accumulate for Interaction {
     fn push(&mut self, mut event: Value, events: &mut Vec<ReplyEvent>) -> Result<(), InvalidReply> {
         let mut take = |field: &str| event.get_mut(field).map(Value::take).unwrap_or_default();
-        let (kind, index) = (take("event_type"), take("index").as_u64().unwrap_or_default());
+        let (kind, index) = (take("event_type"), take("index").as_u64());
         match kind.as_str() {
             Some("step.start") => self.start(index, object(take("step")), events),
             Some("step.delta") => self.extend(index, object(take("delta")), events),
@@ -221,7 +221,9 @@ impl Accumulate for Interaction {
 }
 
 impl Interaction {
-    fn start(&mut self, index: u64, json: Value, events: &mut Vec<ReplyEvent>) {
+    fn start(&mut self, index: Option<u64>, json: Value, events: &mut Vec<ReplyEvent>) {
+        let next = || self.steps.last_key_value().map_or(0, |(index, _)| index.saturating_add(1));
+        let index = index.unwrap_or_else(next);
         let call = self.n_calls;
         if json["type"] == "function_call" {
             self.n_calls += 1;
@@ -233,8 +235,12 @@ impl Interaction {
         self.steps.insert(index, Step { json, arguments: String::new(), call });
     }
 
-    fn extend(&mut self, index: u64, mut delta: Value, events: &mut Vec<ReplyEvent>) {
-        let Some(Step { json, arguments, call }) = self.steps.get_mut(&index) else { return };
+    fn extend(&mut self, index: Option<u64>, mut delta: Value, events: &mut Vec<ReplyEvent>) {
+        let step = match index {
+            Some(index) => self.steps.get_mut(&index),
+            None => self.steps.values_mut().next_back(),
+        };
+        let Some(Step { json, arguments, call }) = step else { return };
         match delta["type"].as_str().unwrap_or_default() {
             "arguments_delta" => {
                 let piece = delta["arguments"].as_str().unwrap_or_default();

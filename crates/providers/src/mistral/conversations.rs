@@ -144,7 +144,8 @@ impl Response {
     fn add(&mut self, kind: &str, mut fields: Map<String, Value>, events: &mut Vec<ReplyEvent>) {
         let index = fields.remove("output_index").and_then(|index| index.as_u64()).unwrap_or_default();
         fields.retain(|field, _| !matches!(field.as_str(), "type" | "content_index"));
-        let id = fields.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let id = ["id", "tool_call_id"].into_iter().find_map(|field| fields.get(field)?.as_str());
+        let id = id.unwrap_or_default().to_owned();
         let place = *self.places.entry((index, id)).or_insert_with(|| {
             let json = json!({ "object": "entry", "type": kind });
             self.entries.push(Entry { json, call: self.n_calls });

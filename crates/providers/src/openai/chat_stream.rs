@@ -18,8 +18,6 @@ pub(crate) struct Completion {
     calls: Calls,
     legacy_call: Option<Call>,
     has_choice: bool,
-    /// True if a server sends a reason that is empty, perhaps with each chunk.
-    has_empty_reason: bool,
     is_complete: bool,
 }
 
@@ -33,20 +31,14 @@ impl Completion {
             calls: Calls::default(),
             legacy_call: None,
             has_choice: false,
-            has_empty_reason: false,
             is_complete: false,
         }
     }
 
     fn add_choice(&mut self, mut choice: Value, events: &mut Vec<ReplyEvent>) {
-        if choice["index"].as_u64().is_some_and(|index| index != 0) {
-            return;
-        }
         self.has_choice = true;
-        if let Some(reason) = choice["finish_reason"].as_str().filter(|reason| *reason != "null") {
-            self.is_complete |= !reason.is_empty();
-            self.has_empty_reason |= reason.is_empty();
-        }
+        let reason = choice["finish_reason"].as_str().filter(|reason| *reason != "null");
+        self.is_complete |= reason.is_some_and(|reason| !reason.is_empty());
         let Value::Object(fields) = &mut choice else { return };
         keep_stop(self.choice.get("finish_reason"), fields, "finish_reason", stop_of);
         let delta = fields.remove("delta").filter(Value::is_object);
@@ -103,7 +95,12 @@ impl Accumulate for Completion {
         }
         let Value::Object(fields) = &mut event else { return Ok(()) };
         if let Some(Value::Array(choices)) = fields.remove("choices") {
-            choices.into_iter().for_each(|choice| self.add_choice(choice, events));
+            for (position, choice) in choices.into_iter().enumerate() {
+                let is_first = choice["index"].as_u64().map_or(position == 0, |index| index == 0);
+                if is_first {
+                    self.add_choice(choice, events);
+                }
+            }
         }
         for (field, value) in std::mem::take(fields) {
             let is_padding = matches!(field.as_str(), "object" | "obfuscation" | "p");
@@ -114,8 +111,9 @@ impl Accumulate for Completion {
         Ok(())
     }
 
+    /// The `[DONE]` is the end also if no chunk states the reason, as in a body without one.
     fn end(&mut self) {
-        self.is_complete |= self.has_empty_reason;
+        self.is_complete = true;
     }
 
     fn finish(self: Box<Self>) -> Result<Assembled, InvalidReply> {

@@ -239,7 +239,11 @@ impl Accumulate for Response {
             | "error"
                 if self.is_complete => {}
             "response.completed" | "response.incomplete" | "response.failed" => {
-                self.response = Some(object(event["response"].take()));
+                let mut response = object(event["response"].take());
+                if stated(response.get("status")).is_empty() {
+                    response["status"] = kind.trim_start_matches("response.").into();
+                }
+                self.response = Some(response);
                 self.is_complete = true;
             }
             "response.created" | "response.in_progress" | "response.queued" => {
@@ -284,11 +288,19 @@ impl Accumulate for Response {
 }
 
 impl Response {
-    /// Returns the item of an event.
+    /// Returns the item of an event. Without an index, this is the one with its id, or else the latest one that has not
+    /// ended.
     fn item(&mut self, event: &Value) -> &mut OpenItem {
-        let latest = || self.items.last_key_value().map_or(0, |(index, _)| *index);
-        let index = event["output_index"].as_u64().unwrap_or_else(latest);
+        let id = event["item_id"].as_str().or_else(|| event["item"]["id"].as_str());
+        let of_id = || self.items.iter().rev().find(|(_, item)| id.is_some() && item.json["id"].as_str() == id);
+        let latest = || self.items.last_key_value().filter(|(_, item)| !item.is_done);
+        let of_event = || of_id().or_else(latest).map_or_else(|| self.next_index(), |(index, _)| *index);
+        let index = event["output_index"].as_u64().unwrap_or_else(of_event);
         self.items.entry(index).or_insert_with(|| OpenItem { json: json!({}), call: 0, is_done: false })
+    }
+
+    fn next_index(&self) -> u64 {
+        self.items.last_key_value().map_or(0, |(index, _)| index.saturating_add(1))
     }
 
     fn start(&mut self, event: &mut Value, events: &mut Vec<ReplyEvent>) {
@@ -299,7 +311,8 @@ impl Response {
             let name = json["name"].as_str().unwrap_or_default().to_owned();
             events.push(ReplyEvent::CallStarted { index: call, name });
         }
-        *self.item(event) = OpenItem { json, call, is_done: false };
+        let index = event["output_index"].as_u64().unwrap_or_else(|| self.next_index());
+        self.items.insert(index, OpenItem { json, call, is_done: false });
     }
 
     fn extend(&mut self, kind: &str, event: &Value, events: &mut Vec<ReplyEvent>) {
@@ -324,10 +337,8 @@ impl Response {
             }
             "response.function_call_arguments.delta" => self.extend_call("arguments", event, events),
             "response.custom_tool_call_input.delta" => self.extend_call("input", event, events),
-            "response.function_call_arguments.done" => {
-                self.item(event).json["arguments"] = event["arguments"].clone();
-            }
-            "response.custom_tool_call_input.done" => self.item(event).json["input"] = event["input"].clone(),
+            "response.function_call_arguments.done" => self.complete_call("arguments", event),
+            "response.custom_tool_call_input.done" => self.complete_call("input", event),
             _ => {}
         }
     }
@@ -337,6 +348,13 @@ impl Response {
         let item = self.item(event);
         append(&mut item.json, field, &json);
         events.push(ReplyEvent::Arguments { index: item.call, json });
+    }
+
+    /// Replaces what has arrived of a call by the whole, if the event repeats it.
+    fn complete_call(&mut self, field: &str, event: &Value) {
+        if let Some(whole) = event.get(field).filter(|whole| !whole.is_null()) {
+            self.item(event).json[field] = whole.clone();
+        }
     }
 }
 

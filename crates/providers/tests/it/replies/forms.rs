@@ -3,6 +3,7 @@
 //! The laws hold at every place of each of them: an empty event changes nothing, both forms agree about a field that is
 //! absent, and nothing of a reply runs that was cut.
 
+mod absent;
 mod cut;
 mod empty;
 mod replies;
