@@ -105,7 +105,7 @@ pub(crate) fn run(
             if matches.get_flag("limits") && found.is_empty() {
                 usages = Some(formats::usages(&catalog, naming(matches), providers(matches))?);
             }
-            lints = lint(catalog.latest(), &allowed(matches));
+            lints = lints_of(&catalog, &allowed(matches));
             // Building a dispatcher reports missing state.
             {
                 let _on_runtime = runtime.enter();
@@ -158,6 +158,16 @@ fn providers(matches: &ArgMatches) -> impl Iterator<Item = &'static str> {
     let chosen = matches.get_many::<String>("provider");
     formats::of_providers()
         .filter(move |format| chosen.clone().is_none_or(|mut chosen| chosen.any(|name| name == format)))
+}
+
+/// Checks the tools that clients see, and reports the versions that they do not see.
+fn lints_of(catalog: &Catalog, allowed: &[Rule]) -> Vec<LintDiagnostic> {
+    let mut lints = lint(catalog.latest(), allowed);
+    if catalog.latest().count() < catalog.len() {
+        let others: Vec<Rule> = Rule::ALL.iter().copied().filter(|rule| *rule != Rule::UnlistedVersion).collect();
+        lints.extend(lint(catalog, &[&others[..], allowed].concat()));
+    }
+    lints
 }
 
 /// Returns the disabled rules.

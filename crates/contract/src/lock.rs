@@ -129,8 +129,11 @@ impl IntoIterator for Lock {
 /// Checks that a catalog does not break callers of the catalog in the file at `path`, except by a new version.
 ///
 /// Compatible changes are accepted, and so are breaking ones that are announced by the version of the tool: the
-/// next major version, or the next minor version below 1.0.0. With `TOOLKIT_BLESS=1` in the environment, the file
-/// is written instead.
+/// next major version, or the next minor version below 1.0.0. An earlier version that stays in the catalog keeps no
+/// caller over MCP or of an export, which have the newest version only: [`Rule::UnlistedVersion`] reports it, and
+/// [`Lock::compare`] the changes of the name. With `TOOLKIT_BLESS=1` in the environment, the file is written instead.
+///
+/// [`Rule::UnlistedVersion`]: crate::lint::Rule::UnlistedVersion
 ///
 /// # Errors
 ///

@@ -135,6 +135,7 @@ rules! {
     UnenforcedFormat "unenforced-format" Warning "A format is a hint for models: the tool receives texts that do not have it.",
     NeedlessRequired "needless-required" Warning "A model invents a value for an argument that it need not send.",
     LongName "long-name" Warning "Clients prepend the name of the server to that of the tool, and limit the result to 60 or 64 characters.",
+    UnlistedVersion "unlisted-version" Warning "MCP and the exports list one version of a tool: the highest release.",
     SimilarNames "similar-names" Warning "A model confuses tools whose names hardly differ.",
     SimilarDescriptions "similar-descriptions" Warning "A model cannot choose between tools with the same description.",
     ContradictingHint "contradicting-hint" Warning "Hosts call a tool that claims to be read-only without asking the user.",

@@ -32,6 +32,33 @@ pub(super) fn check(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
 pub(super) fn compare(tools: &[&Tool], diagnostics: &mut Vec<LintDiagnostic>) {
     compare_names(tools, diagnostics);
     compare_descriptions(tools, diagnostics);
+    compare_versions(tools, diagnostics);
+}
+
+/// Reports versions that no client is shown, since another one has the name of the tool.
+fn compare_versions(tools: &[&Tool], diagnostics: &mut Vec<LintDiagnostic>) {
+    // A release precedes all pre-releases, as in `Catalog::latest`.
+    let rank = |tool: &Tool| {
+        let version = tool.id().semver();
+        (version.as_ref().is_none_or(|version| version.pre.is_empty()), version)
+    };
+    let mut listed: HashMap<(Option<&str>, &str), &Tool> = HashMap::new();
+    for tool in tools {
+        let listed = listed.entry((tool.id().namespace(), tool.name())).or_insert(tool);
+        if rank(tool) > rank(listed) {
+            *listed = tool;
+        }
+    }
+    for tool in tools {
+        let listed = listed.get(&(tool.id().namespace(), tool.name()));
+        let Some(listed) = listed.filter(|listed| listed.id() != tool.id()) else { continue };
+        let message = format!(
+            "is not listed over MCP and in exports, which have only `{}`; in this program, `Dispatcher` and `call` reach it \
+             by its version; give it another name if other callers need it, or remove it",
+            listed.id()
+        );
+        diagnostics.push(LintDiagnostic::new(Rule::UnlistedVersion, tool, "version", message));
+    }
 }
 
 fn check_name(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
