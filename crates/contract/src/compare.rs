@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
-use semver::Version;
+use semver::{Comparator, Op, Version, VersionReq};
 use serde_json::Value;
 
 use toolkit::catalog::Names;
@@ -35,8 +35,8 @@ fn compare_within(old: &[Tool], new: &[Tool], schemas: &SchemaComparer) -> Compa
             }
         }
     }
-    comparer.compare_requirements();
     comparer.compare_names(&names);
+    comparer.compare_requirements();
     for tool in new.iter().filter(|tool| !seen.contains(tool.id())) {
         comparer.push_record_change(&tool.id().to_string(), Verdict::Additive, "is new".to_owned(), None);
     }
@@ -90,27 +90,23 @@ impl<'t> Comparer<'t> {
         self.changes.push(Change { tool, verdict, part, pointer, what, example, needs });
     }
 
-    /// Compares each new version with the highest version that it replaces: a requirement that resolved to the earlier
-    /// version now resolves to the new one.
+    /// Compares what each requirement of an earlier version resolved to with what it resolves to now. `^` and `~` are the
+    /// requirements that promise a compatible version; `=` and a removed version never move.
     fn compare_requirements(&mut self) {
-        for (now, tool) in self.new.iter().enumerate() {
-            let id = tool.id();
-            let versions = versions_of(id, self.old);
-            let Some(version) = id.semver().filter(|_| versions.clone().all(|idx| self.old[idx].id() != id)) else {
-                continue;
-            };
-            let is_taken_over = |idx: &usize| {
-                let was = self.old[*idx].id().semver();
-                // A requirement matches a pre-release only if it names a pre-release of the same major, minor and patch
-                // numbers.
-                was.is_some_and(|was| was < version && (version.pre.is_empty() || triple(&was) == triple(&version)))
-            };
-            if let Some(before) = versions.rev().find(is_taken_over) {
-                let name = match self.old[before].id().version() {
-                    Some(version) => format!("{}@^{version}", id.unversioned()),
-                    None => id.unversioned().to_string(),
-                };
-                self.compare_resolved(&name, before, now);
+        let (old, new) = (self.old, self.new);
+        for versions in old.chunk_by(|a, b| is_same_tool(a.id(), b.id())) {
+            let Some(first) = versions.first() else { continue };
+            let (was, is) = (Versions::new(first.id(), old), Versions::new(first.id(), new));
+            for (op, base) in [Op::Caret, Op::Tilde].into_iter().flat_map(|op| was.known.iter().map(move |it| (op, it)))
+            {
+                let wanted = requirement(op, &base.1);
+                // The requirement of the version that it resolves to finds the same.
+                if was.finds_later(&wanted, &base.1) {
+                    continue;
+                }
+                if let Some(now) = is.highest(&wanted, &base.1).filter(|now| new[*now].id() != old[base.0].id()) {
+                    self.compare_resolved(&format!("{}@{wanted}", first.id().unversioned()), base.0, now, "");
+                }
             }
         }
     }
@@ -119,7 +115,10 @@ impl<'t> Comparer<'t> {
     fn compare_names(&mut self, names: &[Names; 2]) {
         let (old, new) = (self.old, self.new);
         let mut all: Vec<&str> = names[0].iter().collect();
-        all.sort_unstable();
+        // The id without a version is the name that callers know best, and names that resolve alike are compared once.
+        let is_other =
+            |name: &str| names[0].get(name).is_none_or(|idx| old[idx].id().unversioned().to_string() != name);
+        all.sort_by_cached_key(|name| (is_other(name), *name));
         for name in all {
             let Some(was) = names[0].get(name) else { continue };
             // Versioned ids and removed aliases are compared above.
@@ -129,7 +128,13 @@ impl<'t> Comparer<'t> {
                 continue;
             }
             match (names[1].get(name), names[1].several(name)) {
-                (Some(is), _) => self.compare_resolved(name, was, is),
+                (Some(is), _) => {
+                    // Its callers by name are not those of the earlier version, although that is still there.
+                    let is_beside =
+                        is_same_tool(id, new[is].id()) && new.binary_search_by(|now| now.id().cmp(id)).is_ok();
+                    let reach = if is_beside { ", the only version over MCP and in exports" } else { "" };
+                    self.compare_resolved(name, was, is, reach);
+                }
                 (None, Some(several)) => {
                     let ids: Vec<String> =
                         several.iter().map(|&idx| format!("`{}`", new[idx].id().unversioned())).collect();
@@ -143,7 +148,7 @@ impl<'t> Comparer<'t> {
     }
 
     /// Records the changes that break the callers of a name that resolves to another tool than before.
-    fn compare_resolved(&mut self, name: &str, was: usize, is: usize) {
+    fn compare_resolved(&mut self, name: &str, was: usize, is: usize, reach: &str) {
         if !self.compared.insert((was, is)) {
             return;
         }
@@ -152,14 +157,50 @@ impl<'t> Comparer<'t> {
         let id = self.new[is].id().to_string();
         let moved = self.changes.split_off(found).into_iter().filter(|change| change.verdict >= Verdict::Unknown);
         self.changes.extend(moved.map(|change| {
-            let what = format!("{} (it resolves to `{id}` now)", change.what);
+            let what = format!("{} (it resolves to `{id}` now{reach})", change.what);
             Change { tool: name.to_owned(), what, ..change }
         }));
     }
 }
 
-fn triple(version: &Version) -> (u64, u64, u64) {
-    (version.major, version.minor, version.patch)
+/// The versions of a tool, in ascending order.
+struct Versions {
+    /// The index of each tool that has a version.
+    known: Vec<(usize, Version)>,
+}
+
+impl Versions {
+    fn new(id: &ToolId, tools: &[Tool]) -> Self {
+        Self { known: versions_of(id, tools).filter_map(|idx| Some((idx, tools[idx].id().semver()?))).collect() }
+    }
+
+    /// Returns the versions from `base` that meet a requirement of `base`. They end before the first release that does not
+    /// meet it.
+    fn meeting<'v>(&'v self, wanted: &'v VersionReq, base: &Version) -> impl Iterator<Item = &'v (usize, Version)> {
+        let start = self.known.partition_point(|(_, version)| version < base);
+        let from_base = self.known[start..].iter();
+        let near = from_base.take_while(|(_, version)| !version.pre.is_empty() || wanted.matches(version));
+        near.filter(|(_, version)| wanted.matches(version))
+    }
+
+    fn highest(&self, wanted: &VersionReq, base: &Version) -> Option<usize> {
+        self.meeting(wanted, base).last().map(|(idx, _)| *idx)
+    }
+
+    /// Returns true if a version after `base` meets a requirement of `base`.
+    fn finds_later(&self, wanted: &VersionReq, base: &Version) -> bool {
+        self.meeting(wanted, base).any(|(_, version)| version > base)
+    }
+}
+
+/// Returns the requirement with an operator and a version, as Cargo reads it.
+fn requirement(op: Op, version: &Version) -> VersionReq {
+    let Version { major, minor, patch, pre, .. } = version.clone();
+    VersionReq { comparators: vec![Comparator { op, major, minor: Some(minor), patch: Some(patch), pre }] }
+}
+
+fn is_same_tool(a: &ToolId, b: &ToolId) -> bool {
+    (a.namespace(), a.name()) == (b.namespace(), b.name())
 }
 
 impl Comparer<'_> {

@@ -14,7 +14,8 @@
 //! `diff OLD NEW` compares two manifests.
 //!
 //! Tools are compared by name. If a name, an alias or a version requirement resolves to another version or another tool
-//! than before, the two are compared: a breaking 1.1.0 beside 1.0.0 breaks callers that specify no version.
+//! than before, the two are compared: a breaking 1.1.0 beside 1.0.0 breaks callers that specify no version. These are all
+//! callers over MCP and of an export, which have the newest version only. Requirements are those of Cargo, `^` and `~`.
 //!
 //! Comparing two schemas takes at most 250,000 steps, and comparing two catalogs at most 20,000,000; a step visits one
 //! keyword, property or item. A comparison that exceeds its budget has the verdict [`Verdict::Unknown`], which counts
