@@ -165,7 +165,14 @@ fn a_setup_error_is_reported() {
 
 #[test]
 fn a_valid_catalog_has_no_problems() {
-    let rules = ["undescribed-parameter", "untyped-parameter", "vague-description", "similar-names", "missing-hint"];
+    let rules = [
+        "undescribed-parameter",
+        "untyped-parameter",
+        "vague-description",
+        "similar-names",
+        "missing-hint",
+        "unlisted-version",
+    ];
     let allow: Vec<&str> = rules.iter().flat_map(|rule| ["--allow", rule]).collect();
     let without = |args: &[&str]| tools(&[&["check"], &allow[..], args].concat()).exits(0);
     assert_eq!(without(&[]).prints("21 tools, no problems\n").err, "");
@@ -174,9 +181,13 @@ fn a_valid_catalog_has_no_problems() {
 
 #[test]
 fn lint_diagnostics_are_warnings_with_their_rule() {
-    let ran = tools(&["check"]).exits(0).prints("21 tools, no problems, 39 warnings\n");
+    let ran = tools(&["check"]).exits(0).prints("21 tools, no problems, 40 warnings\n");
     let line = "warning: odd:echo:1.0.0: inputSchema/properties/value has no type; declare the accepted values [untyped-parameter]";
-    ran.says(line).says("warning: odd:echo:1.0.0: annotations have no hint about destructive effects");
+    // Clients are shown the newest version only, which is checked in full.
+    let unlisted =
+        "warning: math:add:0.9.0: version is not listed over MCP and in exports, which have only `math:add:1.0.0`;";
+    let ran = ran.says(line).says("warning: odd:echo:1.0.0: annotations have no hint about destructive effects");
+    assert_eq!(ran.says(unlisted).err.matches("math:add:0.9.0: ").count(), 1);
     let unknown = tools(&["check", "--allow", "no-such-rule"]).exits(2);
     unknown.says("unknown lint rule `no-such-rule`; the rules are invisible-text");
     let diagnostics = tools(&["check", "--json", "--allow", "undescribed-parameter"]).exits(0).json()["lints"].clone();
@@ -483,10 +494,21 @@ fn check_compares_the_catalog_with_a_lock() {
     assert_eq!(sarif["runs"][0]["results"][1]["level"], "error");
 
     let other = file.with_extension("other.json");
-    std::fs::write(&other, locked).unwrap();
+    std::fs::write(&other, &locked).unwrap();
     let diff = tools(&["diff", other.to_str().unwrap(), path]).exits(0);
     assert!(diff.out.contains("additive: math:add:1.0.0 input /properties/a is optional now"), "{}", diff.out);
     tools(&["diff", path, other.to_str().unwrap()]).exits(1);
+
+    // A new major version beside the old one: all callers over MCP have its contract.
+    let mut lock: Value = serde_json::from_str(&locked).unwrap();
+    let entries = lock["tools"].as_array_mut().unwrap();
+    entries.retain(|tool| tool["name"] != "add" || tool["version"] == "0.9.0");
+    std::fs::write(&file, lock.to_string()).unwrap();
+    let ran = tools(&["check", "--lock", path]).exits(0);
+    let line = "(it resolves to `math:add:1.0.0` now, the only version over MCP and in exports)";
+    assert!(ran.out.contains(line) && !ran.out.contains('^') && !ran.out.contains("requires"), "{}", ran.out);
+    let diff = tools(&["diff", path, other.to_str().unwrap()]).exits(1);
+    assert_eq!(diff.out, ran.out, "`diff` says the same");
     std::fs::remove_file(&file).unwrap();
     std::fs::remove_file(&other).unwrap();
 }
