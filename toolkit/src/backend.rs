@@ -117,7 +117,7 @@ pub trait Backend: Send + Sync + 'static {
     }
 
     /// Returns the changes that may be made to the arguments of the backend's tools, if they differ from those that the
-    /// [dispatcher](crate::dispatch::DispatcherBuilder::coercion) makes. Returns `None` by default.
+    /// [dispatcher](crate::Dispatcher::coercion) makes. Returns `None` by default.
     fn coercion(&self) -> Option<Coercion> {
         None
     }

@@ -70,7 +70,7 @@ pub(crate) use self::pipeline::{Typed, TypedCall};
 use self::pipeline::{report, run_layered, run_prompt, run_typed};
 pub use self::prepared::Prepared;
 pub use self::shared::Dispatcher;
-use self::shared::Shared;
+use self::shared::{Executor, Shared};
 #[cfg(feature = "async")]
 pub use self::wait::BlockingThreads;
 use crate::backend::Routes;
@@ -142,6 +142,7 @@ impl Dispatcher {
         Ok(Self {
             shared: Arc::new(shared),
             names: self.names.clone(),
+            default_coercion: self.default_coercion,
             #[cfg(feature = "tower")]
             layered: self.layered.clone(),
         })
@@ -171,10 +172,44 @@ impl Dispatcher {
 
     /// Returns the changes that may be made to the arguments of a tool: those that its
     /// [backend](crate::backend::Backend::coercion) states, or else those of
-    /// [`DispatcherBuilder::coercion`].
+    /// [`DispatcherBuilder::coercion`], or else the default of this dispatcher.
     #[must_use]
     pub fn coercion(&self, tool: &Tool) -> Coercion {
-        self.shared.coercion(tool)
+        match self.shared.select(tool) {
+            Ok(Executor::Backend(route)) => self.coercion_of(Some(route.backend.backend())),
+            _ => self.coercion_of(None),
+        }
+    }
+
+    /// Returns a dispatcher whose calls coerce arguments in this way, unless [`DispatcherBuilder::coercion`] or a
+    /// [backend](crate::backend::Backend::coercion) has chosen another. Tools of other MCP servers keep
+    /// [`Coercion::NullAsAbsent`]: their arguments are passed on as they came.
+    ///
+    /// Servers and the replies of providers do so with [`Coercion::Lossless`], since the clients of models send numbers,
+    /// lists and objects as text. A call that a tool makes with the dispatcher of its own call is coerced like that call.
+    ///
+    /// ```
+    /// use toolkit::{Coercion, Dispatcher, catalog, tool};
+    ///
+    /// /// Adds numbers.
+    /// #[tool]
+    /// fn sum(numbers: Vec<i64>) -> i64 {
+    ///     numbers.iter().sum()
+    /// }
+    ///
+    /// let dispatcher = Dispatcher::new(catalog![sum]?)?;
+    /// let sent = r#"{"numbers": "[1, 2, 3]"}"#;
+    /// assert!(dispatcher.call_sync("sum", sent).is_err());
+    /// let of_models = dispatcher.with_default_coercion(Coercion::Lossless);
+    /// assert_eq!(of_models.call_sync("sum", sent)?.value(), 6);
+    ///
+    /// let strict = Dispatcher::builder(catalog![sum]?).coercion(Coercion::Off).build()?;
+    /// assert!(strict.with_default_coercion(Coercion::Lossless).call_sync("sum", sent).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_default_coercion(&self, coercion: Coercion) -> Self {
+        Self { default_coercion: coercion, ..self.clone() }
     }
 
     /// Returns a dispatcher that accepts the names of an export: a model uses them in its calls, and in the chains that

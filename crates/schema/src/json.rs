@@ -46,6 +46,12 @@ const MAX_DEPTH: usize = 127;
 /// Returns true if a tree is nested deeper than the parser accepts.
 #[doc(hidden)]
 pub fn is_too_deep(value: &Value) -> bool {
+    is_too_deep_below(value, 0)
+}
+
+/// Returns true if a tree is nested deeper than the parser accepts when `n_levels` others contain it.
+#[doc(hidden)]
+pub fn is_too_deep_below(value: &Value, n_levels: usize) -> bool {
     fn exceeds(value: &Value, levels: usize) -> bool {
         match value {
             Value::Array(items) => levels == 0 || items.iter().any(|item| exceeds(item, levels - 1)),
@@ -53,7 +59,7 @@ pub fn is_too_deep(value: &Value) -> bool {
             _ => false,
         }
     }
-    exceeds(value, MAX_DEPTH)
+    MAX_DEPTH.checked_sub(n_levels).is_none_or(|levels| exceeds(value, levels))
 }
 
 /// JSON without duplicate keys.

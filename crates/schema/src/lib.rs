@@ -122,7 +122,7 @@ pub use self::dialect::Dialect;
 #[doc(hidden)]
 pub use self::excerpt::{quoted, shown_id, shown_pointer};
 #[doc(hidden)]
-pub use self::json::is_too_deep;
+pub use self::json::{is_too_deep, is_too_deep_below};
 #[doc(hidden)]
 pub use self::patterns::Matcher;
 #[doc(hidden)]

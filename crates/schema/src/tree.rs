@@ -115,6 +115,23 @@ impl Tree {
         }
     }
 
+    /// Replaces the array at `pointer` with its first item, the inverse of [`wrap`](Self::wrap).
+    pub fn unwrap(&mut self, pointer: &str) {
+        if let Some(slot) = self.value.pointer_mut(pointer)
+            && let Some(item) = slot.get_mut(0).map(Value::take)
+        {
+            let item_pointer = child(pointer, "0");
+            *slot = item;
+            self.number_texts = std::mem::take(&mut self.number_texts)
+                .into_iter()
+                .map(|(place, number)| match place.strip_prefix(&item_pointer) {
+                    Some(rest) if is_within(&place, &item_pointer) => ([pointer, rest].concat(), number),
+                    _ => (place, number),
+                })
+                .collect();
+        }
+    }
+
     /// Serializes the tree to JSON text, with the original text of rounded numbers.
     pub fn to_text(&self) -> Vec<u8> {
         self.text_of(&self.value)

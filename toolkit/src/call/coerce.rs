@@ -14,7 +14,7 @@ use crate::tool::Tool;
 use toolkit_schema::plan::Whole;
 use toolkit_schema::pointer::unescaped;
 use toolkit_schema::tree::{Tree, held, is_within};
-use toolkit_schema::{Repairs, Schema, Violation, Violations, child};
+use toolkit_schema::{Repairs, Schema, Violation, Violations, child, is_too_deep_below};
 
 /// The changes that a dispatcher may make to arguments that do not match the input schema.
 ///
@@ -44,8 +44,15 @@ pub enum Coercion {
     /// A `null` for an optional argument whose schema does not allow `null` counts as absent.
     #[default]
     NullAsAbsent,
-    /// In addition, text is parsed as the expected type (`"3"` as 3, `"[1]"` as a list, `"true"` as true), a number
-    /// becomes text where text is expected, and a single value becomes a list of one.
+    /// In addition, conversions that lose nothing: where the schema accepts no text, text is read as the JSON that it
+    /// contains, if that has an expected type (`"3"` as 3, `"[1]"` as a list, `"true"` as true), and otherwise a single
+    /// value becomes a list of one.
+    ///
+    /// Many clients send lists, objects and numbers as text. This is the default where models call: of the MCP server,
+    /// the Open Tool Calling server, and the replies of providers.
+    Lossless,
+    /// In addition, a number becomes text where text is expected. The text may be spelled differently, such as `1.1` for
+    /// `1.10`.
     Lenient,
 }
 
@@ -109,8 +116,24 @@ pub(crate) fn validated_arguments(
                 tree.fits_exactly = true;
                 Ok((tree, changes))
             }
-            _ => Err(refusal(tool, violations)),
+            _ => Err(refusal(tool, before_wrapping(tool.input(), tree, &changes, violations))),
         },
+    }
+}
+
+/// Returns the violations, with each invalid list of one as the single value that was sent: the caller learns that a list
+/// is expected, and not what is wrong with an item of a list that it did not send.
+fn before_wrapping(schema: &Schema, mut tree: Tree, changes: &[Change], violations: Violations) -> Violations {
+    let mut n_unwrapped = 0;
+    for Change { pointer, .. } in changes.iter().rev().filter(|change| change.what == LIST_OF_ONE) {
+        if violations.iter().any(|violation| is_within(&violation.pointer, pointer)) {
+            tree.unwrap(pointer);
+            n_unwrapped += 1;
+        }
+    }
+    match n_unwrapped {
+        0 => violations,
+        _ => schema.validate(&tree.value).err().unwrap_or(violations),
     }
 }
 
@@ -157,7 +180,7 @@ fn fit(schema: &Schema, tree: &mut Tree, coercion: Coercion, changes: &mut Vec<C
     let kinds = match coercion {
         Coercion::Off => return schema.validate(&tree.value),
         Coercion::NullAsAbsent => Repairs::Removal,
-        Coercion::Lenient => Repairs::Replacement,
+        Coercion::Lossless | Coercion::Lenient => Repairs::Replacement,
     };
     for _ in 0..MAX_ROUNDS {
         let mut repairs = Vec::new();
@@ -241,7 +264,10 @@ impl Repair {
             Some(Self { change: Change { pointer: violation.pointer.clone(), what: what.into() }, value })
         };
         let may_be_absent = violation.optional;
-        let may_be_read = coercion == Coercion::Lenient && violation.keyword == "type";
+        let is_lossless = matches!(coercion, Coercion::Lossless | Coercion::Lenient);
+        let is_of_wrong_type = is_lossless && violation.keyword == "type";
+        // Of a choice, the allowed values are the types beside its constants.
+        let may_be_read = is_of_wrong_type || (is_lossless && matches!(&*violation.keyword, "anyOf" | "oneOf"));
         if !may_be_absent && !may_be_read {
             return None;
         }
@@ -253,13 +279,21 @@ impl Repair {
             return None;
         }
         let mut wanted = violation.allowed.iter().filter_map(Value::as_str);
+        // Arguments that are coerced are nested as deeply as those that are sent.
+        let n_levels = violation.pointer.matches('/').count();
         let exact = tree.rounded(&violation.pointer);
-        if let Some((read, what)) = wanted.clone().find_map(|wanted| read_as(sent, exact, wanted)) {
-            return repair(what, NewValue::Read(read));
+        if let Some((read, what)) = wanted.clone().find_map(|wanted| read_as(sent, exact, wanted, coercion)) {
+            return if is_too_deep_below(&read.value, n_levels) { None } else { repair(what, NewValue::Read(read)) };
+        }
+        if !is_of_wrong_type {
+            return None;
         }
         // An item that coercion has already wrapped would only be wrapped again.
         let wrapped = |change: &Change| change.what == LIST_OF_ONE && violation.pointer == child(&change.pointer, "0");
-        let is_wrapped = wanted.any(|wanted| wanted == "array") && !sent.is_array() && !changes.iter().any(wrapped);
+        let is_wrapped = wanted.any(|wanted| wanted == "array")
+            && !sent.is_array()
+            && !is_too_deep_below(sent, n_levels + 1)
+            && !changes.iter().any(wrapped);
         if is_wrapped { repair(LIST_OF_ONE, NewValue::ListOfOne) } else { None }
     }
 
@@ -290,10 +324,10 @@ fn remove(value: &mut Value, pointer: &str) -> bool {
 }
 
 /// Converts `sent` to the JSON type `wanted`. `exact` is the text of a number that was rounded.
-fn read_as(sent: &Value, exact: Option<&str>, wanted: &str) -> Option<(Tree, &'static str)> {
+fn read_as(sent: &Value, exact: Option<&str>, wanted: &str, coercion: Coercion) -> Option<(Tree, &'static str)> {
     match (sent, wanted) {
         (Value::String(text), "integer" | "number" | "boolean" | "array" | "object" | "null") => {
-            let tree = Tree::parse(text.trim().as_bytes()).ok()?;
+            let tree = Tree::parse(text.as_bytes()).ok()?;
             let read = &tree.value;
             let (fits, what) = match wanted {
                 "integer" => (is_integer(&tree), "text read as an integer"),
@@ -305,7 +339,7 @@ fn read_as(sent: &Value, exact: Option<&str>, wanted: &str) -> Option<(Tree, &'s
             };
             fits.then_some((tree, what))
         }
-        (Value::Number(number), "string") => {
+        (Value::Number(number), "string") if coercion == Coercion::Lenient => {
             let text = exact.map_or_else(|| number.to_string(), str::to_owned);
             Some((Tree::plain(text.into()), "a number taken as text"))
         }
@@ -313,11 +347,9 @@ fn read_as(sent: &Value, exact: Option<&str>, wanted: &str) -> Option<(Tree, &'s
     }
 }
 
-/// Returns true if the tree is an integer of up to 128 bits that is spelled as one.
+/// Returns true if the tree is an integer, in any notation.
 fn is_integer(tree: &Tree) -> bool {
-    tree.value.is_i64()
-        || tree.value.is_u64()
-        || (tree.rounded("").is_some() && !matches!(tree.whole(""), Whole::Fraction))
+    tree.value.is_number() && !matches!(tree.whole(""), Whole::Fraction)
 }
 
 /// The change of a single value into a list.

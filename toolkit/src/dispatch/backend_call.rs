@@ -25,7 +25,7 @@ pub(super) async fn run_on_backend(
 ) -> Result<RunResult, ToolError> {
     let admission = admit(dispatcher, context, tool, Some(&arguments))?;
     let policy = &dispatcher.shared.policy;
-    let coercion = route.backend.backend().coercion().unwrap_or(policy.coercion);
+    let coercion = dispatcher.coercion_of(Some(route.backend.backend()));
     let (arguments, changes) = fitting(policy.validate_input, coercion, tool, arguments)?;
     let list = tool.output().filter(|schema| policy.validate_output && schema.is_list_of_any_length());
     let parts = parts.map(|queue| Parts { queue, list });

@@ -289,9 +289,11 @@ impl DispatcherBuilder {
         self
     }
 
-    /// Sets the coercion of arguments that do not match the input schema. The default is [`Coercion::NullAsAbsent`].
+    /// Sets the coercion of arguments that do not match the input schema, of all calls, including those of servers and
+    /// replies. By default, it is [`Coercion::NullAsAbsent`] for calls of this program, and [`Coercion::Lossless`] for
+    /// those of models; see [`Dispatcher::with_default_coercion`](crate::Dispatcher::with_default_coercion).
     pub fn coercion(mut self, coercion: Coercion) -> Self {
-        self.policy.coercion = coercion;
+        self.policy.coercion = Some(coercion);
         self
     }
 
@@ -371,6 +373,7 @@ impl DispatcherBuilder {
                 limiter: self.limiter,
             }),
             names: None,
+            default_coercion: Coercion::default(),
             #[cfg(feature = "tower")]
             layered: layered(self.layers),
         })

@@ -214,7 +214,7 @@ impl Invocation<'_> {
         if !self.host.policy().validate_input {
             return self.arguments.to_tree();
         }
-        let (tool, coercion) = (self.host.tool(), self.host.policy().coercion);
+        let (tool, coercion) = (self.host.tool(), self.host.dispatcher().coercion_of(None));
         let (tree, changed) = match self.entry.prompt {
             Some(_) => validated_texts(tool, self.arguments)?,
             None => validated_arguments(tool, self.arguments, coercion)?,

@@ -85,8 +85,8 @@ impl Call {
         &self.arguments
     }
 
-    /// Returns the arguments as the tool will receive them: validated, and changed according to the dispatcher's
-    /// [`Coercion`](crate::Coercion). They are validated again before the tool runs.
+    /// Returns the arguments as the tool will receive them: validated, and changed according to the
+    /// [`Coercion`](crate::Coercion) of the call. They are validated again before the tool runs.
     ///
     /// A layer that asks for approval should show these arguments, because the original ones may be interpreted
     /// differently.
@@ -103,7 +103,7 @@ impl Call {
         if !policy.validate_input {
             return self.arguments.to_value();
         }
-        validated_arguments(tool, &self.arguments, shared.coercion(tool)).map(|(tree, _)| tree.value)
+        validated_arguments(tool, &self.arguments, self.dispatcher.coercion(tool)).map(|(tree, _)| tree.value)
     }
 
     /// Returns true if the caller consumes parts of the result before it is complete. Such a call must not be

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 #[cfg(feature = "tower")]
 use super::layer::ToolService;
-use crate::backend::{Route, Routes, Selector};
+use crate::backend::{Backend, Route, Routes, Selector};
 use crate::call::permit::Limiter;
 use crate::call::{Arguments, Coercion, Content, Context, ErrorKind, ToolError};
 use crate::catalog::{Catalog, ExportedNames};
 use crate::state::States;
-use crate::tool::Tool;
 use crate::tool::entry::Entry;
+use crate::tool::{BackendKind, Tool};
 use crate::unwind;
 use toolkit_schema::is_too_deep;
 
@@ -39,9 +39,20 @@ pub struct Dispatcher {
     pub(super) shared: Arc<Shared>,
     /// The names of an export, if only these are accepted.
     pub(super) names: Option<ExportedNames>,
+    /// The coercion of arguments, unless the host has chosen one.
+    pub(super) default_coercion: Coercion,
     /// The layers, if there are any.
     #[cfg(feature = "tower")]
     pub(super) layered: Option<ToolService>,
+}
+
+impl Dispatcher {
+    /// Returns the changes that may be made to the arguments of a tool that a backend runs, or of a function.
+    pub(super) fn coercion_of(&self, backend: Option<&dyn Backend>) -> Coercion {
+        let chosen = backend.and_then(Backend::coercion).or(self.shared.policy.coercion);
+        let is_of_other_server = backend.is_some_and(|backend| backend.kind() == BackendKind::Mcp);
+        chosen.unwrap_or(if is_of_other_server { Coercion::default() } else { self.default_coercion })
+    }
 }
 
 /// The parts of a dispatcher that its clones share.
@@ -69,15 +80,6 @@ impl Shared {
             Some(entry) if self.selector.is_none() => Ok(Executor::Function(entry)),
             entry => self.select_of_several(tool, entry),
         }
-    }
-
-    /// Returns the changes that may be made to the arguments of a tool.
-    pub(super) fn coercion(&self, tool: &Tool) -> Coercion {
-        match self.select(tool) {
-            Ok(Executor::Backend(route)) => route.backend.backend().coercion(),
-            _ => None,
-        }
-        .unwrap_or(self.policy.coercion)
     }
 
     #[cold]
@@ -112,7 +114,8 @@ impl fmt::Debug for Shared {
 pub(crate) struct Policy {
     pub(crate) validate_input: bool,
     pub(crate) validate_output: bool,
-    pub(crate) coercion: Coercion,
+    /// `None` if the host has not chosen one.
+    pub(crate) coercion: Option<Coercion>,
     pub(crate) max_argument_bytes: usize,
     pub(crate) max_result_bytes: usize,
     pub(crate) timeout: Option<Duration>,
@@ -133,7 +136,7 @@ impl Default for Policy {
         Self {
             validate_input: true,
             validate_output: true,
-            coercion: Coercion::default(),
+            coercion: None,
             max_argument_bytes: MAX_ARGUMENT_BYTES,
             max_result_bytes: MAX_RESULT_BYTES,
             timeout: None,

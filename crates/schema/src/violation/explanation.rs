@@ -246,6 +246,13 @@ impl Explanation<'_> {
             };
             return self.add(violation);
         }
+        if self.outline == Some(Repairs::Replacement) && instance.is_string() && only_constants(&viable) {
+            // A text that is not among the constants may contain the JSON of another branch.
+            let mut types = Vec::new();
+            refused.iter().for_each(|branch| types_of(branch.failures, here, &mut types));
+            let allowed = types.into_iter().map(Value::from).collect();
+            return self.add(Violation { allowed, ..self.plain(failure, String::new()) });
+        }
         if let Some(violation) = self.missing_content(failure, &viable, &refused) {
             return self.add(violation);
         }
@@ -463,6 +470,11 @@ fn constants(schema: &Value) -> Option<Vec<&Value>> {
         (None, Some(values)) => values.as_array().map(|values| values.iter().collect()),
         (None, None) => None,
     }
+}
+
+/// Returns true if each branch accepts only constants.
+fn only_constants(branches: &[Branch<'_, '_>]) -> bool {
+    branches.iter().all(|branch| constants(branch.schema).is_some())
 }
 
 /// Returns the key of a schema that describes objects with exactly one key.
