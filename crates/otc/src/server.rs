@@ -20,7 +20,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use bytes::Bytes;
 use tokio::net::TcpListener;
-use toolkit::Dispatcher;
+use toolkit::{Coercion, Dispatcher};
 use toolkit_runtime::{BodyReader, CallLimiter, Connection, HostGuard, TrustedProxies};
 use tower_service::Service;
 
@@ -88,7 +88,8 @@ impl Server {
     pub fn new(dispatcher: Dispatcher) -> Self {
         let published = Published::new(dispatcher.catalog(), &Naming::default());
         Self {
-            dispatcher,
+            // The clients of models send numbers, lists and objects as text.
+            dispatcher: dispatcher.with_default_coercion(Coercion::Lossless),
             published,
             auth: Auth::none(),
             hosts: Some(Vec::new()),

@@ -271,7 +271,7 @@ fn remove_undeclared(lowering: &mut Lowering<'_>, keywords: &mut Keywords, at: &
     }
 }
 
-/// Replaces an object without properties by text, which [`Coercion::Lenient`](toolkit::Coercion) reads.
+/// Replaces an object without properties by text, which [`Coercion::Lossless`](toolkit::Coercion) reads.
 fn lower_empty_object(lowering: &mut Lowering<'_>, keywords: &mut Keywords, at: &str) {
     let has_properties =
         keywords.get("properties").and_then(Value::as_object).is_some_and(|properties| !properties.is_empty());

@@ -51,20 +51,25 @@ impl Reply {
     #[cfg(feature = "async")]
     #[must_use]
     pub fn start(&self, dispatcher: &Dispatcher, options: RunOptions) -> Running {
-        Running::new(self.clone(), dispatcher.clone(), options)
+        Running::new(self.clone(), of_models(dispatcher), options)
     }
 
     /// Runs the calls of synchronous tools one after another on this thread, without a runtime.
     #[must_use]
     pub fn run_sync(&self, dispatcher: &Dispatcher, context: &Context) -> ToolResults {
-        let options = RunOptions::default().context(context.clone());
+        let (options, dispatcher) = (RunOptions::default().context(context.clone()), of_models(dispatcher));
         let outcomes = self.calls().iter().enumerate().map(|(idx, call)| {
-            let (prepared, arguments) = prepare(self, idx, dispatcher, &options)?;
+            let (prepared, arguments) = prepare(self, idx, &dispatcher, &options)?;
             prepared.call_sync_with(&options.context_of(idx, call), arguments)
         });
         let outcomes = outcomes.collect();
-        ToolResults::new(self.clone(), dispatcher.clone(), outcomes)
+        ToolResults::new(self.clone(), dispatcher, outcomes)
     }
+}
+
+/// Returns the dispatcher for calls of models, which send numbers, lists and objects as text.
+fn of_models(dispatcher: &Dispatcher) -> Dispatcher {
+    dispatcher.with_default_coercion(Coercion::Lossless)
 }
 
 // Options of running the calls of a reply.

@@ -3,6 +3,7 @@
 mod anthropic;
 mod bedrock;
 mod chat;
+mod coercion;
 mod cohere;
 mod conversations;
 mod forms;
