@@ -58,6 +58,7 @@ pub(super) struct CallMetrics {
     outcomes: [AtomicU64; OUTCOMES.len()],
     buckets: [AtomicU64; BUCKETS.len()],
     micros: AtomicU64,
+    coerced: AtomicU64,
 }
 
 /// A value that goes up and down.
@@ -140,6 +141,14 @@ impl Metrics {
         for (id, tool) in &*tools {
             tool.render_seconds(&mut text, "toolkit_mcp_call_seconds", &format!("tool=\"{}\"", label(id)));
         }
+        let name = "toolkit_mcp_calls_coerced_total";
+        head(&mut text, name, "counter", "Number of successful calls whose arguments were coerced, by tool.");
+        for (id, tool) in &*tools {
+            let n = tool.coerced.load(Relaxed);
+            if n > 0 {
+                let _ = writeln!(text, "{name}{{tool=\"{}\"}} {n}", label(id));
+            }
+        }
         drop(tools);
         self.resources.render(&mut text);
         render(&mut text, backends);
@@ -151,6 +160,11 @@ impl CallMetrics {
     /// Counts a call that was rejected before it started.
     pub(super) fn reject(&self) {
         self.count(1, Duration::ZERO);
+    }
+
+    /// Counts a call whose arguments did not match the schema before they were coerced.
+    pub(super) fn record_coercion(&self) {
+        self.coerced.fetch_add(1, Relaxed);
     }
 
     pub(super) fn record(&self, failure: Option<ErrorKind>, took: Duration) {

@@ -17,7 +17,7 @@ use toolkit::internals::check_object;
 use toolkit::mcp::{Revision, list_proxied_tool, list_tool, with_object_result};
 use toolkit::schema::suggest;
 use toolkit::tool::TaskSupport;
-use toolkit::{Dispatcher, Tool, ToolError};
+use toolkit::{Coercion, Dispatcher, Tool, ToolError};
 #[cfg(feature = "search")]
 use toolkit_search::Index;
 
@@ -69,6 +69,8 @@ impl ServedTools {
         metrics: &Metrics,
         claims: &Claims,
     ) -> Result<Self, ServeError> {
+        // The clients of models send numbers, lists and objects as text.
+        let dispatcher = dispatcher.with_default_coercion(Coercion::Lossless);
         let catalog = dispatcher.catalog();
         // A tool that is not served takes the name of no other one.
         let admitted = catalog.latest().filter(|tool| filters.iter().all(|filter| filter.admits_among(tool, catalog)));

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError};
 
-use toolkit::Dispatcher;
+use toolkit::{Coercion, Dispatcher};
 
 use super::filter::Filter;
 use super::served::{Listing, ServeError, ServedTools};
@@ -72,10 +72,10 @@ impl Server {
     }
 
     /// Returns the dispatcher of the tools that are served now, which [`Server::replace`] and a
-    /// [`Proxy`](super::Proxy) change.
+    /// [`Proxy`](super::Proxy) change. Its own calls are those of a program, and are not coerced like those of clients.
     #[must_use]
     pub fn dispatcher(&self) -> Dispatcher {
-        self.shared.served().dispatcher.clone()
+        self.shared.served().dispatcher.with_default_coercion(Coercion::default())
     }
 
     /// Returns the tools that are served now.

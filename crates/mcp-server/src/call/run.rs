@@ -105,6 +105,9 @@ fn asked(call: &Call, rounds: &Rounds) -> Ended {
 }
 
 fn succeeded(call: &Call, run: RunResult) -> Ended {
+    if !run.changes().is_empty() {
+        call.entry().metrics.record_coercion();
+    }
     // Checked before the result is written, which contains the data twice.
     let n_bytes = run.json().map_or(0, |json| json.len());
     if n_bytes > call.shared.max_result_bytes {

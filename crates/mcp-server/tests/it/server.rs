@@ -5,6 +5,7 @@ mod batches;
 mod cases;
 mod changes;
 mod client;
+mod coercion;
 mod faults;
 mod headers;
 mod listing;
