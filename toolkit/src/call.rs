@@ -66,7 +66,7 @@ use std::pin::Pin;
 
 pub use self::attached::{CancelToken, LogLevel, LogMessage, StepId, TraceContext};
 #[doc(hidden)]
-pub use self::coerce::without_absent;
+pub use self::coerce::coerced;
 pub use self::coerce::{Change, Coercion};
 pub(crate) use self::coerce::{validated_arguments, validated_texts};
 pub use self::content::{Content, Structured};

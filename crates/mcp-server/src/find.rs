@@ -8,10 +8,10 @@ use std::sync::{Arc, OnceLock};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use toolkit::call::ErrorKind;
+use toolkit::call::{Coercion, ErrorKind, coerced};
 use toolkit::catalog::Naming;
 use toolkit::mcp::{Revision, list_tools, write_error};
-use toolkit::{Arguments, Catalog, Tool, ToolError};
+use toolkit::{Arguments, Catalog, Dispatcher, Tool, ToolError};
 use toolkit_runtime::spawn_tool;
 #[cfg(feature = "search")]
 use toolkit_search::Summary;
@@ -101,17 +101,25 @@ impl<'m> SearchToolCall<'m> {
         }
     }
 
-    /// Parses a call of one of the three tools. Returns `None` for other tools.
-    pub(super) fn parse(name: &str, arguments: &Arguments<'m>) -> Option<Result<Self, ToolError>> {
+    /// Parses a call of one of the three tools, coerced like calls of the tools that are served. Returns `None` for other
+    /// tools.
+    pub(super) fn parse(
+        name: &str,
+        arguments: &Arguments<'m>,
+        dispatcher: &Dispatcher,
+    ) -> Option<Result<Self, ToolError>> {
         let tool = search_tools().iter().find(|tool| tool.name() == name)?;
-        Some(Self::read(tool, arguments))
+        Some(Self::read(tool, arguments, dispatcher.coercion(tool)))
     }
 
-    fn read(tool: &Tool, arguments: &Arguments<'m>) -> Result<Self, ToolError> {
-        let value = arguments.to_value()?;
+    fn read(tool: &Tool, arguments: &Arguments<'m>, coercion: Coercion) -> Result<Self, ToolError> {
+        let mut value = arguments.to_value()?;
         let refused =
             |reason: String| ToolError::new(ErrorKind::InvalidArguments, format!("{}: {reason}", tool.name()));
-        tool.validate_input(&value).map_err(|violations| refused(violations.to_string()))?;
+        if tool.validate_input(&value).is_err() {
+            value = coerced(tool.input(), value, coercion);
+            tool.validate_input(&value).map_err(|violations| refused(violations.to_string()))?;
+        }
         let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
         Ok(match tool.name() {
             SEARCH => {
@@ -125,7 +133,15 @@ impl<'m> SearchToolCall<'m> {
                 };
                 let given: CallArguments<'m> =
                     serde_json::from_slice(json).map_err(|error| refused(error.to_string()))?;
-                let arguments = given.arguments.map_or(Arguments::NONE, Arguments::from);
+                let arguments = match given.arguments {
+                    // The text of an object, in which numbers keep their digits.
+                    Some(text) if text.get().starts_with('"') => {
+                        let object: String = serde_json::from_str(text.get()).unwrap_or_default();
+                        Arguments::Json(Cow::Owned(object.into_bytes()))
+                    }
+                    Some(object) => Arguments::from(object),
+                    None => Arguments::NONE,
+                };
                 SearchToolCall::Call { name: given.name, arguments }
             }
         })

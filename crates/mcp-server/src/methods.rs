@@ -217,7 +217,7 @@ fn call<'m>(
     let served = shared.served();
     let mut nth = served.get(&name);
     if nth.is_none() && shared.lists_search_tools(&served) {
-        match find::SearchToolCall::parse(&name, &arguments) {
+        match find::SearchToolCall::parse(&name, &arguments, &served.dispatcher) {
             Some(Ok(find::SearchToolCall::Call { name: target, arguments: given })) => {
                 nth = served.get(&target);
                 (name, arguments) = (target, given);

@@ -33,7 +33,7 @@ use self::schema::{keeps_root, lower_root};
 use super::dialect::{Dialect, Limits};
 use super::loss::{Effect, Loss, Side};
 use super::rules::check_schema;
-use toolkit::call::without_absent;
+use toolkit::call::{Coercion, coerced};
 use toolkit::tool::Tool;
 use toolkit_schema::alias::{self, RemovedAlias};
 use toolkit_schema::merge::Keywords;
@@ -183,7 +183,7 @@ fn check_limits(lowering: &mut Lowering<'_>, schema: &Value) {
 /// ```
 #[must_use]
 pub fn restore(schema: &Schema, arguments: Value) -> Value {
-    without_absent(schema, with_own_names(schema, arguments))
+    coerced(schema, with_own_names(schema, arguments), Coercion::NullAsAbsent)
 }
 
 /// Restores the names of arguments.

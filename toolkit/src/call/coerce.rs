@@ -167,11 +167,11 @@ pub(crate) fn validated_texts(tool: &Tool, texts: &Arguments<'_>) -> Result<(Tre
     }
 }
 
-/// Removes each `null` that stands for an absent argument according to the schema.
-pub fn without_absent(schema: &Schema, value: Value) -> Value {
+/// Returns a value coerced to a schema, as far as it can be.
+pub fn coerced(schema: &Schema, value: Value, coercion: Coercion) -> Value {
     let mut tree = Tree::plain(held(value));
     // Other violations are reported elsewhere.
-    let _ = fit(schema, &mut tree, Coercion::NullAsAbsent, &mut Vec::new());
+    let _ = fit(schema, &mut tree, coercion, &mut Vec::new());
     tree.value
 }
 

@@ -78,6 +78,29 @@ async fn clients_send_json_text_and_single_values_over_every_transport() {
 }
 
 #[tokio::test]
+async fn the_search_tools_read_json_text_too() {
+    let server = serving(None, 0);
+    let client = Client::of(serve(server.http()).await);
+    let called = async |name: &str, arguments: Value| {
+        client.send(&modern(1, "tools/call", call(name, arguments))).await.result()["content"][0]["text"].clone()
+    };
+    for (name, arguments, expected) in sent() {
+        for arguments in [arguments.clone(), arguments.to_string().into()] {
+            assert_eq!(called("call_tool", json!({ "name": name, "arguments": arguments })).await, expected);
+        }
+    }
+    let twice = COERCED.replace("} 3", "} 6");
+    assert!(server.metrics().lines().any(|line| line == twice), "{}", server.metrics());
+    let found = called("search_tools", json!({ "query": "notes", "limit": "1" })).await;
+    assert_eq!(found.as_str().unwrap().matches("\"name\":").count(), 1, "{found}");
+
+    let strict = Client::of(serve(serving(Some(Coercion::Off), 0).http()).await);
+    let arguments = json!({ "text": "a" }).to_string();
+    let message = modern(1, "tools/call", call("call_tool", json!({ "name": "plan_note", "arguments": arguments })));
+    assert_eq!(strict.send(&message).await.result()["isError"], true);
+}
+
+#[tokio::test]
 async fn one_setting_of_the_dispatcher_makes_a_server_strict() {
     for coercion in [Coercion::Off, Coercion::NullAsAbsent] {
         let server = serving(Some(coercion), 1000);
