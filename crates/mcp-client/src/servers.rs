@@ -68,7 +68,7 @@ use super::process::Program;
 /// | `revision` | the only protocol revision to use, such as `"2025-06-18"` | the newest one | |
 /// | `instructions` | false: the clients of a proxy do not receive the instructions of the server | true | [`McpBackend::instructions`] |
 /// | `outputValidation` | `"strict"`: a result that does not match its output schema is an error; `"warn"`: it is logged; `"off"`. With the latter two, tools are listed without output schemas, since clients compare them too | `"strict"` | |
-/// | `coercion` | corrections of arguments: `"off"`, `"null-as-absent"` or `"lenient"` | that of the dispatcher | |
+/// | `coercion` | [conversions](toolkit::Coercion) of arguments: `"off"`, `"null-as-absent"`, `"lossless"` or `"lenient"` | that of the dispatcher's builder, or else `"null-as-absent"` | |
 /// | `plainInputSchemas` | true: the root of each input schema becomes a plain object, for models whose APIs refuse a choice there | false | [`McpBackend::plain_input_schemas`] |
 /// | `tools` | changes of tools, by their names on the server: `name`, `title`, `description`, and the hints `readOnly`, `destructive`, `idempotent` and `openWorld`, which are trusted | | |
 /// | `forwardHeaders` | headers of callers to pass on: an object with the names for the server and those of the caller, such as `{"x-tenant": "x-tenant"}` | | [`Endpoint::forward_header`] |

@@ -48,10 +48,14 @@ const KEYS: [(&str, Setting); 19] = [
         Ok(backend.with_choices(|choices| choices.output = check))
     }),
     ("coercion", |backend, value| {
-        let known =
-            [("off", Coercion::Off), ("null-as-absent", Coercion::NullAsAbsent), ("lenient", Coercion::Lenient)];
+        let known = [
+            ("off", Coercion::Off),
+            ("null-as-absent", Coercion::NullAsAbsent),
+            ("lossless", Coercion::Lossless),
+            ("lenient", Coercion::Lenient),
+        ];
         let coercion = known.into_iter().find(|(name, _)| value == name).map(|(_, coercion)| coercion);
-        let coercion = coercion.ok_or_else(|| "must be `off`, `null-as-absent` or `lenient`".to_owned())?;
+        let coercion = coercion.ok_or_else(|| "must be `off`, `null-as-absent`, `lossless` or `lenient`".to_owned())?;
         Ok(backend.with_choices(|choices| choices.coercion = Some(coercion)))
     }),
     ("plainInputSchemas", |backend, value| Ok(backend.plain_input_schemas(flag(value)?))),

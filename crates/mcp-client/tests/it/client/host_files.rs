@@ -107,7 +107,7 @@ fn keys_that_cannot_be_honored_reject_their_server() {
         ),
         (
             json!({ "command": "x", "toolkit": { "coercion": "some" } }),
-            "`toolkit.coercion` must be `off`, `null-as-absent` or `lenient`",
+            "`toolkit.coercion` must be `off`, `null-as-absent`, `lossless` or `lenient`",
         ),
         (
             json!({ "command": "x", "toolkit": { "tools": { "a": { "readonly": true } } } }),

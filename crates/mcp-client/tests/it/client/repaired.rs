@@ -1,6 +1,7 @@
 //! Tools in forms that other clients accept, and tools that the host changes.
 
 use serde_json::{Value, json};
+use toolkit::Coercion;
 use toolkit::backend::Backend;
 use toolkit_backends::Collected;
 use toolkit_mcp_client::McpServers;
@@ -189,9 +190,11 @@ async fn arguments_of_a_server_are_corrected_as_the_file_says() {
         (json!({}), false),
         (json!({ "coercion": "off" }), false),
         (json!({ "coercion": "null-as-absent" }), false),
+        (json!({ "coercion": "lossless" }), true),
         (json!({ "coercion": "lenient" }), true),
     ] {
-        let dispatcher = dispatcher(&configured(&server, &settings)).await;
+        // The default of servers is for their own tools.
+        let dispatcher = dispatcher(&configured(&server, &settings)).await.with_default_coercion(Coercion::Lossless);
         let called = in_the_end(dispatcher.call("peer:double", json!({ "n": "21" }))).await;
         assert_eq!(called.is_ok(), is_corrected, "{settings}: {called:?}");
         if is_corrected {
