@@ -20,11 +20,11 @@ mod queue;
 #[cfg(any(feature = "durable", feature = "nats"))]
 mod worker;
 
-use clap::builder::UnknownArgumentValueParser;
+use clap::builder::{PossibleValuesParser, TypedValueParser as _, UnknownArgumentValueParser};
 #[cfg(feature = "durable")]
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, value_parser};
-use toolkit::Catalog;
+use toolkit::{Catalog, Coercion};
 
 use crate::error::{CommandError, Exit};
 use crate::listen::TOKEN;
@@ -37,13 +37,17 @@ pub(crate) fn run(catalog: Catalog, matches: &ArgMatches, mut program: Program) 
     #[cfg(feature = "durable")]
     if matches.contains_id("durable") && !matches.contains_id("http") {
         let is_given = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
-        if let Some(option) = mcp().iter().find(|option| is_given(option.get_id().as_str())) {
+        if let Some(option) = mcp().iter().chain([&coercion()]).find(|option| is_given(option.get_id().as_str())) {
             let message = format!("--{} cannot be used with --durable without --http", option.get_id());
             return Err(CommandError::usage(message));
         }
         let queue = queue::Queue::default();
         let configure = health::start(matches, program.dispatcher, queue.metrics())?;
         return worker::run_steps(catalog, matches, configure, &program.name, &queue);
+    }
+    if let Some(&coercion) = matches.get_one::<Coercion>("coercion") {
+        let configure = program.dispatcher;
+        program.dispatcher = Box::new(move |builder| Ok(configure(builder)?.coercion(coercion)));
     }
     program.dispatcher = health::start(matches, program.dispatcher, Box::new(|| Box::pin(async { String::new() })))?;
     #[cfg(feature = "nats")]
@@ -107,6 +111,7 @@ pub(crate) fn command() -> Command {
         .next_help_heading("HTTP (with --http or --otc)")
         .args(http())
         .next_help_heading("Operation")
+        .arg(coercion().conflicts_with("nats"))
         .arg(health::option())
         .args(log::options())
 }
@@ -138,13 +143,6 @@ fn mcp() -> Vec<Arg> {
         rule("deny").help("Do not serve these tools; may be repeated"),
         switch("read-only").help("Serve only read-only tools"),
         naming_option(),
-        Arg::new("coercion")
-            .long("coercion")
-            .value_name("WHICH")
-            .value_parser(["off", "null-as-absent", "lenient"])
-            .help(
-                "Correct arguments that do not match the schema: not at all, omit `null`, or also convert \"3\" to 3",
-            ),
         Arg::new("list-at-most")
             .long("list-at-most")
             .value_name("N")
@@ -190,6 +188,24 @@ fn mcp() -> Vec<Arg> {
     options.extend(proxy);
     options.extend(code);
     options
+}
+
+fn coercion() -> Arg {
+    let parser = PossibleValuesParser::new(["off", "null-as-absent", "lossless", "lenient"]);
+    Arg::new("coercion")
+        .long("coercion")
+        .value_name("WHICH")
+        .value_parser(parser.map(|name| match &*name {
+            "off" => Coercion::Off,
+            "null-as-absent" => Coercion::NullAsAbsent,
+            "lossless" => Coercion::Lossless,
+            _ => Coercion::Lenient,
+        }))
+        .help(
+            "Convert arguments that do not match the schema: not at all, `null` to absent, also text such as \"3\" or \"[1]\" \
+             to the JSON in it and one value to a list of it, or also numbers to text [default: lossless; for tools of \
+             other servers, null-as-absent]",
+        )
 }
 
 fn otc() -> Vec<Arg> {

@@ -9,7 +9,7 @@ use clap::parser::ValueSource;
 use toolkit::backend::Routes;
 #[cfg(feature = "explorer")]
 use toolkit::dispatch::DispatcherBuilder;
-use toolkit::{Catalog, Coercion, Dispatcher, Tool};
+use toolkit::{Catalog, Dispatcher, Tool};
 #[cfg(feature = "explorer")]
 use toolkit_explorer::{Explorer, RecentCalls};
 use toolkit_mcp_server::{Filter, Http, HttpError, Rule, ServeError, Server, ServerBuilder, StateKey, TaskDirectory};
@@ -48,14 +48,7 @@ pub(super) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> R
             Some(page) => page.record(builder),
             None => builder,
         };
-        let builder = (program.dispatcher)(builder).map_err(CommandError::Setup)?;
-        match matches.get_one::<String>("coercion").map(String::as_str) {
-            Some("off") => builder.coercion(Coercion::Off),
-            Some("lenient") => builder.coercion(Coercion::Lenient),
-            Some(_) => builder.coercion(Coercion::NullAsAbsent),
-            None => builder,
-        }
-        .build()?
+        (program.dispatcher)(builder).map_err(CommandError::Setup)?.build()?
     };
     // The program is usually that of the workers, which run its tools. Emptied afterwards, since the instances of toolsets
     // need tools.

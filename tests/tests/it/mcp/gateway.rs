@@ -108,10 +108,16 @@ fn clients_of_earlier_transports_and_sessions_get_an_answer() {
 #[test]
 fn arguments_are_corrected_as_the_flag_says() {
     let sum = json!({ "a": "1", "b": 2 });
-    for (flag, is_corrected) in [("off", false), ("lenient", true)] {
-        let proxy = Operated::new(&json!({}), &["--coercion", flag]);
+    for (flags, is_corrected) in [
+        (&[][..], true),
+        (&["--coercion", "off"], false),
+        (&["--coercion", "null-as-absent"], false),
+        (&["--coercion", "lossless"], true),
+        (&["--coercion", "lenient"], true),
+    ] {
+        let proxy = Operated::new(&json!({}), flags);
         let result = proxy.call("math_add", &sum);
-        assert_eq!(result["isError"] != true, is_corrected, "{flag}: {result}");
+        assert_eq!(result["isError"] != true, is_corrected, "{flags:?}: {result}");
     }
 }
 
