@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Request};
-use toolkit::{CancelToken, Context, catalog, tool};
+use toolkit::{CancelToken, Coercion, Context, catalog, tool};
 use toolkit_otc::{Auth, Limits, Server};
 
 use super::*;
@@ -76,6 +76,25 @@ async fn null_counts_as_absent() {
     request["trace_id"] = json!(null);
     request["context"] = json!({ "authorization": null, "secrets": null, "user_id": null });
     http::call(&router, request).await.is(200);
+}
+
+/// Schedules a delivery.
+#[tool(namespace = "Deliveries", name = "Schedule", version = "1.0.0")]
+fn schedule(days: Vec<u8>, urgent: bool) -> String {
+    format!("{days:?} {urgent}")
+}
+
+#[tokio::test]
+async fn json_text_and_single_values_are_read_unless_the_host_is_strict() {
+    let builder = || Dispatcher::builder(catalog![schedule].unwrap());
+    let router = Server::new(builder().build().unwrap()).router();
+    let strict = Server::new(builder().coercion(Coercion::NullAsAbsent).build().unwrap()).router();
+    for (days, expected) in [("[5, 6]", "[5, 6] true"), ("7", "[7] true")] {
+        let call = json!({ "tool_id": "Deliveries.Schedule", "input": { "days": days, "urgent": "true" } });
+        let got = http::call(&router, call.clone()).await.is(200);
+        assert_eq!(got.body["result"]["value"], expected);
+        http::call(&strict, call).await.is(422);
+    }
 }
 
 #[tokio::test]
