@@ -227,7 +227,7 @@ fn audit_lines_have_the_caller_the_tool_and_the_outcome_of_each_call_but_no_argu
         request(1, "tools/call", json!({ "name": "math_add", "arguments": { "a": 730_155, "b": 2 } })),
         request(2, "tools/call", json!({ "name": "bad_refuse", "arguments": {} })),
         request(3, "tools/call", json!({ "name": "absent", "arguments": { "a": 730_155 } })),
-        request(4, "tools/call", json!({ "name": "math_add", "arguments": { "a": "730155" } })),
+        request(4, "tools/call", json!({ "name": "math_add", "arguments": { "a": "number 730155" } })),
         request(5, "tools/list", json!({})),
     ];
     let (responses, log) = through_proxy(&requests, &[], &["--audit", "--log-format", "json"]);
