@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toolkit::{Coercion, catalog, tool};
+use toolkit::{Coercion, Context, Tool, ToolError, catalog, tool};
+use toolkit_backends::{Backends, LocalBackend};
+use toolkit_mcp_server::Proxy;
 
 use super::pipes::Pipes;
 use super::*;
@@ -98,6 +100,32 @@ async fn the_search_tools_read_json_text_too() {
     let arguments = json!({ "text": "a" }).to_string();
     let message = modern(1, "tools/call", call("call_tool", json!({ "name": "plan_note", "arguments": arguments })));
     assert_eq!(strict.send(&message).await.result()["isError"], true);
+}
+
+#[tokio::test]
+async fn the_dispatcher_of_a_server_is_strict_for_the_program() {
+    let server = serving(None, 1000);
+    let (name, arguments, _) = sent()[0].clone();
+    assert_eq!(name, "plan_steps");
+    let error = server.dispatcher().call("plan:steps", arguments).await.unwrap_err();
+    assert_eq!(error.kind(), toolkit::call::ErrorKind::InvalidArguments);
+}
+
+#[tokio::test]
+async fn tools_of_backends_in_the_program_are_coerced_like_its_functions() {
+    let backend = LocalBackend::new("scale");
+    let input =
+        json!({ "type": "object", "properties": { "sizes": { "type": "array", "items": { "type": "number" } } } });
+    let tool = Tool::builder("largest").description("Returns the largest size.").input(input).build().unwrap();
+    backend.add(tool, |arguments: Value, _: Context| async move { Ok::<_, ToolError>(arguments["sizes"].clone()) });
+    let backends = Arc::new(Backends::new());
+    backends.register(backend).unwrap();
+    let server = serving(None, 1000);
+    assert!(Proxy::new(server.clone(), backends).collect().await.is_empty());
+    let client = Client::of(serve(server.http()).await);
+    let message = modern(1, "tools/call", call("scale_largest", json!({ "sizes": r#"["1.5", 2]"# })));
+    let result = client.send(&message).await.result();
+    assert_eq!(result["content"][0]["text"], "[1.5,2]", "{result}");
 }
 
 #[tokio::test]
