@@ -388,9 +388,15 @@ fn depth(nested: Nested) -> usize {
     nested.0.into_iter().next().map_or(0, |inner| 1 + depth(inner))
 }
 
+/// Counts the keys of an object with any values.
+#[tool]
+fn keys(object: serde_json::Map<String, Value>) -> usize {
+    object.len()
+}
+
 #[test]
 fn coerced_arguments_are_as_deep_and_as_large_as_others() {
-    let dispatcher = Dispatcher::builder(catalog![depth].unwrap()).coercion(Coercion::Lossless).build().unwrap();
+    let dispatcher = Dispatcher::builder(catalog![depth, keys].unwrap()).coercion(Coercion::Lossless).build().unwrap();
     let lists = |n: usize, inner: &str| format!("{}{inner}{}", "[".repeat(n), "]".repeat(n));
     let called = |nested: String| dispatcher.call_sync("depth", format!(r#"{{"nested":{nested}}}"#));
     let text = |json: &str| Value::from(json).to_string();
@@ -401,6 +407,14 @@ fn coerced_arguments_are_as_deep_and_as_large_as_others() {
     {
         let error = called(nested).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidArguments);
+    }
+    for (n_levels, fits) in [(125, true), (126, false)] {
+        let object = format!(r#"{{"a":{}}}"#, lists(n_levels, ""));
+        let sent = dispatcher.call_sync("keys", format!(r#"{{"object":{object}}}"#));
+        let read = dispatcher.call_sync("keys", json!({ "object": object }));
+        assert_eq!((sent.is_ok(), read.is_ok()), (fits, fits), "{sent:?} {read:?}");
+        let unfit = read.err().map(|error| error.violations()[0].to_string());
+        assert!(unfit.is_none_or(|unfit| unfit == "/object must be an object, not a string"));
     }
     for hostile in ["[".repeat(15 << 20), "[[],".repeat(3 << 20), "{\"a\":".repeat(2 << 20)] {
         let error = called(text(&hostile)).unwrap_err();
