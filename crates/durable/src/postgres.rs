@@ -3,10 +3,12 @@
 //! | module | part |
 //! |---|---|
 //! | `lease` | shows that the worker lives, and recovers the runs of dead ones |
+//! | `ownership` | keeps the worker of a started run |
 //! | `runs` | the runs, for clients |
 //! | `session` | the connection and the locks |
 
 mod lease;
+mod ownership;
 mod runs;
 mod session;
 
@@ -65,8 +67,7 @@ impl store::Engine for Engine {
                 let (id, execution) = execution.map_err(|error| EngineError::Application(invalid(error)))?;
                 execution.await.map_err(|ended| match ended {
                     Ended::Rejected(error) => EngineError::Application(error),
-                    // Nothing is recorded: the run is cancelled already, or continued by another worker.
-                    Ended::Lost => EngineError::WorkflowCancelled { workflow_id: id.to_string() },
+                    Ended::Lost => lost(&id),
                     Ended::Failed(error) => error,
                 })
             }
@@ -85,6 +86,12 @@ impl store::Engine for Engine {
 
 /// An error of the engine, or of a tool.
 type EngineError = dbos::Error<ToolError>;
+
+/// Returns the error that ends an execution without recording anything: the run is cancelled already, or continued by another
+/// worker.
+fn lost(run: &RunId) -> EngineError {
+    EngineError::WorkflowCancelled { workflow_id: run.to_string() }
+}
 
 /// An execution of a run by a worker.
 pub(crate) struct Execution {
@@ -115,6 +122,16 @@ impl store::Execution for Execution {
         Box::pin(async {
             let n = self.lease.n_continued(self.run.as_str()).await;
             n.map_err(dbos::Error::SystemDatabase)
+        })
+    }
+
+    fn check_owner(&self) -> BoxFuture<'_, Result<(), EngineError>> {
+        Box::pin(async {
+            match self.lease.owns(self.run.as_str()).await {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(lost(&self.run)),
+                Err(error) => Err(dbos::Error::SystemDatabase(error)),
+            }
         })
     }
 
@@ -172,10 +189,9 @@ impl StepEntries<EngineError> for Step<'_> {
         let Execution { lease, run, id, .. } = self.execution;
         let place = Place { step: self.step, attempt };
         Box::pin(async move {
-            match guard.await? == **id {
-                true => lease.is_guard(run.as_str(), place, id).await.map_err(dbos::Error::SystemDatabase),
-                false => Ok(false),
-            }
+            guard.await?;
+            let is_guard = lease.is_guard(run.as_str(), place, id).await.map_err(dbos::Error::SystemDatabase)?;
+            is_guard.ok_or_else(|| lost(run))
         })
     }
 

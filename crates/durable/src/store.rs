@@ -1,6 +1,6 @@
 //! The interface of the stores: what clients, workers and executions need of Postgres or of a file.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -113,10 +113,11 @@ pub(crate) trait Lease: Send + Sync {
     /// Keeps the lease, and queues the runs of dead workers again. Does not complete.
     fn keep(&self, takeover_after: Duration) -> BoxFuture<'_, ()>;
 
-    /// Returns the ids of the runs that are assigned to this worker.
-    fn owned(&self) -> Answer<'_, HashSet<String>>;
+    /// Returns the runs that are assigned to this worker, with the times of their assignments: a worker starts its runs in the
+    /// order of these times.
+    fn owned(&self) -> Answer<'_, HashMap<String, i64>>;
 
-    /// Queues a run of this worker again.
+    /// Queues a run again, unless it belongs to another worker.
     fn requeue<'a>(&'a self, run: &'a str) -> Answer<'a, ()>;
 
     /// Queues all runs of this worker again, which has ended.
@@ -175,6 +176,13 @@ pub(crate) trait Execution: Send + Sync + 'static {
     /// Returns the number of executions of the run, including this one.
     fn n_executions(&self) -> BoxFuture<'_, Result<i64, Self::Error>>;
 
+    /// Checks that the run still belongs to this execution: its worker may have been suspended, and replaced.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if this execution must end.
+    fn check_owner(&self) -> BoxFuture<'_, Result<(), Self::Error>>;
+
     /// Creates the entries of a step. Those of a chain whose steps run one after the other are created in their order when they
     /// start, and those of a parallel chain before the first step starts.
     fn step(&self, step: usize, decision_timeout: Duration) -> Box<dyn StepEntries<Self::Error> + '_>;
@@ -182,7 +190,8 @@ pub(crate) trait Execution: Send + Sync + 'static {
 
 /// The entries of a step. Each is used at most once for each attempt, in the order of the attempts.
 pub(crate) trait StepEntries<E>: Send {
-    /// Records that this execution begins a guarded attempt. Returns false if another execution has begun it.
+    /// Records that this execution begins a guarded attempt, and checks the owner of the run. Returns false if another
+    /// execution has begun the attempt.
     fn guard(&mut self, attempt: usize) -> BoxFuture<'_, Result<bool, E>>;
 
     /// Returns the recorded result of an attempt, or makes the attempt and records its result.

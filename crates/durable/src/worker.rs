@@ -43,8 +43,9 @@ use crate::{file, postgres};
 ///
 /// # Postgres
 ///
-/// The engine keeps its tables in the schema `dbos` of the database, and creates both if they do not exist. A worker needs the
-/// privileges for that, or an owner of the database has started one before. It needs 14 connections:
+/// The engine keeps its tables in the schema `dbos` of the database, and creates both if they do not exist, with a trigger that
+/// keeps the worker of a started run. A worker needs the privileges for that, or an owner of the tables has started one of the
+/// same release before. It needs 14 connections:
 /// [`Connect::max_connections`], and four for itself. Workers with the same role end the sessions of one that is silent; others
 /// need `pg_read_all_stats` and `pg_signal_backend`.
 ///

@@ -299,6 +299,10 @@ impl store::Execution for Execution {
         Box::pin(std::future::ready(Ok(self.n_executions)))
     }
 
+    fn check_owner(&self) -> BoxFuture<'_, Result<(), Stop>> {
+        Box::pin(self.owned.write(|_| Ok(())))
+    }
+
     fn step(&self, step: usize, decision_timeout: Duration) -> Box<dyn StepEntries<Stop> + '_> {
         Box::new(Step { owned: &self.owned, changes: self.changes.clone(), step, decision_timeout })
     }

@@ -4,7 +4,7 @@
 //! The locks are on files beside the database. A lock ends with its process. A worker that is stopped keeps its lock, and the
 //! time of its file no longer changes.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -222,11 +222,11 @@ impl store::Lease for Lease {
         })
     }
 
-    fn owned(&self) -> Answer<'_, HashSet<String>> {
+    fn owned(&self) -> Answer<'_, HashMap<String, i64>> {
         let worker = self.worker.id.clone();
         Box::pin(self.database.read(move |transaction| {
-            let owned = "SELECT id FROM runs WHERE phase = 'started' AND worker = ?1";
-            transaction.prepare(owned)?.query_map([&worker], |row| row.get(0))?.collect()
+            let owned = "SELECT id, changed FROM runs WHERE phase = 'started' AND worker = ?1";
+            transaction.prepare(owned)?.query_map([&worker], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
         }))
     }
 

@@ -7,13 +7,12 @@
 //! name, and the time of the last query shows others that the worker is silent: they end the sessions, which releases the lock
 //! and the rows of open transactions. A worker that comes back finds its session ended, and its runs assigned to others.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use dbos::sysdb::postgres::{PostgresSystemDatabase, Settings};
-use dbos::sysdb::types::{WorkflowFilter, WorkflowRecord, WorkflowStatus};
-use dbos::sysdb::{self, INTERNAL_QUEUE, SystemDatabase};
+use dbos::sysdb::{self, BackendErrorKind, INTERNAL_QUEUE, SystemDatabase};
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgPool, Postgres};
 use toolkit::call::BoxFuture;
@@ -51,6 +50,27 @@ const QUEUE_COUNTS: &str = "SELECT status, count(*), \
      greatest((extract(epoch FROM now()) * 1000)::bigint - min(updated_at), 0) FROM dbos.workflow_status \
      WHERE name = $1 AND (application_name = $2 OR application_name IS NULL) \
      AND status IN ('ENQUEUED', 'DELAYED', 'PENDING', 'MAX_RECOVERY_ATTEMPTS_EXCEEDED') GROUP BY status";
+
+/// The workers to which the runs of a version are assigned.
+const OWNERS: &str = "SELECT DISTINCT executor_id FROM dbos.workflow_status WHERE status = 'PENDING' AND name = $1 \
+     AND application_version = $2 AND (application_name = $3 OR application_name IS NULL) AND executor_id <> $4";
+
+/// The runs of a worker. The engine sets the time when it takes a run from the queue.
+const OWNED: &str = "SELECT workflow_uuid, coalesce(started_at_epoch_ms, 0) FROM dbos.workflow_status \
+     WHERE status = 'PENDING' AND name = $1 AND executor_id = $2";
+
+/// Queues a run of a worker again.
+const REQUEUE: &str = "UPDATE dbos.workflow_status SET status = 'ENQUEUED', started_at_epoch_ms = NULL, \
+     updated_at = (extract(epoch FROM now()) * 1000)::bigint \
+     WHERE workflow_uuid = $1 AND status = 'PENDING' AND executor_id = $2";
+
+/// An entry of a run of a worker.
+const ENTRY: &str = "SELECT entry.output FROM dbos.workflow_status AS run \
+     LEFT JOIN dbos.operation_outputs AS entry ON entry.workflow_uuid = run.workflow_uuid AND entry.function_id = $3 \
+     WHERE run.workflow_uuid = $1 AND run.status = 'PENDING' AND run.executor_id = $2";
+
+/// The time until a query is made again after the connection was lost.
+const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The last sign of life of each other worker.
 type Beats = HashMap<String, Beat>;
@@ -128,12 +148,37 @@ impl Lease {
         tokio::time::timeout(LOOK_TIMEOUT, self.hold()).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))
     }
 
-    /// Returns true if the guard of an attempt was recorded by this execution of the run. The engine takes an entry that
-    /// two executions record in the same millisecond for that of both.
-    pub(super) async fn is_guard(&self, run: &str, place: Place, execution: &str) -> Result<bool, sysdb::Error> {
-        let guard = self.database.check_step(run, place.number(Entry::Guard), &place.guard_name()).await?;
-        let recorded = guard.and_then(|guard| serde_json::from_str::<String>(&guard.output?).ok());
-        Ok(recorded.is_some_and(|recorded| recorded == execution))
+    /// Returns true if the guard of an attempt was recorded by this execution of the run, or `None` unless the run belongs to
+    /// this worker. The engine takes an entry that two executions record in the same millisecond for that of both.
+    pub(super) async fn is_guard(
+        &self,
+        run: &str,
+        place: Place,
+        execution: &str,
+    ) -> Result<Option<bool>, sysdb::Error> {
+        let output = self.entry(run, place.number(Entry::Guard)).await?;
+        let is_own = |json: String| serde_json::from_str::<String>(&json).is_ok_and(|recorded| recorded == execution);
+        Ok(output.map(|output| output.is_some_and(is_own)))
+    }
+
+    /// Returns the output of an entry, or `None` unless the run belongs to this worker. Waits while the database is gone, as the
+    /// engine does.
+    async fn entry(&self, run: &str, number: i32) -> Result<Option<Option<String>>, sysdb::Error> {
+        loop {
+            let query = sqlx::query_scalar(ENTRY).bind(run).bind(&self.executor).bind(number);
+            match query.fetch_optional(&self.pool).await.map_err(sysdb::Error::from) {
+                Err(sysdb::Error::Backend(error)) if error.kind != BackendErrorKind::Permanent => {
+                    tracing::warn!(%error, run, "cannot look for the owner of a run; it is tried again");
+                    tokio::time::sleep(RETRY_INTERVAL).await;
+                }
+                found => return found,
+            }
+        }
+    }
+
+    /// Returns true if the run belongs to this worker.
+    pub(super) async fn owns(&self, run: &str) -> Result<bool, sysdb::Error> {
+        Ok(self.entry(run, 0).await?.is_some())
     }
 
     /// Returns the number of times that the run was continued by a worker.
@@ -147,14 +192,17 @@ impl Lease {
     async fn recover(&self, beats: &mut Beats, after: Duration) -> Result<(), DurableError> {
         // Before the queries, so that the time does not include a pause of the server.
         let now = Instant::now();
-        let pending = WorkflowFilter { status: vec![WorkflowStatus::Pending], ..self.filter() };
-        let mut owners: HashSet<String> =
-            self.list(&pending).await?.into_iter().filter_map(|run| run.executor_id).collect();
-        owners.remove(&self.executor);
+        let owners: Vec<String> = sqlx::query_scalar(OWNERS)
+            .bind(WORKFLOW)
+            .bind(&self.version)
+            .bind(&self.application)
+            .bind(&self.executor)
+            .fetch_all(&self.pool)
+            .await
+            .map_err(DurableError::engine)?;
         beats.retain(|executor, _| owners.contains(executor));
-        let named: Vec<&String> = owners.iter().collect();
         let last: Vec<(String, Option<String>)> =
-            sqlx::query_as(BEATS).bind(named).fetch_all(&self.pool).await.map_err(DurableError::engine)?;
+            sqlx::query_as(BEATS).bind(&owners).fetch_all(&self.pool).await.map_err(DurableError::engine)?;
         let mut last: HashMap<String, Option<String>> = last.into_iter().collect();
         for executor in owners {
             let last = last.remove(&executor).flatten();
@@ -218,21 +266,6 @@ impl Lease {
         }
         Ok(())
     }
-
-    /// Returns the filter of the runs of this version, without their inputs and outputs.
-    fn filter(&self) -> WorkflowFilter<'_> {
-        WorkflowFilter {
-            names: vec![WORKFLOW],
-            application_versions: vec![&self.version],
-            load_input: false,
-            load_output: false,
-            ..WorkflowFilter::default()
-        }
-    }
-
-    async fn list(&self, filter: &WorkflowFilter<'_>) -> Result<Vec<WorkflowRecord>, DurableError> {
-        self.database.list_workflows(filter, None).await.map_err(DurableError::engine)
-    }
 }
 
 impl store::Lease for Lease {
@@ -289,16 +322,19 @@ impl store::Lease for Lease {
         })
     }
 
-    fn owned(&self) -> Answer<'_, HashSet<String>> {
+    fn owned(&self) -> Answer<'_, HashMap<String, i64>> {
         Box::pin(async {
-            let (status, executor_ids) = (vec![WorkflowStatus::Pending], vec![&*self.executor]);
-            let owned = self.list(&WorkflowFilter { status, executor_ids, ..self.filter() }).await?;
-            Ok(owned.into_iter().map(|run| run.workflow_id).collect())
+            let query = sqlx::query_as(OWNED).bind(WORKFLOW).bind(&self.executor);
+            let owned: Vec<(String, i64)> = query.fetch_all(&self.pool).await.map_err(DurableError::engine)?;
+            Ok(owned.into_iter().collect())
         })
     }
 
     fn requeue<'a>(&'a self, run: &'a str) -> Answer<'a, ()> {
-        Box::pin(async move { self.database.clear_queue_assignment(run).await.map(drop).map_err(DurableError::engine) })
+        Box::pin(async move {
+            let query = sqlx::query(REQUEUE).bind(run).bind(&self.executor);
+            query.execute(&self.pool).await.map(drop).map_err(DurableError::engine)
+        })
     }
 
     fn release(&self) -> BoxFuture<'_, ()> {

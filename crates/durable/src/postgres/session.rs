@@ -10,6 +10,7 @@ use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection};
 
 use crate::error::DurableError;
+use crate::postgres::ownership;
 use crate::store::POLL;
 
 /// The address of the Postgres database that records the runs.
@@ -70,7 +71,10 @@ impl Address {
         if let Ok(held) = tokio::time::timeout(MIGRATION_WAIT, wait).await {
             held.map_err(DurableError::engine)?;
         }
-        let migrated = self.create_tables().await;
+        let migrated = match self.create_tables().await {
+            Ok(()) => ownership::enforce(&mut session).await,
+            Err(error) => Err(error),
+        };
         session.close().await.map_err(DurableError::engine)?;
         migrated
     }

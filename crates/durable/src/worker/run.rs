@@ -25,7 +25,7 @@ pub(super) async fn run<E: Execution>(
     execution: E,
     input: Input,
 ) -> Result<ChainOutcome, Ended<E::Error>> {
-    let running = shared.add(&execution.run().shared());
+    let mut running = shared.add(&execution.run().shared());
     let guards_all = execution.n_executions().await.map_err(Ended::Failed)? > MAX_UNGUARDED;
     let (stop, mut stopped) = mpsc::unbounded_channel();
     let recorder = Recorder { shared: &shared, execution: &execution, guards_all, steps: Mutex::default(), stop };
@@ -36,14 +36,16 @@ pub(super) async fn run<E: Execution>(
     }
     let context = (shared.context)(execution.run());
     let chain = input.chain.run_with(&shared.dispatcher, &context, ChainLimits::new(), &recorder);
-    tokio::select! {
+    let ended = tokio::select! {
         biased;
         Some(error) = stopped.recv() => Err(Ended::Failed(error)),
         () = running.token.cancelled() => Err(Ended::Lost),
         outcome = chain => outcome.map_err(|diagnostics| {
             Ended::Rejected(ToolError::new(ErrorKind::InvalidArguments, diagnostics.to_string()))
         }),
-    }
+    };
+    running.has_outcome = matches!(ended, Ok(_) | Err(Ended::Rejected(_)));
+    ended
 }
 
 /// Runs the steps, and records their results.
@@ -103,7 +105,10 @@ impl<'r, E: Execution> Recorder<'r, E> {
         for attempt in 0..MAX_ATTEMPTS {
             let wait = wait.take();
             let started = self.shared.steps.start().await;
-            let is_first = !(is_guarded && wait.is_none()) || entries.guard(attempt).await?;
+            let is_first = match is_guarded && wait.is_none() {
+                true => entries.guard(attempt).await?,
+                false => self.execution.check_owner().await.map(|()| true)?,
+            };
             let number = u32::try_from(attempt + 1).unwrap_or(u32::MAX);
             let step = StepId::new(self.execution.run().shared(), call.index, number);
             let preparation = Preparation {

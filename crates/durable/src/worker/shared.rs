@@ -1,8 +1,8 @@
 //! State that the runs of a worker share: the settings, the runs and the steps. Ends runs that the record assigns to others.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::watch;
 use toolkit::{CancelToken, Context, Dispatcher};
@@ -25,7 +25,11 @@ pub(super) struct Shared {
 #[derive(Default)]
 struct Runs {
     tokens: HashMap<Arc<str>, (u64, CancelToken)>,
-    n_started: u64,
+    /// The runs whose execution has ended, until the store no longer assigns them to this worker. True if the execution had an
+    /// outcome, which the store records afterwards.
+    ended: HashMap<Arc<str>, bool>,
+    /// The number of executions that have started, and of those that have ended.
+    n_changes: u64,
 }
 
 impl Shared {
@@ -42,13 +46,14 @@ impl Shared {
     pub(super) fn add(&self, id: &Arc<str>) -> Running<'_> {
         let token = CancelToken::new();
         let mut runs = self.runs();
-        runs.n_started += 1;
-        let number = runs.n_started;
+        runs.n_changes += 1;
+        let number = runs.n_changes;
+        runs.ended.remove(id);
         // Another execution of the same run no longer owns it.
         if let Some((_, former)) = runs.tokens.insert(Arc::clone(id), (number, token.clone())) {
             former.cancel();
         }
-        Running { shared: self, id: Arc::clone(id), number, token }
+        Running { shared: self, id: Arc::clone(id), number, token, has_outcome: false }
     }
 
     /// Returns the ids of the runs.
@@ -74,6 +79,8 @@ pub(super) struct Running<'s> {
     id: Arc<str>,
     number: u64,
     pub(super) token: CancelToken,
+    /// True if the execution ends with an outcome.
+    pub(super) has_outcome: bool,
 }
 
 impl Drop for Running<'_> {
@@ -82,7 +89,9 @@ impl Drop for Running<'_> {
         // Another execution of the same run may have started meanwhile.
         if runs.tokens.get(&self.id).is_some_and(|(number, _)| *number == self.number) {
             runs.tokens.remove(&self.id);
+            runs.ended.insert(Arc::clone(&self.id), self.has_outcome);
         }
+        runs.n_changes += 1;
     }
 }
 
@@ -166,17 +175,24 @@ impl Default for Steps {
 /// The interval of looks. All runs of the worker share one query.
 const INTERVAL: Duration = Duration::from_millis(500);
 
-/// The time that the execution of an assigned run may take to start: a worker takes all queued runs at once, and starts one after
-/// the other. A second execution would end the first one within a step, whose effect may have happened.
-const START_TIMEOUT: Duration = Duration::from_secs(60);
+/// The time for which no execution of this worker may start or end until it queues assigned runs without an execution again. The
+/// engine takes all queued runs at once and starts one after the other, however long that takes; the engine also pauses for up to
+/// 90 seconds between two attempts when the database has failed.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Returns the number of looks in a time. Times are counted in successful looks, so that they contain neither the time in which
+/// this process was suspended nor that in which the store did not answer.
+fn looks(time: Duration) -> u128 {
+    time.as_millis().div_ceil(INTERVAL.as_millis())
+}
 
 /// Ends the executions of runs that were cancelled, or that another worker has taken over, and queues runs again whose
 /// execution has ended without an outcome, such as by an error of the database.
 pub(super) async fn watch_owned(shared: &Shared) {
-    let (mut orphans, mut started) = (HashMap::new(), HashSet::new());
+    let mut seen = Seen::default();
     loop {
         tokio::time::sleep(INTERVAL).await;
-        match tokio::time::timeout(LOOK_TIMEOUT, look(shared, &mut orphans, &mut started)).await {
+        match tokio::time::timeout(LOOK_TIMEOUT, look(shared, &mut seen)).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::warn!(%error, "cannot look for the runs of this worker"),
             Err(_) => tracing::warn!("cannot look for the runs of this worker: the database does not answer"),
@@ -184,32 +200,147 @@ pub(super) async fn watch_owned(shared: &Shared) {
     }
 }
 
-/// `orphans` are the assigned runs without an execution, and `started` those whose execution was seen.
-async fn look(
-    shared: &Shared,
-    orphans: &mut HashMap<String, Instant>,
-    started: &mut HashSet<Arc<str>>,
-) -> Result<(), DurableError> {
+/// What the looks at the runs of this worker have seen.
+#[derive(Default)]
+struct Seen {
+    /// The assigned runs without an execution, and the number of looks in a row that found them so.
+    orphans: HashMap<String, u128>,
+    /// The number of executions that had started or ended, and the number of looks in a row that found the same number.
+    n_changes: u64,
+    n_idle: u128,
+}
+
+async fn look(shared: &Shared, seen: &mut Seen) -> Result<(), DurableError> {
     // Before the query: a run is assigned before its execution starts.
     let running = shared.running();
+    let ended: Vec<Arc<str>> = shared.runs().ended.keys().cloned().collect();
     let owned = shared.lease.owned().await?;
-    running.iter().filter(|id| !owned.contains(&***id)).for_each(|id| shared.end(id));
-
-    let running: HashSet<_> = shared.running().into_iter().collect();
-    started.extend(running.iter().cloned());
-    started.retain(|id| owned.contains(&**id));
-    orphans.retain(|id, _| owned.contains(id) && !running.contains(&**id));
-    for id in owned.into_iter().filter(|id| !running.contains(&**id)) {
-        let after = match started.contains(&*id) {
-            true => shared.settings.takeover_after,
-            false => shared.settings.takeover_after.max(START_TIMEOUT),
-        };
-        if orphans.entry(id.clone()).or_insert_with(Instant::now).elapsed() >= after {
-            tracing::info!(run = id, "the execution of a run has ended without an outcome; it is queued again");
-            shared.lease.requeue(&id).await?;
-            started.remove(&*id);
-            orphans.remove(&id);
-        }
+    running.iter().filter(|id| !owned.contains_key(&***id)).for_each(|id| shared.end(id));
+    let lost = {
+        let mut runs = shared.runs();
+        ended.iter().filter(|id| !owned.contains_key(&***id)).for_each(|id| _ = runs.ended.remove(id));
+        seen.orphans(&mut runs, owned, shared.settings.takeover_after)
+    };
+    for id in lost {
+        tracing::info!(run = id, "the execution of a run has ended without an outcome; it is queued again");
+        shared.lease.requeue(&id).await?;
     }
     Ok(())
+}
+
+impl Seen {
+    /// Returns the runs to queue again. A run that waits for its start, or whose outcome is being recorded, belongs to this
+    /// worker.
+    fn orphans(&mut self, runs: &mut Runs, owned: HashMap<String, i64>, takeover_after: Duration) -> Vec<String> {
+        self.n_idle = if self.n_changes == runs.n_changes { self.n_idle + 1 } else { 0 };
+        self.n_changes = runs.n_changes;
+        let has_started = |id: &str| runs.tokens.contains_key(id) || runs.ended.contains_key(id);
+        let last_started = owned.iter().filter(|(id, _)| has_started(id)).map(|(_, assigned)| *assigned).max();
+        let mut former = std::mem::take(&mut self.orphans);
+        let mut lost = Vec::new();
+        for (id, assigned) in owned.into_iter().filter(|(id, _)| !runs.tokens.contains_key(&**id)) {
+            let n_looks = former.remove(&id).unwrap_or(0) + 1;
+            let is_certain = match runs.ended.get(&*id) {
+                Some(has_outcome) => !has_outcome,
+                // The engine could not start it: runs start in the order of their assignments.
+                None => Some(assigned) < last_started,
+            };
+            let is_lost = match is_certain {
+                true => n_looks > looks(takeover_after),
+                false => n_looks.min(self.n_idle) > looks(takeover_after.max(IDLE_TIMEOUT)),
+            };
+            if is_lost {
+                runs.ended.remove(&*id);
+                lost.push(id);
+            } else {
+                self.orphans.insert(id, n_looks);
+            }
+        }
+        lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TAKEOVER: Duration = Duration::from_secs(5);
+
+    /// The runs of a worker, as its store assigns them.
+    #[derive(Default)]
+    struct Assigned {
+        runs: Runs,
+        seen: Seen,
+        owned: HashMap<String, i64>,
+    }
+
+    impl Assigned {
+        fn starts(&mut self, id: &str) {
+            self.runs.n_changes += 1;
+            self.runs.tokens.insert(id.into(), (self.runs.n_changes, CancelToken::new()));
+        }
+
+        fn ends(&mut self, id: &str, has_outcome: bool) {
+            self.runs.n_changes += 1;
+            self.runs.tokens.remove(id);
+            self.runs.ended.insert(id.into(), has_outcome);
+        }
+
+        fn look(&mut self) -> Vec<String> {
+            self.seen.orphans(&mut self.runs, self.owned.clone(), TAKEOVER)
+        }
+
+        /// Looks for a time, and returns the runs that are queued again.
+        fn look_for(&mut self, time: Duration) -> Vec<String> {
+            (0..looks(time)).flat_map(|_| self.look()).collect()
+        }
+    }
+
+    #[test]
+    fn a_run_that_waits_for_its_start_stays_with_its_worker_however_long_the_queue_is() {
+        const N_RUNS: usize = 150;
+        let mut assigned = Assigned::default();
+        assigned.owned = (0..N_RUNS).map(|nth| (nth.to_string(), 7)).collect();
+        for nth in 0..N_RUNS {
+            let id = nth.to_string();
+            // The last one starts after half an hour.
+            assert_eq!(assigned.look_for(Duration::from_secs(10)), Vec::<String>::new(), "after {nth} starts");
+            assigned.starts(&id);
+            assigned.look();
+            assigned.ends(&id, true);
+            assigned.owned.remove(&id);
+            assigned.runs.ended.clear();
+        }
+    }
+
+    #[test]
+    fn a_run_that_the_engine_could_not_start_is_queued_again() {
+        let mut assigned = Assigned::default();
+        assigned.owned = [("failed".to_owned(), 1), ("started".to_owned(), 2), ("waits".to_owned(), 2)].into();
+        assert!(assigned.look_for(TAKEOVER).is_empty());
+        // Runs start in the order of their assignments.
+        assigned.starts("started");
+        assert_eq!(assigned.look_for(TAKEOVER), ["failed"]);
+        assigned.owned.remove("failed");
+        // Nothing starts or ends any more.
+        assert!(assigned.look_for(IDLE_TIMEOUT - TAKEOVER).is_empty());
+        assert_eq!(assigned.look_for(2 * TAKEOVER), ["waits"]);
+    }
+
+    #[test]
+    fn a_run_is_queued_again_whose_execution_has_ended_without_an_outcome() {
+        let mut assigned = Assigned::default();
+        assigned.owned = ["failed", "finished", "running"].map(|id| (id.to_owned(), 1)).into();
+        for id in ["failed", "finished", "running"] {
+            assigned.starts(id);
+        }
+        assert!(assigned.look_for(IDLE_TIMEOUT).is_empty());
+        assigned.ends("failed", false);
+        assigned.ends("finished", true);
+        assert!(assigned.look_for(TAKEOVER).is_empty());
+        assert_eq!(assigned.look(), ["failed"]);
+        // The engine records the outcome of the other one, as soon as the database answers.
+        assigned.owned.remove("failed");
+        assert!(assigned.look_for(IDLE_TIMEOUT / 2).is_empty());
+    }
 }

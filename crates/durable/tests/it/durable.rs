@@ -31,6 +31,7 @@ mod equal;
 mod listed;
 mod place;
 mod processes;
+mod queue;
 mod refused;
 mod schedules;
 mod timers;

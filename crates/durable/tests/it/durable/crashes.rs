@@ -127,22 +127,6 @@ async fn a_tool_that_ends_its_worker_is_stopped(place: &Place) {
     assert!(soon(run.wait()).await.unwrap().error().is_some());
 }
 
-/// The last ones start seconds after the worker has taken them.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs a Postgres server"]
-async fn each_of_a_thousand_queued_runs_is_executed_once() {
-    let place = Place::postgres();
-    let mut first = Process::start(&place, "");
-    drop(client(&place).await);
-    first.kill();
-    let mut caller = Process::start(&place, "runs=1000");
-    until(async || place.server().query("SELECT count(*) FROM dbos.workflow_status") == "1000").await;
-    let _worker = Process::start(&place, "");
-    until(async || caller.has_ended()).await;
-    let executions = "SELECT max(recovery_attempts), count(*) FROM dbos.workflow_status WHERE status = 'SUCCESS'";
-    assert_eq!(place.server().query(executions), "1|1000");
-}
-
 /// Returns the number of runs: that of the acceptance criterion is 200.
 fn n_runs() -> usize {
     std::env::var("TOOLKIT_DURABLE_RUNS").map_or(24, |n| n.parse().unwrap())

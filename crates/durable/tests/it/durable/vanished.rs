@@ -84,6 +84,28 @@ async fn a_worker_that_hangs_does_not_end_runs_that_were_cancelled_meanwhile(pla
     }
 }
 
+async fn a_worker_that_wakes_up_starts_no_step_that_another_has_started(place: &Place) {
+    let first = Process::start(place, "");
+    let client = client(place).await;
+    let mut runs = Vec::new();
+    for nth in 0..8 {
+        let step = Step::new("diary:repeatable").arg("n", nth).arg("ms", 3_000).sleep(Duration::from_secs(6));
+        runs.push(client.start(&Chain::new().then(step), id(&format!("reminder-{nth}"))).await.unwrap());
+    }
+    for run in &runs {
+        waiting(run).await;
+    }
+    first.signal("STOP");
+    let _second = Process::start(place, "");
+    until(async || starts(place, "repeatable").len() == runs.len()).await;
+    // The time of its own steps has passed, too.
+    first.signal("CONT");
+    for (nth, run) in runs.iter().enumerate() {
+        assert_eq!(soon(run.wait()).await.unwrap().result().unwrap().value(), nth + 1);
+    }
+    assert!(starts(place, "repeatable").values().all(|n| *n == 1), "{:?}", starts(place, "repeatable"));
+}
+
 async fn a_worker_whose_step_takes_long_keeps_its_run(place: &Place) {
     let _first = Process::start(place, "");
     let client = client(place).await;
@@ -175,5 +197,6 @@ async fn a_worker_that_loses_power_is_replaced() {
 on_each_place! {
     a_worker_that_hangs_does_not_end_runs_that_were_cancelled_meanwhile,
     a_worker_that_hangs_is_replaced_and_its_effects_are_not_repeated,
+    a_worker_that_wakes_up_starts_no_step_that_another_has_started,
     a_worker_whose_step_takes_long_keeps_its_run,
 }
