@@ -413,6 +413,9 @@ impl Http {
     /// OAuth metadata at the root of the host, so route `/.well-known/oauth-protected-resource/{*path}` to the service
     /// too.
     ///
+    /// A tool reads the extensions of its request with [`Context::get`](toolkit::Context::get), such as the user that a
+    /// middleware has found. A [`Caller`](crate::Caller) among them is the caller, unless the server checks tokens itself.
+    ///
     /// The host's HTTP server limits connections and rates. Add host names other than `localhost` with
     /// [`Http::allow_host`].
     #[must_use]

@@ -6,9 +6,9 @@ use std::fmt;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
+use http::{Extensions, HeaderMap};
 use serde_json::value::RawValue;
 use toolkit::call::{RequestParts, TraceContext};
 use toolkit::mcp::Revision;
@@ -73,6 +73,20 @@ impl<'p> Peer<'p> {
     }
 }
 
+/// Makes the extensions of a request one value, which its calls share: a batch has several, and a call may outlive the request.
+#[cfg(feature = "http")]
+pub(super) fn share_extensions(head: &mut Parts) {
+    let extensions = std::mem::take(&mut head.extensions);
+    if !extensions.is_empty() {
+        head.extensions.insert(Arc::new(extensions));
+    }
+}
+
+/// Returns the extensions of a request, which the layers of the host have inserted, or `None` if there are none.
+pub(super) fn extensions(head: &Parts) -> Option<&Arc<Extensions>> {
+    head.extensions.get()
+}
+
 /// A request whose `_meta` was read, without its method and parameters.
 #[derive(Clone, Copy)]
 pub(super) struct Received<'r> {
@@ -93,7 +107,11 @@ impl Received<'_> {
             trace.baggage = request.baggage().map(str::to_owned);
             trace
         });
-        let context = peer.request_parts().into_iter().fold(Context::new().with(request), Context::with_request);
+        let mut context = Context::new().with(request);
+        if let Some(extensions) = peer.head.and_then(|head| extensions(head)) {
+            context = context.with_extensions(Arc::clone(extensions));
+        }
+        let context = peer.request_parts().into_iter().fold(context, Context::with_request);
         match trace {
             Some(trace) => context.with(trace),
             None => context,

@@ -62,6 +62,10 @@ struct Attached<T: ?Sized = dyn Any + Send + Sync> {
     value: T,
 }
 
+/// The attached extensions of an HTTP request.
+#[cfg(feature = "http")]
+struct RequestExtensions(Arc<http::Extensions>);
+
 /// The number of times that a form is shown to a user who answers with invalid values.
 const MAX_ATTEMPTS: usize = 3;
 
@@ -186,6 +190,29 @@ impl Context {
         self
     }
 
+    /// Attaches the extensions of an HTTP request, which [`get`](Self::get) returns by their types. A value of
+    /// [`with`](Self::with) takes precedence over an extension of its type.
+    ///
+    /// The servers attach those of the request of each call, so that a tool reads what a middleware has inserted.
+    ///
+    /// ```
+    /// use toolkit::Context;
+    ///
+    /// #[derive(Clone, Debug, PartialEq)]
+    /// struct UserId(u64);
+    ///
+    /// let mut extensions = http::Extensions::new();
+    /// extensions.insert(UserId(7));
+    /// let context = Context::new().with_extensions(extensions);
+    /// assert_eq!(context.get(), Some(&UserId(7)));
+    /// assert_eq!(context.with(UserId(8)).get(), Some(&UserId(8)));
+    /// ```
+    #[cfg(feature = "http")]
+    #[must_use]
+    pub fn with_extensions(self, extensions: impl Into<Arc<http::Extensions>>) -> Self {
+        self.with(RequestExtensions(extensions.into()))
+    }
+
     /// Adds a progress listener and keeps the earlier one.
     pub(crate) fn also_on_progress(self, listener: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         let first = self.progress.clone();
@@ -197,9 +224,16 @@ impl Context {
         })
     }
 
-    /// Returns the attached value of type `T`.
+    /// Returns the attached value of type `T`, or the extension of this type of the HTTP request by which the call arrived.
     #[must_use]
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        let value = self.attached();
+        #[cfg(feature = "http")]
+        let value = value.or_else(|| self.attached::<RequestExtensions>()?.0.get());
+        value
+    }
+
+    fn attached<T: Send + Sync + 'static>(&self) -> Option<&T> {
         let attached = std::iter::successors(self.attached.as_deref(), |attached| attached.earlier.as_deref());
         attached.into_iter().find_map(|attached| attached.value.downcast_ref())
     }

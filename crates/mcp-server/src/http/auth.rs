@@ -23,6 +23,7 @@ use std::future::ready;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use http::HeaderMap;
+use http::request::Parts;
 use toolkit::Tool;
 use toolkit::dispatch::BoxFuture;
 use toolkit_runtime::bearer;
@@ -37,7 +38,7 @@ use self::scopes::{Challenge, Scopes};
 pub(super) use self::scopes::{Resource, WELL_KNOWN};
 use super::response::Rejection;
 use crate::headers::is_modern;
-use crate::peer::Access;
+use crate::peer::{Access, extensions};
 use crate::request::Caller;
 use crate::state::Shared;
 
@@ -120,13 +121,15 @@ pub(super) struct Auth {
 }
 
 impl Auth {
-    /// Authenticates the caller of a request. Returns `None` if the server requires no token.
-    pub(super) async fn caller(&self, headers: &HeaderMap) -> Result<Option<Arc<Caller>>, Rejection> {
+    /// Authenticates the caller of a request. A server that requires no token has the caller that a layer of the host has
+    /// inserted, or none.
+    pub(super) async fn caller(&self, head: &Parts) -> Result<Option<Arc<Caller>>, Rejection> {
         let Some(verify) = &self.verify else {
-            return Ok(None);
+            let caller = extensions(head).and_then(|extensions| extensions.get::<Caller>());
+            return Ok(caller.cloned().map(Arc::new));
         };
         let challenge = self.challenge(self.scopes.base());
-        let Some(token) = bearer(headers) else {
+        let Some(token) = bearer(&head.headers) else {
             return Err(challenge.reject(TokenError::Invalid));
         };
         let caller = verify.verify(token).await.and_then(|caller| {

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use toolkit::Tool;
 use toolkit_runtime::{Connection, HostGuard};
@@ -56,15 +57,15 @@ impl Gate {
     /// Authenticates the caller, and applies the rate limit.
     pub(super) async fn admit(
         &self,
-        headers: &HeaderMap,
+        head: &Parts,
         connection: Option<&Connection>,
     ) -> Result<Option<Arc<Caller>>, Rejection> {
-        let caller = self.auth.caller(headers).await;
+        let caller = self.auth.caller(head).await;
         if !matches!(caller, Ok(Some(_))) {
             keep_reserved(connection)?;
         }
         // Rejected requests count too, which slows down guessing of tokens.
-        self.throttle(&caller, headers, connection)?;
+        self.throttle(&caller, &head.headers, connection)?;
         caller
     }
 

@@ -25,6 +25,7 @@ use crate::headers::{has_revision, is_modern};
 use crate::listen::Listen;
 use crate::message::Message;
 use crate::metrics::RejectReason;
+use crate::peer::share_extensions;
 use crate::request::Caller;
 use crate::rpc::{Code, json_bytes};
 
@@ -143,7 +144,7 @@ impl Inner {
         if let Some(metadata) = self.gate.metadata(path) {
             return Ok(json(StatusCode::OK, metadata));
         }
-        let caller = self.gate.admit(headers, connection).await?;
+        let caller = self.gate.admit(&head, connection).await?;
         match (&head.method, path) {
             (&Method::GET, "/metrics") => {
                 let mut metrics = self.server.metrics();
@@ -182,7 +183,7 @@ impl Inner {
                 self.gate.admit_everyone(&head.headers, connection)?;
                 None
             }
-            Admission::Authenticated => self.gate.admit(&head.headers, connection).await?,
+            Admission::Authenticated => self.gate.admit(head, connection).await?,
         };
         let access = caller.as_ref().and_then(|caller| self.gate.auth.tool_access(&self.server.shared, caller));
         let (method, uri, headers) = (&head.method, &head.uri, &head.headers);
@@ -395,8 +396,9 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let service = self.clone();
-        let (head, body) = request.into_parts();
+        let (mut head, body) = request.into_parts();
         let connection = head.extensions.get::<Connection>().cloned();
+        share_extensions(&mut head);
         Box::pin(async move { Ok(service.answer(Arc::new(head), body, connection.as_ref()).await) })
     }
 }

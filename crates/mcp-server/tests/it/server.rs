@@ -6,6 +6,7 @@ mod cases;
 mod changes;
 mod client;
 mod coercion;
+mod extensions;
 mod faults;
 mod headers;
 mod listing;
