@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -51,8 +52,8 @@ async fn answer(shared: &Arc<Shared>, request: Request) -> Result<Response, Reje
         return Err(Rejection::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }
     let wants_events = accepts_events(request.headers());
-    let parts = request_parts(shared, &request);
-    let (body, charge) = read(shared, request).await?.into_parts();
+    let (head, body) = request.into_parts();
+    let (body, charge) = read(shared, &head, body).await?.into_parts();
     let job = if body.len() <= SMALL_BODY {
         Job::read(shared, &body, charge)?
     } else {
@@ -61,7 +62,7 @@ async fn answer(shared: &Arc<Shared>, request: Request) -> Result<Response, Reje
         let read = spawn_tool("reading of a message", async move { Job::read(&at, &body, charge) });
         read.await.unwrap_or_else(|_| Err(Rejection::new(StatusCode::INTERNAL_SERVER_ERROR, "an internal error")))?
     };
-    let job = Job { context: job.context.with_request(parts), ..job };
+    let job = Job { context: with_request(shared, job.context, head), ..job };
     let tool_id = job.tool_id.clone();
     let (mut waiter, parts) = match shared.dedup.admit(&job.started.call_id, job.fingerprint) {
         Admission::Taken => {
@@ -232,24 +233,23 @@ async fn run(
     Err(ToolError::cancelled())
 }
 
-/// Returns a function that reads the parts of a request for a tool.
-fn request_parts(shared: &Shared, request: &Request) -> impl FnOnce() -> RequestParts + Send + use<> {
-    let (uri, mut headers) = (request.uri().clone(), request.headers().clone());
+/// Adds the parts of a request, and its extensions, to the context of its call.
+fn with_request(shared: &Shared, context: Context, head: Parts) -> Context {
+    let Parts { uri, mut headers, extensions, .. } = head;
     if !shared.auth.is_none() {
         // The credentials are for this server, so that they must not be passed on to others.
         headers.remove(AUTHORIZATION);
         headers.remove(API_KEY);
     }
-    let address = request.extensions().get::<Connection>().map(|connection| connection.client(&headers));
-    move || {
+    let address = extensions.get::<Connection>().map(|connection| connection.client(&headers));
+    context.with_extensions(extensions).with_request(move || {
         let parts = RequestParts::new().with_path(uri.path());
         let parts = headers.iter().fold(parts, |parts, (name, value)| parts.with_header(name.as_str(), value));
         address.into_iter().fold(parts, RequestParts::with_peer)
-    }
+    })
 }
 
-async fn read(shared: &Shared, request: Request) -> Result<ReceivedBody, Rejection> {
-    let (head, body) = request.into_parts();
+async fn read(shared: &Shared, head: &Parts, body: Body) -> Result<ReceivedBody, Rejection> {
     let read = shared.bodies.read::<Body>(&head.headers, body, head.extensions.get::<Connection>()).await;
     read.map_err(|error| match error {
         BodyError::TooLarge(_) => Rejection::new(StatusCode::PAYLOAD_TOO_LARGE, error.to_string()),

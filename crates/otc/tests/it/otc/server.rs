@@ -320,3 +320,23 @@ async fn a_tool_reads_the_headers_of_its_request() {
     let got = http::ask(&router, with_header(request, "x-tenant", "acme")).await.is(200);
     assert_eq!(got.body["result"]["value"], json!(["acme", false]), "{got:?}");
 }
+
+#[derive(Clone)]
+struct Login(&'static str);
+
+/// Returns the user of the application.
+#[tool(namespace = "Requests", name = "Login", version = "1.0.0", read_only)]
+fn login(ctx: &Context) -> Option<&'static str> {
+    ctx.get::<Login>().map(|login| login.0)
+}
+
+#[tokio::test]
+async fn a_tool_reads_what_a_middleware_has_inserted_into_its_request() {
+    let dispatcher = Dispatcher::new(catalog![login].unwrap()).unwrap();
+    let router = Server::new(dispatcher).router();
+    let authenticated = router.clone().layer(axum::Extension(Login("alice")));
+    for (router, expected) in [(authenticated, json!("alice")), (router, json!(null))] {
+        let got = http::call(&router, json!({ "tool_id": "Requests.Login" })).await.is(200);
+        assert_eq!(got.body["result"]["value"], expected);
+    }
+}
