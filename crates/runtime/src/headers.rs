@@ -53,6 +53,26 @@ pub fn media_type(value: &str) -> &str {
     value.split(';').next().unwrap_or_default().trim()
 }
 
+/// Returns true if a value of `Accept` names a media type, and not with the weight 0. Ranges such as `*/*` do not count.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_runtime::accepts;
+///
+/// assert!(accepts("application/json, Text/Event-Stream;q=0.5", "text/event-stream"));
+/// assert!(!accepts("text/event-stream;q=0, text/event-stream-x, */*", "text/event-stream"));
+/// ```
+#[must_use]
+pub fn accepts(value: &str, wanted: &str) -> bool {
+    let is_refused = |range: &str| {
+        let weights = range.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
+        let mut weights = weights.filter(|(name, _)| name.trim().eq_ignore_ascii_case("q"));
+        weights.any(|(_, weight)| weight.trim().parse() == Ok(0.0))
+    };
+    value.split(',').any(|range| media_type(range).eq_ignore_ascii_case(wanted) && !is_refused(range))
+}
+
 /// Returns true if the host of a URL is this machine: `localhost`, or a loopback address. IPv6 addresses may be in
 /// brackets.
 ///

@@ -12,7 +12,7 @@ use http::header::{self, HeaderValue};
 use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use toolkit::call::BoxFuture;
-use toolkit_runtime::{BodyError, BodyReader, Connection, EventStreamPermit, Limits, media_type};
+use toolkit_runtime::{BodyError, BodyReader, Connection, EventStreamPermit, Limits, accepts, media_type};
 
 use super::auth::WELL_KNOWN;
 use super::gate::Gate;
@@ -366,7 +366,7 @@ fn is_json(headers: &HeaderMap) -> bool {
 
 fn accepts_events(headers: &HeaderMap) -> bool {
     let mut accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    accepted.any(|value| value.contains("text/event-stream"))
+    accepted.any(|value| accepts(value, "text/event-stream"))
 }
 
 impl fmt::Debug for Service {

@@ -20,7 +20,7 @@ use toolkit::call::{Credentials, RequestParts};
 use toolkit::dispatch::BlockingThreads;
 use toolkit::stream::Event;
 use toolkit::{CancelToken, Context, RunResult, ToolError};
-use toolkit_runtime::{BodyCharge, BodyError, Connection, ReceivedBody, media_type, run_tool, spawn_tool};
+use toolkit_runtime::{BodyCharge, BodyError, Connection, ReceivedBody, accepts, media_type, run_tool, spawn_tool};
 use uuid::Uuid;
 
 use crate::server::dedup::{Admission, CallGuard, Fingerprint, Waiter};
@@ -291,9 +291,8 @@ fn has_json(headers: &HeaderMap) -> bool {
 }
 
 fn accepts_events(headers: &HeaderMap) -> bool {
-    let accepted = headers.get_all(ACCEPT).iter().filter_map(|accepted| accepted.to_str().ok());
-    let mut media_types = accepted.flat_map(|accepted| accepted.split(','));
-    media_types.any(|accepted| media_type(accepted).eq_ignore_ascii_case(EVENT_STREAM))
+    let mut accepted = headers.get_all(ACCEPT).iter().filter_map(|accepted| accepted.to_str().ok());
+    accepted.any(|accepted| accepts(accepted, EVENT_STREAM))
 }
 
 /// An event before the end of a call.

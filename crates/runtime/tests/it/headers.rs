@@ -1,6 +1,6 @@
 use std::time::{Duration, SystemTime};
 
-use toolkit_runtime::{is_loopback, media_type, retry_after};
+use toolkit_runtime::{accepts, is_loopback, media_type, retry_after};
 
 #[test]
 fn delays_are_seconds_or_dates_and_at_most_a_day() {
@@ -32,6 +32,17 @@ fn media_types_have_no_parameters() {
         assert_eq!(media_type(value), "text/event-stream");
     }
     assert_eq!(media_type(""), "");
+}
+
+#[test]
+fn a_media_type_is_accepted_by_its_whole_name_unless_its_weight_is_zero() {
+    for value in ["text/csv", "TEXT/CSV", "a/b;q=0, text/csv ; header=present;q=0.001", "text/csv;q=1, */*;q=0"] {
+        assert!(accepts(value, "text/csv"), "{value}");
+    }
+    for value in ["", "text/csvs", "x-text/csv", "text/*", "*/*", "text/csv;q=0", "text/csv; Q=0.000", "a/b;c=text/csv"]
+    {
+        assert!(!accepts(value, "text/csv"), "{value}");
+    }
 }
 
 #[test]

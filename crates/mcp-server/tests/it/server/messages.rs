@@ -143,8 +143,12 @@ async fn requested_progress_precedes_the_result() {
         assert_eq!(told.header("x-accel-buffering"), Some("no"));
 
         // Clients get only what they accept.
-        let unread = client.with("accept", "application/json").send(&make(1, "tools/call", params)).await;
-        assert_eq!(unread.header("content-type"), Some("application/json"));
+        for accepted in ["application/json", "application/json, text/event-stream;q=0.0", "text/event-streams, */*"] {
+            let unread = client.with("accept", accepted).send(&make(1, "tools/call", params.clone())).await;
+            assert_eq!(unread.header("content-type"), Some("application/json"), "{accepted}");
+        }
+        let named = client.with("accept", "TEXT/Event-Stream; q=0.9").send(&make(1, "tools/call", params)).await;
+        assert_eq!(named.header("content-type"), Some("text/event-stream"));
     }
 }
 
