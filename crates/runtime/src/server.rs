@@ -23,7 +23,7 @@ use http::{HeaderMap, HeaderName};
 use ipnet::IpNet;
 
 #[doc(hidden)]
-pub use self::accept::{bind, serve};
+pub use self::accept::{bind, is_connection_error, serve};
 #[doc(hidden)]
 pub use self::body::{BodyCharge, BodyError, BodyReader, ReceivedBody};
 #[doc(hidden)]

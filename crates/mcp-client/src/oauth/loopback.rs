@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::io::ErrorKind::{ConnectionAborted, ConnectionReset};
 use std::time::Duration;
 
 use reqwest::Url;
@@ -62,7 +63,12 @@ impl Loopback {
         loop {
             tokio::select! {
                 accepted = self.listener.accept() => {
-                    let (stream, _) = accepted?;
+                    let (stream, _) = match accepted {
+                        Ok(accepted) => accepted,
+                        // Browsers give up connections that they have opened in advance.
+                        Err(error) if matches!(error.kind(), ConnectionAborted | ConnectionReset) => continue,
+                        Err(error) => return Err(error),
+                    };
                     open.retain(|connection| !connection.is_finished());
                     // Connections that send nothing must not delay the redirect.
                     if open.len() >= MAX_CONNECTIONS && let Some(oldest) = open.pop_front() {

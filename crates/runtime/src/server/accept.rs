@@ -27,7 +27,7 @@ use super::connection::Connection;
 use super::connections::Connections;
 use super::response_budget::ResponsePermit;
 
-/// The pause after a failed `accept`, such as one for lack of file descriptors.
+/// The pause after an `accept` that failed for a reason that the next one has too, such as lack of file descriptors.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// The size of a connection's read buffer, which bounds the head of a request.
@@ -81,6 +81,10 @@ where
         while open.try_join_next().is_some() {}
         let (stream, address) = match accepted {
             Ok(accepted) => accepted,
+            Err(error) if is_connection_error(&error) => {
+                tracing::debug!(%error, "a connection has failed before it was accepted");
+                continue;
+            }
             Err(error) => {
                 tracing::warn!(%error, "cannot accept a connection");
                 tokio::time::sleep(PAUSE).await;
@@ -117,6 +121,36 @@ where
     drop(listener);
     let _ = tokio::time::timeout(shutdown_timeout, graceful.shutdown()).await;
     open.shutdown().await;
+}
+
+/// Returns true if an error of `accept` is that of one connection, such as of a client that has disconnected, so that the next
+/// one can be accepted at once.
+///
+/// # Examples
+///
+/// ```
+/// use std::io::{Error, ErrorKind};
+/// use toolkit_runtime::is_connection_error;
+///
+/// assert!(is_connection_error(&Error::from(ErrorKind::ConnectionAborted)));
+/// assert!(!is_connection_error(&Error::from(ErrorKind::OutOfMemory)));
+/// ```
+#[must_use]
+pub fn is_connection_error(error: &io::Error) -> bool {
+    use io::ErrorKind::*;
+    // Linux reports a pending error of the network, and `PermissionDenied` for a firewall.
+    matches!(
+        error.kind(),
+        ConnectionAborted
+            | ConnectionRefused
+            | ConnectionReset
+            | HostUnreachable
+            | Interrupted
+            | NetworkDown
+            | NetworkUnreachable
+            | PermissionDenied
+            | TimedOut
+    )
 }
 
 /// The length of the queue of connections that wait to be accepted. The 128 of the standard library are too few for a

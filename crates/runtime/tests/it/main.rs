@@ -1,5 +1,7 @@
 //! Tests of the public interface of `toolkit-runtime`.
 
+#[cfg(target_os = "linux")]
+mod accepting;
 mod bodies;
 mod events;
 #[cfg(unix)]
