@@ -21,6 +21,7 @@ use super::http::Http;
 use super::listed_names::Claims;
 use super::logging::LogLevels;
 use super::metrics::Metrics;
+use super::observe::AuditLog;
 use super::peer::Running;
 use super::rpc::json_bytes;
 use super::served::{ServeError, ServedTools};
@@ -103,6 +104,7 @@ pub struct ServerBuilder {
     credentials: Option<Box<CredentialsFn>>,
     ask_timeout: Duration,
     waiting: WaitingCalls,
+    audit: AuditLog,
     state_keys: Vec<StateKey>,
     state_ttl: Duration,
     used_states: UsedRecord,
@@ -154,6 +156,7 @@ impl ServerBuilder {
             credentials: None,
             ask_timeout: ASK_TIMEOUT,
             waiting: WaitingCalls::new(WAITING_PER_CALLER, WAITING_IN_TOTAL),
+            audit: AuditLog::default(),
             state_keys: Vec::new(),
             state_ttl: ASK_TIMEOUT,
             used_states: UsedRecord::InMemory(UsedInMemory::default()),
@@ -311,6 +314,25 @@ impl ServerBuilder {
         self
     }
 
+    /// Logs one line for each call, with the target `audit` and the level INFO: the caller, session, tool, outcome and
+    /// duration, without arguments and results. Default: none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use toolkit::{Catalog, Dispatcher};
+    /// # use toolkit_mcp_server::Server;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = Server::builder(Dispatcher::new(Catalog::new([])?)?).audit().build()?;
+    /// # drop(server);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn audit(mut self) -> Self {
+        self.audit = AuditLog::On;
+        self
+    }
+
     /// Sets the time within which the user has to answer a question of a tool, for clients before revision 2026-07-28.
     /// The call waits meanwhile. Default: 10 minutes.
     pub fn ask_timeout(mut self, limit: Duration) -> Self {
@@ -456,6 +478,7 @@ impl ServerBuilder {
             log_levels: LogLevels::default(),
             ask_timeout: self.ask_timeout,
             waiting: self.waiting,
+            audit: self.audit,
             sealing: Arc::new(sealing),
             resources: self.resources,
             tasks: Arc::new(tasks),

@@ -64,12 +64,12 @@ pub(super) fn route<'m>(
     match message {
         Ok(Message::Request { id, method, params }) => {
             let meta = Meta::parse(params);
-            let mut observed = Observed::start(&method, id, meta.as_ref().ok(), peer);
+            let mut observed = Observed::start(shared.audit, &method, id, meta.as_ref().ok(), peer);
             let routed = meta.and_then(|meta| request(shared, id, &method, params, &meta, peer, &mut observed));
             observed_of(routed.unwrap_or_else(|fault| Routed::RpcError(Some(id), fault)), observed)
         }
         Ok(Message::Call { id, call }) => {
-            let mut observed = Observed::start("tools/call", id, Some(&call.meta), peer);
+            let mut observed = Observed::start(shared.audit, "tools/call", id, Some(&call.meta), peer);
             let routed = call_request(shared, id, call, peer, &mut observed);
             observed_of(routed.unwrap_or_else(|fault| Routed::RpcError(Some(id), fault)), observed)
         }

@@ -21,6 +21,16 @@ const AUDIT: &str = "audit";
 /// The maximum length of the name of an unknown tool in an audit line.
 const MAX_NAME: usize = 120;
 
+/// The setting of a server for audit lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum AuditLog {
+    /// Each call has one.
+    On,
+    /// None has one.
+    #[default]
+    Off,
+}
+
 /// The observation of a request. Dropping it before the request has ended records a cancellation.
 pub(super) struct Observed(Box<Parts>);
 
@@ -32,8 +42,15 @@ struct Parts {
 impl Observed {
     /// Starts the observation of a request, if it is wanted. The span continues the trace in `_meta`, or else that of the
     /// HTTP request.
-    pub(super) fn start(method: &str, id: &RawValue, meta: Option<&Meta<'_>>, peer: Peer<'_>) -> Option<Self> {
-        let is_audited = method == "tools/call" && tracing::enabled!(target: AUDIT, Level::INFO);
+    pub(super) fn start(
+        audit: AuditLog,
+        method: &str,
+        id: &RawValue,
+        meta: Option<&Meta<'_>>,
+        peer: Peer<'_>,
+    ) -> Option<Self> {
+        let is_audited =
+            audit == AuditLog::On && method == "tools/call" && tracing::enabled!(target: AUDIT, Level::INFO);
         if !is_audited && !ObservedRequest::is_wanted() {
             return None;
         }

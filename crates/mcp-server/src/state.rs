@@ -17,6 +17,7 @@ use super::ask::{OpenRequests, Sealing, WaitingCalls};
 use super::filter::Filter;
 use super::logging::LogLevels;
 use super::metrics::Metrics;
+use super::observe::AuditLog;
 use super::peer::Running;
 use super::proxied::Proxied;
 use super::rpc::response;
@@ -62,6 +63,7 @@ pub(super) struct Shared {
     pub(super) log_levels: LogLevels,
     pub(super) ask_timeout: Duration,
     pub(super) waiting: WaitingCalls,
+    pub(super) audit: AuditLog,
     pub(super) sealing: Arc<Sealing>,
     pub(super) resources: Providers,
     pub(super) tasks: Arc<Tasks>,

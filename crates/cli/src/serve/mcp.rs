@@ -192,6 +192,9 @@ fn server(
         // Not every client supports change notifications.
         server = server.list_ttl(PROXY_TTL);
     }
+    if matches.get_flag("audit") {
+        server = server.audit();
+    }
     let keys = state_keys()?;
     if !keys.is_empty() {
         server = server.state_keys(keys);

@@ -1,6 +1,7 @@
 //! A catalogue served over the Model Context Protocol: raw messages over HTTP and pipes, in both eras, and whatever can go
 //! wrong on the way. Every response is held against the official schema of its revision.
 
+mod audit;
 mod batches;
 mod cases;
 mod changes;
