@@ -12,6 +12,7 @@ use toolkit::{Catalog, ToolError};
 use crate::credentials::variables;
 use crate::options::{MissingFeature, program_name};
 use crate::report::{diagnostics_as_json, snake_case, write_diagnostics};
+use crate::stderr;
 use crate::style::{self, printable};
 
 /// An error of a configuration function of [`Program`](crate::Program). It is printed, and the exit code is 1.
@@ -94,6 +95,10 @@ impl CommandError {
         let _ = match &self {
             CommandError::Usage(error) => error.print(),
             CommandError::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            _ if stderr::is_json() => {
+                stderr::say(style::ERROR, &self.message());
+                Ok(())
+            }
             CommandError::Tool(error) => write_tool_error(&mut err, error),
             CommandError::Catalog(diagnostics) => write_diagnostics(&mut err, diagnostics),
             CommandError::Setup(_) | CommandError::Other { .. } | CommandError::Io(_) => {

@@ -86,12 +86,8 @@ pub(crate) fn otc_naming(matches: &ArgMatches) -> toolkit_otc::Naming {
 /// Reports tools on stderr that Open Tool Calling omits.
 #[cfg(feature = "otc")]
 pub(crate) fn report_left_out(published: &toolkit_otc::Published) {
-    use std::io::Write;
-
-    use crate::style::{self, printable};
-
     for diagnostic in published.diagnostics() {
-        let _ = writeln!(anstream::stderr(), "{} omitted: {}", style::WARNING, printable(&diagnostic.to_string()));
+        crate::stderr::say(crate::style::WARNING, &format!("omitted: {diagnostic}"));
     }
 }
 

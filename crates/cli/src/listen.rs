@@ -10,6 +10,10 @@ use crate::error::CommandError;
 /// The default environment variable of the token. A flag with the token itself would be visible in the list of processes.
 pub(crate) const TOKEN: &str = "SERVE_TOKEN";
 
+/// The least length of a token at an address that other machines can reach, in bytes, as for MCP over HTTP.
+#[cfg(feature = "serve")]
+const MIN_TOKEN_LEN: usize = 16;
+
 /// Parses an address to listen at. A port without a host is on the loopback interface.
 pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
     if let Ok(port) = text.strip_prefix(':').unwrap_or(text).parse() {
@@ -25,12 +29,30 @@ pub(crate) fn bind_error(address: SocketAddr, error: &std::io::Error) -> Command
 }
 
 /// Returns the token in the variable of `--token-env`, or in `SERVE_TOKEN` if it is set.
-#[cfg_attr(not(any(feature = "mcp", feature = "otc")), allow(dead_code))]
+#[cfg_attr(not(feature = "serve"), allow(dead_code))]
 pub(crate) fn token(matches: &ArgMatches) -> Result<Option<String>, CommandError> {
     match named(matches, "token-env")? {
         Some(token) => Ok(Some(token)),
         None => Ok(std::env::var(TOKEN).ok().filter(|token| !token.is_empty())),
     }
+}
+
+/// Returns the token like [`token`].
+///
+/// # Errors
+///
+/// Returns an error also for a short token at an address that other machines can reach.
+#[cfg(feature = "serve")]
+pub(crate) fn token_at(matches: &ArgMatches, is_local: bool) -> Result<Option<String>, CommandError> {
+    let token = token(matches)?;
+    if !is_local && token.as_ref().is_some_and(|token| token.len() < MIN_TOKEN_LEN) {
+        let message = format!(
+            "other machines can reach the address; use a token of at least {MIN_TOKEN_LEN} random characters, such as that of \
+             `openssl rand -hex 16`"
+        );
+        return Err(CommandError::failed("short_token", message));
+    }
+    Ok(token)
 }
 
 /// Returns the value of the environment variable in an option.
@@ -54,12 +76,11 @@ pub(crate) async fn until_signal<F: std::future::Future<Output = ()>>(
     wait: &str,
     serve: impl FnOnce(tokio::sync::oneshot::Receiver<()>) -> F,
 ) -> Result<(), CommandError> {
-    use std::io::Write;
-
     use tokio::sync::oneshot;
     use toolkit_runtime::ShutdownSignals;
 
-    use crate::style;
+    use crate::stderr;
+    use crate::style::NOTE;
 
     let mut stops = ShutdownSignals::listen();
     let (stop, stopped) = oneshot::channel();
@@ -68,7 +89,7 @@ pub(crate) async fn until_signal<F: std::future::Future<Output = ()>>(
         () = &mut served => return Ok(()),
         () = stops.next() => drop(stop),
     }
-    writeln!(anstream::stderr(), "{} {wait}", style::NOTE)?;
+    stderr::say(NOTE, wait);
     tokio::select! {
         () = &mut served => {}
         () = stops.next() => {}

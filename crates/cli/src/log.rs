@@ -3,7 +3,7 @@
 #[cfg(feature = "otlp")]
 mod otlp;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 
 use clap::{Arg, ArgMatches};
 use tracing_subscriber::field::MakeExt;
@@ -17,7 +17,7 @@ use tracing_subscriber::{Layer, Registry};
 
 use crate::options::switch;
 use crate::stderr;
-use crate::style::{self, printable};
+use crate::style::WARNING;
 
 /// The default filter: failures of tools, the stderr of backends, and warnings of everything else.
 const DEFAULT: &str = "warn,toolkit=info";
@@ -58,16 +58,16 @@ pub(crate) fn start(matches: &ArgMatches, program: &str) -> Export {
     let usual = || DEFAULT.parse::<Targets>().expect("the directives are valid");
     let filter = match std::env::var("RUST_LOG") {
         Ok(directives) if !directives.is_empty() => directives.parse().unwrap_or_else(|error| {
-            warn(&format!("RUST_LOG is ignored: {error}; expected levels of targets, as in `warn,toolkit=debug`"));
+            let message =
+                format!("RUST_LOG is ignored: {error}; expected levels of targets, as in `warn,toolkit=debug`");
+            stderr::say(WARNING, &message);
             usual()
         }),
         _ => usual(),
     };
+    // Only a server that was configured for it writes audit lines.
     #[cfg(feature = "mcp")]
-    let filter = {
-        let level = if matches.get_flag("audit") { LevelFilter::INFO } else { LevelFilter::OFF };
-        filter.with_target(AUDIT, level)
-    };
+    let filter = filter.with_target(AUDIT, LevelFilter::INFO);
     let log = tracing_subscriber::fmt::layer().with_writer(|| stderr::Log);
     let log: Box<dyn Layer<Registry> + Send + Sync> =
         if matches.get_one::<String>("log-format").is_some_and(|format| format == "json") {
@@ -96,15 +96,12 @@ pub(crate) fn start(matches: &ArgMatches, program: &str) -> Export {
         let _ = program;
         let _ = tracing_subscriber::registry().with(log).try_init();
         if is_exported {
-            warn(
+            stderr::say(
+                WARNING,
                 "spans and metrics are not exported to OTEL_EXPORTER_OTLP_ENDPOINT: this program was built without the \
                  feature `otlp` of `toolkit-cli`",
             );
         }
         Export {}
     }
-}
-
-fn warn(message: &str) {
-    let _ = writeln!(anstream::stderr(), "{} {}", style::WARNING, printable(message));
 }

@@ -142,7 +142,7 @@ fn run(words: &[OsString], mut program: Program) -> Result<Exit, CommandError> {
         return Err(CommandError::missing_feature(feature));
     }
     if matches!(name, "serve" | "serve-sandbox") {
-        stderr::start()?;
+        stderr::start(matches)?;
     }
     let configure = std::mem::replace(&mut program.catalog, Box::new(Ok));
     let workers = match name {

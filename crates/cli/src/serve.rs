@@ -91,6 +91,7 @@ pub(crate) fn command() -> Command {
              the id or the listed name of a tool."
         ))
         .group(ArgGroup::new("listen").args(["http", "otc"]))
+        .group(ArgGroup::new("address").args(["http", "otc", "health"]).multiple(true))
         .group(ArgGroup::new("nats-server").args(["nats", "nats-tools"]))
         .next_help_heading("Model Context Protocol")
         .args(mcp().into_iter().map(|arg| unless(MCP, "mcp", arg.conflicts_with_all(["otc", "nats"]))))
@@ -108,7 +109,7 @@ pub(crate) fn command() -> Command {
                 false => arg,
             }
         }))
-        .next_help_heading("HTTP (with --http or --otc)")
+        .next_help_heading("HTTP (with --http, --otc or --health)")
         .args(http())
         .next_help_heading("Operation")
         .arg(coercion().conflicts_with("nats"))
@@ -235,7 +236,7 @@ fn http() -> [Arg; 5] {
             .long("token-env")
             .alias("api-key-env")
             .value_name("NAME")
-            .requires("listen")
+            .requires("address")
             .help(format!("Environment variable with the token of clients [default: {TOKEN}]")),
         Arg::new("allow-host")
             .long("allow-host")
@@ -247,8 +248,8 @@ fn http() -> [Arg; 5] {
             .help("Accept requests for this host name, in addition to `localhost`"),
         switch("allow-unauthenticated")
             .aliases(["open-to-all", "anyone"])
-            .requires("listen")
-            .help("Allow calls without a token from every client that can reach ADDR"),
+            .requires("address")
+            .help("Allow requests without a token from every client that can reach ADDR"),
         Arg::new("drain-delay")
             .long("drain-delay")
             .value_name("TIME")

@@ -2,12 +2,23 @@
 //!
 //! A pipe holds 64 KiB, and many hosts of servers never read it. Whatever writes to a full one waits, so that a log would
 //! stop the server.
+//!
+//! With `--log-format json`, each line is one object (`object`).
+
+#[cfg(feature = "serve")]
+mod object;
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
+
+use clap::ArgMatches;
+
+#[cfg(feature = "serve")]
+pub(crate) use self::object::is_json;
+use crate::style::{Label, WARNING, printable};
 
 /// The maximum size of the text that waits for the reader of stderr, in bytes. More is dropped.
 const MAX_BYTES: usize = 1 << 20;
@@ -21,10 +32,17 @@ pub(crate) static N_DROPPED: AtomicU64 = AtomicU64::new(0);
 static QUEUE: Queue = Queue { state: Mutex::new(State::new()), changed: Condvar::new() };
 
 /// Starts the thread that writes to stderr. On Unix, everything that this process and its children write to a pipe or a
-/// socket passes through it, also output of tools and messages of panics; elsewhere, only a [`Log`] does.
-pub(crate) fn start() -> io::Result<()> {
+/// socket passes through it, also output of tools and messages of panics; elsewhere, only a [`Log`] and messages do. With
+/// `--log-format json`, so does what they write to a file or a terminal.
+pub(crate) fn start(matches: &ArgMatches) -> io::Result<()> {
+    let format = matches.try_get_one::<String>("log-format").ok().flatten();
+    let is_json = format.is_some_and(|format| format == "json");
+    #[cfg(feature = "serve")]
+    if is_json {
+        object::start(|line| QUEUE.push(line));
+    }
     #[cfg(unix)]
-    let redirected = redirect::start()?;
+    let redirected = redirect::start(is_json)?;
     #[cfg(not(unix))]
     let redirected: Option<io::Stderr> = None;
     thread::Builder::new().name("stderr".to_owned()).spawn(move || match redirected {
@@ -41,11 +59,26 @@ pub(crate) fn start() -> io::Result<()> {
     Ok(())
 }
 
+/// Returns true if each line is a JSON object, as of the log of `serve`.
+#[cfg(not(feature = "serve"))]
+pub(crate) fn is_json() -> bool {
+    false
+}
+
+/// Writes a message after its label, or as an object.
+pub(crate) fn say(label: Label, message: &str) {
+    if is_json() {
+        return QUEUE.push(&line(label, message));
+    }
+    // Errors while writing to stderr cannot be reported.
+    let _ = writeln!(anstream::stderr(), "{label} {}", printable(message));
+}
+
 /// A writer for a log. It never waits.
-#[cfg(any(feature = "durable", feature = "mcp", feature = "nats", feature = "otc"))]
+#[cfg(feature = "serve")]
 pub(crate) struct Log;
 
-#[cfg(any(feature = "durable", feature = "mcp", feature = "nats", feature = "otc"))]
+#[cfg(feature = "serve")]
 impl Write for Log {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         QUEUE.push(bytes);
@@ -134,9 +167,10 @@ impl Queue {
             state.is_writing = true;
             drop(state);
             if n_dropped > 0 {
-                let line_end = if text.ends_with(b"\n") { "" } else { "\n" };
-                let note = format!("{line_end}warning: {n_dropped} lines were dropped, since stderr was not read\n");
-                text.extend_from_slice(note.as_bytes());
+                if !is_json() && !text.ends_with(b"\n") {
+                    text.push(b'\n');
+                }
+                text.extend(line(WARNING, &format!("{n_dropped} lines were dropped, since stderr was not read")));
             }
             if write_all(&mut stderr, &text).and_then(|()| stderr.flush()).is_err() {
                 N_DROPPED.fetch_add(count_lines(&text), Ordering::Relaxed);
@@ -149,6 +183,15 @@ impl Queue {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Returns a line with a message.
+fn line(label: Label, message: &str) -> Vec<u8> {
+    #[cfg(feature = "serve")]
+    if is_json() {
+        return object::of(label.level(), object::PROGRAM, message);
+    }
+    format!("{} {message}\n", label.text()).into_bytes()
 }
 
 /// Writes all of a text, also to a stderr that the parent process has made non-blocking.
@@ -181,6 +224,8 @@ mod redirect {
     use std::thread;
 
     use super::QUEUE;
+    #[cfg(feature = "serve")]
+    use super::object::{Lines, is_json};
 
     /// The byte that marks the end of the text, which has no such character.
     const END: u8 = 0;
@@ -200,12 +245,12 @@ mod redirect {
         }
     }
 
-    /// Redirects stderr if it is a pipe or a socket, and returns the original one. Files do not fill up, and a terminal has a
-    /// reader.
-    pub(super) fn start() -> io::Result<Option<File>> {
+    /// Redirects stderr if it is a pipe or a socket, or in any case, and returns the original one. Files do not fill up, and a
+    /// terminal has a reader.
+    pub(super) fn start(is_always: bool) -> io::Result<Option<File>> {
         let original = File::from(io::stderr().as_fd().try_clone_to_owned()?);
         let kind = original.metadata()?.file_type();
-        if !kind.is_fifo() && !kind.is_socket() {
+        if !is_always && !kind.is_fifo() && !kind.is_socket() {
             return Ok(None);
         }
         let (reader, writer) = io::pipe()?;
@@ -227,21 +272,48 @@ mod redirect {
     /// Passes on the text, without ever waiting for the reader of the original stderr.
     fn read(mut reader: PipeReader) {
         let mut buffer = [0; 16 << 10];
+        let mut text = Text::default();
         loop {
             let n = match reader.read(&mut buffer) {
                 Ok(n @ 1..) => n,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 _ => return,
             };
-            let mut text = &buffer[..n];
+            let mut read = &buffer[..n];
             if QUEUE.lock().is_ending
-                && let Some(end) = text.iter().position(|&byte| byte == END)
+                && let Some(end) = read.iter().position(|&byte| byte == END)
             {
-                QUEUE.push(&text[..end]);
+                text.push(&read[..end]);
+                text.end();
                 QUEUE.lock().is_ending = false;
-                text = &text[end + 1..];
+                read = &read[end + 1..];
             }
-            QUEUE.push(text);
+            text.push(read);
+        }
+    }
+
+    /// The text that is passed on: as it is, or each line as an object.
+    #[derive(Default)]
+    struct Text {
+        #[cfg(feature = "serve")]
+        lines: Lines,
+    }
+
+    impl Text {
+        fn push(&mut self, text: &[u8]) {
+            #[cfg(feature = "serve")]
+            if is_json() {
+                return self.lines.push(text, |line| QUEUE.push(line));
+            }
+            if !text.is_empty() {
+                QUEUE.push(text);
+            }
+        }
+
+        /// Passes on a line without an end.
+        fn end(&mut self) {
+            #[cfg(feature = "serve")]
+            self.lines.end(|line| QUEUE.push(line));
         }
     }
 }

@@ -50,6 +50,23 @@ impl fmt::Display for Paint {
 #[derive(Clone, Copy)]
 pub(crate) struct Label(&'static str, Style);
 
+impl Label {
+    /// Returns the word without its style.
+    pub(crate) fn text(self) -> &'static str {
+        self.0
+    }
+
+    /// Returns the level of a message with this label in a log.
+    #[cfg(feature = "serve")]
+    pub(crate) fn level(self) -> &'static str {
+        match self.0 {
+            "error:" => "ERROR",
+            "warning:" => "WARN",
+            _ => "INFO",
+        }
+    }
+}
+
 impl fmt::Display for Label {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}{}", self.1.render(), self.0, self.1.render_reset())

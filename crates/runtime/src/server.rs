@@ -29,7 +29,7 @@ pub use self::body::{BodyCharge, BodyError, BodyReader, ReceivedBody};
 #[doc(hidden)]
 pub use self::connection::{Connection, EventStreamPermit};
 #[doc(hidden)]
-pub use self::guard::{HostGuard, Rejection, bearer};
+pub use self::guard::{HostGuard, Rejection, bearer, is_token};
 
 /// The limits of an HTTP server, which bound the memory and the connections that clients can occupy.
 ///

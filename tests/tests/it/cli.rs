@@ -14,6 +14,7 @@ mod full;
 mod help;
 #[cfg(unix)]
 mod install;
+mod log;
 mod login;
 #[cfg(target_os = "linux")]
 mod memory;

@@ -23,7 +23,8 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::registry::LookupSpan;
 
-use super::warn;
+use crate::stderr;
+use crate::style::WARNING;
 
 /// The timeout of one export.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -51,7 +52,7 @@ pub(super) fn start(program: &str) -> Option<Providers> {
     let (spans, metrics) = match (spans, metrics) {
         (Ok(spans), Ok(metrics)) => (spans, metrics),
         (Err(error), _) | (_, Err(error)) => {
-            warn(&format!("spans and metrics are not exported: {error}"));
+            stderr::say(WARNING, &format!("spans and metrics are not exported: {error}"));
             return None;
         }
     };
@@ -91,7 +92,7 @@ impl Drop for Providers {
         let spans = self.tracer.shutdown_with_timeout(SHUTDOWN_TIMEOUT);
         let metrics = self.meter.shutdown_with_timeout(SHUTDOWN_TIMEOUT);
         if let Err(error) = spans.and(metrics) {
-            warn(&format!("the last spans and metrics were not exported: {error}"));
+            stderr::say(WARNING, &format!("the last spans and metrics were not exported: {error}"));
         }
     }
 }
@@ -105,8 +106,9 @@ struct Client {
 impl Client {
     fn new() -> Option<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime =
-            runtime.inspect_err(|error| warn(&format!("spans and metrics are not exported: {error}"))).ok()?;
+        let runtime = runtime
+            .inspect_err(|error| stderr::say(WARNING, &format!("spans and metrics are not exported: {error}")))
+            .ok()?;
         Some(Self { runtime, connections: Connections::new(true) })
     }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::future::{Future, poll_fn};
-use std::io::Write as _;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,17 +12,20 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use clap::{Arg, ArgMatches};
-use http::{Request, Response, StatusCode};
+use http::header::{HeaderValue, WWW_AUTHENTICATE};
+use http::{HeaderMap, Request, Response, StatusCode};
 use http_body_util::Full;
 use toolkit::call::ErrorKind;
 use toolkit::dispatch::{Call, DispatcherBuilder};
 use toolkit::{RunResult, ToolError};
-use toolkit_runtime::{Limits, ShutdownSignals, bind};
+use toolkit_runtime::{Limits, ShutdownSignals, bearer, bind, is_token};
 use tower_layer::Layer;
 use tower_service::Service;
 
 use crate::error::{CommandError, Configure};
-use crate::{listen, stderr, style};
+use crate::listen::{self, TOKEN};
+use crate::stderr;
+use crate::style::{NOTE, WARNING};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -54,7 +56,8 @@ pub(super) fn start(
         bind(&[address]).map_err(|error| listen::bind_error(address, &error))?
     };
     let address = listener.local_addr()?;
-    writeln!(anstream::stderr(), "{} health at http://{address}/healthz", style::NOTE)?;
+    stderr::say(NOTE, &format!("health at http://{address}/healthz"));
+    let access = MetricsAccess::new(matches, address)?;
     let state = calls.clone();
     let others: Arc<Metrics> = Arc::new(others);
     std::thread::Builder::new().name("health".to_owned()).spawn(move || {
@@ -68,8 +71,13 @@ pub(super) fn start(
             });
             let answer = move |request: Request<_>, _| {
                 let (state, others) = (state.clone(), Arc::clone(&others));
-                let is_ending = is_ending.load(Ordering::Relaxed);
-                async move { respond(request.uri().path(), &state, &others, is_ending).await }
+                let (is_ending, is_granted) = (is_ending.load(Ordering::Relaxed), access.is_granted(request.headers()));
+                async move {
+                    match request.uri().path() {
+                        "/metrics" if !is_granted => unauthorized(),
+                        path => respond(path, &state, &others, is_ending).await,
+                    }
+                }
             };
             // The process ends with its server.
             toolkit_runtime::serve(listener, Limits::default(), answer, std::future::pending()).await;
@@ -88,6 +96,49 @@ async fn respond(path: &str, calls: &Calls, others: &Metrics, is_ending: bool) -
     let mut response = Response::new(Full::new(text.into()));
     *response.status_mut() = status;
     response
+}
+
+fn unauthorized() -> Response<Full<Bytes>> {
+    let text = format!("/metrics requires the token of the server, which it reads from {TOKEN} or --token-env\n");
+    let mut response = Response::new(Full::new(text.into()));
+    *response.status_mut() = StatusCode::UNAUTHORIZED;
+    response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    response
+}
+
+/// The access to the metrics.
+#[derive(Clone)]
+enum MetricsAccess {
+    Open,
+    Closed,
+    Token(String),
+}
+
+impl MetricsAccess {
+    /// Reads the token of the server. Without one, other machines have no access unless the host allows it.
+    fn new(matches: &ArgMatches, address: SocketAddr) -> Result<Self, CommandError> {
+        let is_local = address.ip().is_loopback();
+        Ok(match listen::token_at(matches, is_local)? {
+            Some(token) => Self::Token(token),
+            None if is_local || matches.get_flag("allow-unauthenticated") => Self::Open,
+            None => {
+                let message = format!(
+                    "other machines can reach {address}, so that /metrics requires a token: set {TOKEN}, or pass \
+                     --allow-unauthenticated"
+                );
+                stderr::say(WARNING, &message);
+                Self::Closed
+            }
+        })
+    }
+
+    fn is_granted(&self, headers: &HeaderMap) -> bool {
+        match self {
+            Self::Open => true,
+            Self::Closed => false,
+            Self::Token(token) => bearer(headers).is_some_and(|sent| is_token(sent, token)),
+        }
+    }
 }
 
 /// Writes the description of a metric in the Prometheus text format.

@@ -1,6 +1,6 @@
 //! The Model Context Protocol, over stdio or HTTP.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -23,8 +23,8 @@ use crate::error::{CommandError, Configure, Exit};
 use crate::listen::{self, TOKEN};
 use crate::options::{naming, program_name};
 use crate::program::Program;
-use crate::style::printable;
-use crate::{credentials, runtime, stderr, style};
+use crate::style::{NOTE, WARNING};
+use crate::{credentials, runtime, stderr};
 
 /// The time that clients may cache a list that other servers can change.
 const PROXY_TTL: Duration = Duration::from_secs(60);
@@ -119,7 +119,7 @@ async fn serve(server: &Server, matches: &ArgMatches, configure: Configure<Http>
                 "reading MCP messages from stdin; MCP clients usually start `{program} serve`, and \
                  `{program} serve --http 8000` serves http://127.0.0.1:8000/mcp"
             );
-            let _ = writeln!(anstream::stderr(), "{} {message}", style::NOTE);
+            stderr::say(NOTE, &message);
         }
         server.stdio().await?;
         return Ok(Exit::Success);
@@ -147,10 +147,10 @@ async fn serve(server: &Server, matches: &ArgMatches, configure: Configure<Http>
     }
     let listening = http.bind(address).await.map_err(|error| bind_error(address, &error, matches))?;
     let address = listening.local_addr()?;
-    let _ = writeln!(anstream::stderr(), "{} serving at http://{address}/mcp", style::NOTE);
+    stderr::say(NOTE, &format!("serving at http://{address}/mcp"));
     #[cfg(feature = "explorer")]
     if matches.get_flag("explorer") {
-        let _ = writeln!(anstream::stderr(), "{} explorer at http://{address}/explorer", style::NOTE);
+        stderr::say(NOTE, &format!("explorer at http://{address}/explorer"));
     }
     listening.run_until_signal().await;
     Ok(Exit::Success)
@@ -176,7 +176,7 @@ fn server(
             let own = rules("allow").chain(rules("deny")).fold(Filter::all(), Filter::deny);
             for rule in own.unmatched(tools) {
                 let message = format!("no tool matches the rule `{rule}` to allow or deny tools");
-                let _ = writeln!(anstream::stderr(), "{} {}", style::WARNING, printable(&message));
+                stderr::say(WARNING, &message);
             }
         }
         if matches.get_flag("read-only") {

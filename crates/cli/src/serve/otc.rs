@@ -1,6 +1,5 @@
 //! Open Tool Calling over HTTP: its options, and what it requires of a token at an address that others can reach.
 
-use std::io::Write;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -14,13 +13,11 @@ use crate::error::{CommandError, Configure, Exit};
 use crate::formats::{otc_naming, report_left_out};
 use crate::listen::{self, TOKEN, bind_error, until_signal};
 use crate::report::counted;
-use crate::runtime;
+use crate::style::NOTE;
+use crate::{runtime, stderr};
 
 /// The minimum number of threads, since a synchronous tool blocks one.
 const MIN_THREADS: usize = 4;
-
-/// The least length of a token at an address that other machines can reach, in bytes, as for MCP over HTTP.
-const MIN_TOKEN_LEN: usize = 16;
 
 pub(super) fn run(
     catalog: Catalog,
@@ -59,7 +56,7 @@ async fn serve(server: Server, address: SocketAddr) -> Result<(), CommandError> 
     let listener = TcpListener::bind(address).await.map_err(|error| bind_error(address, &error))?;
     let address = listener.local_addr().map_err(|error| bind_error(address, &error))?;
     let tools = counted(server.published().definitions().count(), "tool");
-    writeln!(anstream::stderr(), "{tools} at http://{address} (Open Tool Calling)")?;
+    stderr::say(NOTE, &format!("{tools} at http://{address} (Open Tool Calling)"));
     let wait = "waiting for running calls; a second signal abandons them";
     until_signal(wait, |stopped| server.serve(listener, async { drop(stopped.await) })).await
 }
@@ -68,13 +65,6 @@ fn auth(matches: &ArgMatches, is_local: bool) -> Result<Auth, CommandError> {
     if let Some(secret) = listen::named(matches, "jwt-secret-env")? {
         return Auth::jwt(secret).map_err(|weak| CommandError::usage(format!("`--jwt-secret-env`: {weak}")));
     }
-    let token = listen::token(matches)?;
-    if !is_local && token.as_ref().is_some_and(|token| token.len() < MIN_TOKEN_LEN) {
-        let message = format!(
-            "other machines can reach the address; use a token of at least {MIN_TOKEN_LEN} random characters, such as that of \
-             `openssl rand -hex 16`"
-        );
-        return Err(CommandError::failed("short_token", message));
-    }
+    let token = listen::token_at(matches, is_local)?;
     Ok(token.map_or_else(Auth::none, Auth::api_key))
 }

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::error::Error as _;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -21,7 +21,8 @@ use crate::error::{CommandError, Exit};
 use crate::login::Logins;
 use crate::options::{MAX_MANIFEST_BYTES, duration, switch};
 use crate::report::counted;
-use crate::style::{self, printable};
+use crate::stderr;
+use crate::style::{ERROR, NOTE, WARNING};
 
 /// The default time to wait for the tools of other servers before serving, since many clients request the list once and
 /// ignore changes. Launchers such as `npx` and `uvx` take some seconds. The tools of slower servers are added as soon as they
@@ -143,12 +144,11 @@ async fn update_lock(path: &Path, backends: &Backends, own: Catalog) -> Result<E
         false => Lock::from_tools([]),
     };
     let collected = backends.collect(own).await;
-    let mut err = anstream::stderr();
     for failure in &collected.failures {
-        let _ = writeln!(err, "{} {}", style::ERROR, printable(&failure.to_string()));
+        stderr::say(ERROR, &failure.to_string());
     }
     for diagnostic in &collected.diagnostics {
-        let _ = writeln!(err, "{} {}", style::WARNING, printable(diagnostic.message()));
+        stderr::say(WARNING, diagnostic.message());
     }
     let is_missing = |tool: &&Tool| {
         let namespace = tool.id().namespace();
@@ -157,11 +157,11 @@ async fn update_lock(path: &Path, backends: &Backends, own: Catalog) -> Result<E
     let kept = before.tools().filter(is_missing).cloned();
     let now = Lock::from_tools(collected.offered.iter().cloned().chain(kept));
     for line in differences(&before, &now) {
-        let _ = writeln!(err, "{} {}", style::NOTE, printable(&line));
+        stderr::say(NOTE, &line);
     }
     fs::write(path, now.to_json()).map_err(|error| invalid_lock(path, &error.to_string()))?;
     let n_tools = now.tools().count();
-    let _ = writeln!(err, "{} wrote {} to {}; review it", style::NOTE, counted(n_tools, "tool"), path.display());
+    stderr::say(NOTE, &format!("wrote {} to {}; review it", counted(n_tools, "tool"), path.display()));
     Ok(if collected.failures.is_empty() { Exit::Success } else { Exit::Failed })
 }
 
@@ -265,7 +265,7 @@ impl Configured {
                 }
                 Err(reason) => {
                     let file = self.file.display();
-                    report_error(&format!("the configuration is not applied: {file}: {reason}"));
+                    stderr::say(ERROR, &format!("the configuration is not applied: {file}: {reason}"));
                     proxy.set_configuration_errors([format!("the configuration is not applied: {reason}")]);
                 }
             }
@@ -303,38 +303,32 @@ fn is_regular(file: &Path) -> io::Result<bool> {
 
 /// Reports invalid servers of a configuration, keys without effect, and servers whose namespace differs from their name.
 fn report_configuration(servers: &McpServers, file: &Path) {
-    let mut err = anstream::stderr();
     for rejected in servers.rejected() {
         for line in rejected.to_string().lines() {
-            let _ = writeln!(err, "{} {}", style::ERROR, printable(line));
+            stderr::say(ERROR, line);
         }
     }
     for warning in servers.warnings() {
         let text = format!("{}: {warning}", file.display());
-        let _ = writeln!(err, "{} {}", style::WARNING, printable(&text));
+        stderr::say(WARNING, &text);
     }
     for (name, namespace) in servers.renamed() {
         let text = format!("the tools of the server `{name}` are in the namespace `{namespace}`");
-        let _ = writeln!(err, "{} {}", style::NOTE, printable(&text));
+        stderr::say(NOTE, &text);
     }
 }
 
 /// Reports the servers that a changed configuration has added, changed or removed.
 fn report_changes(changes: &ServerChanges) {
     for rejected in &changes.rejected {
-        report_error(&rejected.to_string());
+        stderr::say(ERROR, &rejected.to_string());
     }
-    let mut err = anstream::stderr();
     let lists = [("was added", &changes.added), ("has changed", &changes.changed), ("was removed", &changes.removed)];
     for (what, names) in lists {
         for name in names {
-            let _ = writeln!(err, "{} the server `{name}` {what}", style::NOTE);
+            stderr::say(NOTE, &format!("the server `{name}` {what}"));
         }
     }
-}
-
-fn report_error(message: &str) {
-    let _ = writeln!(anstream::stderr(), "{} {}", style::ERROR, printable(message));
 }
 
 /// Reports omitted tools, and remembers the reports so that none is repeated while its reason persists.
@@ -350,31 +344,30 @@ impl Reporter {
     }
 
     fn report(&mut self, left_out: &LeftOut) {
-        let mut err = anstream::stderr();
         let mut now = HashSet::new();
         for failure in &left_out.failures {
-            let (style, text) = match failure.is_pending {
-                true => (style::NOTE, format!("{} has not responded yet", failure.backend)),
+            let (label, text) = match failure.is_pending {
+                true => (NOTE, format!("{} has not responded yet", failure.backend)),
                 false => {
                     let cause = failure.error.source().map(|cause| format!("\n  {cause}")).unwrap_or_default();
-                    (style::ERROR, format!("{failure}{cause}"))
+                    (ERROR, format!("{failure}{cause}"))
                 }
             };
             // The key omits the message, which may differ for each attempt.
             let key = format!("{} {}", failure.is_pending, failure.backend);
             if !self.current.contains(&key) {
-                let _ = writeln!(err, "{style} {}", printable(&text));
+                stderr::say(label, &text);
             }
             now.insert(key);
         }
         for diagnostic in &left_out.diagnostics {
             if !self.current.contains(diagnostic.message()) {
-                let _ = writeln!(err, "{} {}", style::WARNING, printable(diagnostic.message()));
+                stderr::say(WARNING, diagnostic.message());
             }
             now.insert(diagnostic.message().to_owned());
         }
         for change in left_out.changes.iter().filter(|_| !self.has_lock) {
-            let _ = writeln!(err, "{} {}", style::WARNING, printable(&change.to_string()));
+            stderr::say(WARNING, &change.to_string());
         }
         self.current = now;
     }

@@ -1,14 +1,13 @@
 //! Workers: `serve --nats` runs calls, and `serve --durable` the steps of durable chains.
 
-use std::io::Write;
-
 use clap::ArgMatches;
 use toolkit::Catalog;
 use toolkit::dispatch::DispatcherBuilder;
 
 use crate::error::{CommandError, Configure, Exit};
 use crate::report::counted;
-use crate::{runtime, style};
+use crate::style::NOTE;
+use crate::{runtime, stderr};
 
 /// Serves the tools over NATS (`serve --nats`).
 #[cfg(feature = "nats")]
@@ -25,7 +24,7 @@ pub(super) fn run_calls(
     let runtime = runtime::create()?;
     let dispatcher = runtime::dispatcher(&runtime, catalog, configure)?;
     let tools = counted(dispatcher.catalog().len(), "tool");
-    writeln!(anstream::stderr(), "{} serving {tools} over NATS", style::NOTE)?;
+    stderr::say(NOTE, &format!("serving {tools} over NATS"));
     let mut buckets = matches.get_flag("nats-create-buckets").then(|| Buckets::new(connect.clone()));
     let mut worker = Worker::new(connect, dispatcher);
     if let Some(prefix) = nats::prefix(matches) {
@@ -55,12 +54,12 @@ pub(super) fn steps(
     let Some(connect) = crate::durable::connect(matches, program)? else { return Ok(None) };
     if matches.get_one::<String>("durable").is_none() {
         let file = crate::durable::default_file(program)?;
-        writeln!(anstream::stderr(), "{} runs are recorded in {}", style::NOTE, file.display())?;
+        stderr::say(NOTE, &format!("runs are recorded in {}", file.display()));
     }
     let worker = toolkit_durable::Worker::new(connect, dispatcher)
         .context(|_| crate::credentials::of_each_tool(toolkit::Context::new()));
     let tools = counted(worker.n_tools(), "tool");
-    writeln!(anstream::stderr(), "{} running durable steps of {tools}, version {}", style::NOTE, worker.version())?;
+    stderr::say(NOTE, &format!("running durable steps of {tools}, version {}", worker.version()));
     Ok(Some(worker))
 }
 

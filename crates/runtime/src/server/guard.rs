@@ -241,6 +241,23 @@ pub fn single(headers: &HeaderMap, name: HeaderName) -> Result<Option<&HeaderVal
     }
 }
 
+/// Compares a token of a client with that of the server in constant time. An empty one never matches.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_runtime::is_token;
+///
+/// assert!(is_token("tlw9tPDk3ULX0Gq5", "tlw9tPDk3ULX0Gq5"));
+/// assert!(!is_token("", "") && !is_token("tlw9", "tlw9tPDk3ULX0Gq5"));
+/// ```
+#[must_use]
+pub fn is_token(sent: &str, expected: &str) -> bool {
+    let (sent, expected) = (sent.as_bytes(), expected.as_bytes());
+    let differs = std::iter::zip(sent, expected).fold(0, |differs, (a, b)| std::hint::black_box(differs | (a ^ b)));
+    !expected.is_empty() && sent.len() == expected.len() && differs == 0
+}
+
 /// Returns the token of `Authorization: Bearer …`, or `None` if the header is missing, repeated, or has another scheme.
 ///
 /// # Examples

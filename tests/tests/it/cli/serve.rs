@@ -134,35 +134,86 @@ fn an_address_in_use_is_reported() {
     refused(&["--http", &address]).exits(1).says(&format!("cannot listen at {address}: "));
 }
 
-#[test]
-fn a_server_without_http_has_probes_and_metrics_at_the_address_of_health() {
-    use std::io::{BufRead, BufReader, Read, Write};
-    use std::net::TcpStream;
-    use std::process::Stdio;
+/// A server over stdio with the option `--health`.
+struct Probed {
+    serving: std::process::Child,
+    address: String,
+}
 
-    let mut command = command(TOOLS, &["serve", "--health", "0"]);
-    let mut serving = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(serving.stderr.take().unwrap()).read_line(&mut line).unwrap();
-    let address = line.split_once("http://").unwrap().1.split_once('/').unwrap().0.to_owned();
-    let get = |path: &str| {
-        let mut stream = TcpStream::connect(&address).unwrap();
-        write!(stream, "GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").unwrap();
+impl Probed {
+    fn new(address: &str, args: &[&str], token: Option<&str>) -> Self {
+        use std::io::{BufRead, BufReader};
+        use std::process::Stdio;
+
+        let mut command = command(TOOLS, &[&["serve", "--health", address], args].concat());
+        command.env_remove("SERVE_TOKEN").envs(token.map(|token| ("SERVE_TOKEN", token)));
+        let mut serving = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(serving.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let address = line.split_once("http://").unwrap().1.split_once('/').unwrap().0.replace("0.0.0.0", "127.0.0.1");
+        Self { serving, address }
+    }
+
+    fn get(&self, path: &str, token: Option<&str>) -> String {
+        use std::io::{Read, Write};
+
+        let mut stream = std::net::TcpStream::connect(&self.address).unwrap();
+        let token = token.map(|token| format!("authorization: Bearer {token}\r\n")).unwrap_or_default();
+        write!(stream, "GET {path} HTTP/1.1\r\nhost: x\r\n{token}connection: close\r\n\r\n").unwrap();
         let mut response = String::new();
         stream.read_to_string(&mut response).unwrap();
         response
-    };
-    assert!(get("/healthz").ends_with("\r\n\r\nok\n"));
+    }
+
+    fn status(&self, path: &str, token: Option<&str>) -> String {
+        self.get(path, token).split(' ').nth(1).unwrap_or_default().to_owned()
+    }
+}
+
+impl Drop for Probed {
+    fn drop(&mut self) {
+        drop(self.serving.stdin.take());
+        let _ = self.serving.wait();
+    }
+}
+
+#[test]
+fn a_server_without_http_has_probes_and_metrics_at_the_address_of_health() {
+    use std::io::{BufRead, BufReader, Write};
+
+    let mut probed = Probed::new("0", &[], None);
+    assert!(probed.get("/healthz", None).ends_with("\r\n\r\nok\n"));
     let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
         "name": "math_add", "arguments": { "a": 1, "b": 2 },
     }});
-    let mut stdin = serving.stdin.take().unwrap();
-    writeln!(stdin, "{call}").unwrap();
+    writeln!(probed.serving.stdin.as_mut().unwrap(), "{call}").unwrap();
     let mut response = String::new();
-    BufReader::new(serving.stdout.take().unwrap()).read_line(&mut response).unwrap();
-    let metrics = get("/metrics");
+    BufReader::new(probed.serving.stdout.as_mut().unwrap()).read_line(&mut response).unwrap();
+    let metrics = probed.get("/metrics", None);
     assert!(metrics.contains("toolkit_calls_total{tool=\"math:add:1.0.0\",outcome=\"ok\"} 1"), "{metrics}");
     assert!(metrics.contains("toolkit_calls_running 0"), "{metrics}");
-    drop(stdin);
-    assert!(serving.wait().unwrap().success());
+    drop(probed.serving.stdin.take());
+    assert!(probed.serving.wait().unwrap().success());
+}
+
+#[test]
+fn metrics_at_the_address_of_health_require_the_token_of_the_server() {
+    const TOKEN: &str = "bq7PzWm2kD4xHc9T";
+    for address in ["0", "0.0.0.0:0"] {
+        let probed = Probed::new(address, &[], Some(TOKEN));
+        assert_eq!(probed.status("/healthz", None), "200");
+        for wrong in [None, Some(""), Some("bq7PzWm2kD4xHc9"), Some("another")] {
+            assert_eq!(probed.status("/metrics", wrong), "401", "{wrong:?}");
+        }
+        assert_eq!(probed.status("/metrics", Some(TOKEN)), "200");
+    }
+}
+
+#[test]
+fn metrics_that_others_reach_are_not_served_without_a_token_unless_allowed() {
+    let closed = Probed::new("0.0.0.0:0", &[], None);
+    assert_eq!((closed.status("/healthz", None), closed.status("/metrics", None)), ("200".into(), "401".into()));
+    let open = Probed::new("0.0.0.0:0", &["--allow-unauthenticated"], None);
+    assert_eq!(open.status("/metrics", None), "200");
+    refused(&["--health", "0", "--token-env", "NOT_SET"]).exits(2).says("`NOT_SET` is not set");
 }
