@@ -13,6 +13,7 @@ chapters! {
     errors = "errors.md",
     testing = "testing.md",
     mcp_server = "mcp-server.md",
+    existing_login = "existing-login.md",
     explorer = "explorer.md",
     operating = "operating.md",
     proxy = "proxy.md",
