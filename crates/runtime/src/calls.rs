@@ -1,11 +1,14 @@
-//! Runs the calls of a server, over any protocol: `tool_threads` keeps them off the threads that do I/O, `call_limit` bounds
-//! how many run, and [`ShutdownSignals`] ends the server.
+//! Runs the calls of a server, over any protocol: `tool_threads` keeps them off the threads that do I/O, `tool_polls` runs
+//! some of them on a thread of the server, `call_limit` bounds how many run, and [`ShutdownSignals`] ends the server.
 
 mod call_limit;
+mod tool_polls;
 mod tool_threads;
 
 #[doc(hidden)]
 pub use self::call_limit::{CallLimiter, CallPermit, Overloaded};
+#[doc(hidden)]
+pub use self::tool_polls::{ToolPoll, ToolPolls, collected};
 #[doc(hidden)]
 pub use self::tool_threads::{Panicked, Task, run_tool, spawn_tool};
 

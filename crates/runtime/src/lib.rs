@@ -16,7 +16,8 @@
 //!
 //! With the feature `calls`, which `server` enables, and which servers of other protocols use:
 //!
-//! - [`spawn_tool`] runs tools on threads without I/O, and [`CallLimiter`] bounds the number of concurrent calls.
+//! - [`spawn_tool`] runs tools on threads without I/O, or with [`ToolPolls`] on a thread that the server can replace, and
+//!   [`CallLimiter`] bounds the number of concurrent calls.
 //! - [`ShutdownSignals`] waits for SIGTERM and Ctrl-C.
 //!
 //! For clients:
@@ -37,7 +38,7 @@
 //!
 //! The threads of the tokio runtime that polls [`serve`] do I/O, run timers, and answer health checks. Tools never run
 //! on them: each poll of a tool's future, and with it each synchronous function, deserialization and serialization,
-//! happens on one of the threads of [`spawn_tool`]. A tool that sleeps or spins therefore occupies one of them and nothing
+//! happens on one of the threads of [`spawn_tool`], or of [`ToolPolls`]. A tool that sleeps or spins therefore occupies one of them and nothing
 //! else.
 //!
 //! # Limits

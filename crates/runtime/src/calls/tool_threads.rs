@@ -8,13 +8,14 @@
 //! share the cores, and hold their memory together. The thread then takes calls of tools without a thread, and those of
 //! other tools if the polls in progress block.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::pin::Pin;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -53,7 +54,7 @@ where
 {
     let origin = Origin { runtime: Handle::current(), tool: hash(tool) };
     let builder = async_task::Builder::new().metadata(origin);
-    let (runnable, task) = builder.spawn(|_| future, |runnable| threads().push(runnable));
+    let (runnable, task) = builder.spawn(|_| future, schedule);
     runnable.schedule();
     Task(task.fallible())
 }
@@ -145,14 +146,36 @@ impl std::error::Error for Panicked {}
 // The threads and their queue.
 
 /// A poll of a future.
-type Runnable = async_task::Runnable<Origin>;
+pub(super) type Runnable = async_task::Runnable<Origin>;
 
 /// The origin of a future.
-struct Origin {
+pub(super) struct Origin {
     /// The runtime that spawned it, within which it is polled.
     runtime: Handle,
     /// The hash of the tool's name.
-    tool: u64,
+    pub(super) tool: u64,
+}
+
+thread_local! {
+    /// The polls that this thread collects in order to run them itself; see [`ToolPolls`](super::ToolPolls).
+    pub(super) static COLLECTED: RefCell<Option<VecDeque<Runnable>>> = const { RefCell::new(None) };
+}
+
+/// Queues a poll for the threads for tools, unless this thread collects polls.
+fn schedule(runnable: Runnable) {
+    let mut runnable = Some(runnable);
+    // A future may be woken while the thread ends.
+    let _ = COLLECTED.try_with(|collected| {
+        if let Some(collected) = &mut *collected.borrow_mut() {
+            collected.extend(runnable.take());
+        }
+    });
+    runnable.into_iter().for_each(push);
+}
+
+/// Queues a poll for the threads for tools.
+pub(super) fn push(runnable: Runnable) {
+    threads().push(runnable);
 }
 
 /// The threads for tools.
@@ -160,6 +183,8 @@ struct Threads {
     /// The runtime whose blocking threads these are. No task runs on it, and it never ends.
     runtime: Runtime,
     state: Mutex<State>,
+    /// Wakes the watching thread when a queued call may be polled.
+    may_poll: Condvar,
 }
 
 struct State {
@@ -183,7 +208,7 @@ const NAME: &str = "toolkit tool";
 /// The maximum number of threads, which the permits of calls bound.
 const MAX_THREADS: usize = 1 << 20;
 
-/// The interval at which the watching thread looks at the queue. Polls of which none ends for an interval have stalled.
+/// The interval at which the watching thread looks at the polls. Polls of which none ends for an interval have stalled.
 const TICK: Duration = Duration::from_millis(2);
 
 /// The time after which stalled polls make room for another call although they keep the cores busy. Earlier, it would only
@@ -204,7 +229,8 @@ fn threads() -> &'static Threads {
             max_prompt: max_computing(),
             is_watched: false,
         };
-        Threads { runtime: runtime.expect("a runtime without I/O starts no thread"), state: Mutex::new(state) }
+        let runtime = runtime.expect("a runtime without I/O starts no thread");
+        Threads { runtime, state: Mutex::new(state), may_poll: Condvar::new() }
     })
 }
 
@@ -215,6 +241,9 @@ impl Threads {
             state.max_prompt = max_computing();
         }
         state.queue.push_back(runnable);
+        if state.is_watched && state.position().is_some() {
+            self.may_poll.notify_one();
+        }
         self.keep_one_free(state);
     }
 
@@ -231,12 +260,6 @@ impl Threads {
 
     fn work(&'static self) {
         let mut state = self.state();
-        if state.n_threads <= max_computing() {
-            // The thread that has queued a call mostly has more, and takes the core back for each of them otherwise.
-            drop(state);
-            std::thread::yield_now();
-            state = self.state();
-        }
         loop {
             let Some(runnable) = state.next() else {
                 if state.queue.is_empty() || std::mem::replace(&mut state.is_watched, true) {
@@ -263,9 +286,7 @@ impl Threads {
     fn watch<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         let (mut seen, mut since) = (state.n_ended, Instant::now());
         loop {
-            drop(state);
-            std::thread::sleep(TICK);
-            state = self.state();
+            state = self.may_poll.wait_timeout(state, TICK).unwrap_or_else(PoisonError::into_inner).0;
             if state.queue.is_empty() || state.position().is_some() {
                 return state;
             }
@@ -323,7 +344,7 @@ impl State {
 }
 
 /// Polls a future once. Its task reports a panic.
-fn run(runnable: Runnable) {
+pub(super) fn run(runnable: Runnable) {
     let origin = runnable.metadata().runtime.clone();
     let _within = origin.enter();
     let _ = catch_unwind(AssertUnwindSafe(|| runnable.run()));

@@ -11,4 +11,5 @@ mod headers;
 mod lines;
 mod proxies;
 mod telemetry;
+mod tool_polls;
 mod tool_threads;
