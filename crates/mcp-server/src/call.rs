@@ -1,8 +1,8 @@
 //! One `tools/call` request.
 //!
-//! The tool runs on a thread for tools, where it may block. Everything else runs on the threads that do I/O:
-//! waiting for a permit, timeouts, cancellation and progress notifications. Only a large body is parsed on a thread for tools,
-//! too.
+//! The tool runs on a thread for tools, where it may block, or over stdio on the thread that has read the call. Everything
+//! else runs on the threads that do I/O: waiting for a permit, timeouts, cancellation and progress notifications. Only a large
+//! body is parsed on a thread for tools, too.
 //!
 //! | stage | job |
 //! | --- | --- |

@@ -2,13 +2,15 @@
 //!
 //! | module | contains |
 //! | --- | --- |
-//! | `reader` | the thread that reads stdin and starts requests |
-//! | `output` | the messages that wait, and the thread that writes them |
+//! | `turns` | the threads that read in turns, and run the tools of the calls that they have read |
+//! | `reader` | reads messages and starts requests |
+//! | `output` | the messages that wait, and the threads that write them |
 
 mod output;
 mod reader;
+mod turns;
 
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
@@ -19,6 +21,7 @@ use toolkit_runtime::{SessionTimer, ShutdownSignals, Side, Transport};
 
 use self::output::Output;
 use self::reader::Reader;
+use self::turns::Turns;
 use super::state::Shared;
 
 /// The total size of pending requests, in bytes. Reading pauses beyond it.
@@ -48,25 +51,27 @@ pub(super) async fn serve(
     static N_PIPES: AtomicU64 = AtomicU64::new(0);
     let session: Arc<str> = format!("pipe {}", N_PIPES.fetch_add(1, Ordering::Relaxed)).into();
     let _measured = SessionTimer::start(Side::Server, Transport::Pipe, None);
-    let pipe = output;
-    let output = Output::new();
+    let output = Output::new(output);
     let (written, all_written) = oneshot::channel();
     let writing = Arc::clone(&output);
     std::thread::Builder::new().name("mcp stdout".to_owned()).spawn(move || {
-        let _ = written.send(writing.run(pipe));
+        let _ = written.send(writing.run());
     })?;
     let (runtime, end) = (Handle::current(), CancelToken::new());
     // Bounded by the memory of pending requests.
-    let (starting, calls) = mpsc::unbounded_channel();
-    runtime.spawn(reader::answer(calls, Arc::clone(&output)));
-    let mut reader = Reader {
+    let (answering, calls) = mpsc::unbounded_channel();
+    runtime.spawn(reader::answer(calls));
+    let input: Box<dyn Read + Send> = Box::new(input);
+    let reader = Reader {
+        input: BufReader::with_capacity(64 << 10, input),
+        line: Vec::new(),
         shared: Arc::clone(shared),
         session: Arc::clone(&session),
         output: Arc::clone(&output),
         pending: Arc::new(Semaphore::new(MAX_PENDING_BYTES)),
         runtime,
         calls: Vec::new(),
-        starting,
+        answering,
         end: end.clone(),
         is_notifying: AtomicBool::new(false),
         takes_batches: AtomicBool::new(false),
@@ -75,9 +80,7 @@ pub(super) async fn serve(
     let ending = Ending { end, shared: Arc::clone(shared), session, output };
     let pending = Arc::clone(&reader.pending);
     let (ended, read) = oneshot::channel();
-    std::thread::Builder::new().name("mcp stdin".to_owned()).spawn(move || {
-        let _ = ended.send(reader.read(input));
-    })?;
+    Turns::start(reader, ended)?;
     let outcome = tokio::select! {
         outcome = read => outcome.unwrap_or(Ok(())),
         () = shared.shutdown.cancelled() => Ok(()),

@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep};
 use toolkit::ToolError;
 use toolkit::call::{ErrorKind, Progress};
 use toolkit::stream::Chunk;
-use toolkit_runtime::{CallPermit, Overloaded, Task, spawn_tool};
+use toolkit_runtime::{CallPermit, Overloaded, Task, collected, spawn_tool};
 
 use super::ask::listen;
 use super::run::{CHUNK, Ended, failed, own_timeout, run};
@@ -292,8 +292,11 @@ impl Events for RunningCall {
                 biased;
                 event = self.step() => match event {
                     Some(event) => return event,
-                    // The tool runs now and has a deadline of its own.
-                    None => continue,
+                    // The tool runs now and has a deadline of its own, which needs no timer if this thread runs it at once.
+                    None => {
+                        collected().await;
+                        continue;
+                    }
                 },
                 () = cancelled_by(cancel) => ToolError::cancelled(),
                 () = reached(deadline) => match has_asked_since(Arc::clone(&self.call), asking).await {

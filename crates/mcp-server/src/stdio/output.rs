@@ -1,7 +1,10 @@
-//! The messages that wait to be written, and the thread that writes all of them at once.
+//! The messages that wait to be written, and their pipe.
+//!
+//! The thread that reads also writes the messages that it has produced, with one system call for all of them. A thread of
+//! its own writes all others, so that their senders never wait for the pipe.
 
 use std::io::{self, Write};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use tokio::sync::{Notify, OwnedSemaphorePermit};
 
@@ -30,16 +33,28 @@ const MAX_CAPACITY: usize = 1 << 20;
 /// The output of a server.
 pub(super) struct Output {
     state: Mutex<State>,
+    /// Locked while a thread writes, and `None` once the output has ended.
+    pipe: Mutex<Option<Pipe>>,
     /// Wakes the thread that writes.
     work: Condvar,
     /// Wakes senders when there is room.
     room: Notify,
 }
 
+struct Pipe {
+    to: Box<dyn Write + Send>,
+    /// An empty buffer.
+    lines: Lines,
+}
+
 #[derive(Default)]
 struct State {
     unwritten: Lines,
+    /// True if the thread that reads is about to write.
+    is_held: bool,
     is_closed: bool,
+    /// The reason why the pipe cannot be written.
+    error: Option<io::Error>,
 }
 
 /// Messages, one per line.
@@ -54,8 +69,10 @@ struct Lines {
 pub(super) struct Closed;
 
 impl Output {
-    pub(super) fn new() -> Arc<Self> {
-        Arc::new(Self { state: Mutex::default(), work: Condvar::new(), room: Notify::new() })
+    pub(super) fn new(to: impl Write + Send + 'static) -> Arc<Self> {
+        let pipe = Pipe { to: Box::new(to), lines: Lines::default() };
+        let (state, pipe) = (Mutex::default(), Mutex::new(Some(pipe)));
+        Arc::new(Self { state, pipe, work: Condvar::new(), room: Notify::new() })
     }
 
     /// Sends a message. Waits while there are too many.
@@ -64,7 +81,7 @@ impl Output {
             let mut room = std::pin::pin!(self.room.notified());
             room.as_mut().enable();
             {
-                let state = self.state();
+                let mut state = self.state();
                 if state.is_closed {
                     return Err(Closed);
                 }
@@ -72,9 +89,17 @@ impl Output {
                     self.add(state, bytes, held);
                     return Ok(());
                 }
+                // The thread that reads may be the one that waits.
+                state.is_held = false;
             }
+            self.work.notify_one();
             room.await;
         }
+    }
+
+    /// Returns true if senders wait.
+    pub(super) fn is_full(&self) -> bool {
+        self.state().unwritten.n_lines >= MAX_UNWRITTEN
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -83,57 +108,107 @@ impl Output {
 
     /// Drops further messages. Those that were sent are written.
     pub(super) fn close(&self) {
-        self.state().is_closed = true;
+        {
+            let mut state = self.state();
+            state.is_closed = true;
+            state.is_held = false;
+        }
         self.work.notify_one();
         self.room.notify_waiters();
     }
 
-    /// Writes until the output is closed, or `pipe` cannot be written.
-    pub(super) fn run(&self, mut pipe: impl Write) -> io::Result<()> {
-        let mut lines = Lines::default();
-        while self.take(&mut lines) {
-            let written = pipe.write_all(&lines.bytes).and_then(|()| pipe.flush());
-            lines.clear();
-            if let Err(error) = written {
-                self.close();
-                self.state().unwritten.clear();
-                return Err(error);
-            }
-        }
-        Ok(())
+    /// Lets messages wait for [`flush`](Self::flush) or [`release`](Self::release).
+    pub(super) fn hold(&self) {
+        let mut state = self.state();
+        state.is_held = !state.is_closed;
     }
 
-    /// Waits for messages and moves them into an empty buffer. Returns false once the output is closed.
-    fn take(&self, lines: &mut Lines) -> bool {
+    /// Lets the thread that writes take the messages.
+    pub(super) fn release(&self) {
+        let has_lines = {
+            let mut state = self.state();
+            state.is_held = false;
+            state.unwritten.n_lines > 0
+        };
+        if has_lines {
+            self.work.notify_one();
+        }
+    }
+
+    /// Writes all messages on this thread, unless another one is writing.
+    pub(super) fn flush(&self) {
+        let pipe = match self.pipe.try_lock() {
+            Ok(pipe) => pipe,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return self.release(),
+        };
+        self.write(pipe);
+    }
+
+    /// Writes what no other thread is about to write, until the output is closed or the pipe cannot be written.
+    pub(super) fn run(&self) -> io::Result<()> {
+        while self.has_work() {
+            self.write(self.pipe());
+        }
+        drop(self.pipe().take());
+        self.state().error.take().map_or(Ok(()), Err)
+    }
+
+    /// Waits for messages. Returns false once the output is closed.
+    fn has_work(&self) -> bool {
         let mut state = self.state();
-        while state.unwritten.n_lines == 0 {
+        loop {
+            if state.unwritten.n_lines > 0 && !state.is_held {
+                return true;
+            }
             if state.is_closed {
                 return false;
             }
-            drop(self.work.wait(state).unwrap_or_else(PoisonError::into_inner));
-            // The thread that has woken this one mostly sends more.
-            std::thread::yield_now();
-            state = self.state();
+            state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        std::mem::swap(lines, &mut state.unwritten);
-        drop(state);
+    }
+
+    fn write(&self, mut pipe: MutexGuard<'_, Option<Pipe>>) {
+        let Some(Pipe { to, lines }) = &mut *pipe else { return };
+        {
+            let mut state = self.state();
+            state.is_held = false;
+            std::mem::swap(lines, &mut state.unwritten);
+        }
+        if lines.n_lines == 0 {
+            return;
+        }
         if lines.n_lines >= MAX_UNWRITTEN {
             self.room.notify_waiters();
         }
-        true
+        let written = to.write_all(&lines.bytes).and_then(|()| to.flush());
+        lines.clear();
+        if let Err(error) = written {
+            {
+                let mut state = self.state();
+                state.unwritten.clear();
+                state.error = Some(error);
+            }
+            self.close();
+        }
     }
 
     fn add(&self, mut state: MutexGuard<'_, State>, message: &[u8], held: Option<Held>) {
-        let was_empty = state.unwritten.n_lines == 0;
+        let is_first = state.unwritten.n_lines == 0;
         state.unwritten.add(message, held);
+        let is_held = state.is_held;
         drop(state);
-        if was_empty {
+        if is_first && !is_held {
             self.work.notify_one();
         }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn pipe(&self) -> MutexGuard<'_, Option<Pipe>> {
+        self.pipe.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,8 +1,10 @@
-//! The thread that reads stdin and starts requests.
+//! The reader of messages, which starts requests.
 
 use std::io::{self, BufReader, Read};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::task::{Context, Waker};
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -10,11 +12,12 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use toolkit::CancelToken;
+use toolkit_runtime::ToolPolls;
 
 use super::output::{Held, Output};
 use super::{Line, MAX_LINE_BYTES, read_line};
 use crate::ask::Modes;
-use crate::call::{Call, CallEvent, Events, events};
+use crate::call::{CallEvent, Events, events};
 use crate::listen::Listen;
 use crate::message::Message;
 use crate::methods::{Batch, Routed, is_batch, route};
@@ -28,11 +31,13 @@ const REQUEST_BYTES: usize = 4 << 10;
 /// The number of calls that start together.
 const MAX_BATCH: usize = 64;
 
-/// Calls, each with its memory.
-pub(super) type Calls = Vec<(Arc<Call>, Held)>;
+/// Calls that send their responses.
+pub(super) type Calls = Vec<Pin<Box<dyn Future<Output = ()> + Send>>>;
 
 /// The reader of incoming messages.
 pub(super) struct Reader {
+    pub(super) input: BufReader<Box<dyn Read + Send>>,
+    pub(super) line: Vec<u8>,
     pub(super) shared: Arc<Shared>,
     pub(super) runtime: Handle,
     pub(super) session: Arc<str>,
@@ -40,8 +45,8 @@ pub(super) struct Reader {
     pub(super) pending: Arc<Semaphore>,
     /// The calls that were read and start together, once nothing more can be read without waiting.
     pub(super) calls: Calls,
-    /// Starts calls.
-    pub(super) starting: UnboundedSender<Calls>,
+    /// Receives the calls that this thread does not wait for.
+    pub(super) answering: UnboundedSender<Calls>,
     /// Canceled when reading ends, which ends all subscriptions.
     pub(super) end: CancelToken,
     /// True if the client receives notifications of changes without a subscription.
@@ -53,35 +58,49 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn read(&mut self, input: impl Read) -> io::Result<()> {
-        let mut input = BufReader::with_capacity(64 << 10, input);
-        let mut line = Vec::new();
+    /// Reads messages until nothing more can be read without waiting. The output is held from then on. Returns false at the end
+    /// of the input.
+    pub(super) fn read(&mut self) -> io::Result<bool> {
+        let mut line = std::mem::take(&mut self.line);
+        let mut is_waiting = true;
         loop {
             line.clear();
-            match read_line(&mut input, &mut line)? {
-                Line::End => return Ok(()),
-                Line::TooLong => {
+            let read = read_line(&mut self.input, &mut line)?;
+            if let Line::End = read {
+                return Ok(false);
+            }
+            if std::mem::take(&mut is_waiting) {
+                self.output.hold();
+            }
+            match read {
+                Line::Read if line.trim_ascii().is_empty() => {}
+                Line::Read => self.take(&line),
+                _ => {
                     let message = format!("the message exceeds the limit of {MAX_LINE_BYTES} bytes");
                     let fault = RpcError::bad_request(Code::InvalidRequest, message);
                     self.send(&fault.to_response(None), None);
                 }
-                Line::Read if line.trim_ascii().is_empty() => {}
-                Line::Read => self.take(&line),
             }
-            if self.calls.len() >= MAX_BATCH || !input.buffer().contains(&b'\n') {
-                self.start_calls();
-                if self.output.is_closed() {
-                    return Ok(());
-                }
+            if self.calls.len() >= MAX_BATCH || !self.input.buffer().contains(&b'\n') {
+                self.line = line;
+                return Ok(!self.output.is_closed());
             }
         }
     }
 
-    /// Starts the calls that were read, which wakes the runtime once for all of them.
-    fn start_calls(&mut self) {
+    /// Starts the calls that were read, and collects the polls of their tools.
+    pub(super) fn start_calls(&mut self) -> (Calls, ToolPolls) {
+        let mut calls = std::mem::take(&mut self.calls);
+        let polls = ToolPolls::collect(|| poll(&mut calls));
+        (calls, polls)
+    }
+
+    /// Starts the calls that were read without this thread, which is about to wait.
+    fn hand_over_calls(&mut self) {
         if !self.calls.is_empty() {
-            let _ = self.starting.send(std::mem::take(&mut self.calls));
+            let _ = self.answering.send(std::mem::take(&mut self.calls));
         }
+        self.output.release();
     }
 
     fn take(&mut self, line: &[u8]) {
@@ -135,7 +154,10 @@ impl Reader {
                 }
             }
             Routed::RpcError(id, fault) => self.send(&fault.to_response(id), Some(held)),
-            Routed::Call(call) => self.calls.push((call, held)),
+            Routed::Call(call) => {
+                let call = respond(events(call), Arc::clone(&self.output), held);
+                self.calls.push(Box::pin(call));
+            }
             Routed::Find(find) => {
                 let output = Arc::clone(&self.output);
                 self.runtime.spawn(async move {
@@ -167,7 +189,7 @@ impl Reader {
 
     /// Waits for the memory of a request. Returns `None` if the server shuts down, which itself waits for all memory.
     fn wait_for_memory(&mut self, n_bytes: u32) -> Option<OwnedSemaphorePermit> {
-        self.start_calls();
+        self.hand_over_calls();
         let released = Arc::clone(&self.pending).acquire_many_owned(n_bytes);
         self.runtime.block_on(async {
             tokio::select! {
@@ -187,21 +209,31 @@ impl Reader {
     }
 
     fn send(&mut self, bytes: &[u8], held: Option<Held>) {
-        // A call that is read before the message must not wait for room.
-        self.start_calls();
+        if self.output.is_full() {
+            // A call that is read before the message must not wait for room.
+            self.hand_over_calls();
+        }
         let _ = self.runtime.block_on(self.output.send(bytes, held));
     }
 }
 
-/// Answers the calls of a client. They are one task, so that the tools that end while it is woken do not wake it again.
-pub(super) async fn answer(mut starting: UnboundedReceiver<Calls>, output: Arc<Output>) {
+/// Polls calls once, and removes those that have sent their responses.
+pub(super) fn poll(calls: &mut Calls) {
+    // All others are polled again.
+    let mut context = Context::from_waker(Waker::noop());
+    calls.retain_mut(|call| call.as_mut().poll(&mut context).is_pending());
+}
+
+/// Answers the calls of a client that no thread waits for. They are one task, so that the tools that end while it is woken do
+/// not wake it again.
+pub(super) async fn answer(mut answering: UnboundedReceiver<Calls>) {
     let mut running = FuturesUnordered::new();
     loop {
         tokio::select! {
             Some(()) = running.next() => {}
-            calls = starting.recv() => {
+            calls = answering.recv() => {
                 let Some(calls) = calls else { break };
-                running.extend(calls.into_iter().map(|(call, held)| respond(events(call), Arc::clone(&output), held)));
+                running.extend(calls);
             }
         }
     }

@@ -21,6 +21,7 @@ mod resources;
 mod safety;
 mod search;
 mod tools;
+mod turns;
 
 use std::future::pending;
 use std::net::SocketAddr;

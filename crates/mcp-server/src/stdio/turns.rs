@@ -1,0 +1,226 @@
+//! The threads that read in turns, and run the tools of the calls that they have read.
+//!
+//! A call that no thread has to be woken for takes two system calls. But a tool may block, and the client may not read: while
+//! a thread runs tools or writes, another one watches, and takes over if that makes no progress.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::Builder;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use toolkit_runtime::{ToolPoll, ToolPolls};
+
+use super::reader::{Calls, Reader, poll};
+
+/// The interval at which the watching thread looks at the turn. A step that takes longer has stalled.
+const TICK: Duration = Duration::from_millis(1);
+
+/// The number of intervals without a call after which the watching thread sleeps until the next one.
+const MAX_IDLE: u32 = 4;
+
+/// The number of calls of a tool that has stalled which run on the threads for tools, before one runs here again.
+const N_HANDED_OVER: u32 = 16;
+
+/// The threads of a pipe.
+pub(super) struct Turns {
+    state: Mutex<State>,
+    /// Wakes the watching thread.
+    begun: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// `None` while a thread reads.
+    turn: Option<Turn>,
+    n_turns: u64,
+    /// The number of steps of all turns. A turn that makes no progress does not change it.
+    n_steps: u64,
+    is_watcher_asleep: bool,
+    has_ended: bool,
+}
+
+/// What the thread that runs tools would do next, and another one does if it takes over.
+struct Turn {
+    nth: u64,
+    reading: Box<Reading>,
+    calls: Calls,
+    polls: ToolPolls,
+    /// The tool that runs.
+    tool: Option<u64>,
+}
+
+struct Reading {
+    reader: Reader,
+    ended: oneshot::Sender<io::Result<()>>,
+    /// The tools that have stalled, and the numbers of calls for which they run elsewhere.
+    slow: BTreeMap<u64, u32>,
+    /// False if a thread that watches could not be started.
+    is_watched: bool,
+}
+
+impl Turns {
+    /// Starts to read. Sends the outcome at the end of the input.
+    pub(super) fn start(reader: Reader, ended: oneshot::Sender<io::Result<()>>) -> io::Result<()> {
+        let turns = Arc::new(Self { state: Mutex::default(), begun: Condvar::new() });
+        let reading = Box::new(Reading { reader, ended, slow: BTreeMap::new(), is_watched: true });
+        let reads = Arc::clone(&turns);
+        thread().spawn(move || reads.read(reading))?;
+        turns.start_watching()
+    }
+
+    fn start_watching(self: &Arc<Self>) -> io::Result<()> {
+        let turns = Arc::clone(self);
+        thread().spawn(move || turns.watch()).map(drop)
+    }
+
+    /// Reads and runs tools until the input ends, or another thread has taken over.
+    fn read(&self, mut reading: Box<Reading>) {
+        let runtime = reading.reader.runtime.clone();
+        let _within = runtime.enter();
+        loop {
+            match reading.reader.read() {
+                Ok(true) => {}
+                outcome => {
+                    reading.reader.output.release();
+                    let _ = reading.ended.send(outcome.map(drop));
+                    self.state().has_ended = true;
+                    return self.begun.notify_one();
+                }
+            }
+            let Some(next) = self.run(reading) else { return };
+            reading = next;
+        }
+    }
+
+    /// Runs the tools of the calls that were read, and writes their responses. Returns `None` if another thread has taken over.
+    fn run(&self, mut reading: Box<Reading>) -> Option<Box<Reading>> {
+        let (calls, polls) = reading.reader.start_calls();
+        if !reading.is_watched {
+            reading.hand_over(calls, polls);
+            return Some(reading);
+        }
+        let (output, answering) = (Arc::clone(&reading.reader.output), reading.reader.answering.clone());
+        let nth = self.begin(reading, calls, polls);
+        while let Some(poll) = self.next_poll(nth) {
+            poll.run();
+        }
+        let mut calls = self.take_calls(nth)?;
+        poll(&mut calls);
+        if !calls.is_empty() {
+            let _ = answering.send(calls);
+        }
+        output.flush();
+        self.end(nth)
+    }
+
+    fn begin(&self, reading: Box<Reading>, calls: Calls, polls: ToolPolls) -> u64 {
+        let mut state = self.state();
+        state.n_steps += 1;
+        state.n_turns += 1;
+        let nth = state.n_turns;
+        state.turn = Some(Turn { nth, reading, calls, polls, tool: None });
+        if std::mem::take(&mut state.is_watcher_asleep) {
+            self.begun.notify_one();
+        }
+        nth
+    }
+
+    /// Returns the next poll that this thread runs.
+    fn next_poll(&self, nth: u64) -> Option<ToolPoll> {
+        let mut state = self.state();
+        state.n_steps += 1;
+        let turn = state.turn_of(nth)?;
+        while let Some(poll) = turn.polls.next() {
+            if turn.reading.is_slow(poll.tool()) {
+                poll.hand_over();
+            } else {
+                turn.tool = Some(poll.tool());
+                return Some(poll);
+            }
+        }
+        turn.tool = None;
+        None
+    }
+
+    fn take_calls(&self, nth: u64) -> Option<Calls> {
+        Some(std::mem::take(&mut self.state().turn_of(nth)?.calls))
+    }
+
+    fn end(&self, nth: u64) -> Option<Box<Reading>> {
+        let mut state = self.state();
+        state.turn_of(nth)?;
+        state.turn.take().map(|turn| turn.reading)
+    }
+
+    /// Watches the turns, and takes over one that makes no progress.
+    fn watch(self: Arc<Self>) {
+        let Some(turn) = self.stalled() else { return };
+        let Turn { mut reading, calls, polls, tool, .. } = turn;
+        if let Some(tool) = tool {
+            reading.slow.insert(tool, N_HANDED_OVER);
+        }
+        reading.hand_over(calls, polls);
+        reading.is_watched = self.start_watching().is_ok();
+        self.read(reading);
+    }
+
+    /// Waits for a turn that makes no progress. Returns `None` at the end of the input.
+    fn stalled(&self) -> Option<Turn> {
+        let mut state = self.state();
+        let (mut n_seen, mut n_idle) = (state.n_steps, 0);
+        while !state.has_ended {
+            state.is_watcher_asleep = n_idle >= MAX_IDLE && state.turn.is_none();
+            state = if state.is_watcher_asleep {
+                self.begun.wait(state).unwrap_or_else(PoisonError::into_inner)
+            } else {
+                self.begun.wait_timeout(state, TICK).unwrap_or_else(PoisonError::into_inner).0
+            };
+            if state.n_steps != n_seen {
+                (n_seen, n_idle) = (state.n_steps, 0);
+            } else if state.turn.is_some() {
+                return state.turn.take();
+            } else {
+                n_idle += 1;
+            }
+        }
+        None
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Returns the turn, unless another thread has taken it over.
+    fn turn_of(&mut self, nth: u64) -> Option<&mut Turn> {
+        self.turn.as_mut().filter(|turn| turn.nth == nth)
+    }
+}
+
+impl Reading {
+    /// Lets others run the tools, wait for the calls, and write.
+    fn hand_over(&self, calls: Calls, polls: ToolPolls) {
+        if !calls.is_empty() {
+            let _ = self.reader.answering.send(calls);
+        }
+        drop(polls);
+        self.reader.output.release();
+    }
+
+    /// Returns true if the tool has stalled lately, and counts its call.
+    fn is_slow(&mut self, tool: u64) -> bool {
+        let Some(n_left) = self.slow.get_mut(&tool) else { return false };
+        *n_left -= 1;
+        if *n_left == 0 {
+            self.slow.remove(&tool);
+        }
+        true
+    }
+}
+
+fn thread() -> Builder {
+    Builder::new().name("mcp stdin".to_owned())
+}
