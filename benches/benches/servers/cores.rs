@@ -10,6 +10,11 @@ pub(crate) struct Cores {
 }
 
 impl Cores {
+    /// Leaves all cores to everyone.
+    pub(crate) fn all() -> Self {
+        Self { server: None }
+    }
+
     /// Reserves the first available core for the servers, and moves this process to the second.
     pub(crate) fn share() -> Self {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

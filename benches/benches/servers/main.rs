@@ -1,10 +1,12 @@
 //! Cost of a call for a tool server, over HTTP and over pipes: `cargo bench -p toolkit-benches --bench servers`, or
-//! `benches/benches/servers/run`, which installs the libraries of other languages first.
+//! `benches/benches/servers/run`, which installs the libraries of other languages first. With `-- --busy` it measures only what
+//! other processes change.
 //!
 //! Each server is a separate process that this one starts, and does the same work: it takes `{"a": 1, "b": 2}`, adds,
 //! and responds with the sum as data and as text. The servers in Rust also answer calls of `search`, with 153 bytes of
 //! arguments and 238 of data. The same client calls all of them.
 
+mod busy;
 mod cores;
 mod http;
 mod payload;
@@ -36,24 +38,26 @@ fn main() -> ExitCode {
         serve::serve(name, transport, tool);
         return ExitCode::SUCCESS;
     }
+    if arguments == [busy::COMPUTE] {
+        busy::compute();
+        return ExitCode::SUCCESS;
+    }
     let is_quick = arguments.iter().any(|argument| argument == "--quick");
     let pace = if is_quick {
         Pace { n_rounds: 1, turn: Duration::from_millis(100) }
     } else {
         Pace { n_rounds: 9, turn: Duration::from_millis(600) }
     };
-    let cores = Cores::share();
-    println!("{cores}\n\nload average before: {}", load_average());
-    let http = |revision, payload: Payload| move |row: &rows::Row| Http::start(row, cores, revision, payload);
-    let pipe = |payload: Payload| move |row: &rows::Row| Pipe::start(row, cores, payload);
-    let (before, now) = (Revision::V2025_11_25, Revision::V2026_07_28);
+    let is_busy_only = arguments.iter().any(|argument| argument == "--busy");
     let mut run = Recorder::new("benches/benches/servers/run");
     let recorder = &mut run;
-    table::print(recorder, "HTTP, 2026-07-28", rows::http(now), pace, http(now, ADD));
-    table::print(recorder, "HTTP, 2026-07-28, `search`", rows::of_rust(rows::http(now)), pace, http(now, SEARCH));
-    table::print(recorder, "HTTP, 2025-11-25", rows::http(before), pace, http(before, ADD));
-    table::print(recorder, "pipes, 2025-11-25", rows::pipe(), pace, pipe(ADD));
-    table::print(recorder, "pipes, 2025-11-25, `search`", rows::of_rust(rows::pipe()), pace, pipe(SEARCH));
+    println!("load average before: {}", load_average());
+    let (all, pair) = (Cores::all(), rows::busy());
+    busy::print(recorder, "pipes, busy", &pair, pace, |row| Pipe::start(row, all, ADD));
+    busy::print(recorder, "HTTP, busy", &pair, pace, |row| Http::start(row, all, Revision::V2026_07_28, ADD));
+    if !is_busy_only {
+        quiet(recorder, pace);
+    }
     println!("\nload average after: {}", load_average());
     match run.finish() {
         Ok(()) => ExitCode::SUCCESS,
@@ -62,6 +66,20 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Measures all servers on a core of their own.
+fn quiet(recorder: &mut Recorder, pace: Pace) {
+    let cores = Cores::share();
+    println!("\n{cores}");
+    let (before, now) = (Revision::V2025_11_25, Revision::V2026_07_28);
+    let http = |revision, payload: Payload| move |row: &rows::Row| Http::start(row, cores, revision, payload);
+    let pipe = |payload: Payload| move |row: &rows::Row| Pipe::start(row, cores, payload);
+    table::print(recorder, "HTTP, 2026-07-28", rows::http(now), pace, http(now, ADD));
+    table::print(recorder, "HTTP, 2026-07-28, `search`", rows::of_rust(rows::http(now)), pace, http(now, SEARCH));
+    table::print(recorder, "HTTP, 2025-11-25", rows::http(before), pace, http(before, ADD));
+    table::print(recorder, "pipes, 2025-11-25", rows::pipe(), pace, pipe(ADD));
+    table::print(recorder, "pipes, 2025-11-25, `search`", rows::of_rust(rows::pipe()), pace, pipe(SEARCH));
 }
 
 /// The load of the machine, over one, five and fifteen minutes, for readers of the tables.

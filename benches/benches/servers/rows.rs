@@ -46,6 +46,14 @@ pub(crate) fn http(revision: Revision) -> Vec<Row> {
     rows
 }
 
+/// The servers that are compared beside computing processes.
+pub(crate) fn busy() -> [Row; 2] {
+    [
+        row("`toolkit-mcp-server`", "in and out", Program::This, "toolkit"),
+        row("rmcp 3.11.0, macros", "nothing", Program::This, "rmcp-cloned"),
+    ]
+}
+
 /// Returns the servers that have all of the tools: the peers have `add` only.
 pub(crate) fn of_rust(mut rows: Vec<Row>) -> Vec<Row> {
     rows.retain(|row| row.program == Program::This);

@@ -29,7 +29,7 @@ pub(crate) fn serve(name: &str, transport: &str, tool: &str) {
             ("toolkit", "http") => over_http().await,
             ("toolkit", "pipe") => server().stdio().await.expect("the pipes hold"),
             ("rmcp", "http") => by_rmcp::over_http(by_rmcp::Tools::new).await,
-            ("rmcp", "pipe") => by_rmcp::over_pipes(by_rmcp::Tools::new()).await,
+            ("rmcp" | "rmcp-cloned", "pipe") => by_rmcp::over_pipes(by_rmcp::Tools::new()).await,
             ("rmcp-cloned", "http") => {
                 let tools = by_rmcp::Tools::new();
                 by_rmcp::over_http(move || tools.clone()).await;

@@ -21,7 +21,7 @@ pub(crate) trait Client {
     fn turn(&mut self, n_in_flight: usize, time: Duration) -> Turn;
 }
 
-const IN_FLIGHT: [usize; 2] = [1, 64];
+pub(crate) const IN_FLIGHT: [usize; 2] = [1, 64];
 
 /// The columns of the recorded table; `1` and `64` are the calls in flight.
 const COLUMNS: [&str; 11] = [
@@ -81,7 +81,7 @@ pub(crate) fn print<C: Client>(
 }
 
 /// Returns the medians: calls a second, p50, p99 and processor time.
-fn medians(turns: &[Turn]) -> [f64; 4] {
+pub(crate) fn medians(turns: &[Turn]) -> [f64; 4] {
     let median = |of: fn(&Turn) -> f64| Sorted::of(turns.iter().map(of)).at(0.5);
     [
         median(|turn| turn.calls_a_second),
@@ -101,6 +101,6 @@ fn ratios(turns: &[Turn], first: &[Turn]) -> Sorted {
 }
 
 /// Formats short times with one decimal.
-fn short(micros: f64) -> String {
+pub(crate) fn short(micros: f64) -> String {
     if micros < 100.0 { format!("{micros:.1}") } else { format!("{micros:.0}") }
 }
