@@ -10,7 +10,7 @@ use tokio::net::TcpListener;
 use toolkit::{Catalog, Context, Dispatcher, ToolError, catalog, tool};
 use toolkit_backends::Backends;
 use toolkit_mcp_client::{Endpoint, McpBackend};
-use toolkit_mcp_server::{Caller, Server};
+use toolkit_mcp_server::Server;
 
 /// The user of a request.
 #[derive(Clone)]
@@ -23,12 +23,6 @@ fn list(ctx: &Context) -> Result<Vec<String>, ToolError> {
     Ok(vec![format!("{id}-1"), format!("{id}-2")])
 }
 
-/// Cancels an order of the user.
-#[tool(namespace = "orders", version = "1.0.0", requires(user_id))]
-fn cancel(order: String, ctx: &Context) -> String {
-    format!("{order} of user {} is cancelled", ctx.user_id().unwrap_or_default())
-}
-
 /// The login of the application, which its pages and the MCP server share.
 async fn authenticate(mut request: Request, next: Next) -> Response {
     let sent = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
@@ -36,8 +30,6 @@ async fn authenticate(mut request: Request, next: Next) -> Response {
         return StatusCode::UNAUTHORIZED.into_response();
     };
     request.extensions_mut().insert(UserId(id));
-    // For `requires(user_id)`, limits for each user, and tasks that belong to one.
-    request.extensions_mut().insert(Caller::named(id.to_string()));
     next.run(request).await
 }
 
@@ -48,7 +40,7 @@ fn user_of(key: &str) -> Option<u64> {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let server = Server::new(Dispatcher::new(catalog![list, cancel]?)?)?;
+    let server = Server::new(Dispatcher::new(catalog![list]?)?)?;
     let router = axum::Router::new()
         .route("/", axum::routing::get(|| async { "the application's own page" }))
         .route_service("/mcp", server.http().into_service())
@@ -67,7 +59,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let clients = Dispatcher::builder(collected.catalog).routes(collected.routes).build()?;
     println!("{}", clients.call("ada:orders_list", json!({})).await?.value());
     println!("{}", clients.call("bob:orders_list", json!({})).await?.value());
-    println!("{}", clients.call("bob:orders_cancel", json!({ "order": "8-2" })).await?.value());
 
     serving.abort();
     Ok(())
