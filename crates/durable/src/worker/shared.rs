@@ -275,6 +275,11 @@ mod tests {
     }
 
     impl Assigned {
+        fn new<const N: usize>(owned: [(&str, i64); N]) -> Self {
+            let owned = owned.map(|(id, assigned)| (id.to_owned(), assigned)).into();
+            Self { owned, ..Self::default() }
+        }
+
         fn starts(&mut self, id: &str) {
             self.runs.n_changes += 1;
             self.runs.tokens.insert(id.into(), (self.runs.n_changes, CancelToken::new()));
@@ -299,8 +304,8 @@ mod tests {
     #[test]
     fn a_run_that_waits_for_its_start_stays_with_its_worker_however_long_the_queue_is() {
         const N_RUNS: usize = 150;
-        let mut assigned = Assigned::default();
-        assigned.owned = (0..N_RUNS).map(|nth| (nth.to_string(), 7)).collect();
+        let mut assigned = Assigned::new([]);
+        assigned.owned.extend((0..N_RUNS).map(|nth| (nth.to_string(), 7)));
         for nth in 0..N_RUNS {
             let id = nth.to_string();
             // The last one starts after half an hour.
@@ -315,8 +320,7 @@ mod tests {
 
     #[test]
     fn a_run_that_the_engine_could_not_start_is_queued_again() {
-        let mut assigned = Assigned::default();
-        assigned.owned = [("failed".to_owned(), 1), ("started".to_owned(), 2), ("waits".to_owned(), 2)].into();
+        let mut assigned = Assigned::new([("failed", 1), ("started", 2), ("waits", 2)]);
         assert!(assigned.look_for(TAKEOVER).is_empty());
         // Runs start in the order of their assignments.
         assigned.starts("started");
@@ -329,8 +333,7 @@ mod tests {
 
     #[test]
     fn a_run_is_queued_again_whose_execution_has_ended_without_an_outcome() {
-        let mut assigned = Assigned::default();
-        assigned.owned = ["failed", "finished", "running"].map(|id| (id.to_owned(), 1)).into();
+        let mut assigned = Assigned::new([("failed", 1), ("finished", 1), ("running", 1)]);
         for id in ["failed", "finished", "running"] {
             assigned.starts(id);
         }
