@@ -549,7 +549,7 @@ fn start(#[schemars(extend("pattern" = "^(job$"))] job: String) -> String {
 #[test]
 fn a_pattern_that_does_not_compile_is_not_the_fault_of_the_model() {
     let dispatcher = Dispatcher::new(catalog![start].unwrap()).unwrap();
-    let error = dispatcher.call_sync("start", &json!({ "job": "job" })).unwrap_err();
+    let error = dispatcher.call_sync("start", json!({ "job": "job" })).unwrap_err();
     assert_eq!((error.kind(), error.violations().len()), (ErrorKind::Internal, 0));
     assert!(!error.message().contains("job$"), "{error}");
     let cause = std::error::Error::source(&error).unwrap().to_string();
