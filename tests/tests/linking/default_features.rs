@@ -23,6 +23,12 @@ fn the_programs_of_the_chapters_run() {
     run(&["test", "--doc", "--package", "chapters"], DEV);
 }
 
+#[test]
+fn every_kind_of_declaration_that_the_chapter_names_is_called() {
+    let printed = run(&["run", "--package", "declarations"], DEV);
+    assert!(printed.ends_with(" tools, 0 failures\n"), "{printed}");
+}
+
 /// Starts the MCP server of a program, and calls each tool that it lists.
 #[track_caller]
 fn assert_calls(program: &str, calls: &[(&str, Value)]) {
