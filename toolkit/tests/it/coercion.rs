@@ -356,13 +356,13 @@ fn choices_are_read_where_one_alternative_accepts_the_value() {
         json!([shape, [3], 3])
     );
     assert_eq!(drawn(json!("empty"), json!("null"), json!("[3]")).unwrap(), json!(["empty", null, "[3]"]));
-    let error = drawn(json!("emty"), json!(null), json!([3])).unwrap_err();
+    let error = drawn(json!("empty_"), json!(null), json!([3])).unwrap_err();
     let texts: Vec<String> = error.violations().iter().map(ToString::to_string).collect();
     assert_eq!(
         texts,
         [
             "/mode must be a string or an integer, not an array",
-            "/shape must be one of \"empty\", {\"circle\": …}, got \"emty\"; did you mean `empty`?",
+            "/shape must be one of \"empty\", {\"circle\": …}, got \"empty_\"; did you mean `empty`?",
         ]
     );
 }
