@@ -18,6 +18,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
+#[cfg_attr(not(feature = "jsonschema"), ignore = "other programs and drafts need the feature")]
 fn manifests_of_real_servers_load_and_come_back_as_they_were() {
     let Some(folder) = shared("data/manifests") else { return };
     let official = ["2025-11-25", "2026-07-28"].map(|revision| {
