@@ -20,7 +20,7 @@ fn rich() -> Value {
         "name": "rich",
         "title": "Rich",
         "description": "Has much to say.",
-        "inputSchema": { "type": "object", "x-in-schema": { "a": [1] } },
+        "inputSchema": { "type": "object", "properties": {}, "x-in-schema": { "a": [1] } },
         "outputSchema": { "type": "object" },
         "annotations": { "title": "Rich", "readOnlyHint": true, "x-cost": 7 },
         "icons": [{ "src": "https://example.com/i.png", "mimeType": "image/png", "x-dark": true }],
