@@ -4,20 +4,22 @@
 //! not the first property. This module decides about these values and gives the reasons. It supports all keywords of draft
 //! 2020-12, except names of schemas and dynamic references; see [`supports`].
 
+mod assertion;
 mod number;
+mod rules;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use self::number::{is_multiple, order};
+use self::assertion::failed;
+use self::rules::{Rule, Rules};
+pub(crate) use self::rules::{needs_library, supports};
 use super::failure::{Failure, Kind, Location, Token};
-use super::plan::{Pattern, Place, Plan, is_annotation};
+use super::plan::{Pattern, Place, Plan};
 use super::walk;
-use crate::failure::TYPE_NAMES;
-use crate::types::Types;
-use crate::{equality, tagged};
+use crate::tagged;
 
 /// The compiled patterns of a schema.
 pub(super) struct Evaluator {
@@ -407,8 +409,6 @@ impl<'v> Evaluation<'v> {
     }
 }
 
-// The keywords that look at other schemas without applying them: conditions, keys, and what was evaluated.
-
 /// The parts of a value that some schemas have evaluated.
 #[derive(Default)]
 struct Seen<'v> {
@@ -556,221 +556,4 @@ impl<'v> Evaluation<'v> {
 fn key_patterns(keywords: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
     let schemas = keywords.get("patternProperties").and_then(Value::as_object);
     schemas.into_iter().flatten().map(|(pattern, schema)| (&**pattern, schema))
-}
-
-// The keywords that the evaluator supports.
-
-/// Returns true if the evaluator supports a keyword of draft 2020-12 with this value, in a document.
-pub(super) fn supports(root: &Value, keyword: &str, value: &Value) -> bool {
-    match Rule::named(keyword) {
-        None => match keyword {
-            "$schema" | "then" | "else" => true,
-            "minContains" | "maxContains" => value.is_u64(),
-            _ => is_annotation(keyword),
-        },
-        Some(Rule::Pattern) => value.as_str().is_some_and(Pattern::is_supported),
-        Some(Rule::PatternProperties) => {
-            value.as_object().is_some_and(|schemas| schemas.keys().all(|text| Pattern::is_supported(text)))
-        }
-        Some(Rule::MultipleOf) => value.is_number(),
-        Some(Rule::Ref) => value.as_str().is_some_and(|text| walk::resolve(root, text).is_some()),
-        Some(
-            Rule::MinLength
-            | Rule::MaxLength
-            | Rule::MinItems
-            | Rule::MaxItems
-            | Rule::MinProperties
-            | Rule::MaxProperties,
-        ) => value.is_u64(),
-        Some(_) => true,
-    }
-}
-
-/// Returns true if only `jsonschema` can evaluate a keyword of draft 2020-12 with this value, which is valid.
-pub(super) fn needs_library(keyword: &str, value: &Value) -> bool {
-    let is_unsupported = |text: &str| !Pattern::is_supported(text);
-    match Rule::named(keyword) {
-        None => !is_annotation(keyword) && keyword.starts_with('$') && keyword != "$schema",
-        Some(Rule::Pattern) => value.as_str().is_some_and(is_unsupported),
-        Some(Rule::PatternProperties) => {
-            value.as_object().is_some_and(|all| all.keys().any(|text| is_unsupported(text)))
-        }
-        Some(_) => false,
-    }
-}
-
-// The keywords that are evaluated, in the order in which their failures are reported.
-
-macro_rules! rules {
-    ($($rule:ident $keyword:literal)*) => {
-        /// A keyword that restricts a value.
-        #[derive(Clone, Copy, PartialEq, Eq)]
-        enum Rule {
-            $($rule,)*
-        }
-
-        impl Rule {
-            const ALL: &[Self] = &[$(Self::$rule,)*];
-
-            fn named(keyword: &str) -> Option<Self> {
-                match keyword {
-                    $($keyword => Some(Self::$rule),)*
-                    _ => None,
-                }
-            }
-
-            fn keyword(self) -> &'static str {
-                match self {
-                    $(Self::$rule => $keyword,)*
-                }
-            }
-        }
-    };
-}
-
-// The order of `jsonschema`: first what is cheap, last what leads to other schemas. What is unevaluated is known at the end.
-rules! {
-    Type "type"
-    Const "const"
-    Enum "enum"
-    Minimum "minimum"
-    Maximum "maximum"
-    ExclusiveMinimum "exclusiveMinimum"
-    ExclusiveMaximum "exclusiveMaximum"
-    MultipleOf "multipleOf"
-    MinLength "minLength"
-    MaxLength "maxLength"
-    MinItems "minItems"
-    MaxItems "maxItems"
-    MinProperties "minProperties"
-    MaxProperties "maxProperties"
-    Required "required"
-    DependentRequired "dependentRequired"
-    Pattern "pattern"
-    UniqueItems "uniqueItems"
-    Properties "properties"
-    PatternProperties "patternProperties"
-    AdditionalProperties "additionalProperties"
-    PropertyNames "propertyNames"
-    Items "items"
-    PrefixItems "prefixItems"
-    Contains "contains"
-    DependentSchemas "dependentSchemas"
-    AllOf "allOf"
-    AnyOf "anyOf"
-    OneOf "oneOf"
-    Not "not"
-    If "if"
-    Ref "$ref"
-    UnevaluatedProperties "unevaluatedProperties"
-    UnevaluatedItems "unevaluatedItems"
-}
-
-/// The keywords of a schema in order, with their values.
-struct Rules<'v> {
-    values: [Option<&'v Value>; Rule::ALL.len()],
-    /// A bit for each keyword that is left.
-    left: u64,
-}
-
-impl<'v> Rules<'v> {
-    #[inline]
-    fn new(keywords: &'v Map<String, Value>) -> Self {
-        let mut rules = Self { values: [None; Rule::ALL.len()], left: 0 };
-        for (keyword, value) in keywords {
-            if let Some(rule) = Rule::named(keyword) {
-                rules.values[rule as usize] = Some(value);
-                rules.left |= 1_u64 << rule as u32;
-            }
-        }
-        rules
-    }
-
-    /// Returns true if a keyword is left.
-    fn has(&self, rule: Rule) -> bool {
-        self.left & (1_u64 << rule as u32) != 0
-    }
-
-    /// Returns the next keyword.
-    #[inline]
-    fn next(&mut self) -> Option<(Rule, &'v Value)> {
-        let idx = self.left.trailing_zeros() as usize;
-        self.left &= self.left.wrapping_sub(1);
-        Some((*Rule::ALL.get(idx)?, (*self.values.get(idx)?)?))
-    }
-}
-
-// The keywords that look at a value alone, without other schemas.
-
-/// Returns the keyword as a failure if the value does not satisfy it.
-fn failed<'v>(rule: Rule, value: &'v Value, instance: &Value, patterns: &HashMap<String, Pattern>) -> Option<Kind<'v>> {
-    match (rule, value, instance) {
-        (Rule::Type, names, _) => {
-            let is_allowed = Types::named(names).meets(Types::from_value(instance));
-            (!is_allowed).then(|| Kind::Type(listed_types(names)))
-        }
-        (Rule::Const, constant, _) => {
-            (!equality::equal(constant, instance)).then_some(Kind::Const(Cow::Borrowed(constant)))
-        }
-        (Rule::Enum, Value::Array(options), _) => {
-            let is_listed = options.iter().any(|option| equality::equal(option, instance));
-            (!is_listed).then_some(Kind::Enum(Cow::Borrowed(options)))
-        }
-        (Rule::Minimum, Value::Number(limit), Value::Number(number)) => {
-            order(number, limit)?.is_lt().then_some(Kind::Minimum(Cow::Borrowed(value)))
-        }
-        (Rule::Maximum, Value::Number(limit), Value::Number(number)) => {
-            order(number, limit)?.is_gt().then_some(Kind::Maximum(Cow::Borrowed(value)))
-        }
-        (Rule::ExclusiveMinimum, Value::Number(limit), Value::Number(number)) => {
-            order(number, limit)?.is_le().then_some(Kind::ExclusiveMinimum(Cow::Borrowed(value)))
-        }
-        (Rule::ExclusiveMaximum, Value::Number(limit), Value::Number(number)) => {
-            order(number, limit)?.is_ge().then_some(Kind::ExclusiveMaximum(Cow::Borrowed(value)))
-        }
-        (Rule::MultipleOf, Value::Number(divisor), Value::Number(number)) => {
-            (!is_multiple(number, divisor)).then(|| Kind::MultipleOf(divisor.as_f64().unwrap_or_default()))
-        }
-        (Rule::MinLength, limit, Value::String(text)) => below(text.chars().count(), limit).map(Kind::MinLength),
-        (Rule::MaxLength, limit, Value::String(text)) => above(text.chars().count(), limit).map(Kind::MaxLength),
-        (Rule::Pattern, Value::String(pattern), Value::String(text)) => {
-            let is_match = patterns.get(pattern).is_some_and(|compiled| compiled.is_match(text));
-            (!is_match).then_some(Kind::Pattern(Cow::Borrowed(pattern)))
-        }
-        (Rule::MinItems, limit, Value::Array(items)) => below(items.len(), limit).map(Kind::MinItems),
-        (Rule::MaxItems, limit, Value::Array(items)) => above(items.len(), limit).map(Kind::MaxItems),
-        (Rule::UniqueItems, Value::Bool(true), Value::Array(items)) => {
-            (!are_unique(items)).then_some(Kind::UniqueItems)
-        }
-        (Rule::MinProperties, limit, Value::Object(object)) => below(object.len(), limit).map(Kind::MinProperties),
-        (Rule::MaxProperties, limit, Value::Object(object)) => above(object.len(), limit).map(Kind::MaxProperties),
-        _ => None,
-    }
-}
-
-fn listed_types(names: &Value) -> Vec<&'static str> {
-    let is_listed = |name: &&str| match names {
-        Value::Array(names) => names.iter().any(|other| other == name),
-        only => only == name,
-    };
-    TYPE_NAMES.into_iter().filter(is_listed).collect()
-}
-
-/// Returns the limit if `n` is below it.
-fn below(n: usize, limit: &Value) -> Option<u64> {
-    limit.as_u64().filter(|limit| (n as u64) < *limit)
-}
-
-/// Returns the limit if `n` is above it.
-fn above(n: usize, limit: &Value) -> Option<u64> {
-    limit.as_u64().filter(|limit| (n as u64) > *limit)
-}
-
-fn are_unique(items: &[Value]) -> bool {
-    let mut seen = HashSet::with_capacity(items.len());
-    items.iter().all(|item| {
-        let mut text = String::new();
-        equality::write_canonical(item, &mut text);
-        seen.insert(text)
-    })
 }

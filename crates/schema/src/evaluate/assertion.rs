@@ -1,0 +1,91 @@
+//! The keywords that look at a value alone, without other schemas.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use super::number::{is_multiple, order};
+use super::rules::Rule;
+use crate::equality;
+use crate::failure::{Kind, TYPE_NAMES};
+use crate::plan::Pattern;
+use crate::types::Types;
+
+/// Returns the keyword as a failure if the value does not satisfy it.
+pub(super) fn failed<'v>(
+    rule: Rule,
+    value: &'v Value,
+    instance: &Value,
+    patterns: &HashMap<String, Pattern>,
+) -> Option<Kind<'v>> {
+    match (rule, value, instance) {
+        (Rule::Type, names, _) => {
+            let is_allowed = Types::named(names).meets(Types::from_value(instance));
+            (!is_allowed).then(|| Kind::Type(listed_types(names)))
+        }
+        (Rule::Const, constant, _) => {
+            (!equality::equal(constant, instance)).then_some(Kind::Const(Cow::Borrowed(constant)))
+        }
+        (Rule::Enum, Value::Array(options), _) => {
+            let is_listed = options.iter().any(|option| equality::equal(option, instance));
+            (!is_listed).then_some(Kind::Enum(Cow::Borrowed(options)))
+        }
+        (Rule::Minimum, Value::Number(limit), Value::Number(number)) => {
+            order(number, limit)?.is_lt().then_some(Kind::Minimum(Cow::Borrowed(value)))
+        }
+        (Rule::Maximum, Value::Number(limit), Value::Number(number)) => {
+            order(number, limit)?.is_gt().then_some(Kind::Maximum(Cow::Borrowed(value)))
+        }
+        (Rule::ExclusiveMinimum, Value::Number(limit), Value::Number(number)) => {
+            order(number, limit)?.is_le().then_some(Kind::ExclusiveMinimum(Cow::Borrowed(value)))
+        }
+        (Rule::ExclusiveMaximum, Value::Number(limit), Value::Number(number)) => {
+            order(number, limit)?.is_ge().then_some(Kind::ExclusiveMaximum(Cow::Borrowed(value)))
+        }
+        (Rule::MultipleOf, Value::Number(divisor), Value::Number(number)) => {
+            (!is_multiple(number, divisor)).then(|| Kind::MultipleOf(divisor.as_f64().unwrap_or_default()))
+        }
+        (Rule::MinLength, limit, Value::String(text)) => below(text.chars().count(), limit).map(Kind::MinLength),
+        (Rule::MaxLength, limit, Value::String(text)) => above(text.chars().count(), limit).map(Kind::MaxLength),
+        (Rule::Pattern, Value::String(pattern), Value::String(text)) => {
+            let is_match = patterns.get(pattern).is_some_and(|compiled| compiled.is_match(text));
+            (!is_match).then_some(Kind::Pattern(Cow::Borrowed(pattern)))
+        }
+        (Rule::MinItems, limit, Value::Array(items)) => below(items.len(), limit).map(Kind::MinItems),
+        (Rule::MaxItems, limit, Value::Array(items)) => above(items.len(), limit).map(Kind::MaxItems),
+        (Rule::UniqueItems, Value::Bool(true), Value::Array(items)) => {
+            (!are_unique(items)).then_some(Kind::UniqueItems)
+        }
+        (Rule::MinProperties, limit, Value::Object(object)) => below(object.len(), limit).map(Kind::MinProperties),
+        (Rule::MaxProperties, limit, Value::Object(object)) => above(object.len(), limit).map(Kind::MaxProperties),
+        _ => None,
+    }
+}
+
+fn listed_types(names: &Value) -> Vec<&'static str> {
+    let is_listed = |name: &&str| match names {
+        Value::Array(names) => names.iter().any(|other| other == name),
+        only => only == name,
+    };
+    TYPE_NAMES.into_iter().filter(is_listed).collect()
+}
+
+/// Returns the limit if `n` is below it.
+fn below(n: usize, limit: &Value) -> Option<u64> {
+    limit.as_u64().filter(|limit| (n as u64) < *limit)
+}
+
+/// Returns the limit if `n` is above it.
+fn above(n: usize, limit: &Value) -> Option<u64> {
+    limit.as_u64().filter(|limit| (n as u64) > *limit)
+}
+
+fn are_unique(items: &[Value]) -> bool {
+    let mut seen = HashSet::with_capacity(items.len());
+    items.iter().all(|item| {
+        let mut text = String::new();
+        equality::write_canonical(item, &mut text);
+        seen.insert(text)
+    })
+}
