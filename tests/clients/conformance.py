@@ -14,6 +14,8 @@ from pathlib import Path
 # - input-required-result-non-tool-request: it needs a prompt that asks the user. Only tools do.
 # - input-required-result-ignore-extra-params: it answers without the `requestState` that it received, which clients must
 #   return. `crates/mcp-server/tests/it/asking/rounds.rs` covers unknown keys.
+# - json-schema-2020-12: it expects `allOf` and `if` at the root of a listed input schema. APIs of models refuse the request of a
+#   host for such a tool, so the list has a plain object there (docs/decisions/plain-roots.md), and the contract has the rest.
 BOTH = [
     "tools-list",
     "tools-call-simple-text",
@@ -23,7 +25,6 @@ BOTH = [
     "tools-call-mixed-content",
     "tools-call-error",
     "tools-call-with-progress",
-    "json-schema-2020-12",
     "server-sse-multiple-streams",
     "dns-rebinding-protection",
     "resources-list",
