@@ -144,6 +144,10 @@ pub struct RemovedAlias {
 /// ```
 pub fn remove(schema: &mut Value) -> Vec<RemovedAlias> {
     let mut found = Vec::new();
+    // Most schemas have no alias, and need no pointers.
+    if !describes_alias(schema) {
+        return found;
+    }
     find(schema, "", &mut found);
     // From the end, so that the pointers of branches stay valid.
     for RemovedAlias { pointer, name } in found.iter().rev() {
@@ -157,6 +161,17 @@ pub fn remove(schema: &mut Value) -> Vec<RemovedAlias> {
         }
     }
     found
+}
+
+/// Returns true if a schema below this one may be that of an alias.
+fn describes_alias(schema: &Value) -> bool {
+    let mut is_found = false;
+    if let Value::Object(keywords) = schema {
+        walk::each(keywords, |_, sub| {
+            is_found = is_found || described_name(sub).is_some() || describes_alias(sub);
+        });
+    }
+    is_found
 }
 
 fn find(schema: &Value, at: &str, found: &mut Vec<RemovedAlias>) {

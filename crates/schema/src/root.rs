@@ -52,8 +52,13 @@ pub fn list(schema: &mut Value) {
         inline::inline(schema);
     }
     if let Value::Object(keywords) = schema {
-        keywords.insert("type".to_owned(), "object".into());
-        keywords.entry("properties").or_insert_with(|| Map::new().into());
+        // Most schemas have both, which then need no new keys.
+        if keywords.get("type").and_then(Value::as_str) != Some("object") {
+            keywords.insert("type".to_owned(), "object".into());
+        }
+        if !keywords.contains_key("properties") {
+            keywords.insert("properties".to_owned(), Map::new().into());
+        }
     }
 }
 
