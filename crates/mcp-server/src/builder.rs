@@ -12,6 +12,7 @@ use toolkit::catalog::Naming;
 use toolkit::mcp::LIST_TTL_MS;
 use toolkit::resource::Resources;
 use toolkit::{CancelToken, Dispatcher, Tool};
+use toolkit_mcp::json_bytes;
 use toolkit_runtime::CallLimiter;
 
 use super::ask::{Keys, OpenRequests, Sealing, StateKey, UsedInMemory, UsedRecord, WaitingCalls};
@@ -23,7 +24,6 @@ use super::logging::LogLevels;
 use super::metrics::Metrics;
 use super::observe::AuditLog;
 use super::peer::Running;
-use super::rpc::json_bytes;
 use super::served::{ServeError, ServedTools};
 use super::server::Server;
 use super::state::{CredentialsFn, Search, Shared};

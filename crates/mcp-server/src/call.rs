@@ -28,6 +28,7 @@ use toolkit::call::{LogLevel, Progress};
 use toolkit::mcp::Revision;
 use toolkit::stream::Chunk;
 use toolkit::{Arguments, CancelToken, Context, Tool};
+use toolkit_mcp::{Code, RpcError};
 #[cfg(feature = "http")]
 use toolkit_runtime::BodyCharge;
 use tracing::Span;
@@ -38,7 +39,6 @@ pub(super) use self::task::{answer, events};
 use super::ask::{Modes, OpenQuestions, Rounds};
 use super::observe::Observed;
 use super::peer::{Peer, Registered};
-use super::rpc::{Code, RpcError};
 use super::served::{ServedTool, ServedTools};
 use super::state::Shared;
 use super::tasks::LiveTask;

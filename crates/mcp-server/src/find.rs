@@ -12,12 +12,12 @@ use toolkit::call::{Coercion, ErrorKind, coerced};
 use toolkit::catalog::Naming;
 use toolkit::mcp::{Revision, list_tools, write_error};
 use toolkit::{Arguments, Catalog, Dispatcher, Tool, ToolError};
+use toolkit_mcp::{json_bytes, response};
 use toolkit_runtime::spawn_tool;
 #[cfg(feature = "search")]
 use toolkit_search::Summary;
 
 use super::observe::Observed;
-use super::rpc::{json_bytes, response};
 use super::served::ServedTools;
 use super::state::{Search, Shared};
 

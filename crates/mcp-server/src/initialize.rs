@@ -4,10 +4,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolkit::mcp::{LIST_TTL_MS, Revision};
+use toolkit_mcp::{LEGACY, supported, text};
 
 use super::ask::Modes;
-use super::json_text::text;
-use super::meta::{LEGACY, supported};
 use super::state::Shared;
 use super::tasks::EXTENSION;
 

@@ -14,11 +14,11 @@ use tokio::time::sleep;
 use toolkit::call::BoxFuture;
 use toolkit::resource::ResourceWatch;
 use toolkit::{CancelToken, Tool};
+use toolkit_mcp::{Code, RpcError, json_bytes, notification, response};
 
 use super::call::{declares_tasks, missing_extension};
 use super::peer::{Received, Registered, cancelled_by, register};
 use super::resources::{context, watch_readable};
-use super::rpc::{Code, RpcError, json_bytes, notification, response};
 use super::state::Shared;
 use super::subscriptions::{self, Inbox};
 use super::task_requests::{NotServed, detailed, tool_of_task};

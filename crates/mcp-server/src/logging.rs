@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use toolkit::call::{LogLevel, LogMessage};
-
-use super::json_text::text;
-use super::rpc::{Code, RpcError, json_bytes, notification};
+use toolkit_mcp::{RpcError, json_bytes, notification, parse_level};
 
 /// The number of sessions whose levels are remembered.
 const MAX_SESSIONS: usize = 4096;
@@ -75,17 +73,7 @@ pub(super) fn requested_level(params: Option<&RawValue>) -> Result<LogLevel, Rpc
         level: Option<&'m RawValue>,
     }
     let params: Params<'_> = params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default();
-    params.level.map_or_else(|| Err(invalid_level("level")), |level| parse_level("level", level.get()))
-}
-
-/// Parses the level in a field.
-pub(super) fn parse_level(field: &str, level: &str) -> Result<LogLevel, RpcError> {
-    text(level).and_then(|name| LogLevel::from_name(&name)).ok_or_else(|| invalid_level(field))
-}
-
-fn invalid_level(field: &str) -> RpcError {
-    let names = LogLevel::ALL.map(|level| format!("`{level}`")).join(", ");
-    RpcError::new(Code::InvalidParams, format!("`{field}` must be one of {names}"))
+    params.level.map_or_else(|| parse_level("level", ""), |level| parse_level("level", level.get()))
 }
 
 /// The log of one call, which bounds the rate and the size of its messages.

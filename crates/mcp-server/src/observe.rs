@@ -5,15 +5,13 @@ use std::time::Instant;
 use serde_json::value::RawValue;
 use toolkit::call::ErrorKind;
 use toolkit::mcp::Revision;
+use toolkit_mcp::{Code, LEGACY, Meta, text};
 use toolkit_runtime::{
     ObservedRequest, RequestInfo, RequestOutcome, RequestTarget, Side, TraceParent, Transport, known_method,
 };
 use tracing::{Level, Span};
 
-use super::json_text::text;
-use super::meta::{LEGACY, Meta};
 use super::peer::Peer;
-use super::rpc::Code;
 
 /// The target of the audit lines, for the filter of the log.
 const AUDIT: &str = "audit";

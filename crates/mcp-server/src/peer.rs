@@ -13,11 +13,10 @@ use serde_json::value::RawValue;
 use toolkit::call::{RequestParts, TraceContext};
 use toolkit::mcp::Revision;
 use toolkit::{CancelToken, Context, Tool};
+use toolkit_mcp::{Code, Meta, RpcError};
 
 use super::ask::Modes;
-use super::meta::Meta;
 use super::request::{Caller, Request};
-use super::rpc::{Code, RpcError};
 
 /// The sender of a message.
 #[derive(Clone, Copy, Debug, Default)]

@@ -7,10 +7,10 @@ use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics, Naming};
 use toolkit::prompt::Prompt;
 use toolkit::schema::shown_id;
 use toolkit::{Dispatcher, ToolId};
+use toolkit_mcp::json_bytes;
 
 use super::filter::Filter;
 use super::listed_names::{ListedNames, NameClaims};
-use super::rpc::json_bytes;
 
 /// The served prompts, by their names on the wire.
 #[derive(Default)]

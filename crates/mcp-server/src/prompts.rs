@@ -10,9 +10,9 @@ use toolkit::call::ErrorKind;
 use toolkit::mcp::Revision;
 use toolkit::prompt::{Completion, CompletionReference, CompletionRequest, Prompt};
 use toolkit::{Arguments, Content, Context, Tool, ToolError};
+use toolkit_mcp::{Code, RpcError, json_bytes};
 
 use super::proxy_uri::{backend_name, decode};
-use super::rpc::{Code, RpcError, json_bytes};
 use super::served::{self, ServedTools};
 use super::state::Shared;
 

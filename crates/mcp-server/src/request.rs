@@ -6,8 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use toolkit::call::Credentials;
 use toolkit::mcp::Revision;
-
-use super::meta::Meta;
+use toolkit_mcp::Meta;
 
 /// The MCP request of a call. A tool reads it from its context with `ctx.get::<Request>()`.
 ///

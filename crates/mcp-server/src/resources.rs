@@ -15,14 +15,13 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolkit::mcp::Revision;
 use toolkit::{CancelToken, Context};
+use toolkit_mcp::{Code, RpcError, text};
 
 use self::answer::{Action, Scope};
 pub(super) use self::answer::{ResourceRequest, watch_readable};
 use super::call::credentials;
-use super::json_text::text;
 use super::peer::{Received, register};
 use super::prompts::PromptRequest;
-use super::rpc::{Code, RpcError};
 use super::served;
 use super::state::Shared;
 use super::subscriptions::MAX_URI_LEN;

@@ -18,16 +18,14 @@ use toolkit::mcp::{Revision, list_proxied_tool, list_tool, with_object_result};
 use toolkit::schema::suggest;
 use toolkit::tool::TaskSupport;
 use toolkit::{Coercion, Dispatcher, Tool, ToolError};
+use toolkit_mcp::{Code, ParamHeader, RpcError, json_bytes, text};
 #[cfg(feature = "search")]
 use toolkit_search::Index;
 
 use super::filter::Filter;
-use super::headers::ParamHeader;
-use super::json_text::text;
 use super::listed_names::{Claims, ListedNames};
 use super::metrics::{CallMetrics, Metrics};
 use super::prompt_list::ServedPrompts;
-use super::rpc::{Code, RpcError, json_bytes};
 
 /// A dispatcher and its list of served tools. It is immutable; a server replaces it as a whole.
 pub(super) struct ServedTools {

@@ -11,6 +11,7 @@ use toolkit::call::Credentials;
 use toolkit::catalog::Naming;
 use toolkit::mcp::Revision;
 use toolkit::{CancelToken, Catalog, Tool};
+use toolkit_mcp::response;
 use toolkit_runtime::CallLimiter;
 
 use super::ask::{OpenRequests, Sealing, WaitingCalls};
@@ -20,7 +21,6 @@ use super::metrics::Metrics;
 use super::observe::AuditLog;
 use super::peer::Running;
 use super::proxied::Proxied;
-use super::rpc::response;
 use super::served::ServedTools;
 use super::subscriptions::Providers;
 use super::tasks::Tasks;

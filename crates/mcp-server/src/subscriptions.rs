@@ -9,9 +9,9 @@ use std::task;
 use tokio::sync::{Notify, watch};
 use toolkit::Context;
 use toolkit::resource::{ResourceChange, ResourceWatch, Resources};
+use toolkit_mcp::{Code, RpcError};
 
 use super::proxy_uri::decode;
-use super::rpc::{Code, RpcError};
 
 /// The maximum length of a URI in bytes.
 pub(super) const MAX_URI_LEN: usize = 8 << 10;

@@ -13,13 +13,12 @@ use tokio::task::{AbortHandle, JoinSet};
 use toolkit::call::ask::Question;
 use toolkit::mcp::Revision;
 use toolkit::{CancelToken, Tool};
+use toolkit_mcp::{Code, RpcError, json_bytes, response, text};
 
 use super::ask::{Modes, parse_answer, request};
 use super::call::{CallEvent, CallResponse, Events, declares_tasks, missing_extension};
-use super::json_text::text;
 use super::observe::Observed;
 use super::peer::{Received, Registered, cancelled_by, register};
-use super::rpc::{Code, RpcError, json_bytes, response};
 use super::state::Shared;
 use super::tasks::{LiveTask, Outcome, RELATED_TASK, Record, TaskTool, TaskView};
 

@@ -10,9 +10,9 @@ use tokio::sync::oneshot;
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
 use toolkit::call::ask::{Answer, Question};
+use toolkit_mcp::{json_bytes, notification};
 
 use super::{elicitation, parse_answer};
-use crate::rpc::{json_bytes, notification};
 
 /// The open requests of a server, by session and id. [`WaitingCalls`](super::WaitingCalls) bounds them.
 #[derive(Clone, Debug, Default)]

@@ -13,8 +13,8 @@ use toolkit::{Arguments, CancelToken, Tool, ToolError};
 
 use super::state::{Answered, Binding, MAX_STATE, Sealing, State, text};
 use super::{MAX_QUESTIONS, Modes, QuestionHash, parse_answer, request, too_many};
-use crate::json_text::text as json_text;
 use crate::request::Caller;
+use toolkit_mcp::text as json_text;
 
 /// The answers of earlier rounds, and the questions of this one.
 #[derive(Clone)]

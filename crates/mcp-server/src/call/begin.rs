@@ -10,17 +10,16 @@ use toolkit::call::{Credentials, ErrorKind, TraceContext};
 use toolkit::mcp::Revision;
 use toolkit::tool::TaskSupport;
 use toolkit::{Arguments, CancelToken, Context, Tool, ToolError};
+use toolkit_mcp::{Code, Meta, RpcError};
 use toolkit_runtime::{RequestTarget, TraceParent};
 use tracing::Span;
 
 use super::{Asks, Call, ChunkSettings, StreamAsks, TaskOffer, invalid_state};
 use crate::ask::{Modes, Rounds};
 use crate::headers;
-use crate::meta::Meta;
 use crate::observe::Observed;
 use crate::peer::{Peer, Received, register};
 use crate::request::Caller;
-use crate::rpc::{Code, RpcError};
 use crate::served::ServedTools;
 use crate::state::Shared;
 use crate::tasks::EXTENSION;

@@ -12,6 +12,7 @@ use toolkit::dispatch::BlockingThreads;
 use toolkit::mcp::{Revision, write_error, write_result};
 use toolkit::stream::Event;
 use toolkit::{Context, RunResult, ToolError};
+use toolkit_mcp::{Code, RpcError, json_bytes, response};
 use toolkit_runtime::{CallPermit, run_tool};
 use tracing::Instrument;
 
@@ -19,7 +20,6 @@ use super::{Asks, Call, CallMessage, CallResponse, invalid_state};
 use crate::ask::{Outcome, Rounds};
 use crate::proxy_uri::backend_name;
 use crate::request::{MissingCapability, Request};
-use crate::rpc::{Code, RpcError, json_bytes, response};
 
 /// The outcome of a call, and the kind of its error.
 pub(super) struct Ended {

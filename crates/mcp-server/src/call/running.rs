@@ -13,6 +13,7 @@ use tokio::time::{Instant, sleep};
 use toolkit::ToolError;
 use toolkit::call::{ErrorKind, Progress};
 use toolkit::stream::Chunk;
+use toolkit_mcp::{Code, notification};
 use toolkit_runtime::{CallPermit, Overloaded, Task, collected, spawn_tool};
 
 use super::ask::listen;
@@ -21,7 +22,6 @@ use super::{Asks, Call, CallEvent, CallMessage, Events};
 use crate::metrics::{CallMetrics, GaugeGuard};
 use crate::observe::Observed;
 use crate::peer::{Registered, cancelled_by};
-use crate::rpc::{Code, notification};
 use crate::served::ServedTool;
 use crate::state::Shared;
 use crate::tasks::LiveTask;

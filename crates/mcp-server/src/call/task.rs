@@ -10,11 +10,11 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::time::{Instant, sleep};
 use toolkit::mcp::Revision;
+use toolkit_mcp::{Code, RpcError, json_bytes, response};
 use toolkit_runtime::spawn_tool;
 
 use super::running::{RunningCall, reached};
 use super::{Call, CallEvent, CallResponse, Events, TaskOffer};
-use crate::rpc::{Code, RpcError, json_bytes, response};
 use crate::tasks::{CreateError, Created, LiveTask, Outcome};
 
 /// A task that is created when its time has come.

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use toolkit::Tool;
+use toolkit_mcp::Code;
 use toolkit_runtime::{Connection, HostGuard};
 
 use super::auth::{Auth, WELL_KNOWN};
@@ -16,7 +17,6 @@ use super::receive::Received;
 use super::response::Rejection;
 use crate::metrics::RejectReason;
 use crate::request::Caller;
-use crate::rpc::Code;
 use crate::task_requests::NotServed;
 
 /// The checks that each request has to pass.

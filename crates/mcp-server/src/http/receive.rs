@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, Response, StatusCode};
+use toolkit_mcp::{Code, Message};
 use toolkit_runtime::spawn_tool;
 
 use super::response::{Body, accepted, json, text};
@@ -16,7 +17,6 @@ use crate::call::Call;
 use crate::find::Find;
 use crate::headers::{is_modern, takes_batches};
 use crate::listen::Listen;
-use crate::message::Message;
 use crate::methods::route;
 use crate::methods::{Batch, Routed, is_batch};
 use crate::metrics::RejectReason;
@@ -24,7 +24,6 @@ use crate::observe::Observed;
 use crate::peer::{Access, Peer};
 use crate::request::Caller;
 use crate::resources::ResourceRequest;
-use crate::rpc::Code;
 use crate::state::Shared;
 use crate::task_requests::{TaskRequest, TaskResult};
 

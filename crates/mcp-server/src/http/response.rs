@@ -14,12 +14,12 @@ use futures_util::stream::{Stream, unfold};
 use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, Response, StatusCode};
 use http_body::{Frame, SizeHint};
+use toolkit_mcp::{Code, RpcError};
 use toolkit_runtime::EventStreamPermit;
 
 use crate::call::{CallEvent, CallResponse, Events};
 use crate::listen::Listen;
 use crate::metrics::RejectReason;
-use crate::rpc::{Code, RpcError};
 
 /// Creates the response to a call.
 pub(super) fn call_response(response: CallResponse) -> Response<Body> {

@@ -12,6 +12,7 @@ use http::header::{self, HeaderValue};
 use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use toolkit::call::BoxFuture;
+use toolkit_mcp::{Code, Message, json_bytes};
 use toolkit_runtime::{BodyError, BodyReader, Connection, EventStreamPermit, Limits, accepts, media_type};
 
 use super::auth::WELL_KNOWN;
@@ -23,11 +24,9 @@ use crate::Server;
 use crate::call::{CallEvent, Events, answer, events as events_of};
 use crate::headers::{has_revision, is_modern};
 use crate::listen::Listen;
-use crate::message::Message;
 use crate::metrics::RejectReason;
 use crate::peer::share_extensions;
 use crate::request::Caller;
-use crate::rpc::{Code, json_bytes};
 
 /// The path of the MCP endpoint.
 const PATH: &str = "/mcp";

@@ -16,10 +16,10 @@ use toolkit::resource::{
 };
 use toolkit::{Context, ToolError};
 use toolkit_backends::Backends;
+use toolkit_mcp::json_bytes;
 
 use super::lists::{Lists, locked};
 use crate::proxy_uri::{decode, encode, is_too_deep};
-use crate::rpc::json_bytes;
 
 /// The number of subscriptions that are renewed at the same time.
 const MAX_CONCURRENT: usize = 64;

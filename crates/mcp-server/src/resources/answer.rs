@@ -9,6 +9,7 @@ use toolkit::call::{ErrorKind, TraceContext};
 use toolkit::mcp::Revision;
 use toolkit::resource::ResourceWatch;
 use toolkit::{CancelToken, Context, Tool, ToolError};
+use toolkit_mcp::{Code, RpcError, response};
 use toolkit_runtime::{CallPermit, RequestTarget, spawn_tool};
 use tracing::{Instrument, Span};
 
@@ -19,7 +20,6 @@ use crate::observe::Observed;
 use crate::peer::{Access, Registered};
 use crate::prompts::{self, PromptRequest};
 use crate::proxy_uri::decode;
-use crate::rpc::{Code, RpcError, response};
 use crate::state::Shared;
 
 /// The start of the names of requests for resources in the call limiter. Without a `/`,

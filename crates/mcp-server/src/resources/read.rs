@@ -11,12 +11,12 @@ use toolkit::call::ErrorKind;
 use toolkit::mcp::Revision;
 use toolkit::resource::{ResourceContents, ResourceWatch, Resources};
 use toolkit::{Context, ToolError};
+use toolkit_mcp::json_bytes;
 use toolkit_runtime::CallPermit;
 
 use super::answer::{Failed, Scope, acquire};
 use crate::peer::Access;
 use crate::proxy_uri::decode;
-use crate::rpc::json_bytes;
 use crate::served;
 use crate::state::Shared;
 

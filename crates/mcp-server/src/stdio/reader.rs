@@ -12,6 +12,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use toolkit::CancelToken;
+use toolkit_mcp::{Code, Message, RpcError};
 use toolkit_runtime::ToolPolls;
 
 use super::output::{Held, Output};
@@ -19,10 +20,8 @@ use super::{Line, MAX_LINE_BYTES, read_line};
 use crate::ask::Modes;
 use crate::call::{CallEvent, Events, events};
 use crate::listen::Listen;
-use crate::message::Message;
 use crate::methods::{Batch, Routed, is_batch, route};
 use crate::peer::Peer;
-use crate::rpc::{Code, RpcError};
 use crate::state::Shared;
 
 /// The approximate memory of a request apart from its bytes.

@@ -9,13 +9,13 @@ use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore, oneshot};
 use tokio::time::sleep;
 use toolkit::Tool;
+use toolkit_mcp::{Code, RpcError, json_bytes};
 use toolkit_runtime::run_tool;
 
 use super::index::{Index, TaskTool};
 use super::live::LiveTask;
 use super::record::{Outcome, Record};
 use super::{TaskLimits, TaskStore, TasksInMemory};
-use crate::rpc::{Code, RpcError, json_bytes};
 
 /// The least time for which the result of a task is kept, unless tasks live shorter.
 const MIN_KEPT: Duration = Duration::from_secs(300);

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use http::{HeaderValue, StatusCode, header};
 use serde_json::json;
 use toolkit::Tool;
+use toolkit_mcp::{Code, json_bytes};
 
 use super::TokenError;
 use crate::http::response::Rejection;
 use crate::metrics::RejectReason;
 use crate::proxy_uri::decode;
 use crate::request::Caller;
-use crate::rpc::{Code, json_bytes};
 use crate::state::Shared;
 
 /// Returns the scopes that a call of a tool needs.

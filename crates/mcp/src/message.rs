@@ -11,34 +11,48 @@ use super::rpc::{Code, RpcError};
 
 /// An incoming message.
 #[derive(Debug)]
-pub(super) enum Message<'m> {
+pub enum Message<'m> {
+    /// A request.
     Request {
+        /// A string or an integer.
         id: &'m RawValue,
+        /// The name of the method.
         method: Cow<'m, str>,
+        /// Any value.
         params: Option<&'m RawValue>,
     },
     /// A request for `tools/call`, in the form that clients usually send.
     Call {
+        /// A string or an integer.
         id: &'m RawValue,
+        /// The parameters.
         call: CallRequest<'m>,
     },
+    /// A notification.
     Notification {
+        /// The name of the method.
         method: Cow<'m, str>,
+        /// Any value.
         params: Option<&'m RawValue>,
     },
     /// A response to a request of the server.
     Response {
+        /// A string or an integer. Errors may lack it.
         id: Option<&'m RawValue>,
+        /// Any value.
         result: Option<&'m RawValue>,
+        /// Any value.
         error: Option<&'m RawValue>,
     },
 }
 
 /// The error of a malformed message, with the id of the request if it could be read.
 #[derive(Debug)]
-pub(super) struct Malformed<'m> {
-    pub(super) id: Option<&'m RawValue>,
-    pub(super) fault: RpcError,
+pub struct Malformed<'m> {
+    /// The id of the request.
+    pub id: Option<&'m RawValue>,
+    /// The error.
+    pub fault: RpcError,
 }
 
 #[derive(Deserialize)]
@@ -63,7 +77,12 @@ fn present<'m, D: Deserializer<'m>>(deserializer: D) -> Result<Option<&'m RawVal
 }
 
 impl<'m> Message<'m> {
-    pub(super) fn parse(json: &'m [u8]) -> Result<Self, Malformed<'m>> {
+    /// Reads a message.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error response for a text that is not a message.
+    pub fn parse(json: &'m [u8]) -> Result<Self, Malformed<'m>> {
         if let Some((id, call)) = CallRequest::read(json) {
             return Ok(Self::Call { id, call });
         }
@@ -101,7 +120,8 @@ impl<'m> Message<'m> {
 
 impl<'m> Message<'m> {
     /// Returns the id of a request.
-    pub(super) fn id(&self) -> Option<&'m RawValue> {
+    #[must_use]
+    pub fn id(&self) -> Option<&'m RawValue> {
         match self {
             Message::Request { id, .. } | Message::Call { id, .. } => Some(id),
             Message::Notification { .. } | Message::Response { .. } => None,
@@ -127,11 +147,13 @@ fn malformed<'m>(id: Option<&'m RawValue>, code: Code, message: &str) -> Malform
 
 /// A request for `tools/call`.
 #[derive(Debug)]
-pub(super) struct CallRequest<'m> {
-    pub(super) name: &'m str,
+pub struct CallRequest<'m> {
+    /// The name of the tool.
+    pub name: &'m str,
     /// The text of a JSON object.
-    pub(super) arguments: Option<&'m str>,
-    pub(super) meta: Meta<'m>,
+    pub arguments: Option<&'m str>,
+    /// The metadata of the request.
+    pub meta: Meta<'m>,
 }
 
 impl<'m> CallRequest<'m> {

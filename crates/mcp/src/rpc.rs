@@ -6,49 +6,65 @@ use serde_json::{Map, Value};
 
 /// The error codes of JSON-RPC and MCP. Those from -32022 to -32020 were added in revision 2026-07-28.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Code {
+pub enum Code {
+    /// The text is not JSON.
     ParseError = -32700,
+    /// The message is not a request.
     InvalidRequest = -32600,
+    /// The method is unknown.
     MethodNotFound = -32601,
+    /// The parameters are invalid.
     InvalidParams = -32602,
+    /// The server has failed.
     Internal = -32603,
     /// Only up to revision 2025-11-25.
     ResourceNotFound = -32002,
+    /// A header differs from the message.
     HeaderMismatch = -32020,
+    /// The request needs a capability that the client has not declared.
     MissingClientCapability = -32021,
+    /// The revision is not supported.
     UnsupportedVersion = -32022,
 }
 
 /// A JSON-RPC error.
 #[derive(Debug)]
-pub(super) struct RpcError {
-    pub(super) code: Code,
+pub struct RpcError {
+    /// The code.
+    pub code: Code,
     /// True if the request is invalid independently of its method. HTTP then responds with an error status.
-    pub(super) is_bad_request: bool,
+    pub is_bad_request: bool,
     message: String,
     data: Option<Value>,
 }
 
 impl RpcError {
-    pub(super) fn new(code: Code, message: impl Into<String>) -> Self {
+    /// Creates an error.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self { code, is_bad_request: false, message: message.into(), data: None }
     }
 
-    pub(super) fn bad_request(code: Code, message: impl Into<String>) -> Self {
+    /// Creates an error for a request that is invalid independently of its method.
+    pub fn bad_request(code: Code, message: impl Into<String>) -> Self {
         Self { is_bad_request: true, ..Self::new(code, message) }
     }
 
-    pub(super) fn unknown_method(method: &str) -> Self {
+    /// Creates the error for an unknown method, whose name is cut.
+    #[must_use]
+    pub fn unknown_method(method: &str) -> Self {
         let shown: String = method.chars().take(64).collect();
         Self::new(Code::MethodNotFound, format!("unknown method `{}`", shown.escape_debug()))
     }
 
-    pub(super) fn with_data(self, data: Value) -> Self {
+    /// Sets the data.
+    #[must_use]
+    pub fn with_data(self, data: Value) -> Self {
         Self { data: Some(data), ..self }
     }
 
     /// Writes the error response. The id is `None` if that of the request could not be read.
-    pub(super) fn to_response(&self, id: Option<&RawValue>) -> Vec<u8> {
+    #[must_use]
+    pub fn to_response(&self, id: Option<&RawValue>) -> Vec<u8> {
         let mut error = Map::new();
         error.insert("code".to_owned(), (self.code as i32).into());
         error.insert("message".to_owned(), self.message.as_str().into());
@@ -71,7 +87,8 @@ impl RpcError {
 
 /// Writes the response with a result, which must be a JSON object. `meta` holds the fields to write first, such as
 /// `"_meta":{"a":1},`. If the first field of the result is `_meta` too, both are joined.
-pub(super) fn response(id: &RawValue, meta: &[u8], result: &[u8]) -> Vec<u8> {
+#[must_use]
+pub fn response(id: &RawValue, meta: &[u8], result: &[u8]) -> Vec<u8> {
     let id = id.get().as_bytes();
     let mut bytes = Vec::with_capacity(40 + id.len() + meta.len() + result.len());
     bytes.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
@@ -96,7 +113,7 @@ pub(super) fn response(id: &RawValue, meta: &[u8], result: &[u8]) -> Vec<u8> {
 }
 
 /// Writes a notification.
-pub(super) fn notification(method: &str, params: &impl Serialize) -> Vec<u8> {
+pub fn notification(method: &str, params: &impl Serialize) -> Vec<u8> {
     #[derive(Serialize)]
     struct Notification<'n, P> {
         jsonrpc: &'static str,
@@ -106,6 +123,11 @@ pub(super) fn notification(method: &str, params: &impl Serialize) -> Vec<u8> {
     json_bytes(&Notification { jsonrpc: "2.0", method, params })
 }
 
-pub(super) fn json_bytes(value: &(impl Serialize + ?Sized)) -> Vec<u8> {
+/// Writes a value with string keys as JSON.
+///
+/// # Panics
+///
+/// Panics if a map of the value has keys other than strings.
+pub fn json_bytes(value: &(impl Serialize + ?Sized)) -> Vec<u8> {
     serde_json::to_vec(value).expect("the value has string keys only, and writing to memory does not fail")
 }

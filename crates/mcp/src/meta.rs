@@ -9,27 +9,29 @@ use toolkit::call::LogLevel;
 use toolkit::mcp::Revision;
 
 use super::json_text::{JsonText, is_id, text};
-use super::logging::parse_level;
+
 use super::rpc::{Code, RpcError};
 
 /// The supported revisions with an `initialize` request, newest first.
-pub(super) const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+pub const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
 /// The supported revision without an `initialize` request.
-pub(super) const MODERN: &str = Revision::V2026_07_28.as_str();
+pub const MODERN: &str = Revision::V2026_07_28.as_str();
 
 /// The supported revision with JSON-RPC batches.
-pub(super) const BATCHES: &str = "2025-03-26";
+pub const BATCHES: &str = "2025-03-26";
 
 /// The fields of `_meta` that the server reads.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
-pub(super) struct Meta<'m> {
+pub struct Meta<'m> {
     #[serde(borrow, rename = "io.modelcontextprotocol/protocolVersion")]
     version: Option<JsonText<'m>>,
     #[serde(borrow, rename = "io.modelcontextprotocol/clientInfo")]
-    pub(super) client_info: Option<JsonText<'m>>,
+    /// The name and version of the client, as JSON.
+    pub client_info: Option<JsonText<'m>>,
     #[serde(borrow, rename = "io.modelcontextprotocol/clientCapabilities")]
-    pub(super) client_capabilities: Option<JsonText<'m>>,
+    /// The capabilities of the client, as JSON.
+    pub client_capabilities: Option<JsonText<'m>>,
     #[serde(borrow, rename = "progressToken")]
     progress_token: Option<JsonText<'m>>,
     #[serde(borrow, rename = "rs.toolkit/chunks")]
@@ -44,17 +46,19 @@ pub(super) struct Meta<'m> {
     baggage: Option<JsonText<'m>>,
     /// The answers with which the client repeats a call. They are beside `_meta`.
     #[serde(skip)]
-    pub(super) input: Input<'m>,
+    pub input: Input<'m>,
     /// The parameters of the task that the client requests, before revision 2026-07-28. They are beside `_meta`.
     #[serde(skip)]
-    pub(super) task: Option<&'m RawValue>,
+    pub task: Option<&'m RawValue>,
 }
 
 /// The answers of a user, and the state of the call that asked.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Input<'m> {
-    pub(super) state: Option<&'m RawValue>,
-    pub(super) responses: Option<&'m RawValue>,
+pub struct Input<'m> {
+    /// The sealed state, a JSON string.
+    pub state: Option<&'m RawValue>,
+    /// The answers, a JSON object.
+    pub responses: Option<&'m RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -71,7 +75,11 @@ struct Params<'m> {
 
 impl<'m> Meta<'m> {
     /// Parses `params._meta`; both may be absent.
-    pub(super) fn parse(params: Option<&'m RawValue>) -> Result<Self, RpcError> {
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if one of them is not an object, or has a duplicate field.
+    pub fn parse(params: Option<&'m RawValue>) -> Result<Self, RpcError> {
         let invalid = |message| RpcError::bad_request(Code::InvalidParams, message);
         let Some(params) = params else {
             return Ok(Self::default());
@@ -109,25 +117,35 @@ impl<'m> Meta<'m> {
     }
 
     /// Returns the revision that the request declares.
-    pub(super) fn version(&self) -> Option<Cow<'m, str>> {
+    #[must_use]
+    pub fn version(&self) -> Option<Cow<'m, str>> {
         self.version.and_then(|version| text(version.get()))
     }
 
-    pub(super) fn progress_token(&self) -> Option<JsonText<'m>> {
+    /// Returns the token of the client for reports of progress.
+    #[must_use]
+    pub fn progress_token(&self) -> Option<JsonText<'m>> {
         self.progress_token.filter(|token| is_id(token.get()))
     }
 
     /// Returns true if the client wants the parts of a result while the tool runs.
-    pub(super) fn wants_chunks(&self) -> bool {
+    #[must_use]
+    pub fn wants_chunks(&self) -> bool {
         self.chunks.is_some_and(|wanted| wanted.get() == "true")
     }
 
     /// Returns the level from which on the client wants to receive log messages of the call.
-    pub(super) fn log_level(&self) -> Result<Option<LogLevel>, RpcError> {
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for an unknown level.
+    pub fn log_level(&self) -> Result<Option<LogLevel>, RpcError> {
         self.log_level.map(|level| parse_level("io.modelcontextprotocol/logLevel", level.get())).transpose()
     }
 
-    pub(super) fn trace(&self) -> [Option<Cow<'m, str>>; 3] {
+    /// Returns `traceparent`, `tracestate` and `baggage`.
+    #[must_use]
+    pub fn trace(&self) -> [Option<Cow<'m, str>>; 3] {
         [self.traceparent, self.tracestate, self.baggage].map(|value| value.and_then(|value| text(value.get())))
     }
 
@@ -135,7 +153,11 @@ impl<'m> Meta<'m> {
     ///
     /// A request of 2026-07-28 declares it in `_meta`, or at least in the header, and must have the fields that the
     /// revision requires. All other requests belong to earlier revisions.
-    pub(super) fn revision(&self, header: Option<&str>) -> Result<Revision, RpcError> {
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for an unsupported revision, or a missing field.
+    pub fn revision(&self, header: Option<&str>) -> Result<Revision, RpcError> {
         let version = self.version();
         let Some(version) = version.as_deref() else {
             return match header {
@@ -159,7 +181,8 @@ impl<'m> Meta<'m> {
 }
 
 /// Creates the error for a missing field of `_meta` that revision 2026-07-28 requires.
-pub(super) fn missing(field: &str) -> RpcError {
+#[must_use]
+pub fn missing(field: &str) -> RpcError {
     let message = format!("`params._meta` must have `io.modelcontextprotocol/{field}`, which {MODERN} requires");
     RpcError::bad_request(Code::InvalidParams, message)
 }
@@ -172,6 +195,21 @@ fn unsupported(version: &str) -> RpcError {
 }
 
 /// Returns all supported revisions, newest first.
-pub(super) fn supported() -> Vec<&'static str> {
+#[must_use]
+pub fn supported() -> Vec<&'static str> {
     std::iter::once(MODERN).chain(LEGACY).collect()
+}
+
+/// Parses the level in a field.
+///
+/// # Errors
+///
+/// Returns an error for an unknown level.
+pub fn parse_level(field: &str, level: &str) -> Result<LogLevel, RpcError> {
+    text(level).and_then(|name| LogLevel::from_name(&name)).ok_or_else(|| invalid_level(field))
+}
+
+fn invalid_level(field: &str) -> RpcError {
+    let names = LogLevel::ALL.map(|level| format!("`{level}`")).join(", ");
+    RpcError::new(Code::InvalidParams, format!("`{field}` must be one of {names}"))
 }

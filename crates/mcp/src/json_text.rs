@@ -13,14 +13,17 @@ use toolkit_schema::plan::special;
 
 /// The text of a JSON value, like [`RawValue`].
 #[derive(Clone, Copy, Debug)]
-pub(super) struct JsonText<'m>(&'m str);
+pub struct JsonText<'m>(&'m str);
 
 impl<'m> JsonText<'m> {
-    pub(super) fn new(text: &'m str) -> Self {
+    /// Creates the text of a value that was read before.
+    pub fn new(text: &'m str) -> Self {
         Self(text)
     }
 
-    pub(super) fn get(self) -> &'m str {
+    /// Returns the text.
+    #[must_use]
+    pub fn get(self) -> &'m str {
         self.0
     }
 }
@@ -32,12 +35,14 @@ impl<'de: 'm, 'm> Deserialize<'de> for JsonText<'m> {
 }
 
 /// Returns true for a string or an integer (`RequestId` of all revisions).
-pub(super) fn is_id(text: &str) -> bool {
+#[must_use]
+pub fn is_id(text: &str) -> bool {
     text.starts_with('"') || text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
 }
 
 /// Returns the text of a JSON string.
-pub(super) fn text(json: &str) -> Option<Cow<'_, str>> {
+#[must_use]
+pub fn text(json: &str) -> Option<Cow<'_, str>> {
     let inner = json.strip_prefix('"')?.strip_suffix('"')?;
     if inner.contains('\\') {
         return serde_json::from_str(json).ok().map(Cow::Owned);

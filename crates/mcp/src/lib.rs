@@ -1,0 +1,27 @@
+//! Messages of the Model Context Protocol (MCP), for [`toolkit-mcp-server`] and [`toolkit-mcp-client`].
+//!
+//! This crate is an implementation detail of those and has no stable API. It does no I/O.
+//!
+//! | module | contains |
+//! | --- | --- |
+//! | `message` | incoming messages, borrowed from their bytes |
+//! | `rpc` | outgoing messages, as bytes, and errors with their codes |
+//! | `meta` | the `_meta` of requests, and the revisions of the protocol |
+//! | `param_headers` | arguments that HTTP headers repeat |
+//! | `json_text` | texts of JSON values, and a scanner that finds the fields of a message in one pass |
+//!
+//! [`toolkit-mcp-server`]: https://docs.rs/toolkit-mcp-server
+//! [`toolkit-mcp-client`]: https://docs.rs/toolkit-mcp-client
+#![forbid(unsafe_code)]
+
+mod json_text;
+mod message;
+mod meta;
+mod param_headers;
+mod rpc;
+
+pub use self::json_text::{JsonText, is_id, text};
+pub use self::message::{CallRequest, Malformed, Message};
+pub use self::meta::{BATCHES, Input, LEGACY, MODERN, Meta, missing, parse_level, supported};
+pub use self::param_headers::{ParamHeader, decoded};
+pub use self::rpc::{Code, RpcError, json_bytes, notification, response};
