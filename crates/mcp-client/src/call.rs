@@ -5,94 +5,111 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ErrorCode};
-use rmcp::service::ServiceError;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout};
 use toolkit::backend::{BackendCall, BackendResponse};
 use toolkit::call::ErrorKind;
 use toolkit::{Arguments, Context, ToolError};
-use toolkit_schema::digits::Digits;
+use toolkit_mcp::Code;
 use toolkit_schema::repair::repaired;
 
 use super::caller::{FromCaller, Listener};
+use super::failure::Failure;
 use super::link::Link;
-use super::list::{name_on_server, refresh, size, timed_out};
+use super::list::{name_on_server, refresh, timed_out};
 use super::questions::{self, MAX_ROUNDS};
+use super::raw::Raw;
 use super::remote::{OutputCheck, Remote};
-use super::{tasks, verbatim};
+use super::request::Request;
+use super::tasks;
 
 /// The least time by which an open question extends the timeout.
 const MIN_EXTENSION: Duration = Duration::from_millis(20);
+
+/// The parameters of a call.
+pub(super) struct Params {
+    name: String,
+    arguments: Box<RawValue>,
+    /// The answers of the user, and the state of the call that asked.
+    responses: Option<Map<String, Value>>,
+    state: Option<String>,
+}
+
+impl Params {
+    pub(super) fn request(&self) -> Request {
+        let mut request = Request::about("tools/call", "name", &self.name).with("arguments", &self.arguments);
+        if let Some(responses) = &self.responses {
+            request = request.with("inputResponses", responses);
+        }
+        match &self.state {
+            Some(state) => request.with("requestState", state),
+            None => request,
+        }
+    }
+}
 
 /// Calls a tool by its name on the server.
 ///
 /// Dropping the future notifies the server that the request is canceled.
 pub(super) async fn run(link: &Link, call: BackendCall<'_>) -> Result<BackendResponse, ToolError> {
-    let Value::Object(arguments) = arguments_of(&call)? else {
-        let message = "the arguments of an MCP tool must be a JSON object";
-        return Err(ToolError::new(ErrorKind::InvalidArguments, message));
-    };
     let remote = link.remote();
     let limits = &remote.limits;
+    let arguments = arguments_of(&call)?;
     let _permit = link.permit_in_time().await?;
     let name = name_on_server(call.tool()).into_owned();
-    let mut params = CallToolRequestParams::new(name.clone()).with_arguments(arguments);
-    let digits = digits_of(&call).below("/params/arguments");
+    let mut params = Params { name, arguments, responses: None, state: None };
     let mut n_rounds = 0;
-    let mut result = loop {
-        let listener = Listener::new(call.context(), &remote.name, digits.clone());
+    let (result, kind) = loop {
+        let listener = Listener::new(call.context(), &remote.name);
         let result = within(remote, call.context(), &listener, called(link, &call, &params, &listener)).await?;
-        let Value::Object(result) = result else {
+        if !result.is_object() {
             return Err(remote.invalid_response("with an invalid result"));
-        };
-        if result.get("resultType").is_none_or(|kind| kind != "input_required") || !remote.may_ask {
-            break result;
+        }
+        let kind = result.text_field("resultType");
+        if kind.as_deref() != Some("input_required") || !remote.may_ask {
+            break (result, kind);
         }
         n_rounds += 1;
         if n_rounds > MAX_ROUNDS {
             return Err(questions::too_many_rounds(remote));
         }
-        let requests = result.get("inputRequests").and_then(Value::as_object);
-        let responses = questions::respond(remote, call.context(), requests.unwrap_or(&Map::new())).await?;
-        params.input_responses = Some(responses);
-        params.request_state = result.get("requestState").and_then(Value::as_str).map(str::to_owned);
+        let requests = result.field("inputRequests").and_then(|requests| requests.parse().ok()).unwrap_or_default();
+        params.responses = Some(questions::respond(remote, call.context(), &requests).await?);
+        params.state = result.text_field("requestState");
     };
-    let text = result.remove(verbatim::TEXT);
-    let n_bytes = if limits.result_bytes == usize::MAX { 0 } else { size(&result) };
+    let n_bytes = result.get().len();
     if n_bytes > limits.result_bytes {
         let message =
             format!("{remote} returned a result of {n_bytes} bytes, more than the limit of {}", limits.result_bytes);
         return Err(ToolError::new(ErrorKind::ResultTooLarge, message));
     }
     if remote.choices.output == OutputCheck::Warn
-        && let Some(violation) =
-            result.get("structuredContent").and_then(|structured| link.first_violation(&name, structured))
+        && let Some(structured) = result.field("structuredContent").and_then(|structured| structured.parse().ok())
+        && let Some(violation) = link.first_violation(&params.name, &structured)
     {
-        tracing::warn!(server = &*remote.name, tool = &*name, "a result does not match its output schema: {violation}");
+        let tool = &*params.name;
+        tracing::warn!(server = &*remote.name, tool, "a result does not match its output schema: {violation}");
     }
-    match result.get("resultType").and_then(Value::as_str) {
-        None | Some("complete") => Ok(match text {
-            Some(Value::String(text)) => BackendResponse::McpJson(text.into_bytes()),
-            _ => BackendResponse::Mcp(result),
-        }),
+    match kind.as_deref() {
+        None | Some("complete") => Ok(BackendResponse::McpJson(result.into_bytes())),
         Some(_) => Err(questions::unsupported_request()),
     }
 }
 
-/// Returns the arguments of a call. What this parser rejects is repaired, such as a number that a tool takes as any value.
-fn arguments_of(call: &BackendCall<'_>) -> Result<Value, ToolError> {
-    call.arguments().to_value().or_else(|error| match call.arguments() {
-        Arguments::Json(text) => serde_json::from_str(&repaired(text)).map_err(|_| error),
-        _ => Err(error),
-    })
-}
-
-/// Returns the digits of the arguments that their value does not keep.
-fn digits_of(call: &BackendCall<'_>) -> Digits {
-    match call.arguments() {
-        Arguments::Json(text) => std::str::from_utf8(text).map(Digits::read).unwrap_or_default(),
-        _ => Digits::default(),
+/// Returns the text of the arguments of a call, as the caller has sent it. What parsers reject is repaired.
+fn arguments_of(call: &BackendCall<'_>) -> Result<Box<RawValue>, ToolError> {
+    let text = match call.arguments() {
+        Arguments::Json(text) => match std::str::from_utf8(text) {
+            Ok(text) => text.trim().to_owned(),
+            Err(_) => repaired(text),
+        },
+        other => other.to_value()?.to_string(),
+    };
+    let arguments = RawValue::from_string(text).map_err(ToolError::internal)?;
+    match arguments.get().starts_with('{') {
+        true => Ok(arguments),
+        false => Err(ToolError::new(ErrorKind::InvalidArguments, "the arguments of an MCP tool must be a JSON object")),
     }
 }
 
@@ -102,8 +119,8 @@ async fn within(
     remote: &Remote,
     context: &Context,
     listener: &Listener,
-    call: impl Future<Output = Result<Value, ToolError>>,
-) -> Result<Value, ToolError> {
+    call: impl Future<Output = Result<Raw, ToolError>>,
+) -> Result<Raw, ToolError> {
     let limits = &remote.limits;
     let (start, asked_before) = (Instant::now(), context.time_asking());
     let mut call = pin!(call);
@@ -127,28 +144,32 @@ async fn within(
 async fn called(
     link: &Link,
     call: &BackendCall<'_>,
-    params: &CallToolRequestParams,
+    params: &Params,
     listener: &Arc<Listener>,
-) -> Result<Value, ToolError> {
+) -> Result<Raw, ToolError> {
     let remote = link.remote();
     let connection = link.connection_for_call().await?;
     let mut running = connection.running_call(call.context());
     connection.request_logs(call.context()).await;
     let caller = FromCaller::of_call(remote, connection.is_legacy(), call.context())?;
     let ask = || {
-        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params.clone()));
-        connection.ask(request, caller.clone(), Some(listener))
+        let mut request = params.request().from(caller.clone()).listened(listener);
+        if connection.has_param_headers() {
+            let headers = connection.param_headers(&params.name);
+            request.param_headers = headers.iter().filter_map(|header| header.of(&params.arguments)).collect();
+        }
+        connection.ask(request)
     };
-    let (answer, task) = if connection.accepts_task_requests() && tasks::is_supported_by(call.tool()) {
+    let (answer, task) = if connection.info().accepts_task_requests() && tasks::is_supported_by(call.tool()) {
         if let Some(running) = &running {
             running.requests_task();
         }
-        let request = tasks::request_of_call(params, remote.limits.call);
-        tasks::create(&connection, request, caller, Arc::clone(listener)).await
+        let request = tasks::request_of_call(params, remote.limits.call).from(caller.clone()).listened(listener);
+        tasks::create(&connection, request, caller).await
     } else {
         let answer = match ask().await {
             // A new connection does not have the tools yet, whose schemas define the headers to send.
-            Err(ServiceError::McpError(error)) if error.code == ErrorCode::HEADER_MISMATCH => {
+            Err(Failure::Rpc(error)) if error.has_code(Code::HeaderMismatch) => {
                 refresh(remote, &connection).await?;
                 ask().await
             }
@@ -164,11 +185,11 @@ async fn called(
         }
         return tasks::finish(link, call, connection, running, listener, task).await;
     }
-    if let (Some(running), Ok(_) | Err(ServiceError::McpError(_))) = (&mut running, &answer) {
+    if let (Some(running), Ok(_) | Err(Failure::Rpc(_))) = (&mut running, &answer) {
         running.has_response();
     }
     match answer {
         Ok(result) => Ok(result),
-        Err(error) => Err(remote.call_failed(&connection, error).await),
+        Err(failure) => Err(remote.call_failed(&connection, failure).await),
     }
 }

@@ -6,27 +6,26 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue};
-use rmcp::model::{
-    ClientCapabilities, ClientJsonRpcMessage, ExtensionCapabilities, GetExtensions, JsonObject, JsonRpcMessage,
-    ProgressNotificationParam, RequestMetaObject, TASKS_EXTENSION_ID,
-};
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use toolkit::call::{ErrorKind, LogLevel, TraceContext};
 use toolkit::schema::excerpt::escaped;
 use toolkit::{Context, ToolError};
-use toolkit_schema::digits::Digits;
+use toolkit_mcp::{CLIENT_CAPABILITIES, LOG_LEVEL};
+use toolkit_schema::repair::repaired;
 
 use super::endpoint::Forwarded;
+use super::questions;
 use super::remote::{Remote, Target};
-use super::{questions, verbatim};
+use super::server_info::TASKS_EXTENSION;
 
 /// The parts of a caller that a request passes on.
 #[derive(Clone, Default)]
 pub(super) struct FromCaller {
-    pub(super) meta: Option<RequestMetaObject>,
+    /// Fields of `_meta`.
+    pub(super) meta: Map<String, Value>,
     /// The headers, with their names for the server.
     pub(super) headers: Option<Arc<HeaderMap>>,
 }
@@ -43,20 +42,15 @@ impl FromCaller {
         if is_legacy {
             return Ok(from);
         }
-        let mut capabilities = ClientCapabilities::default();
-        let tasks = (TASKS_EXTENSION_ID.to_owned(), JsonObject::new());
-        capabilities.extensions = Some(ExtensionCapabilities::from([tasks]));
-        if remote.may_ask {
-            // The client of this call may be unable to ask its user.
-            let modes = questions::modes(context).and_then(|modes| serde_json::from_value(modes).ok());
-            capabilities.elicitation = modes;
+        let mut capabilities = json!({ "extensions": { TASKS_EXTENSION: {} } });
+        // The client of this call may be unable to ask its user.
+        if let Some(modes) = questions::modes(context).filter(|_| remote.may_ask) {
+            capabilities["elicitation"] = modes;
         }
-        let meta = from.meta.get_or_insert_default();
-        let level = log_level(context).and_then(|level| serde_json::from_value(level.name().into()).ok());
-        if let Some(level) = level {
-            meta.set_log_level(level);
+        from.meta.insert(CLIENT_CAPABILITIES.to_owned(), capabilities);
+        if let Some(level) = log_level(context) {
+            from.meta.insert(LOG_LEVEL.to_owned(), level.name().into());
         }
-        meta.set_client_capabilities(capabilities);
         Ok(from)
     }
 
@@ -101,17 +95,14 @@ fn headers(remote: &Remote, forwarded: &[Forwarded], context: &Context) -> Resul
 }
 
 /// Returns the W3C Trace Context of a call as `_meta` of a request.
-fn trace(context: &Context) -> Option<RequestMetaObject> {
-    let trace = context.get::<TraceContext>()?.clone();
-    let mut meta = RequestMetaObject::new();
-    meta.set_traceparent(trace.traceparent);
-    if let Some(tracestate) = trace.tracestate {
-        meta.set_tracestate(tracestate);
-    }
-    if let Some(baggage) = trace.baggage {
-        meta.set_baggage(baggage);
-    }
-    Some(meta)
+fn trace(context: &Context) -> Map<String, Value> {
+    let Some(trace) = context.get::<TraceContext>() else { return Map::new() };
+    let fields = [
+        ("traceparent", Some(&trace.traceparent)),
+        ("tracestate", trace.tracestate.as_ref()),
+        ("baggage", trace.baggage.as_ref()),
+    ];
+    fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.as_str().into()))).collect()
 }
 
 /// The difference in progress between two descriptions of the status of a task, which have no progress. The protocol
@@ -153,8 +144,6 @@ struct Logged<'m> {
 /// A listener to the progress and the log messages of a call.
 pub(super) struct Listener {
     context: Context,
-    /// The digits of the arguments that their value does not keep, in the message of the call.
-    pub(super) digits: Digits,
     /// The name of the server.
     server: Arc<str>,
     last: Mutex<Last>,
@@ -165,25 +154,23 @@ pub(super) fn log_level(context: &Context) -> Option<LogLevel> {
     LogLevel::ALL.into_iter().find(|level| context.logs(*level))
 }
 
-/// Writes a message. The arguments of a call have the digits that the caller has sent.
-pub(super) fn written(message: &ClientJsonRpcMessage) -> serde_json::Result<Vec<u8>> {
-    if let JsonRpcMessage::Request(sent) = message
-        && let Some(listener) = sent.request.extensions().get::<Arc<Listener>>()
-        && !listener.digits.is_empty()
-    {
-        let mut json = Vec::new();
-        listener.digits.write(&serde_json::to_value(message)?, "", &mut json);
-        return Ok(json);
-    }
-    serde_json::to_vec(message)
+/// The parameters of `notifications/progress`.
+#[derive(Deserialize)]
+pub(super) struct Progress<'m> {
+    #[serde(borrow, rename = "progressToken")]
+    pub(super) token: &'m RawValue,
+    progress: f64,
+    #[serde(default)]
+    total: Option<f64>,
+    #[serde(borrow, default)]
+    message: Option<Cow<'m, str>>,
 }
 
 impl Listener {
-    pub(super) fn new(context: &Context, server: &Arc<str>, digits: Digits) -> Arc<Self> {
+    pub(super) fn new(context: &Context, server: &Arc<str>) -> Arc<Self> {
         let logged = (Instant::now(), 0);
         Arc::new(Self {
             context: context.clone(),
-            digits,
             server: Arc::clone(server),
             last: Mutex::new(Last {
                 progress: f64::NEG_INFINITY,
@@ -196,8 +183,8 @@ impl Listener {
     }
 
     /// Passes on a log message of the server, with the name of the server before that of its logger.
-    pub(super) fn log(&self, params: &RawValue) {
-        let Ok(logged) = serde_json::from_str::<Logged<'_>>(params.get()) else { return };
+    pub(super) fn log(&self, params: &str) {
+        let Ok(logged) = serde_json::from_str::<Logged<'_>>(params) else { return };
         let Some(level) = LogLevel::from_name(&logged.level).filter(|level| self.context.logs(*level)) else { return };
         if !self.may_log() {
             return;
@@ -205,7 +192,7 @@ impl Listener {
         let data = logged.data.get();
         let data = match data.len() > MAX_LOG_BYTES {
             true => format!("a log message of {} bytes is omitted", data.len()).into(),
-            false => verbatim::parse_repaired(data).unwrap_or(Value::Null),
+            false => serde_json::from_str(&repaired(data.as_bytes())).unwrap_or(Value::Null),
         };
         let logger = match logged.logger.filter(|logger| !logger.is_empty()) {
             Some(logger) => {
@@ -227,7 +214,7 @@ impl Listener {
     }
 
     /// Passes on a report if it exceeds the last one. A resumed stream repeats reports.
-    pub(super) fn report(&self, report: ProgressNotificationParam) {
+    pub(super) fn report(&self, report: &Progress<'_>) {
         let mut last = self.last();
         if report.progress > last.progress {
             last.at = Some(Instant::now());

@@ -3,29 +3,24 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::header::AUTHORIZATION;
-use rmcp::model::ProtocolVersion;
-use rmcp::service::{ClientInitializeError, RoleClient, RunningService};
-use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::common::client_side_sse::ExponentialBackoff;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use rmcp::{ClientLifecycleMode, serve_client_with_lifecycle};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
+use toolkit_mcp::{Code, MODERN};
 
 use super::connection::Connection;
 use super::endpoint::Endpoint;
-use super::exchange::authorization_error;
+use super::failure::Failure;
 use super::http::Http;
-use super::legacy_sse::LegacySse;
-use super::lines::Lines;
 use super::observe::negotiation;
+use super::peer::{Answer, Peer, Transport};
 use super::process::{ExitState, Process, Program};
-use super::questions::Handler;
+use super::questions::Users;
 use super::remote::{Limits, Remote, Target};
-use super::screen::Screen;
+use super::request::Request;
+use super::server_info::{ServerInfo, has_initialize, initialize};
+use super::stdio::Stdio;
 use super::watches::Watches;
 
 /// The way a server starts a connection.
@@ -60,12 +55,28 @@ impl Earlier {
     }
 }
 
-type Running = RunningService<RoleClient, Handler>;
+/// The reason why client and server do not agree on a revision.
+#[derive(Debug)]
+pub(super) enum Disagreement {
+    Failure(Failure),
+    /// The server has only these revisions.
+    Revisions(Vec<String>),
+    /// The answer is not that of an MCP server.
+    Invalid,
+}
 
-/// The maximum number of times that an interrupted HTTP stream is resumed.
-const MAX_RESUMED: usize = 3;
+/// How a connection begins.
+#[derive(Clone, Copy)]
+enum Beginning {
+    /// With `initialize`, in this revision.
+    Initialize(Option<&'static str>),
+    /// With `server/discover`.
+    Discover,
+    /// With `server/discover`, or else `initialize`.
+    Either,
+}
 
-/// The time after which an HTTP server that does not respond to `server/discover` receives `initialize`.
+/// The time after which a server that does not respond to `server/discover` receives `initialize`.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Connects to a server. Starts with the era of the last connection if there was one.
@@ -96,29 +107,31 @@ async fn over_stdio(
     changes: &watch::Sender<u64>,
     watches: &Arc<Watches>,
 ) -> Result<Connection, ToolError> {
-    let exit_state = Arc::new(ExitState::default());
-    match start(remote, program, mode(remote, earlier.era_of_process()), changes, &exit_state).await? {
-        Ok(running) => Ok(Connection::new(running, exit_state, changes.clone(), watches, remote)),
-        Err(error) if !earlier.may_start_twice() || remote.choices.revision.is_some() => {
-            Err(remote.not_connected(&error, &exit_state))
-        }
-        Err(_) => {
-            let exit_state = Arc::new(ExitState::default());
-            let running = start(remote, program, mode(remote, Some(Era::Initialize)), changes, &exit_state).await?;
-            let running = running.map_err(|error| remote.not_connected(&error, &exit_state))?;
-            Ok(Connection::new(running, exit_state, changes.clone(), watches, remote))
-        }
+    let mut exit_state = Arc::new(ExitState::default());
+    let mut peer = start(remote, program, changes, watches, &exit_state)?;
+    let beginning = beginning(remote, earlier.era_of_process());
+    let mut agreed = negotiation(remote, beginning.method(), begin(&peer, beginning)).await;
+    if agreed.is_err() && earlier.may_start_twice() && remote.choices.revision.is_none() {
+        exit_state = Arc::new(ExitState::default());
+        peer = start(remote, program, changes, watches, &exit_state)?;
+        let beginning = Beginning::Initialize(None);
+        agreed = negotiation(remote, beginning.method(), begin(&peer, beginning)).await;
+    }
+    match agreed {
+        Ok(()) => Ok(Connection::new(peer, exit_state, watches, remote)),
+        Err(error) => Err(remote.not_connected(&error, &exit_state)),
     }
 }
 
-async fn start(
+/// Starts the process of a server.
+fn start(
     remote: &Remote,
     program: &Program,
-    mode: ClientLifecycleMode,
     changes: &watch::Sender<u64>,
+    watches: &Arc<Watches>,
     exit_state: &Arc<ExitState>,
-) -> Result<Result<Running, ClientInitializeError>, ToolError> {
-    let started = Process::start(program, &remote.name, exit_state).map_err(|error| {
+) -> Result<Arc<Peer>, ToolError> {
+    let (process, input, output) = Process::start(program, &remote.name, exit_state).map_err(|error| {
         // The command may contain expanded variables, and the status contains the message.
         let (what, cause) = match program.current_dir.as_deref().filter(|folder| !folder.is_dir()) {
             Some(folder) => ("its `cwd` is not a directory".to_owned(), folder.display().to_string()),
@@ -127,9 +140,12 @@ async fn start(
         ToolError::new(ErrorKind::Unavailable, format!("{remote} cannot be started: {what}"))
             .caused_by(format!("`{cause}`: {error}"))
     })?;
-    let screen = Screen::new(changes.clone(), remote.resources.clone(), max_parsed(remote));
-    let lines = Lines::new(started, Arc::clone(exit_state), screen, changes.clone(), remote.limits.message_bytes);
-    Ok(negotiation(remote, &mode.clone(), serve_client_with_lifecycle(remote.handler(), lines, mode)).await)
+    let transport = Transport::Stdio(Stdio::new(input, exit_state));
+    let peer = Peer::new(transport, Users::of(remote), changes.clone(), remote.resources.clone(), watches);
+    if let Transport::Stdio(stdio) = peer.transport() {
+        stdio.read(&peer, process, output, remote.limits.message_bytes);
+    }
+    Ok(peer)
 }
 
 async fn over_http(
@@ -143,84 +159,119 @@ async fn over_http(
         |error| ToolError::new(ErrorKind::Unavailable, format!("TLS for {remote} is not available")).caused_by(error);
     let client = endpoint.client().map_err(no_tls)?;
     let authorizer = endpoint.authorizer().map_err(no_tls)?;
-    let mut config = StreamableHttpClientTransportConfig::with_uri(endpoint.url.as_str());
-    let mut resuming = ExponentialBackoff::default();
-    resuming.max_times = Some(MAX_RESUMED);
-    config.retry_config = Arc::new(resuming);
-    // Requests beyond it would wait for others, also those that check whether the server still answers.
-    config.max_concurrent_requests = usize::MAX;
-    for (name, value) in &endpoint.headers {
-        if !(name == AUTHORIZATION && (endpoint.token.is_some() || authorizer.is_some())) {
-            config.custom_headers.insert(name.clone(), value.clone());
-        }
-    }
-    config.auth_header = endpoint.token.as_ref().map(|token| token.expose().to_owned());
     let exit_state = Arc::new(ExitState::default());
     let begun = Instant::now();
-    let attempt = async |mode: ClientLifecycleMode| {
-        let screen = Screen::new(changes.clone(), remote.resources.clone(), max_parsed(remote));
+    let attempt = async |beginning| {
         // What an earlier attempt has waited is not waited again.
         let limits = Limits { start: remote.limits.start.saturating_sub(begun.elapsed()), ..remote.limits };
-        let http = Http::new(client.clone(), &limits, screen, authorizer.clone(), Arc::clone(watches));
-        let (handler, config) = (remote.handler(), config.clone());
-        match endpoint.is_sse {
-            true => {
-                let transport = StreamableHttpClientTransport::with_client(LegacySse::new(http), config);
-                serve_client_with_lifecycle(handler, transport, mode).await
-            }
-            false => {
-                let transport = StreamableHttpClientTransport::with_client(http, config);
-                serve_client_with_lifecycle(handler, transport, mode).await
-            }
-        }
+        let http = Http::new(client.clone(), endpoint, authorizer.clone(), &limits);
+        let transport = Transport::Http(http);
+        let peer = Peer::new(transport, Users::of(remote), changes.clone(), remote.resources.clone(), watches);
+        begin(&peer, beginning).await.map(|()| peer)
     };
-    let mode = if endpoint.is_sse { ClientLifecycleMode::Initialize } else { mode(remote, era) };
+    let beginning = if endpoint.is_sse { Beginning::Initialize(None) } else { beginning(remote, era) };
     let negotiating = async {
-        let ClientLifecycleMode::Auto { preferred_versions, .. } = mode.clone() else {
-            return attempt(mode.clone()).await;
-        };
-        let discovered = attempt(ClientLifecycleMode::Discover { preferred_versions });
-        match timeout(PROBE_TIMEOUT, discovered).await {
-            Ok(Err(error)) if may_initialize(&error) => {}
+        let Beginning::Either = beginning else { return attempt(beginning).await };
+        match timeout(PROBE_TIMEOUT, attempt(Beginning::Discover)).await {
+            Ok(Err(error)) if error.may_initialize() => {}
             Ok(discovered) => return discovered,
             Err(_) => {}
         }
-        // On a transport of its own, since `rmcp` ends the first one with most errors.
-        attempt(ClientLifecycleMode::Initialize).await
+        attempt(Beginning::Initialize(None)).await
     };
-    let running = negotiation(remote, &mode, negotiating).await;
-    let running = running.map_err(|error| remote.not_connected(&error, &exit_state))?;
-    Ok(Connection::new(running, exit_state, changes.clone(), watches, remote))
+    let peer = negotiation(remote, beginning.method(), negotiating).await;
+    let peer = peer.map_err(|error| remote.not_connected(&error, &exit_state))?;
+    Ok(Connection::new(peer, exit_state, watches, remote))
 }
 
-/// Returns true if a server that has refused `server/discover` may accept `initialize`. Servers of earlier revisions refuse
-/// the unknown request in any way: with each status, with texts, pages, and errors about a missing session, or by closing
-/// the connection. Only a list of other revisions shows that the server has understood it.
-fn may_initialize(error: &ClientInitializeError) -> bool {
-    match error {
-        ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
-            server_supported.is_empty() || server_supported.iter().any(ProtocolVersion::has_initialize)
+impl Disagreement {
+    /// Returns true if a server that has refused `server/discover` may accept `initialize`. Servers of earlier revisions
+    /// refuse the unknown request in any way: with each status, with texts, pages, and errors about a missing session, or by
+    /// closing the connection. Only a list of other revisions shows that the server has understood it.
+    fn may_initialize(&self) -> bool {
+        match self {
+            Self::Revisions(theirs) => theirs.is_empty() || theirs.iter().any(|version| has_initialize(version)),
+            // The request was not sent.
+            Self::Failure(failure) => !matches!(failure, Failure::Authorization(_)),
+            Self::Invalid => true,
         }
-        // The request was not sent.
-        ClientInitializeError::TransportError { error, .. } => authorization_error(error).is_none(),
-        _ => true,
     }
 }
 
-/// Returns the number of tools of a list that are parsed: one more than the limit, which shows that the list is longer.
-fn max_parsed(remote: &Remote) -> usize {
-    remote.limits.tools.saturating_add(1)
+impl Beginning {
+    fn method(self) -> &'static str {
+        match self {
+            Self::Initialize(_) => "initialize",
+            Self::Discover | Self::Either => "server/discover",
+        }
+    }
 }
 
-fn mode(remote: &Remote, era: Option<Era>) -> ClientLifecycleMode {
-    match (&remote.choices.revision, era) {
-        (Some(revision), _) if !revision.has_initialize() => {
-            ClientLifecycleMode::Discover { preferred_versions: vec![revision.clone()] }
-        }
-        (Some(_), _) | (None, Some(Era::Initialize)) => ClientLifecycleMode::Initialize,
-        _ => ClientLifecycleMode::Auto {
-            preferred_versions: vec![ProtocolVersion::LATEST],
-            legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+fn beginning(remote: &Remote, era: Option<Era>) -> Beginning {
+    match (remote.choices.revision, era) {
+        (Some(revision), _) if !has_initialize(revision) => Beginning::Discover,
+        (Some(revision), _) => Beginning::Initialize(Some(revision)),
+        (None, Some(Era::Initialize)) => Beginning::Initialize(None),
+        _ => Beginning::Either,
+    }
+}
+
+/// Agrees on a revision with the server.
+async fn begin(peer: &Arc<Peer>, beginning: Beginning) -> Result<(), Disagreement> {
+    match beginning {
+        Beginning::Initialize(revision) => initialized(peer, revision).await,
+        Beginning::Discover => discovered(peer).await,
+        Beginning::Either => match timeout(PROBE_TIMEOUT, discovered(peer)).await {
+            Ok(Err(error)) if error.may_initialize() && !peer.is_closed() => initialized(peer, None).await,
+            Ok(agreed) => agreed,
+            Err(_) => initialized(peer, None).await,
         },
+    }
+}
+
+async fn initialized(peer: &Arc<Peer>, revision: Option<&str>) -> Result<(), Disagreement> {
+    let request = initialize(revision, &peer.users.capabilities());
+    let result = peer.ask(&request).await.map_err(Disagreement::Failure)?;
+    let info = ServerInfo::initialized(&result).ok_or(Disagreement::Invalid)?;
+    agree(peer, info);
+    let begun = match peer.transport() {
+        Transport::Stdio(_) => peer.notify("notifications/initialized", &serde_json::json!({})).await,
+        Transport::Http(http) => http.begin(peer).await,
+    };
+    begun.map_err(Disagreement::Failure)
+}
+
+async fn discovered(peer: &Arc<Peer>) -> Result<(), Disagreement> {
+    let request = Request::new("server/discover");
+    let mut answer = peer.ask(&request).await;
+    if supported_by(&answer).is_some_and(|theirs| theirs.iter().any(|version| version == MODERN)) {
+        // A server that has refused the revision it supports may accept it the next time.
+        answer = peer.ask(&request).await;
+    }
+    let result = match (supported_by(&answer), answer) {
+        (Some(theirs), _) => return Err(Disagreement::Revisions(theirs)),
+        (None, answer) => answer.map_err(Disagreement::Failure)?,
+    };
+    let info = ServerInfo::discovered(&result);
+    agree(peer, info.map_err(|theirs| theirs.map_or(Disagreement::Invalid, Disagreement::Revisions))?);
+    Ok(())
+}
+
+fn agree(peer: &Peer, info: ServerInfo) {
+    if let Transport::Http(http) = peer.transport() {
+        http.negotiated(&info.version);
+    }
+    peer.set_info(info);
+}
+
+/// Returns the revisions in an error about an unsupported one.
+fn supported_by(answer: &Answer) -> Option<Vec<String>> {
+    match answer {
+        Err(Failure::Rpc(error)) if error.has_code(Code::UnsupportedVersion) => {
+            let supported = error.data.as_ref().and_then(|data| data.get("supported")?.as_array());
+            let supported = supported.into_iter().flatten().filter_map(|version| version.as_str());
+            Some(supported.map(str::to_owned).collect())
+        }
+        _ => None,
     }
 }

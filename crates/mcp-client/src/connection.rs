@@ -1,43 +1,43 @@
 //! A connection to a server and its requests.
 
+use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
-use rmcp::model::{
-    CancelledNotification, CancelledNotificationParam, ClientRequest, CustomRequest, ErrorCode, GetExtensions,
-    ListToolsRequest, PingRequest, ProtocolVersion, RequestId, SubscriptionFilter,
-};
-use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 use toolkit::Context;
 use toolkit::call::LogLevel;
-use toolkit_runtime::ObservedRequest;
+use toolkit_mcp::{Code, ParamHeader};
 use tracing::Instrument;
 
-use super::caller::{FromCaller, Listener, log_level};
-use super::exchange::{Reach, reach};
+use super::caller::log_level;
+use super::failure::{Failure, Reach};
 use super::observe::{Observer, outcome, with_trace};
+use super::peer::{Answer, Peer, Transport};
 use super::process::ExitState;
-use super::questions::{Handler, RunningCall, RunningCalls};
+use super::questions::RunningCall;
 use super::remote::{Backoff, Remote, STABLE_AFTER, Target};
-use super::verbatim;
+use super::request::Request;
+use super::server_info::ServerInfo;
+use super::subscription::Subscription;
 use super::watches::{self, Watches};
 
 /// A connection to a server. Dropping it closes the connection.
 pub(super) struct Connection {
-    peer: Peer<RoleClient>,
-    running: std::sync::Mutex<Option<RunningService<RoleClient, Handler>>>,
+    peer: Arc<Peer>,
+    info: ServerInfo,
+    /// The arguments that headers repeat, by the name of the tool on the server.
+    param_headers: std::sync::Mutex<HashMap<String, Vec<ParamHeader>>>,
     /// The task that subscribes to changes of the lists, in revisions with subscriptions.
     listening: Option<AbortHandle>,
     /// The task that subscribes to the watched resources.
     subscribing: Option<AbortHandle>,
     changes: watch::Sender<u64>,
-    calls: Option<RunningCalls>,
     /// The level of log messages that was requested, in revisions before 2026-07-28, and the number of changes before, one
     /// of which may have been a new session.
     log_level: std::sync::Mutex<Option<(u64, LogLevel)>>,
@@ -65,27 +65,22 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_PATIENCE: Duration = Duration::from_secs(10);
 
 impl Connection {
-    pub(super) fn new(
-        running: RunningService<RoleClient, Handler>,
-        exit_state: Arc<ExitState>,
-        changes: watch::Sender<u64>,
-        watches: &Arc<Watches>,
-        remote: &Remote,
-    ) -> Self {
-        let peer = running.peer().clone();
+    pub(super) fn new(peer: Arc<Peer>, exit_state: Arc<ExitState>, watches: &Arc<Watches>, remote: &Remote) -> Self {
+        let info = peer.info().expect("a connection begins with an agreement").clone();
         let request_timeout = remote.limits.start;
         let patience = request_timeout.min(MAX_PATIENCE);
-        let version = peer.peer_info().map(|info| info.protocol_version.as_str().to_owned());
-        let subscribing = has_subscriptions(&peer)
-            .then(|| tokio::spawn(watches::subscribe(peer.clone(), Arc::clone(watches), request_timeout)));
+        let has_subscriptions = info.has_flag("resources", "subscribe");
+        let subscribing = has_subscriptions
+            .then(|| tokio::spawn(watches::subscribe(Arc::clone(&peer), Arc::clone(watches), request_timeout)));
+        let observer = Observer::new(remote, Some(info.version.clone()));
         Self {
-            calls: running.service().calls.clone(),
             log_level: std::sync::Mutex::default(),
-            listening: listen_to_lists(&peer, changes.clone()),
+            listening: listen_to_lists(&peer, &info),
             subscribing: subscribing.map(|task| task.abort_handle()),
-            changes,
+            changes: peer.changes.clone(),
             peer,
-            running: std::sync::Mutex::new(Some(running)),
+            info,
+            param_headers: std::sync::Mutex::default(),
             exit_state,
             is_lost: AtomicBool::new(false),
             n_answers: AtomicU64::new(0),
@@ -97,59 +92,49 @@ impl Connection {
                 // Many programs answer nothing while a tool is running, and losing the connection ends them.
                 Target::Stdio(_) => patience.max(remote.limits.call),
             },
-            observer: Observer::new(remote, version),
+            observer,
         }
     }
 
-    /// Sends a request and returns its result as JSON.
+    /// Sends a request and returns its result.
     ///
     /// Dropping the future before there is a response notifies the server that the request is canceled, and
     /// [checks](Self::check) the connection.
-    pub(super) async fn ask(
-        self: &Arc<Self>,
-        mut request: ClientRequest,
-        caller: FromCaller,
-        listener: Option<&Arc<Listener>>,
-    ) -> Result<Value, ServiceError> {
+    pub(super) async fn ask(self: &Arc<Self>, mut request: Request) -> Answer {
         let observed = self.observer.start(&request);
-        let mut options = PeerRequestOptions::no_options();
-        options.meta = with_trace(caller.meta, &observed);
-        // The transport reads the headers from the extensions.
-        if let Some(headers) = caller.headers {
-            request.extensions_mut().insert(headers);
-        }
-        if let Some(listener) = listener {
-            // The transport reads the listener from the extensions, and so receives even the earliest progress.
-            request.extensions_mut().insert(Arc::clone(listener));
-        }
-        let answered = self.answered(request, options, &observed).instrument(observed.span().clone()).await;
-        observed.end(outcome(&answered));
-        answered
-    }
-
-    async fn answered(
-        self: &Arc<Self>,
-        request: ClientRequest,
-        options: PeerRequestOptions,
-        observed: &ObservedRequest,
-    ) -> Result<Value, ServiceError> {
-        let handle = self.peer.send_request_with_option(request, options).await?;
-        observed.set_id(&handle.id);
-        let mut cancel_on_drop = CancelOnDrop { connection: self, id: Some(handle.id.clone()) };
-        let answer = handle.await_response().await;
-        cancel_on_drop.id = None;
-        if matches!(answer, Ok(_) | Err(ServiceError::McpError(_))) {
+        with_trace(&mut request.caller.meta, &observed);
+        let mut check_on_drop = CheckOnDrop { connection: self, is_armed: true };
+        let asking = self.peer.ask_and(&request, None, |id| observed.set_id(&id));
+        let answer = asking.instrument(observed.span().clone()).await;
+        check_on_drop.is_armed = false;
+        if matches!(answer, Ok(_) | Err(Failure::Rpc(_))) {
             self.n_answers.fetch_add(1, Ordering::AcqRel);
             self.is_unresponsive.store(false, Ordering::Release);
         }
-        verbatim::whole(answer?).map_err(|_| ServiceError::UnexpectedResponse)
+        observed.end(outcome(&answer));
+        answer
+    }
+
+    /// Sets the arguments that headers repeat, by the name of the tool on the server.
+    pub(super) fn set_param_headers(&self, headers: HashMap<String, Vec<ParamHeader>>) {
+        *self.param_headers.lock().unwrap_or_else(PoisonError::into_inner) = headers;
+    }
+
+    /// Returns the arguments that headers repeat in calls of a tool.
+    pub(super) fn param_headers(&self, tool: &str) -> Vec<ParamHeader> {
+        self.param_headers.lock().unwrap_or_else(PoisonError::into_inner).get(tool).cloned().unwrap_or_default()
+    }
+
+    /// Returns true if headers repeat arguments.
+    pub(super) fn has_param_headers(&self) -> bool {
+        !self.is_legacy() && matches!(self.peer.transport(), Transport::Http(_))
     }
 
     /// Requests the log messages that the caller receives, from a server of a revision before 2026-07-28. The level is that
     /// of the whole connection, so it only becomes less severe.
     pub(super) async fn request_logs(self: &Arc<Self>, context: &Context) {
-        let has_logging = self.peer.peer_info().is_some_and(|info| info.capabilities.logging.is_some());
-        let Some(level) = log_level(context).filter(|_| has_logging && self.is_legacy()) else { return };
+        let has_logging = self.info.has("logging") && self.is_legacy();
+        let Some(level) = log_level(context).filter(|_| has_logging) else { return };
         let n_changes = *self.changes.borrow();
         {
             let mut requested = self.log_level.lock().unwrap_or_else(PoisonError::into_inner);
@@ -158,65 +143,29 @@ impl Connection {
             }
             *requested = Some((n_changes, level));
         }
-        let request = CustomRequest::new("logging/setLevel", Some(json!({ "level": level.name() })));
+        let request = Request::new("logging/setLevel").with("level", level.name());
         // Calls do not depend on it.
-        let _ =
-            timeout(LOG_LEVEL_TIMEOUT, self.ask(ClientRequest::CustomRequest(request), FromCaller::default(), None))
-                .await;
+        let _ = timeout(LOG_LEVEL_TIMEOUT, self.ask(request)).await;
     }
 
     /// Registers a call whose user the server may ask by a request.
     pub(super) fn running_call(&self, context: &Context) -> Option<RunningCall> {
-        self.calls.as_ref().map(|calls| calls.add(context))
+        self.peer.users.running_call(context)
     }
 
-    /// Returns the instructions of the server for the model.
-    pub(super) fn instructions(&self) -> Option<String> {
-        self.peer.peer_info()?.instructions.clone().filter(|text| !text.trim().is_empty())
+    /// Returns what the server has declared.
+    pub(super) fn info(&self) -> &ServerInfo {
+        &self.info
     }
 
     /// Returns true if the server uses a revision with `initialize` and `ping`.
     pub(super) fn is_legacy(&self) -> bool {
-        is_legacy(&self.peer)
-    }
-
-    /// Returns true if the server has declared that it accepts calls with a request for a task, in revision 2025-11-25.
-    pub(super) fn accepts_task_requests(&self) -> bool {
-        self.peer.peer_info().is_some_and(|info| {
-            let experimental = info.capabilities.experimental.as_ref();
-            info.protocol_version == ProtocolVersion::V_2025_11_25
-                && experimental.is_some_and(|experimental| experimental.contains_key(verbatim::TASKS))
-        })
-    }
-
-    /// Returns true if the server has declared the extension for tasks, in revision 2026-07-28.
-    pub(super) fn has_declared_tasks(&self) -> bool {
-        !self.is_legacy() && self.peer.peer_info().is_some_and(|info| info.capabilities.supports_tasks())
+        self.info.is_legacy()
     }
 
     /// Returns true if the server can run calls as tasks, which servers of revision 2026-07-28 decide themselves.
     pub(super) fn has_tasks(&self) -> bool {
-        !self.is_legacy() || self.accepts_task_requests()
-    }
-
-    /// Returns true if the server has declared resources.
-    pub(super) fn has_resources(&self) -> bool {
-        self.peer.peer_info().is_some_and(|info| info.capabilities.resources.is_some())
-    }
-
-    /// Returns true if the server has declared prompts.
-    pub(super) fn has_prompts(&self) -> bool {
-        self.peer.peer_info().is_some_and(|info| info.capabilities.prompts.is_some())
-    }
-
-    /// Returns true if the server has declared completions of arguments.
-    pub(super) fn has_completions(&self) -> bool {
-        self.peer.peer_info().is_some_and(|info| info.capabilities.completions.is_some())
-    }
-
-    /// Returns true if clients can subscribe to single resources of the server.
-    pub(super) fn has_subscriptions(&self) -> bool {
-        has_subscriptions(&self.peer)
+        !self.is_legacy() || self.info.accepts_task_requests()
     }
 
     pub(super) fn has_answered(&self) -> bool {
@@ -232,17 +181,17 @@ impl Connection {
     /// connection is lost.
     pub(super) fn check(self: &Arc<Self>) {
         if !self.is_being_checked.swap(true, Ordering::AcqRel) {
-            tokio::spawn(check(Arc::downgrade(self), self.peer.clone(), self.patience, self.max_patience));
+            tokio::spawn(check(Arc::downgrade(self), Arc::downgrade(&self.peer), self.patience, self.max_patience));
         }
     }
 
     /// Returns a request that each server answers soon.
-    pub(super) fn harmless_request(&self) -> ClientRequest {
+    pub(super) fn harmless_request(&self) -> Request {
         harmless_request(&self.peer)
     }
 
     pub(super) fn is_closed(&self) -> bool {
-        self.is_lost.load(Ordering::Acquire) || self.peer.is_transport_closed()
+        self.is_lost.load(Ordering::Acquire) || self.peer.is_closed()
     }
 
     /// Returns the exit state of the server's process.
@@ -260,61 +209,59 @@ impl Connection {
     /// Marks the connection as lost and closes it.
     pub(super) fn end(&self) {
         self.lose();
-        drop(self.take());
+        close_later(&self.peer);
     }
 
     /// Closes the connection and waits until it is closed.
     pub(super) async fn close(&self) {
         self.is_lost.store(true, Ordering::Release);
         self.exit_state.record("it was stopped".to_owned());
-        if let Some(mut running) = self.take() {
-            let _ = running.close_with_timeout(CLOSE_TIMEOUT).await;
-        }
-    }
-
-    fn take(&self) -> Option<RunningService<RoleClient, Handler>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner).take()
+        let _ = timeout(CLOSE_TIMEOUT, close(&self.peer)).await;
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
         self.listening.iter().chain(&self.subscribing).for_each(AbortHandle::abort);
+        close_later(&self.peer);
     }
 }
 
-/// A guard that cancels a request on drop.
-struct CancelOnDrop<'a> {
+async fn close(peer: &Peer) {
+    peer.close();
+    match peer.transport() {
+        Transport::Stdio(stdio) => stdio.close().await,
+        Transport::Http(http) => http.close().await,
+    }
+}
+
+fn close_later(peer: &Arc<Peer>) {
+    if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+        let peer = Arc::clone(peer);
+        runtime.spawn(async move { close(&peer).await });
+    }
+}
+
+/// A guard that checks the connection on drop.
+struct CheckOnDrop<'a> {
     connection: &'a Arc<Connection>,
-    id: Option<RequestId>,
+    is_armed: bool,
 }
 
-impl Drop for CancelOnDrop<'_> {
+impl Drop for CheckOnDrop<'_> {
     fn drop(&mut self) {
-        let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current()) else {
-            return;
-        };
-        let (peer, connection) = (self.connection.peer.clone(), Arc::downgrade(self.connection));
-        runtime.spawn(async move {
-            let cancelled =
-                CancelledNotificationParam::new(Some(id), Some("the caller has canceled the request".to_owned()));
-            let _ = peer.send_notification(CancelledNotification::new(cancelled).into()).await;
-            if let Some(connection) = connection.upgrade() {
-                connection.check();
-            }
-        });
+        if self.is_armed && tokio::runtime::Handle::try_current().is_ok() {
+            self.connection.check();
+        }
     }
 }
 
-/// Checks that a server answers. The reference is weak, so that the connection may end meanwhile.
-async fn check(connection: Weak<Connection>, peer: Peer<RoleClient>, patience: Duration, max_patience: Duration) {
-    let Some(n_before) = connection.upgrade().map(|connection| connection.n_answers.load(Ordering::Acquire)) else {
-        return;
-    };
-    let mut options = PeerRequestOptions::no_options();
-    options.timeout = Some(max_patience);
+/// Checks that a server answers. The references are weak, so that the connection may end meanwhile.
+async fn check(connection: Weak<Connection>, peer: Weak<Peer>, patience: Duration, max_patience: Duration) {
+    let n_before = connection.upgrade().map(|connection| connection.n_answers.load(Ordering::Acquire));
+    let (Some(n_before), Some(peer)) = (n_before, peer.upgrade()) else { return };
     let request = harmless_request(&peer);
-    let mut answer = pin!(async { peer.send_request_with_option(request, options).await?.await_response().await });
+    let mut answer = pin!(timeout(max_patience, peer.ask(&request)));
     let answer = match timeout(patience, &mut answer).await {
         Ok(answer) => answer,
         Err(_) => {
@@ -330,8 +277,8 @@ async fn check(connection: Weak<Connection>, peer: Peer<RoleClient>, patience: D
         return;
     };
     let is_alive = match &answer {
-        Ok(_) | Err(ServiceError::McpError(_) | ServiceError::UnexpectedResponse) => true,
-        Err(ServiceError::TransportSend(error)) => matches!(reach(error), Reach::Responds),
+        Ok(Ok(_) | Err(Failure::Rpc(_))) => true,
+        Ok(Err(failure)) => matches!(failure.reach(), Reach::Responds),
         Err(_) => false,
     };
     if is_alive || connection.n_answers.load(Ordering::Acquire) > n_before {
@@ -344,60 +291,41 @@ async fn check(connection: Weak<Connection>, peer: Peer<RoleClient>, patience: D
 }
 
 /// Returns a request that each server answers soon.
-fn harmless_request(peer: &Peer<RoleClient>) -> ClientRequest {
-    match is_legacy(peer) {
-        true => ClientRequest::PingRequest(PingRequest::default()),
-        // The revision has no `ping`.
-        false => ClientRequest::ListToolsRequest(ListToolsRequest::default()),
-    }
-}
-
-fn is_legacy(peer: &Peer<RoleClient>) -> bool {
-    peer.peer_info().is_some_and(|info| info.protocol_version.has_initialize())
-}
-
-fn has_subscriptions(peer: &Peer<RoleClient>) -> bool {
-    let resources = peer.peer_info().and_then(|info| info.capabilities.resources.clone());
-    resources.and_then(|resources| resources.subscribe) == Some(true)
+fn harmless_request(peer: &Peer) -> Request {
+    // Revision 2026-07-28 has no `ping`.
+    Request::new(if peer.is_legacy() { "ping" } else { "tools/list" })
 }
 
 /// Subscribes to changes of the lists, which revision 2026-07-28 requires. Earlier servers send notifications anyway.
-fn listen_to_lists(peer: &Peer<RoleClient>, changes: watch::Sender<u64>) -> Option<AbortHandle> {
-    let info = peer.peer_info()?;
-    let has_tools = info.capabilities.tools.as_ref().and_then(|tools| tools.list_changed) == Some(true);
-    let resources = info.capabilities.resources.as_ref();
-    let has_resources = resources.and_then(|resources| resources.list_changed) == Some(true);
-    let prompts = info.capabilities.prompts.as_ref();
-    let has_prompts = prompts.and_then(|prompts| prompts.list_changed) == Some(true);
-    if !(has_tools || has_prompts || has_resources) || info.protocol_version.has_initialize() {
+fn listen_to_lists(peer: &Arc<Peer>, info: &ServerInfo) -> Option<AbortHandle> {
+    let lists =
+        [("tools", "toolsListChanged"), ("prompts", "promptsListChanged"), ("resources", "resourcesListChanged")];
+    let changing = lists.into_iter().filter(|(list, _)| info.has_flag(list, "listChanged"));
+    let wanted: Map<String, Value> = changing.map(|(_, flag)| (flag.to_owned(), Value::Bool(true))).collect();
+    if wanted.is_empty() || info.is_legacy() {
         return None;
     }
-    let filter = SubscriptionFilter::builder().tools_list_changed();
-    let filter = if has_prompts { filter.prompts_list_changed() } else { filter };
-    let filter = if has_resources { filter.resources_list_changed() } else { filter };
-    let task = tokio::spawn(listen(peer.clone(), changes, filter.build()));
-    Some(task.abort_handle())
+    Some(tokio::spawn(listen(Arc::clone(peer), wanted.into())).abort_handle())
 }
 
 /// Listens to changes of the tools. A subscription may end while the server goes on, and is then renewed. Each start
 /// and end counts as a change, since notifications may have been missed.
-async fn listen(peer: Peer<RoleClient>, changes: watch::Sender<u64>, filter: SubscriptionFilter) {
+async fn listen(peer: Arc<Peer>, wanted: Value) {
     let mut pause = Backoff::default();
-    while !peer.is_transport_closed() {
-        match peer.listen(filter.clone()).await {
+    while !peer.is_closed() {
+        match Subscription::start(&peer, &wanted).await {
             Ok(mut subscription) => {
-                changes.send_modify(|n| *n += 1);
+                peer.changes.send_modify(|n| *n += 1);
                 let begun = Instant::now();
-                // The transport handles the notifications.
-                while let Ok(Some(_)) = subscription.next().await {}
+                subscription.ended().await;
                 if begun.elapsed() > STABLE_AFTER {
                     pause.reset();
                 }
                 // The server may be gone.
-                changes.send_modify(|n| *n += 1);
+                peer.changes.send_modify(|n| *n += 1);
             }
             // The server declares `listChanged` but does not implement the method.
-            Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => return,
+            Err(Failure::Rpc(error)) if error.has_code(Code::MethodNotFound) => return,
             Err(_) => {}
         }
         pause.record_failure();

@@ -39,55 +39,61 @@
 //! | `backend` | the public type, a server as a backend |
 //! | `remote`, `endpoint` | the name, the limits and the address of a server |
 //! | `link`, `connect`, `connection`, `history` | the current connection and those of single sessions of clients, its negotiation, its requests, and its past |
-//! | `lines`, `process` | the stdio transport, and the child process with its command line |
-//! | `http`, `legacy_sse`, `exchange`, `authorizer` | the HTTP transport, that of revision 2024-11-05, their failures and events, and the source of their tokens |
-//! | `screen`, `verbatim`, `bounded_list` | incoming messages before `rmcp` handles them, fields that it does not know, and long lists |
+//! | `server_info` | what a server declares about itself |
+//! | `peer`, `subscription` | the open requests of a connection and the messages of its server, and requests for notifications |
+//! | `request`, `incoming`, `raw`, `failure` | requests, messages of servers, the texts in them, and failures of requests |
+//! | `stdio`, `process` | the stdio transport, and the child process with its command line |
+//! | `http`, `authorizer` | the HTTP transports, and the source of their tokens |
 //! | `tool_rules` | which tools of a server are served, and in which form |
-//! | `list`, `call`, `tasks`, `resources`, `prompts`, `caller` | requests for tools, resources and prompts, and what they pass on from and to the caller |
+//! | `list`, `pages`, `call`, `tasks`, `resources`, `prompts`, `caller` | requests for tools, resources and prompts, and what they pass on from and to the caller |
 //! | `questions` | what servers ask the users of calls |
 //! | `watches` | subscriptions to resources |
-//! | `tool_error`, `texts` | connection and protocol errors as tool errors |
+//! | `tool_error`, `texts` | failures of connections and errors of servers as tool errors |
 //! | `servers` | configuration files |
 //! | `oauth` | logins |
 //! | `observe`, `status` | spans and measurements; the status of a server of `toolkit-mcp-server` |
 //!
-//! # Why the client uses an MCP library
+//! # Why the client does not use an MCP library
 //!
-//! A client has to work with servers of all revisions, with sessions and with streams that break off, and it waits for
-//! the server anyway. The client therefore uses the `rmcp` crate. No type of `rmcp` is part of a public signature.
+//! A proxy passes on what a server has sent: each field, in its order, with the digits of its numbers. The types of a library
+//! lack the fields that they do not know, and servers do not keep to the protocol. The client therefore reads a message as
+//! texts of JSON, of which it parses what it needs. The messages themselves are those of `toolkit-mcp`, as for the server.
 #![forbid(unsafe_code)]
 
 mod authorizer;
 mod backend;
-mod bounded_list;
 mod call;
 mod caller;
 mod connect;
 mod connection;
 mod endpoint;
-mod exchange;
+mod failure;
 mod history;
 mod http;
-mod legacy_sse;
-mod lines;
+mod incoming;
 mod link;
 mod list;
 #[cfg(feature = "oauth")]
 mod oauth;
 mod observe;
+mod pages;
+mod peer;
 mod process;
 mod prompts;
 mod questions;
+mod raw;
 mod remote;
+mod request;
 mod resources;
-mod screen;
+mod server_info;
 mod servers;
 mod status;
+mod stdio;
+mod subscription;
 mod tasks;
 mod texts;
 mod tool_error;
 mod tool_rules;
-mod verbatim;
 mod watches;
 
 pub use self::backend::McpBackend;

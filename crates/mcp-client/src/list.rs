@@ -2,14 +2,10 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::{ClientRequest, ErrorCode, ListToolsRequest, PaginatedRequestParams};
-use rmcp::service::ServiceError;
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::time::timeout;
 use toolkit::backend::OfferedTools;
 use toolkit::call::ErrorKind;
@@ -20,20 +16,21 @@ use toolkit::tool::{META_KEY, Namespace, ToolBackend};
 use toolkit::{Manifest, Tool, ToolError};
 use toolkit_backends::bound_mcp_json;
 use toolkit_contract::lint::{Level, LintDiagnostic, lint};
+use toolkit_mcp::ParamHeader;
 
-use super::caller::FromCaller;
 use super::connection::Connection;
 use super::link::Link;
+use super::pages::UNREADABLE;
+use super::pages::{Page, pages};
 use super::remote::{OutputCheck, Remote};
 use super::tool_rules;
 use super::tool_rules::NAME_KEY;
-use super::verbatim::UNREADABLE;
 
 /// Lists the tools of a server, with their names on the server, in the namespace of the server.
 pub(super) async fn offers(link: &Link) -> Result<OfferedTools, ToolError> {
     let remote = link.remote();
     let connection = link.connection().await?;
-    let mut listed = pages(remote, &connection).await?;
+    let mut listed = tools(remote, &connection).await?;
     let applied = remote.choices.tools.apply(&mut listed);
     let unmatched = |rule: String| {
         Diagnostic::new(DiagnosticKind::Unexpected, format!("{remote} has no tool for the rule {rule}"), [])
@@ -49,7 +46,7 @@ pub(super) async fn offers(link: &Link) -> Result<OfferedTools, ToolError> {
         {
             outputs.insert(name, schema);
         }
-        if connection.has_declared_tasks() {
+        if connection.info().has_tasks_extension() {
             offer_tasks(tool);
         }
         let lacks_tasks = lacks_tasks(tool, connection.has_tasks());
@@ -66,7 +63,7 @@ pub(super) async fn offers(link: &Link) -> Result<OfferedTools, ToolError> {
         .iter()
         .filter_map(|(tool, _)| Some((tool.id().clone(), applied.hints.get(&*name_on_server(tool))?.clone())));
     offers.hints = hints.collect();
-    offers.instructions = remote.choices.passes_instructions.then(|| connection.instructions()).flatten();
+    offers.instructions = remote.choices.passes_instructions.then(|| connection.info().instructions.clone()).flatten();
     if let Some(text) = &offers.instructions
         && let Ok(tool) = Tool::builder("instructions").description(text.clone()).build()
         && let Some(wrong) = deceptive_texts(&tool).first()
@@ -142,75 +139,39 @@ fn deceptive_texts(tool: &Tool) -> Vec<Diagnostic> {
 pub(super) async fn probe(link: &Link) -> Result<(), ToolError> {
     let connection = link.connection().await?;
     let remote = link.remote();
-    match in_time(
-        remote,
-        remote.limits.start,
-        connection.ask(connection.harmless_request(), FromCaller::default(), None),
-    )
-    .await?
-    {
+    match in_time(remote, remote.limits.start, connection.ask(connection.harmless_request())).await? {
         Ok(_) => Ok(()),
-        Err(error) => Err(remote.failed(&connection, error).await),
+        Err(failure) => Err(remote.failed(&connection, failure).await),
     }
 }
 
-/// Lists the tools, so that the transport learns which arguments to repeat in headers.
+/// Lists the tools, to learn which arguments to repeat in headers.
 pub(super) async fn refresh(remote: &Remote, connection: &Arc<Connection>) -> Result<(), ToolError> {
-    pages(remote, connection).await.map(|_| ())
+    tools(remote, connection).await.map(|_| ())
 }
 
 /// Lists the tools of all pages.
-async fn pages(remote: &Remote, connection: &Arc<Connection>) -> Result<Vec<Value>, ToolError> {
-    let limits = &remote.limits;
-    let (mut tools, mut n_bytes, mut cursor): (Vec<Value>, usize, Option<String>) = (Vec::new(), 0, None);
-    for _ in 0..limits.pages {
-        let mut page = page(remote, connection, cursor.clone()).await?;
-        match page.remove("tools") {
-            Some(Value::Array(more)) => {
-                if tools.len() + more.len() > limits.tools {
-                    let message = format!("{remote} lists more than {} tools", limits.tools);
-                    return Err(ToolError::new(ErrorKind::InvalidResponse, message));
+async fn tools(remote: &Remote, connection: &Arc<Connection>) -> Result<Vec<Value>, ToolError> {
+    let mut tools =
+        pages(remote, connection, &Page { method: "tools/list", field: "tools", ..Page::of(remote) }).await?;
+    let mut repeated = HashMap::new();
+    if connection.has_param_headers() {
+        // Clients must not use a tool whose headers are not valid.
+        tools.retain(|tool| match ParamHeader::collect_from(&tool["inputSchema"]) {
+            Ok(headers) => {
+                if let (false, Some(name)) = (headers.is_empty(), tool["name"].as_str()) {
+                    repeated.insert(name.to_owned(), headers);
                 }
-                n_bytes += more.iter().map(size).sum::<usize>();
-                if n_bytes > limits.list_bytes {
-                    let message = format!("{remote} lists more than {} bytes of tools", limits.list_bytes);
-                    return Err(ToolError::new(ErrorKind::InvalidResponse, message));
-                }
-                tools.extend(more);
+                true
             }
-            _ => return Err(remote.invalid_response("to `tools/list` without a list of tools")),
-        }
-        // Some servers send an empty cursor on the last page.
-        match page.remove("nextCursor") {
-            Some(Value::String(next)) if !next.is_empty() => {
-                if cursor.as_ref() == Some(&next) {
-                    return Err(remote.invalid_response("to `tools/list` with the same cursor twice"));
-                }
-                cursor = Some(next);
+            Err(reason) => {
+                tracing::warn!(server = &*remote.name, tool = %tool["name"], "a tool is left out: {reason}");
+                false
             }
-            _ => return Ok(tools),
-        }
+        });
     }
-    Err(remote.invalid_response(&format!("to `tools/list` with more than {} pages", limits.pages)))
-}
-
-async fn page(
-    remote: &Remote,
-    connection: &Arc<Connection>,
-    cursor: Option<String>,
-) -> Result<Map<String, Value>, ToolError> {
-    let params = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
-    let request = ListToolsRequest { params, ..ListToolsRequest::default() };
-    let listing = connection.ask(ClientRequest::ListToolsRequest(request), FromCaller::default(), None);
-    match in_time(remote, remote.limits.start, listing).await? {
-        Ok(Value::Object(page)) => Ok(page),
-        Ok(_) => Err(remote.invalid_response("to `tools/list` without a list of tools")),
-        // A server without tools need not implement the method.
-        Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => {
-            Ok(Map::from_iter([("tools".to_owned(), Value::Array(Vec::new()))]))
-        }
-        Err(error) => Err(remote.failed(connection, error).await),
-    }
+    connection.set_param_headers(repeated);
+    Ok(tools)
 }
 
 /// Applies a timeout to a request.
@@ -291,26 +252,4 @@ fn describe(remote: &Remote, listing: &Listing, wrong: &[&Diagnostic]) -> Option
 fn left_out(remote: &Remote, kind: DiagnosticKind, name: &str, why: &str, tool: Option<&Tool>) -> Diagnostic {
     let name: String = name.chars().take(128).collect();
     Diagnostic::new(kind, format!("{remote} lists `{}`, which is left out: {why}", name.escape_debug()), tool)
-}
-
-/// Returns the size of a value as JSON, in bytes.
-pub(super) fn size(value: &(impl Serialize + ?Sized)) -> usize {
-    struct Count(usize);
-
-    impl io::Write for Count {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    let mut count = Count(0);
-    match serde_json::to_writer(&mut count, value) {
-        Ok(()) => count.0,
-        Err(_) => usize::MAX,
-    }
 }

@@ -1,14 +1,13 @@
 //! The spans and the measurements of requests and sessions.
 
-use rmcp::model::{ClientRequest, RequestMetaObject};
-use rmcp::service::{ClientLifecycleMode, ServiceError};
-use serde_json::Value;
-use toolkit_runtime::{
-    ObservedRequest, RequestInfo, RequestOutcome, RequestTarget, SessionTimer, Side, Transport, known_method,
-};
+use serde_json::{Map, Value};
+use toolkit_runtime::{ObservedRequest, RequestInfo, RequestOutcome, SessionTimer, Side, Transport, known_method};
 use tracing::Instrument as _;
 
+use super::failure::Failure;
+use super::peer::Answer;
 use super::remote::{Remote, Target};
+use super::request::Request;
 
 /// The server of a connection, as spans describe it.
 struct Server {
@@ -47,13 +46,9 @@ impl Server {
 /// `server/discover` receives `initialize` within it.
 pub(super) async fn negotiation<T, E>(
     remote: &Remote,
-    mode: &ClientLifecycleMode,
+    method: &str,
     negotiating: impl Future<Output = Result<T, E>>,
 ) -> Result<T, E> {
-    let method = match mode {
-        ClientLifecycleMode::Initialize => "initialize",
-        _ => "server/discover",
-    };
     let observed = Server::of(remote).observe(method, None);
     let negotiated = negotiating.instrument(observed.span().clone()).await;
     observed.end(match &negotiated {
@@ -80,58 +75,31 @@ impl Observer {
     }
 
     /// Starts the observation of a request, as a child of the current span.
-    pub(super) fn start(&self, request: &ClientRequest) -> ObservedRequest {
-        let mut observed = self.server.observe(request.method(), self.version.as_deref());
-        if let Some(target) = target(request) {
+    pub(super) fn start(&self, request: &Request) -> ObservedRequest {
+        let mut observed = self.server.observe(request.method, self.version.as_deref());
+        if let Some(target) = request.target() {
             observed.set_target(target);
         }
         observed
     }
 }
 
-/// Returns what a request is about.
-fn target(request: &ClientRequest) -> Option<RequestTarget<'_>> {
-    Some(match request {
-        ClientRequest::CallToolRequest(request) => RequestTarget::Tool(&request.params.name),
-        ClientRequest::GetPromptRequest(request) => RequestTarget::Prompt(&request.params.name),
-        ClientRequest::ReadResourceRequest(request) => RequestTarget::Resource(&request.params.uri),
-        ClientRequest::CustomRequest(request) => {
-            let text = |name: &str| request.params.as_ref()?.get(name)?.as_str();
-            match &*request.method {
-                "tools/call" => RequestTarget::Tool(text("name")?),
-                "prompts/get" => RequestTarget::Prompt(text("name")?),
-                "resources/read" | "resources/subscribe" | "resources/unsubscribe" => {
-                    RequestTarget::Resource(text("uri")?)
-                }
-                _ => return None,
-            }
-        }
-        _ => return None,
-    })
-}
-
 /// Adds the context of the request's span to `_meta`, in place of that of the caller.
-pub(super) fn with_trace(meta: Option<RequestMetaObject>, observed: &ObservedRequest) -> Option<RequestMetaObject> {
-    let Some(parent) = observed.trace_parent() else { return meta };
-    let mut meta = meta.unwrap_or_default();
-    meta.set_traceparent(parent.traceparent);
+pub(super) fn with_trace(meta: &mut Map<String, Value>, observed: &ObservedRequest) {
+    let Some(parent) = observed.trace_parent() else { return };
+    meta.insert("traceparent".to_owned(), parent.traceparent.into());
     if let Some(tracestate) = parent.tracestate {
-        meta.set_tracestate(tracestate);
+        meta.insert("tracestate".to_owned(), tracestate.into());
     }
-    Some(meta)
 }
 
 /// Returns how a request has ended.
-pub(super) fn outcome(answer: &Result<Value, ServiceError>) -> RequestOutcome {
+pub(super) fn outcome(answer: &Answer) -> RequestOutcome {
     match answer {
-        Ok(result) if result.get("isError").is_some_and(|is_error| is_error == true) => RequestOutcome::ToolError,
+        Ok(result) if result.is_error() => RequestOutcome::ToolError,
         Ok(_) => RequestOutcome::Ok,
-        Err(ServiceError::McpError(error)) => RequestOutcome::Rpc(error.code.0),
-        Err(ServiceError::TransportSend(_) | ServiceError::TransportClosed) => {
-            RequestOutcome::Failed("connection_failed")
-        }
-        Err(ServiceError::UnexpectedResponse) => RequestOutcome::Failed("invalid_response"),
-        Err(ServiceError::Timeout { .. }) => RequestOutcome::Failed("timed_out"),
-        Err(_) => RequestOutcome::Failed("_OTHER"),
+        Err(Failure::Rpc(error)) => RequestOutcome::Rpc(error.code),
+        Err(Failure::Invalid(_) | Failure::TooLarge(_)) => RequestOutcome::Failed("invalid_response"),
+        Err(_) => RequestOutcome::Failed("connection_failed"),
     }
 }

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use rmcp::model::{ClientRequest, CustomRequest, GetPromptRequest, GetPromptRequestParams, ListPromptsRequest};
 use serde_json::{Map, Value, json};
 use toolkit::backend::{BackendCall, BackendResponse, OfferedTools};
 use toolkit::catalog::{Diagnostic, DiagnosticKind};
@@ -15,7 +14,10 @@ use super::caller::FromCaller;
 use super::connection::Connection;
 use super::link::Link;
 use super::list::{checked, in_time};
-use super::resources::{failed, pages, within_limit};
+use super::peer::Answer;
+use super::raw::Raw;
+use super::request::Request;
+use super::resources::{entries, failed, within_limit};
 
 /// The maximum length of a completed value in bytes. Longer ones are left out.
 const MAX_VALUE_BYTES: usize = 1_000;
@@ -23,11 +25,10 @@ const MAX_VALUE_BYTES: usize = 1_000;
 /// Adds the prompts of a server to its tools. If they cannot be listed, that is a diagnostic.
 pub(super) async fn add_to(link: &Link, offers: &mut OfferedTools) -> Result<(), ToolError> {
     let (remote, connection) = (link.remote(), link.connection().await?);
-    if !connection.has_prompts() {
+    if !connection.info().has("prompts") {
         return Ok(());
     }
-    let request = |params| ClientRequest::ListPromptsRequest(ListPromptsRequest { params, ..Default::default() });
-    let listed: Vec<Value> = match pages(remote, &connection, "prompts", request).await {
+    let listed: Vec<Value> = match entries(remote, &connection, "prompts/list", "prompts").await {
         Ok(listed) => listed,
         Err(error) => {
             let message = format!("the prompts of {remote} are left out: {}", error.message());
@@ -87,25 +88,25 @@ pub(super) async fn run(link: &Link, call: BackendCall<'_>) -> Result<BackendRes
     let remote = link.remote();
     let connection = link.connection_for_call().await?;
     let _permit = link.permit_in_time().await?;
-    let mut params = GetPromptRequestParams::new(call.tool().name());
+    let mut request = Request::about("prompts/get", "name", call.tool().name());
     if let Value::Object(arguments) = call.arguments().to_value()? {
-        params = params.with_arguments(arguments);
+        request = request.with("arguments", &arguments);
     }
-    let request = ClientRequest::GetPromptRequest(GetPromptRequest::new(params));
-    let caller = FromCaller::of(remote, call.context())?;
-    let result = match in_time(remote, remote.limits.call, connection.ask(request, caller, None)).await? {
-        Ok(Value::Object(result)) => result,
+    let request = request.from(FromCaller::of(remote, call.context())?);
+    let result = match in_time(remote, remote.limits.call, connection.ask(request)).await? {
+        Ok(result) if result.is_object() => result,
         Ok(_) => return Err(remote.invalid_response("with an invalid result")),
-        Err(error) => return Err(failed(remote, &connection, error).await),
+        Err(failure) => return Err(failed(remote, &connection, failure).await),
     };
-    if result.get("resultType").is_some_and(|kind| kind != "complete") {
+    if result.text_field("resultType").is_some_and(|kind| kind != "complete") {
         let message = "the prompt requires a client capability that this program does not support";
         return Err(ToolError::failed(message));
     }
     within_limit(remote, &result, "messages")?;
+    let invalid = |error| remote.invalid_response("with invalid messages of a prompt").caused_by(error);
+    let result: Map<String, Value> = result.parse().map_err(invalid)?;
     let messages = result.get("messages").cloned().unwrap_or_default();
-    serde_json::from_value::<Vec<PromptMessage>>(messages)
-        .map_err(|error| remote.invalid_response("with invalid messages of a prompt").caused_by(error))?;
+    serde_json::from_value::<Vec<PromptMessage>>(messages).map_err(invalid)?;
     Ok(Value::Object(result).into())
 }
 
@@ -117,39 +118,33 @@ pub(super) async fn complete(
 ) -> Result<Completion, ToolError> {
     let remote = link.remote();
     let connection = link.connection_for_call().await?;
-    if !connection.has_completions() {
+    if !connection.info().has("completions") {
         return Ok(Completion::default());
     }
     let _permit = link.permit_in_time().await?;
     let caller = FromCaller::of(remote, context)?;
-    let mut completed = match in_time(remote, remote.limits.start, ask(&connection, request, caller)).await? {
+    let completed = match in_time(remote, remote.limits.start, ask(&connection, request, caller)).await? {
         Ok(result) => result,
-        Err(error) => return Err(failed(remote, &connection, error).await),
+        Err(failure) => return Err(failed(remote, &connection, failure).await),
     };
-    let completion = completed.get_mut("completion").map(Value::take).unwrap_or_default();
-    let mut completion: Completion = serde_json::from_value(completion)
-        .map_err(|error| remote.invalid_response("with an invalid completion").caused_by(error))?;
+    let completion = completed.field("completion").unwrap_or_else(|| Raw::from("null".to_owned()));
+    let mut completion: Completion =
+        completion.parse().map_err(|error| remote.invalid_response("with an invalid completion").caused_by(error))?;
     completion.values.retain(|value| value.len() <= MAX_VALUE_BYTES && !value.contains(char::is_control));
     completion.has_more |= completion.values.len() > Completion::MAX_VALUES;
     completion.values.truncate(Completion::MAX_VALUES);
     Ok(completion)
 }
 
-async fn ask(
-    connection: &Arc<Connection>,
-    request: &CompletionRequest,
-    caller: FromCaller,
-) -> Result<Value, rmcp::service::ServiceError> {
+async fn ask(connection: &Arc<Connection>, request: &CompletionRequest, caller: FromCaller) -> Answer {
     let reference = match &request.reference {
         CompletionReference::Prompt(name) => json!({ "type": "ref/prompt", "name": name }),
         CompletionReference::ResourceTemplate(uri) => json!({ "type": "ref/resource", "uri": uri }),
-        _ => return Ok(json!({ "completion": { "values": [] } })),
+        _ => return Ok(Raw::from(json!({ "completion": { "values": [] } }).to_string())),
     };
     let argument = json!({ "name": request.argument, "value": request.value });
-    let mut params = json!({ "ref": reference, "argument": argument });
-    if !request.arguments.is_empty() {
-        params["context"] = json!({ "arguments": request.arguments });
-    }
-    let request = CustomRequest::new("completion/complete", Some(params));
-    connection.ask(ClientRequest::CustomRequest(request), caller, None).await
+    let request_of = Request::new("completion/complete").with("ref", &reference).with("argument", &argument);
+    let context = json!({ "arguments": request.arguments });
+    let request = if request.arguments.is_empty() { request_of } else { request_of.with("context", &context) };
+    connection.ask(request.from(caller)).await
 }

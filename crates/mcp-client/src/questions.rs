@@ -3,7 +3,6 @@
 //! A server of revision 2026-07-28 asks in the result of a call, which is then repeated with the answers, or in the state of a
 //! task. An earlier one sends a request, which does not state the call that it belongs to unless it is a task; [`RunningCalls`]
 //! are those that run on a connection.
-#![expect(deprecated, reason = "SEP-2577 deprecates sampling and roots, which earlier servers request")]
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,19 +10,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use rmcp::ClientHandler;
-use rmcp::model::{
-    ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
-    ElicitResult, ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability, Implementation,
-    InputResponses, ListRootsResult, ProtocolVersion, UrlElicitationCapability,
-};
-use rmcp::service::{RequestContext, RoleClient};
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, sleep};
 use toolkit::call::ask::{Answer, Form, Mode, Question, UnsupportedMode};
 use toolkit::schema::excerpt::{escaped, hidden};
 use toolkit::{CancelToken, Context, ToolError};
+use toolkit_mcp::{Code, RpcError};
 
+use super::raw::Raw;
 use super::remote::Remote;
 
 /// The maximum number of characters of a message.
@@ -50,7 +44,7 @@ pub(super) async fn respond(
     remote: &Remote,
     context: &Context,
     requests: &Map<String, Value>,
-) -> Result<InputResponses, ToolError> {
+) -> Result<Map<String, Value>, ToolError> {
     if requests.len() > MAX_QUESTIONS {
         let message = format!("with {} questions, more than the limit of {MAX_QUESTIONS}", requests.len());
         return Err(remote.invalid_response(&message));
@@ -65,8 +59,7 @@ pub(super) async fn respond(
             }
             None => return Err(unsupported_request()),
         }
-        let question = serde_json::from_value(request["params"].clone()).map_err(|error| error.to_string());
-        let question = question.and_then(|params| question_of(&remote.name, params));
+        let question = question_of(&remote.name, &request["params"]);
         let invalid = |reason| remote.invalid_response(&format!("with an invalid question: {reason}"));
         Ok((key, question.map_err(invalid)?))
     });
@@ -95,23 +88,23 @@ pub(super) fn too_many_rounds(remote: &Remote) -> ToolError {
 /// # Errors
 ///
 /// Returns the reason why it cannot be shown.
-fn question_of(server: &str, params: ElicitRequestParams) -> Result<Question, String> {
+fn question_of(server: &str, params: &Value) -> Result<Question, String> {
+    let text = |field: &str| params[field].as_str().ok_or_else(|| format!("`{field}` must be a string"));
     // The server must not hide a part of its question from the user.
-    let shown =
-        |message: &str| format!("{server}: {}", escaped(&message.chars().take(MAX_MESSAGE).collect::<String>()));
-    match params {
-        ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {
-            let schema = serde_json::to_value(requested_schema).map_err(|error| error.to_string())?;
-            let form = Form::from_schema(&schema).map_err(|error| error.to_string())?;
+    let message = text("message")?.chars().take(MAX_MESSAGE).collect::<String>();
+    let message = format!("{server}: {}", escaped(&message));
+    match params["mode"].as_str().unwrap_or("form") {
+        "form" => {
+            let form = Form::from_schema(&params["requestedSchema"]).map_err(|error| error.to_string())?;
             let mut schema = form.schema().clone();
             visible(&mut schema)?;
             let form = Form::from_schema(&schema).map_err(|error| error.to_string())?;
-            Ok(Question::from_form(shown(&message), form))
+            Ok(Question::from_form(message, form))
         }
-        ElicitRequestParams::UrlElicitationParams { message, url, .. } => match reqwest::Url::parse(&url) {
+        "url" => match reqwest::Url::parse(text("url")?) {
             // With a user name, the start of the URL could look like another host.
             Ok(parsed) if matches!(parsed.scheme(), "https" | "http") && parsed.username().is_empty() => {
-                Ok(Question::from_url(shown(&message), parsed.to_string()))
+                Ok(Question::from_url(message, parsed.to_string()))
             }
             _ => Err("its URL is not one of http or https without a user name".to_owned()),
         },
@@ -173,96 +166,70 @@ pub(super) fn modes(context: &Context) -> Option<Value> {
 
 // The capabilities that this client declares, and the responses to requests of servers.
 
-/// Declares that users can be asked, if the host allows it, and no other capability. Rejects requests that require one.
-///
-/// Some servers send such requests anyway and wait for the response, so that each request needs one. `rmcp` answers
-/// `ping`, and all methods that it does not know, with the error `-32601`.
-///
-/// Notifications do not arrive here; see [`Screen`](super::screen::Screen).
+/// The users of the calls that run on a connection.
 #[derive(Clone)]
-pub(super) struct Handler {
+pub(super) struct Users {
     /// The name of the server.
-    pub(super) server: Arc<str>,
-    /// The revision that the client requests with `initialize`.
-    pub(super) revision: ProtocolVersion,
+    server: Arc<str>,
     /// The calls whose users may be asked, or `None` if the host does not allow it.
-    pub(super) calls: Option<RunningCalls>,
+    calls: Option<RunningCalls>,
     /// True if the refusal of a request was logged.
     has_refused: Arc<AtomicBool>,
 }
 
-impl Handler {
+impl Users {
+    /// Creates the users of a new connection.
+    pub(super) fn of(remote: &Remote) -> Self {
+        Self {
+            server: Arc::clone(&remote.name),
+            calls: remote.may_ask.then(RunningCalls::default),
+            has_refused: Arc::default(),
+        }
+    }
+
+    /// Registers a call whose user the server may ask by a request.
+    pub(super) fn running_call(&self, context: &Context) -> Option<RunningCall> {
+        self.calls.as_ref().map(|calls| calls.add(context))
+    }
+
+    /// Returns the capabilities of this client: that users can be asked, if the host allows it.
+    pub(super) fn capabilities(&self) -> Value {
+        match self.calls {
+            Some(_) => json!({ "elicitation": { "form": {}, "url": {} } }),
+            None => json!({}),
+        }
+    }
+
     /// Refuses a request of the server, and logs the first one.
-    fn refuse(&self, capability: &str) -> ErrorData {
+    pub(super) fn refuse(&self, capability: &str) -> RpcError {
         if !self.has_refused.swap(true, Ordering::Relaxed) {
             tracing::warn!(server = &*self.server, "a request of the server is refused: {capability} is not supported");
         }
         unsupported(capability)
     }
-}
 
-impl Remote {
-    /// Returns a handler for a new connection.
-    pub(super) fn handler(&self) -> Handler {
-        Handler {
-            server: Arc::clone(&self.name),
-            revision: self.choices.revision.clone().unwrap_or(ProtocolVersion::LATEST_WITH_INITIALIZE),
-            calls: self.may_ask.then(RunningCalls::default),
-            has_refused: Arc::default(),
-        }
-    }
-}
-
-impl ClientHandler for Handler {
-    fn get_info(&self) -> ClientConfig {
-        let this_program = Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
-        let mut capabilities = ClientCapabilities::default();
-        if self.calls.is_some() {
-            let modes = ElicitationCapability::new().with_form(FormElicitationCapability::default());
-            capabilities.elicitation = Some(modes.with_url(UrlElicitationCapability::default()));
-        }
-        ClientConfig::new(capabilities, this_program).with_protocol_version(self.revision.clone())
-    }
-
-    async fn create_message(
-        &self,
-        _: CreateMessageRequestParams,
-        _: RequestContext<RoleClient>,
-    ) -> Result<CreateMessageResult, ErrorData> {
-        Err(self.refuse("sampling"))
-    }
-
-    // The default of `rmcp` is an empty list, which a server would take for a restriction to no directory.
-    async fn list_roots(&self, _: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
-        Err(self.refuse("roots"))
-    }
-
-    // The default of `rmcp` is `decline`, which a server would take for the decision of a user.
-    async fn create_elicitation(
-        &self,
-        params: ElicitRequestParams,
-        request: RequestContext<RoleClient>,
-    ) -> Result<ElicitResult, ErrorData> {
+    /// Asks a user with the parameters of `elicitation/create`, and returns the result.
+    pub(super) async fn ask(&self, params: Option<&Raw>) -> Result<Value, RpcError> {
         let Some(calls) = &self.calls else {
             return Err(self.refuse("elicitation"));
         };
-        let question = question_of(&self.server, params).map_err(|reason| {
-            ErrorData::new(ErrorCode::INVALID_PARAMS, format!("the question is invalid: {reason}"), None)
-        })?;
-        let related = request.meta.get(RELATED_TASK);
+        let invalid = |reason| RpcError::new(Code::InvalidParams, format!("the question is invalid: {reason}"));
+        let params: Value = params.and_then(|params| params.parse().ok()).unwrap_or_default();
+        let question = question_of(&self.server, &params).map_err(invalid)?;
+        let related = params.pointer("/_meta").and_then(|meta| meta.get(RELATED_TASK));
         let answer = calls.ask(&question, related.and_then(|task| task["taskId"].as_str())).await;
-        let answer = answer.map_err(|reason| ErrorData::new(ErrorCode::INTERNAL_ERROR, reason, None))?;
+        let answer = answer.map_err(|reason| RpcError::new(Code::Internal, reason))?;
+        // `decline` would be the decision of a user.
         let mut result = result_of(answer).ok_or_else(|| unsupported("elicitation for this call"))?;
         if let Some(task) = related {
             result["_meta"] = json!({ RELATED_TASK: task });
         }
-        serde_json::from_value(result)
-            .map_err(|error| ErrorData::new(ErrorCode::INTERNAL_ERROR, error.to_string(), None))
+        Ok(result)
     }
 }
 
-fn unsupported(capability: &str) -> ErrorData {
-    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("this client does not support {capability}"), None)
+fn unsupported(capability: &str) -> RpcError {
+    RpcError::new(Code::MethodNotFound, format!("this client does not support {capability}"))
 }
 
 /// The key of the task that a question belongs to, in `_meta`.

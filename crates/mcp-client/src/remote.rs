@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::ProtocolVersion;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use toolkit::Coercion;
@@ -55,7 +54,7 @@ impl fmt::Display for Remote {
 #[derive(Clone, PartialEq)]
 pub(super) struct Choices {
     /// The only protocol revision to use.
-    pub(super) revision: Option<ProtocolVersion>,
+    pub(super) revision: Option<&'static str>,
     pub(super) output: OutputCheck,
     /// The changes that may be made to arguments, if they are not those of the host.
     pub(super) coercion: Option<Coercion>,

@@ -2,24 +2,22 @@
 
 use std::sync::Arc;
 
-use rmcp::model::{
-    ClientRequest, ErrorCode, ListResourceTemplatesRequest, ListResourcesRequest, PaginatedRequestParams,
-    ReadResourceRequest, ReadResourceRequestParams,
-};
-use rmcp::service::ServiceError;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use toolkit::call::ErrorKind;
 use toolkit::resource::{Resource, ResourceContents, ResourceTemplate, ResourceWatch};
 use toolkit::{Context, ToolError};
+use toolkit_mcp::Code;
 
 use super::caller::FromCaller;
 use super::connection::Connection;
+use super::failure::Failure;
 use super::link::Link;
-use super::list::{in_time, size};
+use super::list::in_time;
+use super::pages::{Page, UNREADABLE, pages};
+use super::raw::Raw;
 use super::remote::Remote;
-use super::verbatim::UNREADABLE;
+use super::request::Request;
 use super::watches::{MAX_WATCHED, is_uri};
 
 /// The maximum number of resources that a server may list, and of templates.
@@ -38,33 +36,30 @@ const MAX_ENTRY_VALUES: usize = 1_000;
 /// The maximum number of JSON values in all resources or templates of a server.
 const MAX_VALUES: usize = 400_000;
 
-/// The error code for an unknown resource up to revision 2025-11-25.
-const RESOURCE_NOT_FOUND: ErrorCode = ErrorCode(-32002);
-
 /// Lists the resources of a server, except for those that cannot be read as such.
 pub(super) async fn list(link: &Link) -> Result<Vec<Resource>, ToolError> {
-    let request = |params| ClientRequest::ListResourcesRequest(ListResourcesRequest { params, ..Default::default() });
-    let connection = link.connection_for_call().await?;
-    if !connection.has_resources() {
-        return Ok(Vec::new());
-    }
-    let mut listed: Vec<Resource> = pages(link.remote(), &connection, "resources", request).await?;
+    let mut listed: Vec<Resource> = listed(link, "resources/list", "resources").await?;
     listed.retain(|resource| is_uri(&resource.uri));
     Ok(listed)
 }
 
 /// Lists the templates of a server, except for those that cannot be read as such.
 pub(super) async fn templates(link: &Link) -> Result<Vec<ResourceTemplate>, ToolError> {
-    let request = |params| {
-        ClientRequest::ListResourceTemplatesRequest(ListResourceTemplatesRequest { params, ..Default::default() })
-    };
-    let connection = link.connection_for_call().await?;
-    if !connection.has_resources() {
-        return Ok(Vec::new());
-    }
-    let mut listed: Vec<ResourceTemplate> = pages(link.remote(), &connection, "resourceTemplates", request).await?;
+    let mut listed: Vec<ResourceTemplate> = listed(link, "resources/templates/list", "resourceTemplates").await?;
     listed.retain(|template| is_uri(&template.uri_template));
     Ok(listed)
+}
+
+async fn listed<T: DeserializeOwned>(
+    link: &Link,
+    method: &'static str,
+    field: &'static str,
+) -> Result<Vec<T>, ToolError> {
+    let connection = link.connection_for_call().await?;
+    if !connection.info().has("resources") {
+        return Ok(Vec::new());
+    }
+    entries(link.remote(), &connection, method, field).await
 }
 
 /// Reads a resource. Returns `None` if the server does not have it.
@@ -75,37 +70,37 @@ pub(super) async fn read(
 ) -> Result<Option<Vec<ResourceContents>>, ToolError> {
     let remote = link.remote();
     let connection = link.connection_for_call().await?;
-    if !connection.has_resources() || !is_uri(uri) {
+    if !connection.info().has("resources") || !is_uri(uri) {
         return Ok(None);
     }
     let _permit = link.permit_in_time().await?;
-    let request = ClientRequest::ReadResourceRequest(ReadResourceRequest::new(ReadResourceRequestParams::new(uri)));
-    let caller = FromCaller::of(remote, context)?;
-    let mut result = match in_time(remote, remote.limits.call, connection.ask(request, caller, None)).await? {
-        Ok(Value::Object(result)) => result,
+    let request = Request::about("resources/read", "uri", uri).from(FromCaller::of(remote, context)?);
+    let result = match in_time(remote, remote.limits.call, connection.ask(request)).await? {
+        Ok(result) if result.is_object() => result,
         Ok(_) => return Err(remote.invalid_response("with an invalid result")),
         // Up to 2025-11-25, servers use both codes.
-        Err(ServiceError::McpError(error)) if matches!(error.code, RESOURCE_NOT_FOUND | ErrorCode::INVALID_PARAMS) => {
+        Err(Failure::Rpc(error)) if error.has_code(Code::ResourceNotFound) || error.has_code(Code::InvalidParams) => {
             return Ok(None);
         }
-        Err(error) => return Err(failed(remote, &connection, error).await),
+        Err(failure) => return Err(failed(remote, &connection, failure).await),
     };
-    if result.get("resultType").is_some_and(|kind| kind != "complete") {
+    if result.text_field("resultType").is_some_and(|kind| kind != "complete") {
         // The server requests user input or sampling, which this client does not support.
         let message = "the resource requires a client capability that this program does not support";
         return Err(ToolError::failed(message));
     }
-    let contents = result.remove("contents").unwrap_or_default();
+    let contents = result.field("contents").unwrap_or_else(|| Raw::from("null".to_owned()));
     within_limit(remote, &contents, "a resource")?;
-    let contents: Vec<ResourceContents> = serde_json::from_value(contents)
+    let contents: Vec<ResourceContents> = contents
+        .parse()
         .map_err(|error| remote.invalid_response("with invalid contents of a resource").caused_by(error))?;
     Ok((!contents.is_empty()).then_some(contents))
 }
 
 /// Returns the error of a request. The text is that of the server, and that of an internal error of this program would be
 /// hidden.
-pub(super) async fn failed(remote: &Remote, connection: &Arc<Connection>, error: ServiceError) -> ToolError {
-    let error = remote.failed(connection, error).await;
+pub(super) async fn failed(remote: &Remote, connection: &Arc<Connection>, failure: Failure) -> ToolError {
+    let error = remote.failed(connection, failure).await;
     match error.kind() {
         ErrorKind::Internal => ToolError::failed(error.message()).caused_by(error),
         _ => error,
@@ -113,9 +108,8 @@ pub(super) async fn failed(remote: &Remote, connection: &Arc<Connection>, error:
 }
 
 /// Returns an error if a result, described by `what`, exceeds the limit of the server.
-pub(super) fn within_limit(remote: &Remote, result: &impl Serialize, what: &str) -> Result<(), ToolError> {
-    let max = remote.limits.result_bytes;
-    let n_bytes = if max == usize::MAX { 0 } else { size(result) };
+pub(super) fn within_limit(remote: &Remote, result: &Raw, what: &str) -> Result<(), ToolError> {
+    let (n_bytes, max) = (result.get().len(), remote.limits.result_bytes);
     if n_bytes > max {
         let message = format!("{remote} returned {what} of {n_bytes} bytes, more than the limit of {max}");
         return Err(ToolError::new(ErrorKind::ResultTooLarge, message));
@@ -131,7 +125,7 @@ pub(super) fn within_limit(remote: &Remote, result: &impl Serialize, what: &str)
 pub(super) async fn watch(link: Arc<Link>, uri: &str) -> Result<ResourceWatch, ToolError> {
     let remote = link.remote();
     let connection = link.connection_for_call().await?;
-    if !connection.has_subscriptions() || !is_uri(uri) {
+    if !connection.info().has_flag("resources", "subscribe") || !is_uri(uri) {
         return Err(ToolError::failed(format!("{remote} does not report changes of single resources")));
     }
     let mut watch = link.watches().add(uri).ok_or_else(|| {
@@ -156,67 +150,23 @@ fn count(value: &Value) -> usize {
 }
 
 /// Lists the entries of all pages, except for those that cannot be read as such.
-pub(super) async fn pages<T: DeserializeOwned>(
+pub(super) async fn entries<T: DeserializeOwned>(
     remote: &Remote,
     connection: &Arc<Connection>,
-    field: &str,
-    request: impl Fn(Option<PaginatedRequestParams>) -> ClientRequest,
+    method: &'static str,
+    field: &'static str,
 ) -> Result<Vec<T>, ToolError> {
-    let limits = &remote.limits;
-    let invalid = |how: String| ToolError::new(ErrorKind::InvalidResponse, format!("{remote} lists {how}"));
-    let max_bytes = limits.list_bytes.min(MAX_LIST_BYTES);
-    let (mut entries, mut n_listed, mut n_bytes, mut n_values) = (Vec::new(), 0, 0, 0);
-    let mut cursor = None::<String>;
-    for _ in 0..limits.pages {
-        let params = cursor.clone().map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
-        let Some(mut page) = page(remote, connection, request(params)).await? else {
-            return Ok(Vec::new());
-        };
-        let Some(Value::Array(mut listed)) = page.remove(field) else {
-            return Err(invalid(format!("no `{field}`")));
-        };
-        n_listed += listed.len();
-        n_bytes += listed.iter().map(size).sum::<usize>();
-        if n_listed > MAX_LISTED {
-            return Err(invalid(format!("more than {MAX_LISTED} {field}")));
-        }
-        if n_bytes > max_bytes {
-            return Err(invalid(format!("more than {max_bytes} bytes of {field}")));
-        }
-        // One line for each page, since a server may list many.
-        if let Some((entry, reason)) = listed.iter().find_map(|entry| Some((entry, entry.get(UNREADABLE)?))) {
-            tracing::warn!(%remote, name = %entry["name"], %reason, field, "an entry is left out");
-        }
-        listed.retain(|entry| size(entry) <= MAX_ENTRY_BYTES && count(entry) <= MAX_ENTRY_VALUES);
-        n_values += listed.iter().map(count).sum::<usize>();
-        if n_values > MAX_VALUES {
-            return Err(invalid(format!("more than {MAX_VALUES} values in {field}")));
-        }
-        entries.extend(listed.into_iter().filter_map(|entry| serde_json::from_value(entry).ok()));
-        match page.remove("nextCursor") {
-            Some(Value::String(next)) if !next.is_empty() => {
-                if cursor.as_ref() == Some(&next) {
-                    return Err(invalid(format!("{field} with the same cursor twice")));
-                }
-                cursor = Some(next);
-            }
-            _ => return Ok(entries),
-        }
+    let max_bytes = remote.limits.list_bytes.min(MAX_LIST_BYTES);
+    let list = Page { method, field, max_entries: MAX_LISTED, max_bytes, max_entry_bytes: MAX_ENTRY_BYTES };
+    let mut listed = pages(remote, connection, &list).await?;
+    // One line for each list, since a server may list many.
+    if let Some((entry, reason)) = listed.iter().find_map(|entry| Some((entry, entry.get(UNREADABLE)?))) {
+        tracing::warn!(%remote, name = %entry["name"], %reason, field, "an entry is left out");
     }
-    Err(invalid(format!("more than {} pages of {field}", limits.pages)))
-}
-
-/// Requests a page. Returns `None` if the server does not have the method, although it has declared resources.
-async fn page(
-    remote: &Remote,
-    connection: &Arc<Connection>,
-    request: ClientRequest,
-) -> Result<Option<Map<String, Value>>, ToolError> {
-    let listing = connection.ask(request, FromCaller::default(), None);
-    match in_time(remote, remote.limits.start, listing).await? {
-        Ok(Value::Object(page)) => Ok(Some(page)),
-        Ok(_) => Err(remote.invalid_response("with an invalid list of resources")),
-        Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => Ok(None),
-        Err(error) => Err(remote.failed(connection, error).await),
+    listed.retain(|entry| count(entry) <= MAX_ENTRY_VALUES);
+    if listed.iter().map(count).sum::<usize>() > MAX_VALUES {
+        let message = format!("{remote} lists more than {MAX_VALUES} values in {field}");
+        return Err(ToolError::new(ErrorKind::InvalidResponse, message));
     }
+    Ok(listed.into_iter().filter_map(|entry| serde_json::from_value(entry).ok()).collect())
 }

@@ -18,20 +18,20 @@ mod waiting;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
 use tokio::time::sleep;
 use toolkit::backend::BackendCall;
 use toolkit::call::ErrorKind;
 use toolkit::tool::TaskSupport;
 use toolkit::{Tool, ToolError};
 
-use self::request::{CreatedTask, Failure, Requester};
+use self::request::{CreatedTask, Requester, TaskFailure};
 pub(super) use self::request::{create, created_task, request_of_call};
 use self::waiting::{MIN_INTERVAL, Waiting, check_id};
 use super::caller::Listener;
 use super::connection::Connection;
 use super::link::Link;
 use super::questions::RunningCall;
+use super::raw::Raw;
 use super::remote::Backoff;
 
 /// The maximum number of consecutive attempts that fail since the server cannot be reached.
@@ -50,7 +50,7 @@ pub(super) async fn finish(
     running: Option<RunningCall>,
     listener: &Arc<Listener>,
     created: CreatedTask,
-) -> Result<Value, ToolError> {
+) -> Result<Raw, ToolError> {
     check_id(&created.id).map_err(|how| link.remote().invalid_response(how))?;
     let _counted = link.count_task();
     let requester = Requester::new(link, call.context(), connection, running, created);
@@ -66,18 +66,18 @@ pub(super) async fn finish(
                 (n_lost, backoff) = (0, Backoff::default());
                 waiting.pause().await;
             }
-            Err(Failure::Lost(error)) if n_lost < MAX_LOST => {
+            Err(TaskFailure::Lost(error)) if n_lost < MAX_LOST => {
                 link.check_stopped()?;
                 n_lost += 1;
                 backoff.record_failure();
                 let pause = error.retry_after().or(backoff.left()).unwrap_or_default();
                 sleep(pause.clamp(MIN_INTERVAL, MAX_PAUSE)).await;
             }
-            Err(Failure::Lost(error)) => {
+            Err(TaskFailure::Lost(error)) => {
                 let message = format!("{error}; the task of this call may still run");
                 return Err(ToolError::new(ErrorKind::OutcomeUnknown, message).caused_by(error));
             }
-            Err(Failure::Final(error)) => return Err(error),
+            Err(TaskFailure::Final(error)) => return Err(error),
         }
     }
 }

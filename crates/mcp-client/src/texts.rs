@@ -1,8 +1,9 @@
 //! Texts of servers in the messages of errors.
 
-use rmcp::model::ErrorData;
 use serde_json::Value;
 use toolkit::schema::excerpt::escaped;
+
+use super::failure::ServerError;
 
 /// The length in characters to which a server's error message is truncated.
 const MAX_MESSAGE_CHARS: usize = 2_000;
@@ -10,7 +11,7 @@ const MAX_MESSAGE_CHARS: usize = 2_000;
 const MAX_DATA_BYTES: usize = 1_000;
 
 /// Returns the text of a JSON-RPC error: its message, and its data if they are short. Invisible characters are escaped.
-pub(super) fn text_of(error: &ErrorData) -> String {
+pub(super) fn text_of(error: &ServerError) -> String {
     let message = shortened(error.message.trim());
     let data = match &error.data {
         Some(Value::String(text)) => text.trim().to_owned(),

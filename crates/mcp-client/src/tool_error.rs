@@ -3,24 +3,22 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use rmcp::model::{ErrorCode, ErrorData};
-use rmcp::service::{ClientInitializeError, ServiceError};
-use rmcp::transport::DynamicTransportError;
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
 use toolkit::schema::excerpt::escaped;
+use toolkit_mcp::Code;
 use toolkit_runtime::certificate_failure;
 
 use super::authorizer::AuthorizationError;
+use super::connect::Disagreement;
 use super::connection::Connection;
-use super::exchange::{HttpFailure, OverHttp, Reach, authorization_error, reach};
+use super::failure::{Failure, HttpFailure, Reach, ServerError, UNREADABLE};
 use super::process::ExitState;
 use super::remote::{Remote, Target};
 use super::texts::{followed, shortened, text_of};
-use super::verbatim::UNREADABLE_RESULT;
 
-/// The error with which `rmcp` ends the requests of an earlier session that have a stream.
-const REINITIALIZED: &str = "streamable HTTP session was re-initialized before the response arrived";
+const INVALID_PARAMS: i32 = Code::InvalidParams as i32;
+const MISSING_CAPABILITY: i32 = Code::MissingClientCapability as i32;
 
 /// The consequence of a lost request.
 #[derive(Clone, Copy)]
@@ -32,121 +30,97 @@ enum Loss {
 }
 
 impl Remote {
-    /// Converts the error of a request without effects. Marks the connection as lost if it is no longer usable.
-    pub(super) async fn failed(&self, connection: &Arc<Connection>, error: ServiceError) -> ToolError {
-        self.convert_failure(connection, error, Loss::IsHarmless).await
+    /// Converts the failure of a request without effects. Marks the connection as lost if it is no longer usable.
+    pub(super) async fn failed(&self, connection: &Arc<Connection>, failure: Failure) -> ToolError {
+        self.convert_failure(connection, failure, Loss::IsHarmless).await
     }
 
-    /// Converts the error of a call like [`failed`](Self::failed). Its outcome is unknown if the server may have received it.
-    pub(super) async fn call_failed(&self, connection: &Arc<Connection>, error: ServiceError) -> ToolError {
-        self.convert_failure(connection, error, Loss::MayHaveEffects).await
+    /// Converts the failure of a call like [`failed`](Self::failed). Its outcome is unknown if the server may have received
+    /// it.
+    pub(super) async fn call_failed(&self, connection: &Arc<Connection>, failure: Failure) -> ToolError {
+        self.convert_failure(connection, failure, Loss::MayHaveEffects).await
     }
 
-    async fn convert_failure(&self, connection: &Arc<Connection>, error: ServiceError, loss: Loss) -> ToolError {
-        match (&*self.target, error) {
-            (Target::Http(_), ServiceError::McpError(error))
-                if error.code == ErrorCode::INTERNAL_ERROR && error.message == REINITIALIZED =>
-            {
-                self.lost(loss, "lost the session before it responded")
-            }
-            (_, ServiceError::McpError(error)) => self.convert(&error),
-            (Target::Stdio(_), ServiceError::TransportClosed | ServiceError::TransportSend(_)) => {
+    async fn convert_failure(&self, connection: &Arc<Connection>, failure: Failure, loss: Loss) -> ToolError {
+        match (&*self.target, failure) {
+            (_, Failure::Rpc(error)) => self.convert(&error),
+            (Target::Stdio(_), Failure::Closed | Failure::Pipe(_)) => {
                 let end = connection.exit_state().wait().await.unwrap_or("it no longer responds");
                 connection.end();
                 let how = format!("disconnected before it responded: {end}");
                 self.lost(loss, &how).caused_by(connection.exit_state().to_string())
             }
-            (Target::Http(_), ServiceError::TransportSend(error)) => {
-                match reach(&error) {
+            (Target::Stdio(_), failure) => self.not_reached(&failure, loss),
+            (Target::Http(_), failure) => {
+                match failure.reach() {
                     Reach::Responds => {}
                     Reach::Unknown => connection.check(),
                     Reach::Lost => connection.lose(),
                 }
-                self.not_reached(&error, loss)
+                self.not_reached(&failure, loss)
             }
-            // The response ended too early, and the server may go on.
-            (Target::Http(_), ServiceError::TransportClosed) => {
-                connection.check();
-                self.lost(loss, "disconnected before it responded")
-            }
-            (_, ServiceError::Cancelled { .. }) => ToolError::failed(format!("{self} canceled the call")),
-            (_, error) => self.invalid_response("with an invalid result").caused_by(self.cause(&error)),
         }
     }
 
     /// Converts the error of an attempt to connect.
-    pub(super) fn not_connected(&self, error: &ClientInitializeError, exit_state: &ExitState) -> ToolError {
+    pub(super) fn not_connected(&self, error: &Disagreement, exit_state: &ExitState) -> ToolError {
         match error {
-            ClientInitializeError::LegacyFallbackFailed { fallback, .. } => self.not_connected(fallback, exit_state),
-            ClientInitializeError::TransportError { error, .. } if exit_state.end().is_none() => {
-                let failure = error.error.downcast_ref::<OverHttp>().and_then(HttpFailure::of);
-                match failure.map(|failure| failure.status.as_u16()) {
-                    // So do servers of the transport that Streamable HTTP has replaced.
-                    Some(status @ (404 | 405)) => {
-                        let message = format!(
-                            "{self} has no Streamable HTTP at this URL (status {status}); for HTTP+SSE of revision 2024-11-05, \
-                             write `\"type\": \"sse\"`"
-                        );
-                        ToolError::new(ErrorKind::InvalidResponse, message)
-                    }
-                    _ => self.not_reached(error, Loss::IsHarmless),
-                }
-            }
-            ClientInitializeError::JsonRpcError(error) => {
-                let message =
-                    followed(&format!("{self} rejected this client: error {}", error.code.0), &text_of(error));
+            Disagreement::Failure(Failure::Rpc(error)) => {
+                let message = followed(&format!("{self} rejected this client: error {}", error.code), &text_of(error));
                 ToolError::new(ErrorKind::Unavailable, message)
             }
-            ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
-                let theirs: Vec<&str> = server_supported.iter().map(|version| version.as_str()).take(8).collect();
+            Disagreement::Failure(Failure::Status(failure)) if matches!(failure.status.as_u16(), 404 | 405) => {
+                // So do servers of the transport that Streamable HTTP has replaced.
+                let message = format!(
+                    "{self} has no Streamable HTTP at this URL (status {}); for HTTP+SSE of revision 2024-11-05, write \
+                     `\"type\": \"sse\"`",
+                    failure.status.as_u16()
+                );
+                ToolError::new(ErrorKind::InvalidResponse, message)
+            }
+            Disagreement::Failure(failure) if matches!(*self.target, Target::Http(_)) => {
+                self.not_reached(failure, Loss::IsHarmless)
+            }
+            Disagreement::Revisions(theirs) => {
+                let theirs: Vec<&str> = theirs.iter().map(String::as_str).take(8).collect();
                 let message =
                     format!("{self} supports none of the MCP revisions of this client, only: {}", theirs.join(", "));
                 ToolError::new(ErrorKind::Unavailable, shortened(&message))
             }
-            error => {
+            Disagreement::Failure(_) | Disagreement::Invalid => {
                 let how = exit_state.end().unwrap_or("it does not speak MCP");
                 let message = format!("the connection to {self} failed: {how}");
-                ToolError::new(ErrorKind::Unavailable, message)
-                    .caused_by(format!("{}\n{exit_state}", self.cause(error)))
+                let cause = match error {
+                    Disagreement::Failure(failure) => self.cause(failure),
+                    _ => "the first response has no description of the server".to_owned(),
+                };
+                ToolError::new(ErrorKind::Unavailable, message).caused_by(format!("{cause}\n{exit_state}"))
             }
         }
     }
 
-    fn not_reached(&self, error: &DynamicTransportError, loss: Loss) -> ToolError {
-        if let Some(error) = authorization_error(error) {
-            return self.not_authorized(error);
-        }
-        if let Some(failure) = error.error.downcast_ref::<OverHttp>().and_then(HttpFailure::of) {
-            return self.not_served(failure, loss);
-        }
-        let cause = match error.error.downcast_ref::<OverHttp>() {
-            // The error's own source skips this one.
-            Some(OverHttp::Client(error)) => self.cause(error),
-            _ => self.cause(&*error.error),
-        };
+    fn not_reached(&self, failure: &Failure, loss: Loss) -> ToolError {
         let unavailable = |how: &str| ToolError::new(ErrorKind::Unavailable, format!("{self} {how}"));
-        let error = match error.error.downcast_ref::<OverHttp>() {
-            Some(OverHttp::AuthRequired(_) | OverHttp::InsufficientScope(_)) => self.unauthorized(),
+        let error = match failure {
+            Failure::Authorization(error) => return self.not_authorized(error),
+            Failure::Status(failure) => return self.not_served(failure, loss),
+            Failure::Challenge(..) => self.unauthorized(),
+            Failure::Rpc(error) => return self.convert(error),
             // A new session was refused too.
-            Some(OverHttp::SessionExpired) => {
-                unavailable("does not know its session with this program").retryable(None)
-            }
-            Some(OverHttp::ReinitializationFailed(error)) => {
-                unavailable(&format!("rejected this client: error {}", error.code.0))
-            }
-            Some(OverHttp::ResponseBodyTooLarge { max_size }) => {
-                self.invalid_response(&format!("with more than {max_size} bytes"))
-            }
-            Some(OverHttp::UnexpectedContentType(_) | OverHttp::UnexpectedServerResponse(_)) => {
-                self.invalid_response("with an invalid MCP message")
-            }
-            Some(OverHttp::Client(error)) if error.is_connect() => match certificate_failure(error) {
+            Failure::SessionEnded => unavailable("does not know its session with this program").retryable(None),
+            Failure::SessionLost => self.lost(loss, "lost the session before it responded"),
+            Failure::NotInitialized(error) => unavailable(&format!("rejected this client: error {}", error.code)),
+            Failure::TooLarge(max) => return self.invalid_response(&format!("with more than {max} bytes")),
+            Failure::Invalid(_) => self.invalid_response("with an invalid MCP message"),
+            Failure::Client(error) if error.is_connect() => match certificate_failure(error) {
                 Some(fault) => unavailable(&format!("is not trusted, so no request was sent: {fault}")),
                 None => unavailable("cannot be reached"),
             },
-            _ => self.lost(loss, "disconnected before it responded"),
+            Failure::Client(_) | Failure::Pipe(_) | Failure::Closed => {
+                self.lost(loss, "disconnected before it responded")
+            }
         };
-        error.caused_by(cause)
+        error.caused_by(self.cause(failure))
     }
 
     /// Converts an HTTP response that is not an MCP message.
@@ -177,22 +151,22 @@ impl Remote {
 
     /// Converts a JSON-RPC error of the server. Many servers report the failures of their tools so, and the model has to
     /// read the text to correct the call.
-    pub(super) fn convert(&self, error: &ErrorData) -> ToolError {
+    pub(super) fn convert(&self, error: &ServerError) -> ToolError {
         let text = text_of(error);
         match error.code {
-            UNREADABLE_RESULT => self.invalid_response(&followed("with a result that cannot be read", &text)),
-            ErrorCode::INVALID_PARAMS if reports_unknown_tool(&shortened(&error.message)) => {
+            UNREADABLE => self.invalid_response(&followed("with a result that cannot be read", &text)),
+            INVALID_PARAMS if reports_unknown_tool(&shortened(&error.message)) => {
                 ToolError::new(ErrorKind::UnknownTool, followed(&format!("{self} no longer has this tool"), &text))
             }
-            ErrorCode::INVALID_PARAMS if text.is_empty() => {
+            INVALID_PARAMS if text.is_empty() => {
                 ToolError::new(ErrorKind::InvalidArguments, format!("{self} rejected the arguments"))
             }
-            ErrorCode::INVALID_PARAMS => ToolError::new(ErrorKind::InvalidArguments, text),
-            ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY => {
+            INVALID_PARAMS => ToolError::new(ErrorKind::InvalidArguments, text),
+            MISSING_CAPABILITY => {
                 let message = "the tool requires a client capability that this program does not support";
                 ToolError::failed(followed(message, &text))
             }
-            ErrorCode(code) => {
+            code => {
                 let message = followed(&format!("{self} failed with error {code}"), &text);
                 ToolError::new(ErrorKind::Internal, message).caused_by(text)
             }

@@ -1,21 +1,20 @@
 //! The resources of a server that clients of this program are subscribed to.
-#![expect(deprecated, reason = "revision 2026-07-28 has no `resources/subscribe`, which earlier servers require")]
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::stream::{self, StreamExt};
-use rmcp::model::{
-    ClientRequest, SubscribeRequest, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequest,
-    UnsubscribeRequestParams,
-};
-use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError, Subscription};
+use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 use toolkit::resource::ResourceChanges;
 
+use super::failure::Failure;
+use super::peer::Peer;
 use super::remote::{Backoff, STABLE_AFTER};
+use super::request::Request;
+use super::subscription::Subscription;
 use super::texts::shortened;
 
 /// The maximum number of resources of a server that are watched at the same time.
@@ -204,10 +203,10 @@ const BURST: Duration = Duration::from_millis(20);
 const MAX_REST: Duration = Duration::from_secs(5);
 
 /// Keeps the subscriptions of a connection equal to the watched resources. Ends when it is aborted.
-pub(super) async fn subscribe(peer: Peer<RoleClient>, watches: Arc<Watches>, request_timeout: Duration) {
+pub(super) async fn subscribe(peer: Arc<Peer>, watches: Arc<Watches>, request_timeout: Duration) {
     // The subscriptions of the last connection ended with it.
     watches.lose();
-    let is_legacy = peer.peer_info().is_some_and(|info| info.protocol_version.has_initialize());
+    let is_legacy = peer.is_legacy();
     let subscriber = Subscriber { peer, watches, request_timeout };
     match is_legacy {
         true => subscriber.subscribe_to_each().await,
@@ -216,7 +215,7 @@ pub(super) async fn subscribe(peer: Peer<RoleClient>, watches: Arc<Watches>, req
 }
 
 struct Subscriber {
-    peer: Peer<RoleClient>,
+    peer: Arc<Peer>,
     watches: Arc<Watches>,
     request_timeout: Duration,
 }
@@ -252,8 +251,7 @@ impl Subscriber {
 
     /// Subscribes to a resource. Returns `None` if the server refuses.
     async fn subscribe_to(&self, uri: Arc<str>) -> Result<Option<Arc<str>>, Unreachable> {
-        let request = SubscribeRequest::new(SubscribeRequestParams::new(&*uri));
-        let outcome = match self.request(ClientRequest::SubscribeRequest(request)).await {
+        let outcome = match self.request(Request::about("resources/subscribe", "uri", &uri)).await {
             Ok(()) => Ok(()),
             Err(Some(reason)) => Err(reason),
             Err(None) => return Err(Unreachable),
@@ -264,9 +262,8 @@ impl Subscriber {
     }
 
     async fn unsubscribe(&self, uri: Arc<str>) {
-        let request = UnsubscribeRequest::new(UnsubscribeRequestParams::new(&*uri));
         // Updates of a resource that is not watched reach no client.
-        let _ = self.request(ClientRequest::UnsubscribeRequest(request)).await;
+        let _ = self.request(Request::about("resources/unsubscribe", "uri", &uri)).await;
     }
 
     /// Sends a request.
@@ -274,14 +271,10 @@ impl Subscriber {
     /// # Errors
     ///
     /// Returns the reason if the server refuses or does not respond, and `None` if the connection may be lost.
-    async fn request(&self, request: ClientRequest) -> Result<(), Option<Arc<str>>> {
-        let response = async {
-            let handle = self.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await?;
-            handle.await_response().await
-        };
-        match timeout(self.request_timeout, response).await {
+    async fn request(&self, request: Request) -> Result<(), Option<Arc<str>>> {
+        match timeout(self.request_timeout, self.peer.ask(&request)).await {
             Ok(Ok(_)) => Ok(()),
-            Ok(Err(error)) => Err(reason(&error)),
+            Ok(Err(failure)) => Err(reason(&failure)),
             Err(_) => Err(Some(self.too_late())),
         }
     }
@@ -306,12 +299,13 @@ impl Subscriber {
                 stream = None;
                 acknowledged.clear();
             } else {
-                let uris: Vec<String> = wanted.uris.iter().map(ToString::to_string).collect();
-                let filter = SubscriptionFilter::builder().resource_subscriptions(uris).build();
-                match timeout(self.request_timeout, self.peer.listen(filter)).await {
+                let uris: Vec<&str> = wanted.uris.iter().map(|uri| &**uri).collect();
+                let filter = json!({ "resourceSubscriptions": uris });
+                match timeout(self.request_timeout, Subscription::start(&self.peer, &filter)).await {
                     Ok(Ok(started)) => {
-                        let honored = started.acknowledged().resource_subscriptions.clone().unwrap_or_default();
-                        let honored: HashSet<String> = honored.into_iter().collect();
+                        let honored = started.honored["resourceSubscriptions"].as_array();
+                        let honored: HashSet<&str> =
+                            honored.into_iter().flatten().filter_map(|it| it.as_str()).collect();
                         acknowledged.clear();
                         for uri in wanted.uris {
                             let is_honored = honored.contains(&*uri);
@@ -337,8 +331,7 @@ impl Subscriber {
             sleep(started_at.elapsed().min(MAX_REST)).await;
             let is_over = async {
                 match &mut stream {
-                    // The transport handles the notifications.
-                    Some(stream) => while let Ok(Some(_)) = stream.next().await {},
+                    Some(stream) => stream.ended().await,
                     None => std::future::pending().await,
                 }
             };
@@ -373,11 +366,11 @@ async fn rest(pause: &mut Backoff) {
     sleep(pause.left().unwrap_or_default()).await;
 }
 
-/// Returns the reason for which a server refuses, or `None` for an error of the connection.
-fn reason(error: &ServiceError) -> Option<Arc<str>> {
-    match error {
-        ServiceError::McpError(error) => Some(shortened(&error.message).into()),
-        ServiceError::UnexpectedResponse => Some("it responded with an invalid message".into()),
+/// Returns the reason for which a server refuses, or `None` for a failure of the connection.
+fn reason(failure: &Failure) -> Option<Arc<str>> {
+    match failure {
+        Failure::Rpc(error) => Some(shortened(&error.message).into()),
+        Failure::Invalid(_) => Some("it responded with an invalid message".into()),
         _ => None,
     }
 }

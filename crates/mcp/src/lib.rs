@@ -5,6 +5,7 @@
 //! | module | contains |
 //! | --- | --- |
 //! | `message` | incoming messages, borrowed from their bytes |
+//! | `fields` | messages of programs that do not keep to the protocol |
 //! | `rpc` | outgoing messages, as bytes, and errors with their codes |
 //! | `meta` | the `_meta` of requests, and the revisions of the protocol |
 //! | `param_headers` | arguments that HTTP headers repeat |
@@ -14,14 +15,19 @@
 //! [`toolkit-mcp-client`]: https://docs.rs/toolkit-mcp-client
 #![forbid(unsafe_code)]
 
+mod fields;
 mod json_text;
 mod message;
 mod meta;
 mod param_headers;
 mod rpc;
 
+pub use self::fields::Fields;
 pub use self::json_text::{JsonText, is_id, text};
 pub use self::message::{CallRequest, Malformed, Message};
-pub use self::meta::{BATCHES, Input, LEGACY, MODERN, Meta, missing, parse_level, supported};
-pub use self::param_headers::{ParamHeader, decoded};
-pub use self::rpc::{Code, RpcError, json_bytes, notification, response};
+pub use self::meta::{
+    BATCHES, CLIENT_CAPABILITIES, CLIENT_INFO, Input, LEGACY, LOG_LEVEL, MODERN, Meta, PROTOCOL_VERSION, missing,
+    parse_level, supported,
+};
+pub use self::param_headers::{ParamHeader, decoded, encoded};
+pub use self::rpc::{Code, RpcError, json_bytes, notification, request, response};

@@ -21,6 +21,18 @@ pub const MODERN: &str = Revision::V2026_07_28.as_str();
 /// The supported revision with JSON-RPC batches.
 pub const BATCHES: &str = "2025-03-26";
 
+/// The key in `_meta` of the revision of a request.
+pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// The key in `_meta` of the name and version of the client.
+pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+
+/// The key in `_meta` of the capabilities of the client.
+pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+
+/// The key in `_meta` of the least level of the log messages that the client wants.
+pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+
 /// The fields of `_meta` that the server reads.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 pub struct Meta<'m> {
@@ -103,12 +115,12 @@ impl<'m> Meta<'m> {
     /// Returns the field of this name, or `None` for a field that the server does not read.
     pub(super) fn field(&mut self, name: &str) -> Option<&mut Option<JsonText<'m>>> {
         Some(match name {
-            "io.modelcontextprotocol/protocolVersion" => &mut self.version,
-            "io.modelcontextprotocol/clientInfo" => &mut self.client_info,
-            "io.modelcontextprotocol/clientCapabilities" => &mut self.client_capabilities,
+            PROTOCOL_VERSION => &mut self.version,
+            CLIENT_INFO => &mut self.client_info,
+            CLIENT_CAPABILITIES => &mut self.client_capabilities,
             "progressToken" => &mut self.progress_token,
             "rs.toolkit/chunks" => &mut self.chunks,
-            "io.modelcontextprotocol/logLevel" => &mut self.log_level,
+            LOG_LEVEL => &mut self.log_level,
             "traceparent" => &mut self.traceparent,
             "tracestate" => &mut self.tracestate,
             "baggage" => &mut self.baggage,
@@ -140,7 +152,7 @@ impl<'m> Meta<'m> {
     ///
     /// Returns an error for an unknown level.
     pub fn log_level(&self) -> Result<Option<LogLevel>, RpcError> {
-        self.log_level.map(|level| parse_level("io.modelcontextprotocol/logLevel", level.get())).transpose()
+        self.log_level.map(|level| parse_level(LOG_LEVEL, level.get())).transpose()
     }
 
     /// Returns `traceparent`, `tracestate` and `baggage`.

@@ -61,6 +61,18 @@ impl ParamHeader {
         }
     }
 
+    /// Returns the header that repeats the argument in these arguments, or `None` if there is none.
+    #[must_use]
+    pub fn of(&self, arguments: &RawValue) -> Option<(HeaderName, HeaderValue)> {
+        let value = self.find(arguments)?.get();
+        let repeated = match value.as_bytes().first()? {
+            b'"' => text(value)?,
+            b'{' | b'[' | b'n' => return None,
+            _ => value.into(),
+        };
+        Some((self.header.clone(), encoded(&repeated)?))
+    }
+
     fn find<'a>(&self, arguments: &'a RawValue) -> Option<&'a RawValue> {
         self.path.iter().try_fold(arguments, |value, key| {
             let object: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_str(value.get()).ok()?;
@@ -130,4 +142,26 @@ pub fn decoded(value: &HeaderValue) -> Option<Cow<'_, str>> {
     };
     let bytes = data_encoding::BASE64.decode(wrapped.as_bytes()).ok()?;
     String::from_utf8(bytes).ok().map(Cow::Owned)
+}
+
+/// Encodes a text as the value of a header. It is wrapped as `=?base64?…?=` if it is not printable ASCII, begins or ends with
+/// a space, or looks wrapped.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit_mcp::{decoded, encoded};
+///
+/// assert_eq!(encoded("read file").unwrap(), "read file");
+/// let wrapped = encoded("größe").unwrap();
+/// assert_eq!(wrapped, "=?base64?Z3LDtsOfZQ==?=");
+/// assert_eq!(decoded(&wrapped).as_deref(), Some("größe"));
+/// ```
+#[must_use]
+pub fn encoded(text: &str) -> Option<HeaderValue> {
+    let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~')) && text.trim_matches(' ') == text;
+    match is_plain && !(text.starts_with("=?base64?") && text.ends_with("?=")) {
+        true => HeaderValue::try_from(text).ok(),
+        false => HeaderValue::try_from(format!("=?base64?{}?=", data_encoding::BASE64.encode(text.as_bytes()))).ok(),
+    }
 }

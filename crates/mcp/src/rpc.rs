@@ -112,6 +112,20 @@ pub fn response(id: &RawValue, meta: &[u8], result: &[u8]) -> Vec<u8> {
     bytes
 }
 
+/// Writes a request. `params` must be the text of a JSON object.
+#[must_use]
+pub fn request(id: u64, method: &str, params: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(64 + method.len() + params.len());
+    bytes.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    bytes.extend_from_slice(id.to_string().as_bytes());
+    bytes.extend_from_slice(br#","method":"#);
+    bytes.extend_from_slice(&json_bytes(method));
+    bytes.extend_from_slice(br#","params":"#);
+    bytes.extend_from_slice(params);
+    bytes.push(b'}');
+    bytes
+}
+
 /// Writes a notification.
 pub fn notification(method: &str, params: &impl Serialize) -> Vec<u8> {
     #[derive(Serialize)]

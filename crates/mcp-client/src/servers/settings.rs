@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use rmcp::model::ProtocolVersion;
 use serde::Deserialize as _;
 use serde_json::Value;
 use toolkit::Coercion;
+use toolkit_mcp::supported;
 
 #[cfg(feature = "oauth")]
 use super::oauth;
@@ -33,9 +33,9 @@ const KEYS: [(&str, Setting); 19] = [
     ("maxResultBytes", |backend, value| Ok(backend.max_result_bytes(count(value)?))),
     ("maxTools", |backend, value| Ok(backend.max_tools(count(value)?))),
     ("revision", |backend, value| {
-        let known = ProtocolVersion::KNOWN_VERSIONS;
-        let revision = known.iter().find(|known| value == known.as_str()).cloned().ok_or_else(|| {
-            let known: Vec<String> = known.iter().map(|known| format!("`{known}`")).collect();
+        let known = supported();
+        let revision = known.iter().find(|known| value == **known).copied().ok_or_else(|| {
+            let known: Vec<String> = known.iter().rev().map(|known| format!("`{known}`")).collect();
             format!("must be one of {}", known.join(", "))
         })?;
         Ok(backend.with_choices(|choices| choices.revision = Some(revision)))

@@ -3,21 +3,24 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::{CallToolRequestParams, ClientRequest, CustomRequest, ErrorData, InputResponses};
-use rmcp::service::ServiceError;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 use toolkit::call::ErrorKind;
 use toolkit::{Context, ToolError};
 
 use super::request;
-use crate::caller::{FromCaller, Listener};
+use crate::call::Params;
+use crate::caller::FromCaller;
 use crate::connection::Connection;
+use crate::failure::{Failure, ServerError};
 use crate::link::Link;
 use crate::list::timed_out;
+use crate::peer::Answer;
 use crate::questions::RunningCall;
+use crate::raw::Raw;
 use crate::remote::Remote;
+use crate::request::Request;
 
 /// The time for which a server should keep a task beyond the timeout of its call. The questions of a call extend the
 /// timeout.
@@ -27,49 +30,42 @@ const EXTRA_TTL: Duration = Duration::from_secs(600);
 const MAX_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Returns the request to call a tool as a task, which ends within `limit`.
-///
-/// `rmcp` has the requests of the extension only, and the same name for other fields.
-pub(crate) fn request_of_call(params: &CallToolRequestParams, limit: Duration) -> ClientRequest {
+pub(crate) fn request_of_call(params: &Params, limit: Duration) -> Request {
     let ttl = limit.saturating_add(EXTRA_TTL).min(MAX_TTL).as_millis();
     let ttl = u64::try_from(ttl).unwrap_or(u64::MAX);
-    custom("tools/call", json!({ "name": params.name, "arguments": params.arguments, "task": { "ttl": ttl } }))
+    params.request().with("task", &json!({ "ttl": ttl }))
 }
 
 /// Returns the request for the state of a task.
-pub(super) fn get(id: &str) -> ClientRequest {
-    custom("tasks/get", json!({ "taskId": id }))
+pub(super) fn get(id: &str) -> Request {
+    Request::about("tasks/get", "taskId", id)
 }
 
 /// Returns the request for the result of a task, in revision 2025-11-25.
-pub(super) fn result(id: &str) -> ClientRequest {
-    custom("tasks/result", json!({ "taskId": id }))
+pub(super) fn result(id: &str) -> Request {
+    Request::about("tasks/result", "taskId", id)
 }
 
 /// Returns the request with answers to the questions of a task, in the extension.
-pub(super) fn update(id: &str, responses: &InputResponses) -> ClientRequest {
-    custom("tasks/update", json!({ "taskId": id, "inputResponses": responses }))
+pub(super) fn update(id: &str, responses: &Map<String, Value>) -> Request {
+    Request::about("tasks/update", "taskId", id).with("inputResponses", responses)
 }
 
 /// Returns the request to cancel a task.
-pub(super) fn cancel(id: &str) -> ClientRequest {
-    custom("tasks/cancel", json!({ "taskId": id }))
-}
-
-fn custom(method: &str, params: Value) -> ClientRequest {
-    ClientRequest::CustomRequest(CustomRequest::new(method, Some(params)))
+pub(super) fn cancel(id: &str) -> Request {
+    Request::about("tasks/cancel", "taskId", id)
 }
 
 // Creation of tasks.
 
 /// Returns the task that a server has created instead of responding to a call, or `None` if it has responded.
-pub(crate) fn created_task(connection: &Arc<Connection>, response: &Value, caller: &FromCaller) -> Option<CreatedTask> {
+pub(crate) fn created_task(connection: &Arc<Connection>, response: &Raw, caller: &FromCaller) -> Option<CreatedTask> {
     let task = match connection.is_legacy() {
-        true if response.get("content").is_none() => response.get("task")?,
-        false if response["resultType"] == "task" => response,
-        _ => return None,
+        true => response.field("task").filter(|_| response.field("content").is_none())?,
+        false => response.text_field("resultType").filter(|kind| kind == "task").map(|_| response.clone())?,
     };
     // An id of another type is rejected like an empty one.
-    let id: Arc<str> = task["taskId"].as_str().unwrap_or_default().into();
+    let id: Arc<str> = task.text_field("taskId").unwrap_or_default().into();
     let mut cancel = CancelOnDrop::new(Arc::clone(connection), Arc::clone(&id), caller.clone());
     if super::check_id(&id).is_err() {
         cancel.disarm();
@@ -81,15 +77,14 @@ pub(crate) fn created_task(connection: &Arc<Connection>, response: &Value, calle
 /// id is known.
 pub(crate) async fn create(
     connection: &Arc<Connection>,
-    request: ClientRequest,
+    request: Request,
     caller: FromCaller,
-    listener: Arc<Listener>,
-) -> (Result<Value, ServiceError>, Option<CreatedTask>) {
+) -> (Answer, Option<CreatedTask>) {
     let (mut sender, receiver) = oneshot::channel();
     let connection = Arc::clone(connection);
     tokio::spawn(async move {
         let answer = tokio::select! {
-            answer = connection.ask(request, caller.clone(), Some(&listener)) => answer,
+            answer = connection.ask(request) => answer,
             () = async {
                 sender.closed().await;
                 sleep(CANCEL_TIMEOUT).await;
@@ -99,7 +94,7 @@ pub(crate) async fn create(
         // Dropping the task cancels it.
         drop(sender.send((answer, task)));
     });
-    receiver.await.unwrap_or((Err(ServiceError::TransportClosed), None))
+    receiver.await.unwrap_or((Err(Failure::Closed), None))
 }
 
 // Cancellation of tasks.
@@ -142,7 +137,7 @@ impl Drop for CancelOnDrop {
         let (request, caller) = (request::cancel(&self.id), std::mem::take(&mut self.caller));
         runtime.spawn(async move {
             // The task may have ended in the meantime, which is an error of the server.
-            let _ = timeout(CANCEL_TIMEOUT, connection.ask(request, caller, None)).await;
+            let _ = timeout(CANCEL_TIMEOUT, connection.ask(request.from(caller))).await;
         });
     }
 }
@@ -171,7 +166,7 @@ pub(super) struct Requester<'c> {
 }
 
 /// The failure of a request.
-pub(super) enum Failure {
+pub(super) enum TaskFailure {
     /// The server cannot be reached, and may continue the task.
     Lost(ToolError),
     /// The error of the call.
@@ -206,8 +201,8 @@ impl<'c> Requester<'c> {
     }
 
     /// Reconnects if the connection is lost.
-    pub(super) async fn connect(&mut self) -> Result<(), Failure> {
-        let connection = self.link.connection_for_call().await.map_err(Failure::Lost)?;
+    pub(super) async fn connect(&mut self) -> Result<(), TaskFailure> {
+        let connection = self.link.connection_for_call().await.map_err(TaskFailure::Lost)?;
         if !Arc::ptr_eq(&connection, &self.connection) {
             self.cancel.use_connection(&connection);
             self.running = connection.running_call(self.context);
@@ -220,28 +215,28 @@ impl<'c> Requester<'c> {
     }
 
     /// Returns what a request passes on from the caller.
-    pub(super) fn caller(&self) -> Result<FromCaller, Failure> {
-        FromCaller::of_call(self.remote(), self.connection.is_legacy(), self.context).map_err(Failure::Final)
+    pub(super) fn caller(&self) -> Result<FromCaller, TaskFailure> {
+        FromCaller::of_call(self.remote(), self.connection.is_legacy(), self.context).map_err(TaskFailure::Final)
     }
 
     /// Sends a request and returns its result, or the JSON-RPC error of the server.
-    pub(super) async fn ask(&self, request: ClientRequest) -> Result<Result<Value, ErrorData>, Failure> {
+    pub(super) async fn ask(&self, request: Request) -> Result<Result<Raw, ServerError>, TaskFailure> {
         let limit = self.remote().limits.start;
         let caller = self.caller()?;
-        match timeout(limit, self.connection.ask(request, caller, None)).await {
+        match timeout(limit, self.connection.ask(request.from(caller))).await {
             Ok(Ok(result)) => Ok(Ok(result)),
-            Ok(Err(ServiceError::McpError(error))) => Ok(Err(error)),
-            Ok(Err(error)) => Err(self.failed(error).await),
-            Err(_) => Err(Failure::Lost(timed_out(self.remote(), limit))),
+            Ok(Err(Failure::Rpc(error))) => Ok(Err(error)),
+            Ok(Err(failure)) => Err(self.failed(failure).await),
+            Err(_) => Err(TaskFailure::Lost(timed_out(self.remote(), limit))),
         }
     }
 
-    /// Converts the error of a request on the current connection.
-    pub(super) async fn failed(&self, error: ServiceError) -> Failure {
-        let error = self.remote().failed(&self.connection, error).await;
+    /// Converts the failure of a request on the current connection.
+    pub(super) async fn failed(&self, failure: Failure) -> TaskFailure {
+        let error = self.remote().failed(&self.connection, failure).await;
         match error.kind() {
-            ErrorKind::Unavailable => Failure::Lost(error),
-            _ => Failure::Final(error),
+            ErrorKind::Unavailable => TaskFailure::Lost(error),
+            _ => TaskFailure::Final(error),
         }
     }
 

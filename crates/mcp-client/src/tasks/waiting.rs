@@ -1,26 +1,26 @@
 //! Waiting for the end of a task, by its state as the server reports it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::{ErrorCode, ErrorData, GetExtensions, InputResponses};
-use rmcp::service::ServiceError;
 use serde_json::{Map, Value};
 use tokio::time::{sleep, timeout};
 use toolkit::call::ErrorKind;
 use toolkit::{Context, ToolError};
+use toolkit_mcp::Code;
 
 use super::request;
-use super::request::{Failure, Requester};
+use super::request::{Requester, TaskFailure};
 use crate::caller::Listener;
+use crate::failure::{Failure, ServerError};
 use crate::list::timed_out;
+use crate::peer::{Answer, TaskWatch};
 use crate::questions::{self, MAX_ROUNDS};
+use crate::raw::Raw;
 use crate::remote::Remote;
-use crate::screen::TaskWatch;
 use crate::texts::{followed, shortened, text_of};
-use crate::verbatim;
 
 /// The maximum number of responses to `tasks/result` before the end of the task.
 const MAX_EARLY: usize = 10;
@@ -49,7 +49,7 @@ impl<'c> Waiting<'c> {
 
     /// Requests the state of the task and acts on it. Returns the result of the call, or `None` if the task has not
     /// ended.
-    pub(super) async fn step(&mut self) -> Result<Option<Value>, Failure> {
+    pub(super) async fn step(&mut self) -> Result<Option<Raw>, TaskFailure> {
         self.requester.connect().await?;
         self.send_answers().await?;
         let mut snapshot = self.get().await?;
@@ -59,19 +59,18 @@ impl<'c> Waiting<'c> {
             status if self.requester.connection().is_legacy() => self.read_result(status.is_terminal()).await,
             Status::InputRequired => {
                 let asking = self.answers.ask(self.remote(), self.requester.context(), &snapshot);
-                asking.await.map_err(Failure::Final)?;
+                asking.await.map_err(TaskFailure::Final)?;
                 self.send_answers().await.map(|()| None)
             }
             Status::Completed => {
-                let result = verbatim::part(&mut snapshot.fields, "result").unwrap_or_default();
+                let result = snapshot.fields.remove("result").unwrap_or_else(|| Raw::from("null".to_owned()));
                 self.complete(result)
             }
             Status::Failed => {
                 self.requester.has_ended();
-                let error = snapshot.fields.remove("error").map(verbatim::error).unwrap_or_default();
-                Err(Failure::Final(match serde_json::from_value::<ErrorData>(error) {
-                    Ok(error) => self.remote().convert(&error),
-                    Err(_) => self.remote().invalid_response("with a failed task without an error"),
+                Err(TaskFailure::Final(match snapshot.fields.remove("error").filter(|error| error.get() != "null") {
+                    Some(error) => self.remote().convert(&ServerError::read(&error)),
+                    None => self.remote().invalid_response("with a failed task without an error"),
                 }))
             }
         }
@@ -90,27 +89,29 @@ impl<'c> Waiting<'c> {
     }
 
     /// Requests the state of the task.
-    async fn get(&mut self) -> Result<Snapshot, Failure> {
+    async fn get(&mut self) -> Result<Snapshot, TaskFailure> {
         let mut request = request::get(self.requester.id());
-        request.extensions_mut().insert(Arc::clone(&self.watch));
+        request.task = Some(Arc::clone(&self.watch));
         let response = self.requester.ask(request).await?.map_err(|error| {
-            Failure::Final(match error.code {
-                ErrorCode::INVALID_PARAMS => {
+            TaskFailure::Final(match error.has_code(Code::InvalidParams) {
+                true => {
                     self.requester.has_ended();
                     let remote = self.remote();
                     let message = format!(
                         "{remote} no longer has the task of this call, which may have had effects; the server was \
                          restarted, or the task has expired"
                     );
-                    ToolError::new(ErrorKind::OutcomeUnknown, message).caused_by(error.message.into_owned())
+                    ToolError::new(ErrorKind::OutcomeUnknown, message).caused_by(error.message)
                 }
-                _ => self.remote().convert(&error),
+                false => self.remote().convert(&error),
             })
         })?;
-        let snapshot = Snapshot::parse(self.requester.id(), response);
-        let snapshot = snapshot.map_err(|how| Failure::Final(self.remote().invalid_response(how)))?;
+        let snapshot = Snapshot::parse(self.requester.id(), &response);
+        let snapshot = snapshot.map_err(|how| TaskFailure::Final(self.remote().invalid_response(how)))?;
         if self.has_ended && !snapshot.status.is_terminal() {
-            return Err(Failure::Final(self.remote().invalid_response("with a task that runs again after its end")));
+            return Err(TaskFailure::Final(
+                self.remote().invalid_response("with a task that runs again after its end"),
+            ));
         }
         self.has_ended = snapshot.status.is_terminal();
         self.interval = snapshot.interval;
@@ -122,10 +123,10 @@ impl<'c> Waiting<'c> {
 
     /// Requests the result, in revision 2025-11-25. The server sends the questions of the task while this request is
     /// open. Returns `None` if the server does not wait for the end of the task.
-    async fn read_result(&mut self, has_ended: bool) -> Result<Option<Value>, Failure> {
+    async fn read_result(&mut self, has_ended: bool) -> Result<Option<Raw>, TaskFailure> {
         let (connection, mut has_ended) = (Arc::clone(self.requester.connection()), has_ended);
-        let caller = self.requester.caller()?;
-        let mut result = pin!(connection.ask(request::result(self.requester.id()), caller, None));
+        let request = request::result(self.requester.id()).from(self.requester.caller()?);
+        let mut result = pin!(connection.ask(request));
         loop {
             let limit = self.remote().limits.start;
             let pause = async {
@@ -140,7 +141,7 @@ impl<'c> Waiting<'c> {
                 () = pause => {}
             }
             if has_ended {
-                return Err(Failure::Lost(timed_out(self.remote(), limit)));
+                return Err(TaskFailure::Lost(timed_out(self.remote(), limit)));
             }
             match self.get().await?.status {
                 Status::Cancelled => return Err(self.canceled()),
@@ -149,47 +150,47 @@ impl<'c> Waiting<'c> {
         }
     }
 
-    async fn read(&mut self, answer: Result<Value, ServiceError>, has_ended: bool) -> Result<Option<Value>, Failure> {
+    async fn read(&mut self, answer: Answer, has_ended: bool) -> Result<Option<Raw>, TaskFailure> {
         match answer {
             Ok(result) => self.complete(result),
-            Err(ServiceError::McpError(error)) => {
+            Err(Failure::Rpc(error)) => {
                 self.n_early += 1;
                 if has_ended {
                     self.requester.has_ended();
                 } else if self.n_early <= MAX_EARLY {
                     return Ok(None);
                 }
-                Err(Failure::Final(self.remote().convert(&error)))
+                Err(TaskFailure::Final(self.remote().convert(&error)))
             }
-            Err(error) => Err(self.requester.failed(error).await),
+            Err(failure) => Err(self.requester.failed(failure).await),
         }
     }
 
     /// Sends the answers of the user, if there are any, until the server confirms them.
-    async fn send_answers(&mut self) -> Result<(), Failure> {
+    async fn send_answers(&mut self) -> Result<(), TaskFailure> {
         let Some(responses) = self.answers.unsent() else {
             return Ok(());
         };
         self.requester.ask(request::update(self.requester.id(), responses)).await?.map_err(|error| {
             let message = format!("{} rejected the answers of the user", self.remote());
-            Failure::Final(ToolError::failed(followed(&message, &text_of(&error))))
+            TaskFailure::Final(ToolError::failed(followed(&message, &text_of(&error))))
         })?;
         self.answers.are_sent();
         Ok(())
     }
 
     /// Ends with the result of the call.
-    fn complete(&mut self, result: Value) -> Result<Option<Value>, Failure> {
+    fn complete(&mut self, result: Raw) -> Result<Option<Raw>, TaskFailure> {
         self.requester.has_ended();
-        match result.get("resultType").and_then(Value::as_str) {
+        match result.text_field("resultType").as_deref() {
             None | Some("complete") => Ok(Some(result)),
-            Some(_) => Err(Failure::Final(self.remote().invalid_response("with an incomplete result of a task"))),
+            Some(_) => Err(TaskFailure::Final(self.remote().invalid_response("with an incomplete result of a task"))),
         }
     }
 
-    fn canceled(&mut self) -> Failure {
+    fn canceled(&mut self) -> TaskFailure {
         self.requester.has_ended();
-        Failure::Final(ToolError::failed(format!("{} canceled the task of this call", self.remote())))
+        TaskFailure::Final(ToolError::failed(format!("{} canceled the task of this call", self.remote())))
     }
 }
 
@@ -211,7 +212,7 @@ struct Snapshot {
     /// The time until the state should be requested again.
     interval: Duration,
     /// The other fields, such as the result.
-    fields: Map<String, Value>,
+    fields: BTreeMap<String, Raw>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -236,14 +237,13 @@ impl Snapshot {
     /// # Errors
     ///
     /// Returns the reason why it is not the state of this task. It completes the sentence "The server responded …".
-    fn parse(id: &str, response: Value) -> Result<Self, &'static str> {
-        let Value::Object(fields) = response else {
-            return Err("without the state of a task");
-        };
-        if fields.get("taskId").and_then(Value::as_str) != Some(id) {
+    fn parse(id: &str, response: &Raw) -> Result<Self, &'static str> {
+        let fields = response.fields().ok_or("without the state of a task")?;
+        let text = |name: &str| fields.get(name).and_then(Raw::text);
+        if text("taskId").as_deref() != Some(id) {
             return Err("with the state of another task");
         }
-        let status = match fields.get("status").and_then(Value::as_str) {
+        let status = match text("status").as_deref() {
             Some("working") => Status::Working,
             Some("input_required") => Status::InputRequired,
             Some("completed") => Status::Completed,
@@ -251,14 +251,15 @@ impl Snapshot {
             Some("cancelled") => Status::Cancelled,
             _ => return Err("with an unknown status of a task"),
         };
-        let message = fields.get("statusMessage").and_then(Value::as_str).filter(|message| !message.is_empty());
-        Ok(Self { status, message: message.map(shortened), interval: interval(&fields), fields })
+        let message = text("statusMessage").filter(|message| !message.is_empty());
+        let suggested = fields.get("pollIntervalMs").or_else(|| fields.get("pollInterval"));
+        let interval = interval(suggested.and_then(|suggested| suggested.parse().ok()));
+        Ok(Self { status, message: message.as_deref().map(shortened), interval, fields })
     }
 }
 
-/// Returns the suggested interval within the bounds.
-fn interval(fields: &Map<String, Value>) -> Duration {
-    let suggested = fields.get("pollIntervalMs").or_else(|| fields.get("pollInterval")).and_then(Value::as_f64);
+/// Returns the suggested interval in milliseconds within the bounds.
+fn interval(suggested: Option<f64>) -> Duration {
     let milliseconds = |bound: Duration| bound.as_secs_f64() * 1000.0;
     let suggested = suggested.unwrap_or(milliseconds(DEFAULT_INTERVAL));
     let bounded = suggested.clamp(milliseconds(MIN_INTERVAL), milliseconds(MAX_INTERVAL));
@@ -286,7 +287,7 @@ struct Answers {
     /// The keys of the questions that were answered.
     answered: HashSet<String>,
     /// The answers that the server has not confirmed.
-    unsent: Option<InputResponses>,
+    unsent: Option<Map<String, Value>>,
     n_rounds: usize,
 }
 
@@ -297,7 +298,8 @@ impl Answers {
     ///
     /// Returns an error if the server asks too often, or may not ask, or if its questions are invalid.
     async fn ask(&mut self, remote: &Remote, context: &Context, snapshot: &Snapshot) -> Result<(), ToolError> {
-        let Some(requests) = snapshot.fields.get("inputRequests").and_then(Value::as_object) else {
+        let requests = snapshot.fields.get("inputRequests").and_then(|requests| requests.parse().ok());
+        let Some(requests): Option<Map<String, Value>> = requests else {
             return Err(remote.invalid_response("with a task that requires input without a question"));
         };
         let open = requests.iter().filter(|(key, _)| !self.answered.contains(*key));
@@ -318,7 +320,7 @@ impl Answers {
     }
 
     /// Returns the answers to send.
-    fn unsent(&self) -> Option<&InputResponses> {
+    fn unsent(&self) -> Option<&Map<String, Value>> {
         self.unsent.as_ref()
     }
 
@@ -346,11 +348,9 @@ mod tests {
             (json!("5000"), 1000),
             (json!(null), 1000),
         ] {
-            for key in ["pollInterval", "pollIntervalMs"] {
-                let fields = Map::from_iter([(key.to_owned(), suggested.clone())]);
-                assert_eq!(interval(&fields), Duration::from_millis(milliseconds), "{suggested}");
-            }
+            let interval = interval(serde_json::from_value(suggested.clone()).ok());
+            assert_eq!(interval, Duration::from_millis(milliseconds), "{suggested}");
         }
-        assert_eq!(interval(&Map::new()), DEFAULT_INTERVAL);
+        assert_eq!(interval(None), DEFAULT_INTERVAL);
     }
 }

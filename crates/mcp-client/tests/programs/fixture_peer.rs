@@ -192,10 +192,10 @@ fn list(listing: &str, cursor: Option<&str>) -> Value {
             let next = if page < 4 { json!((page + 1).to_string()) } else { json!("") };
             json!({ "tools": [tool(&format!("tool_{page}"))], "nextCursor": next })
         }
-        "circle" => json!({ "tools": [], "nextCursor": "again" }),
+        "circle" => json!({ "tools": [tool(cursor.unwrap_or("first"))], "nextCursor": "again" }),
         "endless" => {
             let page: usize = cursor.map_or(0, |cursor| cursor.parse().unwrap());
-            json!({ "tools": [], "nextCursor": (page + 1).to_string() })
+            json!({ "tools": [tool(&format!("tool_{page}"))], "nextCursor": (page + 1).to_string() })
         }
         "many" => json!({ "tools": (0..100_000).map(|n| tool(&format!("tool_{n}"))).collect::<Vec<_>>() }),
         "more" => json!({ "tools": (0..10_001).map(|n| tool(&format!("tool_{n}"))).collect::<Vec<_>>() }),

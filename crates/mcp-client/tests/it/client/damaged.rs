@@ -124,8 +124,7 @@ async fn a_damaged_result_is_repaired_or_fails_its_call_only() {
                 Some(read) => assert_eq!(outcome.unwrap(), json!({ "x": read }), "{way:?}"),
                 None => {
                     let error = outcome.unwrap_err();
-                    let message = "the MCP server `peer` responded with a result that cannot be read: it is nested deeper than 127 levels";
-                    assert_eq!((error.kind(), error.message()), (ErrorKind::InvalidResponse, message), "{way:?}");
+                    assert_eq!(error.kind(), ErrorKind::InvalidResponse, "{way:?}: {error:?}");
                 }
             }
         }

@@ -54,13 +54,13 @@ async fn a_server_that_is_killed_between_two_calls_is_started_again() {
 }
 
 #[tokio::test]
-async fn a_line_that_is_too_long_ends_the_connection() {
+async fn a_line_that_is_too_long_ends_its_call_only() {
     let dispatcher = dispatcher(&peer(&["usual"])).await;
+    let pid = call(&dispatcher, "peer:pid", json!({})).await.unwrap();
     let error = call(&dispatcher, "peer:long_line", json!({})).await.unwrap_err();
-    let how = "the MCP server `peer` disconnected before it responded: it sent a message larger than 16777216 bytes; the \
-               tool may have run";
-    assert_eq!((error.kind(), error.message()), (ErrorKind::OutcomeUnknown, how));
-    assert!(call(&dispatcher, "peer:pid", json!({})).await.is_ok());
+    let how = "the MCP server `peer` responded with more than 16777216 bytes";
+    assert_eq!((error.kind(), error.message()), (ErrorKind::InvalidResponse, how));
+    assert_eq!(call(&dispatcher, "peer:pid", json!({})).await.unwrap(), pid);
 }
 
 #[tokio::test]

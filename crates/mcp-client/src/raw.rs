@@ -1,0 +1,120 @@
+//! Texts of JSON values in the messages of servers.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use toolkit_schema::repair::repaired;
+
+/// The text of a JSON value in a message. Clones share the text of the message.
+#[derive(Clone)]
+pub(super) struct Raw {
+    message: Arc<String>,
+    range: Range<usize>,
+}
+
+impl Raw {
+    /// Returns a part of a message.
+    pub(super) fn part(message: &Arc<String>, part: &RawValue) -> Self {
+        let start = part.get().as_ptr().addr() - message.as_ptr().addr();
+        Self { message: Arc::clone(message), range: start..start + part.get().len() }
+    }
+
+    pub(super) fn get(&self) -> &str {
+        &self.message[self.range.clone()]
+    }
+
+    /// Parses the text, which is repaired if necessary.
+    pub(super) fn parse<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
+        serde_json::from_str(self.get()).or_else(|_| serde_json::from_str(&repaired(self.get().as_bytes())))
+    }
+
+    /// Returns the fields of an object. The last of fields with the same name counts.
+    pub(super) fn fields(&self) -> Option<BTreeMap<String, Self>> {
+        let fields: BTreeMap<String, &RawValue> = serde_json::from_str(self.get()).ok()?;
+        Some(fields.into_iter().map(|(name, value)| (name, Self::part(&self.message, value))).collect())
+    }
+
+    /// Returns a field of an object.
+    pub(super) fn field(&self, name: &str) -> Option<Self> {
+        // Most results lack most fields, and a search is much faster than a parser.
+        if !self.get().contains(name) {
+            return None;
+        }
+        self.fields()?.remove(name)
+    }
+
+    /// Returns the text of a field of an object.
+    pub(super) fn text_field(&self, name: &str) -> Option<String> {
+        self.field(name)?.text()
+    }
+
+    pub(super) fn is_object(&self) -> bool {
+        self.get().starts_with('{')
+    }
+
+    /// Returns the elements of a list, of which there are at most `max`. The others are not read.
+    pub(super) fn elements(&self, max: usize) -> Option<Vec<Self>> {
+        let elements = first_elements(self.get(), max).ok()?;
+        Some(elements.into_iter().map(|element| Self::part(&self.message, element)).collect())
+    }
+
+    /// Returns true for the result of a call that reports an error.
+    pub(super) fn is_error(&self) -> bool {
+        self.field("isError").is_some_and(|is_error| is_error.get() == "true")
+    }
+
+    /// Returns the text of a string.
+    pub(super) fn text(&self) -> Option<String> {
+        self.parse().ok()
+    }
+
+    pub(super) fn into_bytes(self) -> Vec<u8> {
+        self.get().as_bytes().to_vec()
+    }
+}
+
+impl From<String> for Raw {
+    fn from(text: String) -> Self {
+        let range = 0..text.len();
+        Self { message: Arc::new(text), range }
+    }
+}
+
+impl fmt::Debug for Raw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.get())
+    }
+}
+
+fn first_elements(json: &str, max: usize) -> serde_json::Result<Vec<&RawValue>> {
+    use serde::Deserializer as _;
+    use serde::de::{IgnoredAny, SeqAccess, Visitor};
+
+    struct First(usize);
+
+    impl<'j> Visitor<'j> for First {
+        type Value = Vec<&'j RawValue>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list")
+        }
+
+        fn visit_seq<A: SeqAccess<'j>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+            let mut first = Vec::new();
+            while first.len() < self.0 {
+                match list.next_element()? {
+                    Some(element) => first.push(element),
+                    None => return Ok(first),
+                }
+            }
+            while list.next_element::<IgnoredAny>()?.is_some() {}
+            Ok(first)
+        }
+    }
+
+    serde_json::Deserializer::from_str(json).deserialize_seq(First(max))
+}

@@ -1,0 +1,113 @@
+//! Requests to servers.
+
+use std::sync::Arc;
+
+use http::{HeaderName, HeaderValue};
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value, json};
+use toolkit_mcp::json_bytes;
+use toolkit_runtime::RequestTarget;
+
+use super::caller::{FromCaller, Listener};
+use super::peer::TaskWatch;
+
+/// A request to a server.
+pub(super) struct Request {
+    pub(super) method: &'static str,
+    params: Vec<(&'static str, Box<RawValue>)>,
+    /// The name of what the request is about: a tool, a prompt, a task or a URI.
+    pub(super) name: Option<String>,
+    /// The arguments that headers repeat.
+    pub(super) param_headers: Vec<(HeaderName, HeaderValue)>,
+    pub(super) caller: FromCaller,
+    /// Receives the progress and the log messages of a call.
+    pub(super) listener: Option<Arc<Listener>>,
+    /// The task that the request is about.
+    pub(super) task: Option<Arc<TaskWatch>>,
+}
+
+impl Request {
+    pub(super) fn new(method: &'static str) -> Self {
+        Self {
+            method,
+            params: Vec::new(),
+            name: None,
+            param_headers: Vec::new(),
+            caller: FromCaller::default(),
+            listener: None,
+            task: None,
+        }
+    }
+
+    /// Creates a request about what a parameter names.
+    pub(super) fn about(method: &'static str, parameter: &'static str, name: &str) -> Self {
+        let request = Self::new(method).with(parameter, name);
+        Self { name: Some(name.to_owned()), ..request }
+    }
+
+    /// Creates a request for a page of a list.
+    pub(super) fn page(method: &'static str, cursor: Option<&str>) -> Self {
+        let request = Self::new(method);
+        match cursor {
+            Some(cursor) => request.with("cursor", cursor),
+            None => request,
+        }
+    }
+
+    /// Adds a parameter.
+    pub(super) fn with(mut self, name: &'static str, value: &(impl Serialize + ?Sized)) -> Self {
+        let value = to_raw_value(value).expect("the value has string keys only, and writing to memory does not fail");
+        self.params.push((name, value));
+        self
+    }
+
+    pub(super) fn from(self, caller: FromCaller) -> Self {
+        Self { caller, ..self }
+    }
+
+    pub(super) fn listened(self, listener: &Arc<Listener>) -> Self {
+        Self { listener: Some(Arc::clone(listener)), ..self }
+    }
+
+    /// Returns what spans are about.
+    pub(super) fn target(&self) -> Option<RequestTarget<'_>> {
+        let name = self.name.as_deref()?;
+        Some(match self.method {
+            "tools/call" => RequestTarget::Tool(name),
+            "prompts/get" => RequestTarget::Prompt(name),
+            "resources/read" | "resources/subscribe" | "resources/unsubscribe" => RequestTarget::Resource(name),
+            _ => return None,
+        })
+    }
+
+    /// Writes the message. `base` is the part of `_meta` that all requests of the connection have.
+    pub(super) fn message(&self, id: u64, base: Option<&Map<String, Value>>) -> Vec<u8> {
+        let mut meta = base.cloned().unwrap_or_default();
+        meta.extend(self.caller.meta.clone());
+        if self.listener.is_some() {
+            meta.insert("progressToken".to_owned(), id.into());
+        }
+        let mut params = vec![b'{'];
+        for (name, value) in &self.params {
+            params.extend_from_slice(&json_bytes(name));
+            params.push(b':');
+            params.extend_from_slice(value.get().as_bytes());
+            params.push(b',');
+        }
+        if !meta.is_empty() {
+            params.extend_from_slice(br#""_meta":"#);
+            params.extend_from_slice(&json_bytes(&meta));
+        } else if params.len() > 1 {
+            params.pop();
+        }
+        params.push(b'}');
+        toolkit_mcp::request(id, self.method, &params)
+    }
+}
+
+/// Writes the notification that a request is cancelled.
+pub(super) fn cancelled(id: u64) -> Vec<u8> {
+    let params = json!({ "requestId": id, "reason": "the caller has canceled the request" });
+    toolkit_mcp::notification("notifications/cancelled", &params)
+}
