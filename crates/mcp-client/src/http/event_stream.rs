@@ -222,3 +222,19 @@ impl Drop for OpenStream {
         self.0.send_modify(|n| *n -= 1);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_that_ends_again_and_again_is_opened_less_and_less() {
+        let pauses = |retry| {
+            let place = Place { last_id: None, retry };
+            [0, 1, 2, 8, 99].map(|nth| place.pause(nth).as_millis())
+        };
+        assert_eq!(pauses(None), [250, 500, 1_000, 30_000, 30_000]);
+        assert_eq!(pauses(Some(Duration::from_secs(2))), [2_000, 2_000, 2_000, 30_000, 30_000]);
+        assert_eq!(pauses(Some(Duration::MAX)), [30_000; 5]);
+    }
+}

@@ -132,6 +132,33 @@ async fn a_damaged_result_is_repaired_or_fails_its_call_only() {
 }
 
 #[tokio::test]
+async fn a_message_beside_others_and_text_in_its_line_is_read() {
+    let logged = br#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}} "#;
+    let responses = [
+        ("tools_list", tools(&["before", "after"])),
+        ("call_before", br#"{"content":[],"structuredContent":1}"#.to_vec()),
+        ("call_before.before", logged.to_vec()),
+        // The brace that ends the message follows the text.
+        ("call_after", br#"{"content":[],"structuredContent":2}} done."#.to_vec()),
+    ];
+    let server = raw(Way::Stdio, responses).await;
+    let dispatcher = dispatcher(&server.backend).await;
+    assert_eq!(call(&dispatcher, "peer:before", json!({})).await.unwrap(), 1);
+    assert_eq!(call(&dispatcher, "peer:after", json!({})).await.unwrap(), 2);
+}
+
+#[tokio::test]
+async fn a_server_may_write_lists_for_objects_and_tools_where_it_is_initialized() {
+    for way in EACH_WAY {
+        let initialized = br#"{"protocolVersion":"2025-06-18","capabilities":{"tools":[]},"tools":[{"name":"no"}]}"#;
+        let responses = [("initialize", initialized.to_vec()), ("tools_list", tools(&["yes"]))];
+        let server = raw(way, responses).await;
+        let listed = in_the_end(server.backend.tools()).await.unwrap().tools;
+        assert_eq!(listed.iter().map(|(tool, _)| tool.name()).collect::<Vec<_>>(), ["yes"], "{way:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_message_with_equal_fields_is_read() {
     let responses = [
         ("tools_list", tools(&["twice"])),

@@ -26,6 +26,8 @@ struct Inner {
     stream: Option<UnboundedSender<String>>,
     n_streams: usize,
     endpoint: String,
+    /// The status of the responses to messages. Default: 202.
+    status: Option<StatusCode>,
     /// The messages of clients, with their tokens.
     received: Vec<(String, Value)>,
 }
@@ -69,8 +71,12 @@ async fn open(State(old): State<Old>) -> impl IntoResponse {
 async fn received(State(old): State<Old>, headers: HeaderMap, body: Bytes) -> StatusCode {
     let message: Value = serde_json::from_slice(&body).unwrap();
     let token = headers[header::AUTHORIZATION].to_str().unwrap().to_owned();
-    old.0.lock().unwrap().received.push((token, message.clone()));
-    let Some(id) = message.get("id") else { return StatusCode::ACCEPTED };
+    let status = {
+        let mut inner = old.0.lock().unwrap();
+        inner.received.push((token, message.clone()));
+        inner.status.unwrap_or(StatusCode::ACCEPTED)
+    };
+    let Some(id) = message.get("id") else { return status };
     let result = match (message["method"].as_str(), message["params"]["name"].as_str()) {
         (Some("initialize"), _) => json!({
             "protocolVersion": "2024-11-05", "capabilities": { "tools": {} }, "serverInfo": { "name": "old", "version": "1" },
@@ -83,16 +89,16 @@ async fn received(State(old): State<Old>, headers: HeaderMap, body: Bytes) -> St
         (Some("tools/call"), Some("fail")) => {
             let error = json!({ "code": -32000, "message": "no tea" });
             old.say(&json!({ "jsonrpc": "2.0", "id": null, "error": error }));
-            return StatusCode::ACCEPTED;
+            return status;
         }
         (Some("tools/call"), Some("end")) => {
             old.0.lock().unwrap().stream = None;
-            return StatusCode::ACCEPTED;
+            return status;
         }
-        _ => return StatusCode::ACCEPTED,
+        _ => return status,
     };
     old.say(&json!({ "jsonrpc": "2.0", "id": id, "result": result }));
-    StatusCode::ACCEPTED
+    status
 }
 
 #[tokio::test]
@@ -109,6 +115,16 @@ async fn the_stream_of_events_has_the_responses_of_all_messages() {
     until(async || old.has_received(|message| message["id"] == "theirs" && message.get("result").is_some())).await;
     let inner = old.0.lock().unwrap();
     assert_eq!((&*inner.received[0].0, &inner.received[0].1["method"]), ("Bearer hunter2", &json!("initialize")));
+}
+
+#[tokio::test]
+async fn messages_may_be_answered_with_any_status_of_success() {
+    for status in [StatusCode::OK, StatusCode::CREATED, StatusCode::NO_CONTENT] {
+        let (old, backend) = Old::start("/messages").await;
+        old.0.lock().unwrap().status = Some(status);
+        let dispatcher = dispatcher(&backend).await;
+        assert_eq!(call(&dispatcher, "old:run", json!({})).await.unwrap(), "ran", "{status}");
+    }
 }
 
 #[tokio::test]
