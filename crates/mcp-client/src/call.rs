@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout};
 use toolkit::backend::{BackendCall, BackendResponse};
 use toolkit::call::ErrorKind;
@@ -14,40 +13,18 @@ use toolkit::{Arguments, Context, ToolError};
 use toolkit_mcp::Code;
 use toolkit_schema::repair::repaired;
 
+use super::call_params::CallParams;
 use super::caller::{FromCaller, Listener};
 use super::failure::Failure;
 use super::link::Link;
-use super::list::{name_on_server, refresh, timed_out};
+use super::list::{name_on_server, refresh};
 use super::questions::{self, MAX_ROUNDS};
 use super::raw::Raw;
-use super::remote::{OutputCheck, Remote};
-use super::request::Request;
+use super::remote::{OutputCheck, Remote, timed_out};
 use super::tasks;
 
 /// The least time by which an open question extends the timeout.
 const MIN_EXTENSION: Duration = Duration::from_millis(20);
-
-/// The parameters of a call.
-pub(super) struct Params {
-    name: String,
-    arguments: Box<RawValue>,
-    /// The answers of the user, and the state of the call that asked.
-    responses: Option<Map<String, Value>>,
-    state: Option<String>,
-}
-
-impl Params {
-    pub(super) fn request(&self) -> Request {
-        let mut request = Request::about("tools/call", "name", &self.name).with("arguments", &self.arguments);
-        if let Some(responses) = &self.responses {
-            request = request.with("inputResponses", responses);
-        }
-        match &self.state {
-            Some(state) => request.with("requestState", state),
-            None => request,
-        }
-    }
-}
 
 /// Calls a tool by its name on the server.
 ///
@@ -58,7 +35,7 @@ pub(super) async fn run(link: &Link, call: BackendCall<'_>) -> Result<BackendRes
     let arguments = arguments_of(&call)?;
     let _permit = link.permit_in_time().await?;
     let name = name_on_server(call.tool()).into_owned();
-    let mut params = Params { name, arguments, responses: None, state: None };
+    let mut params = CallParams { name, arguments, responses: None, state: None };
     let mut n_rounds = 0;
     let (result, kind) = loop {
         let listener = Listener::new(call.context(), &remote.name);
@@ -144,7 +121,7 @@ async fn within(
 async fn called(
     link: &Link,
     call: &BackendCall<'_>,
-    params: &Params,
+    params: &CallParams,
     listener: &Arc<Listener>,
 ) -> Result<Raw, ToolError> {
     let remote = link.remote();

@@ -12,14 +12,14 @@ use toolkit_mcp::{Code, MODERN};
 use super::connection::Connection;
 use super::endpoint::Endpoint;
 use super::failure::Failure;
-use super::http::Http;
+use super::http::HttpTransport;
 use super::observe::negotiation;
-use super::peer::{Answer, Peer, Transport};
+use super::peer::{Answer, Peer};
 use super::process::{ExitState, Process, Program};
 use super::questions::Users;
 use super::remote::{Limits, Remote, Target};
 use super::request::Request;
-use super::server_info::{ServerInfo, has_initialize, initialize};
+use super::server_info::{ServerInfo, has_initialize};
 use super::stdio::Stdio;
 use super::watches::Watches;
 
@@ -131,7 +131,7 @@ fn start(
     watches: &Arc<Watches>,
     exit_state: &Arc<ExitState>,
 ) -> Result<Arc<Peer>, ToolError> {
-    let (process, input, output) = Process::start(program, &remote.name, exit_state).map_err(|error| {
+    let started = Process::start(program, &remote.name, exit_state).map_err(|error| {
         // The command may contain expanded variables, and the status contains the message.
         let (what, cause) = match program.current_dir.as_deref().filter(|folder| !folder.is_dir()) {
             Some(folder) => ("its `cwd` is not a directory".to_owned(), folder.display().to_string()),
@@ -140,11 +140,9 @@ fn start(
         ToolError::new(ErrorKind::Unavailable, format!("{remote} cannot be started: {what}"))
             .caused_by(format!("`{cause}`: {error}"))
     })?;
-    let transport = Transport::Stdio(Stdio::new(input, exit_state));
-    let peer = Peer::new(transport, Users::of(remote), changes.clone(), remote.resources.clone(), watches);
-    if let Transport::Stdio(stdio) = peer.transport() {
-        stdio.read(&peer, process, output, remote.limits.message_bytes);
-    }
+    let (stdio, reader) = Stdio::new(started, exit_state, remote.limits.message_bytes);
+    let peer = Peer::new(stdio, Users::of(remote), changes.clone(), remote.resources.clone(), watches);
+    reader.start(&peer);
     Ok(peer)
 }
 
@@ -164,9 +162,8 @@ async fn over_http(
     let attempt = async |beginning| {
         // What an earlier attempt has waited is not waited again.
         let limits = Limits { start: remote.limits.start.saturating_sub(begun.elapsed()), ..remote.limits };
-        let http = Http::new(client.clone(), endpoint, authorizer.clone(), &limits);
-        let transport = Transport::Http(http);
-        let peer = Peer::new(transport, Users::of(remote), changes.clone(), remote.resources.clone(), watches);
+        let http = HttpTransport::new(client.clone(), endpoint, authorizer.clone(), &limits);
+        let peer = Peer::new(http, Users::of(remote), changes.clone(), remote.resources.clone(), watches);
         begin(&peer, beginning).await.map(|()| peer)
     };
     let beginning = if endpoint.is_sse { Beginning::Initialize(None) } else { beginning(remote, era) };
@@ -230,15 +227,11 @@ async fn begin(peer: &Arc<Peer>, beginning: Beginning) -> Result<(), Disagreemen
 }
 
 async fn initialized(peer: &Arc<Peer>, revision: Option<&str>) -> Result<(), Disagreement> {
-    let request = initialize(revision, &peer.users.capabilities());
+    let request = Request::initialize(revision, &peer.users.capabilities());
     let result = peer.ask(&request).await.map_err(Disagreement::Failure)?;
     let info = ServerInfo::initialized(&result).ok_or(Disagreement::Invalid)?;
     agree(peer, info);
-    let begun = match peer.transport() {
-        Transport::Stdio(_) => peer.notify("notifications/initialized", &serde_json::json!({})).await,
-        Transport::Http(http) => http.begin(peer).await,
-    };
-    begun.map_err(Disagreement::Failure)
+    peer.transport().begin(peer).await.map_err(Disagreement::Failure)
 }
 
 async fn discovered(peer: &Arc<Peer>) -> Result<(), Disagreement> {
@@ -258,9 +251,7 @@ async fn discovered(peer: &Arc<Peer>) -> Result<(), Disagreement> {
 }
 
 fn agree(peer: &Peer, info: ServerInfo) {
-    if let Transport::Http(http) = peer.transport() {
-        http.negotiated(&info.version);
-    }
+    peer.transport().agreed(&info.version);
     peer.set_info(info);
 }
 

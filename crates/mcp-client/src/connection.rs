@@ -15,17 +15,19 @@ use toolkit::call::LogLevel;
 use toolkit_mcp::{Code, ParamHeader};
 use tracing::Instrument;
 
+use super::backoff::{Backoff, STABLE_AFTER};
 use super::caller::log_level;
 use super::failure::{Failure, Reach};
 use super::observe::{Observer, outcome, with_trace};
-use super::peer::{Answer, Peer, Transport};
+use super::peer::{Answer, Asking, Peer};
 use super::process::ExitState;
 use super::questions::RunningCall;
-use super::remote::{Backoff, Remote, STABLE_AFTER, Target};
+use super::remote::{Remote, Target};
 use super::request::Request;
 use super::server_info::ServerInfo;
+use super::subscriber::subscribe;
 use super::subscription::Subscription;
-use super::watches::{self, Watches};
+use super::watches::Watches;
 
 /// A connection to a server. Dropping it closes the connection.
 pub(super) struct Connection {
@@ -70,8 +72,8 @@ impl Connection {
         let request_timeout = remote.limits.start;
         let patience = request_timeout.min(MAX_PATIENCE);
         let has_subscriptions = info.has_flag("resources", "subscribe");
-        let subscribing = has_subscriptions
-            .then(|| tokio::spawn(watches::subscribe(Arc::clone(&peer), Arc::clone(watches), request_timeout)));
+        let subscribing =
+            has_subscriptions.then(|| tokio::spawn(subscribe(Arc::clone(&peer), Arc::clone(watches), request_timeout)));
         let observer = Observer::new(remote, Some(info.version.clone()));
         Self {
             log_level: std::sync::Mutex::default(),
@@ -104,8 +106,8 @@ impl Connection {
         let observed = self.observer.start(&request);
         with_trace(&mut request.caller.meta, &observed);
         let mut check_on_drop = CheckOnDrop { connection: self, is_armed: true };
-        let asking = self.peer.ask_and(&request, None, |id| observed.set_id(&id));
-        let answer = asking.instrument(observed.span().clone()).await;
+        let asking = Asking { sent: &|id| observed.set_id(&id), ..Asking::of(&request) };
+        let answer = self.peer.ask_with(asking).instrument(observed.span().clone()).await;
         check_on_drop.is_armed = false;
         if matches!(answer, Ok(_) | Err(Failure::Rpc(_))) {
             self.n_answers.fetch_add(1, Ordering::AcqRel);
@@ -127,7 +129,7 @@ impl Connection {
 
     /// Returns true if headers repeat arguments.
     pub(super) fn has_param_headers(&self) -> bool {
-        !self.is_legacy() && matches!(self.peer.transport(), Transport::Http(_))
+        !self.is_legacy() && self.peer.transport().is_http()
     }
 
     /// Requests the log messages that the caller receives, from a server of a revision before 2026-07-28. The level is that
@@ -229,10 +231,7 @@ impl Drop for Connection {
 
 async fn close(peer: &Peer) {
     peer.close();
-    match peer.transport() {
-        Transport::Stdio(stdio) => stdio.close().await,
-        Transport::Http(http) => http.close().await,
-    }
+    peer.transport().close().await;
 }
 
 fn close_later(peer: &Arc<Peer>) {

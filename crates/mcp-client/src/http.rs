@@ -18,12 +18,14 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use http::HeaderValue;
 use http::header::{AUTHORIZATION, HeaderMap};
 use reqwest::{Client, Url};
 use serde_json::json;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use toolkit::call::SecretString;
+use toolkit::dispatch::BoxFuture;
 
 use self::exchange::{Delivery, Post};
 use self::legacy_sse::LegacySse;
@@ -31,15 +33,13 @@ use self::session::Session;
 use super::authorizer::Authorizer;
 use super::endpoint::Endpoint;
 use super::failure::{Failure, HttpFailure};
-use super::peer::{Answer, Peer};
-use super::raw::Raw;
+use super::peer::{Answer, Asking, Peer, Transport};
 use super::remote::Limits;
-use super::request::Request;
 
 /// The HTTP transport.
 ///
 /// Each request ends with its HTTP exchange.
-pub(super) struct Http {
+struct Http {
     client: Client,
     url: Url,
     headers: HeaderMap,
@@ -64,17 +64,12 @@ pub(super) struct Http {
 const MAX_RATE_WAIT: Duration = Duration::from_secs(8);
 
 impl Http {
-    pub(super) fn new(
-        client: Client,
-        endpoint: &Endpoint,
-        authorizer: Option<Arc<dyn Authorizer>>,
-        limits: &Limits,
-    ) -> Arc<Self> {
+    fn new(client: Client, endpoint: &Endpoint, authorizer: Option<Arc<dyn Authorizer>>, limits: &Limits) -> Self {
         let mut headers = endpoint.headers.clone();
         if endpoint.token.is_some() || authorizer.is_some() {
             headers.remove(AUTHORIZATION);
         }
-        Arc::new(Self {
+        Self {
             client,
             url: endpoint.url.clone(),
             headers,
@@ -90,39 +85,27 @@ impl Http {
             listening: Mutex::default(),
             has_listened: AtomicBool::new(false),
             legacy: endpoint.is_sse.then(LegacySse::default),
-        })
+        }
     }
 
     /// Sends a request and returns the answer. If the server has lost the session, starts another one and repeats the
     /// request in it.
-    pub(super) async fn ask(
-        self: &Arc<Self>,
-        peer: &Arc<Peer>,
-        request: &Request,
-        acknowledged: Option<oneshot::Sender<Raw>>,
-        sent: impl FnOnce(u64) + Send,
-    ) -> Answer {
-        let session = self.session().clone();
-        let answer = self.attempt(peer, request, &session, acknowledged, sent).await;
+    async fn ask(self: &Arc<Self>, peer: &Arc<Peer>, asking: Asking<'_>) -> Answer {
+        let (request, session) = (asking.request, self.session().clone());
+        let answer = self.attempt(peer, asking, &session).await;
         match self.is_lost(peer, request, &session, &answer).await? {
             true => {
                 self.recover(peer, &session).await?;
                 let session = self.session().clone();
-                self.attempt(peer, request, &session, None, |_| {}).await
+                self.attempt(peer, Asking::of(request), &session).await
             }
             false => answer,
         }
     }
 
     /// Sends a request in a session.
-    async fn attempt(
-        &self,
-        peer: &Arc<Peer>,
-        request: &Request,
-        session: &Session,
-        acknowledged: Option<oneshot::Sender<Raw>>,
-        sent: impl FnOnce(u64) + Send,
-    ) -> Answer {
+    async fn attempt(&self, peer: &Arc<Peer>, asking: Asking<'_>, session: &Session) -> Answer {
+        let Asking { request, acknowledged, sent } = asking;
         let mut asked = peer.open(request, acknowledged)?;
         let id = asked.id;
         sent(id);
@@ -169,37 +152,85 @@ impl Http {
     }
 
     /// Sends a message that has no answer.
-    pub(super) async fn send(&self, peer: &Arc<Peer>, message: Vec<u8>) -> Result<(), Failure> {
+    async fn send(&self, peer: &Arc<Peer>, message: Vec<u8>) -> Result<(), Failure> {
         let session = self.session().clone();
         self.exchange(peer, &Post::of_message(message, &session)).await.map(|_| ())
     }
 
-    /// Ends the session at the server.
-    pub(super) async fn close(&self) {
-        self.end();
-        let session = std::mem::take(&mut *self.session());
-        if session.id.is_some() {
-            self.delete(&session).await;
-        }
-    }
-
     /// Ends the reading of streams.
-    pub(super) fn end(&self) {
+    fn end(&self) {
         if let Some(listening) = locked(&self.listening).take() {
             listening.abort();
         }
     }
 
     /// Sends the notification that a session has begun, and reads its stream.
-    pub(super) async fn begin(self: &Arc<Self>, peer: &Arc<Peer>) -> Result<(), Failure> {
+    async fn begin(self: &Arc<Self>, peer: &Arc<Peer>) -> Result<(), Failure> {
         let initialized = toolkit_mcp::notification("notifications/initialized", &json!({}));
         self.send(peer, initialized).await?;
         self.listen(peer);
         Ok(())
     }
 
+    /// Sets the revision of the following messages.
+    fn negotiated(&self, version: &str) {
+        self.session().version = HeaderValue::from_str(version).ok();
+    }
+
     fn session(&self) -> MutexGuard<'_, Session> {
         locked(&self.session)
+    }
+}
+
+/// The HTTP transport of a connection. Dropping it ends the reading of streams.
+pub(super) struct HttpTransport(Arc<Http>);
+
+impl HttpTransport {
+    pub(super) fn new(
+        client: Client,
+        endpoint: &Endpoint,
+        authorizer: Option<Arc<dyn Authorizer>>,
+        limits: &Limits,
+    ) -> Self {
+        Self(Arc::new(Http::new(client, endpoint, authorizer, limits)))
+    }
+}
+
+impl Transport for HttpTransport {
+    fn ask<'t>(&'t self, peer: &'t Arc<Peer>, asking: Asking<'t>) -> BoxFuture<'t, Answer> {
+        Box::pin(self.0.ask(peer, asking))
+    }
+
+    fn send<'t>(&'t self, peer: &'t Arc<Peer>, message: Vec<u8>) -> BoxFuture<'t, Result<(), Failure>> {
+        Box::pin(self.0.send(peer, message))
+    }
+
+    fn agreed(&self, version: &str) {
+        self.0.negotiated(version);
+    }
+
+    fn begin<'t>(&'t self, peer: &'t Arc<Peer>) -> BoxFuture<'t, Result<(), Failure>> {
+        Box::pin(self.0.begin(peer))
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            self.0.end();
+            let session = std::mem::take(&mut *self.0.session());
+            if session.id.is_some() {
+                self.0.delete(&session).await;
+            }
+        })
+    }
+
+    fn is_http(&self) -> bool {
+        true
+    }
+}
+
+impl Drop for HttpTransport {
+    fn drop(&mut self) {
+        self.0.end();
     }
 }
 

@@ -37,7 +37,7 @@
 //! | module | contains |
 //! | --- | --- |
 //! | `backend` | the public type, a server as a backend |
-//! | `remote`, `endpoint` | the name, the limits and the address of a server |
+//! | `remote`, `endpoint`, `backoff` | the name, the limits and the address of a server, and the waits between attempts |
 //! | `link`, `connect`, `connection`, `history` | the current connection and those of single sessions of clients, its negotiation, its requests, and its past |
 //! | `server_info` | what a server declares about itself |
 //! | `peer`, `subscription` | the open requests of a connection and the messages of its server, and requests for notifications |
@@ -45,9 +45,9 @@
 //! | `stdio`, `process` | the stdio transport, and the child process with its command line |
 //! | `http`, `authorizer` | the HTTP transports, and the source of their tokens |
 //! | `tool_rules` | which tools of a server are served, and in which form |
-//! | `list`, `pages`, `call`, `tasks`, `resources`, `prompts`, `caller` | requests for tools, resources and prompts, and what they pass on from and to the caller |
+//! | `list`, `pages`, `call`, `call_params`, `tasks`, `task_watch`, `resources`, `prompts`, `caller` | requests for tools, resources and prompts, and what they pass on from and to the caller |
 //! | `questions` | what servers ask the users of calls |
-//! | `watches` | subscriptions to resources |
+//! | `watches`, `subscriber` | the resources that clients watch, and the subscriptions of a connection to them |
 //! | `tool_error`, `texts` | failures of connections and errors of servers as tool errors |
 //! | `servers` | configuration files |
 //! | `oauth` | logins |
@@ -62,7 +62,9 @@
 
 mod authorizer;
 mod backend;
+mod backoff;
 mod call;
+mod call_params;
 mod caller;
 mod connect;
 mod connection;
@@ -89,7 +91,9 @@ mod server_info;
 mod servers;
 mod status;
 mod stdio;
+mod subscriber;
 mod subscription;
+mod task_watch;
 mod tasks;
 mod texts;
 mod tool_error;

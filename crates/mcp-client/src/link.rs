@@ -16,10 +16,11 @@ use toolkit::call::ErrorKind;
 use toolkit::schema::{Schema, Violation};
 use toolkit::{Context, ToolError};
 
+use super::backoff::Backoff;
 use super::connect::{Earlier, Era, connect};
 use super::connection::Connection;
 use super::history::History;
-use super::remote::{Backoff, Remote};
+use super::remote::Remote;
 use super::watches::Watches;
 
 /// The current connection to a server and its history.

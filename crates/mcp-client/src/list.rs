@@ -3,10 +3,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::time::timeout;
 use toolkit::backend::OfferedTools;
 use toolkit::call::ErrorKind;
 use toolkit::catalog::{Diagnostic, DiagnosticKind};
@@ -22,7 +20,7 @@ use super::connection::Connection;
 use super::link::Link;
 use super::pages::UNREADABLE;
 use super::pages::{Page, pages};
-use super::remote::{OutputCheck, Remote};
+use super::remote::{OutputCheck, Remote, in_time};
 use super::tool_rules;
 use super::tool_rules::NAME_KEY;
 
@@ -172,20 +170,6 @@ async fn tools(remote: &Remote, connection: &Arc<Connection>) -> Result<Vec<Valu
     }
     connection.set_param_headers(repeated);
     Ok(tools)
-}
-
-/// Applies a timeout to a request.
-pub(super) async fn in_time<T>(
-    remote: &Remote,
-    limit: Duration,
-    work: impl Future<Output = T>,
-) -> Result<T, ToolError> {
-    timeout(limit, work).await.map_err(|_| timed_out(remote, limit))
-}
-
-/// Creates the error of a server that did not respond in time.
-pub(super) fn timed_out(remote: &Remote, limit: Duration) -> ToolError {
-    ToolError::new(ErrorKind::TimedOut, format!("{remote} did not respond within {limit:?}"))
 }
 
 /// Removes the id and namespace from the metadata of a tool, since tools are called by their listed names. In the

@@ -7,19 +7,19 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use tokio::sync::{Notify, oneshot, watch};
+use tokio::sync::{oneshot, watch};
+use toolkit::dispatch::BoxFuture;
 use toolkit::resource::ResourceChanges;
 use toolkit_mcp::{RpcError, json_bytes, response};
 
 use super::caller::{Listener, Progress};
 use super::failure::{Failure, ServerError};
-use super::http::Http;
 use super::incoming::{self, Incoming, number};
 use super::questions::Users;
 use super::raw::Raw;
 use super::request::{Request, cancelled};
 use super::server_info::{ServerInfo, modern_meta};
-use super::stdio::Stdio;
+use super::task_watch::TaskWatch;
 use super::watches::{MAX_URI_LEN, Watches, is_uri};
 
 /// The answer to a request.
@@ -27,7 +27,7 @@ pub(super) type Answer = Result<Raw, Failure>;
 
 /// The other end of a connection.
 pub(super) struct Peer {
-    transport: Transport,
+    transport: Box<dyn Transport>,
     /// Absent while the connection begins.
     info: OnceLock<ServerInfo>,
     last_id: AtomicU64,
@@ -41,9 +41,41 @@ pub(super) struct Peer {
 }
 
 /// The way to the server.
-pub(super) enum Transport {
-    Stdio(Stdio),
-    Http(Arc<Http>),
+pub(super) trait Transport: Send + Sync {
+    /// Sends a request and waits for the answer.
+    fn ask<'t>(&'t self, peer: &'t Arc<Peer>, asking: Asking<'t>) -> BoxFuture<'t, Answer>;
+
+    /// Sends a message that has no answer.
+    fn send<'t>(&'t self, peer: &'t Arc<Peer>, message: Vec<u8>) -> BoxFuture<'t, Result<(), Failure>>;
+
+    /// Records the revision of the following messages.
+    fn agreed(&self, _version: &str) {}
+
+    /// Begins a session, after `initialize`.
+    fn begin<'t>(&'t self, peer: &'t Arc<Peer>) -> BoxFuture<'t, Result<(), Failure>>;
+
+    /// Ends the connection, and waits until it has ended.
+    fn close(&self) -> BoxFuture<'_, ()>;
+
+    /// Counts a request of the server. Returns false if it reads no responses.
+    fn admits_request(&self) -> bool {
+        true
+    }
+
+    /// Records that the response to such a request was sent.
+    fn has_responded(&self) {}
+
+    /// Returns true if messages have headers, and the end of a request cancels it since revision 2026-07-28.
+    fn is_http(&self) -> bool;
+}
+
+/// A request to be sent.
+pub(super) struct Asking<'t> {
+    pub(super) request: &'t Request,
+    /// Receives the acknowledgement of a subscription.
+    pub(super) acknowledged: Option<oneshot::Sender<Raw>>,
+    /// Receives the id of the request.
+    pub(super) sent: &'t (dyn Fn(u64) + Send + Sync),
 }
 
 #[derive(Default)]
@@ -75,33 +107,23 @@ pub(super) struct Asked<'p> {
     pub(super) is_sent: bool,
 }
 
-/// A task whose state is requested. Its requests have it as an extension.
-pub(super) struct TaskWatch {
-    id: Arc<str>,
-    changed: Notify,
-}
-
-impl TaskWatch {
-    pub(super) fn new(id: &Arc<str>) -> Self {
-        Self { id: Arc::clone(id), changed: Notify::new() }
-    }
-
-    /// Waits until the server has announced a change of the status since the last wait.
-    pub(super) async fn changed(&self) {
-        self.changed.notified().await;
+impl<'t> Asking<'t> {
+    /// Asks without more than the answer.
+    pub(super) fn of(request: &'t Request) -> Self {
+        Self { request, acknowledged: None, sent: &|_| {} }
     }
 }
 
 impl Peer {
     pub(super) fn new(
-        transport: Transport,
+        transport: impl Transport + 'static,
         users: Users,
         changes: watch::Sender<u64>,
         resources: ResourceChanges,
         watches: &Arc<Watches>,
     ) -> Arc<Self> {
         Arc::new(Self {
-            transport,
+            transport: Box::new(transport),
             info: OnceLock::new(),
             last_id: AtomicU64::new(0),
             state: Mutex::default(),
@@ -112,8 +134,8 @@ impl Peer {
         })
     }
 
-    pub(super) fn transport(&self) -> &Transport {
-        &self.transport
+    pub(super) fn transport(&self) -> &dyn Transport {
+        &*self.transport
     }
 
     /// Returns what the server has declared, once the connection has begun.
@@ -133,26 +155,12 @@ impl Peer {
 
     /// Sends a request and waits for the answer. Dropping the future notifies the server that the request is cancelled.
     pub(super) async fn ask(self: &Arc<Self>, request: &Request) -> Answer {
-        self.ask_and(request, None, |_| {}).await
+        self.ask_with(Asking::of(request)).await
     }
 
     /// Does the same, and passes on the id of the request, and the acknowledgement of a subscription.
-    pub(super) async fn ask_and(
-        self: &Arc<Self>,
-        request: &Request,
-        acknowledged: Option<oneshot::Sender<Raw>>,
-        sent: impl FnOnce(u64) + Send,
-    ) -> Answer {
-        match &self.transport {
-            Transport::Stdio(stdio) => {
-                let mut asked = self.open(request, acknowledged)?;
-                sent(asked.id);
-                asked.is_sent = true;
-                stdio.write(request.message(asked.id, self.meta(request).as_ref())).await?;
-                asked.answered().await
-            }
-            Transport::Http(http) => http.ask(self, request, acknowledged, sent).await,
-        }
+    pub(super) async fn ask_with(self: &Arc<Self>, asking: Asking<'_>) -> Answer {
+        self.transport.ask(self, asking).await
     }
 
     /// Sends a notification.
@@ -162,10 +170,7 @@ impl Peer {
 
     /// Sends a message that has no answer.
     async fn send(self: &Arc<Self>, message: Vec<u8>) -> Result<(), Failure> {
-        match &self.transport {
-            Transport::Stdio(stdio) => stdio.write(message).await,
-            Transport::Http(http) => http.send(self, message).await,
-        }
+        self.transport.send(self, message).await
     }
 
     /// Returns what each request declares since revision 2026-07-28.
@@ -321,7 +326,7 @@ impl Peer {
                 let task = serde_json::from_str::<TaskStatus>(params.get()).ok();
                 let task = task.and_then(|task| self.state().tasks.get(&*task.id).and_then(Weak::upgrade));
                 if let Some(task) = task {
-                    task.changed.notify_one();
+                    task.announce();
                 }
             }
             ("notifications/subscriptions/acknowledged", Some(params)) => self.acknowledged(params, exchange),
@@ -371,9 +376,7 @@ impl Peer {
 
     /// Answers a request of the server.
     fn requested(self: &Arc<Self>, id: Raw, method: String, params: Option<Raw>) {
-        if let Transport::Stdio(stdio) = &self.transport
-            && !stdio.admits_request()
-        {
+        if !self.transport.admits_request() {
             self.close();
             return;
         }
@@ -393,25 +396,16 @@ impl Peer {
                 Ok(result) => response(id, b"", &json_bytes(&result)),
                 Err(error) => error.to_response(Some(id)),
             };
-            if let Some(peer) = peer.upgrade() {
-                let sent = peer.send(message).await;
-                if let (Transport::Stdio(stdio), Ok(())) = (&peer.transport, sent) {
-                    stdio.has_answered();
-                }
+            if let Some(peer) = peer.upgrade()
+                && peer.send(message).await.is_ok()
+            {
+                peer.transport.has_responded();
             }
         });
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        if let Transport::Http(http) = &self.transport {
-            http.end();
-        }
     }
 }
 
@@ -431,10 +425,7 @@ impl Drop for Asked<'_> {
             return;
         }
         // Since revision 2026-07-28, the end of an HTTP request cancels it.
-        let is_told = match &self.peer.transport {
-            Transport::Stdio(_) => true,
-            Transport::Http(_) => self.peer.is_legacy(),
-        };
+        let is_told = !self.peer.transport.is_http() || self.peer.is_legacy();
         if let (true, Ok(runtime)) = (is_told, tokio::runtime::Handle::try_current()) {
             let (peer, message) = (Arc::clone(self.peer), cancelled(self.id));
             runtime.spawn(async move { drop(peer.send(message).await) });

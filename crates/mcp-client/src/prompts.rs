@@ -13,9 +13,10 @@ use toolkit::{Context, ToolError};
 use super::caller::FromCaller;
 use super::connection::Connection;
 use super::link::Link;
-use super::list::{checked, in_time};
+use super::list::checked;
 use super::peer::Answer;
 use super::raw::Raw;
+use super::remote::in_time;
 use super::request::Request;
 use super::resources::{entries, failed, within_limit};
 

@@ -72,8 +72,17 @@ impl Raw {
         self.parse().ok()
     }
 
+    /// Returns the text, without a copy if nothing else has the message.
     pub(super) fn into_bytes(self) -> Vec<u8> {
-        self.get().as_bytes().to_vec()
+        match Arc::try_unwrap(self.message) {
+            Ok(message) => {
+                let mut bytes = message.into_bytes();
+                bytes.truncate(self.range.end);
+                bytes.drain(..self.range.start);
+                bytes
+            }
+            Err(shared) => shared[self.range].as_bytes().to_vec(),
+        }
     }
 }
 

@@ -6,11 +6,12 @@ use http::{HeaderName, HeaderValue};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
-use toolkit_mcp::json_bytes;
+use toolkit_mcp::{LEGACY, json_bytes};
 use toolkit_runtime::RequestTarget;
 
 use super::caller::{FromCaller, Listener};
-use super::peer::TaskWatch;
+use super::server_info::client_info;
+use super::task_watch::TaskWatch;
 
 /// A request to a server.
 pub(super) struct Request {
@@ -38,6 +39,14 @@ impl Request {
             listener: None,
             task: None,
         }
+    }
+
+    /// Creates the first request up to revision 2025-11-25. `version` is the revision to use, by default the newest one.
+    pub(super) fn initialize(version: Option<&str>, capabilities: &Value) -> Self {
+        Self::new("initialize")
+            .with("protocolVersion", version.unwrap_or(LEGACY[0]))
+            .with("capabilities", capabilities)
+            .with("clientInfo", &client_info())
     }
 
     /// Creates a request about what a parameter names.

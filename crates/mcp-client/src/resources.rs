@@ -13,10 +13,10 @@ use super::caller::FromCaller;
 use super::connection::Connection;
 use super::failure::Failure;
 use super::link::Link;
-use super::list::in_time;
 use super::pages::{Page, UNREADABLE, pages};
 use super::raw::Raw;
 use super::remote::Remote;
+use super::remote::in_time;
 use super::request::Request;
 use super::watches::{MAX_WATCHED, is_uri};
 

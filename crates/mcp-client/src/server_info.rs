@@ -2,10 +2,9 @@
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use toolkit_mcp::{CLIENT_CAPABILITIES, CLIENT_INFO, LEGACY, MODERN, PROTOCOL_VERSION};
+use toolkit_mcp::{CLIENT_CAPABILITIES, CLIENT_INFO, MODERN, PROTOCOL_VERSION};
 
 use super::raw::Raw;
-use super::request::Request;
 
 /// The key of the extension for tasks, among the capabilities.
 pub(super) const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
@@ -91,16 +90,8 @@ pub(super) fn has_initialize(version: &str) -> bool {
     version < MODERN
 }
 
-/// Returns the first request up to revision 2025-11-25. `version` is the revision to use, by default the newest one.
-pub(super) fn initialize(version: Option<&str>, capabilities: &Value) -> Request {
-    Request::new("initialize")
-        .with("protocolVersion", version.unwrap_or(LEGACY[0]))
-        .with("capabilities", capabilities)
-        .with("clientInfo", &client_info())
-}
-
 /// Returns the name and version of this program.
-fn client_info() -> Value {
+pub(super) fn client_info() -> Value {
     json!({ "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION") })
 }
 

@@ -2,30 +2,35 @@
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, ChildStdout};
-use tokio::task::JoinHandle;
+use tokio::sync::SetOnce;
 use tokio::time::timeout;
 use toolkit::CancelToken;
+use toolkit::dispatch::BoxFuture;
 use toolkit_runtime::LineReader;
 
 use super::failure::Failure;
 use super::incoming::number;
-use super::peer::{Peer, Transport};
+use super::peer::{Answer, Asking, Peer, Transport};
 use super::process::{ExitState, Process};
 
 /// The stdio transport. Dropping it ends the process.
 pub(super) struct Stdio {
-    input: tokio::sync::Mutex<Option<ChildStdin>>,
+    input: Arc<Input>,
     /// The number of requests of the server whose responses were not written yet.
     n_unanswered: AtomicUsize,
     exit_state: Arc<ExitState>,
     closing: CancelToken,
-    reading: Mutex<Option<JoinHandle<()>>>,
+    ended: Arc<SetOnce<()>>,
 }
+
+/// The input of the process, or `None` after its end.
+type Input = tokio::sync::Mutex<Option<ChildStdin>>;
 
 /// The maximum of `n_unanswered`. Servers send few requests.
 const MAX_UNANSWERED: usize = 1_000;
@@ -35,51 +40,33 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 const MAX_STRAYS: usize = 10_000;
 
 impl Stdio {
-    pub(super) fn new(input: ChildStdin, exit_state: &Arc<ExitState>) -> Self {
-        Self {
-            input: tokio::sync::Mutex::new(Some(input)),
+    /// Creates the transport of a process, and the reader of its output.
+    pub(super) fn new(
+        (process, input, output): (Process, ChildStdin, ChildStdout),
+        exit_state: &Arc<ExitState>,
+        max_bytes: usize,
+    ) -> (Self, Reader) {
+        let stdio = Self {
+            input: Arc::new(Input::new(Some(input))),
             n_unanswered: AtomicUsize::new(0),
             exit_state: Arc::clone(exit_state),
             closing: CancelToken::new(),
-            reading: Mutex::default(),
-        }
-    }
-
-    /// Reads the output of the process until one of them ends.
-    pub(super) fn read(&self, peer: &Arc<Peer>, process: Process, output: ChildStdout, max_bytes: usize) {
+            ended: Arc::default(),
+        };
         let reader = Reader {
-            peer: Arc::downgrade(peer),
+            process,
             output: LineReader::new(output),
-            exit_state: Arc::clone(&self.exit_state),
+            input: Arc::clone(&stdio.input),
+            exit_state: Arc::clone(exit_state),
+            closing: stdio.closing.clone(),
+            ended: Arc::clone(&stdio.ended),
             max_bytes,
         };
-        let (closing, changes) = (self.closing.clone(), peer.changes.clone());
-        let reading = tokio::spawn(async move {
-            let (mut reader, mut process) = (reader, process);
-            let has_ended = tokio::select! {
-                has_ended = reader.run() => has_ended,
-                () = closing.cancelled() => false,
-            };
-            if has_ended {
-                process.record_end().await;
-            }
-            // The process gets its chance to exit by itself: the other end of its input is dropped.
-            if let Some(peer) = reader.peer.upgrade() {
-                if let Transport::Stdio(stdio) = peer.transport()
-                    && let Ok(mut input) = stdio.input.try_lock()
-                {
-                    *input = None;
-                }
-                peer.close();
-            }
-            changes.send_modify(|n| *n += 1);
-            process.end().await;
-        });
-        *self.reading.lock().unwrap_or_else(PoisonError::into_inner) = Some(reading);
+        (stdio, reader)
     }
 
     /// Writes a message.
-    pub(super) async fn write(&self, mut message: Vec<u8>) -> Result<(), Failure> {
+    async fn write(&self, mut message: Vec<u8>) -> Result<(), Failure> {
         message.push(b'\n');
         let mut input = self.input.lock().await;
         let open = input.as_mut().ok_or(Failure::Closed)?;
@@ -104,9 +91,36 @@ impl Stdio {
             }
         }
     }
+}
 
-    /// Counts a request of the server. Returns false if it reads no responses.
-    pub(super) fn admits_request(&self) -> bool {
+impl Transport for Stdio {
+    fn ask<'t>(&'t self, peer: &'t Arc<Peer>, asking: Asking<'t>) -> BoxFuture<'t, Answer> {
+        Box::pin(async move {
+            let Asking { request, acknowledged, sent } = asking;
+            let mut asked = peer.open(request, acknowledged)?;
+            sent(asked.id);
+            asked.is_sent = true;
+            self.write(request.message(asked.id, peer.meta(request).as_ref())).await?;
+            asked.answered().await
+        })
+    }
+
+    fn send<'t>(&'t self, _: &'t Arc<Peer>, message: Vec<u8>) -> BoxFuture<'t, Result<(), Failure>> {
+        Box::pin(self.write(message))
+    }
+
+    fn begin<'t>(&'t self, peer: &'t Arc<Peer>) -> BoxFuture<'t, Result<(), Failure>> {
+        Box::pin(async move { peer.notify("notifications/initialized", &json!({})).await })
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            self.closing.cancel();
+            self.ended.wait().await;
+        })
+    }
+
+    fn admits_request(&self) -> bool {
         if self.n_unanswered.fetch_add(1, Ordering::Relaxed) < MAX_UNANSWERED {
             return true;
         }
@@ -115,18 +129,12 @@ impl Stdio {
         false
     }
 
-    /// Records that a response was written.
-    pub(super) fn has_answered(&self) {
+    fn has_responded(&self) {
         self.n_unanswered.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Ends the process, and waits until it has ended.
-    pub(super) async fn close(&self) {
-        self.closing.cancel();
-        let reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(reading) = reading {
-            let _ = reading.await;
-        }
+    fn is_http(&self) -> bool {
+        false
     }
 }
 
@@ -137,16 +145,44 @@ impl Drop for Stdio {
 }
 
 /// The reader of a process's output.
-struct Reader {
-    peer: Weak<Peer>,
+pub(super) struct Reader {
+    process: Process,
     output: LineReader<ChildStdout>,
+    input: Arc<Input>,
     exit_state: Arc<ExitState>,
+    closing: CancelToken,
+    ended: Arc<SetOnce<()>>,
     max_bytes: usize,
 }
 
 impl Reader {
+    /// Reads until the output or the connection ends, and then ends the process.
+    pub(super) fn start(mut self, peer: &Arc<Peer>) {
+        let (peer, changes) = (Arc::downgrade(peer), peer.changes.clone());
+        tokio::spawn(async move {
+            let closing = self.closing.clone();
+            let has_ended = tokio::select! {
+                has_ended = self.run(&peer) => has_ended,
+                () = closing.cancelled() => false,
+            };
+            if has_ended {
+                self.process.record_end().await;
+            }
+            // The end of its input asks the process to exit. A message that is being written fails when the process ends.
+            if let Ok(mut input) = self.input.try_lock() {
+                *input = None;
+            }
+            if let Some(peer) = peer.upgrade() {
+                peer.close();
+            }
+            changes.send_modify(|n| *n += 1);
+            self.process.end().await;
+            let _ = self.ended.set(());
+        });
+    }
+
     /// Passes on each line. Returns true at the end of the output.
-    async fn run(&mut self) -> bool {
+    async fn run(&mut self, peer: &Weak<Peer>) -> bool {
         loop {
             let line = match self.output.next(self.max_bytes.saturating_add(1)).await {
                 Ok(Some(line)) => line,
@@ -158,7 +194,7 @@ impl Reader {
             };
             if line.len() > self.max_bytes {
                 let start = line[..line.len().min(HEAD)].to_vec();
-                if !self.skip(start).await {
+                if !self.skip(start, peer).await {
                     return true;
                 }
                 continue;
@@ -168,7 +204,7 @@ impl Reader {
                 continue;
             }
             let line = line.to_vec();
-            let Some(peer) = self.peer.upgrade() else { return false };
+            let Some(peer) = peer.upgrade() else { return false };
             if peer.receive(line, None).await && self.exit_state.count_stray() > MAX_STRAYS {
                 self.exit_state.record("it does not speak MCP".to_owned());
                 return false;
@@ -181,7 +217,7 @@ impl Reader {
 
     /// Skips the rest of a line that is too long, and ends the request that it answers: the other ones go on. Returns false at
     /// the end of the output.
-    async fn skip(&mut self, head: Vec<u8>) -> bool {
+    async fn skip(&mut self, head: Vec<u8>, peer: &Weak<Peer>) -> bool {
         let mut tail = Vec::new();
         let mut goes_on = true;
         loop {
@@ -199,7 +235,7 @@ impl Reader {
                 }
             }
         }
-        let Some(peer) = self.peer.upgrade() else { return false };
+        let Some(peer) = peer.upgrade() else { return false };
         let id = id_at_start(&head).or_else(|| id_at_end(&tail)).or_else(|| peer.only_open());
         match id {
             Some(id) => drop(peer.answer(id, Err(Failure::TooLarge(self.max_bytes)))),

@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use super::failure::Failure;
-use super::peer::{Answer, Peer};
+use super::peer::{Answer, Asking, Peer};
 use super::request::Request;
 
 /// A subscription. Dropping it ends it.
@@ -23,7 +23,10 @@ impl Subscription {
         let request = Request::new("subscriptions/listen").with("notifications", filter);
         let (sender, acknowledged) = oneshot::channel();
         let peer = Arc::clone(peer);
-        let asking = tokio::spawn(async move { peer.ask_and(&request, Some(sender), |_| {}).await });
+        let asking = tokio::spawn(async move {
+            let asking = Asking { acknowledged: Some(sender), ..Asking::of(&request) };
+            peer.ask_with(asking).await
+        });
         let mut subscription = Self { honored: Value::Null, asking };
         match acknowledged.await {
             Ok(params) => {

@@ -27,12 +27,12 @@ use toolkit::{Tool, ToolError};
 use self::request::{CreatedTask, Requester, TaskFailure};
 pub(super) use self::request::{create, created_task, request_of_call};
 use self::waiting::{MIN_INTERVAL, Waiting, check_id};
+use super::backoff::Backoff;
 use super::caller::Listener;
 use super::connection::Connection;
 use super::link::Link;
 use super::questions::RunningCall;
 use super::raw::Raw;
-use super::remote::Backoff;
 
 /// The maximum number of consecutive attempts that fail since the server cannot be reached.
 const MAX_LOST: usize = 10;

@@ -15,9 +15,9 @@ use toolkit_runtime::{EventReader, ServerEvent};
 use super::exchange::EVENTS;
 use super::session::Session;
 use super::{Http, locked};
+use crate::backoff::STABLE_AFTER;
 use crate::failure::{Failure, HttpFailure};
 use crate::peer::Peer;
-use crate::remote::STABLE_AFTER;
 
 /// The maximum number of times that the interrupted stream of an answer is resumed.
 const MAX_RESUMED: usize = 3;

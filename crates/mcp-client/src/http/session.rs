@@ -9,9 +9,9 @@ use tokio::time::timeout;
 
 use super::Http;
 use crate::failure::Failure;
-use crate::peer::{Answer, Peer};
+use crate::peer::{Answer, Asking, Peer};
 use crate::request::Request;
-use crate::server_info::{ServerInfo, initialize};
+use crate::server_info::ServerInfo;
 
 /// A session, in which messages are sent.
 #[derive(Clone, Default)]
@@ -80,7 +80,7 @@ impl Http {
             return Ok(true);
         }
         let ping = Request::new("ping");
-        let check = self.attempt(peer, &ping, session, None, |_| {});
+        let check = self.attempt(peer, Asking::of(&ping), session);
         match timeout(SESSION_CHECK, check).await.ok().as_ref().and_then(Refusal::of) {
             Some(same) if same == refusal => Ok(true),
             // The session may have ended while the tool was running.
@@ -101,8 +101,8 @@ impl Http {
         }
         self.end();
         let begun = Session { id: None, version: None, nth: lost.nth };
-        let request = initialize(peer.info().map(|info| &*info.version), &peer.users.capabilities());
-        let result = self.attempt(peer, &request, &begun, None, |_| {}).await.map_err(|failure| match failure {
+        let request = Request::initialize(peer.info().map(|info| &*info.version), &peer.users.capabilities());
+        let result = self.attempt(peer, Asking::of(&request), &begun).await.map_err(|failure| match failure {
             Failure::Rpc(error) => Failure::NotInitialized(error),
             other => other,
         })?;
@@ -119,11 +119,6 @@ impl Http {
         let mut session = self.session();
         *session = Session { id, version: None, nth: session.nth + 1 };
         self.n_sessions.send_replace(session.nth);
-    }
-
-    /// Sets the revision of the following messages.
-    pub(crate) fn negotiated(&self, version: &str) {
-        self.session().version = HeaderValue::from_str(version).ok();
     }
 
     /// Ends a session at the server.

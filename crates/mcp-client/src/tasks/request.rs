@@ -10,16 +10,15 @@ use toolkit::call::ErrorKind;
 use toolkit::{Context, ToolError};
 
 use super::request;
-use crate::call::Params;
+use crate::call_params::CallParams;
 use crate::caller::FromCaller;
 use crate::connection::Connection;
 use crate::failure::{Failure, ServerError};
 use crate::link::Link;
-use crate::list::timed_out;
 use crate::peer::Answer;
 use crate::questions::RunningCall;
 use crate::raw::Raw;
-use crate::remote::Remote;
+use crate::remote::{Remote, timed_out};
 use crate::request::Request;
 
 /// The time for which a server should keep a task beyond the timeout of its call. The questions of a call extend the
@@ -30,7 +29,7 @@ const EXTRA_TTL: Duration = Duration::from_secs(600);
 const MAX_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Returns the request to call a tool as a task, which ends within `limit`.
-pub(crate) fn request_of_call(params: &Params, limit: Duration) -> Request {
+pub(crate) fn request_of_call(params: &CallParams, limit: Duration) -> Request {
     let ttl = limit.saturating_add(EXTRA_TTL).min(MAX_TTL).as_millis();
     let ttl = u64::try_from(ttl).unwrap_or(u64::MAX);
     params.request().with("task", &json!({ "ttl": ttl }))

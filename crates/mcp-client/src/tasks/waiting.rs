@@ -15,11 +15,11 @@ use super::request;
 use super::request::{Requester, TaskFailure};
 use crate::caller::Listener;
 use crate::failure::{Failure, ServerError};
-use crate::list::timed_out;
-use crate::peer::{Answer, TaskWatch};
+use crate::peer::Answer;
 use crate::questions::{self, MAX_ROUNDS};
 use crate::raw::Raw;
-use crate::remote::Remote;
+use crate::remote::{Remote, timed_out};
+use crate::task_watch::TaskWatch;
 use crate::texts::{followed, shortened, text_of};
 
 /// The maximum number of responses to `tasks/result` before the end of the task.
