@@ -44,7 +44,8 @@
 //! | `request`, `incoming`, `raw`, `failure` | requests, messages of servers, the texts in them, and failures of requests |
 //! | `stdio`, `process` | the stdio transport, and the child process with its command line |
 //! | `http`, `authorizer` | the HTTP transports, and the source of their tokens |
-//! | `tool_rules` | which tools of a server are served, and in which form |
+//! | `tool_rules` | which tools of a server are served, and what the host changes in them |
+//! | `tool_names`, `tool_form` | their names and their form, which other programs accept |
 //! | `list`, `pages`, `call`, `call_params`, `tasks`, `task_watch`, `resources`, `prompts`, `caller` | requests for tools, resources and prompts, and what they pass on from and to the caller |
 //! | `questions` | what servers ask the users of calls |
 //! | `watches`, `subscriber` | the resources that clients watch, and the subscriptions of a connection to them |
@@ -97,6 +98,8 @@ mod task_watch;
 mod tasks;
 mod texts;
 mod tool_error;
+mod tool_form;
+mod tool_names;
 mod tool_rules;
 mod watches;
 

@@ -18,11 +18,10 @@ use toolkit_mcp::ParamHeader;
 
 use super::connection::Connection;
 use super::link::Link;
-use super::pages::UNREADABLE;
-use super::pages::{Page, pages};
+use super::pages::{Page, UNREADABLE, pages};
 use super::remote::{OutputCheck, Remote, in_time};
-use super::tool_rules;
-use super::tool_rules::NAME_KEY;
+use super::tool_form::valid_schemas;
+use super::tool_names::{NAME_KEY, valid_names};
 
 /// Lists the tools of a server, with their names on the server, in the namespace of the server.
 pub(super) async fn offers(link: &Link) -> Result<OfferedTools, ToolError> {
@@ -34,11 +33,11 @@ pub(super) async fn offers(link: &Link) -> Result<OfferedTools, ToolError> {
         Diagnostic::new(DiagnosticKind::Unexpected, format!("{remote} has no tool for the rule {rule}"), [])
     };
     let mut diagnostics: Vec<Diagnostic> = applied.unmatched.into_iter().map(unmatched).collect();
-    tool_rules::valid_names(&mut listed, &remote.name);
+    valid_names(&mut listed, &remote.name);
     let mut outputs = HashMap::new();
     listed.retain_mut(|tool| {
         name_as_listed(tool);
-        tool_rules::valid_schemas(tool);
+        valid_schemas(tool);
         if remote.choices.output != OutputCheck::Strict
             && let Some((name, schema)) = without_output(tool)
         {
