@@ -35,6 +35,7 @@
 //! | `builder` | tools that are not written in Rust |
 //! | `entry` | the static record of a function, and its only argument |
 //! | `diagnostic` | the defects of tools, and the checks that find those of one tool |
+//! | `foreign_schemas` | schemas of tools that are not functions of this program |
 //! | `contract` | the hash that an approval is tied to |
 //! | `backend` | references to what runs a tool |
 
@@ -43,6 +44,7 @@ mod builder;
 mod contract;
 pub(crate) mod diagnostic;
 pub(crate) mod entry;
+mod foreign_schemas;
 mod id;
 mod json;
 mod metadata;
@@ -63,6 +65,7 @@ pub use self::contract::ContractHash;
 pub(crate) use self::diagnostic::{Diagnostic, DiagnosticKind, Diagnostics};
 use self::entry::Entry;
 pub use self::entry::Location;
+use self::foreign_schemas::{foreign_input, foreign_output};
 pub use self::id::{NameError, Namespace, ToolId};
 pub use self::json::ParseToolError;
 pub(crate) use self::json::{Object, drop_nulls};
@@ -534,14 +537,13 @@ impl Tool {
     }
 
     fn given(id: ToolId, metadata: Metadata, input: Value, output: Option<Value>) -> Self {
-        let schema = |value| Arc::new(Schema::generated(value));
         Self {
             id,
             entry: None,
             instance: None,
             metadata: OnceLock::from(Arc::new(metadata)),
-            input: OnceLock::from(schema(input)),
-            output: OnceLock::from(output.map(schema)),
+            input: OnceLock::from(foreign_input(input)),
+            output: OnceLock::from(output.map(foreign_output)),
             sample: OnceLock::new(),
         }
     }
@@ -576,10 +578,10 @@ impl Tool {
     pub fn with_parts(&self, metadata: Metadata, input: Option<Value>, output: Option<Value>) -> Self {
         let mut tool = self.described(self.id.clone(), Arc::new(metadata));
         if let Some(input) = input {
-            tool.input = OnceLock::from(Arc::new(Schema::generated(input)));
+            tool.input = OnceLock::from(foreign_input(input));
         }
         if let Some(output) = output {
-            tool.output = OnceLock::from(Some(Arc::new(Schema::generated(output))));
+            tool.output = OnceLock::from(Some(foreign_output(output)));
         }
         tool
     }

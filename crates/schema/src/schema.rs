@@ -42,6 +42,8 @@ use crate::{check, cost, equality, example, format, generate, graph, json, viola
 /// ```
 pub struct Schema {
     value: Value,
+    /// The schema that validates values if this one is invalid.
+    fallback: Option<&'static Schema>,
     checked: OnceLock<Result<Checked, SchemaError>>,
     plan: OnceLock<Option<Plan>>,
     secret: OnceLock<bool>,
@@ -51,7 +53,7 @@ pub struct Schema {
 /// A clone compiles its validator again on first use. To share a compiled schema, put it in an `Arc`.
 impl Clone for Schema {
     fn clone(&self) -> Self {
-        Self::generated(self.value.clone())
+        Self { fallback: self.fallback, ..Self::generated(self.value.clone()) }
     }
 }
 
@@ -123,11 +125,19 @@ impl Schema {
     pub const fn generated(value: Value) -> Self {
         Self {
             value,
+            fallback: None,
             checked: OnceLock::new(),
             plan: OnceLock::new(),
             secret: OnceLock::new(),
             formats: OnceLock::new(),
         }
+    }
+
+    /// Wraps a schema of another program. If it is invalid, `fallback` validates values in its place, and the other program
+    /// is left to validate them. Then only [`Schema::check`] returns an error.
+    #[doc(hidden)]
+    pub fn foreign(value: Value, fallback: &'static Schema) -> Self {
+        Self { fallback: Some(fallback), ..Self::generated(value) }
     }
 
     /// Returns the schema as JSON.
@@ -365,10 +375,13 @@ impl Schema {
     #[must_use]
     pub fn is_valid(&self, instance: &Value) -> bool {
         let instance = &*held_copy(instance);
-        self.checked().is_ok_and(|checked| match checked.cost.exceeded_limit(instance) {
-            None => checked.compiled.is_valid(&self.value, self.plan(), instance),
-            Some(_) => self.passes_fast_path(instance),
-        })
+        match (self.checked(), self.fallback) {
+            (Ok(checked), _) => match checked.cost.exceeded_limit(instance) {
+                None => checked.compiled.is_valid(&self.value, self.plan(), instance),
+                Some(_) => self.passes_fast_path(instance),
+            },
+            (Err(_), fallback) => fallback.is_some_and(|fallback| fallback.is_valid(instance)),
+        }
     }
 
     /// Estimates the cost of validating a value, as a number of visits: pairs of a subschema and a part of the value.
@@ -388,7 +401,12 @@ impl Schema {
         let instance = &*held_copy(instance);
         let checked = match self.checked() {
             Ok(checked) => checked,
-            Err(error) => return Err(Violations::invalid_schema(error)),
+            Err(error) => {
+                return match self.fallback {
+                    Some(fallback) => fallback.verdict(instance, wanted),
+                    None => Err(Violations::invalid_schema(error)),
+                };
+            }
         };
         match checked.cost.exceeded_limit(instance) {
             Some(_) if self.passes_fast_path(instance) => Ok(()),

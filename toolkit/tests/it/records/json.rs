@@ -211,6 +211,21 @@ fn a_record_has_no_id_that_would_be_read_as_another() {
 }
 
 #[test]
+fn a_schema_of_another_program_that_cannot_be_compiled_is_kept_and_not_checked() {
+    let input = json!({ "$schema": "http://json-schema.org/draft-06/schema#", "type": "object", "required": ["a"] });
+    let tool = json!({ "name": "read", "inputSchema": input, "outputSchema": { "type": "text" } });
+    let tool = Tool::from_json(tool).unwrap();
+    for tool in [tool.clone(), Tool::from_json(tool.to_json()).unwrap(), tool.without_aliases()] {
+        assert_eq!((tool.input().as_value(), tool.input().clone().is_valid(&json!({}))), (&input, true));
+        assert!(tool.validate_input(&json!({})).is_ok());
+        assert!(tool.validate_input(&json!([])).is_err(), "arguments are an object");
+        assert!(tool.validate_output(&json!(1)).is_ok());
+        assert!(tool.input().check().is_err() && tool.output().unwrap().check().is_err());
+    }
+    assert!(Catalog::new([tool]).unwrap().check(Naming::default()).is_err(), "a check reports it");
+}
+
+#[test]
 fn a_document_is_read_from_whatever_holds_it() {
     let text = r#"{"name":"x","inputSchema":{}}"#.to_owned();
     let bytes = text.clone().into_bytes();
