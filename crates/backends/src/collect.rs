@@ -30,7 +30,7 @@ impl Backends {
     /// - They cannot be in a namespace of `base`. A backend with the name of such a namespace is reported as a
     ///   failure, and its tools are not listed.
     /// - Texts are cut to [`MAX_DESCRIPTION_BYTES`](crate::MAX_DESCRIPTION_BYTES) and the related constants, and
-    ///   tools with schemas larger than [`MAX_SCHEMA_BYTES`](crate::MAX_SCHEMA_BYTES) are left out and reported.
+    ///   tools with records larger than [`MAX_RECORD_BYTES`](crate::MAX_RECORD_BYTES) are left out and reported.
     /// - Hints about effects, tags and timeouts are dropped, unless the host [trusts](toolkit::backend::Backend::is_trusted) the
     ///   backend or a [lock](Backends::with_lock) contains exactly that contract.
     pub async fn collect(&self, base: Catalog) -> Collected {

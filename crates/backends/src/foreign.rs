@@ -13,10 +13,6 @@ pub const MAX_TITLE_BYTES: usize = 512;
 /// The maximum length of a description or title within a schema of a foreign tool in bytes. Longer texts are cut.
 pub const MAX_SCHEMA_TEXT_BYTES: usize = 4 << 10;
 
-/// The maximum size of a schema of a foreign tool in bytes of JSON, after cutting its texts. A tool with a larger
-/// schema is left out, because a schema without some of its parts is another contract.
-pub const MAX_SCHEMA_BYTES: usize = 64 << 10;
-
 /// The maximum size of all other parts of a foreign tool in bytes of JSON: `_meta`, icons, examples, annotations and
 /// unknown fields. A tool with more is left out.
 pub const MAX_RECORD_BYTES: usize = 64 << 10;
@@ -30,8 +26,7 @@ const CUT: &str = "… [cut]";
 ///
 /// Returns a description of the part that is too long and cannot be cut.
 ///
-/// The limits are [`MAX_DESCRIPTION_BYTES`], [`MAX_TITLE_BYTES`], [`MAX_SCHEMA_TEXT_BYTES`], [`MAX_SCHEMA_BYTES`] and
-/// [`MAX_RECORD_BYTES`].
+/// The limits are [`MAX_DESCRIPTION_BYTES`], [`MAX_TITLE_BYTES`], [`MAX_SCHEMA_TEXT_BYTES`] and [`MAX_RECORD_BYTES`].
 ///
 /// # Examples
 ///
@@ -43,8 +38,8 @@ const CUT: &str = "… [cut]";
 /// bound_mcp_json(&mut tool)?;
 /// assert!(tool["description"].as_str().unwrap().len() <= MAX_DESCRIPTION_BYTES);
 ///
-/// let mut tool = json!({ "name": "read", "inputSchema": { "enum": vec!["a"; 100_000] } });
-/// assert_eq!(bound_mcp_json(&mut tool).unwrap_err(), "the input schema has more than 65536 bytes");
+/// let mut tool = json!({ "name": "read", "inputSchema": {}, "_meta": { "x": "x".repeat(100_000) } });
+/// assert!(bound_mcp_json(&mut tool).unwrap_err().starts_with("the record has more than 65536 bytes"));
 /// # Ok::<(), String>(())
 /// ```
 pub fn bound_mcp_json(tool: &mut Value) -> Result<(), String> {
@@ -56,10 +51,7 @@ pub fn bound_mcp_json(tool: &mut Value) -> Result<(), String> {
         match (key.as_str(), value) {
             ("description", Value::String(text)) => cut(text, MAX_DESCRIPTION_BYTES),
             ("title", Value::String(text)) => cut(text, MAX_TITLE_BYTES),
-            (key @ ("inputSchema" | "outputSchema"), schema) => {
-                cut_texts(schema);
-                bound_schema(schema, key.trim_end_matches("Schema"))?;
-            }
+            ("inputSchema" | "outputSchema", schema) => cut_texts(schema),
             (_, value) => {
                 if let ("annotations", Some(Value::String(title))) = (key.as_str(), value.get_mut("title")) {
                     cut(title, MAX_TITLE_BYTES);
@@ -69,13 +61,6 @@ pub fn bound_mcp_json(tool: &mut Value) -> Result<(), String> {
         }
     }
     bound_record(n_bytes)
-}
-
-fn bound_schema(schema: &Value, which: &str) -> Result<(), String> {
-    match json_len(schema) > MAX_SCHEMA_BYTES {
-        true => Err(format!("the {which} schema has more than {MAX_SCHEMA_BYTES} bytes")),
-        false => Ok(()),
-    }
 }
 
 fn bound_record(n_bytes: usize) -> Result<(), String> {
@@ -104,8 +89,8 @@ pub(crate) fn bounded(tool: &Tool) -> Result<Tool, String> {
     }
     let described = json_len(&metadata.description);
     bound_record(json_len(&metadata).saturating_sub(described).saturating_add(json_len(&metadata.unknown)))?;
-    let input = bounded_schema(tool.input().as_value(), "input")?;
-    let output = tool.output().map(|schema| bounded_schema(schema.as_value(), "output")).transpose()?.flatten();
+    let input = with_short_texts(tool.input().as_value());
+    let output = tool.output().and_then(|schema| with_short_texts(schema.as_value()));
     let is_same = metadata == *tool.metadata() && input.is_none() && output.is_none();
     Ok(if is_same { tool.clone() } else { tool.with_parts(metadata, input, output) })
 }
@@ -132,13 +117,12 @@ pub(crate) fn with_hints(tool: &Tool, hints: &Annotations) -> Tool {
 }
 
 /// Returns the schema with its texts cut, or `None` if none of them is long.
-fn bounded_schema(schema: &Value, which: &str) -> Result<Option<Value>, String> {
-    let mut cut = None;
-    if has_long_text(schema) {
-        cut_texts(cut.insert(schema.clone()));
-    }
-    bound_schema(cut.as_ref().unwrap_or(schema), which)?;
-    Ok(cut)
+fn with_short_texts(schema: &Value) -> Option<Value> {
+    has_long_text(schema).then(|| {
+        let mut schema = schema.clone();
+        cut_texts(&mut schema);
+        schema
+    })
 }
 
 /// Keywords with texts for people and models.

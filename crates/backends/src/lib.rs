@@ -73,9 +73,7 @@ pub use self::chain::Chain;
 pub use self::error::{BackendError, RegisterError};
 #[doc(hidden)]
 pub use self::foreign::bound_mcp_json;
-pub use self::foreign::{
-    MAX_DESCRIPTION_BYTES, MAX_RECORD_BYTES, MAX_SCHEMA_BYTES, MAX_SCHEMA_TEXT_BYTES, MAX_TITLE_BYTES,
-};
+pub use self::foreign::{MAX_DESCRIPTION_BYTES, MAX_RECORD_BYTES, MAX_SCHEMA_TEXT_BYTES, MAX_TITLE_BYTES};
 pub use self::local::LocalBackend;
 pub use self::merge::Collected;
 pub use self::registered::{BackendReport, RetiredBackend};

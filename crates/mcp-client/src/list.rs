@@ -20,7 +20,7 @@ use super::connection::Connection;
 use super::link::Link;
 use super::pages::{Page, UNREADABLE, pages};
 use super::remote::{OutputCheck, Remote, in_time};
-use super::tool_form::valid_schemas;
+use super::tool_form;
 use super::tool_names::{NAME_KEY, valid_names};
 
 /// Lists the tools of a server, with their names on the server, in the namespace of the server.
@@ -28,16 +28,16 @@ pub(super) async fn offers(link: &Link) -> Result<OfferedTools, ToolError> {
     let remote = link.remote();
     let connection = link.connection().await?;
     let mut listed = tools(remote, &connection).await?;
+    let dropped: Vec<Diagnostic> = listed.iter_mut().filter_map(|tool| complete(remote, tool)).collect();
     let applied = remote.choices.tools.apply(&mut listed);
     let unmatched = |rule: String| {
         Diagnostic::new(DiagnosticKind::Unexpected, format!("{remote} has no tool for the rule {rule}"), [])
     };
-    let mut diagnostics: Vec<Diagnostic> = applied.unmatched.into_iter().map(unmatched).collect();
+    let mut diagnostics: Vec<Diagnostic> = applied.unmatched.into_iter().map(unmatched).chain(dropped).collect();
     valid_names(&mut listed, &remote.name);
     let mut outputs = HashMap::new();
     listed.retain_mut(|tool| {
         name_as_listed(tool);
-        valid_schemas(tool);
         if remote.choices.output != OutputCheck::Strict
             && let Some((name, schema)) = without_output(tool)
         {
@@ -72,8 +72,8 @@ pub(super) async fn offers(link: &Link) -> Result<OfferedTools, ToolError> {
     Ok(offers)
 }
 
-/// Returns the tools in a list in the form of MCP that are valid, with their texts cut, in the namespace of the server, and
-/// the diagnostics of the others.
+/// Returns the tools in a list in the form of MCP that can be called, with their texts cut, in the namespace of the server,
+/// and the diagnostics of the others. Schemas that cannot be compiled here are those of the server, which checks them.
 pub(super) fn checked(remote: &Remote, mut listed: Vec<Value>) -> Result<OfferedTools, ToolError> {
     let namespace = Namespace::new(remote.name.to_string()).map_err(|error| {
         ToolError::new(
@@ -101,13 +101,25 @@ pub(super) fn checked(remote: &Remote, mut listed: Vec<Value>) -> Result<Offered
         .map_err(|error| remote.invalid_response("with a list of tools that cannot be read").caused_by(error))?;
     for listing in manifest.in_namespace(&namespace).listings() {
         let deceptive_texts = listing.tool().map(deceptive_texts).unwrap_or_default();
-        let wrong: Vec<&Diagnostic> = listing.diagnostics().iter().chain(&deceptive_texts).collect();
+        let is_left_to_server =
+            |kind: DiagnosticKind| matches!(kind, DiagnosticKind::InvalidSchema | DiagnosticKind::InvalidExample);
+        let wrong = listing.diagnostics().iter().filter(|diagnostic| !is_left_to_server(diagnostic.kind()));
+        let wrong: Vec<&Diagnostic> = wrong.chain(&deceptive_texts).collect();
         match listing.tool() {
             Some(tool) if wrong.is_empty() => tools.push((tool.clone(), target.clone())),
             _ => diagnostics.extend(describe(remote, listing, &wrong)),
         }
     }
     Ok(OfferedTools::new(tools).with_diagnostics(diagnostics))
+}
+
+/// Completes the form of a tool, and returns a diagnostic of the fields that were dropped.
+pub(super) fn complete(remote: &Remote, tool: &mut Value) -> Option<Diagnostic> {
+    let dropped = tool_form::complete(tool);
+    let reasons = first_reasons(dropped.iter().map(String::as_str));
+    let name = shown(tool["name"].as_str().unwrap_or_default());
+    let message = format!("{remote} lists `{name}` with fields of other types, which are dropped: {reasons}");
+    (!dropped.is_empty()).then(|| Diagnostic::new(DiagnosticKind::Malformed, message, []))
 }
 
 /// Returns the name that a tool has on its server.
@@ -224,15 +236,21 @@ const MAX_REASONS: usize = 5;
 
 /// Returns one diagnostic for a tool, with the first of its reasons, so that the diagnostics count tools.
 fn describe(remote: &Remote, listing: &Listing, wrong: &[&Diagnostic]) -> Option<Diagnostic> {
-    let mut reasons: Vec<&str> = wrong.iter().take(MAX_REASONS).map(|diagnostic| diagnostic.message()).collect();
-    if wrong.len() > MAX_REASONS {
-        reasons.push("and more");
-    }
+    let reasons = first_reasons(wrong.iter().map(|diagnostic| diagnostic.message()));
     let (kind, name) = (wrong.first()?.kind(), listing.name().unwrap_or_default());
-    Some(left_out(remote, kind, name, &reasons.join("; "), listing.tool()))
+    Some(left_out(remote, kind, name, &reasons, listing.tool()))
+}
+
+fn first_reasons<'r>(reasons: impl ExactSizeIterator<Item = &'r str>) -> String {
+    let more = (reasons.len() > MAX_REASONS).then_some("and more");
+    reasons.take(MAX_REASONS).chain(more).collect::<Vec<_>>().join("; ")
 }
 
 fn left_out(remote: &Remote, kind: DiagnosticKind, name: &str, why: &str, tool: Option<&Tool>) -> Diagnostic {
-    let name: String = name.chars().take(128).collect();
-    Diagnostic::new(kind, format!("{remote} lists `{}`, which is left out: {why}", name.escape_debug()), tool)
+    Diagnostic::new(kind, format!("{remote} lists `{}`, which is left out: {why}", shown(name)), tool)
+}
+
+/// Shortens and escapes a name for a message.
+fn shown(name: &str) -> String {
+    name.chars().take(128).collect::<String>().escape_debug().to_string()
 }

@@ -13,7 +13,7 @@ use toolkit::{Context, ToolError};
 use super::caller::FromCaller;
 use super::connection::Connection;
 use super::link::Link;
-use super::list::checked;
+use super::list::{checked, complete as complete_form};
 use super::peer::Answer;
 use super::raw::Raw;
 use super::remote::in_time;
@@ -38,7 +38,8 @@ pub(super) async fn add_to(link: &Link, offers: &mut OfferedTools) -> Result<(),
         }
     };
     let orders: Vec<(String, Vec<Text>)> = listed.iter().map(order).collect();
-    let records = listed.into_iter().map(record).collect();
+    let mut records: Vec<Value> = listed.into_iter().map(record).collect();
+    offers.diagnostics.extend(records.iter_mut().filter_map(|record| complete_form(remote, record)));
     let OfferedTools { tools, diagnostics, .. } = checked(remote, records)?;
     offers.diagnostics.extend(diagnostics);
     offers.prompts.extend(tools.into_iter().map(|(tool, target)| {

@@ -1,137 +1,84 @@
-//! The form of the tools of a server.
+//! The form of a tool that a server lists, completed to one that every client can read. Whether the arguments match its
+//! schemas is left to the server, unless they can be compiled here.
 
 use serde_json::{Map, Value, json};
+use toolkit::Tool;
+use toolkit::tool::ParseToolError;
+use toolkit_schema::values;
+use toolkit_schema::walk::{self, Holds};
 
-/// Completes an input schema that accepts any arguments, omits an empty output schema, and converts both from earlier
-/// drafts.
-pub(super) fn valid_schemas(tool: &mut Value) {
-    let Value::Object(tool) = tool else { return };
-    let input = tool.entry("inputSchema").or_insert(Value::Null);
-    if matches!(input, Value::Null | Value::Bool(true)) {
-        *input = json!({});
+/// Completes a tool, and returns descriptions of the fields that were dropped, since they have another type than the
+/// protocol states.
+pub(super) fn complete(tool: &mut Value) -> Vec<String> {
+    let Value::Object(tool) = tool else { return Vec::new() };
+    for key in ["inputSchema", "outputSchema", "annotations", "execution", "_meta"] {
+        tool.get_mut(key).into_iter().for_each(replace_empty_list);
     }
-    if let Value::Object(schema) = input
-        && !["type", "$ref", "allOf", "anyOf", "oneOf"].iter().any(|key| schema.contains_key(*key))
-    {
-        schema.insert("type".to_owned(), "object".into());
-    }
-    if matches!(tool.get("outputSchema"), Some(Value::Null)) {
-        tool.remove("outputSchema");
-    }
+    complete_input(tool.entry("inputSchema").or_insert(Value::Null));
     for key in ["inputSchema", "outputSchema"] {
-        if let Some(schema) = tool.get_mut(key) {
-            let draft = schema["$schema"].as_str().unwrap_or_default();
-            let is_early = ["draft-03", "draft-04"].iter().any(|early| draft.contains(early));
-            convert(schema, is_early);
+        tool.get_mut(key).into_iter().for_each(replace_empty_lists);
+    }
+    drop_wrong_fields(tool)
+}
+
+/// Makes an input schema that of an object.
+fn complete_input(input: &mut Value) {
+    let is_object = values::is_object(input);
+    match input {
+        Value::Object(_) if is_object => {}
+        Value::Object(schema) => {
+            schema.insert("type".to_owned(), "object".into());
         }
+        other => *other = json!({ "type": "object" }),
     }
 }
 
-/// Keywords whose value is never `null`. Some libraries write `null` for one that is not set.
-const NEVER_NULL: [&str; 27] = [
-    "$defs",
-    "$ref",
-    "$schema",
-    "additionalProperties",
-    "allOf",
-    "anyOf",
-    "definitions",
-    "description",
-    "enum",
-    "examples",
-    "exclusiveMaximum",
-    "exclusiveMinimum",
-    "format",
-    "items",
-    "maxItems",
-    "maxLength",
-    "maximum",
-    "minItems",
-    "minLength",
-    "minimum",
-    "multipleOf",
-    "not",
-    "oneOf",
-    "pattern",
-    "properties",
-    "required",
-    "title",
-];
-
-/// Keywords with a schema, or a list of schemas.
-const SCHEMAS: [&str; 13] = [
-    "additionalProperties",
-    "allOf",
-    "anyOf",
-    "contains",
-    "else",
-    "if",
-    "items",
-    "not",
-    "oneOf",
-    "prefixItems",
-    "propertyNames",
-    "then",
-    "unevaluatedProperties",
-];
-
-/// Keywords with an object of schemas.
-const MAPS: [&str; 5] = ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
-
-fn convert(schema: &mut Value, is_early: bool) {
-    let Value::Object(schema) = schema else { return };
-    schema.retain(|key, value| !(value.is_null() && (NEVER_NULL.contains(&&**key) || key == "type")));
-    if is_early {
-        schema.remove("$schema");
-        if schema.get("id").is_some_and(Value::is_string) {
-            schema.remove("id");
-        }
-        if schema.get("items").is_some_and(Value::is_array) {
-            let rest = schema.remove("additionalItems");
-            let items = schema.remove("items").unwrap_or_default();
-            schema.insert("prefixItems".to_owned(), items);
-            schema.extend(rest.map(|rest| ("items".to_owned(), rest)));
-        }
-    }
-    for (bound, exclusive) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")] {
-        if let Some(is_exclusive) = schema.get(exclusive).and_then(Value::as_bool) {
-            schema.remove(exclusive);
-            if let (true, Some(limit)) = (is_exclusive, schema.get(bound).cloned()) {
-                schema.remove(bound);
-                schema.insert(exclusive.to_owned(), limit);
-            }
-        }
-    }
-    lift_required(schema);
-    for (key, value) in schema {
-        match value {
-            Value::Object(schemas) if MAPS.contains(&&**key) => {
-                schemas.values_mut().for_each(|schema| convert(schema, is_early));
-            }
-            Value::Array(schemas) if SCHEMAS.contains(&&**key) => {
-                schemas.iter_mut().for_each(|schema| convert(schema, is_early));
-            }
-            schema if SCHEMAS.contains(&&**key) => convert(schema, is_early),
-            _ => {}
-        }
+/// Replaces an empty list by an empty object. PHP writes `[]` for both.
+fn replace_empty_list(value: &mut Value) {
+    if value.as_array().is_some_and(Vec::is_empty) {
+        *value = json!({});
     }
 }
 
-/// Converts `"required": true` of a property (draft 3) into the list of the object.
-fn lift_required(schema: &mut Map<String, Value>) {
-    let Some(Value::Object(properties)) = schema.get_mut("properties") else { return };
-    let mut required = Vec::new();
-    for (name, property) in properties {
-        if let Some(is_required) = property.get("required").and_then(Value::as_bool) {
-            property.as_object_mut().and_then(|property| property.remove("required"));
-            required.extend(is_required.then(|| Value::from(name.as_str())));
+/// Does the same for each schema in a schema, and for each object of schemas.
+fn replace_empty_lists(schema: &mut Value) {
+    let Value::Object(keywords) = schema else { return };
+    for (keyword, value) in keywords.iter_mut() {
+        match walk::holds(keyword, &Value::Null) {
+            Holds::One => replace_empty_list(value),
+            Holds::Named => {
+                replace_empty_list(value);
+                value.as_object_mut().into_iter().flat_map(Map::values_mut).for_each(replace_empty_list);
+            }
+            Holds::List | Holds::None => {}
         }
     }
-    if required.is_empty() {
-        return;
+    walk::each_mut(keywords, |_, schema| replace_empty_lists(schema));
+}
+
+/// Drops the fields of other types, except for those without which there is no tool.
+fn drop_wrong_fields(tool: &mut Map<String, Value>) -> Vec<String> {
+    // Schemas are large and would be copied.
+    let form = tool.iter().map(|(key, value)| match value {
+        Value::Object(_) if key.ends_with("Schema") => (key.clone(), json!({})),
+        value => (key.clone(), value.clone()),
+    });
+    let Err(ParseToolError::Form(violations)) = Tool::from_mcp_json(Value::Object(form.collect())) else {
+        return Vec::new();
+    };
+    let mut dropped = Vec::new();
+    for violation in violations.iter() {
+        let mut keys = violation.pointer.split('/').skip(1).map(|key| key.replace("~1", "/").replace("~0", "~"));
+        let (Some(field), inner) = (keys.next(), keys.next()) else { continue };
+        let removed = match (field.as_str(), inner) {
+            // Other values of `taskSupport` are read as none.
+            ("name" | "inputSchema", _) | ("execution", Some(_)) => None,
+            ("annotations" | "_meta", Some(inner)) => {
+                tool.get_mut(&field).and_then(Value::as_object_mut).and_then(|fields| fields.remove(&inner))
+            }
+            _ => tool.remove(&field),
+        };
+        dropped.extend(removed.map(|_| violation.to_string()));
     }
-    if let Value::Array(names) = schema.entry("required").or_insert_with(|| Value::Array(Vec::new())) {
-        required.retain(|name| !names.contains(name));
-        names.append(&mut required);
-    }
+    dropped
 }

@@ -9,10 +9,11 @@ use super::BackendResponse;
 use crate::call::{Content, ErrorKind, McpResult, ToolError};
 use crate::catalog::Naming;
 use crate::mcp::{ERROR_KEY, read_error};
-use crate::tool::ToolId;
+use crate::tool::{Tool, ToolId};
 use toolkit_schema::digits::Digits;
 use toolkit_schema::is_too_deep;
 use toolkit_schema::repair::repaired;
+use toolkit_schema::values;
 
 /// An answer in normal form.
 pub(crate) struct Normal {
@@ -40,12 +41,12 @@ impl Structured {
     }
 }
 
-/// Normalizes an answer.
+/// Normalizes an answer to a call of a tool.
 ///
 /// # Errors
 ///
 /// Returns an error if the answer is malformed or reports that the tool failed.
-pub(crate) fn normalize(answer: BackendResponse) -> Result<Normal, ToolError> {
+pub(crate) fn normalize(tool: &Tool, answer: BackendResponse) -> Result<Normal, ToolError> {
     let plain = |value, digits: &Digits| {
         let structured = Some(Structured::new(value, "", digits));
         Normal { structured, content: Vec::new(), mcp: None }
@@ -58,10 +59,10 @@ pub(crate) fn normalize(answer: BackendResponse) -> Result<Normal, ToolError> {
             let value = toolkit_schema::json::parse(&json).map_err(unreadable)?;
             Ok(plain(value, &digits_of(&json)))
         }
-        BackendResponse::Mcp(result) => from_mcp(result, none),
+        BackendResponse::Mcp(result) => from_mcp(tool, result, none),
         BackendResponse::McpJson(json) => {
             let result = serde_json::from_slice(&json).or_else(|_| serde_json::from_str(&repaired(&json)));
-            from_mcp(result.map_err(|error| unreadable(error.to_string()))?, digits_of(&json))
+            from_mcp(tool, result.map_err(|error| unreadable(error.to_string()))?, digits_of(&json))
         }
         BackendResponse::Nothing => Ok(Normal { structured: None, content: Vec::new(), mcp: None }),
     }
@@ -69,7 +70,8 @@ pub(crate) fn normalize(answer: BackendResponse) -> Result<Normal, ToolError> {
 
 /// Reads an MCP result. The structured result is `structuredContent` if present. Otherwise it is
 /// the only text, parsed as JSON if possible, or the list of texts.
-fn from_mcp(result: Map<String, Value>, digits: Digits) -> Result<Normal, ToolError> {
+fn from_mcp(tool: &Tool, mut result: Map<String, Value>, digits: Digits) -> Result<Normal, ToolError> {
+    replace_empty_lists(tool, &mut result);
     if result.values().any(is_too_deep) {
         return Err(unreadable("it is nested deeper than 127 levels"));
     }
@@ -104,6 +106,24 @@ fn from_mcp(result: Map<String, Value>, digits: Digits) -> Result<Normal, ToolEr
         None => text_of(&content),
     };
     Ok(Normal { structured, content, mcp: Some(McpResult { fields: result, digits }) })
+}
+
+/// Replaces empty lists by empty objects where the protocol or the output schema has objects. PHP writes `[]` for both.
+fn replace_empty_lists(tool: &Tool, result: &mut Map<String, Value>) {
+    let replace = |fields: &mut Map<String, Value>, key: &str| {
+        if let Some(value) = fields.get_mut(key).filter(|value| value.as_array().is_some_and(Vec::is_empty)) {
+            *value = Value::Object(Map::new());
+        }
+    };
+    replace(result, "_meta");
+    if tool.output().is_some_and(|schema| values::is_object(schema.as_value())) {
+        replace(result, "structuredContent");
+    }
+    let blocks = result.get_mut("content").and_then(Value::as_array_mut).into_iter().flatten();
+    for block in blocks.filter_map(Value::as_object_mut) {
+        replace(block, "_meta");
+        replace(block, "annotations");
+    }
 }
 
 fn digits_of(json: &[u8]) -> Digits {

@@ -43,7 +43,9 @@ pub(super) async fn run_on_backend(
         permitted.poll(|host| start(host.context())).await
     });
     let answer = admission.bounded(work).await;
-    let result = answer.and_then(normalize).and_then(|normal| finish(policy, tool, route, normal, changes));
+    let result = answer
+        .and_then(|answer| normalize(tool, answer))
+        .and_then(|normal| finish(policy, tool, route, normal, changes));
     running.end(result.as_ref().err().map(ToolError::kind));
     result.map_err(|error| without_tool_id(error, tool.name()).with_backend(route.target.clone()))
 }

@@ -19,6 +19,7 @@ mod official_day;
 mod official_tasks;
 mod operators;
 mod ours;
+mod passed_on;
 mod prompts;
 mod questions;
 mod raw;

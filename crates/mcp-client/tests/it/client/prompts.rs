@@ -107,6 +107,32 @@ async fn prompts_are_listed_run_and_completed_through_two_proxies() {
 }
 
 #[tokio::test]
+async fn of_prompt_names_that_would_be_equal_the_one_that_needs_no_change_stays() {
+    let prompts = json!({ "prompts": [{ "name": "a.b.c" }, { "name": "a_b_c" }] });
+    let server = with_prompts(Way::Json, [("prompts_list", prompts)]).await;
+    let proxy = proxy(server.backend.clone()).await;
+    let listed = ids(&collected(&served("outer", &proxy).await).await.catalog);
+    assert_eq!(listed.len(), 2, "{listed:?}");
+    assert_eq!(listed[0], "outer:peer_a_b_c");
+    assert!(listed[1].starts_with("outer:peer_a_b_c_"), "{listed:?}");
+    let dispatcher = dispatcher_of(collected(&served("outer", &proxy).await).await);
+    let _ = in_the_end(dispatcher.prompt("outer:peer_a_b_c", json!({}))).await;
+    assert_eq!(server.requests.lock().unwrap().last().unwrap()["params"]["name"], "a_b_c");
+}
+
+#[tokio::test]
+async fn a_prompt_with_decoration_of_another_type_stays() {
+    let prompts = json!({ "prompts": [
+        { "name": "a", "title": 1, "description": ["Reads."], "_meta": [], "arguments": [] },
+        { "name": "b", "icons": "icon.png", "arguments": null },
+    ] });
+    let server = with_prompts(Way::Json, [("prompts_list", prompts)]).await;
+    let collected = collected(&server.backend).await;
+    assert_eq!(ids(&collected.catalog), ["peer:a", "peer:b"], "{:?}", collected.diagnostics);
+    assert_eq!(collected.diagnostics.len(), 2, "one for each prompt: {:?}", collected.diagnostics);
+}
+
+#[tokio::test]
 async fn a_change_of_prompts_reaches_the_client_of_a_proxy() {
     let server = writer(catalog![letter].unwrap());
     let inner = proxy(served("writer", &server).await).await;

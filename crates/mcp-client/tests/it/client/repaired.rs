@@ -1,12 +1,13 @@
 //! Tools in forms that other clients accept, and tools that the host changes.
 
 use serde_json::{Value, json};
-use toolkit::Coercion;
 use toolkit::backend::Backend;
-use toolkit_backends::Collected;
+use toolkit::{Catalog, Coercion, Dispatcher};
+use toolkit_backends::{Backends, Collected};
 use toolkit_mcp_client::McpServers;
+use toolkit_mcp_server::{Proxy, Server};
 
-use super::raw::{EACH_WAY, Raw, Way, raw};
+use super::raw::{Raw, Way, raw};
 use super::{call, collected, dispatcher, in_the_end};
 
 async fn listing(way: Way, tools: &Value) -> Raw {
@@ -15,71 +16,6 @@ async fn listing(way: Way, tools: &Value) -> Raw {
 
 fn names(collected: &Collected) -> Vec<&str> {
     collected.catalog.iter().map(toolkit::Tool::name).collect()
-}
-
-#[tokio::test]
-async fn incomplete_and_early_schemas_are_read() {
-    let property = |schema: Value| json!({ "type": "object", "properties": { "a": schema } });
-    let early = |mut schema: Value| {
-        schema["$schema"] = json!("http://json-schema.org/draft-04/schema#");
-        schema
-    };
-    // The schema, arguments that it accepts, and arguments that it rejects.
-    let table = [
-        (json!({}), json!({ "a": 1 }), None),
-        (Value::Null, json!({ "a": 1 }), None),
-        (json!(true), json!({}), None),
-        (json!({ "type": "object", "properties": null, "required": null }), json!({}), None),
-        (
-            json!({ "properties": { "a": { "type": "string", "description": null } } }),
-            json!({ "a": "b" }),
-            Some(json!({ "a": 1 })),
-        ),
-        (
-            property(json!({ "type": "integer", "minimum": null, "enum": null })),
-            json!({ "a": 1 }),
-            Some(json!({ "a": "b" })),
-        ),
-        (
-            early(property(json!({ "minimum": 0, "exclusiveMinimum": true }))),
-            json!({ "a": 1 }),
-            Some(json!({ "a": 0 })),
-        ),
-        (property(json!({ "maximum": 0, "exclusiveMaximum": false })), json!({ "a": 0 }), Some(json!({ "a": 1 }))),
-        (property(json!({ "type": "string", "required": true })), json!({ "a": "b" }), Some(json!({}))),
-        (
-            early(json!({ "id": "x", "type": "object", "properties": { "id": { "type": "string" } } })),
-            json!({ "id": "b" }),
-            Some(json!({ "id": 1 })),
-        ),
-        (
-            early(property(json!({ "type": "array", "items": [{ "type": "string" }], "additionalItems": false }))),
-            json!({ "a": ["b"] }),
-            Some(json!({ "a": [1] })),
-        ),
-    ];
-    let tool = |(n, (schema, ..)): (usize, &(Value, Value, Option<Value>))| match schema {
-        // Of one form without the field.
-        Value::Null if n == 1 => json!({ "name": format!("t{n}") }),
-        schema => json!({ "name": format!("t{n}"), "inputSchema": schema, "outputSchema": null }),
-    };
-    let tools: Vec<Value> = table.iter().enumerate().map(tool).collect();
-    let answers = (0..table.len()).map(|n| (format!("call_t{n}"), br#"{"content":[]}"#.to_vec()));
-    let answers: Vec<(String, Vec<u8>)> = answers.collect();
-    for way in EACH_WAY {
-        let list = json!({ "tools": tools }).to_string().into_bytes();
-        let responses = answers.iter().map(|(name, answer)| (&**name, answer.clone()));
-        let server = raw(way, responses.chain([("tools_list", list)])).await;
-        let dispatcher = dispatcher(&server.backend).await;
-        for (n, (schema, accepted, rejected)) in table.iter().enumerate() {
-            let called = call(&dispatcher, &format!("peer:t{n}"), accepted.clone()).await;
-            assert!(called.is_ok(), "{way:?}: {schema} {called:?}");
-            if let Some(rejected) = rejected {
-                let called = call(&dispatcher, &format!("peer:t{n}"), rejected.clone()).await;
-                assert!(called.is_err(), "{way:?}: {schema} accepts {rejected}");
-            }
-        }
-    }
 }
 
 #[tokio::test]
@@ -110,6 +46,27 @@ async fn a_tool_with_an_invalid_name_is_called_by_the_name_that_its_server_knows
     let mut theirs = theirs.map(str::to_owned);
     theirs.sort();
     assert_eq!(called, theirs);
+}
+
+#[tokio::test]
+async fn of_names_that_would_be_equal_the_one_that_needs_no_change_stays() {
+    for theirs in [["a.b.c", "a_b_c", "a.b_c"], ["a_b_c", "a.b_c", "a.b.c"], ["a b/c", "a.b.c", "a_b_c"]] {
+        let tools: Vec<Value> = theirs.iter().map(|name| json!({ "name": name, "inputSchema": {} })).collect();
+        let server = listing(Way::Json, &json!(tools)).await;
+        let backends = Backends::new();
+        backends.register(server.backend.clone()).unwrap();
+        let served = Server::new(Dispatcher::new(Catalog::new([]).unwrap()).unwrap()).unwrap();
+        let left_out = in_the_end(Proxy::new(served.clone(), backends).collect()).await;
+        assert!(left_out.is_empty(), "{left_out}");
+        let listing = served.listing();
+        let names: Vec<&str> = listing.iter().map(|tool| tool.name()).collect();
+        assert_eq!(names.len(), theirs.len(), "{theirs:?}: {names:?}");
+        assert!(names.iter().all(|name| *name == "peer_a_b_c" || name.starts_with("peer_a_b_c_")), "{names:?}");
+        let exact = listing.get("peer_a_b_c").unwrap_or_else(|| panic!("{theirs:?}: {names:?}"));
+        let id = exact.tool().id().to_string();
+        let _ = in_the_end(served.dispatcher().call(&id, json!({}))).await;
+        assert_eq!(server.requests.lock().unwrap().last().unwrap()["params"]["name"], "a_b_c", "{theirs:?}");
+    }
 }
 
 async fn collected_names(server: &Raw) -> Vec<String> {
