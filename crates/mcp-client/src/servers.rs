@@ -2,11 +2,12 @@
 //!
 //! | module | contains |
 //! | --- | --- |
-//! | `keys` | the keys of a server, and what each does |
+//! | `keys`, `command` | the keys of a server, and what each does; the forms of `command` |
 //! | `env_file` | files of environment variables |
 //! | `settings`, `oauth` | the objects `toolkit` and `oauth` of a server, and variables |
 //! | `configured` | applying a changed configuration |
 
+mod command;
 mod configured;
 mod env_file;
 mod keys;
@@ -33,12 +34,12 @@ use super::process::Program;
 
 /// The servers of a configuration file of Claude, Cursor, VS Code, Windsurf, Zed, Gemini CLI and other MCP hosts.
 ///
-/// The file has an object `mcpServers` (or `servers`, `mcp.servers`, `context_servers` or `mcp_servers`). Comments and
-/// trailing commas are allowed. The keys of a server, with the names that hosts give them, are:
+/// The file has an object `mcpServers` (or `servers`, `mcp.servers`, `context_servers`, `mcp_servers` or `mcp`). Comments
+/// and trailing commas are allowed. The keys of a server, with the names that hosts give them, are:
 ///
 /// | key | value | other names |
 /// |---|---|---|
-/// | `command`, `args`, `cwd` | the program, its arguments and its working directory | |
+/// | `command`, `args`, `cwd` | the program, its arguments and its working directory; `command` may also be a list of the program and its arguments, or an object with `path`, `args` and `env` | |
 /// | `env` | environment variables | `environment` |
 /// | `envFile` | a file of further variables, with lines `NAME=value` | |
 /// | `url` | the URL, instead of a program | `httpUrl`, `serverUrl` |
@@ -94,7 +95,7 @@ use super::process::Program;
 ///     r#"{"mcpServers": {
 ///         "time": {"command": "uvx", "args": ["mcp-server-time"]},
 ///         "search": {"url": "https://example.com/mcp", "headers": {"x-region": "${REGION:-eu}"}},
-///         "wrong": {"command": ["uvx"]},
+///         "wrong": {"command": 7},
 ///         "old": {"command": "npx", "disabled": true}, // no longer needed
 ///     }}"#,
 /// )?;
@@ -137,7 +138,7 @@ pub struct RejectedServer {
 }
 
 /// The objects of servers in the files of hosts, as JSON Pointers.
-const PLACES: [&str; 5] = ["/mcpServers", "/servers", "/mcp/servers", "/context_servers", "/mcp_servers"];
+const PLACES: [&str; 6] = ["/mcpServers", "/servers", "/mcp/servers", "/context_servers", "/mcp_servers", "/mcp"];
 
 /// The maximum size of a file of environment variables.
 const MAX_ENV_FILE_BYTES: u64 = 1 << 20;
@@ -179,7 +180,9 @@ impl McpServers {
         let json = json.strip_prefix('\u{feff}').unwrap_or(json);
         let json: Value = parse_to_serde_value(json, &SYNTAX)
             .map_err(|error| ConfigError(format!("the text is not JSON: {error}")))?;
-        let mut places = PLACES.iter().filter_map(|at| Some((at, json.pointer(at)?.as_object()?)));
+        // `/mcp` of opencode has the servers, or the object `servers`.
+        let places = PLACES.iter().filter(|at| **at != "/mcp" || json.pointer("/mcp/servers").is_none());
+        let mut places = places.filter_map(|at| Some((at, json.pointer(at)?.as_object()?)));
         let missing = || ConfigError("the object `mcpServers` is missing".to_owned());
         let (place, servers) = places.next().ok_or_else(missing)?;
 
@@ -190,7 +193,8 @@ impl McpServers {
         let mut read = Self { backends: Vec::new(), rejected: Vec::new(), renamed: Vec::new(), warnings };
         for (name, fields) in servers {
             let mut entry = Entry { fields: None, variables: Variables::new(&variable), wrong: Vec::new() };
-            match fields.as_object() {
+            let fields = fields.as_object().map(|fields| command::flattened(fields, &mut entry.wrong));
+            match &fields {
                 Some(fields) => entry.fields = Some(fields),
                 None => entry.wrong.push("must be an object".to_owned()),
             }

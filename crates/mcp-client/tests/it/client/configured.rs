@@ -65,7 +65,7 @@ fn errors_contain_the_server_and_the_field() {
         &[
             "the server `a`: `command` or `url` is required",
             "the server `b`: `command` and `url` exclude each other",
-            "the server `c`: `command` must be a string",
+            "the server `c`: `args` must be an array of strings",
             "the server `d`: `args[1]` must be a string",
             "the server `d`: `env.A` must be a string",
             "the server `d`: `cwd` must be a string",

@@ -119,6 +119,39 @@ fn keys_that_cannot_be_honored_reject_their_server() {
     }
 }
 
+#[tokio::test]
+async fn the_command_of_a_server_has_the_form_of_any_host() {
+    let peer = program("fixture_peer");
+    for (host, server) in [
+        ("most", json!({ "command": peer, "args": ["usual"], "env": { "FIRST": "1" } })),
+        ("opencode", json!({ "type": "local", "command": [peer, "usual"], "environment": { "FIRST": "1" } })),
+        ("opencode with arguments", json!({ "command": [peer], "args": ["usual"], "env": { "FIRST": "1" } })),
+        ("Zed", json!({ "source": "custom", "command": { "path": peer, "args": ["usual"], "env": { "FIRST": "1" } } })),
+    ] {
+        let dispatcher = dispatcher(&only(server)).await;
+        let variables = call(&dispatcher, "peer:environment", json!({})).await.unwrap();
+        assert_eq!(variables["FIRST"], "1", "{host}: {variables}");
+    }
+    for (server, reason) in [
+        (json!({ "command": [] }), "`command` must not be empty"),
+        (json!({ "command": [7] }), "`command` must be a string"),
+        (json!({ "command": ["x", 7] }), "`args[0]` must be a string"),
+        (json!({ "command": { "args": [] } }), "`command` must be a string"),
+        (json!({ "command": { "path": "x", "args": [] }, "args": [] }), "`command.args` and `args` exclude each other"),
+    ] {
+        assert!(rejection(&server).contains(reason), "{server}: {}", rejection(&server));
+    }
+}
+
+#[test]
+fn the_servers_of_opencode_stand_in_an_object_of_either_version() {
+    let server = json!({ "type": "local", "command": ["x", "y"] });
+    for file in [json!({ "mcp": { "a": server } }), json!({ "mcp": { "servers": { "a": server } } })] {
+        let servers = McpServers::from_json(&file.to_string()).unwrap();
+        assert_eq!((servers.len(), servers.warnings().count()), (1, 0), "{file}");
+    }
+}
+
 #[test]
 fn a_server_that_is_switched_off_is_not_started() {
     let servers = parsed(&json!({
@@ -131,7 +164,7 @@ fn a_server_that_is_switched_off_is_not_started() {
 
 #[test]
 fn the_object_of_servers_has_the_name_of_any_host() {
-    for place in ["mcpServers", "servers", "context_servers", "mcp_servers"] {
+    for place in ["mcpServers", "servers", "context_servers", "mcp_servers", "mcp"] {
         let servers = McpServers::from_json(&json!({ place: { "a": { "command": "x" } } }).to_string()).unwrap();
         assert_eq!((servers.len(), servers.warnings().count()), (1, 0), "{place}");
     }
