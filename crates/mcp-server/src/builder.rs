@@ -487,6 +487,7 @@ impl ServerBuilder {
             draining: CancelToken::new(),
             shutdown: CancelToken::new(),
         };
+        shared.warn_of_search_tools(&shared.served());
         Ok(Server { shared: Arc::new(shared) })
     }
 }

@@ -48,6 +48,8 @@ pub(super) struct Call {
     pub(super) shared: Arc<Shared>,
     pub(super) served: Arc<ServedTools>,
     pub(super) nth: usize,
+    /// True if `call_tool` calls the tool, so that the result has to name it.
+    pub(super) is_found: bool,
     pub(super) arguments: Arguments<'static>,
     pub(super) id: Box<RawValue>,
     pub(super) revision: Revision,

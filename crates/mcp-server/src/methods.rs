@@ -213,12 +213,12 @@ fn call<'m>(
 ) -> Result<Routed<'m>, RpcError> {
     let Received { id, revision, .. } = received;
     let served = shared.served();
-    let mut nth = served.get(&name);
+    let (mut nth, mut is_found) = (served.get(&name), false);
     if nth.is_none() && shared.lists_search_tools(&served) {
         match find::SearchToolCall::parse(&name, &arguments, &served.dispatcher) {
             Some(Ok(find::SearchToolCall::Call { name: target, arguments: given })) => {
                 nth = served.get(&target);
-                (name, arguments) = (target, given);
+                (name, arguments, is_found) = (target, given, true);
             }
             Some(Ok(call)) => {
                 let id = id.to_owned();
@@ -258,7 +258,7 @@ fn call<'m>(
         }
         return Err(unknown_tool(&name, served.nearest(&name)));
     };
-    Ok(Routed::Call(begin(shared, Target { served, nth }, received, arguments, observed)?))
+    Ok(Routed::Call(begin(shared, Target { served, nth, is_found }, received, arguments, observed)?))
 }
 
 /// Ends the observation of a call that does not reach a tool.

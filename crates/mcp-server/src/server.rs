@@ -62,6 +62,9 @@ impl Server {
             std::mem::replace(&mut *current, Arc::clone(&served))
         };
         shared.metrics.forget_all_but(served.entries.iter().map(|entry| &*entry.id));
+        if !shared.lists_search_tools(&before) {
+            shared.warn_of_search_tools(&served);
+        }
         if !served.looks_like(&before) {
             self.announce();
         }
@@ -213,9 +216,11 @@ impl Server {
     /// Returns the status of the server and of the backends of its [`Proxy`](super::Proxy).
     #[must_use]
     pub fn status(&self) -> Status {
-        let proxied = self.shared.proxied();
+        let (proxied, served) = (self.shared.proxied(), self.shared.served());
         Status {
-            n_tools: self.shared.served().entries.len(),
+            n_tools: served.entries.len(),
+            list_at_most: self.shared.list_at_most,
+            lists_search_tools: self.shared.lists_search_tools(&served),
             n_running: self.shared.metrics.running.value(),
             n_tasks: self.shared.tasks.len(),
             configuration_errors: proxied.as_ref().map(|proxied| proxied.configuration_errors()).unwrap_or_default(),

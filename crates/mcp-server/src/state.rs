@@ -90,6 +90,17 @@ impl Shared {
         cfg!(feature = "search") && served.entries.len() > self.list_at_most
     }
 
+    /// Logs that clients see the search tools. A person who approves `call_tool` approves each tool.
+    pub(super) fn warn_of_search_tools(&self, served: &ServedTools) {
+        if self.lists_search_tools(served) {
+            let (n_tools, limit) = (served.entries.len(), self.list_at_most);
+            tracing::warn!(
+                "clients see search_tools, describe_tool and call_tool in place of the {n_tools} tools, which are more \
+                 than {limit}; a higher limit (`--list-at-most`, `ServerBuilder::list_at_most`) lists all"
+            );
+        }
+    }
+
     /// Announces the end of the server: health checks fail, subscriptions end, and calls are still accepted.
     pub(super) fn drain(&self) {
         self.draining.cancel();

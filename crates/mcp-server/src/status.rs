@@ -42,6 +42,10 @@ pub struct Status {
     /// The number of served tools.
     #[serde(rename = "tools")]
     pub n_tools: usize,
+    /// The number of tools above which clients see `search_tools`, `describe_tool` and `call_tool` in place of all tools.
+    pub list_at_most: usize,
+    /// True if clients see these three.
+    pub lists_search_tools: bool,
     /// The number of running calls of clients.
     #[serde(rename = "calls_running")]
     pub n_running: u64,

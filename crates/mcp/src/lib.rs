@@ -30,4 +30,4 @@ pub use self::meta::{
     parse_level, supported,
 };
 pub use self::param_headers::{ParamHeader, decoded, encoded};
-pub use self::rpc::{Code, RpcError, json_bytes, notification, request, response};
+pub use self::rpc::{Code, RpcError, json_bytes, notification, request, response, with_meta};

@@ -94,22 +94,33 @@ pub fn response(id: &RawValue, meta: &[u8], result: &[u8]) -> Vec<u8> {
     bytes.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     bytes.extend_from_slice(id);
     bytes.extend_from_slice(br#","result":{"#);
-    let fields = result.get(1..).unwrap_or(b"}");
+    join(&mut bytes, meta, result);
+    bytes.push(b'}');
+    bytes
+}
+
+/// Returns an object with these fields before its own; see [`response`].
+pub fn with_meta(meta: &[u8], object: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(meta.len() + object.len());
+    bytes.push(b'{');
+    join(&mut bytes, meta, object);
+    bytes
+}
+
+/// Writes the fields of an object after those of `meta`, up to the closing brace.
+fn join(bytes: &mut Vec<u8>, meta: &[u8], object: &[u8]) {
+    let fields = object.get(1..).unwrap_or(b"}");
     let joined = meta.strip_suffix(b"},").zip(fields.strip_prefix(br#""_meta":{"#));
     if let Some((first, rest)) = joined {
         bytes.extend_from_slice(first);
         if !rest.starts_with(b"}") {
             bytes.push(b',');
         }
-        bytes.extend_from_slice(rest);
-        bytes.push(b'}');
-        return bytes;
+        return bytes.extend_from_slice(rest);
     }
     let is_empty = fields == b"}";
     bytes.extend_from_slice(if is_empty { meta.strip_suffix(b",").unwrap_or(meta) } else { meta });
     bytes.extend_from_slice(fields);
-    bytes.push(b'}');
-    bytes
 }
 
 /// Writes a request. `params` must be the text of a JSON object.

@@ -29,6 +29,8 @@ pub(crate) struct Target {
     pub(crate) served: Arc<ServedTools>,
     /// The position in the list of served tools.
     pub(crate) nth: usize,
+    /// True if `call_tool` calls the tool.
+    pub(crate) is_found: bool,
 }
 
 /// Begins a call: checks what the request declares beside the arguments, and registers it for cancellation. Dropping the
@@ -44,7 +46,7 @@ pub(crate) fn begin(
     arguments: Arguments<'_>,
     observed: &mut Option<Observed>,
 ) -> Result<Arc<Call>, RpcError> {
-    let Target { served, nth } = target;
+    let Target { served, nth, is_found } = target;
     let Received { id, meta, revision, peer } = received;
     let entry = &served.entries[nth];
     if let Some(observed) = observed {
@@ -87,6 +89,7 @@ pub(crate) fn begin(
         shared,
         served,
         nth,
+        is_found,
         arguments: arguments.into_owned(),
         id,
         revision,

@@ -18,6 +18,7 @@ use tracing::Instrument;
 
 use super::{Asks, Call, CallMessage, CallResponse, invalid_state};
 use crate::ask::{Outcome, Rounds};
+use crate::find::with_called_tool;
 use crate::proxy_uri::backend_name;
 use crate::request::{MissingCapability, Request};
 
@@ -181,7 +182,11 @@ fn missing_capability(call: &Call, error: &ToolError) -> Option<Value> {
 }
 
 fn to_response(call: &Call, result: &[u8]) -> CallResponse {
-    let bytes = response(&call.id, call.shared.meta_fields(call.revision), result);
+    let meta = call.shared.meta_fields(call.revision);
+    let bytes = match call.is_found {
+        true => response(&call.id, meta, &with_called_tool(result, &call.entry().name, call.tool())),
+        false => response(&call.id, meta, result),
+    };
     CallResponse { bytes, is_bad_request: false, is_cancelled: is_cancelled(call) }
 }
 

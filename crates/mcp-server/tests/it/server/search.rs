@@ -1,6 +1,46 @@
 //! The search tools that replace a long list.
 
+use std::fmt::Debug;
+
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Metadata, Subscriber};
+
 use super::*;
+
+/// A subscriber that keeps the warnings of the server.
+#[derive(Clone, Default)]
+struct Warnings(Arc<Mutex<Vec<String>>>);
+
+impl Subscriber for Warnings {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target().starts_with("toolkit_mcp_server") && *metadata.level() == Level::WARN
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        event.record(&mut Message(&self.0));
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+struct Message<'w>(&'w Mutex<Vec<String>>);
+
+impl Visit for Message<'_> {
+    fn record_debug(&mut self, _: &Field, value: &dyn Debug) {
+        self.0.lock().unwrap().push(format!("{value:?}"));
+    }
+}
 
 fn many() -> Server {
     Server::builder(dispatcher()).list_at_most(3).build().unwrap()
@@ -29,6 +69,51 @@ async fn a_long_list_is_replaced_by_three_search_tools() {
     assert_eq!(called["structuredContent"], json!({ "sum": 3 }));
     let directly = asked(&client, "math_add", json!({ "a": 1, "b": 2 })).await;
     assert_eq!(directly["structuredContent"], json!({ "sum": 3 }));
+}
+
+#[tokio::test]
+async fn the_result_of_a_found_tool_has_its_name_and_hints() {
+    let client = Client::of(serve(many().http()).await);
+    let described = asked(&client, "describe_tool", json!({ "name": "math_add" })).await;
+    let hints = &described["structuredContent"]["annotations"];
+    assert_eq!(hints["readOnlyHint"], true, "{described}");
+    let called = json!({ "name": "math_add", "annotations": hints });
+    for (arguments, is_error) in [(json!({ "a": 1, "b": 2 }), false), (json!({ "a": "x" }), true)] {
+        for make in [request, modern] {
+            let found = call("call_tool", json!({ "name": "math_add", "arguments": arguments }));
+            let response = client.send(&make(1, "tools/call", found)).await;
+            let result = response.result();
+            assert_eq!((&result["_meta"]["rs.toolkit/calledTool"], &result["isError"]), (&called, &json!(is_error)));
+            assert_eq!(response.text().matches("\"_meta\":").count(), 1, "{}", response.text());
+            let direct = client.send(&make(1, "tools/call", call("math_add", arguments.clone()))).await.result();
+            assert!(direct["_meta"].get("rs.toolkit/calledTool").is_none(), "{direct}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_tool_that_calls_any_tool_is_not_read_only() {
+    let client = Client::of(serve(many().http()).await);
+    let list = client.send(&modern(1, "tools/list", json!({}))).await.result();
+    let hints = &list["tools"][0]["annotations"];
+    assert_eq!(hints, &json!({ "readOnlyHint": false, "destructiveHint": true }), "{list}");
+}
+
+#[test]
+fn the_log_and_the_status_say_that_clients_see_the_search_tools() {
+    let warnings = Warnings::default();
+    let (long, short) = tracing::subscriber::with_default(warnings.clone(), || {
+        let short = Server::builder(dispatcher()).list_at_most(1000).build().unwrap();
+        assert!(warnings.0.lock().unwrap().is_empty());
+        (many(), short)
+    });
+    let lines = warnings.0.lock().unwrap().clone();
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    let n_tools = long.status().n_tools;
+    let expected = format!("in place of the {n_tools} tools, which are more than 3; a higher limit (`--list-at-most`");
+    assert!(lines[0].contains(&expected), "{lines:?}");
+    assert_eq!((long.status().lists_search_tools, short.status().lists_search_tools), (true, false));
+    assert_eq!(serde_json::to_value(long.status()).unwrap()["list_at_most"], 3);
 }
 
 #[tokio::test]
