@@ -21,6 +21,7 @@ mod routes;
 mod status;
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
@@ -264,6 +265,10 @@ pub struct OfferedTools {
     pub hints: HashMap<ToolId, Annotations>,
     /// Instructions for the model on how to use the tools together.
     pub instructions: Option<String>,
+    /// The time for which clients may cache the list, if the backend states one (`ttlMs` of MCP).
+    pub list_ttl: Option<Duration>,
+    /// True if the list may depend on the user, so that no cache may share it (`cacheScope` of MCP).
+    pub is_private: bool,
 }
 
 impl OfferedTools {

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use toolkit::backend::Routes;
 use toolkit::call::ToolError;
@@ -65,6 +66,10 @@ pub struct Collected {
     pub offered: Vec<Tool>,
     /// The instructions of backends for the model, by the name of the backend.
     pub instructions: Vec<(String, String)>,
+    /// The least time for which clients may cache the list of a backend, of those that state one.
+    pub list_ttl: Option<Duration>,
+    /// True if the list of a backend may depend on the user.
+    pub is_private: bool,
     /// The ranges of `diagnostics` that concern one backend.
     ranges: Vec<(String, Range<usize>)>,
 }
@@ -98,9 +103,11 @@ impl Collected {
         }
         drop(review);
         let Gathered { tools, prompts, routes, mut diagnostics, offered, instructions, ranges, .. } = gathered;
+        let Gathered { list_ttl, is_private, .. } = gathered;
         let catalog = join(base, tools, &mut diagnostics);
         let catalog = catalog.with_prompts(prompts).expect("a prompt is gathered once");
-        Self { catalog, routes, diagnostics, failures, offered: sorted(offered), instructions, ranges }
+        let offered = sorted(offered);
+        Self { catalog, routes, diagnostics, failures, offered, instructions, list_ttl, is_private, ranges }
     }
 
     /// Returns the diagnostics that concern the tools of one backend.
@@ -124,6 +131,8 @@ struct Gathered {
     diagnostics: Vec<Diagnostic>,
     offered: Vec<Tool>,
     instructions: Vec<(String, String)>,
+    list_ttl: Option<Duration>,
+    is_private: bool,
     /// The ranges of `diagnostics` by backend.
     ranges: Vec<(String, Range<usize>)>,
 }
@@ -133,6 +142,8 @@ impl Gathered {
         let Remembered { offers, is_trusted } = remembered;
         let start = self.diagnostics.len();
         self.diagnostics.extend(offers.diagnostics);
+        self.list_ttl = self.list_ttl.into_iter().chain(offers.list_ttl).min();
+        self.is_private |= offers.is_private;
         self.instructions.extend(offers.instructions.map(|text| (backend.name().to_owned(), text)));
         let mut offered = HashSet::new();
         for (tool, target) in offers.tools {

@@ -18,7 +18,7 @@ use toolkit_mcp::ParamHeader;
 
 use super::connection::Connection;
 use super::link::Link;
-use super::pages::{Page, UNREADABLE, pages};
+use super::pages::{Listed, Page, UNREADABLE, pages};
 use super::remote::{OutputCheck, Remote, in_time};
 use super::tool_form;
 use super::tool_names::{NAME_KEY, valid_names};
@@ -27,7 +27,7 @@ use super::tool_names::{NAME_KEY, valid_names};
 pub(super) async fn offers(link: &Link) -> Result<OfferedTools, ToolError> {
     let remote = link.remote();
     let connection = link.connection().await?;
-    let mut listed = tools(remote, &connection).await?;
+    let Listed { entries: mut listed, cache } = tools(remote, &connection).await?;
     let dropped: Vec<Diagnostic> = listed.iter_mut().filter_map(|tool| complete(remote, tool)).collect();
     let applied = remote.choices.tools.apply(&mut listed);
     let unmatched = |rule: String| {
@@ -55,6 +55,7 @@ pub(super) async fn offers(link: &Link) -> Result<OfferedTools, ToolError> {
     });
     link.set_outputs(outputs);
     let mut offers = checked(remote, listed)?.with_diagnostics(diagnostics);
+    (offers.list_ttl, offers.is_private) = (cache.ttl, cache.is_private);
     let hints = offers
         .tools
         .iter()
@@ -160,13 +161,13 @@ pub(super) async fn refresh(remote: &Remote, connection: &Arc<Connection>) -> Re
 }
 
 /// Lists the tools of all pages.
-async fn tools(remote: &Remote, connection: &Arc<Connection>) -> Result<Vec<Value>, ToolError> {
-    let mut tools =
+async fn tools(remote: &Remote, connection: &Arc<Connection>) -> Result<Listed, ToolError> {
+    let mut listed =
         pages(remote, connection, &Page { method: "tools/list", field: "tools", ..Page::of(remote) }).await?;
     let mut repeated = HashMap::new();
     if connection.has_param_headers() {
         // Clients must not use a tool whose headers are not valid.
-        tools.retain(|tool| match ParamHeader::collect_from(&tool["inputSchema"]) {
+        listed.entries.retain(|tool| match ParamHeader::collect_from(&tool["inputSchema"]) {
             Ok(headers) => {
                 if let (false, Some(name)) = (headers.is_empty(), tool["name"].as_str()) {
                     repeated.insert(name.to_owned(), headers);
@@ -180,7 +181,7 @@ async fn tools(remote: &Remote, connection: &Arc<Connection>) -> Result<Vec<Valu
         });
     }
     connection.set_param_headers(repeated);
-    Ok(tools)
+    Ok(listed)
 }
 
 /// Removes the id and namespace from the metadata of a tool, since tools are called by their listed names. In the

@@ -1,6 +1,7 @@
 //! Lists of servers, page by page.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolkit::ToolError;
@@ -33,6 +34,28 @@ pub(super) struct Page {
     pub(super) max_entry_bytes: usize,
 }
 
+/// The entries of a list.
+#[derive(Default)]
+pub(super) struct Listed {
+    pub(super) entries: Vec<Value>,
+    pub(super) cache: ListCache,
+}
+
+/// How clients may cache the list of a server: the least time of its pages, and whether one of them is private.
+#[derive(Default)]
+pub(super) struct ListCache {
+    pub(super) ttl: Option<Duration>,
+    pub(super) is_private: bool,
+}
+
+impl ListCache {
+    fn add(&mut self, page: &Raw) {
+        let ttl = page.field("ttlMs").and_then(|ttl| ttl.get().parse().ok()).map(Duration::from_millis);
+        self.ttl = self.ttl.into_iter().chain(ttl).min();
+        self.is_private |= page.text_field("cacheScope").is_some_and(|scope| scope == "private");
+    }
+}
+
 impl Page {
     /// Returns the limits of the list of tools.
     pub(super) fn of(remote: &Remote) -> Self {
@@ -45,14 +68,15 @@ impl Page {
 pub(super) async fn pages(remote: &Remote, connection: &Arc<Connection>, list: &Page) -> Result<Vec<Value>, ToolError> {
     let Page { method, field, .. } = *list;
     let invalid = |how: String| ToolError::new(ErrorKind::InvalidResponse, format!("{remote} lists {how}"));
-    let (mut entries, mut n_listed, mut n_bytes) = (Vec::new(), 0, 0);
+    let (mut all, mut n_listed, mut n_bytes) = (Listed::default(), 0, 0);
     let mut cursors: Vec<String> = Vec::new();
     for _ in 0..remote.limits.pages {
         let page = match page(remote, connection, list, cursors.last().map(String::as_str)).await {
             Ok(Some(page)) => page,
-            Ok(None) => return Ok(entries),
+            Ok(None) => return Ok(all),
             Err(error) => return Err(error),
         };
+        all.cache.add(&page);
         let listed = page.field(field).and_then(|listed| listed.elements(list.max_entries - n_listed + 1));
         let Some(listed) = listed else {
             return Err(remote.invalid_response(&format!("to `{method}` without a list of {field}")));
@@ -66,19 +90,19 @@ pub(super) async fn pages(remote: &Remote, connection: &Arc<Connection>, list: &
             return Err(invalid(format!("more than {} bytes of {field}", list.max_bytes)));
         }
         let listed = listed.iter().filter(|entry| entry.get().len() <= list.max_entry_bytes);
-        entries.extend(listed.map(entry));
+        all.entries.extend(listed.map(entry));
         // Some servers send an empty cursor on the last page.
         match page.text_field("nextCursor").filter(|next| !next.is_empty()) {
             Some(next) if cursors.contains(&next) => {
                 tracing::warn!(server = &*remote.name, field, "a list of the server repeats its pages");
-                return Ok(entries);
+                return Ok(all);
             }
             Some(next) => cursors.push(next),
-            None => return Ok(entries),
+            None => return Ok(all),
         }
     }
     tracing::warn!(server = &*remote.name, field, "a list of the server has more than {} pages", remote.limits.pages);
-    Ok(entries)
+    Ok(all)
 }
 
 /// Requests a page. Returns `None` if the server does not have the method, which a server without entries need not have.

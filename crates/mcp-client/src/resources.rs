@@ -158,7 +158,7 @@ pub(super) async fn entries<T: DeserializeOwned>(
 ) -> Result<Vec<T>, ToolError> {
     let max_bytes = remote.limits.list_bytes.min(MAX_LIST_BYTES);
     let list = Page { method, field, max_entries: MAX_LISTED, max_bytes, max_entry_bytes: MAX_ENTRY_BYTES };
-    let mut listed = pages(remote, connection, &list).await?;
+    let mut listed = pages(remote, connection, &list).await?.entries;
     // One line for each list, since a server may list many.
     if let Some((entry, reason)) = listed.iter().find_map(|entry| Some((entry, entry.get(UNREADABLE)?))) {
         tracing::warn!(%remote, name = %entry["name"], %reason, field, "an entry is left out");

@@ -199,9 +199,9 @@ fn list(shared: &Arc<Shared>, params: Option<&RawValue>, revision: Revision) -> 
     let served = shared.served();
     let after = served::cursor_of(params)?;
     if shared.lists_search_tools(&served) {
-        return Ok(served::whole(find::listed(), revision, shared.list_ttl()));
+        return Ok(served::whole(find::listed(), revision, shared.list_cache()));
     }
-    Ok(served::page(&served, revision, after.as_deref(), shared.page_size, shared.list_ttl()))
+    Ok(served::page(&served, revision, after.as_deref(), shared.page_size, shared.list_cache()))
 }
 
 fn call<'m>(

@@ -22,7 +22,7 @@ pub(super) fn list(shared: &Shared, params: Option<&RawValue>, revision: Revisio
     let after = served::cursor_text(params)?;
     let (entries, next) = served.prompts.page(after.as_deref(), shared.page_size.max(1));
     let next = next.map(|name| data_encoding::BASE64URL_NOPAD.encode(name.as_bytes()));
-    Ok(served::write("prompts", &entries, next.as_deref(), revision, shared.list_ttl(), "public"))
+    Ok(served::write("prompts", &entries, next.as_deref(), revision, shared.list_cache()))
 }
 
 /// A request for the messages of a prompt, or for values of an argument.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use toolkit::backend::BackendState;
 use toolkit::call::BoxFuture;
@@ -53,6 +54,10 @@ struct Last {
     tools: HashMap<String, Arc<[Tool]>>,
     configuration_errors: Vec<String>,
     instructions: String,
+    /// The least time for which clients may cache the list of a backend.
+    list_ttl: Option<Duration>,
+    /// True if the list of a backend may depend on the user.
+    is_private: bool,
 }
 
 /// The length in bytes to which the instructions of a backend are cut, and that of all together.
@@ -112,6 +117,22 @@ impl Proxied {
         let mut last = self.last();
         last.tools.retain(|backend, _| tools.contains_key(backend));
         last.tools.extend(tools.into_iter().filter_map(|(backend, tools)| Some((backend, tools?.into()))));
+    }
+
+    /// Sets for how long clients may cache the lists of the backends, and whether one of them may depend on the user.
+    pub(super) fn set_cache(&self, list_ttl: Option<Duration>, is_private: bool) {
+        let mut last = self.last();
+        (last.list_ttl, last.is_private) = (list_ttl, is_private);
+    }
+
+    /// Returns the least time for which clients may cache the list of a backend, of those that state one.
+    pub(super) fn list_ttl(&self) -> Option<Duration> {
+        self.last().list_ttl
+    }
+
+    /// Returns true if the list of a backend may depend on the user.
+    pub(super) fn is_private(&self) -> bool {
+        self.last().is_private
     }
 
     /// Returns the served tools of a backend, or `None` if its tools have never been known.

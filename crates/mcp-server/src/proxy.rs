@@ -252,6 +252,7 @@ impl Proxy {
 
     fn serve(&self, collected: Collected, offered: &mut HashMap<ToolId, Tool>) -> LeftOut {
         let mut outcomes = outcomes(&collected, self.backends.names());
+        self.proxied.set_cache(collected.list_ttl, collected.is_private);
         let Collected { catalog, routes, mut diagnostics, failures, offered: now, mut instructions, .. } = collected;
         let n_collected = diagnostics.len();
         let mut changes = Vec::new();

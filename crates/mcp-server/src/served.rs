@@ -320,23 +320,34 @@ fn invalid_cursor() -> RpcError {
 }
 
 /// Writes the result with the page after a tool.
-pub(super) fn page(served: &ServedTools, revision: Revision, after: Option<&str>, size: usize, ttl_ms: u64) -> Vec<u8> {
+pub(super) fn page(
+    served: &ServedTools,
+    revision: Revision,
+    after: Option<&str>,
+    size: usize,
+    cache: CacheHints,
+) -> Vec<u8> {
     // Ids are not ordered like their text.
     let after = after.and_then(|id| id.parse::<toolkit::ToolId>().ok());
     let start = after.map_or(0, |after| served.entries.partition_point(|entry| served.tool(entry).id() <= &after));
     let end = served.entries.len().min(start.saturating_add(size.max(1)));
     let next = (end < served.entries.len()).then(|| served.entries[end - 1].id.as_bytes());
     let next = next.map(|id| data_encoding::BASE64URL_NOPAD.encode(id));
-    write("tools", &served.listed(revision)[start..end], next.as_deref(), revision, ttl_ms, SHARED)
+    write("tools", &served.listed(revision)[start..end], next.as_deref(), revision, cache)
 }
 
 /// Writes the result with all of these tools on one page.
-pub(super) fn whole(tools: &[impl AsRef<[u8]>], revision: Revision, ttl_ms: u64) -> Vec<u8> {
-    write("tools", tools, None, revision, ttl_ms, SHARED)
+pub(super) fn whole(tools: &[impl AsRef<[u8]>], revision: Revision, cache: CacheHints) -> Vec<u8> {
+    write("tools", tools, None, revision, cache)
 }
 
-/// The `cacheScope` of the tools. Their list does not depend on the caller, so caches may share it.
-const SHARED: &str = "public";
+/// How clients may cache a list.
+#[derive(Clone, Copy)]
+pub(super) struct CacheHints {
+    pub(super) ttl_ms: u64,
+    /// `public` or `private`.
+    pub(super) scope: &'static str,
+}
 
 /// Writes the result with a page of entries, under the name of their field.
 pub(super) fn write(
@@ -344,12 +355,12 @@ pub(super) fn write(
     entries: &[impl AsRef<[u8]>],
     next: Option<&str>,
     revision: Revision,
-    ttl_ms: u64,
-    scope: &str,
+    cache: CacheHints,
 ) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(128 + entries.iter().map(|entry| entry.as_ref().len() + 1).sum::<usize>());
     bytes.push(b'{');
     if revision == Revision::V2026_07_28 {
+        let CacheHints { ttl_ms, scope } = cache;
         let hints = format!(r#""resultType":"complete","ttlMs":{ttl_ms},"cacheScope":"{scope}","#);
         bytes.extend_from_slice(hints.as_bytes());
     }

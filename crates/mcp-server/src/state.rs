@@ -21,7 +21,7 @@ use super::metrics::Metrics;
 use super::observe::AuditLog;
 use super::peer::Running;
 use super::proxied::Proxied;
-use super::served::ServedTools;
+use super::served::{CacheHints, ServedTools};
 use super::subscriptions::Providers;
 use super::tasks::Tasks;
 
@@ -112,12 +112,22 @@ impl Shared {
         self.shutdown.cancel();
     }
 
-    /// Returns the time for which clients may cache the list of tools, in milliseconds.
+    /// Returns the time for which clients may cache the lists of tools and prompts, in milliseconds: the least of those
+    /// that this server and the servers behind a proxy state.
     pub(super) fn list_ttl(&self) -> u64 {
-        match self.is_incomplete.load(Ordering::Acquire) {
-            true => 0,
-            false => self.list_ttl,
+        if self.is_incomplete.load(Ordering::Acquire) {
+            return 0;
         }
+        let proxied = self.proxied().and_then(|proxied| proxied.list_ttl());
+        let proxied = proxied.and_then(|ttl| ttl.as_millis().try_into().ok());
+        self.list_ttl.min(proxied.unwrap_or(u64::MAX))
+    }
+
+    /// Returns how clients may cache the lists of tools and prompts. Those of this program do not depend on the caller, so
+    /// caches may share them.
+    pub(super) fn list_cache(&self) -> CacheHints {
+        let is_private = self.proxied().is_some_and(|proxied| proxied.is_private());
+        CacheHints { ttl_ms: self.list_ttl(), scope: if is_private { "private" } else { "public" } }
     }
 
     /// Returns true if the server declares prompts. A backend of a proxy may add some at any time.

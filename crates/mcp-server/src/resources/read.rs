@@ -17,7 +17,7 @@ use toolkit_runtime::CallPermit;
 use super::answer::{Failed, Scope, acquire};
 use crate::peer::Access;
 use crate::proxy_uri::decode;
-use crate::served;
+use crate::served::{self, CacheHints};
 use crate::state::Shared;
 
 /// The timeout of checking all resources that a client subscribes to with one request.
@@ -229,6 +229,6 @@ impl<T: Serialize> Listing<T> {
         let last = page.last().map(|(uri, _)| uri.as_bytes());
         let next = last.filter(|_| rest.next().is_some()).map(|uri| data_encoding::BASE64URL_NOPAD.encode(uri));
         let entries: Vec<Vec<u8>> = page.iter().map(|(_, entry)| json_bytes(entry)).collect();
-        Ok(served::write(field, &entries, next.as_deref(), revision, ttl_ms, scope.as_str()))
+        Ok(served::write(field, &entries, next.as_deref(), revision, CacheHints { ttl_ms, scope: scope.as_str() }))
     }
 }

@@ -1,9 +1,12 @@
 //! The conversion of a server's list of tools.
 
+use std::time::Duration;
+
 use serde_json::json;
 use toolkit::backend::Backend;
 use toolkit::call::ErrorKind;
 
+use super::raw::{EACH_WAY, raw};
 use super::{call, collected, dispatcher, in_the_end, peer};
 
 async fn ids(listing: &str) -> Vec<String> {
@@ -44,6 +47,24 @@ async fn pages_are_followed_to_the_last() {
 }
 
 #[tokio::test]
+async fn what_a_server_states_about_caches_is_offered() {
+    for (cache, expected) in [
+        (json!({}), (None, false)),
+        (json!({ "ttlMs": 5_000, "cacheScope": "public" }), (Some(Duration::from_secs(5)), false)),
+        (json!({ "ttlMs": 0, "cacheScope": "private" }), (Some(Duration::ZERO), true)),
+        (json!({ "ttlMs": "soon", "cacheScope": null }), (None, false)),
+    ] {
+        let mut list = json!({ "tools": [{ "name": "read", "inputSchema": {} }] });
+        list.as_object_mut().unwrap().extend(cache.as_object().unwrap().clone());
+        for way in EACH_WAY {
+            let server = raw(way, [("tools_list", list.to_string().into_bytes())]).await;
+            let offers = in_the_end(server.backend.tools()).await.unwrap();
+            assert_eq!((offers.list_ttl, offers.is_private), expected, "{way:?}: {list}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn the_pages_that_were_read_of_an_endless_list_count() {
     for (listing, n_tools) in [("circle", 2), ("endless", 1_000)] {
         assert_eq!(in_the_end(peer(&["usual", listing]).tools()).await.unwrap().tools.len(), n_tools, "{listing}");
@@ -75,10 +96,10 @@ async fn a_server_cannot_choose_its_namespace() {
 async fn a_change_is_reported_until_the_tools_are_listed() {
     let backend = peer(&["usual"]);
     let dispatcher = dispatcher(&backend).await;
-    assert!(tokio::time::timeout(std::time::Duration::from_millis(50), backend.changed()).await.is_err());
+    assert!(tokio::time::timeout(Duration::from_millis(50), backend.changed()).await.is_err());
     call(&dispatcher, "peer:change", json!({})).await.unwrap();
     in_the_end(backend.changed()).await;
     in_the_end(backend.changed()).await;
     in_the_end(backend.tools()).await.unwrap();
-    assert!(tokio::time::timeout(std::time::Duration::from_millis(50), backend.changed()).await.is_err());
+    assert!(tokio::time::timeout(Duration::from_millis(50), backend.changed()).await.is_err());
 }

@@ -405,12 +405,33 @@ impl Backend for Peer {
             let mut description = self.0.clone();
             let description = description.wait_for(Option::is_some).await.unwrap().unwrap();
             let tool = Tool::builder("echo").description(description).build().unwrap();
-            Ok(OfferedTools::new([(tool, ToolBackend::mcp("peer").unwrap())]))
+            let mut offers = OfferedTools::new([(tool, ToolBackend::mcp("peer").unwrap())]);
+            if description == "Of one user." {
+                (offers.list_ttl, offers.is_private) = (Some(Duration::from_secs(5)), true);
+            }
+            Ok(offers)
         })
     }
 
     fn call<'a>(&'a self, _: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>> {
         Box::pin(async { Err(ToolError::failed("it is only listed")) })
+    }
+}
+
+#[tokio::test]
+async fn a_list_is_cacheable_no_longer_and_no_wider_than_those_of_the_backends() {
+    for (text, expected) in [("Of all.", json!([3_600_000, "public"])), ("Of one user.", json!([5_000, "private"]))] {
+        for limit in [0, 1000] {
+            let (registered, _) = backends(["other"]);
+            registered.register(Peer(watch::channel(Some(text)).1)).unwrap();
+            let server = Server::builder(dispatcher()).list_at_most(limit).build().unwrap();
+            assert!(Proxy::new(server.clone(), registered).collect().await.is_empty());
+            let client = Client::of(serve(server.http()).await);
+            for list in ["tools/list", "prompts/list"] {
+                let list = client.send(&modern(1, list, json!({}))).await.result();
+                assert_eq!(json!([list["ttlMs"], list["cacheScope"]]), expected, "{list}");
+            }
+        }
     }
 }
 
