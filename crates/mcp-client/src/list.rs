@@ -119,7 +119,7 @@ pub(super) fn complete(remote: &Remote, tool: &mut Value) -> Option<Diagnostic> 
     let dropped = tool_form::complete(tool);
     let reasons = first_reasons(dropped.iter().map(String::as_str));
     let name = shown(tool["name"].as_str().unwrap_or_default());
-    let message = format!("{remote} lists `{name}` with fields of other types, which are dropped: {reasons}");
+    let message = format!("{remote} lists `{name}` with invalid fields, which are dropped: {reasons}");
     (!dropped.is_empty()).then(|| Diagnostic::new(DiagnosticKind::Malformed, message, []))
 }
 

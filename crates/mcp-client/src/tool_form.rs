@@ -4,11 +4,11 @@
 use serde_json::{Map, Value, json};
 use toolkit::Tool;
 use toolkit::tool::ParseToolError;
-use toolkit_schema::values;
 use toolkit_schema::walk::{self, Holds};
+use toolkit_schema::{Schema, SchemaError, SchemaErrorKind, values};
 
 /// Completes a tool, and returns descriptions of the fields that were dropped, since they have another type than the
-/// protocol states.
+/// protocol states, or are an output schema that is none.
 pub(super) fn complete(tool: &mut Value) -> Vec<String> {
     let Value::Object(tool) = tool else { return Vec::new() };
     for key in ["inputSchema", "outputSchema", "annotations", "execution", "_meta"] {
@@ -18,7 +18,31 @@ pub(super) fn complete(tool: &mut Value) -> Vec<String> {
     for key in ["inputSchema", "outputSchema"] {
         tool.get_mut(key).into_iter().for_each(replace_empty_lists);
     }
-    drop_wrong_fields(tool)
+    let mut dropped = drop_wrong_fields(tool);
+    if let Some(wrong) = tool.get("outputSchema").and_then(invalid_in_each_dialect) {
+        tool.remove("outputSchema");
+        dropped.push(format!("/outputSchema is invalid: {wrong}"));
+    }
+    dropped
+}
+
+/// Returns the defect of an output schema that is invalid in each dialect. The official client for TypeScript compiles the
+/// output schemas of a list, and rejects the list if one of them is invalid. A schema of another dialect passes.
+fn invalid_in_each_dialect(schema: &Value) -> Option<String> {
+    let error = invalid(schema.clone())?;
+    let is_valid_as = |dialect: Value| {
+        let mut schema = schema.clone();
+        schema["$schema"] = dialect;
+        invalid(schema).is_none()
+    };
+    let dialects = ["https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema#"];
+    (!dialects.into_iter().any(|dialect| is_valid_as(dialect.into()))).then(|| error.diagnostics()[0].to_string())
+}
+
+/// Returns the defects of a schema, except that it is too complex.
+fn invalid(schema: Value) -> Option<SchemaError> {
+    let error = Schema::generated(schema).check_alone().err()?;
+    (error.kind() != SchemaErrorKind::TooComplex).then_some(error)
 }
 
 /// Makes an input schema that of an object.

@@ -135,7 +135,7 @@ async fn a_list_has_all_of_its_fields_over_stdio_and_http() {
         assert_eq!(tool["annotations"], json!({ "title": "Rich", "x-cost": 7 }));
         assert_eq!(tool["execution"], json!({ "x-queue": "slow" }));
         assert_eq!(tool["_meta"]["com.example/owner"], rich["_meta"]["com.example/owner"]);
-        let is_told = problems.iter().any(|problem| problem.contains("`odd` with fields of other types"));
+        let is_told = problems.iter().any(|problem| problem.contains("`odd` with invalid fields"));
         assert_eq!(is_told, matches!(says, Says::Strange), "{problems:?}");
         for manner in [Manner::Json, Manner::Events] {
             assert_eq!(listed(&over_http(manner, says).await).await, (over_pipe.clone(), problems.clone()));

@@ -1,6 +1,7 @@
 //! Tools that this program cannot check are passed on, and their server checks them.
 
 use serde_json::{Value, json};
+use toolkit::Dispatcher;
 use toolkit_mcp_server::Server;
 
 use super::raw::{Raw, Way, raw};
@@ -70,11 +71,28 @@ async fn a_result_is_not_compared_with_an_output_schema_that_cannot_be_compiled(
     let tools: Vec<Value> = foreign_schemas().into_iter().enumerate().map(tool).collect();
     let result = json!({ "content": [], "structuredContent": { "a": { "b": 1 } } });
     let server = serving(&tools, &result).await;
-    let dispatcher = dispatcher(&server.backend).await;
+    let collected = collected(&server.backend).await;
+    let dispatcher = Dispatcher::builder(collected.catalog).routes(collected.routes).build().unwrap();
     for (n, tool) in tools.iter().enumerate() {
         let called = call(&dispatcher, &format!("peer:t{n}"), json!({})).await;
         assert_eq!(called.unwrap(), json!({ "a": { "b": 1 } }), "{tool}");
     }
+}
+
+#[tokio::test]
+async fn an_output_schema_that_is_invalid_in_each_dialect_is_dropped() {
+    let tool = |(n, schema)| json!({ "name": format!("t{n:02}"), "inputSchema": {}, "outputSchema": schema });
+    let tools: Vec<Value> = foreign_schemas().into_iter().enumerate().map(tool).collect();
+    let server = serving(&tools, &json!({ "content": [] })).await;
+    let collected = collected(&server.backend).await;
+    let listed: Vec<bool> = collected.catalog.iter().map(|tool| tool.output().is_some()).collect();
+    // Those of the first dialects, and a list of items, which was valid before draft 2020-12.
+    assert_eq!(listed, [[true; 6].as_slice(), &[false; 10]].concat(), "or official clients reject the whole list");
+    let told: Vec<&str> = collected.diagnostics.iter().map(|told| told.message()).collect();
+    assert_eq!(told.len(), 10, "{told:#?}");
+    let expected =
+        "lists `t09` with invalid fields, which are dropped: /outputSchema is invalid: at /properties/a/pattern";
+    assert!(told[3].contains(expected), "{told:#?}");
 }
 
 #[tokio::test]
@@ -135,8 +153,7 @@ async fn decoration_of_a_wrong_type_is_dropped_and_the_tool_stays() {
     let told: Vec<&str> = collected.diagnostics.iter().map(|told| told.message()).collect();
     assert_eq!(told.len(), tools.len(), "one for each tool: {told:#?}");
     for (n, told) in told.iter().enumerate() {
-        let expected =
-            format!("the MCP server `peer` lists `t{n:02}` with fields of other types, which are dropped: /");
+        let expected = format!("the MCP server `peer` lists `t{n:02}` with invalid fields, which are dropped: /");
         assert!(told.starts_with(&expected), "{told}");
     }
     let offers = in_the_end(toolkit::backend::Backend::tools(&server.backend)).await.unwrap();
