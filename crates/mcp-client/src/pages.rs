@@ -65,7 +65,7 @@ impl Page {
 }
 
 /// Lists the entries of all pages. Those that were read count although a later page cannot be, or its cursor repeats.
-pub(super) async fn pages(remote: &Remote, connection: &Arc<Connection>, list: &Page) -> Result<Vec<Value>, ToolError> {
+pub(super) async fn pages(remote: &Remote, connection: &Arc<Connection>, list: &Page) -> Result<Listed, ToolError> {
     let Page { method, field, .. } = *list;
     let invalid = |how: String| ToolError::new(ErrorKind::InvalidResponse, format!("{remote} lists {how}"));
     let (mut all, mut n_listed, mut n_bytes) = (Listed::default(), 0, 0);
