@@ -60,6 +60,7 @@
     allow(dead_code, reason = "items that one of these features uses are not marked one by one")
 )]
 
+mod access;
 mod app;
 mod ask;
 mod builder;

@@ -11,17 +11,18 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::sleep;
+use toolkit::CancelToken;
 use toolkit::call::BoxFuture;
 use toolkit::resource::ResourceWatch;
-use toolkit::{CancelToken, Tool};
 use toolkit_mcp::{Code, RpcError, json_bytes, notification, response};
 
+use super::access::Rejected;
 use super::call::{declares_tasks, missing_extension};
 use super::peer::{Received, Registered, cancelled_by, register};
 use super::resources::{context, watch_readable};
 use super::state::Shared;
 use super::subscriptions::{self, Inbox};
-use super::task_requests::{NotServed, detailed, tool_of_task};
+use super::task_requests::{check_tasks, detailed};
 use super::tasks::{LiveTask, Record, TaskView};
 
 const PROMPTS: &str = "notifications/prompts/list_changed";
@@ -62,7 +63,7 @@ impl Listen {
         shared: &Arc<Shared>,
         received: Received<'_>,
         params: Option<&RawValue>,
-    ) -> Result<Self, RpcError> {
+    ) -> Result<Self, Rejected> {
         #[derive(Deserialize)]
         struct Params {
             notifications: Filter,
@@ -94,10 +95,11 @@ impl Listen {
             .retain(|uri| seen.insert(uri.clone()) && peer.access.is_none_or(|access| access.grants_resource(uri)));
         subscriptions::check(&wanted.uris)?;
         if wanted.tasks.is_some() && !declares_tasks(meta) {
-            return Err(missing_extension());
+            return Err(missing_extension().into());
         }
         let owner = peer.identity();
         let tasks = wanted.tasks.map(|ids| TaskUpdates::new(shared, owner, ids)).transpose()?;
+        check_tasks(shared, peer, tasks.iter().flat_map(TaskUpdates::ids))?;
         let watched = (!wanted.uris.is_empty()).then(|| -> BoxFuture<'static, _> {
             Box::pin(watch_readable(Arc::clone(shared), context(received), wanted.uris))
         });
@@ -111,11 +113,6 @@ impl Listen {
             registered,
         };
         Ok(Self { subscription: Some(subscription), tasks, watched, ..Self::to_changes(shared, None) })
-    }
-
-    /// Returns the tools of the tasks that the client subscribes to.
-    pub(super) fn tools_of_tasks(&self) -> Vec<Result<Tool, NotServed>> {
-        self.tasks.as_ref().map(TaskUpdates::tools).unwrap_or_default()
     }
 
     /// Creates a stream of all changes of the lists, and of the resources that a session has subscribed to.
@@ -365,12 +362,6 @@ impl TaskUpdates {
         });
         let watched = watched.collect();
         Ok(Self { shared: Arc::clone(shared), owner, watched })
-    }
-
-    /// Returns the tools of the tasks; see [`Server::tool_of_task`].
-    pub(super) fn tools(&self) -> Vec<Result<Tool, NotServed>> {
-        let owner = self.owner.as_deref();
-        self.watched.iter().filter_map(|watched| tool_of_task(&self.shared, &watched.id, owner)).collect()
     }
 
     /// Returns the ids of the tasks.

@@ -10,10 +10,11 @@ use serde_json::{Value, json};
 use toolkit::call::ErrorKind;
 use toolkit::dispatch::BoxFuture;
 use toolkit::mcp::{CallParams, Revision};
-use toolkit::{Arguments, Tool, ToolError};
+use toolkit::{Arguments, ToolError};
 use toolkit_mcp::{BATCHES, CallRequest, Code, Malformed, Message, Meta, RpcError, json_bytes, missing};
 use toolkit_runtime::RequestTarget;
 
+use super::access::{Denied, Rejected};
 use super::ask::Modes;
 use super::call::{Call, Target, answer, begin};
 use super::find::{self, Find};
@@ -25,7 +26,7 @@ use super::observe::Observed;
 use super::peer::{Peer, Received};
 use super::prompts::{self, PromptRequest};
 use super::resources::{self, ResourceMethod, ResourceRequest};
-use super::served::{self, ServedTools};
+use super::served;
 use super::state::Shared;
 use super::task_requests::{TaskMethod, TaskRequest, TaskResult, task_method};
 
@@ -37,6 +38,8 @@ pub(super) enum Routed<'m> {
     Initialized { bytes: Vec<u8>, takes_batches: bool, modes: Modes },
     /// Send this error.
     RpcError(Option<&'m RawValue>, RpcError),
+    /// Reject the message, since the token of the caller does not grant what it needs.
+    Denied(Denied),
     /// Run this call.
     Call(Arc<Call>),
     /// Answer this request of a search tool on a thread for tools.
@@ -53,6 +56,15 @@ pub(super) enum Routed<'m> {
     Nothing,
 }
 
+impl<'m> Routed<'m> {
+    fn rejected(id: &'m RawValue, rejected: Rejected) -> Self {
+        match rejected {
+            Rejected::Invalid(error) => Routed::RpcError(Some(id), error),
+            Rejected::Denied(denied) => Routed::Denied(denied),
+        }
+    }
+}
+
 /// Determines the action that a message requires.
 pub(super) fn route<'m>(
     shared: &Arc<Shared>,
@@ -63,13 +75,14 @@ pub(super) fn route<'m>(
         Ok(Message::Request { id, method, params }) => {
             let meta = Meta::parse(params);
             let mut observed = Observed::start(shared.audit, &method, id, meta.as_ref().ok(), peer);
+            let meta = meta.map_err(Rejected::from);
             let routed = meta.and_then(|meta| request(shared, id, &method, params, &meta, peer, &mut observed));
-            observed_of(routed.unwrap_or_else(|fault| Routed::RpcError(Some(id), fault)), observed)
+            observed_of(routed.unwrap_or_else(|rejected| Routed::rejected(id, rejected)), observed)
         }
         Ok(Message::Call { id, call }) => {
             let mut observed = Observed::start(shared.audit, "tools/call", id, Some(&call.meta), peer);
             let routed = call_request(shared, id, call, peer, &mut observed);
-            observed_of(routed.unwrap_or_else(|fault| Routed::RpcError(Some(id), fault)), observed)
+            observed_of(routed.unwrap_or_else(|rejected| Routed::rejected(id, rejected)), observed)
         }
         Ok(Message::Notification { method, params }) => {
             if let ("notifications/cancelled", Some(session)) = (&*method, peer.session) {
@@ -100,6 +113,15 @@ fn observed_of<'m>(mut routed: Routed<'m>, observed: Option<Observed>) -> Routed
         Routed::Resources(request) => request.observe(observed),
         Routed::Task(request) => request.observe(observed),
         Routed::TaskResult(result) => result.observe(observed),
+        Routed::Denied(denied) => {
+            match denied {
+                Denied::Prompt(prompt) => observed.set_target(RequestTarget::Prompt(prompt.name())),
+                Denied::Resource(uri) => observed.set_target(RequestTarget::Resource(uri)),
+                // The target of a call is known before.
+                Denied::Tools(_) | Denied::UnknownTool => {}
+            }
+            observed.deny();
+        }
         Routed::RpcError(_, fault) => observed.end(Some(ErrorKind::InvalidArguments), Some(fault.code)),
         _ => observed.end(None, None),
     }
@@ -112,7 +134,7 @@ fn call_request<'m>(
     request: CallRequest<'m>,
     peer: Peer<'_>,
     observed: &mut Option<Observed>,
-) -> Result<Routed<'m>, RpcError> {
+) -> Result<Routed<'m>, Rejected> {
     let CallRequest { name, arguments, meta } = request;
     let revision = match peer.headers() {
         Some(headers) => headers::check(headers, "tools/call", headers::Params::Call(name), &meta)?,
@@ -131,7 +153,7 @@ fn request<'m>(
     meta: &Meta<'m>,
     peer: Peer<'_>,
     observed: &mut Option<Observed>,
-) -> Result<Routed<'m>, RpcError> {
+) -> Result<Routed<'m>, Rejected> {
     let revision = match peer.headers() {
         Some(headers) => headers::check(headers, method, headers::Params::Unread(params), meta)?,
         None => meta.revision(None)?,
@@ -165,7 +187,7 @@ fn request<'m>(
             }
             reply(&json!({}))
         }
-        "server/discover" if is_legacy => return Err(missing("protocolVersion")),
+        "server/discover" if is_legacy => return Err(missing("protocolVersion").into()),
         "server/discover" => reply(&initialize::discover(shared)),
         "subscriptions/listen" if !is_legacy => Routed::Listen(Listen::new(shared, received, params)?),
         "prompts/list" if shared.offers_prompts() => {
@@ -191,7 +213,7 @@ fn request<'m>(
         "prompts/list" | "resources/list" | "resources/templates/list" if shared.has_empty_prompts_and_resources => {
             reply(&empty_list(method, revision))
         }
-        _ => return Err(RpcError::unknown_method(method)),
+        _ => return Err(RpcError::unknown_method(method).into()),
     })
 }
 
@@ -210,7 +232,7 @@ fn call<'m>(
     mut name: Cow<'m, str>,
     mut arguments: Arguments<'m>,
     observed: &mut Option<Observed>,
-) -> Result<Routed<'m>, RpcError> {
+) -> Result<Routed<'m>, Rejected> {
     let Received { id, revision, .. } = received;
     let served = shared.served();
     let (mut nth, mut is_found) = (served.get(&name), false);
@@ -256,8 +278,12 @@ fn call<'m>(
             observed.set_unknown_tool(&name);
             observed.end(Some(ErrorKind::UnknownTool), Some(Code::InvalidParams));
         }
-        return Err(unknown_tool(&name, served.nearest(&name)));
+        return Err(unknown_tool(&name, served.nearest(&name)).into());
     };
+    if let Some(observed) = observed {
+        observed.set_target(RequestTarget::Tool(&served.entries[nth].name));
+    }
+    received.peer.check_tools(&[served.tool(&served.entries[nth])])?;
     Ok(Routed::Call(begin(shared, Target { served, nth, is_found }, received, arguments, observed)?))
 }
 
@@ -303,8 +329,6 @@ type Pending = BoxFuture<'static, Option<Vec<u8>>>;
 
 /// A batch whose messages were parsed.
 pub(super) struct Batch {
-    /// The tools that the messages call, as positions in a list of tools.
-    called: Vec<(Arc<ServedTools>, usize)>,
     pending: Vec<Pending>,
     max_bytes: usize,
 }
@@ -315,23 +339,24 @@ pub(super) fn is_batch(json: &[u8]) -> bool {
 }
 
 impl Batch {
-    /// Parses a batch.
-    pub(super) fn read(shared: &Arc<Shared>, json: &[u8], peer: Peer<'_>) -> Result<Self, RpcError> {
+    /// Parses a batch. No message of it is processed if the token of the caller does not grant all of them.
+    pub(super) fn read(shared: &Arc<Shared>, json: &[u8], peer: Peer<'_>) -> Result<Self, Rejected> {
         let messages: Vec<&RawValue> = serde_json::from_slice(json)
             .map_err(|_| RpcError::bad_request(Code::ParseError, "the message is not JSON"))?;
         if messages.is_empty() || messages.len() > MAX_MESSAGES {
             let message = format!("a batch has 1 to {MAX_MESSAGES} messages, got {}", messages.len());
-            return Err(RpcError::bad_request(Code::InvalidRequest, message));
+            return Err(RpcError::bad_request(Code::InvalidRequest, message).into());
         }
-        let mut called = Vec::new();
-        let pending =
-            messages.into_iter().map(|message| pending(shared, message.get().as_bytes(), peer, &mut called)).collect();
-        Ok(Self { called, pending, max_bytes: shared.max_result_bytes })
-    }
-
-    /// Returns the tools that the messages call.
-    pub(super) fn tools(&self) -> impl Iterator<Item = &Tool> + Clone {
-        self.called.iter().map(|(served, nth)| served.tool(&served.entries[*nth]))
+        let mut batch = Self { pending: Vec::with_capacity(messages.len()), max_bytes: shared.max_result_bytes };
+        let mut denied = Vec::new();
+        for message in messages {
+            match pending(shared, message.get().as_bytes(), peer) {
+                Ok(pending) => batch.pending.push(pending),
+                Err(Denied::Tools(tools)) => denied.extend(tools),
+                Err(other) => return Err(other.into()),
+            }
+        }
+        if denied.is_empty() { Ok(batch) } else { Err(Denied::Tools(denied).into()) }
     }
 
     /// Processes all messages and returns the responses in order, or `None` if no message was a request.
@@ -355,17 +380,15 @@ impl Batch {
     }
 }
 
-fn pending(shared: &Arc<Shared>, json: &[u8], peer: Peer<'_>, called: &mut Vec<(Arc<ServedTools>, usize)>) -> Pending {
-    match route(shared, Message::parse(json), peer) {
+fn pending(shared: &Arc<Shared>, json: &[u8], peer: Peer<'_>) -> Result<Pending, Denied> {
+    Ok(match route(shared, Message::parse(json), peer) {
+        Routed::Denied(denied) => return Err(denied),
         Routed::Reply(bytes) => Box::pin(async { Some(bytes) }),
         Routed::RpcError(id, fault) => {
             let response = fault.to_response(id);
             Box::pin(async { Some(response) })
         }
-        Routed::Call(call) => {
-            called.push((Arc::clone(&call.served), call.nth));
-            Box::pin(async { answer(call).await.into_answer() })
-        }
+        Routed::Call(call) => Box::pin(async { answer(call).await.into_answer() }),
         Routed::Find(find) => Box::pin(async { Some(find.answer().await) }),
         Routed::Resources(request) => Box::pin(async { request.answer().await.into_answer() }),
         Routed::Nothing => Box::pin(async { None }),
@@ -376,5 +399,5 @@ fn pending(shared: &Arc<Shared>, json: &[u8], peer: Peer<'_>, called: &mut Vec<(
             let response = fault.to_response(id);
             Box::pin(async { Some(response) })
         }
-    }
+    })
 }

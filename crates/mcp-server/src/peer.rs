@@ -1,8 +1,7 @@
-//! A request and its sender, the access that its token grants, and its running calls, which later messages can cancel.
+//! A request and its sender, and its running calls, which later messages can cancel.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::fmt;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,6 +14,7 @@ use toolkit::mcp::Revision;
 use toolkit::{CancelToken, Context, Tool};
 use toolkit_mcp::{Code, Meta, RpcError};
 
+use super::access::{Access, Denied};
 use super::ask::Modes;
 use super::request::{Caller, Request};
 
@@ -45,6 +45,24 @@ impl<'p> Peer<'p> {
     /// Returns the headers of the HTTP request.
     pub(super) fn headers(self) -> Option<&'p HeaderMap> {
         self.head.map(|head| &head.headers)
+    }
+
+    /// Checks that the token of the caller grants calls of these tools.
+    pub(super) fn check_tools(self, tools: &[&Tool]) -> Result<(), Denied> {
+        let is_granted = self.access.is_none_or(|access| tools.iter().all(|tool| access.grants_tool(tool)));
+        if is_granted { Ok(()) } else { Err(Denied::Tools(tools.iter().copied().cloned().collect())) }
+    }
+
+    /// Checks that the token of the caller grants a prompt.
+    pub(super) fn check_prompt(self, prompt: &Tool) -> Result<(), Denied> {
+        let is_granted = self.access.is_none_or(|access| access.grants_tool(prompt));
+        if is_granted { Ok(()) } else { Err(Denied::Prompt(Box::new(prompt.clone()))) }
+    }
+
+    /// Checks that the token of the caller grants a resource.
+    pub(super) fn check_resource(self, uri: &str) -> Result<(), Denied> {
+        let is_granted = self.access.is_none_or(|access| access.grants_resource(uri));
+        if is_granted { Ok(()) } else { Err(Denied::Resource(uri.to_owned())) }
     }
 
     /// Returns a function that reads the parts of the HTTP request for a tool.
@@ -115,40 +133,6 @@ impl Received<'_> {
             Some(trace) => context.with(trace),
             None => context,
         }
-    }
-}
-
-// Access that the token of a caller grants.
-
-/// Decides which tools and resources the token of a caller grants.
-#[derive(Clone)]
-pub(super) struct Access {
-    tools: Arc<dyn Fn(&Tool) -> bool + Send + Sync>,
-    resources: Arc<dyn Fn(&str) -> bool + Send + Sync>,
-}
-
-impl Access {
-    pub(super) fn new(
-        tools: impl Fn(&Tool) -> bool + Send + Sync + 'static,
-        resources: impl Fn(&str) -> bool + Send + Sync + 'static,
-    ) -> Self {
-        Self { tools: Arc::new(tools), resources: Arc::new(resources) }
-    }
-
-    /// Returns true if the caller may call a tool.
-    pub(super) fn grants_tool(&self, tool: &Tool) -> bool {
-        (self.tools)(tool)
-    }
-
-    /// Returns true if the caller may read the resource with this URI.
-    pub(super) fn grants_resource(&self, uri: &str) -> bool {
-        (self.resources)(uri)
-    }
-}
-
-impl fmt::Debug for Access {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Access")
     }
 }
 

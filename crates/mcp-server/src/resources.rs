@@ -19,6 +19,7 @@ use toolkit_mcp::{Code, RpcError, text};
 
 use self::answer::{Action, Scope};
 pub(super) use self::answer::{ResourceRequest, watch_readable};
+use super::access::Rejected;
 use super::call::credentials;
 use super::peer::{Received, register};
 use super::prompts::PromptRequest;
@@ -40,7 +41,7 @@ pub(super) fn resource_method(
     received: Received<'_>,
     method: &str,
     params: Option<&RawValue>,
-) -> Result<ResourceMethod, RpcError> {
+) -> Result<ResourceMethod, Rejected> {
     let is_legacy = received.revision == Revision::V2025_11_25;
     let action = match method {
         "resources/list" => Action::List { after: served::cursor_text(params)? },
@@ -56,8 +57,11 @@ pub(super) fn resource_method(
             }
             Action::Subscribe { session: session.to_owned(), uri }
         }
-        _ => return Err(RpcError::unknown_method(method)),
+        _ => return Err(RpcError::unknown_method(method).into()),
     };
+    if let Action::Read { uri } | Action::Subscribe { uri, .. } = &action {
+        received.peer.check_resource(uri)?;
+    }
     Ok(ResourceMethod::Request(request(shared, received, action, context(received))?))
 }
 
@@ -66,12 +70,13 @@ pub(super) fn prompt_request(
     shared: &Arc<Shared>,
     received: Received<'_>,
     prompt: PromptRequest,
-) -> Result<Box<ResourceRequest>, RpcError> {
+) -> Result<Box<ResourceRequest>, Rejected> {
+    prompt.tool().map_or(Ok(()), |tool| received.peer.check_prompt(tool))?;
     let context = match prompt.tool() {
         Some(tool) => received.context().with_credentials(credentials(shared, received.peer.caller, tool)),
         None => received.context(),
     };
-    request(shared, received, Action::Prompt(Box::new(prompt)), context)
+    Ok(request(shared, received, Action::Prompt(Box::new(prompt)), context)?)
 }
 
 fn request(

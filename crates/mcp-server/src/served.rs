@@ -34,8 +34,6 @@ pub(super) struct ServedTools {
     pub(super) entries: Vec<ServedTool>,
     by_name: HashMap<String, usize>,
     names: ListedNames,
-    /// True if one of them calls other tools.
-    pub(super) calls_tools: bool,
     /// The entries of `tools/list`, by revision.
     listed: [Vec<Arc<[u8]>>; 2],
     /// The index behind `search_tools`, built on the first search.
@@ -109,7 +107,6 @@ impl ServedTools {
         let by_name = entries.iter().enumerate().map(|(idx, entry)| (entry.name.clone(), idx)).collect();
         Ok(Self {
             dispatcher,
-            calls_tools: entries.iter().any(|entry| entry.calls_tools),
             entries,
             by_name,
             names: listed_names,

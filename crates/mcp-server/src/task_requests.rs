@@ -15,15 +15,13 @@ use toolkit::mcp::Revision;
 use toolkit::{CancelToken, Tool};
 use toolkit_mcp::{Code, RpcError, json_bytes, response, text};
 
+use super::access::{Denied, Rejected};
 use super::ask::{Modes, parse_answer, request};
 use super::call::{CallEvent, CallResponse, Events, declares_tasks, missing_extension};
 use super::observe::Observed;
-use super::peer::{Received, Registered, cancelled_by, register};
+use super::peer::{Peer, Received, Registered, cancelled_by, register};
 use super::state::Shared;
 use super::tasks::{LiveTask, Outcome, RELATED_TASK, Record, TaskTool, TaskView};
-
-/// The error of a task of an earlier process whose tool is not served.
-pub(super) struct NotServed;
 
 /// A request for a task.
 pub(super) enum TaskMethod {
@@ -47,7 +45,7 @@ pub(super) fn task_method(
     received: Received<'_>,
     method: &str,
     params: Option<&RawValue>,
-) -> Result<TaskMethod, RpcError> {
+) -> Result<TaskMethod, Rejected> {
     let Received { id, meta, revision, peer } = received;
     let is_legacy = revision == Revision::V2025_11_25;
     let is_known = match method {
@@ -57,12 +55,13 @@ pub(super) fn task_method(
         _ => false,
     };
     if !is_known {
-        return Err(RpcError::unknown_method(method));
+        return Err(RpcError::unknown_method(method).into());
     }
     if !is_legacy && !declares_tasks(meta) {
-        return Err(missing_extension());
+        return Err(missing_extension().into());
     }
     let task_id = task_id(params)?;
+    check_tasks(shared, peer, [&*task_id])?;
     let owner = peer.identity();
     let id = id.to_owned();
     let session = peer.session.map(|session| (session.into(), peer.modes));
@@ -95,15 +94,30 @@ pub(super) fn task_method(
     })))
 }
 
+/// Checks that the token of the caller grants calls of the tools of these tasks, as far as the caller has them.
+pub(super) fn check_tasks<'t>(
+    shared: &Arc<Shared>,
+    peer: Peer<'_>,
+    ids: impl IntoIterator<Item = &'t str>,
+) -> Result<(), Denied> {
+    if peer.access.is_none() {
+        return Ok(());
+    }
+    let owner = peer.identity();
+    let tools = ids.into_iter().filter_map(|id| tool_of_task(shared, id, owner.as_deref()));
+    let tools: Vec<Tool> = tools.collect::<Result<_, _>>()?;
+    peer.check_tools(&tools.iter().collect::<Vec<_>>())
+}
+
 /// Returns the tool of a task. Returns `None` if the caller does not have the task, and an error if its tool cannot
 /// be determined, since it is not served at the moment.
-pub(super) fn tool_of_task(shared: &Arc<Shared>, id: &str, owner: Option<&str>) -> Option<Result<Tool, NotServed>> {
+fn tool_of_task(shared: &Arc<Shared>, id: &str, owner: Option<&str>) -> Option<Result<Tool, Denied>> {
     Some(match shared.tasks.tool(id, owner)? {
         TaskTool::Known(tool) => Ok(tool),
         TaskTool::Id(id) => {
             let served = shared.served();
             let entry = served.entries.iter().find(|entry| *entry.id == *id);
-            entry.map(|entry| served.tool(entry).clone()).ok_or(NotServed)
+            entry.map(|entry| served.tool(entry).clone()).ok_or(Denied::UnknownTool)
         }
     })
 }
@@ -160,11 +174,6 @@ pub(super) struct TaskRequest {
 }
 
 impl TaskRequest {
-    /// Returns the tool of the task; see [`Server::tool_of_task`].
-    pub(super) fn tool(&self) -> Option<Result<Tool, NotServed>> {
-        tool_of_task(&self.shared, &self.task_id, self.owner.as_deref())
-    }
-
     /// Starts the observation of the request.
     pub(super) fn observe(&mut self, observed: Observed) {
         self.observed = Mutex::new(Some(observed));
@@ -363,11 +372,6 @@ impl TaskResult {
             waiting: JoinSet::new(),
             messages: Vec::new(),
         }
-    }
-
-    /// Returns the tool of the task; see [`Server::tool_of_task`].
-    pub(super) fn tool(&self) -> Option<Result<Tool, NotServed>> {
-        tool_of_task(&self.shared, &self.task_id, self.owner.as_deref())
     }
 
     /// Starts the observation of the request.

@@ -11,7 +11,7 @@ use toolkit::mcp::Revision;
 use toolkit::tool::TaskSupport;
 use toolkit::{Arguments, CancelToken, Context, Tool, ToolError};
 use toolkit_mcp::{Code, Meta, RpcError};
-use toolkit_runtime::{RequestTarget, TraceParent};
+use toolkit_runtime::TraceParent;
 use tracing::Span;
 
 use super::{Asks, Call, ChunkSettings, StreamAsks, TaskOffer, invalid_state};
@@ -49,9 +49,6 @@ pub(crate) fn begin(
     let Target { served, nth, is_found } = target;
     let Received { id, meta, revision, peer } = received;
     let entry = &served.entries[nth];
-    if let Some(observed) = observed {
-        observed.set_target(RequestTarget::Tool(&entry.name));
-    }
     if let (Some(headers), Revision::V2026_07_28) = (peer.headers(), revision) {
         headers::check_param_headers(headers, &entry.param_headers, &arguments)?;
     }

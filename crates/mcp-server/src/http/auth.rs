@@ -22,10 +22,11 @@ use std::fmt;
 use std::future::ready;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use http::HeaderMap;
 use http::request::Parts;
+use http::{HeaderMap, StatusCode};
 use toolkit::Tool;
 use toolkit::dispatch::BoxFuture;
+use toolkit_mcp::Code;
 use toolkit_runtime::{bearer, is_token};
 
 #[cfg(feature = "jwt")]
@@ -37,8 +38,10 @@ pub use self::key::Algorithm;
 use self::scopes::{Challenge, Scopes};
 pub(super) use self::scopes::{Resource, WELL_KNOWN};
 use super::response::Rejection;
+use crate::access::{Access, Denied};
 use crate::headers::is_modern;
-use crate::peer::{Access, extensions};
+use crate::metrics::RejectReason;
+use crate::peer::extensions;
 use crate::request::Caller;
 use crate::state::Shared;
 
@@ -146,26 +149,37 @@ impl Auth {
         })
     }
 
-    /// Checks that the token of an authenticated caller grants the scopes of these tools.
-    pub(super) fn check_scopes<'t>(
+    /// Rejects a request that the token of its caller does not grant.
+    pub(super) fn reject(
         &self,
-        caller: &Caller,
+        caller: Option<&Caller>,
         headers: &HeaderMap,
-        tools: impl Iterator<Item = &'t Tool> + Clone,
-    ) -> Result<(), Rejection> {
-        let needed = self.scopes.of_calls(tools.clone());
-        if self.scopes.are_granted(&needed, caller) {
-            return Ok(());
-        }
-        let names: Vec<&str> = tools.map(Tool::name).collect();
+        shared: &Arc<Shared>,
+        denied: &Denied,
+    ) -> Rejection {
+        let tools = match denied {
+            Denied::Tools(tools) => &**tools,
+            Denied::Prompt(prompt) => std::slice::from_ref(&**prompt),
+            Denied::Resource(uri) => {
+                let needed = self.scopes.of_resource(uri, shared).into_iter().min_by_key(Vec::len).unwrap_or_default();
+                let description = "the token does not grant the scopes that the resource requires";
+                return self.insufficient(caller, headers, needed, description);
+            }
+            Denied::UnknownTool => {
+                let message = "the tool of the task is not served at the moment; try again later";
+                let status = StatusCode::SERVICE_UNAVAILABLE;
+                return Rejection::new(RejectReason::Overloaded, status, message).with_code(Code::Internal);
+            }
+        };
+        let names: Vec<&str> = tools.iter().map(Tool::name).collect();
         let description = format!("the token does not grant the scopes that `{}` requires", names.join("`, `"));
-        Err(self.insufficient(caller, headers, needed, &description))
+        self.insufficient(caller, headers, self.scopes.of_calls(tools.iter()), &description)
     }
 
     /// Rejects a request whose token does not grant the needed scopes.
     fn insufficient(
         &self,
-        caller: &Caller,
+        caller: Option<&Caller>,
         headers: &HeaderMap,
         mut needed: Vec<String>,
         description: &str,
@@ -173,7 +187,8 @@ impl Auth {
         // Clients of earlier revisions replace their scopes by those of the challenge, so that without the granted
         // scopes they would alternate between the scopes of two tools.
         if !is_modern(headers) {
-            let granted = caller.scopes().iter().filter(|scope| !needed.contains(scope));
+            let granted = caller.map(Caller::scopes).unwrap_or_default();
+            let granted = granted.iter().filter(|scope| !needed.contains(scope));
             needed.extend(granted.cloned().collect::<Vec<_>>());
         }
         let challenge = self.challenge(&needed);
@@ -181,18 +196,8 @@ impl Auth {
         challenge.reject(TokenError::InsufficientScope)
     }
 
-    /// Returns what the token of a caller grants, or `None` if it grants everything, or if the server offers nothing that
-    /// is checked later than the request.
-    pub(super) fn access(&self, shared: &Arc<Shared>, caller: &Arc<Caller>) -> Option<Access> {
-        let is_checked_later = || shared.resources.is_offered() || shared.served().calls_tools;
-        if !is_checked_later() {
-            return None;
-        }
-        self.tool_access(shared, caller)
-    }
-
     /// Returns what the token of a caller grants, or `None` if it grants everything.
-    pub(super) fn tool_access(&self, shared: &Arc<Shared>, caller: &Arc<Caller>) -> Option<Access> {
+    pub(super) fn access(&self, shared: &Arc<Shared>, caller: &Arc<Caller>) -> Option<Access> {
         if caller.has_all_scopes() {
             return None;
         }
@@ -214,18 +219,6 @@ impl Auth {
                 None => *known.entry(backend.to_owned()).or_insert(is_granted()),
             }
         }))
-    }
-
-    /// Rejects a request for a resource that the token of the caller does not grant.
-    pub(super) fn reject_resource(
-        &self,
-        caller: &Caller,
-        headers: &HeaderMap,
-        shared: &Arc<Shared>,
-        uri: &str,
-    ) -> Rejection {
-        let needed = self.scopes.of_resource(uri, shared).into_iter().min_by_key(Vec::len).unwrap_or_default();
-        self.insufficient(caller, headers, needed, "the token does not grant the scopes that the resource requires")
     }
 
     /// Returns the metadata of the resource, if the host has declared one.

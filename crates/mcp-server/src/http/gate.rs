@@ -8,16 +8,13 @@ use std::time::{Duration, Instant};
 
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
-use toolkit::Tool;
 use toolkit_mcp::Code;
 use toolkit_runtime::{Connection, HostGuard};
 
 use super::auth::{Auth, WELL_KNOWN};
-use super::receive::Received;
 use super::response::Rejection;
 use crate::metrics::RejectReason;
 use crate::request::Caller;
-use crate::task_requests::NotServed;
 
 /// The checks that each request has to pass.
 #[derive(Debug)]
@@ -100,50 +97,6 @@ impl Gate {
                 Rejection::new(RejectReason::Rate, StatusCode::TOO_MANY_REQUESTS, message).with_code(Code::Internal);
             rejection.with_header(header::RETRY_AFTER, HeaderValue::from(seconds as u64))
         })
-    }
-
-    /// Checks that the token of the caller grants the scopes of the tools that a message calls, or of whose calls it
-    /// receives the results.
-    pub(super) fn check_scopes(
-        &self,
-        caller: Option<&Caller>,
-        headers: &HeaderMap,
-        received: &Received,
-    ) -> Result<(), Rejection> {
-        match (caller, received) {
-            (Some(caller), Received::Call(call)) => {
-                self.auth.check_scopes(caller, headers, std::iter::once(call.tool()))
-            }
-            (Some(caller), Received::Task(request)) => self.check_tasks(caller, headers, request.tool()),
-            (Some(caller), Received::TaskResult(result)) => self.check_tasks(caller, headers, result.tool()),
-            (Some(caller), Received::Listen(listen)) => self.check_tasks(caller, headers, listen.tools_of_tasks()),
-            (Some(caller), Received::Resources(request)) => match (request.denied_uri(), request.prompt()) {
-                (Some(uri), _) => Err(self.auth.reject_resource(caller, headers, request.shared(), uri)),
-                (None, Some(prompt)) => self.auth.check_scopes(caller, headers, std::iter::once(prompt)),
-                (None, None) => Ok(()),
-            },
-            (Some(caller), Received::Batch(batch)) => self.auth.check_scopes(caller, headers, batch.tools()),
-            _ => Ok(()),
-        }
-    }
-
-    fn check_tasks(
-        &self,
-        caller: &Caller,
-        headers: &HeaderMap,
-        tools: impl IntoIterator<Item = Result<Tool, NotServed>>,
-    ) -> Result<(), Rejection> {
-        let tools: Result<Vec<_>, NotServed> = tools.into_iter().collect();
-        match tools {
-            Ok(tools) if tools.is_empty() => Ok(()),
-            Ok(tools) => self.auth.check_scopes(caller, headers, tools.iter()),
-            // Without the tool, the scopes that it requires are unknown.
-            Err(NotServed) => {
-                let message = "the tool of the task is not served at the moment; try again later";
-                let status = StatusCode::SERVICE_UNAVAILABLE;
-                Err(Rejection::new(RejectReason::Overloaded, status, message).with_code(Code::Internal))
-            }
-        }
     }
 
     /// Returns true if pages of an origin may read responses.

@@ -12,6 +12,7 @@ use toolkit_mcp::{Code, Message};
 use toolkit_runtime::spawn_tool;
 
 use super::response::{Body, accepted, json, text};
+use crate::access::{Access, Denied, Rejected};
 use crate::ask::Modes;
 use crate::call::Call;
 use crate::find::Find;
@@ -20,8 +21,7 @@ use crate::listen::Listen;
 use crate::methods::route;
 use crate::methods::{Batch, Routed, is_batch};
 use crate::metrics::RejectReason;
-use crate::observe::Observed;
-use crate::peer::{Access, Peer};
+use crate::peer::Peer;
 use crate::request::Caller;
 use crate::resources::ResourceRequest;
 use crate::state::Shared;
@@ -40,19 +40,7 @@ pub(super) enum Received {
     Task(Box<TaskRequest>),
     TaskResult(Box<TaskResult>),
     Call(Arc<Call>),
-}
-
-impl Received {
-    /// Records that the token of the caller does not grant the request.
-    pub(super) fn deny(self) {
-        match self {
-            Received::Call(call) => {
-                Arc::into_inner(call).and_then(|call| call.observed).into_iter().for_each(Observed::deny);
-            }
-            Received::Resources(request) => request.deny(),
-            _ => {}
-        }
-    }
+    Denied(Denied),
 }
 
 /// Parses a body and determines the action that it requires.
@@ -91,7 +79,8 @@ fn read(
     if is_batch(body) && takes_batches(&head.headers) {
         return match Batch::read(shared, body, peer) {
             Ok(batch) => Received::Batch(batch),
-            Err(fault) => Received::Response(json(StatusCode::BAD_REQUEST, fault.to_response(None))),
+            Err(Rejected::Denied(denied)) => Received::Denied(denied),
+            Err(Rejected::Invalid(fault)) => Received::Response(json(StatusCode::BAD_REQUEST, fault.to_response(None))),
         };
     }
     Received::Response(match route(shared, Message::parse(body), peer) {
@@ -101,6 +90,7 @@ fn read(
         Routed::Task(request) => return Received::Task(request),
         Routed::TaskResult(result) => return Received::TaskResult(result),
         Routed::Call(call) => return Received::Call(call),
+        Routed::Denied(denied) => return Received::Denied(denied),
         Routed::Reply(bytes) => json(StatusCode::OK, bytes),
         Routed::Initialized { bytes, modes, .. } => {
             let mut response = json(StatusCode::OK, bytes);

@@ -12,7 +12,7 @@ use toolkit::dispatch::BoxFuture;
 
 use super::response::{Body, text};
 use crate::Server;
-use crate::peer::Access;
+use crate::access::Access;
 use crate::request::Caller;
 
 /// A part of the HTTP server beside the MCP endpoint; see [`Http::route`](super::Http::route).

@@ -184,7 +184,7 @@ impl Inner {
             }
             Admission::Authenticated => self.gate.admit(head, connection).await?,
         };
-        let access = caller.as_ref().and_then(|caller| self.gate.auth.tool_access(&self.server.shared, caller));
+        let access = caller.as_ref().and_then(|caller| self.gate.auth.access(&self.server.shared, caller));
         let (method, uri, headers) = (&head.method, &head.uri, &head.headers);
         let caller = caller.as_deref();
         let response = route.respond(RouteRequest { server: &self.server, method, uri, headers, caller, access }).await;
@@ -236,12 +236,10 @@ impl Inner {
         };
         let address = connection.map(|connection| connection.client(headers));
         let access = caller.as_ref().and_then(|caller| self.gate.auth.access(&self.server.shared, caller));
-        let received = receive(&self.server.shared, body, caller.clone(), session, head, address, access).await;
-        if let Err(rejection) = self.gate.check_scopes(caller.as_deref(), headers, &received) {
-            received.deny();
-            return Err(rejection);
-        }
-        match received {
+        match receive(&self.server.shared, body, caller.clone(), session, head, address, access).await {
+            Received::Denied(denied) => {
+                Err(self.gate.auth.reject(caller.as_deref(), headers, &self.server.shared, &denied))
+            }
             Received::Response(response) => Ok(response),
             Received::Batch(batch) => {
                 let answered = batch.answer().await;

@@ -8,16 +8,17 @@ use tokio::time::{Instant, sleep_until};
 use toolkit::call::{ErrorKind, TraceContext};
 use toolkit::mcp::Revision;
 use toolkit::resource::ResourceWatch;
-use toolkit::{CancelToken, Context, Tool, ToolError};
+use toolkit::{CancelToken, Context, ToolError};
 use toolkit_mcp::{Code, RpcError, response};
 use toolkit_runtime::{CallPermit, RequestTarget, spawn_tool};
 use tracing::{Instrument, Span};
 
 use super::read;
+use crate::access::Access;
 use crate::call::CallResponse;
 use crate::metrics::ResourceMetric;
 use crate::observe::Observed;
-use crate::peer::{Access, Registered};
+use crate::peer::Registered;
 use crate::prompts::{self, PromptRequest};
 use crate::proxy_uri::decode;
 use crate::state::Shared;
@@ -38,7 +39,7 @@ pub(crate) struct ResourceRequest {
     pub(super) registered: Option<Registered>,
     pub(super) observed: Option<Observed>,
     pub(super) scope: Scope,
-    /// The resources that the token of the caller grants, or `None` for all.
+    /// The resources that a list may contain, or `None` for all.
     pub(super) access: Option<Access>,
 }
 
@@ -84,20 +85,6 @@ pub(super) enum Failed {
 }
 
 impl ResourceRequest {
-    /// Returns the resource of the request if the token of the caller does not grant it.
-    pub(crate) fn denied_uri(&self) -> Option<&str> {
-        let (Action::Read { uri } | Action::Subscribe { uri, .. }) = &self.action else { return None };
-        self.access.as_ref().is_some_and(|access| !access.grants_resource(uri)).then_some(uri)
-    }
-
-    /// Returns the record of the prompt whose requirements the token of the caller must meet.
-    pub(crate) fn prompt(&self) -> Option<&Tool> {
-        match &self.action {
-            Action::Prompt(request) => request.tool(),
-            _ => None,
-        }
-    }
-
     /// Starts the observation of the request.
     pub(crate) fn observe(&mut self, mut observed: Observed) {
         match &self.action {
@@ -118,20 +105,8 @@ impl ResourceRequest {
         self.observed = Some(observed);
     }
 
-    /// Ends the observation of a request that the token of the caller does not grant.
-    pub(crate) fn deny(self) {
-        self.observed.into_iter().for_each(Observed::deny);
-    }
-
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
-        &self.shared
-    }
-
     /// Answers the request. Dropping the future cancels it.
     pub(crate) async fn answer(self) -> CallResponse {
-        let denied = self.denied_uri().map(str::to_owned);
-        let is_granted = |prompt| self.access.as_ref().is_none_or(|access| access.grants_tool(prompt));
-        let denied_prompt = self.prompt().filter(|prompt| !is_granted(prompt)).map(|prompt| prompt.name().to_owned());
         let Self { shared, id, revision, action, context, cancel, registered, scope, access, observed } = self;
         let span = observed.as_ref().map_or_else(Span::none, |observed| observed.span().clone());
         let timer = shared.metrics.resources.start(action.metric());
@@ -143,12 +118,6 @@ impl ResourceRequest {
             let name = if matches!(action, Action::Prompt(_)) { "prompts/" } else { RESOURCES };
             let work = async move {
                 let shared = &*state;
-                if let Some(uri) = denied {
-                    return Err(Failed::Unknown(uri));
-                }
-                if let Some(name) = denied_prompt {
-                    return Err(Failed::Rejected(prompts::unknown(&name)));
-                }
                 let access = access.as_ref();
                 match action {
                     Action::Prompt(request) => request.run(shared, &context, revision).await.map_err(Failed::Prompt),

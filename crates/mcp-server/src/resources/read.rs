@@ -15,7 +15,7 @@ use toolkit_mcp::json_bytes;
 use toolkit_runtime::CallPermit;
 
 use super::answer::{Failed, Scope, acquire};
-use crate::peer::Access;
+use crate::access::Access;
 use crate::proxy_uri::decode;
 use crate::served::{self, CacheHints};
 use crate::state::Shared;

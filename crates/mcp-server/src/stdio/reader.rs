@@ -17,6 +17,7 @@ use toolkit_runtime::ToolPolls;
 
 use super::output::{Held, Output};
 use super::{Line, MAX_LINE_BYTES, read_line};
+use crate::access::Rejected;
 use crate::ask::Modes;
 use crate::call::{CallEvent, Events, events};
 use crate::listen::Listen;
@@ -135,7 +136,9 @@ impl Reader {
                         }
                     });
                 }
-                Err(fault) => self.send(&fault.to_response(None), Some(held)),
+                Err(Rejected::Invalid(fault)) => self.send(&fault.to_response(None), Some(held)),
+                // A pipe has no tokens.
+                Err(Rejected::Denied(_)) => {}
             }
             return;
         }
@@ -182,7 +185,8 @@ impl Reader {
                 let end = self.end.clone();
                 self.runtime.spawn(notify(listen, Arc::clone(&self.output), held, end));
             }
-            Routed::Nothing => {}
+            // A pipe has no tokens, which could grant too little.
+            Routed::Denied(_) | Routed::Nothing => {}
         }
     }
 

@@ -244,6 +244,17 @@ async fn a_broader_scope_covers_others_if_the_host_says_so() {
 }
 
 #[tokio::test]
+async fn a_call_without_the_scopes_of_its_tool_is_rejected_before_its_other_mistakes() {
+    let fixture = Fixture::new(|http| http);
+    // The tool cannot be called as a task.
+    let params = json!({ "name": "write", "arguments": { "text": "x" }, "task": {} });
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let headers = [("mcp-protocol-version", "2025-11-25")];
+    assert_eq!(fixture.send(Some("files:read"), &headers, &call).await.status, 403);
+    assert_eq!(fixture.send(Some("files:write"), &headers, &call).await.body["error"]["code"], -32601);
+}
+
+#[tokio::test]
 async fn no_call_of_a_batch_runs_if_one_lacks_its_scopes() {
     let fixture = Fixture::new(|http| http);
     let call = |id: u64, tool: &str, arguments: Value| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": tool, "arguments": arguments } });
