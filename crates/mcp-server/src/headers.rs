@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 
+use http::header::ACCEPT;
 use http::{HeaderMap, HeaderName};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use toolkit::Arguments;
 use toolkit::mcp::Revision;
 use toolkit_mcp::{BATCHES, Code, JsonText, MODERN, Meta, ParamHeader, RpcError, decoded, text};
+use toolkit_runtime::accepts;
 
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
@@ -27,6 +29,12 @@ pub(super) fn has_revision(headers: &HeaderMap) -> bool {
 /// clients of that revision do not send it.
 pub(super) fn takes_batches(headers: &HeaderMap) -> bool {
     headers.get(&VERSION).is_none_or(|version| version == BATCHES)
+}
+
+/// Returns true if the client accepts an event stream in place of a response.
+pub(super) fn accepts_events(headers: &HeaderMap) -> bool {
+    let mut accepted = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    accepted.any(|value| accepts(value, "text/event-stream"))
 }
 
 /// Checks the headers against the message and returns the revision of the request.

@@ -34,8 +34,8 @@
 //! | module | contains |
 //! | --- | --- |
 //! | `server`, `builder`, `state` | the server, its settings with their defaults (limits, times, sizes of pages), and what its clones share |
-//! | `message`, `rpc`, `json_text`, `meta`, `headers` | JSON-RPC messages and what they declare beside the parameters |
-//! | `methods`, `initialize` | dispatch of messages to methods, and the description of the server |
+//! | `methods`, `headers`, `initialize` | dispatch of messages to methods, what HTTP repeats of them, and the description of the server |
+//! | `access`, `reply` | what the token of a caller grants, and the messages and the response of a request |
 //! | `served`, `find`, `filter` | `tools/list` and its pages, and the search tools that replace a long list |
 //! | `call` | `tools/call`, with a table of its stages |
 //! | `request`, `peer` | the request and its caller, for tools and for the server, and the running calls of a caller |
@@ -84,6 +84,7 @@ mod proxied;
 #[cfg(feature = "proxy")]
 mod proxy;
 mod proxy_uri;
+mod reply;
 mod request;
 mod resource_directory;
 mod resource_set;

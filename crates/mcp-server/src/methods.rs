@@ -1,22 +1,27 @@
-//! Dispatch of messages and batches to methods, independent of the transport. Calls of unknown tools end here.
+//! Dispatch of messages to methods, independent of the transport, and of batches in `batch`. Calls of unknown tools end here.
+
+mod batch;
 
 use std::borrow::Cow;
 use std::sync::Arc;
+#[cfg(feature = "http")]
+use std::sync::PoisonError;
 
-use futures_util::stream::{self, StreamExt};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolkit::call::ErrorKind;
-use toolkit::dispatch::BoxFuture;
 use toolkit::mcp::{CallParams, Revision};
 use toolkit::{Arguments, ToolError};
 use toolkit_mcp::{BATCHES, CallRequest, Code, Malformed, Message, Meta, RpcError, json_bytes, missing};
+#[cfg(feature = "http")]
+use toolkit_runtime::BodyCharge;
 use toolkit_runtime::RequestTarget;
 
+pub(super) use self::batch::{Batch, is_batch};
 use super::access::{Denied, Rejected};
 use super::ask::Modes;
-use super::call::{Call, Target, answer, begin};
+use super::call::{Call, Target, begin, run};
 use super::find::{self, Find};
 use super::headers;
 use super::initialize::{self, empty_list};
@@ -25,64 +30,80 @@ use super::logging::requested_level;
 use super::observe::Observed;
 use super::peer::{Peer, Received};
 use super::prompts::{self, PromptRequest};
+use super::reply::{MessageSink, Reply};
 use super::resources::{self, ResourceMethod, ResourceRequest};
-use super::served;
+use super::served::{self, ServedTools};
 use super::state::Shared;
 use super::task_requests::{TaskMethod, TaskRequest, TaskResult, task_method};
 
 /// The action that a message requires.
-pub(super) enum Routed<'m> {
+pub(super) enum Routed {
     /// Send this response.
-    Reply(Vec<u8>),
+    Reply(Reply),
     /// Send the response to `initialize`, which starts a session.
     Initialized { bytes: Vec<u8>, takes_batches: bool, modes: Modes },
-    /// Send this error.
-    RpcError(Option<&'m RawValue>, RpcError),
     /// Reject the message, since the token of the caller does not grant what it needs.
     Denied(Denied),
     /// Run this call.
     Call(Arc<Call>),
     /// Answer this request of a search tool on a thread for tools.
-    Find(Find),
+    Find(Box<Find>),
     /// Answer this request for resources or a prompt on a thread for tools.
     Resources(Box<ResourceRequest>),
     /// Answer this request for a task.
     Task(Box<TaskRequest>),
     /// Answer this request when the task has ended.
     TaskResult(Box<TaskResult>),
+    /// Process these messages.
+    Batch(Batch),
     /// Send notifications of changes.
-    Listen(Listen),
+    Listen(Box<Listen>),
     /// Do nothing, since the message was a notification.
     Nothing,
 }
 
-impl<'m> Routed<'m> {
-    fn rejected(id: &'m RawValue, rejected: Rejected) -> Self {
-        match rejected {
-            Rejected::Invalid(error) => Routed::RpcError(Some(id), error),
-            Rejected::Denied(denied) => Routed::Denied(denied),
+impl Routed {
+    /// Counts the memory of the message as long as the request needs it.
+    #[cfg(feature = "http")]
+    pub(super) fn hold(&mut self, charge: BodyCharge) {
+        match self {
+            Routed::Call(call) => *call.charge.lock().unwrap_or_else(PoisonError::into_inner) = Some(charge),
+            Routed::Batch(batch) => batch.hold(charge),
+            // The others keep no part of the message.
+            _ => {}
         }
+    }
+
+    /// Answers a request, and sends the messages that precede the response. Returns `None` if there is no response.
+    pub(super) async fn answer(self, sink: impl MessageSink) -> Option<Reply> {
+        Some(match self {
+            Routed::Reply(reply) => reply,
+            Routed::Call(call) => run(call, sink).await,
+            // Boxed, to keep the future of a call small.
+            Routed::Find(find) => Reply::new(Box::pin(find.answer()).await),
+            Routed::Resources(request) => Box::pin(request.answer()).await,
+            Routed::Task(request) => Box::pin(request.answer(sink)).await,
+            Routed::TaskResult(result) => Box::pin(result.answer(sink)).await,
+            Routed::Batch(batch) => Reply::new(Box::pin(batch.answer()).await?),
+            Routed::Initialized { .. } | Routed::Denied(_) | Routed::Listen(_) | Routed::Nothing => return None,
+        })
     }
 }
 
 /// Determines the action that a message requires.
-pub(super) fn route<'m>(
-    shared: &Arc<Shared>,
-    message: Result<Message<'m>, Malformed<'m>>,
-    peer: Peer<'_>,
-) -> Routed<'m> {
+pub(super) fn route(shared: &Arc<Shared>, message: Result<Message<'_>, Malformed<'_>>, peer: Peer<'_>) -> Routed {
     match message {
         Ok(Message::Request { id, method, params }) => {
             let meta = Meta::parse(params);
             let mut observed = Observed::start(shared.audit, &method, id, meta.as_ref().ok(), peer);
             let meta = meta.map_err(Rejected::from);
             let routed = meta.and_then(|meta| request(shared, id, &method, params, &meta, peer, &mut observed));
-            observed_of(routed.unwrap_or_else(|rejected| Routed::rejected(id, rejected)), observed)
+            observed_of(routed.unwrap_or_else(|rejected| rejection(id, rejected)), observed)
         }
         Ok(Message::Call { id, call }) => {
             let mut observed = Observed::start(shared.audit, "tools/call", id, Some(&call.meta), peer);
             let routed = call_request(shared, id, call, peer, &mut observed);
-            observed_of(routed.unwrap_or_else(|rejected| Routed::rejected(id, rejected)), observed)
+            observed_of(routed.unwrap_or_else(|rejected| rejection(id, rejected)), observed)
         }
         Ok(Message::Notification { method, params }) => {
             if let ("notifications/cancelled", Some(session)) = (&*method, peer.session) {
@@ -97,12 +118,19 @@ pub(super) fn route<'m>(
             }
             Routed::Nothing
         }
-        Err(Malformed { id, fault }) => Routed::RpcError(id, fault),
+        Err(Malformed { id, fault }) => Routed::Reply(Reply::rejection(id, &fault)),
+    }
+}
+
+fn rejection(id: &RawValue, rejected: Rejected) -> Routed {
+    match rejected {
+        Rejected::Invalid(error) => Routed::Reply(Reply::rejection(Some(id), &error)),
+        Rejected::Denied(denied) => Routed::Denied(denied),
     }
 }
 
 /// Passes the observation of a request on to what answers it, or ends it with the response.
-fn observed_of<'m>(mut routed: Routed<'m>, observed: Option<Observed>) -> Routed<'m> {
+fn observed_of(mut routed: Routed, observed: Option<Observed>) -> Routed {
     // A call has taken it.
     let Some(mut observed) = observed else { return routed };
     match &mut routed {
@@ -122,7 +150,7 @@ fn observed_of<'m>(mut routed: Routed<'m>, observed: Option<Observed>) -> Routed
             }
             observed.deny();
         }
-        Routed::RpcError(_, fault) => observed.end(Some(ErrorKind::InvalidArguments), Some(fault.code)),
+        Routed::Reply(Reply { code: Some(code), .. }) => observed.end(Some(ErrorKind::InvalidArguments), Some(*code)),
         _ => observed.end(None, None),
     }
     routed
@@ -134,7 +162,7 @@ fn call_request<'m>(
     request: CallRequest<'m>,
     peer: Peer<'_>,
     observed: &mut Option<Observed>,
-) -> Result<Routed<'m>, Rejected> {
+) -> Result<Routed, Rejected> {
     let CallRequest { name, arguments, meta } = request;
     let revision = match peer.headers() {
         Some(headers) => headers::check(headers, "tools/call", headers::Params::Call(name), &meta)?,
@@ -153,13 +181,14 @@ fn request<'m>(
     meta: &Meta<'m>,
     peer: Peer<'_>,
     observed: &mut Option<Observed>,
-) -> Result<Routed<'m>, Rejected> {
+) -> Result<Routed, Rejected> {
     let revision = match peer.headers() {
         Some(headers) => headers::check(headers, method, headers::Params::Unread(params), meta)?,
         None => meta.revision(None)?,
     };
     let received = Received { id, meta, revision, peer };
-    let reply = |result: &Value| Routed::Reply(shared.response(id, revision, &json_bytes(result)));
+    let write = |result: &[u8]| Routed::Reply(Reply::new(shared.response(id, revision, result)));
+    let reply = |result: &Value| write(&json_bytes(result));
     let is_legacy = revision == Revision::V2025_11_25;
     Ok(match method {
         "tools/call" => {
@@ -171,7 +200,7 @@ fn request<'m>(
             let params = CallParams::parse(params).map_err(|_| invalid())?;
             call(shared, received, params.name().to_owned().into(), params.arguments(), observed)?
         }
-        "tools/list" => Routed::Reply(shared.response(id, revision, &list(shared, params, revision)?)),
+        "tools/list" => write(&list(shared, params, revision)?),
         "initialize" if is_legacy => {
             let result = initialize::initialize(shared, params);
             let takes_batches = result["protocolVersion"] == BATCHES;
@@ -189,10 +218,8 @@ fn request<'m>(
         }
         "server/discover" if is_legacy => return Err(missing("protocolVersion").into()),
         "server/discover" => reply(&initialize::discover(shared)),
-        "subscriptions/listen" if !is_legacy => Routed::Listen(Listen::new(shared, received, params)?),
-        "prompts/list" if shared.offers_prompts() => {
-            Routed::Reply(shared.response(id, revision, &prompts::list(shared, params, revision)?))
-        }
+        "subscriptions/listen" if !is_legacy => Routed::Listen(Box::new(Listen::new(shared, received, params)?)),
+        "prompts/list" if shared.offers_prompts() => write(&prompts::list(shared, params, revision)?),
         "prompts/get" | "completion/complete" if shared.offers_prompts() => {
             let request = match method {
                 "prompts/get" => PromptRequest::get(shared, params)?,
@@ -232,7 +259,7 @@ fn call<'m>(
     mut name: Cow<'m, str>,
     mut arguments: Arguments<'m>,
     observed: &mut Option<Observed>,
-) -> Result<Routed<'m>, Rejected> {
+) -> Result<Routed, Rejected> {
     let Received { id, revision, .. } = received;
     let served = shared.served();
     let (mut nth, mut is_found) = (served.get(&name), false);
@@ -243,56 +270,63 @@ fn call<'m>(
                 (name, arguments, is_found) = (target, given, true);
             }
             Some(Ok(call)) => {
-                let id = id.to_owned();
-                return Ok(Routed::Find(Find {
-                    shared: Arc::clone(shared),
-                    served,
-                    call: call.into_owned(),
-                    id,
-                    revision,
-                    observed: None,
-                }));
+                let (shared, id, call) = (Arc::clone(shared), id.to_owned(), call.into_owned());
+                let find = Find { shared, served, call, id, revision, observed: None };
+                return Ok(Routed::Find(Box::new(find)));
             }
-            Some(Err(error)) => {
-                failed(observed, &name, &error);
-                let result = toolkit::mcp::write_error(&error, revision);
-                return Ok(Routed::Reply(shared.response(id, revision, &result)));
-            }
+            Some(Err(error)) => return Ok(failed(shared, received, &name, &error, observed)),
             None => {}
         }
     }
-    let Some(nth) = nth else {
-        shared.metrics.unknown_tool().reject();
-        if let Some(error) = served.shared_name(&name) {
-            failed(observed, &name, &error);
-            let result = toolkit::mcp::write_error(&error, revision);
-            return Ok(Routed::Reply(shared.response(id, revision, &result)));
-        }
-        if let Some(message) = shared.proxied().and_then(|proxied| proxied.why_missing(&name)) {
-            let error = ToolError::new(ErrorKind::Unavailable, message).retryable(None);
-            failed(observed, &name, &error);
-            let result = toolkit::mcp::write_error(&error, revision);
-            return Ok(Routed::Reply(shared.response(id, revision, &result)));
-        }
-        if let Some(mut observed) = observed.take() {
-            observed.set_unknown_tool(&name);
-            observed.end(Some(ErrorKind::UnknownTool), Some(Code::InvalidParams));
-        }
-        return Err(unknown_tool(&name, served.nearest(&name)).into());
-    };
+    let Some(nth) = nth else { return unknown(shared, &served, received, &name, observed) };
+    let entry = &served.entries[nth];
     if let Some(observed) = observed {
-        observed.set_target(RequestTarget::Tool(&served.entries[nth].name));
+        observed.set_target(RequestTarget::Tool(&entry.name));
     }
-    received.peer.check_tools(&[served.tool(&served.entries[nth])])?;
+    received.peer.check_tools(&[served.tool(entry)])?;
     Ok(Routed::Call(begin(shared, Target { served, nth, is_found }, received, arguments, observed)?))
 }
 
-/// Ends the observation of a call that does not reach a tool.
-fn failed(observed: &mut Option<Observed>, name: &str, error: &ToolError) {
+/// Ends a call whose name no served tool has.
+fn unknown(
+    shared: &Arc<Shared>,
+    served: &ServedTools,
+    received: Received<'_>,
+    name: &str,
+    observed: &mut Option<Observed>,
+) -> Result<Routed, Rejected> {
+    shared.metrics.unknown_tool().reject();
+    if let Some(error) = served.shared_name(name) {
+        return Ok(failed(shared, received, name, &error, observed));
+    }
+    if let Some(message) = shared.proxied().and_then(|proxied| proxied.why_missing(name)) {
+        let error = ToolError::new(ErrorKind::Unavailable, message).retryable(None);
+        return Ok(failed(shared, received, name, &error, observed));
+    }
+    if let Some(mut observed) = observed.take() {
+        observed.set_unknown_tool(name);
+        observed.end(Some(ErrorKind::UnknownTool), Some(Code::InvalidParams));
+    }
+    let shown: String = name.chars().take(120).collect();
+    let near = served.nearest(name).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+    let message = format!("no tool is named `{}`{near}", shown.escape_debug());
+    Err(RpcError::new(Code::InvalidParams, message).into())
+}
+
+/// Ends a call that does not reach a tool with an error that the model reads.
+fn failed(
+    shared: &Shared,
+    received: Received<'_>,
+    name: &str,
+    error: &ToolError,
+    observed: &mut Option<Observed>,
+) -> Routed {
     if let Some(mut observed) = observed.take() {
         observed.set_unknown_tool(name);
         observed.end(Some(error.kind()), None);
     }
+    let Received { id, revision, .. } = received;
+    Routed::Reply(Reply::new(shared.response(id, revision, &toolkit::mcp::write_error(error, revision))))
 }
 
 fn cancel(shared: &Arc<Shared>, session: &str, params: Option<&RawValue>) {
@@ -304,100 +338,4 @@ fn cancel(shared: &Arc<Shared>, session: &str, params: Option<&RawValue>) {
     if let Some(params) = params.and_then(|params| serde_json::from_str::<Params<'_>>(params.get()).ok()) {
         shared.running.cancel(session, params.id.get());
     }
-}
-
-fn unknown_tool(name: &str, nearest: Option<&str>) -> RpcError {
-    let shown: String = name.chars().take(120).collect();
-    let shown = shown.escape_debug();
-    let message = match nearest {
-        Some(near) => format!("no tool is named `{shown}`; did you mean `{near}`?"),
-        None => format!("no tool is named `{shown}`"),
-    };
-    RpcError::new(Code::InvalidParams, message)
-}
-
-// JSON-RPC batches. Servers must accept them in revision 2025-03-26 only.
-
-/// The maximum number of messages in a batch.
-const MAX_MESSAGES: usize = 64;
-
-/// The number of messages of a batch that are processed at the same time.
-const CONCURRENCY: usize = 8;
-
-/// The future response to a message of a batch, which is `None` for a notification.
-type Pending = BoxFuture<'static, Option<Vec<u8>>>;
-
-/// A batch whose messages were parsed.
-pub(super) struct Batch {
-    pending: Vec<Pending>,
-    max_bytes: usize,
-}
-
-/// Returns true if the text starts with `[`.
-pub(super) fn is_batch(json: &[u8]) -> bool {
-    json.trim_ascii_start().first() == Some(&b'[')
-}
-
-impl Batch {
-    /// Parses a batch. No message of it is processed if the token of the caller does not grant all of them.
-    pub(super) fn read(shared: &Arc<Shared>, json: &[u8], peer: Peer<'_>) -> Result<Self, Rejected> {
-        let messages: Vec<&RawValue> = serde_json::from_slice(json)
-            .map_err(|_| RpcError::bad_request(Code::ParseError, "the message is not JSON"))?;
-        if messages.is_empty() || messages.len() > MAX_MESSAGES {
-            let message = format!("a batch has 1 to {MAX_MESSAGES} messages, got {}", messages.len());
-            return Err(RpcError::bad_request(Code::InvalidRequest, message).into());
-        }
-        let mut batch = Self { pending: Vec::with_capacity(messages.len()), max_bytes: shared.max_result_bytes };
-        let mut denied = Vec::new();
-        for message in messages {
-            match pending(shared, message.get().as_bytes(), peer) {
-                Ok(pending) => batch.pending.push(pending),
-                Err(Denied::Tools(tools)) => denied.extend(tools),
-                Err(other) => return Err(other.into()),
-            }
-        }
-        if denied.is_empty() { Ok(batch) } else { Err(Denied::Tools(denied).into()) }
-    }
-
-    /// Processes all messages and returns the responses in order, or `None` if no message was a request.
-    pub(super) async fn answer(self) -> Option<Vec<u8>> {
-        let mut answers = stream::iter(self.pending).buffered(CONCURRENCY);
-        let mut array = Vec::new();
-        while let Some(answer) = answers.next().await {
-            let Some(answer) = answer else { continue };
-            array.push(if array.is_empty() { b'[' } else { b',' });
-            array.extend_from_slice(&answer);
-            if array.len() > self.max_bytes.saturating_mul(2) {
-                let message = format!("the responses of the batch exceed the limit of {} bytes", self.max_bytes);
-                return Some(RpcError::new(Code::Internal, message).to_response(None));
-            }
-        }
-        if array.is_empty() {
-            return None;
-        }
-        array.push(b']');
-        Some(array)
-    }
-}
-
-fn pending(shared: &Arc<Shared>, json: &[u8], peer: Peer<'_>) -> Result<Pending, Denied> {
-    Ok(match route(shared, Message::parse(json), peer) {
-        Routed::Denied(denied) => return Err(denied),
-        Routed::Reply(bytes) => Box::pin(async { Some(bytes) }),
-        Routed::RpcError(id, fault) => {
-            let response = fault.to_response(id);
-            Box::pin(async { Some(response) })
-        }
-        Routed::Call(call) => Box::pin(async { answer(call).await.into_answer() }),
-        Routed::Find(find) => Box::pin(async { Some(find.answer().await) }),
-        Routed::Resources(request) => Box::pin(async { request.answer().await.into_answer() }),
-        Routed::Nothing => Box::pin(async { None }),
-        // The revision with batches has no tasks.
-        Routed::Initialized { .. } | Routed::Listen(_) | Routed::Task(_) | Routed::TaskResult(_) => {
-            let id = Message::parse(json).ok().and_then(|message| message.id());
-            let fault = RpcError::new(Code::InvalidRequest, "this request cannot be part of a batch");
-            let response = fault.to_response(id);
-            Box::pin(async { Some(response) })
-        }
-    })
 }

@@ -16,6 +16,7 @@ use toolkit_mcp::{Code, Meta, RpcError};
 
 use super::access::{Access, Denied};
 use super::ask::Modes;
+use super::headers::accepts_events;
 use super::request::{Caller, Request};
 
 /// The sender of a message.
@@ -32,6 +33,8 @@ pub(super) struct Peer<'p> {
     pub(super) end: Option<&'p CancelToken>,
     /// The HTTP request of the message.
     pub(super) head: Option<&'p Arc<Parts>>,
+    /// True for a message of a batch, whose responses are sent together.
+    pub(super) is_in_batch: bool,
     /// The address of the client, if the server has accepted its connection.
     pub(super) address: Option<IpAddr>,
 }
@@ -40,6 +43,11 @@ impl<'p> Peer<'p> {
     /// Returns the identity of the caller, if the server has authenticated it.
     pub(super) fn identity(self) -> Option<String> {
         self.caller.and_then(|caller| caller.identity())
+    }
+
+    /// Returns true if the client can receive messages before the response.
+    pub(super) fn takes_messages(self) -> bool {
+        !self.is_in_batch && self.headers().is_none_or(accepts_events)
     }
 
     /// Returns the headers of the HTTP request.

@@ -1,9 +1,8 @@
 //! Requests for tasks (`tasks/…`).
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::vec::IntoIter;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -17,9 +16,10 @@ use toolkit_mcp::{Code, RpcError, json_bytes, response, text};
 
 use super::access::{Denied, Rejected};
 use super::ask::{Modes, parse_answer, request};
-use super::call::{CallEvent, CallResponse, Events, declares_tasks, missing_extension};
+use super::call::{declares_tasks, missing_extension};
 use super::observe::Observed;
 use super::peer::{Peer, Received, Registered, cancelled_by, register};
+use super::reply::{MessageSink, Reply};
 use super::state::Shared;
 use super::tasks::{LiveTask, Outcome, RELATED_TASK, Record, TaskTool, TaskView};
 
@@ -64,7 +64,7 @@ pub(super) fn task_method(
     check_tasks(shared, peer, [&*task_id])?;
     let owner = peer.identity();
     let id = id.to_owned();
-    let session = peer.session.map(|session| (session.into(), peer.modes));
+    let session = peer.session.filter(|_| peer.takes_messages()).map(|session| (session.into(), peer.modes));
     let action = match method {
         "tasks/result" => {
             let registered = register(&shared.running, peer, &id)?;
@@ -90,7 +90,7 @@ pub(super) fn task_method(
         owner,
         session: session.filter(|_| is_legacy),
         action,
-        observed: Mutex::default(),
+        observed: None,
     })))
 }
 
@@ -170,25 +170,28 @@ pub(super) struct TaskRequest {
     /// The session before revision 2026-07-28, and the ways in which the client can ask its user.
     session: Option<(Box<str>, Modes)>,
     action: Action,
-    observed: Mutex<Option<Observed>>,
+    observed: Option<Observed>,
 }
 
 impl TaskRequest {
     /// Starts the observation of the request.
     pub(super) fn observe(&mut self, observed: Observed) {
-        self.observed = Mutex::new(Some(observed));
+        self.observed = Some(observed);
     }
 
-    /// Answers the request.
-    pub(super) async fn answer(&self) -> CallResponse {
+    /// Answers the request, after the questions that the client must answer.
+    pub(super) async fn answer(self, mut sink: impl MessageSink) -> Reply {
+        for question in self.questions() {
+            sink.send(question).await;
+        }
         let (bytes, code) = match self.result().await {
             Ok(result) => (response(&self.id, self.shared.meta_fields(self.revision), &result), None),
             Err(error) => (error.to_response(Some(&self.id)), Some(error.code)),
         };
-        if let Some(observed) = self.observed.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(observed) = self.observed {
             observed.end(None, code);
         }
-        CallResponse { bytes, is_bad_request: false, is_cancelled: false }
+        Reply::new(bytes)
     }
 
     async fn result(&self) -> Result<Vec<u8>, RpcError> {
@@ -264,19 +267,7 @@ fn view<'r>(record: &'r Record, live: Option<&LiveTask>, revision: Revision) -> 
 // the status is `input_required`. Clients of the package `ext-tasks` never do so before the end. For them, the questions
 // precede the response of the next `tasks/get`.
 
-/// The questions of a task, and then the response of the request.
-pub(super) struct TaskEvents {
-    request: TaskRequest,
-    questions: IntoIter<Vec<u8>>,
-}
-
 impl TaskRequest {
-    /// Answers the request after the questions that the client must answer.
-    pub(super) fn events(self) -> TaskEvents {
-        let questions = self.questions().into_iter();
-        TaskEvents { request: self, questions }
-    }
-
     fn questions(&self) -> Vec<Vec<u8>> {
         let (Action::Get, Some((session, modes))) = (&self.action, &self.session) else { return Vec::new() };
         let shared = &self.shared;
@@ -298,15 +289,6 @@ impl TaskRequest {
             });
         }
         messages
-    }
-}
-
-impl Events for TaskEvents {
-    async fn next(&mut self) -> CallEvent {
-        match self.questions.next() {
-            Some(message) => CallEvent::Message(message),
-            None => CallEvent::Response(self.request.answer().await),
-        }
     }
 }
 
@@ -379,10 +361,29 @@ impl TaskResult {
         self.observed = Some(observed);
     }
 
-    /// Waits for the response without sending questions.
-    pub(super) async fn answer(mut self) -> CallResponse {
-        self.session = None;
-        self.response().await
+    /// Waits for the end of the task, and sends its questions meanwhile.
+    pub(super) async fn answer(mut self, mut sink: impl MessageSink) -> Reply {
+        while let Some((task, changes)) = &mut self.live {
+            let task = Arc::clone(task);
+            let cancelled = self.registered.as_ref().map(|registered| registered.token().clone());
+            tokio::select! {
+                _ = changes.changed() => {}
+                () = cancelled_by(cancelled) => return Reply::cancelled(),
+                // The client can request the result again. A task that waits for its user must not delay the shutdown.
+                () = self.shared.shutdown.cancelled() => return self.interrupted(),
+                () = cancelled_by(self.end.clone()) => return self.interrupted(),
+            }
+            if task.has_ended() {
+                self.live = None;
+                self.cancel_all_but(&[]);
+            } else {
+                self.send_questions(&task);
+            }
+            for message in std::mem::take(&mut self.messages) {
+                sink.send(message).await;
+            }
+        }
+        Reply::new(self.ended().await)
     }
 
     /// Sends the questions that were opened, and cancels those that were closed.
@@ -424,10 +425,9 @@ impl TaskResult {
         }
     }
 
-    fn interrupted(&self) -> CallEvent {
+    fn interrupted(&self) -> Reply {
         let message = "the server is shutting down; request the result of the task again later";
-        let bytes = RpcError::new(Code::Internal, message).to_response(Some(&self.id));
-        CallEvent::Response(CallResponse { bytes, is_bad_request: false, is_cancelled: false })
+        Reply::new(RpcError::new(Code::Internal, message).to_response(Some(&self.id)))
     }
 
     async fn ended(&mut self) -> Vec<u8> {
@@ -458,37 +458,5 @@ impl TaskResult {
             Some(Outcome::Cancelled) => Err(RpcError::new(Code::Internal, "the task was cancelled")),
             None => Err(unknown_task()),
         }
-    }
-}
-
-impl Events for TaskResult {
-    async fn next(&mut self) -> CallEvent {
-        loop {
-            if !self.messages.is_empty() {
-                return CallEvent::Message(self.messages.remove(0));
-            }
-            let cancelled = self.registered.as_ref().map(|registered| registered.token().clone());
-            let Some((task, changes)) = &mut self.live else { break };
-            let task = Arc::clone(task);
-            tokio::select! {
-                _ = changes.changed() => {}
-                () = cancelled_by(cancelled) => return CallEvent::Response(CallResponse {
-                    bytes: Vec::new(),
-                    is_bad_request: false,
-                    is_cancelled: true,
-                }),
-                // The client can request the result again. A task that waits for its user must not delay the shutdown.
-                () = self.shared.shutdown.cancelled() => return self.interrupted(),
-                () = cancelled_by(self.end.clone()) => return self.interrupted(),
-            }
-            if task.has_ended() {
-                self.live = None;
-                self.cancel_all_but(&[]);
-                continue;
-            }
-            self.send_questions(&task);
-        }
-        let bytes = self.ended().await;
-        CallEvent::Response(CallResponse { bytes, is_bad_request: false, is_cancelled: false })
     }
 }

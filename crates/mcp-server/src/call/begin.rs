@@ -1,11 +1,9 @@
 //! The beginning of a call: what its request declares, and what its tool requires.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::AtomicUsize;
 
-use serde::Deserialize;
-use serde_json::json;
-use serde_json::value::RawValue;
+use tokio::sync::mpsc::Receiver;
 use toolkit::call::{Credentials, ErrorKind, TraceContext};
 use toolkit::mcp::Revision;
 use toolkit::tool::TaskSupport;
@@ -14,15 +12,19 @@ use toolkit_mcp::{Code, Meta, RpcError};
 use toolkit_runtime::TraceParent;
 use tracing::Span;
 
-use super::{Asks, Call, ChunkSettings, StreamAsks, TaskOffer, invalid_state};
+use super::ask::{StreamAsker, TaskAsker};
+use super::messages::{CallEvent, queue};
+use super::offer::task_offer;
+use super::permit_slot::PermitSlot;
+use super::{Asks, Call, StreamAsks, invalid_state};
 use crate::ask::{Modes, Rounds};
 use crate::headers;
+use crate::logging::CallLog;
 use crate::observe::Observed;
 use crate::peer::{Peer, Received, register};
-use crate::request::Caller;
+use crate::request::{Caller, Request};
 use crate::served::ServedTools;
 use crate::state::Shared;
-use crate::tasks::EXTENSION;
 
 /// The tool of a call.
 pub(crate) struct Target {
@@ -79,32 +81,84 @@ pub(crate) fn begin(
         Some(parent) => context.with(forwarded(parent, meta)),
         None => context,
     };
-    let shared = Arc::clone(shared);
     let progress_token = meta.progress_token().and_then(|token| serde_json::from_str(token.get()).ok());
-    let id = id.to_owned();
-    Ok(Arc::new(Call {
-        shared,
+    let mut call = Call {
+        shared: Arc::clone(shared),
         served,
         nth,
         is_found,
         arguments: arguments.into_owned(),
-        id,
+        id: id.to_owned(),
         revision,
         context,
         cancel,
-        registered,
-        is_cancellable: false,
+        is_cancellable: registered.is_some(),
         progress_token,
-        chunks: ChunkSettings::new(meta.wants_chunks()),
         log_level,
         asks,
         task,
         span,
+        registered,
         observed,
+        events: None,
+        chunks: None,
         permit: None,
         #[cfg(feature = "http")]
         charge: Default::default(),
-    }))
+    };
+    if call.task.is_some() || call.has_messages() && peer.takes_messages() {
+        let wants_chunks = meta.wants_chunks() && call.progress_token.is_some();
+        call.events = Some(listen(&mut call, wants_chunks));
+    }
+    if let (Asks::Rounds(rounds), None) = (&call.asks, &call.task) {
+        call.context = std::mem::take(&mut call.context).with_asker(rounds.asker());
+    }
+    Ok(Arc::new(call))
+}
+
+/// Connects the context of the tool with the client of its call: questions, log messages, progress and parts of the result.
+/// Returns the receiver of these events.
+fn listen(call: &mut Call, wants_chunks: bool) -> Receiver<CallEvent> {
+    let (events, receiver) = queue();
+    let mut context = std::mem::take(&mut call.context);
+    if let Some(offer) = &call.task {
+        let rounds = match &call.asks {
+            Asks::Rounds(rounds) => Some(rounds.clone()),
+            _ => None,
+        };
+        let permit = call.permit.insert(PermitSlot::default()).clone();
+        context = context.with_asker(TaskAsker::new(offer, rounds, &call.shared, &call.entry().id, permit));
+    } else if let Some(asks) = call.asks.take_stream() {
+        let permit = call.permit.insert(PermitSlot::default()).clone();
+        let caller = context.get::<Request>().and_then(Request::caller);
+        let identity = caller.and_then(Caller::identity);
+        context = context.with_asker(StreamAsker {
+            shared: Arc::clone(&call.shared),
+            tool: call.entry().id.clone(),
+            asks,
+            identity,
+            events: events.clone(),
+            permit,
+            n_asked: AtomicUsize::new(0),
+        });
+    }
+    if wants_chunks {
+        call.chunks = Some(events.clone());
+    }
+    if let Some(level) = call.log_level {
+        let (events, log) = (events.clone(), CallLog::new(&call.entry().id));
+        context = context.on_log(level, move |message| {
+            if let Some(bytes) = log.notification(&message) {
+                drop(events.try_send(CallEvent::Log(bytes)));
+            }
+        });
+    }
+    // A task shows the message of the last progress.
+    if call.progress_token.is_some() || call.task.is_some() {
+        context = context.on_progress(move |progress| drop(events.try_send(CallEvent::Progress(progress))));
+    }
+    call.context = context;
+    receiver
 }
 
 /// Returns the trace context that backends receive.
@@ -172,83 +226,4 @@ fn nested(shared: &Arc<Shared>, context: Context, peer: Peer<'_>) -> Context {
         }
         Ok(context.with_credentials(credentials(&shared, caller.as_ref(), tool)))
     })
-}
-
-// The negotiation of tasks.
-
-/// The least time to live of a task that its client requests, so that the call can run.
-const MIN_TTL: Duration = Duration::from_secs(60);
-
-/// Returns the terms on which a call may become a task.
-///
-/// # Errors
-///
-/// Returns an error if the client and the tool have no common way of calling.
-pub(crate) fn task_offer(
-    shared: &Arc<Shared>,
-    support: TaskSupport,
-    received: Received<'_>,
-) -> Result<Option<TaskOffer>, RpcError> {
-    let Received { meta, revision, peer, .. } = received;
-    let ttl = shared.tasks.limits().ttl;
-    if revision == Revision::V2025_11_25 {
-        return match (support, meta.task) {
-            (TaskSupport::Required, None) => Err(RpcError::new(
-                Code::MethodNotFound,
-                "the tool can only be called as a task; add `task` to `params`",
-            )),
-            (TaskSupport::Forbidden, Some(_)) => {
-                Err(RpcError::new(Code::MethodNotFound, "the tool cannot be called as a task"))
-            }
-            (_, None) => Ok(None),
-            (_, Some(task)) => {
-                let ttl = requested_ttl(task)?.map_or(ttl, |requested| requested.max(MIN_TTL).min(ttl));
-                Ok(Some(TaskOffer::new(peer, ttl, true, peer.modes)))
-            }
-        };
-    }
-    if support == TaskSupport::Forbidden {
-        return Ok(None);
-    }
-    if !declares_tasks(meta) {
-        return if support == TaskSupport::Required { Err(missing_extension()) } else { Ok(None) };
-    }
-    let modes = meta.client_capabilities.map_or_else(Modes::default, |declared| Modes::declared(declared.get()));
-    Ok(Some(TaskOffer::new(peer, ttl, false, modes)))
-}
-
-/// Returns true if the client declares the extension for tasks.
-pub(crate) fn declares_tasks(meta: &Meta<'_>) -> bool {
-    #[derive(Deserialize)]
-    struct Capabilities<'m> {
-        #[serde(borrow)]
-        extensions: Option<Extensions<'m>>,
-    }
-    #[derive(Deserialize)]
-    struct Extensions<'m> {
-        #[serde(borrow, rename = "io.modelcontextprotocol/tasks")]
-        tasks: Option<&'m RawValue>,
-    }
-    let declared = meta.client_capabilities.and_then(|declared| serde_json::from_str(declared.get()).ok());
-    let extensions = declared.and_then(|declared: Capabilities<'_>| declared.extensions);
-    extensions.and_then(|extensions| extensions.tasks).is_some_and(|tasks| tasks.get().starts_with('{'))
-}
-
-/// Creates the error for a client that does not declare the extension.
-pub(crate) fn missing_extension() -> RpcError {
-    let message = format!("the client has not declared the extension `{EXTENSION}`");
-    let required = json!({ "extensions": { EXTENSION: {} } });
-    RpcError::bad_request(Code::MissingClientCapability, message).with_data(json!({ "requiredCapabilities": required }))
-}
-
-/// Reads the time to live that the client requests, in milliseconds.
-fn requested_ttl(task: &RawValue) -> Result<Option<Duration>, RpcError> {
-    #[derive(Deserialize)]
-    struct Task {
-        ttl: Option<u64>,
-    }
-    let invalid = || RpcError::new(Code::InvalidParams, "`task` must be an object, and its `ttl` an integer");
-    let is_object = task.get().starts_with('{');
-    let task: Task = serde_json::from_str(task.get()).map_err(|_| invalid())?;
-    if is_object { Ok(task.ttl.map(Duration::from_millis)) } else { Err(invalid()) }
 }

@@ -1,225 +1,94 @@
-//! The part of a call that runs on a thread for tools.
+//! A call from its beginning to its response.
 
-use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
-use serde_json::{Value, json};
-use tokio::sync::mpsc::Sender;
+use toolkit::ToolError;
 use toolkit::call::ErrorKind;
-use toolkit::call::ask::{Mode, UnsupportedMode};
-use toolkit::dispatch::BlockingThreads;
-use toolkit::mcp::{Revision, write_error, write_result};
-use toolkit::stream::Event;
-use toolkit::{Context, RunResult, ToolError};
-use toolkit_mcp::{Code, RpcError, json_bytes, response};
-use toolkit_runtime::{CallPermit, run_tool};
-use tracing::Instrument;
+use toolkit_runtime::{CallPermit, collected, spawn_tool};
 
-use super::{Asks, Call, CallMessage, CallResponse, invalid_state};
-use crate::ask::{Outcome, Rounds};
-use crate::find::with_called_tool;
-use crate::proxy_uri::backend_name;
-use crate::request::{MissingCapability, Request};
+use super::Call;
+use super::early_end::EarlyEnd;
+use super::messages::Messages;
+use super::task::run_with_offer;
+use super::tool::{call_tool, failed};
+use super::watch::Watch;
+use crate::reply::{MessageSink, Reply};
 
-/// The outcome of a call, and the kind of its error.
-pub(super) struct Ended {
-    pub(super) response: CallResponse,
-    pub(super) failure: Option<ErrorKind>,
-    /// The code of a response that is an error of JSON-RPC.
-    pub(super) code: Option<Code>,
-}
-
-/// Returns an executor for `blocking` tools. It holds the permit, since a blocking tool occupies a thread until it
-/// returns, even after its call was cancelled. The slot of a call that may ask holds the permit instead.
-fn blocking_threads(call: &Call, permit: CallPermit) -> BlockingThreads {
-    let permit = match &call.permit {
-        None => Ok(permit),
-        Some(slot) => {
-            slot.store(permit);
-            Err(slot.clone())
-        }
-    };
-    let tool = call.entry().id.clone();
-    BlockingThreads::new(move |work| {
-        let _ = &permit;
-        run_tool(&tool, work);
-    })
-}
-
-/// Runs a call.
-pub(super) async fn run(call: Arc<Call>, permit: CallPermit) -> Ended {
-    let ended = match &call.asks {
+/// Runs a call, and sends the messages of its tool. Dropping the future cancels the call, unless it has become a task.
+pub(crate) fn run(mut call: Arc<Call>, mut sink: impl MessageSink) -> impl Future<Output = Reply> + Send {
+    let own = Arc::get_mut(&mut call).expect("a call has one owner until it runs");
+    let (registered, mut messages) = (own.registered.take(), Messages::new(own.events.take()));
+    let observed = own.observed.take();
+    let mut watch = Watch::new(call.entry(), &call.shared, observed);
+    // The future of an `async fn` has room for its arguments as long as it runs, so that they are references below.
+    async move {
+        let Some(offer) = &call.task else {
+            let _registered = registered;
+            return run_to_end(&call, &mut messages, &mut watch, &mut sink).await;
+        };
+        let ran = Arc::clone(&call);
+        let start =
+            |mut sink| tokio::spawn(async move { run_to_end(&ran, &mut messages, &mut watch, &mut sink).await });
         // Boxed, like the other rare futures here, to keep that of most calls small.
-        Asks::Rounds(rounds) => Box::pin(run_round(&call, rounds, permit)).await,
-        _ => run_to_end(&call, permit).await,
-    };
-    // A client that reads slowly must not keep the permit.
-    if let Some(slot) = &call.permit {
-        slot.clear();
-    }
-    ended
-}
-
-async fn run_round(call: &Arc<Call>, rounds: &Rounds, permit: CallPermit) -> Ended {
-    let caller = call.context.get::<Request>().and_then(Request::caller);
-    if !rounds.may_run(&call.shared.sealing, call.tool(), caller).await {
-        return rejected(call, &invalid_state());
-    }
-    match rounds.run(run_to_end(call, permit)).await {
-        Outcome::Completed(ended) => ended,
-        Outcome::Asked => asked(call, rounds),
+        Box::pin(run_with_offer(&call, offer, registered, start, sink)).await
     }
 }
 
-async fn run_to_end(call: &Arc<Call>, permit: CallPermit) -> Ended {
-    let context = call.context.clone().with(blocking_threads(call, permit));
-    let mut work = pin!(async {
-        match call.chunks.receiver() {
-            Some(chunks) => Box::pin(run_in_chunks(call, &context, chunks)).await,
-            None => call.served.prepared(call.entry()).call_with(&context, call.arguments.borrowed()).await,
-        }
-    });
-    // An unrecorded span is not worth the wrapping.
-    let outcome = match call.span.is_disabled() {
-        true => work.as_mut().await,
-        false => work.as_mut().instrument(call.span.clone()).await,
-    };
-    match with_proxied_uris(call, outcome) {
-        Ok(result) => succeeded(call, result),
-        Err(error) => failed(call, error),
-    }
-}
-
-/// Returns the timeout of the tool.
-pub(super) fn own_timeout(call: &Call) -> Option<Duration> {
-    call.served.prepared(call.entry()).timeout()
-}
-
-/// Ends the call with its questions. The client repeats it with the answers.
-fn asked(call: &Call, rounds: &Rounds) -> Ended {
-    let caller = call.context.get::<Request>().and_then(Request::caller);
-    match rounds.input_required(&call.shared.sealing, call.tool(), &call.arguments, caller) {
-        Ok(result) => Ended { response: to_response(call, &json_bytes(&result)), failure: None, code: None },
-        Err(error) => failed(call, error),
-    }
-}
-
-fn succeeded(call: &Call, run: RunResult) -> Ended {
-    if !run.changes().is_empty() {
-        call.entry().metrics.record_coercion();
-    }
-    // Checked before the result is written, which contains the data twice.
-    let n_bytes = run.json().map_or(0, |json| json.len());
-    if n_bytes > call.shared.max_result_bytes {
-        return failed(call, too_large(call, n_bytes));
-    }
-    let result = write_result(call.tool(), &run, call.revision);
-    // The written result has a copy of the data.
-    drop(run);
-    // Halved, since the result has the data and its text.
-    if result.len() / 2 > call.shared.max_result_bytes {
-        return failed(call, too_large(call, result.len()));
-    }
-    Ended { response: to_response(call, &result), failure: None, code: None }
-}
-
-/// Replaces the URIs in the content of a backend with those under which the proxy serves its resources.
-fn with_proxied_uris(call: &Call, outcome: Result<RunResult, ToolError>) -> Result<RunResult, ToolError> {
-    let Some(proxied) = call.shared.proxied() else { return outcome };
-    match outcome {
-        Ok(result) if result.own_content().is_empty() => Ok(result),
-        Ok(result) => {
-            let backend = result.backend();
-            let Some(name) = backend_name(&backend) else { return Ok(result) };
-            let origin = proxied.origin(name);
-            Ok(result.map_content(|block| origin.encode_content(block)))
-        }
-        Err(error) => {
-            let backend = error.backend().cloned();
-            let Some(name) = backend.as_ref().and_then(backend_name) else { return Err(error) };
-            let origin = proxied.origin(name);
-            Err(error.map_content(|block| origin.encode_content(block)))
-        }
-    }
-}
-
-fn too_large(call: &Call, n_bytes: usize) -> ToolError {
-    let (id, max) = (&call.entry().id, call.shared.max_result_bytes);
-    let message = format!("{id}: the result has {n_bytes} bytes, more than the limit of {max} (`max_result_bytes`)");
-    ToolError::new(ErrorKind::ResultTooLarge, message)
-}
-
-pub(super) fn failed(call: &Call, error: ToolError) -> Ended {
-    if let Some(required) = missing_capability(call, &error) {
-        let fault = RpcError::bad_request(Code::MissingClientCapability, error.to_string());
-        let fault = fault.with_data(json!({ "requiredCapabilities": required }));
-        return Ended { failure: Some(error.kind()), ..rejected(call, &fault) };
-    }
-    Ended { response: to_response(call, &write_error(&error, call.revision)), failure: Some(error.kind()), code: None }
-}
-
-fn rejected(call: &Call, fault: &RpcError) -> Ended {
-    let bytes = fault.to_response(Some(&call.id));
-    // Clients before revision 2026-07-28 do not read the body of a response with an error status.
-    let is_bad_request = fault.is_bad_request && call.revision != Revision::V2025_11_25;
-    let response = CallResponse { bytes, is_bad_request, is_cancelled: is_cancelled(call) };
-    Ended { response, failure: Some(ErrorKind::InvalidArguments), code: Some(fault.code) }
-}
-
-/// Returns the `ClientCapabilities` that the tool requires and the client has not declared.
-fn missing_capability(call: &Call, error: &ToolError) -> Option<Value> {
-    let source = std::error::Error::source(error)?;
-    if let Some(missing) = source.downcast_ref::<MissingCapability>() {
-        return Some(missing.required());
-    }
-    let mode = match source.downcast_ref::<UnsupportedMode>()?.mode() {
-        Mode::Url => "url",
-        _ => "form",
-    };
-    // Earlier revisions have no code for it, and the model reads the error.
-    (call.revision != Revision::V2025_11_25).then(|| json!({ "elicitation": { mode: {} } }))
-}
-
-fn to_response(call: &Call, result: &[u8]) -> CallResponse {
-    let meta = call.shared.meta_fields(call.revision);
-    let bytes = match call.is_found {
-        true => response(&call.id, meta, &with_called_tool(result, &call.entry().name, call.tool())),
-        false => response(&call.id, meta, result),
-    };
-    CallResponse { bytes, is_bad_request: false, is_cancelled: is_cancelled(call) }
-}
-
-/// Returns true if the client has cancelled the call.
-fn is_cancelled(call: &Call) -> bool {
-    call.is_cancellable && call.cancel.is_cancelled()
-}
-
-// The parts of a result as messages, for clients that want them.
-//
-// The protocol has no message for them. A client that sends `"rs.toolkit/chunks": true` in `_meta` of its call, with a progress token,
-// receives each part as JSON in `_meta` of a progress notification, under the key [`CHUNK`]. The response contains the whole
-// result as always.
-
-/// The key in `_meta` of a progress notification.
-pub(super) const CHUNK: &str = "rs.toolkit/chunk";
-
-/// Runs the tool of a call and sends the parts of its result. A slow client slows the tool down.
-pub(super) async fn run_in_chunks(
+async fn run_to_end(
     call: &Arc<Call>,
-    context: &Context,
-    chunks: &Sender<CallMessage>,
-) -> Result<RunResult, ToolError> {
-    let mut events = call.served.dispatcher.stream_with(context, &call.entry().id, call.arguments.borrowed());
-    while let Some(event) = events.next().await {
-        match event.event {
-            // Without a receiver, the call is about to be dropped.
-            Event::Chunk(chunk) => drop(chunks.send(CallMessage::Chunk(chunk)).await),
-            Event::Done(result) => return Ok(result),
-            Event::Error(error) => return Err(error),
-            // The listener of the context receives progress.
-            _ => {}
-        }
+    messages: &mut Messages,
+    watch: &mut Watch,
+    sink: &mut impl MessageSink,
+) -> Reply {
+    let mut early_end = EarlyEnd::new(call, watch.started());
+    let reply = match acquire(call, &mut early_end).await {
+        Ok(permit) => run_with_permit(call, permit, &mut early_end, messages, sink).await,
+        Err(error) => failed(call, error),
+    };
+    watch.ended(&reply);
+    reply
+}
+
+/// Waits for a permit.
+async fn acquire(call: &Call, early_end: &mut EarlyEnd<'_>) -> Result<CallPermit, ToolError> {
+    let (limiter, id) = (&call.shared.calls, &call.entry().id);
+    if let Ok(permit) = limiter.try_acquire(id) {
+        return Ok(permit);
     }
-    Err(ToolError::cancelled())
+    let acquired = async {
+        tokio::select! {
+            biased;
+            permit = limiter.acquire(id) => permit.map_err(|error| ToolError::new(ErrorKind::Overloaded, error.to_string())),
+            error = early_end.next() => Err(error),
+        }
+    };
+    Box::pin(acquired).await
+}
+
+/// Runs the tool on a thread for tools, and sends its messages meanwhile.
+async fn run_with_permit(
+    call: &Arc<Call>,
+    permit: CallPermit,
+    early_end: &mut EarlyEnd<'_>,
+    messages: &mut Messages,
+    sink: &mut impl MessageSink,
+) -> Reply {
+    early_end.tool_starts();
+    // Dropping the task cancels a tool that still runs.
+    let mut tool = spawn_tool(&call.entry().id, call_tool(Arc::clone(call), permit));
+    // A deadline needs no timer if this thread runs the tool at once.
+    collected().await;
+    let reply = loop {
+        tokio::select! {
+            biased;
+            message = messages.next(call) => sink.send(message).await,
+            reply = &mut tool => break reply.unwrap_or_else(|panicked| failed(call, ToolError::internal(panicked))),
+            error = early_end.next() => return failed(call, error),
+        }
+    };
+    // What the tool has reported precedes the response.
+    while let Some(message) = messages.queued(call) {
+        sink.send(message).await;
+    }
+    reply
 }

@@ -1,6 +1,5 @@
-//! Calls that become tasks.
+//! Calls that may become tasks: such a call ends for its client with the id of a task, and runs on.
 
-use std::future::pending;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,92 +7,177 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
+use tokio::sync::mpsc::{Sender, channel};
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
+use toolkit::ToolError;
 use toolkit::mcp::Revision;
 use toolkit_mcp::{Code, RpcError, json_bytes, response};
 use toolkit_runtime::spawn_tool;
 
-use super::running::{RunningCall, reached};
-use super::{Call, CallEvent, CallResponse, Events, TaskOffer};
+use super::early_end::reached;
+use super::offer::TaskOffer;
+use super::tool::failed;
+use super::{Asks, Call};
+use crate::peer::Registered;
+use crate::reply::{MessageSink, Reply};
 use crate::tasks::{CreateError, Created, LiveTask, Outcome};
 
+/// The time by which the clock may differ from the timer.
+const CLOCK_SLACK: Duration = Duration::from_millis(20);
+
+/// Runs a call on the runtime, where it outlives its request if it becomes a task.
+pub(super) async fn run_with_offer(
+    call: &Arc<Call>,
+    offer: &TaskOffer,
+    registered: Option<Registered>,
+    start: impl FnOnce(ToRequest) -> JoinHandle<Reply>,
+    mut sink: impl MessageSink,
+) -> Reply {
+    let mut promotion = Promotion::new(offer, call);
+    let (to_request, mut messages) = channel(1);
+    let start = || Running(start(ToRequest(to_request)));
+    if offer.is_requested() {
+        // A requested task exists before its call starts.
+        let created = promotion.created().await;
+        return match created {
+            Ok(created) if leave(call, offer, &created) => become_task(call, start(), created),
+            Ok(_) => start().reply(call).await,
+            Err(error) => not_created_reply(call, &error),
+        };
+    }
+    let mut running = start();
+    let mut may_leave = true;
+    loop {
+        tokio::select! {
+            biased;
+            Some(message) = messages.recv() => sink.send(message).await,
+            reply = running.reply(call) => return reply,
+            created = promotion.created(), if may_leave => match created {
+                Ok(created) if leave(call, offer, &created) => {
+                    drop(registered);
+                    return become_task(call, running, created);
+                }
+                // The client waits for the result instead.
+                _ => may_leave = false,
+            },
+        }
+    }
+}
+
+/// Ends everything that binds the call to its request, since it becomes a task. Returns false if the call is about to end.
+fn leave(call: &Call, offer: &TaskOffer, created: &Created) -> bool {
+    if call.is_cancellable && call.cancel.is_cancelled() {
+        return false;
+    }
+    if let Asks::Rounds(rounds) = &call.asks
+        && !rounds.leave()
+    {
+        return false;
+    }
+    offer.accept(created.task());
+    // From now on, the arguments count as those of the task.
+    #[cfg(feature = "http")]
+    drop(call.charge.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take());
+    true
+}
+
+fn become_task(call: &Arc<Call>, running: Running, created: Created) -> Reply {
+    let task = created.keep();
+    let reply = created_reply(call, &task);
+    tokio::spawn(run_task(Arc::clone(call), running, task));
+    reply
+}
+
+/// Waits for the end of the call, stores the outcome, and removes the task when it has expired.
+async fn run_task(call: Arc<Call>, mut running: Running, task: Arc<LiveTask>) {
+    let outcome = tokio::select! {
+        biased;
+        () = task.cancelled() => Outcome::Cancelled,
+        reply = running.reply(&call) => {
+            let read = spawn_tool("tasks", async move { outcome(&reply.bytes) });
+            read.await.ok().flatten().unwrap_or_else(|| Outcome::failed("the call has no result"))
+        }
+        () = reached(task.deadline()) => Outcome::failed("the task has expired before its call had ended"),
+    };
+    drop(running);
+    let shared = Arc::clone(&call.shared);
+    drop(call);
+    let kept = shared.tasks.end(&task, outcome).await;
+    drop(task);
+    sleep(kept.saturating_add(CLOCK_SLACK)).await;
+    shared.tasks.remove_expired();
+}
+
+/// A call that runs on the runtime. Dropping it cancels the call.
+struct Running(JoinHandle<Reply>);
+
+impl Running {
+    /// Waits for the end of the call. Dropping the future loses nothing.
+    async fn reply(&mut self, call: &Call) -> Reply {
+        (&mut self.0).await.unwrap_or_else(|panicked| failed(call, ToolError::internal(panicked)))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Passes messages to the request of the call, as long as there is one.
+pub(super) struct ToRequest(Sender<Vec<u8>>);
+
+impl MessageSink for ToRequest {
+    async fn send(&mut self, message: Vec<u8>) {
+        let _ = self.0.send(message).await;
+    }
+}
+
 /// A task that is created when its time has come.
-pub(super) struct Promotion {
+struct Promotion {
     /// `None` for a time that is too far away.
     due: Option<Instant>,
     create: Pin<Box<dyn Future<Output = Result<Created, CreateError>> + Send>>,
-    is_requested: bool,
 }
 
 impl Promotion {
-    pub(super) fn new(offer: &TaskOffer, call: &Call) -> Self {
+    fn new(offer: &TaskOffer, call: &Call) -> Self {
         let tasks = Arc::clone(&call.shared.tasks);
-        let wait = if offer.is_requested { std::time::Duration::ZERO } else { tasks.limits().after };
-        let (owner, tool, ttl, n_bytes) = (offer.owner.clone(), call.tool().clone(), offer.ttl, call.argument_bytes());
+        let wait = if offer.is_requested() { Duration::ZERO } else { tasks.limits().after };
+        let (owner, ttl) = (offer.owner().map(str::to_owned), offer.ttl());
+        let (tool, n_bytes) = (call.tool().clone(), call.argument_bytes());
         Self {
             due: Instant::now().checked_add(wait),
             create: Box::pin(async move { tasks.create(owner, tool, ttl, n_bytes).await }),
-            is_requested: offer.is_requested,
         }
     }
 
-    /// Returns true if the client has requested the task.
-    pub(super) fn is_requested(&self) -> bool {
-        self.is_requested
-    }
-
     /// Waits until the task exists. Dropping the future loses nothing.
-    pub(super) async fn created(&mut self) -> Result<Created, CreateError> {
+    async fn created(&mut self) -> Result<Created, CreateError> {
         reached(self.due).await;
         self.create.as_mut().await
     }
 }
 
 /// Returns `CreateTaskResult`.
-fn created_response(call: &Call, task: &LiveTask) -> CallResponse {
+fn created_reply(call: &Call, task: &LiveTask) -> Reply {
     let record = task.record();
     let view = record.view(call.revision, None);
     let result = match call.revision {
         Revision::V2025_11_25 => json_bytes(&json!({ "task": view })),
         _ => json_bytes(&view.result_type("task")),
     };
-    let bytes = response(&call.id, call.shared.meta_fields(call.revision), &result);
-    CallResponse { bytes, is_bad_request: false, is_cancelled: false }
+    Reply::new(response(&call.id, call.shared.meta_fields(call.revision), &result))
 }
 
 /// Returns the error of a task that the client has requested and the server cannot create.
-fn not_created_response(call: &Call, error: &CreateError) -> CallResponse {
+fn not_created_reply(call: &Call, error: &CreateError) -> Reply {
     let message = match error {
         CreateError::Full => "the server has too many tasks; try again later",
         CreateError::Store => "the task could not be stored; try again later",
     };
-    let bytes = RpcError::new(Code::Internal, message).to_response(Some(&call.id));
-    CallResponse { bytes, is_bad_request: false, is_cancelled: false }
-}
-
-// The call of a task, from its promotion to its end.
-
-/// The time by which the clock may differ from the timer.
-const CLOCK_SLACK: Duration = Duration::from_millis(20);
-
-/// Runs the call to its end, stores the outcome, and removes the task when it has expired.
-pub(super) async fn run_task(mut call: RunningCall, task: Arc<LiveTask>) {
-    let shared = Arc::clone(&call.call().shared);
-    let outcome = tokio::select! {
-        biased;
-        () = task.cancelled() => Outcome::Cancelled,
-        response = call.response() => {
-            let read = spawn_tool("tasks", async move { outcome(&response.bytes) });
-            read.await.ok().flatten().unwrap_or_else(|| Outcome::failed("the call has no result"))
-        }
-        () = reached(task.deadline()) => Outcome::failed("the task has expired before its call had ended"),
-    };
-    // Cancels a call that still runs.
-    drop(call);
-    let kept = shared.tasks.end(&task, outcome).await;
-    drop(task);
-    sleep(kept.saturating_add(CLOCK_SLACK)).await;
-    shared.tasks.remove_expired();
+    Reply::new(RpcError::new(Code::Internal, message).to_response(Some(&call.id)))
 }
 
 /// Returns the outcome that a response contains.
@@ -117,78 +201,4 @@ fn outcome(response: &[u8]) -> Option<Outcome> {
     let result = response.result?;
     let CallResult { is_error } = serde_json::from_str(result.get()).ok()?;
     Some(Outcome::Completed { result: result.to_owned(), is_error })
-}
-
-// The events of a call: messages, and then the response. A long call may end with the id of a task instead.
-
-/// The events of a call. Dropping it cancels the call, unless it has become a task.
-pub(crate) struct CallEvents {
-    /// `None` after the response.
-    call: Option<RunningCall>,
-    promotion: Option<Promotion>,
-}
-
-/// Runs a call without messages while it runs.
-pub(crate) fn answer(call: Arc<Call>) -> impl Future<Output = CallResponse> + Send {
-    // The future of an `async fn` has room for its arguments as long as it runs.
-    let mut events = CallEvents::new(call, false);
-    async move { events.response().await }
-}
-
-/// Starts a call. It sends progress notifications if the client has sent a progress token, and requests if the client can
-/// ask its user.
-pub(crate) fn events(call: Arc<Call>) -> CallEvents {
-    let sends_messages = call.sends_messages();
-    CallEvents::new(call, sends_messages)
-}
-
-impl CallEvents {
-    fn new(call: Arc<Call>, sends_messages: bool) -> Self {
-        let promotion = call.task.as_ref().map(|offer| Promotion::new(offer, &call));
-        Self { call: Some(RunningCall::start(call, sends_messages)), promotion }
-    }
-
-    /// Turns the call into a task. Returns `None` if the call is about to end.
-    fn promote(&mut self, created: Created) -> Option<CallResponse> {
-        let mut call = self.call.take()?;
-        if !call.leave_for(created.task()) {
-            self.call = Some(call);
-            return None;
-        }
-        let task = created.keep();
-        let response = created_response(call.call(), &task);
-        tokio::spawn(run_task(call, task));
-        Some(response)
-    }
-}
-
-impl Events for CallEvents {
-    async fn next(&mut self) -> CallEvent {
-        loop {
-            let Some(call) = &mut self.call else { return pending().await };
-            let Some(promotion) = &mut self.promotion else { return call.next().await };
-            let created = tokio::select! {
-                biased;
-                // A requested task exists before its call starts.
-                event = call.next(), if !promotion.is_requested() => return event,
-                created = promotion.created() => created,
-            };
-            let is_requested = promotion.is_requested();
-            self.promotion = None;
-            match created {
-                Ok(created) => {
-                    if let Some(response) = self.promote(created) {
-                        return CallEvent::Response(response);
-                    }
-                }
-                // The client waits for the result instead.
-                Err(_) if !is_requested => {}
-                Err(error) => {
-                    if let Some(call) = self.call.take() {
-                        return CallEvent::Response(not_created_response(call.call(), &error));
-                    }
-                }
-            }
-        }
-    }
 }

@@ -7,41 +7,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, Response, StatusCode};
-use toolkit_mcp::{Code, Message};
+use http::{HeaderMap, HeaderName};
+use toolkit_mcp::{Code, Message, RpcError};
 use toolkit_runtime::spawn_tool;
 
-use super::response::{Body, accepted, json, text};
-use crate::access::{Access, Denied, Rejected};
+use crate::access::Access;
 use crate::ask::Modes;
-use crate::call::Call;
-use crate::find::Find;
-use crate::headers::{is_modern, takes_batches};
-use crate::listen::Listen;
-use crate::methods::route;
-use crate::methods::{Batch, Routed, is_batch};
-use crate::metrics::RejectReason;
+use crate::headers::takes_batches;
+use crate::methods::{Batch, Routed, is_batch, route};
 use crate::peer::Peer;
+use crate::reply::Reply;
 use crate::request::Caller;
-use crate::resources::ResourceRequest;
 use crate::state::Shared;
-use crate::task_requests::{TaskRequest, TaskResult};
 
 /// The size in bytes above which bodies are parsed on a thread for tools.
 const SMALL_BODY: usize = 64 << 10;
-
-/// The action that a body requires.
-pub(super) enum Received {
-    Response(Response<Body>),
-    Batch(Batch),
-    Find(Find),
-    Listen(Listen),
-    Resources(Box<ResourceRequest>),
-    Task(Box<TaskRequest>),
-    TaskResult(Box<TaskResult>),
-    Call(Arc<Call>),
-    Denied(Denied),
-}
 
 /// Parses a body and determines the action that it requires.
 pub(super) async fn receive(
@@ -52,7 +32,7 @@ pub(super) async fn receive(
     head: &Arc<Parts>,
     address: Option<IpAddr>,
     access: Option<Access>,
-) -> Received {
+) -> Routed {
     if body.len() <= SMALL_BODY {
         return read(shared, &body, caller.as_ref(), session, head, address, access.as_ref());
     }
@@ -61,7 +41,8 @@ pub(super) async fn receive(
     let read = async move { read(&at, &body, caller.as_ref(), session.as_deref(), &head, address, access.as_ref()) };
     spawn_tool("reading of a message", read).await.unwrap_or_else(|panicked| {
         tracing::error!(%panicked, "parsing a message has panicked");
-        Received::Response(text(StatusCode::INTERNAL_SERVER_ERROR, String::new()))
+        let message = "the message could not be read: internal error";
+        Routed::Reply(Reply::rejection(None, &RpcError::new(Code::Internal, message)))
     })
 }
 
@@ -73,45 +54,13 @@ fn read(
     head: &Arc<Parts>,
     address: Option<IpAddr>,
     access: Option<&Access>,
-) -> Received {
+) -> Routed {
     let modes = session.map_or_else(Modes::default, modes_of);
-    let peer = Peer { caller, session, modes, head: Some(head), address, access, end: None };
-    if is_batch(body) && takes_batches(&head.headers) {
-        return match Batch::read(shared, body, peer) {
-            Ok(batch) => Received::Batch(batch),
-            Err(Rejected::Denied(denied)) => Received::Denied(denied),
-            Err(Rejected::Invalid(fault)) => Received::Response(json(StatusCode::BAD_REQUEST, fault.to_response(None))),
-        };
+    let peer = Peer { caller, session, modes, head: Some(head), address, access, ..Peer::default() };
+    match is_batch(body) && takes_batches(&head.headers) {
+        true => Batch::route(shared, body, peer),
+        false => route(shared, Message::parse(body), peer),
     }
-    Received::Response(match route(shared, Message::parse(body), peer) {
-        Routed::Find(find) => return Received::Find(find),
-        Routed::Listen(listen) => return Received::Listen(listen),
-        Routed::Resources(request) => return Received::Resources(request),
-        Routed::Task(request) => return Received::Task(request),
-        Routed::TaskResult(result) => return Received::TaskResult(result),
-        Routed::Call(call) => return Received::Call(call),
-        Routed::Denied(denied) => return Received::Denied(denied),
-        Routed::Reply(bytes) => json(StatusCode::OK, bytes),
-        Routed::Initialized { bytes, modes, .. } => {
-            let mut response = json(StatusCode::OK, bytes);
-            if let Some(name) = Sessions::begin(modes).and_then(|name| name.parse().ok()) {
-                response.headers_mut().insert(SESSION, name);
-            }
-            response
-        }
-        Routed::RpcError(id, fault) => {
-            let status = match fault.code {
-                Code::MethodNotFound if is_modern(&head.headers) => StatusCode::NOT_FOUND,
-                _ if fault.is_bad_request => StatusCode::BAD_REQUEST,
-                _ => StatusCode::OK,
-            };
-            if fault.is_bad_request {
-                shared.metrics.reject(RejectReason::Malformed);
-            }
-            json(status, fault.to_response(id))
-        }
-        Routed::Nothing => accepted(),
-    })
 }
 
 // Sessions of clients before 2026-07-28. Their ids are random, so that one client cannot cancel the calls of another.

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::convert::Infallible;
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -14,40 +15,42 @@ use futures_util::stream::{Stream, unfold};
 use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, Response, StatusCode};
 use http_body::{Frame, SizeHint};
+use toolkit::call::BoxFuture;
 use toolkit_mcp::{Code, RpcError};
 use toolkit_runtime::EventStreamPermit;
 
-use crate::call::{CallEvent, CallResponse, Events};
 use crate::listen::Listen;
+use crate::methods::Routed;
 use crate::metrics::RejectReason;
+use crate::reply::{MessageSink, Reply};
 
-/// Creates the response to a call.
-pub(super) fn call_response(response: CallResponse) -> Response<Body> {
-    // HTTP requires a response even to a canceled request.
-    if response.is_cancelled {
-        return accepted();
+/// Creates the response to a request, or to a message that needs none.
+pub(super) fn reply_response(reply: Option<Reply>) -> Response<Body> {
+    match reply {
+        // HTTP requires a response even to a canceled request.
+        None | Some(Reply { is_cancelled: true, .. }) => accepted(),
+        Some(Reply { is_bad_request: true, bytes, .. }) => json(StatusCode::BAD_REQUEST, bytes),
+        Some(Reply { bytes, .. }) => json(StatusCode::OK, bytes),
     }
-    let status = if response.is_bad_request { StatusCode::BAD_REQUEST } else { StatusCode::OK };
-    json(status, response.bytes)
 }
 
 pub(super) fn json(status: StatusCode, bytes: Vec<u8>) -> Response<Body> {
-    respond(status, "application/json", Body::whole(bytes))
+    with_body(status, "application/json", Body::whole(bytes))
 }
 
 pub(super) fn text(status: StatusCode, text: String) -> Response<Body> {
-    respond(status, "text/plain; charset=utf-8", Body::whole(text))
+    with_body(status, "text/plain; charset=utf-8", Body::whole(text))
 }
 
 pub(super) fn events(events: impl futures_util::Stream<Item = Bytes> + Send + 'static) -> Response<Body> {
-    let mut response = respond(StatusCode::OK, "text/event-stream", Body::events(events));
+    let mut response = with_body(StatusCode::OK, "text/event-stream", Body::events(events));
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
     response
 }
 
-fn respond(status: StatusCode, kind: &'static str, body: Body) -> Response<Body> {
+fn with_body(status: StatusCode, kind: &'static str, body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
@@ -193,23 +196,86 @@ impl fmt::Debug for Body {
 /// The time without events after which a comment is sent, so that proxies keep the connection open.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
-/// Returns the events of a call, beginning with `first`, or with a comment if it is `None`.
-pub(super) fn of_call(first: Option<Vec<u8>>, events: impl Events) -> impl Stream<Item = Bytes> + Send {
-    let first = first.map_or_else(comment, |first| event(&first));
-    unfold((Some(first), Some(events)), async |(first, mut events)| {
+/// Answers a request: with JSON if its response comes first, or else with an event stream, in which a comment from time to time
+/// keeps the connection open.
+pub(super) fn respond(routed: Routed) -> impl Future<Output = Response<Body>> + Send {
+    let slot = Slot::default();
+    // Boxed outside of the future, for whose room a connection has to pay.
+    let request = AnsweredRequest { reply: Box::pin(routed.answer(slot.clone())), slot, ended: None };
+    respond_with(request)
+}
+
+async fn respond_with(mut request: AnsweredRequest) -> Response<Body> {
+    let first = match awake(request.next()).await {
+        // A request that is answered before it sends a message needs no stream.
+        Some(Next::Reply(reply)) => return reply_response(reply),
+        Some(Next::Message(message)) => event(&message),
+        None => comment(),
+    };
+    events(unfold((Some(first), Some(request)), async |(first, mut request)| {
         if let Some(first) = first {
-            return Some((first, (None, events)));
+            return Some((first, (None, request)));
         }
-        let next = match awake(events.as_mut()?.next()).await {
-            None => return Some((comment(), (None, events))),
-            Some(next) => next,
-        };
-        match next {
-            CallEvent::Message(bytes) => Some((event(&bytes), (None, events))),
-            CallEvent::Response(response) if response.is_cancelled => None,
-            CallEvent::Response(response) => Some((event(&response.bytes), (None, None))),
+        match awake(request.as_mut()?.next()).await {
+            None => Some((comment(), (None, request))),
+            Some(Next::Message(message)) => Some((event(&message), (None, request))),
+            Some(Next::Reply(reply)) => Some((event(&reply.and_then(Reply::into_answer)?), (None, None))),
         }
-    })
+    }))
+}
+
+/// A request that is being answered. Dropping it cancels the request.
+struct AnsweredRequest {
+    reply: BoxFuture<'static, Option<Reply>>,
+    slot: Slot,
+    /// The reply, while a message precedes it.
+    ended: Option<Option<Reply>>,
+}
+
+enum Next {
+    Message(Vec<u8>),
+    Reply(Option<Reply>),
+}
+
+impl AnsweredRequest {
+    /// Waits for the next message or the reply. Dropping the future loses nothing.
+    async fn next(&mut self) -> Next {
+        poll_fn(|cx| {
+            if self.ended.is_none()
+                && let Poll::Ready(reply) = self.reply.as_mut().poll(cx)
+            {
+                self.ended = Some(reply);
+            }
+            match self.slot.take() {
+                Some(message) => Poll::Ready(Next::Message(message)),
+                None => self.ended.take().map_or(Poll::Pending, |reply| Poll::Ready(Next::Reply(reply))),
+            }
+        })
+        .await
+    }
+}
+
+/// The message that a request sends next. The body of the response polls the request, and takes the message afterwards, so that
+/// neither has to wake the other.
+#[derive(Clone, Default)]
+struct Slot(Arc<Mutex<Option<Vec<u8>>>>);
+
+impl Slot {
+    fn take(&self) -> Option<Vec<u8>> {
+        self.message().take()
+    }
+
+    fn message(&self) -> MutexGuard<'_, Option<Vec<u8>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl MessageSink for Slot {
+    async fn send(&mut self, message: Vec<u8>) {
+        // The body polls again once the client has read the last message.
+        poll_fn(|_| if self.message().is_some() { Poll::Pending } else { Poll::Ready(()) }).await;
+        *self.message() = Some(message);
+    }
 }
 
 /// Returns the notifications of changes. The stream holds the permit.

@@ -2,9 +2,8 @@
 
 use std::convert::Infallible;
 use std::fmt;
-use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Buf;
@@ -13,19 +12,20 @@ use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use toolkit::call::BoxFuture;
 use toolkit_mcp::{Code, Message, json_bytes};
-use toolkit_runtime::{BodyError, BodyReader, Connection, EventStreamPermit, Limits, accepts, media_type};
+use toolkit_runtime::{BodyError, BodyReader, Connection, EventStreamPermit, Limits, media_type};
 
 use super::auth::WELL_KNOWN;
 use super::gate::Gate;
-use super::receive::{Received, Sessions, receive};
-use super::response::{self, Body, Rejection, accepted, call_response, events, json, preflight, text};
+use super::receive::{SESSION, Sessions, receive};
+use super::response::{self, Body, Rejection, events, json, preflight, reply_response, respond, text};
 use super::route::{Admission, HealthCheck, Route, RouteRequest, health};
 use crate::Server;
-use crate::call::{CallEvent, Events, answer, events as events_of};
-use crate::headers::{has_revision, is_modern};
+use crate::headers::{accepts_events, has_revision, is_modern};
 use crate::listen::Listen;
+use crate::methods::Routed;
 use crate::metrics::RejectReason;
 use crate::peer::share_extensions;
+use crate::reply::NoMessages;
 use crate::request::Caller;
 
 /// The path of the MCP endpoint.
@@ -236,45 +236,35 @@ impl Inner {
         };
         let address = connection.map(|connection| connection.client(headers));
         let access = caller.as_ref().and_then(|caller| self.gate.auth.access(&self.server.shared, caller));
-        match receive(&self.server.shared, body, caller.clone(), session, head, address, access).await {
-            Received::Denied(denied) => {
+        let mut routed = receive(&self.server.shared, body, caller.clone(), session, head, address, access).await;
+        match routed {
+            Routed::Denied(denied) => {
                 Err(self.gate.auth.reject(caller.as_deref(), headers, &self.server.shared, &denied))
             }
-            Received::Response(response) => Ok(response),
-            Received::Batch(batch) => {
-                let answered = batch.answer().await;
-                drop(charge);
-                Ok(answered.map_or_else(accepted, |bytes| json(StatusCode::OK, bytes)))
+            Routed::Initialized { bytes, modes, .. } => {
+                let mut response = json(StatusCode::OK, bytes);
+                if let Some(name) = Sessions::begin(modes).and_then(|name| name.parse().ok()) {
+                    response.headers_mut().insert(SESSION, name);
+                }
+                Ok(response)
             }
-            // Boxed, to keep the future of a call small.
-            Received::Find(find) => {
-                drop(charge);
-                Ok(json(StatusCode::OK, Box::pin(find.answer()).await))
+            Routed::Listen(listen) => listening(*listen, connection),
+            Routed::Reply(reply) => {
+                if reply.is_bad_request {
+                    self.server.shared.metrics.reject(RejectReason::Malformed);
+                }
+                let is_unknown_method = matches!(reply.code, Some(Code::MethodNotFound)) && is_modern(headers);
+                let mut response = reply_response(Some(reply));
+                if is_unknown_method {
+                    *response.status_mut() = StatusCode::NOT_FOUND;
+                }
+                Ok(response)
             }
-            Received::Resources(request) => {
-                drop(charge);
-                Ok(call_response(Box::pin(request.answer()).await))
-            }
-            Received::Task(request) => {
-                drop(charge);
+            _ => {
+                routed.hold(charge);
                 Ok(match accepts_events(headers) {
-                    true => Box::pin(run(request.events())).await,
-                    false => call_response(Box::pin(request.answer()).await),
-                })
-            }
-            Received::TaskResult(result) => {
-                drop(charge);
-                Ok(match accepts_events(headers) {
-                    true => Box::pin(run(*result)).await,
-                    false => call_response(Box::pin(result.answer()).await),
-                })
-            }
-            Received::Listen(listen) => listening(listen, connection),
-            Received::Call(call) => {
-                *call.charge.lock().unwrap_or_else(PoisonError::into_inner) = Some(charge);
-                Ok(match accepts_events(headers) {
-                    true => run(events_of(call)).await,
-                    false => call_response(answer(call).await),
+                    true => respond(routed).await,
+                    false => reply_response(routed.answer(NoMessages).await),
                 })
             }
         }
@@ -315,19 +305,6 @@ impl Inner {
     }
 }
 
-/// Responds with the events of a call. Sends a comment from time to time, so that proxies keep the connection open.
-#[expect(clippy::manual_async_fn, reason = "the future of an `async fn` has room for its arguments twice")]
-fn run(mut call: impl Events) -> impl Future<Output = Response<Body>> + Send {
-    async move {
-        match response::awake(call.next()).await {
-            // A call that ends before it reports progress needs no stream.
-            Some(CallEvent::Response(response)) => call_response(response),
-            Some(CallEvent::Message(first)) => events(response::of_call(Some(first), call)),
-            None => events(response::of_call(None, call)),
-        }
-    }
-}
-
 /// Creates an event stream of changes, within the limit of event streams.
 fn listening(listen: Listen, connection: Option<&Connection>) -> Result<Response<Body>, Rejection> {
     let permit = event_stream(connection)?;
@@ -359,11 +336,6 @@ fn is_initialize(body: &[u8]) -> bool {
 fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     media_type(kind).eq_ignore_ascii_case("application/json")
-}
-
-fn accepts_events(headers: &HeaderMap) -> bool {
-    let mut accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    accepted.any(|value| accepts(value, "text/event-stream"))
 }
 
 impl fmt::Debug for Service {

@@ -15,12 +15,12 @@ use tracing::{Instrument, Span};
 
 use super::read;
 use crate::access::Access;
-use crate::call::CallResponse;
 use crate::metrics::ResourceMetric;
 use crate::observe::Observed;
 use crate::peer::Registered;
 use crate::prompts::{self, PromptRequest};
 use crate::proxy_uri::decode;
+use crate::reply::Reply;
 use crate::state::Shared;
 
 /// The start of the names of requests for resources in the call limiter. Without a `/`,
@@ -106,7 +106,7 @@ impl ResourceRequest {
     }
 
     /// Answers the request. Dropping the future cancels it.
-    pub(crate) async fn answer(self) -> CallResponse {
+    pub(crate) async fn answer(self) -> Reply {
         let Self { shared, id, revision, action, context, cancel, registered, scope, access, observed } = self;
         let span = observed.as_ref().map_or_else(Span::none, |observed| observed.span().clone());
         let timer = shared.metrics.resources.start(action.metric());
@@ -159,7 +159,7 @@ impl ResourceRequest {
         if let Some(observed) = observed {
             observed.end(failure, code);
         }
-        CallResponse { bytes, is_bad_request: false, is_cancelled: registered.is_some() && cancel.is_cancelled() }
+        Reply { is_cancelled: registered.is_some() && cancel.is_cancelled(), ..Reply::new(bytes) }
     }
 }
 

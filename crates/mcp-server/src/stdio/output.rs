@@ -8,6 +8,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use tokio::sync::{Notify, OwnedSemaphorePermit};
 
+use crate::reply::MessageSink;
+
 /// The memory of a request, which is released once its response is written.
 pub(super) enum Held {
     Whole(OwnedSemaphorePermit),
@@ -209,6 +211,12 @@ impl Output {
 
     fn pipe(&self) -> MutexGuard<'_, Option<Pipe>> {
         self.pipe.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl MessageSink for Arc<Output> {
+    async fn send(&mut self, message: Vec<u8>) {
+        let _ = Output::send(self, &message, None).await;
     }
 }
 

@@ -17,12 +17,11 @@ use toolkit_runtime::ToolPolls;
 
 use super::output::{Held, Output};
 use super::{Line, MAX_LINE_BYTES, read_line};
-use crate::access::Rejected;
 use crate::ask::Modes;
-use crate::call::{CallEvent, Events, events};
 use crate::listen::Listen;
 use crate::methods::{Batch, Routed, is_batch, route};
 use crate::peer::Peer;
+use crate::reply::Reply;
 use crate::state::Shared;
 
 /// The approximate memory of a request apart from its bytes.
@@ -125,25 +124,14 @@ impl Reader {
         };
         let held = Held::Whole(held);
         let modes = Modes::from_bits(self.modes.load(Ordering::Relaxed));
-        let peer = Peer { session: Some(&self.session), modes, end: Some(&self.end), ..Peer::default() };
-        if is_batch(line) && self.takes_batches.load(Ordering::Relaxed) {
-            match Batch::read(&self.shared, line, peer) {
-                Ok(batch) => {
-                    let output = Arc::clone(&self.output);
-                    self.runtime.spawn(async move {
-                        if let Some(bytes) = batch.answer().await {
-                            let _ = output.send(&bytes, Some(held)).await;
-                        }
-                    });
-                }
-                Err(Rejected::Invalid(fault)) => self.send(&fault.to_response(None), Some(held)),
-                // A pipe has no tokens.
-                Err(Rejected::Denied(_)) => {}
-            }
-            return;
-        }
-        match route(&self.shared, message, peer) {
-            Routed::Reply(bytes) => self.send(&bytes, Some(held)),
+        let (session, end) = (Some(&*self.session), Some(&self.end));
+        let peer = Peer { session, modes, end, ..Peer::default() };
+        let routed = match is_batch(line) && self.takes_batches.load(Ordering::Relaxed) {
+            true => Batch::route(&self.shared, line, peer),
+            false => route(&self.shared, message, peer),
+        };
+        match routed {
+            Routed::Reply(reply) => self.send(&reply.bytes, Some(held)),
             Routed::Initialized { bytes, takes_batches, modes } => {
                 self.takes_batches.store(takes_batches, Ordering::Relaxed);
                 self.modes.store(modes.bits(), Ordering::Relaxed);
@@ -155,38 +143,11 @@ impl Reader {
                     self.runtime.spawn(notify(listen, Arc::clone(&self.output), Held::Shared(held), self.end.clone()));
                 }
             }
-            Routed::RpcError(id, fault) => self.send(&fault.to_response(id), Some(held)),
-            Routed::Call(call) => {
-                let call = respond(events(call), Arc::clone(&self.output), held);
-                self.calls.push(Box::pin(call));
-            }
-            Routed::Find(find) => {
-                let output = Arc::clone(&self.output);
-                self.runtime.spawn(async move {
-                    let _ = output.send(&find.answer().await, Some(held)).await;
-                });
-            }
-            Routed::Resources(request) => {
-                let output = Arc::clone(&self.output);
-                self.runtime.spawn(async move {
-                    if let Some(answer) = request.answer().await.into_answer() {
-                        let _ = output.send(&answer, Some(held)).await;
-                    }
-                });
-            }
-            Routed::Task(request) => {
-                let output = Arc::clone(&self.output);
-                self.runtime.spawn(async move { respond(request.events(), output, held).await });
-            }
-            Routed::TaskResult(result) => {
-                self.runtime.spawn(respond(*result, Arc::clone(&self.output), held));
-            }
             Routed::Listen(listen) => {
-                let end = self.end.clone();
-                self.runtime.spawn(notify(listen, Arc::clone(&self.output), held, end));
+                self.runtime.spawn(notify(*listen, Arc::clone(&self.output), held, self.end.clone()));
             }
-            // A pipe has no tokens, which could grant too little.
-            Routed::Denied(_) | Routed::Nothing => {}
+            call @ Routed::Call(_) => self.calls.push(Box::pin(respond(call, Arc::clone(&self.output), held))),
+            other => drop(self.runtime.spawn(respond(other, Arc::clone(&self.output), held))),
         }
     }
 
@@ -243,20 +204,11 @@ pub(super) async fn answer(mut answering: UnboundedReceiver<Calls>) {
     while running.next().await.is_some() {}
 }
 
-/// Sends the messages and the response of a call.
-async fn respond(mut events: impl Events, output: Arc<Output>, held: Held) {
-    let answer = loop {
-        match events.next().await {
-            CallEvent::Message(bytes) => {
-                let _ = output.send(&bytes, None).await;
-            }
-            CallEvent::Response(answer) => break answer,
-        }
-    };
-    // The client may use the id of the request again once it has the response.
-    drop(events);
-    if let Some(answer) = answer.into_answer() {
-        let _ = output.send(&answer, Some(held)).await;
+/// Answers a request.
+async fn respond(routed: Routed, output: Arc<Output>, held: Held) {
+    let reply = routed.answer(Arc::clone(&output)).await;
+    if let Some(response) = reply.and_then(Reply::into_answer) {
+        let _ = output.send(&response, Some(held)).await;
     }
 }
 

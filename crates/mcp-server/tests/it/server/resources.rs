@@ -55,6 +55,24 @@ fn read(uri: &str) -> Value {
     json!({ "uri": uri })
 }
 
+/// Proxies close a connection without traffic.
+#[tokio::test(start_paused = true)]
+async fn comments_keep_the_connection_of_a_slow_resource_open() {
+    use http_body_util::BodyExt as _;
+    use tower_service::Service as _;
+
+    let server = builder().resources(notes()).call_timeout(Duration::from_secs(25)).build().unwrap();
+    let request = http::Request::post("/mcp").header("host", "localhost").header("content-type", "application/json");
+    let request = request.header("accept", "application/json, text/event-stream");
+    let message = request.body(super::request(1, "resources/read", read("notes://slow")).to_string()).unwrap();
+    let response = server.http().into_service().call(message).await.unwrap();
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    let body = std::str::from_utf8(&body).unwrap();
+    assert!(body.starts_with(":\n\n:\n\nevent: message\n"), "{body}");
+    assert!(body.contains("the timeout of the server"), "{body}");
+}
+
 #[tokio::test]
 async fn texts_and_bytes_are_read_in_both_eras() {
     let client = serving(builder().resources(set()).resources(notes())).await;
