@@ -7,6 +7,7 @@ mod layers;
 mod modules;
 mod release;
 mod rooms;
+mod walk;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
