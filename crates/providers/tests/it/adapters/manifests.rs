@@ -58,6 +58,65 @@ fn every_real_tool_goes_through_every_adapter() {
 }
 
 #[test]
+fn a_tool_whose_schema_cannot_be_compiled_goes_through_every_adapter() {
+    let values = [json!(null), json!(7), json!("x"), json!([]), json!([7]), json!({}), json!({ "a": 7 }), json!(true)];
+    let keywords = [
+        "$defs",
+        "$ref",
+        "$schema",
+        "additionalProperties",
+        "allOf",
+        "anyOf",
+        "const",
+        "default",
+        "dependencies",
+        "description",
+        "enum",
+        "examples",
+        "exclusiveMinimum",
+        "format",
+        "if",
+        "items",
+        "maxItems",
+        "maximum",
+        "minLength",
+        "multipleOf",
+        "not",
+        "oneOf",
+        "pattern",
+        "patternProperties",
+        "prefixItems",
+        "properties",
+        "propertyNames",
+        "required",
+        "title",
+        "type",
+        "uniqueItems",
+        "writeOnly",
+    ];
+    let broken = keywords.iter().flat_map(|keyword| values.iter().map(move |value| json!({ *keyword: value })));
+    let references = ["#/properties/a", "#/definitions/none", "https://example.com/a.json", "#", ""];
+    let broken = broken.chain(references.map(|reference| json!({ "$ref": reference, "type": "text" })));
+    for broken in broken {
+        let mut root = json!({ "type": "object", "properties": { "a": broken }, "required": ["a", "a"] });
+        root.as_object_mut().unwrap().extend(broken.as_object().unwrap().clone());
+        root["type"] = json!("object");
+        let nested = json!({ "type": "object", "properties": { "a": broken }, "required": ["a", "a"] });
+        for schema in [root, nested] {
+            let tool = json!({ "name": "foreign", "inputSchema": schema, "outputSchema": schema });
+            let tool = Tool::from_json(tool).unwrap();
+            for (_, describe) in ADAPTERS {
+                let _ = describe(&tool);
+            }
+            let _ = openai::describe(&tool, "name", openai::Options::responses().strict());
+            let _ = anthropic::describe(&tool, "name", anthropic::Options::default().strict());
+            let _ = restore(tool.input(), json!({ "a": [1] }));
+            assert!(tool.validate_input(&json!({ "a": 1 })).is_ok() || tool.input().check().is_ok(), "{schema}");
+        }
+    }
+}
+
+#[test]
 fn every_definition_of_a_real_catalog_goes_through_every_adapter() {
     let definitions: Vec<_> = sample(real_definitions(), 3).collect();
     let tools = definitions.iter().map(|json| Definition::from_json(json).unwrap().to_tool().unwrap());
