@@ -12,7 +12,7 @@ use toolkit::call::{Coercion, ErrorKind, coerced};
 use toolkit::catalog::Naming;
 use toolkit::mcp::{Revision, list_tools, write_error};
 use toolkit::{Arguments, Catalog, Dispatcher, Tool, ToolError};
-use toolkit_mcp::{json_bytes, response, with_meta};
+use toolkit_mcp::{json_bytes, response};
 use toolkit_runtime::spawn_tool;
 #[cfg(feature = "search")]
 use toolkit_search::Summary;
@@ -33,9 +33,6 @@ const MAX_FOUND: usize = 50;
 
 /// The key in `_meta` of the estimated number of tokens that the text of a result costs the model.
 const ESTIMATE_KEY: &str = "rs.toolkit/estimatedTokens";
-
-/// The key in `_meta` of a result of `call_tool` for the called tool, whose hints the client has not listed.
-const CALLED_KEY: &str = "rs.toolkit/calledTool";
 
 /// The fields of a listed tool that a model needs to decide on a call and to make it.
 const DESCRIBED: [&str; 5] = ["name", "description", "inputSchema", "outputSchema", "annotations"];
@@ -242,17 +239,6 @@ fn described(served: &ServedTools, name: &str, revision: Revision) -> Result<Val
         tool.insert("examples".to_owned(), examples.into());
     }
     Ok(tool.into())
-}
-
-/// Returns the result of a tool that `call_tool` has called, with the name and the hints of the tool in `_meta`.
-pub(super) fn with_called_tool(result: &[u8], name: &str, tool: &Tool) -> Vec<u8> {
-    let called = json!({ "_meta": { CALLED_KEY: { "name": name, "annotations": tool.annotations() } } });
-    let mut meta = json_bytes(&called);
-    // Removes the braces and adds a comma, as `rpc::with_meta` expects it.
-    meta.remove(0);
-    meta.pop();
-    meta.push(b',');
-    with_meta(&meta, result)
 }
 
 /// Estimates the number of tokens of a text. Tokenizers differ, and running one would cost more than the search.

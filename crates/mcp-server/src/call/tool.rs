@@ -10,15 +10,14 @@ use toolkit::call::ask::{Mode, UnsupportedMode};
 use toolkit::dispatch::BlockingThreads;
 use toolkit::mcp::{Revision, write_error, write_result};
 use toolkit::stream::Event;
-use toolkit::{Context, RunResult, ToolError};
-use toolkit_mcp::{Code, RpcError, json_bytes, response};
+use toolkit::{Context, RunResult, Tool, ToolError};
+use toolkit_mcp::{Code, RpcError, json_bytes, response, with_meta};
 use toolkit_runtime::{CallPermit, run_tool};
 use tracing::Instrument;
 
 use super::messages::CallEvent;
 use super::{Asks, Call, invalid_state};
 use crate::ask::{Outcome, Rounds};
-use crate::find::with_called_tool;
 use crate::proxy_uri::backend_name;
 use crate::reply::Reply;
 use crate::request::{MissingCapability, Request};
@@ -195,6 +194,20 @@ fn reply_with(call: &Call, result: &[u8]) -> Reply {
         false => response(&call.id, meta, result),
     };
     Reply { is_cancelled: is_cancelled(call), ..Reply::new(bytes) }
+}
+
+/// The key in `_meta` of a result of `call_tool` for the called tool, whose hints the client has not listed.
+const CALLED_KEY: &str = "rs.toolkit/calledTool";
+
+/// Returns the result of a tool that `call_tool` has called, with the name and the hints of the tool in `_meta`.
+fn with_called_tool(result: &[u8], name: &str, tool: &Tool) -> Vec<u8> {
+    let called = json!({ "_meta": { CALLED_KEY: { "name": name, "annotations": tool.annotations() } } });
+    let mut meta = json_bytes(&called);
+    // Removes the braces and adds a comma, as `rpc::with_meta` expects it.
+    meta.remove(0);
+    meta.pop();
+    meta.push(b',');
+    with_meta(&meta, result)
 }
 
 /// Returns true if the client has cancelled the call.
