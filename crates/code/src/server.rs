@@ -6,17 +6,16 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use data_encoding::HEXLOWER;
-use http::header::{CONTENT_TYPE, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
-use http::{HeaderMap, Method, Request, Response, StatusCode};
-use http_body_util::Full;
+use http::header::{HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{Method, Response, StatusCode};
 use hyper::body::Incoming;
-use sha2::{Digest, Sha256};
 use tokio::net::TcpListener;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use toolkit::call::SecretString;
-use toolkit_runtime::{BodyError, BodyReader, Connection};
+use toolkit_runtime::{
+    Body, HostGuard, HttpServer, Rejection, RequestHead, bearer, empty_response, is_token, json_response,
+};
 
 use crate::engine::{Done, State, Step, Usage};
 use crate::failure::Failure;
@@ -88,13 +87,12 @@ impl Server {
         };
         let answer = {
             let shared = Arc::clone(&shared);
-            move |mut request: Request<Incoming>, connection: Connection| {
-                request.extensions_mut().insert(connection);
+            move |head, body| {
                 let shared = Arc::clone(&shared);
-                async move { shared.answer(request).await }
+                async move { shared.answer(&head, body).await }
             }
         };
-        toolkit_runtime::serve(listener, limits.http(), answer, shutdown).await;
+        shared.http.serve(listener, answer, shutdown, std::future::ready(())).await;
     }
 }
 
@@ -188,7 +186,7 @@ struct Shared {
     sandbox: Arc<dyn Sandbox>,
     token: SecretString,
     limits: ServerLimits,
-    bodies: BodyReader,
+    http: HttpServer,
     sessions: Sessions,
 }
 
@@ -197,42 +195,36 @@ const GRACE: Duration = Duration::from_secs(1);
 
 impl Shared {
     fn new(sandbox: Arc<dyn Sandbox>, token: SecretString, limits: ServerLimits) -> Self {
-        let bodies = BodyReader::new(&limits.http());
-        Self { sandbox, token, limits, bodies, sessions: Sessions::new(limits.max_sessions) }
+        // Requests need the token, which pages of other hosts do not have.
+        let http = HttpServer::new(limits.http(), HostGuard::unchecked());
+        Self { sandbox, token, limits, http, sessions: Sessions::new(limits.max_sessions) }
     }
 
-    async fn answer(&self, request: Request<Incoming>) -> Reply {
-        let path = request.uri().path();
+    async fn answer(&self, head: &RequestHead, body: Incoming) -> Response<Body> {
+        let path = head.path();
         if path == "/healthz" {
-            return empty(StatusCode::OK);
+            return empty_response(StatusCode::OK);
         }
-        if !self.is_authorized(request.headers()) {
+        if !is_token(bearer(head.headers()).unwrap_or_default(), self.token.expose()) {
             return rejection(StatusCode::UNAUTHORIZED, "send the token as `Authorization: Bearer …`");
         }
-        let id = path.strip_prefix(SESSIONS).and_then(|rest| rest.strip_prefix('/')).map(str::to_owned);
-        match (request.method(), id) {
-            (&Method::POST, None) if path == SESSIONS => self.open(request).await,
-            (&Method::POST, Some(id)) => self.advance(id, request).await,
-            (&Method::DELETE, Some(id)) => match self.sessions.take(&id) {
-                Some(_) => empty(StatusCode::NO_CONTENT),
+        let id = path.strip_prefix(SESSIONS).and_then(|rest| rest.strip_prefix('/'));
+        match (&head.parts.method, id) {
+            (&Method::POST, None) if path == SESSIONS => self.open(head, body).await,
+            (&Method::POST, Some(id)) => self.advance(id, head, body).await,
+            (&Method::DELETE, Some(id)) => match self.sessions.take(id) {
+                Some(_) => empty_response(StatusCode::NO_CONTENT),
                 None => has_ended(),
             },
             _ => rejection(StatusCode::NOT_FOUND, format!("not found; sessions are at `{SESSIONS}`")),
         }
     }
 
-    /// Compares the digests of the tokens, so that the time reveals no common prefix of the tokens.
-    fn is_authorized(&self, headers: &HeaderMap) -> bool {
-        let expected = self.token.expose();
-        let sent = toolkit_runtime::bearer(headers).unwrap_or_default();
-        !expected.is_empty() && Sha256::digest(sent) == Sha256::digest(expected)
-    }
-
-    async fn open(&self, request: Request<Incoming>) -> Reply {
+    async fn open(&self, head: &RequestHead, body: Incoming) -> Response<Body> {
         let Some(permit) = self.sessions.permit() else {
             return rejection(StatusCode::SERVICE_UNAVAILABLE, "no more programs can run now; try again later");
         };
-        let hello = match self.read(request, GREETING_BYTES, true).await {
+        let hello = match self.read(head, body, GREETING_BYTES, true).await {
             Ok(ToWorker::Hello(hello)) => hello,
             Ok(_) => return out_of_turn("hello"),
             Err(reply) => return reply,
@@ -257,10 +249,10 @@ impl Shared {
     }
 
     /// Passes a message to a session. If the client disconnects, the future is dropped, and the session with it.
-    async fn advance(&self, id: String, request: Request<Incoming>) -> Reply {
-        let Some(mut open) = self.sessions.take(&id) else { return has_ended() };
+    async fn advance(&self, id: &str, head: &RequestHead, body: Incoming) -> Response<Body> {
+        let Some(mut open) = self.sessions.take(id) else { return has_ended() };
         let max = wire::max_line(&open.limits);
-        let message = match self.read(request, max, false).await {
+        let message = match self.read(head, body, max, false).await {
             Ok(message) => message,
             Err(reply) => return reply,
         };
@@ -275,23 +267,20 @@ impl Shared {
         let is_done = matches!(step.state, State::Done(_));
         let reply = with_message(StatusCode::OK, &ToHost::Step(Box::new(step)), max);
         if !is_done && reply.status() == StatusCode::OK {
-            self.sessions.put(id, open);
+            self.sessions.put(id.to_owned(), open);
         }
         reply
     }
 
-    async fn read(&self, request: Request<Incoming>, max: usize, is_first: bool) -> Result<ToWorker, Reply> {
-        let connection = request.extensions().get::<Connection>().cloned();
-        let (parts, body) = request.into_parts();
-        let body = self.bodies.read(&parts.headers, body, connection.as_ref()).await.map_err(|error| {
-            let status = match error {
-                BodyError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
-                BodyError::TimedOut(_) => StatusCode::REQUEST_TIMEOUT,
-                BodyError::Overloaded => StatusCode::SERVICE_UNAVAILABLE,
-                _ => StatusCode::BAD_REQUEST,
-            };
-            rejection(status, error.to_string())
-        })?;
+    async fn read(
+        &self,
+        head: &RequestHead,
+        body: Incoming,
+        max: usize,
+        is_first: bool,
+    ) -> Result<ToWorker, Response<Body>> {
+        let refused = |refused: Rejection| rejection(refused.status(), refused.to_string());
+        let body = self.http.read(head, body).await.map_err(refused)?;
         let line = body.bytes();
         if line.len() > max {
             let error = wire::WireError::TooLong(max);
@@ -303,7 +292,7 @@ impl Shared {
     }
 }
 
-async fn step(open: &mut Open, message: ToWorker) -> Result<Step, Box<Reply>> {
+async fn step(open: &mut Open, message: ToWorker) -> Result<Step, Box<Response<Body>>> {
     let stepped = match message {
         ToWorker::Start(program) if !open.is_started => {
             open.is_started = true;
@@ -322,29 +311,26 @@ async fn step(open: &mut Open, message: ToWorker) -> Result<Step, Box<Reply>> {
     })
 }
 
-fn has_ended() -> Reply {
+fn has_ended() -> Response<Body> {
     rejection(StatusCode::NOT_FOUND, "the session has ended")
 }
 
-fn out_of_turn(expected: &str) -> Reply {
+fn out_of_turn(expected: &str) -> Response<Body> {
     rejection(StatusCode::BAD_REQUEST, format!("expected `{expected}`"))
 }
 
-/// A response with its body.
-type Reply = Response<Full<Bytes>>;
-
 /// Returns a response with a message.
-fn with_message(status: StatusCode, message: &ToHost, max: usize) -> Reply {
+fn with_message(status: StatusCode, message: &ToHost, max: usize) -> Response<Body> {
     match wire::encode(message, max) {
-        Ok(line) => with_body(status, line.into()),
+        Ok(line) => json_response(status, line),
         Err(error) => rejection(StatusCode::BAD_GATEWAY, error.to_string()),
     }
 }
 
 /// Returns a response to a request that is rejected.
-fn rejection(status: StatusCode, reason: impl Into<String>) -> Reply {
+fn rejection(status: StatusCode, reason: impl Into<String>) -> Response<Body> {
     let body = serde_json::to_vec(&ToHost::Error(reason.into())).unwrap_or_default();
-    let mut reply = with_body(status, body.into());
+    let mut reply = json_response(status, body);
     let headers = reply.headers_mut();
     match status {
         StatusCode::UNAUTHORIZED => {
@@ -358,25 +344,11 @@ fn rejection(status: StatusCode, reason: impl Into<String>) -> Reply {
     reply
 }
 
-/// Returns a response without a body.
-fn empty(status: StatusCode) -> Reply {
-    let mut reply = Response::new(Full::default());
-    *reply.status_mut() = status;
-    reply
-}
-
 /// Adds the path of a new session.
-fn located(mut reply: Reply, path: &str) -> Reply {
+fn located(mut reply: Response<Body>, path: &str) -> Response<Body> {
     if let Ok(path) = HeaderValue::from_str(path) {
         reply.headers_mut().insert(LOCATION, path);
     }
-    reply
-}
-
-fn with_body(status: StatusCode, body: Bytes) -> Reply {
-    let mut reply = Response::new(Full::new(body));
-    *reply.status_mut() = status;
-    reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     reply
 }
 

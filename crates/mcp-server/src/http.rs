@@ -5,19 +5,21 @@
 //! | this file | settings |
 //! | `listening` | a server that is bound to an address, and its errors |
 //! | `service` | from a request to its response, with the status of a request for an unknown session or path |
-//! | `gate` | host, origin, authentication and rate limit |
-//! | `auth` | tokens and scopes |
-//! | `receive` | from a body to an action, and the ids of sessions |
+//! | `auth` | admission: tokens, scopes and the rate limit |
+//! | `rate` | the rate limit of clients |
+//! | `receive` | from a POST to its response |
+//! | `sessions` | the ids of sessions |
 //! | `response` | bodies, event streams and rejections |
 //! | `route` | further routes of the host, and `GET /healthz` |
 
 mod auth;
-mod gate;
 mod listening;
+mod rate;
 mod receive;
 mod response;
 mod route;
 mod service;
+mod sessions;
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -28,19 +30,20 @@ use std::time::Duration;
 use tokio::net::ToSocketAddrs;
 use toolkit::Tool;
 use toolkit::call::BoxFuture;
-use toolkit_runtime::{HostGuard, Limits, NetworkError, TrustedProxies};
+use toolkit_runtime::{HostGuard, HttpServer, Limits, NetworkError, TrustedProxies};
 
 #[cfg(feature = "jwt")]
 pub use self::auth::{Algorithm, Jwks, JwksError, Jwt, JwtIssuer};
 use self::auth::{Auth, Resource, Token};
 pub use self::auth::{TokenError, Verify};
-use self::gate::{Gate, Rate};
 pub use self::listening::{HttpError, Listening};
+use self::rate::Rate;
 pub use self::response::Body;
 use self::route::HealthCheck;
 pub use self::route::{Admission, Route, RouteRequest};
-use self::service::RenderMetrics;
 pub use self::service::Service;
+use self::service::{Inner, RenderMetrics};
+use self::sessions::Sessions;
 use super::server::Server;
 
 /// The settings of an HTTP server; see [`Server::http`].
@@ -91,7 +94,6 @@ pub struct Http {
     limits: Limits,
     guard: HostGuard,
     auth: Auth,
-    rate: Option<Rate>,
     routes: Vec<Arc<dyn Route>>,
     health_checks: Vec<HealthCheck>,
     metrics: Vec<RenderMetrics>,
@@ -111,7 +113,6 @@ impl Http {
             limits: Limits::default(),
             guard: HostGuard::local(),
             auth: Auth::default(),
-            rate: None,
             routes: Vec::new(),
             health_checks: Vec::new(),
             metrics: Vec::new(),
@@ -294,7 +295,7 @@ impl Http {
     /// Sets the rate limit of requests per client: the rate per second, and the size of a burst. Clients are identified
     /// by the subject of their token, or else by their address. Default: no limit.
     pub fn rate(mut self, per_second: u32, at_once: u32) -> Self {
-        self.rate = Some(Rate::new(per_second, at_once));
+        self.auth.rate = Some(Rate::new(per_second, at_once));
         self
     }
 
@@ -426,8 +427,18 @@ impl Http {
     fn service(self, is_mounted: bool) -> Service {
         // The pages of a route use the endpoint.
         let guard = if self.routes.is_empty() { self.guard } else { self.guard.with_own_pages() };
-        let gate = Gate { guard, auth: self.auth, rate: self.rate, n_rejected: AtomicU64::default() };
-        Service::new(self.server, gate, self.routes, self.health_checks, self.metrics, &self.limits, is_mounted)
+        let Self { server, limits, auth, routes, health_checks, metrics, .. } = self;
+        Service::new(Inner {
+            server,
+            http: HttpServer::new(limits, guard),
+            auth,
+            sessions: Sessions::default(),
+            routes,
+            health_checks,
+            metrics,
+            is_mounted,
+            n_rejected: AtomicU64::default(),
+        })
     }
 
     /// Binds an address, without accepting connections yet.
@@ -464,8 +475,8 @@ impl Http {
             self.guard = self.guard.with_any_host();
         }
         let listener = toolkit_runtime::bind(&addresses).map_err(HttpError::Io)?;
-        let (limits, drain_delay) = (self.limits.clone(), self.drain_delay);
-        Ok(Listening::new(listener, self.service(false), limits, drain_delay))
+        let drain_delay = self.drain_delay;
+        Ok(Listening::new(listener, self.service(false), drain_delay))
     }
 
     /// Binds an address and serves it until the process receives SIGTERM or Ctrl-C, then shuts down gracefully.

@@ -98,15 +98,6 @@ impl<'p> Peer<'p> {
     }
 }
 
-/// Makes the extensions of a request one value, which its calls share: a batch has several, and a call may outlive the request.
-#[cfg(feature = "http")]
-pub(super) fn share_extensions(head: &mut Parts) {
-    let extensions = std::mem::take(&mut head.extensions);
-    if !extensions.is_empty() {
-        head.extensions.insert(Arc::new(extensions));
-    }
-}
-
 /// Returns the extensions of a request, which the layers of the host have inserted, or `None` if there are none.
 pub(super) fn extensions(head: &Parts) -> Option<&Arc<Extensions>> {
     head.extensions.get()

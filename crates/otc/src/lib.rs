@@ -94,7 +94,7 @@ pub use self::definition::{Definition, Naming, OtcId};
 pub use self::error::OtcError;
 pub use self::published::Published;
 #[cfg(feature = "server")]
-pub use self::server::{Limits, Readiness, Server};
+pub use self::server::{Limits, Readiness, Server, Service};
 #[cfg(feature = "http")]
 pub use self::wire::TraceId;
 /// The networks of proxies in front of a server, and the error of a text that is none.

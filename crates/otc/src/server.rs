@@ -7,22 +7,20 @@ mod tools_call;
 use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::Router;
-use axum::extract::{Request, State};
-use axum::http::StatusCode;
-use axum::http::header::{CONNECTION, CONTENT_TYPE, HeaderValue};
-use axum::middleware::{Next, from_fn_with_state};
-use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
+use http::header::{ALLOW, HeaderValue};
+use http::{Method, Request, Response, StatusCode};
 use tokio::net::TcpListener;
 use toolkit::{Coercion, Dispatcher};
-use toolkit_runtime::{BodyReader, CallLimiter, Connection, HostGuard, TrustedProxies};
-use tower_service::Service;
+use toolkit_runtime::{
+    Body, CallLimiter, HostGuard, HttpServer, RequestHead, TrustedProxies, empty_response, json_response,
+};
 
 use self::dedup::Dedup;
 use self::reply::Rejection;
@@ -145,48 +143,31 @@ impl Server {
         self.readiness.clone()
     }
 
-    /// Converts the server into a router, for a program with its own HTTP server, which then limits connections and
-    /// timeouts.
-    pub fn router(self) -> Router {
-        self.shared().1
-    }
-
-    fn shared(self) -> (Arc<Shared>, Router) {
+    /// Converts the server into a tower service, for a router of the host: with axum `nest_service("/otc", …)` or
+    /// `fallback_service(…)`. The host's HTTP server limits connections and timeouts.
+    ///
+    /// A tool reads the extensions of its request with [`Context::get`](toolkit::Context::get), such as the user that a
+    /// middleware has found.
+    #[must_use]
+    pub fn into_service(self) -> Service {
         let Self { dispatcher, published, auth, hosts, limits, readiness } = self;
-        let calls = CallLimiter::new(limits.max_calls);
-        let bodies = BodyReader::new(&limits.http());
         let guard = match hosts {
             Some(hosts) => hosts.into_iter().fold(HostGuard::addresses(), HostGuard::with_host),
             None => HostGuard::unchecked(),
         };
-        let dedup = Arc::new(Dedup::new(limits.max_cached_responses, limits.max_cached_bytes));
-        let listed = published.to_json().to_string().into();
-        let shared = Arc::new(Shared {
+        let shared = Shared {
+            http: HttpServer::new(limits.http(), guard),
+            calls: CallLimiter::new(limits.max_calls),
+            dedup: Arc::new(Dedup::new(limits.max_cached_responses, limits.max_cached_bytes)),
+            listed: published.to_json().to_string().into(),
             dispatcher,
             published,
             auth,
             limits,
             readiness,
             is_draining: AtomicBool::new(false),
-            listed,
-            calls,
-            bodies,
-            guard,
-            dedup,
-        });
-        let router = Router::new()
-            .route("/tools", get(list))
-            .route("/tools/call", post(tools_call::call))
-            .route_layer(from_fn_with_state(Arc::clone(&shared), authenticated))
-            .route_layer(from_fn_with_state(Arc::clone(&shared), of_this_host))
-            // Health checks of balancers may have no `Host`.
-            .route("/health", get(health))
-            .fallback(|| async { Rejection::new(StatusCode::NOT_FOUND, "not found; the tools are at `/tools`") })
-            .method_not_allowed_fallback(|| async {
-                Rejection::new(StatusCode::METHOD_NOT_ALLOWED, "method not allowed")
-            })
-            .with_state(Arc::clone(&shared));
-        (shared, router)
+        };
+        Service { shared: Arc::new(shared) }
     }
 
     /// Serves connections until `shutdown` completes, then shuts down gracefully: fails health checks, rejects new calls
@@ -195,32 +176,21 @@ impl Server {
     ///
     /// Dropping the future closes all connections at once.
     pub async fn serve(self, listener: TcpListener, shutdown: impl Future<Output = ()>) {
-        let (shared, router) = self.shared();
-        let limits = shared.limits.http();
-        let readiness = shared.readiness.clone();
-        let (draining, drain_delay) = (Arc::clone(&shared), shared.limits.drain_delay);
-        let shutdown = async {
+        let service = self.into_service();
+        let shared = Arc::clone(&service.shared);
+        let drain = async {
             shutdown.await;
-            draining.is_draining.store(true, Ordering::Relaxed);
-            tokio::time::sleep(drain_delay).await;
-            readiness.set(false);
+            shared.is_draining.store(true, Ordering::Relaxed);
         };
-        let draining = Arc::clone(&shared);
-        let answer = move |mut request: Request<hyper::body::Incoming>, connection: Connection| {
-            request.extensions_mut().insert(connection);
-            let (mut router, draining) = (router.clone(), Arc::clone(&draining));
-            async move {
-                // An axum router is always ready.
-                let answered: Result<Response, Infallible> = router.call(request.map(axum::body::Body::new)).await;
-                let mut response = answered.unwrap_or_else(|never| match never {});
-                // The next request of the client goes elsewhere, before the connection ends.
-                if draining.is_draining.load(Ordering::Relaxed) {
-                    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-                }
-                response
-            }
+        let close = async {
+            tokio::time::sleep(shared.limits.drain_delay).await;
+            shared.readiness.set(false);
         };
-        toolkit_runtime::serve(listener, limits, answer, shutdown).await;
+        let answer = move |head, body| {
+            let shared = Arc::clone(&service.shared);
+            async move { respond(&shared, &head, body).await }
+        };
+        shared.http.serve(listener, answer, drain, close).await;
         // Waits for canceled calls.
         let idle = async {
             while shared.calls.n_running() > 0 {
@@ -231,42 +201,109 @@ impl Server {
     }
 }
 
-/// Rejects requests without valid credentials.
-async fn authenticated(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
-    if let Err(reason) = shared.auth.check(request.headers()) {
-        let message = format!("unauthorized: {reason}");
-        return Rejection::new(StatusCode::UNAUTHORIZED, message).into_response();
-    }
-    // The reserve is for health checks and authenticated clients.
-    if shared.auth.is_none() && request.extensions().get().is_some_and(Connection::is_reserved) {
-        return Rejection::busy("the connection limit is reached; try again later").into_response();
-    }
-    next.run(request).await
-}
-
-/// Rejects requests for other hosts, and of web pages of other origins.
-async fn of_this_host(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
-    match shared.guard.check(request.uri(), request.headers()) {
-        Ok(()) => next.run(request).await,
-        Err(rejection) => {
-            let message = match rejection {
-                toolkit_runtime::Rejection::Host => format!("{rejection}; the operator of the server can add it"),
-                _ => rejection.to_string(),
-            };
-            Rejection::new(StatusCode::FORBIDDEN, message).into_response()
+/// Responds to a request.
+async fn respond<B>(shared: &Arc<Shared>, head: &RequestHead, body: B) -> Response<Body>
+where
+    B: http_body::Body<Data: Buf>,
+{
+    let method = match head.path() {
+        "/tools/call" => Method::POST,
+        _ => Method::GET,
+    };
+    let is_allowed = head.parts.method == method || (method == Method::GET && head.parts.method == Method::HEAD);
+    match head.path() {
+        "/health" | "/tools" | "/tools/call" if !is_allowed => {
+            let mut response = Rejection::new(StatusCode::METHOD_NOT_ALLOWED, "method not allowed").into_response();
+            let allowed = if method == Method::GET { "GET,HEAD" } else { "POST" };
+            response.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
+            response
         }
+        // Health checks of balancers may have no `Host`.
+        "/health" => health(shared),
+        "/tools" => match admit(shared, head) {
+            Ok(()) => json_response(StatusCode::OK, shared.listed.clone()),
+            Err(rejection) => rejection.into_response(),
+        },
+        "/tools/call" => match admit(shared, head) {
+            Ok(()) => tools_call::call(shared, head, body).await.unwrap_or_else(Rejection::into_response),
+            Err(rejection) => rejection.into_response(),
+        },
+        _ => Rejection::new(StatusCode::NOT_FOUND, "not found; the tools are at `/tools`").into_response(),
     }
 }
 
-async fn health(State(shared): State<Arc<Shared>>) -> Response {
+/// Rejects requests for other hosts, of web pages of other origins, and without valid credentials.
+fn admit(shared: &Shared, head: &RequestHead) -> Result<(), Rejection> {
+    shared.http.check_host(head).map_err(|rejection| match rejection {
+        toolkit_runtime::Rejection::Host => {
+            Rejection::new(rejection.status(), format!("{rejection}; the operator of the server can add it"))
+        }
+        _ => rejection.into(),
+    })?;
+    let unauthorized = |reason| Rejection::new(StatusCode::UNAUTHORIZED, format!("unauthorized: {reason}"));
+    shared.auth.check(head.headers()).map_err(unauthorized)?;
+    // The reserve is for health checks and authenticated clients.
+    if shared.auth.is_none() {
+        head.check_reserve()?;
+    }
+    Ok(())
+}
+
+fn health(shared: &Shared) -> Response<Body> {
     match shared.readiness.is_ready() && !shared.is_draining.load(Ordering::Relaxed) {
-        true => StatusCode::OK.into_response(),
+        true => empty_response(StatusCode::OK),
         false => Rejection::not_ready().into_response(),
     }
 }
 
-async fn list(State(shared): State<Arc<Shared>>) -> Response {
-    ([(CONTENT_TYPE, "application/json")], shared.listed.clone()).into_response()
+/// A server of Open Tool Calling as a tower service; see [`Server::into_service`].
+///
+/// # Examples
+///
+/// ```
+/// # use toolkit::{Catalog, Dispatcher};
+/// # use toolkit_otc::Server;
+/// use http::Request;
+/// use tower_service::Service as _;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = Server::new(Dispatcher::new(Catalog::new([])?)?);
+/// let request = Request::get("/health").body(String::new())?;
+/// assert_eq!(server.into_service().call(request).await?.status(), 200);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Service {
+    shared: Arc<Shared>,
+}
+
+impl fmt::Debug for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Service").field("http", &self.shared.http).finish_non_exhaustive()
+    }
+}
+
+impl<B> tower_service::Service<Request<B>> for Service
+where
+    B: http_body::Body<Data: Send> + Send + 'static,
+    B::Error: Send,
+{
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let shared = Arc::clone(&self.shared);
+        let (parts, body) = request.into_parts();
+        let head = RequestHead::new(parts);
+        Box::pin(async move { Ok(respond(&shared, &head, body).await) })
+    }
 }
 
 impl fmt::Debug for Server {
@@ -361,6 +398,7 @@ impl Limits {
 
 /// The state that all requests share.
 struct Shared {
+    http: HttpServer,
     dispatcher: Dispatcher,
     published: Published,
     auth: Auth,
@@ -371,8 +409,6 @@ struct Shared {
     /// The response to `GET /tools`.
     listed: Bytes,
     calls: CallLimiter,
-    bodies: BodyReader,
-    guard: HostGuard,
     dedup: Arc<Dedup>,
 }
 

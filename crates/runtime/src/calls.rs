@@ -10,7 +10,7 @@ pub use self::call_limit::{CallLimiter, CallPermit, Overloaded};
 #[doc(hidden)]
 pub use self::tool_polls::{ToolPoll, ToolPolls, collected};
 #[doc(hidden)]
-pub use self::tool_threads::{Panicked, Task, run_tool, spawn_tool};
+pub use self::tool_threads::{Panicked, Task, parse_message, run_tool, spawn_tool};
 
 /// A listener for SIGTERM and Ctrl-C, and on Linux for SIGHUP.
 ///

@@ -6,12 +6,11 @@
 //!
 //! With the feature `server`:
 //!
-//! - [`serve`] accepts connections until shutdown is requested. [`Limits`] bounds the connections, bodies and
-//!   responses.
-//! - [`Connection`] is in the extensions of every request. It has the address of the client, and a flag for connections
-//!   that were accepted from the reserve for health checks and authenticated clients.
-//! - [`BodyReader`] reads request bodies. All of them share one budget, which counts the bytes received.
-//! - [`HostGuard`] rejects requests for other hosts, and requests of web pages with other origins.
+//! - [`HttpServer`] is the entry of all HTTP servers: it accepts connections until shutdown is requested, checks the hosts of
+//!   requests ([`HostGuard`]), and reads their bodies, which share one budget of memory. [`Limits`] bounds the connections,
+//!   bodies and responses.
+//! - [`RequestHead`] is the head of a request with its connection, and [`Rejection`] the reason why a request does not reach
+//!   its protocol.
 //! - [`TrustedProxies`] finds the addresses of clients behind proxies.
 //!
 //! With the feature `calls`, which `server` enables, and which servers of other protocols use:
@@ -36,7 +35,7 @@
 //!
 //! # Threads
 //!
-//! The threads of the tokio runtime that polls [`serve`] do I/O, run timers, and answer health checks. Tools never run
+//! The threads of the tokio runtime that polls [`HttpServer::serve`] do I/O, run timers, and answer health checks. Tools never run
 //! on them: each poll of a tool's future, and with it each synchronous function, deserialization and serialization,
 //! happens on one of the threads of [`spawn_tool`], or of [`ToolPolls`]. A tool that sleeps or spins therefore occupies one of them and nothing
 //! else.

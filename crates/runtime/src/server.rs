@@ -4,39 +4,42 @@
 //! |---|---|
 //! | this file | the limits of a server |
 //! | `listener` | the bound address, and the errors of accepting a connection |
-//! | `serve` | the accept loop and its graceful shutdown |
-//! | `connection`, `connections` | one connection; which of them are open, and which can be evicted |
+//! | `serve` | the entry of all HTTP servers: the accept loop, the connections and their end |
+//! | `connections` | the open connections, and which of them can be evicted |
+//! | `request_head` | the head of a request, and the reasons for a rejection |
 //! | `guard` | hosts, origins and repeated headers |
 //! | `body` | the bodies of requests, and the memory of all of them |
-//! | `tracked`, `response_budget` | the body of a response, and the memory of all of them |
+//! | `response`, `response_budget` | the kinds of responses, and the memory of all of them |
 //! | `write_timeout` | a socket with a timeout for writes |
 //! | `proxies` | the proxies in front of a server, and the addresses of the clients behind them |
 
 mod body;
-mod connection;
 mod connections;
 mod guard;
 mod listener;
 mod proxies;
+mod request_head;
+mod response;
 mod response_budget;
 mod serve;
-mod tracked;
 mod write_timeout;
 
 use std::net::IpAddr;
 use std::time::Duration;
 
 #[doc(hidden)]
-pub use self::body::{BodyCharge, BodyError, BodyReader, ReceivedBody};
+pub use self::body::{BodyCharge, ReceivedBody};
 #[doc(hidden)]
-pub use self::connection::{Connection, EventStreamPermit};
-#[doc(hidden)]
-pub use self::guard::{HostGuard, Rejection, bearer, is_token};
+pub use self::guard::{HostGuard, bearer, is_token};
 #[doc(hidden)]
 pub use self::listener::{bind, is_connection_error};
 pub use self::proxies::{NetworkError, TrustedProxies};
 #[doc(hidden)]
-pub use self::serve::serve;
+pub use self::request_head::{Rejection, RequestHead};
+#[doc(hidden)]
+pub use self::response::{Body, empty_response, events_response, json_response, text_response};
+#[doc(hidden)]
+pub use self::serve::HttpServer;
 
 /// The limits of an HTTP server, which bound the memory and the connections that clients can occupy.
 ///

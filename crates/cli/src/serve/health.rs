@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::future::{Future, poll_fn};
+use std::future::{Future, pending, poll_fn};
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,15 +10,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use clap::{Arg, ArgMatches};
 use http::header::{HeaderValue, WWW_AUTHENTICATE};
-use http::{HeaderMap, Request, Response, StatusCode};
-use http_body_util::Full;
+use http::{HeaderMap, Response, StatusCode};
 use toolkit::call::ErrorKind;
 use toolkit::dispatch::{Call, DispatcherBuilder};
 use toolkit::{RunResult, ToolError};
-use toolkit_runtime::{Limits, ShutdownSignals, bearer, bind, is_token};
+use toolkit_runtime::{
+    Body, HostGuard, HttpServer, Limits, RequestHead, ShutdownSignals, bearer, bind, is_token, text_response,
+};
 use tower_layer::Layer;
 use tower_service::Service;
 
@@ -69,39 +69,36 @@ pub(super) fn start(
                 signals.next().await;
                 ending.store(true, Ordering::Relaxed);
             });
-            let answer = move |request: Request<_>, _| {
+            let answer = move |head: RequestHead, _| {
                 let (state, others) = (state.clone(), Arc::clone(&others));
-                let (is_ending, is_granted) = (is_ending.load(Ordering::Relaxed), access.is_granted(request.headers()));
+                let (is_ending, is_granted) = (is_ending.load(Ordering::Relaxed), access.is_granted(head.headers()));
                 async move {
-                    match request.uri().path() {
+                    match head.path() {
                         "/metrics" if !is_granted => unauthorized(),
                         path => respond(path, &state, &others, is_ending).await,
                     }
                 }
             };
             // The process ends with its server.
-            toolkit_runtime::serve(listener, Limits::default(), answer, std::future::pending()).await;
+            let server = HttpServer::new(Limits::default(), HostGuard::unchecked());
+            server.serve(listener, answer, pending(), pending()).await;
         });
     })?;
     Ok(Box::new(move |builder| Ok(configure(builder)?.layer(calls))))
 }
 
-async fn respond(path: &str, calls: &Calls, others: &Metrics, is_ending: bool) -> Response<Full<Bytes>> {
-    let (status, text) = match path {
-        "/healthz" if is_ending => (StatusCode::SERVICE_UNAVAILABLE, "shutting down\n".to_owned()),
-        "/healthz" => (StatusCode::OK, "ok\n".to_owned()),
-        "/metrics" => (StatusCode::OK, calls.render() + &others().await),
-        _ => (StatusCode::NOT_FOUND, "not found; there are /healthz and /metrics\n".to_owned()),
-    };
-    let mut response = Response::new(Full::new(text.into()));
-    *response.status_mut() = status;
-    response
+async fn respond(path: &str, calls: &Calls, others: &Metrics, is_ending: bool) -> Response<Body> {
+    match path {
+        "/healthz" if is_ending => text_response(StatusCode::SERVICE_UNAVAILABLE, "shutting down\n"),
+        "/healthz" => text_response(StatusCode::OK, "ok\n"),
+        "/metrics" => text_response(StatusCode::OK, calls.render() + &others().await),
+        _ => text_response(StatusCode::NOT_FOUND, "not found; there are /healthz and /metrics\n"),
+    }
 }
 
-fn unauthorized() -> Response<Full<Bytes>> {
+fn unauthorized() -> Response<Body> {
     let text = format!("/metrics requires the token of the server, which it reads from {TOKEN} or --token-env\n");
-    let mut response = Response::new(Full::new(text.into()));
-    *response.status_mut() = StatusCode::UNAUTHORIZED;
+    let mut response = text_response(StatusCode::UNAUTHORIZED, text);
     response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     response
 }

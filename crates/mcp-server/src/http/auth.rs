@@ -1,8 +1,8 @@
-//! Authentication with bearer tokens (RFC 6750), and the scopes that they need.
+//! Admission of requests: authentication with bearer tokens (RFC 6750), the scopes that they need, and the rate limit.
 //!
 //! | module | contains |
 //! | --- | --- |
-//! | this file | the token of a request, its caller, and what it may do |
+//! | this file | the token of a request, its caller, what it may do, and how often |
 //! | `scopes` | the scopes of operations, challenges for more, and the metadata of the resource |
 //! | `jwt` | JWT access tokens |
 //! | `jwks`, `fetch`, `key` | the keys of the issuer |
@@ -22,12 +22,13 @@ use std::fmt;
 use std::future::ready;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use http::header::{self, HeaderValue};
 use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 use toolkit::Tool;
 use toolkit::dispatch::BoxFuture;
 use toolkit_mcp::Code;
-use toolkit_runtime::{bearer, is_token};
+use toolkit_runtime::{RequestHead, bearer, is_token};
 
 #[cfg(feature = "jwt")]
 pub use self::jwks::{Jwks, JwksError};
@@ -37,6 +38,7 @@ pub use self::jwt::{Jwt, JwtIssuer};
 pub use self::key::Algorithm;
 use self::scopes::{Challenge, Scopes};
 pub(super) use self::scopes::{Resource, WELL_KNOWN};
+use super::rate::Rate;
 use super::response::Rejection;
 use crate::access::{Access, Denied};
 use crate::headers::is_modern;
@@ -115,18 +117,57 @@ pub enum TokenError {
     Unavailable,
 }
 
-/// The authentication settings of a server.
-#[derive(Clone, Default)]
+/// The settings by which a server admits requests.
+#[derive(Default)]
 pub(super) struct Auth {
     pub(super) verify: Option<Arc<dyn Verify>>,
     pub(super) resource: Option<Resource>,
     pub(super) scopes: Scopes,
+    pub(super) rate: Option<Rate>,
 }
 
 impl Auth {
+    /// Authenticates the caller of a request, and applies the rate limit.
+    pub(super) async fn admit(&self, head: &RequestHead) -> Result<Option<Arc<Caller>>, Rejection> {
+        let caller = self.caller(&head.parts).await;
+        if !matches!(caller, Ok(Some(_))) {
+            head.check_reserve()?;
+        }
+        // Rejected requests count too, which slows down guessing of tokens.
+        self.throttle(&caller, head)?;
+        caller
+    }
+
+    /// Applies the rate limit to a request that needs no token.
+    pub(super) fn admit_everyone(&self, head: &RequestHead) -> Result<(), Rejection> {
+        head.check_reserve()?;
+        self.throttle(&Ok(None), head)
+    }
+
+    fn throttle(&self, caller: &Result<Option<Arc<Caller>>, Rejection>, head: &RequestHead) -> Result<(), Rejection> {
+        let Some(rate) = &self.rate else {
+            return Ok(());
+        };
+        let subject = caller.as_ref().ok().and_then(|caller| caller.as_ref()?.identity());
+        let client = match (subject, head.client()) {
+            (Some(subject), _) => format!("subject {subject}"),
+            (None, Some(address)) => format!("address {address}"),
+            // Rejected clients do not share a bucket with authenticated ones.
+            (None, None) if caller.is_err() => "unauthenticated".to_owned(),
+            (None, None) => String::new(),
+        };
+        rate.take(&client).map_err(|wait| {
+            let seconds = wait.as_secs_f64().ceil().max(1.0);
+            let message = "rate limit reached; try again later";
+            let rejection =
+                Rejection::new(RejectReason::Rate, StatusCode::TOO_MANY_REQUESTS, message).with_code(Code::Internal);
+            rejection.with_header(header::RETRY_AFTER, HeaderValue::from(seconds as u64))
+        })
+    }
+
     /// Authenticates the caller of a request. A server that requires no token has the caller that a layer of the host has
     /// inserted, or none.
-    pub(super) async fn caller(&self, head: &Parts) -> Result<Option<Arc<Caller>>, Rejection> {
+    async fn caller(&self, head: &Parts) -> Result<Option<Arc<Caller>>, Rejection> {
         let Some(verify) = &self.verify else {
             let caller = extensions(head).and_then(|extensions| extensions.get::<Caller>());
             return Ok(caller.cloned().map(Arc::new));
@@ -221,9 +262,10 @@ impl Auth {
         }))
     }
 
-    /// Returns the metadata of the resource, if the host has declared one.
-    pub(super) fn metadata(&self) -> Option<Vec<u8>> {
-        Some(self.resource.as_ref()?.metadata(self.scopes.base()))
+    /// Returns the metadata of the resource if the path requests it, and the host has declared one. It requires no token.
+    pub(super) fn metadata(&self, path: &str) -> Option<Vec<u8>> {
+        let resource = self.resource.as_ref().filter(|_| path.contains(WELL_KNOWN))?;
+        Some(resource.metadata(self.scopes.base()))
     }
 
     fn challenge<'c>(&'c self, scopes: &'c [String]) -> Challenge<'c> {

@@ -2,14 +2,12 @@
 
 use std::future::Future;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, io};
 
-use http::header::{CONNECTION, HeaderValue};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
-use toolkit_runtime::{Connection, Limits, ShutdownSignals};
+use toolkit_runtime::ShutdownSignals;
 
 use super::service::Service;
 
@@ -43,13 +41,12 @@ use super::service::Service;
 pub struct Listening {
     listener: TcpListener,
     service: Service,
-    limits: Limits,
     drain_delay: Duration,
 }
 
 impl Listening {
-    pub(super) fn new(listener: TcpListener, service: Service, limits: Limits, drain_delay: Duration) -> Self {
-        Self { listener, service, limits, drain_delay }
+    pub(super) fn new(listener: TcpListener, service: Service, drain_delay: Duration) -> Self {
+        Self { listener, service, drain_delay }
     }
 
     /// Returns the bound address. For port 0, it has the port that the system assigned.
@@ -93,14 +90,16 @@ impl Listening {
 
     /// Serves like [`Listening::run`]; `hurry` ends the drain delay.
     async fn run_in_phases(self, end: impl Future<Output = ()>, hurry: impl Future<Output = ()>) {
-        let Self { listener, service, limits, drain_delay } = self;
+        let Self { listener, service, drain_delay } = self;
         let server = service.server().clone();
-        let shutdown = async {
+        let drain = async {
             tokio::select! {
                 () = end => {}
                 () = server.shared.shutdown.cancelled() => {}
             }
             server.shared.drain();
+        };
+        let close = async {
             tokio::select! {
                 () = tokio::time::sleep(drain_delay) => {}
                 () = hurry => {}
@@ -108,21 +107,7 @@ impl Listening {
             }
             server.shut_down();
         };
-        let draining = server.shared.draining.clone();
-        let answer = move |request: http::Request<hyper::body::Incoming>, connection: Connection| {
-            let (service, draining) = (service.clone(), draining.clone());
-            let (head, body) = request.into_parts();
-            let head = Arc::new(head);
-            async move {
-                let mut response = service.answer(head, body, Some(&connection)).await;
-                // The next request of the client goes elsewhere, before the connection ends.
-                if draining.is_cancelled() {
-                    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-                }
-                response
-            }
-        };
-        toolkit_runtime::serve(listener, limits, answer, shutdown).await;
+        service.serve(listener, drain, close).await;
         let _ = tokio::time::timeout(server.shared.shutdown_timeout, server.shared.tasks.settled()).await;
     }
 }

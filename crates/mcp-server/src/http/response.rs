@@ -1,12 +1,9 @@
-//! The kinds of HTTP responses: bodies, event streams, and rejections with their texts.
+//! The kinds of HTTP responses: event streams, and rejections with their texts.
 
 use std::borrow::Cow;
-use std::convert::Infallible;
-use std::fmt;
 use std::future::{Future, poll_fn};
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -14,10 +11,11 @@ use futures_util::FutureExt;
 use futures_util::stream::{Stream, unfold};
 use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, Response, StatusCode};
-use http_body::{Frame, SizeHint};
 use toolkit::call::BoxFuture;
 use toolkit_mcp::{Code, RpcError};
-use toolkit_runtime::EventStreamPermit;
+pub use toolkit_runtime::Body;
+use toolkit_runtime::empty_response;
+pub(super) use toolkit_runtime::{events_response as events, json_response as json, text_response as text};
 
 use crate::listen::Listen;
 use crate::methods::Routed;
@@ -34,39 +32,13 @@ pub(super) fn reply_response(reply: Option<Reply>) -> Response<Body> {
     }
 }
 
-pub(super) fn json(status: StatusCode, bytes: Vec<u8>) -> Response<Body> {
-    with_body(status, "application/json", Body::whole(bytes))
-}
-
-pub(super) fn text(status: StatusCode, text: String) -> Response<Body> {
-    with_body(status, "text/plain; charset=utf-8", Body::whole(text))
-}
-
-pub(super) fn events(events: impl futures_util::Stream<Item = Bytes> + Send + 'static) -> Response<Body> {
-    let mut response = with_body(StatusCode::OK, "text/event-stream", Body::events(events));
-    let headers = response.headers_mut();
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
-    response
-}
-
-fn with_body(status: StatusCode, kind: &'static str, body: Body) -> Response<Body> {
-    let mut response = Response::new(body);
-    *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    response
-}
-
 pub(super) fn accepted() -> Response<Body> {
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::ACCEPTED;
-    response
+    empty_response(StatusCode::ACCEPTED)
 }
 
 /// Creates the response to a CORS preflight request.
 pub(super) fn preflight(request_headers: &HeaderMap) -> Response<Body> {
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::NO_CONTENT;
+    let mut response = empty_response(StatusCode::NO_CONTENT);
     let headers = response.headers_mut();
     headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("POST, GET, DELETE"));
     // Arguments of tools may have headers of any name.
@@ -75,120 +47,6 @@ pub(super) fn preflight(request_headers: &HeaderMap) -> Response<Body> {
     }
     headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from(Duration::from_secs(600).as_secs()));
     response
-}
-
-// Response bodies: complete ones and event streams.
-
-type EventStream = Pin<Box<dyn Stream<Item = Bytes> + Send>>;
-
-/// The body of a response: complete, or an event stream.
-///
-/// # Examples
-///
-/// ```
-/// # use toolkit::{Catalog, Dispatcher};
-/// # use toolkit_mcp_server::Server;
-/// use http::Request;
-/// use http_body_util::BodyExt as _;
-/// use tower_service::Service as _;
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let server = Server::new(Dispatcher::new(Catalog::new([])?)?)?;
-/// let request = Request::post("/mcp")
-///     .header("host", "localhost")
-///     .header("content-type", "application/json")
-///     .header("accept", "application/json, text/event-stream")
-///     .body(r#"{"jsonrpc": "2.0", "id": 1, "method": "ping"}"#.to_owned())?;
-/// let response = server.http().into_service().call(request).await?;
-/// let bytes = response.into_body().collect().await?.to_bytes();
-/// assert_eq!(bytes, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
-/// # Ok(())
-/// # }
-/// ```
-pub struct Body(Kind);
-
-enum Kind {
-    Whole(Bytes),
-    Events {
-        events: EventStream,
-        /// Held until the stream ends.
-        _permit: Option<EventStreamPermit>,
-    },
-}
-
-impl Body {
-    pub(super) fn empty() -> Self {
-        Self::whole(Bytes::new())
-    }
-
-    pub(super) fn whole(bytes: impl Into<Bytes>) -> Self {
-        Self(Kind::Whole(bytes.into()))
-    }
-
-    pub(super) fn events(events: impl Stream<Item = Bytes> + Send + 'static) -> Self {
-        Self(Kind::Events { events: Box::pin(events), _permit: None })
-    }
-
-    /// Creates a body whose parts are sent as soon as the stream has them, such as an event stream of a
-    /// [`Route`](super::Route).
-    #[must_use]
-    pub fn from_stream(parts: impl Stream<Item = Bytes> + Send + 'static) -> Self {
-        Self::events(parts)
-    }
-
-    pub(super) fn is_stream(&self) -> bool {
-        matches!(self.0, Kind::Events { .. })
-    }
-
-    /// Holds a permit until the stream ends.
-    pub(super) fn holding(self, permit: Option<EventStreamPermit>) -> Self {
-        match self.0 {
-            Kind::Events { events, .. } => Self(Kind::Events { events, _permit: permit }),
-            whole => Self(whole),
-        }
-    }
-}
-
-impl<T: Into<Bytes>> From<T> for Body {
-    fn from(bytes: T) -> Self {
-        Self::whole(bytes)
-    }
-}
-
-impl http_body::Body for Body {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        match &mut self.0 {
-            Kind::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
-            Kind::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
-            Kind::Events { events, .. } => {
-                events.as_mut().poll_next(cx).map(|event| event.map(|event| Ok(Frame::data(event))))
-            }
-        }
-    }
-
-    fn is_end_stream(&self) -> bool {
-        matches!(&self.0, Kind::Whole(bytes) if bytes.is_empty())
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        match &self.0 {
-            Kind::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Kind::Events { .. } => SizeHint::default(),
-        }
-    }
-}
-
-impl fmt::Debug for Body {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Kind::Whole(bytes) => write!(f, "{} bytes", bytes.len()),
-            Kind::Events { .. } => f.write_str("events"),
-        }
-    }
 }
 
 // Event streams (`text/event-stream`).
@@ -278,16 +136,16 @@ impl MessageSink for Slot {
     }
 }
 
-/// Returns the notifications of changes. The stream holds the permit.
-pub(super) fn of_changes(listen: Listen, permit: Option<EventStreamPermit>) -> impl Stream<Item = Bytes> + Send {
-    unfold((false, listen, permit), async |(has_begun, mut listen, permit)| {
+/// Returns the notifications of changes.
+pub(super) fn of_changes(listen: Listen) -> impl Stream<Item = Bytes> + Send {
+    unfold((false, listen), async |(has_begun, mut listen)| {
         // Flushes the response head, so that the client sees that it is connected.
         if !has_begun {
-            return Some((comment(), (true, listen, permit)));
+            return Some((comment(), (true, listen)));
         }
         match awake(listen.next()).await {
-            None => Some((comment(), (true, listen, permit))),
-            Some(next) => next.map(|bytes| (event(&bytes), (true, listen, permit))),
+            None => Some((comment(), (true, listen))),
+            Some(next) => next.map(|bytes| (event(&bytes), (true, listen))),
         }
     })
 }

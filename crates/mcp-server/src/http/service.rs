@@ -2,31 +2,28 @@
 
 use std::convert::Infallible;
 use std::fmt;
+use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 
 use bytes::Buf;
 use http::header::{self, HeaderValue};
-use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
+use tokio::net::TcpListener;
 use toolkit::call::BoxFuture;
-use toolkit_mcp::{Code, Message, json_bytes};
-use toolkit_runtime::{BodyError, BodyReader, Connection, EventStreamPermit, Limits, media_type};
+use toolkit_mcp::{Code, json_bytes};
+use toolkit_runtime::{HttpServer, RequestHead, empty_response};
 
-use super::auth::WELL_KNOWN;
-use super::gate::Gate;
-use super::receive::{SESSION, Sessions, receive};
-use super::response::{self, Body, Rejection, events, json, preflight, reply_response, respond, text};
+use super::auth::{Auth, WELL_KNOWN};
+use super::response::{self, Body, Rejection, events, json, preflight, text};
 use super::route::{Admission, HealthCheck, Route, RouteRequest, health};
+use super::sessions::Sessions;
 use crate::Server;
-use crate::headers::{accepts_events, has_revision, is_modern};
+use crate::headers::{has_revision, is_modern};
 use crate::listen::Listen;
-use crate::methods::Routed;
 use crate::metrics::RejectReason;
-use crate::peer::share_extensions;
-use crate::reply::NoMessages;
-use crate::request::Caller;
 
 /// The path of the MCP endpoint.
 const PATH: &str = "/mcp";
@@ -61,51 +58,60 @@ pub struct Service {
 /// Renders metrics of the host.
 pub(super) type RenderMetrics = Box<dyn Fn() -> BoxFuture<'static, String> + Send + Sync>;
 
-struct Inner {
-    server: Server,
-    gate: Gate,
-    bodies: BodyReader,
-    sessions: Sessions,
-    routes: Vec<Arc<dyn Route>>,
-    health_checks: Vec<HealthCheck>,
-    metrics: Vec<RenderMetrics>,
+pub(super) struct Inner {
+    pub(super) server: Server,
+    pub(super) http: HttpServer,
+    pub(super) auth: Auth,
+    pub(super) sessions: Sessions,
+    pub(super) routes: Vec<Arc<dyn Route>>,
+    pub(super) health_checks: Vec<HealthCheck>,
+    pub(super) metrics: Vec<RenderMetrics>,
     /// True if a router of the host selects the paths.
-    is_mounted: bool,
+    pub(super) is_mounted: bool,
+    /// The number of requests whose host or origin is not accepted.
+    pub(super) n_rejected: AtomicU64,
 }
 
 impl Service {
-    pub(super) fn new(
-        server: Server,
-        gate: Gate,
-        routes: Vec<Arc<dyn Route>>,
-        health_checks: Vec<HealthCheck>,
-        metrics: Vec<RenderMetrics>,
-        limits: &Limits,
-        is_mounted: bool,
-    ) -> Self {
-        let bodies = BodyReader::new(limits);
-        let sessions = Sessions::default();
-        Self { inner: Arc::new(Inner { server, gate, bodies, sessions, routes, health_checks, metrics, is_mounted }) }
+    pub(super) fn new(inner: Inner) -> Self {
+        Self { inner: Arc::new(inner) }
     }
 
     pub(super) fn server(&self) -> &Server {
         &self.inner.server
     }
 
-    /// Responds to a request. The head is shared, since a connection keeps room for what the future moves.
-    pub(super) async fn answer<B>(&self, head: Arc<Parts>, body: B, connection: Option<&Connection>) -> Response<Body>
+    /// Serves connections in three phases; see [`HttpServer::serve`].
+    pub(super) async fn serve(
+        self,
+        listener: TcpListener,
+        drain: impl Future<Output = ()>,
+        close: impl Future<Output = ()>,
+    ) {
+        let inner = Arc::clone(&self.inner);
+        let answer = move |head, body| {
+            let service = self.clone();
+            async move { service.respond(&head, body).await }
+        };
+        inner.http.serve(listener, answer, drain, close).await;
+    }
+
+    /// Responds to a request.
+    async fn respond<B>(&self, head: &RequestHead, body: B) -> Response<Body>
     where
         B: http_body::Body<Data: Buf>,
     {
-        let origin = head.headers.get(header::ORIGIN).cloned();
+        let origin = head.headers().get(header::ORIGIN).cloned();
         // Pages of other origins never read what a route serves.
-        let origin = origin.filter(|_| self.inner.route(head.uri.path()).is_none());
-        let mut response = self.inner.answer(head, body, connection).await.unwrap_or_else(|rejection| {
+        let origin = origin.filter(|_| self.inner.route(head.path()).is_none());
+        let mut response = self.inner.respond(head, body).await.unwrap_or_else(|rejection| {
             self.server().shared.metrics.reject(rejection.why);
             rejection.into_response()
         });
         // CORS: an accepted page may read its response.
-        if let Some(origin) = origin.filter(|origin| self.inner.gate.is_read_by(origin)) {
+        let is_read_by =
+            |origin: &HeaderValue| origin.to_str().is_ok_and(|origin| self.inner.http.guard().accepts_origin(origin));
+        if let Some(origin) = origin.filter(is_read_by) {
             let headers = response.headers_mut();
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
             headers.insert(
@@ -119,32 +125,27 @@ impl Service {
 }
 
 impl Inner {
-    async fn answer<B>(
-        &self,
-        head: Arc<Parts>,
-        body: B,
-        connection: Option<&Connection>,
-    ) -> Result<Response<Body>, Rejection>
+    async fn respond<B>(&self, head: &RequestHead, body: B) -> Result<Response<Body>, Rejection>
     where
         B: http_body::Body<Data: Buf>,
     {
-        let headers = &head.headers;
-        let path = self.local_path(head.uri.path());
+        let headers = head.headers();
+        let path = self.local_path(head.path());
         if path == "/healthz" {
             return Ok(health(&self.server, &self.health_checks).await);
         }
-        self.gate.check(&head.uri, headers)?;
-        if let Some((route, admission)) = self.route(head.uri.path()) {
-            return self.routed(&**route, admission, &head, connection).await;
+        self.check_host(head)?;
+        if let Some((route, admission)) = self.route(head.path()) {
+            return self.routed(&**route, admission, head).await;
         }
-        if head.method == Method::OPTIONS {
+        if head.parts.method == Method::OPTIONS {
             return Ok(preflight(headers));
         }
-        if let Some(metadata) = self.gate.metadata(path) {
+        if let Some(metadata) = self.auth.metadata(path) {
             return Ok(json(StatusCode::OK, metadata));
         }
-        let caller = self.gate.admit(&head, connection).await?;
-        match (&head.method, path) {
+        let caller = self.auth.admit(head).await?;
+        match (&head.parts.method, path) {
             (&Method::GET, "/metrics") => {
                 let mut metrics = self.server.metrics();
                 for render in &self.metrics {
@@ -153,8 +154,8 @@ impl Inner {
                 Ok(text(StatusCode::OK, metrics))
             }
             (&Method::GET, "/status") => Ok(json(StatusCode::OK, json_bytes(&self.server.status()))),
-            (&Method::POST, PATH) => self.message(&head, body, caller, connection).await,
-            (&Method::GET, PATH) => self.changes(headers, connection),
+            (&Method::POST, PATH) => self.message(head, body, caller).await,
+            (&Method::GET, PATH) => self.changes(head),
             (&Method::DELETE, PATH) => Ok(self.end_session(headers)),
             (_, PATH) => {
                 let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "send messages with POST\n".to_owned());
@@ -163,6 +164,25 @@ impl Inner {
             }
             _ => Ok(text(StatusCode::NOT_FOUND, format!("not found; the MCP endpoint is /mcp, {NO_SSE}\n"))),
         }
+    }
+
+    /// Checks that the request is for this server and from an accepted origin.
+    fn check_host(&self, head: &RequestHead) -> Result<(), Rejection> {
+        self.http.check_host(head).map_err(|why| {
+            let (header, flag, method) = match why {
+                toolkit_runtime::Rejection::Host => (header::HOST, "--allow-host", "Http::allow_host"),
+                _ => (header::ORIGIN, "--allow-origin", "Http::allow_origin"),
+            };
+            let sent = head.headers().get(header).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+            let sent = sent.or_else(|| Some(head.parts.uri.host()?.to_owned())).unwrap_or_default();
+            let sent: String = sent.chars().take(128).collect();
+            let message = format!("{why}, `{}`; allow it with `{flag}` (`{method}`)", sent.escape_debug());
+            // A flood of such requests does not flood the log.
+            if (self.n_rejected.fetch_add(1, Ordering::Relaxed) + 1).is_power_of_two() {
+                tracing::warn!("403 for a request: {message}");
+            }
+            Rejection::new(RejectReason::Origin, why.status(), message)
+        })
     }
 
     /// Returns the route that serves a path.
@@ -174,27 +194,20 @@ impl Inner {
         &self,
         route: &dyn Route,
         admission: Admission,
-        head: &Parts,
-        connection: Option<&Connection>,
+        head: &RequestHead,
     ) -> Result<Response<Body>, Rejection> {
         let caller = match admission {
             Admission::Public => {
-                self.gate.admit_everyone(&head.headers, connection)?;
+                self.auth.admit_everyone(head)?;
                 None
             }
-            Admission::Authenticated => self.gate.admit(head, connection).await?,
+            Admission::Authenticated => self.auth.admit(head).await?,
         };
-        let access = caller.as_ref().and_then(|caller| self.gate.auth.access(&self.server.shared, caller));
-        let (method, uri, headers) = (&head.method, &head.uri, &head.headers);
+        let access = caller.as_ref().and_then(|caller| self.auth.access(&self.server.shared, caller));
+        let (method, uri, headers) = (&head.parts.method, &head.parts.uri, head.headers());
         let caller = caller.as_deref();
         let response = route.respond(RouteRequest { server: &self.server, method, uri, headers, caller, access }).await;
-        match response.body().is_stream() {
-            true => {
-                let permit = event_stream(connection)?;
-                Ok(response.map(|body| body.holding(permit)))
-            }
-            false => Ok(response),
-        }
+        Ok(head.count_events(response)?)
     }
 
     /// Maps a path of a mounted service to the route of a standalone server.
@@ -208,70 +221,9 @@ impl Inner {
         ["/healthz", "/metrics", "/status"].into_iter().find(|own| path.ends_with(own)).unwrap_or(PATH)
     }
 
-    async fn message<B>(
-        &self,
-        head: &Arc<Parts>,
-        body: B,
-        caller: Option<Arc<Caller>>,
-        connection: Option<&Connection>,
-    ) -> Result<Response<Body>, Rejection>
-    where
-        B: http_body::Body<Data: Buf>,
-    {
-        let headers = &head.headers;
-        if !is_json(headers) {
-            let message = "the `Content-Type` of a message must be `application/json`";
-            return Err(Rejection::new(RejectReason::Malformed, StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
-        }
-        // Revision 2026-07-28 has no sessions and ignores the header.
-        let session = if is_modern(headers) { Ok(None) } else { self.sessions.of(headers) };
-        let (body, charge) = self.bodies.read(headers, body, connection).await.map_err(unread)?.into_parts();
-        let session = match session {
-            // The client starts a new session with the header of the last one.
-            Err(()) if is_initialize(&body) => None,
-            session => session.map_err(|()| {
-                let message = "unknown session; send `initialize` to start a new one";
-                Rejection::new(RejectReason::Malformed, StatusCode::NOT_FOUND, message)
-            })?,
-        };
-        let address = connection.map(|connection| connection.client(headers));
-        let access = caller.as_ref().and_then(|caller| self.gate.auth.access(&self.server.shared, caller));
-        let mut routed = receive(&self.server.shared, body, caller.clone(), session, head, address, access).await;
-        match routed {
-            Routed::Denied(denied) => {
-                Err(self.gate.auth.reject(caller.as_deref(), headers, &self.server.shared, &denied))
-            }
-            Routed::Initialized { bytes, modes, .. } => {
-                let mut response = json(StatusCode::OK, bytes);
-                if let Some(name) = Sessions::begin(modes).and_then(|name| name.parse().ok()) {
-                    response.headers_mut().insert(SESSION, name);
-                }
-                Ok(response)
-            }
-            Routed::Listen(listen) => listening(*listen, connection),
-            Routed::Reply(reply) => {
-                if reply.is_bad_request {
-                    self.server.shared.metrics.reject(RejectReason::Malformed);
-                }
-                let is_unknown_method = matches!(reply.code, Some(Code::MethodNotFound)) && is_modern(headers);
-                let mut response = reply_response(Some(reply));
-                if is_unknown_method {
-                    *response.status_mut() = StatusCode::NOT_FOUND;
-                }
-                Ok(response)
-            }
-            _ => {
-                routed.hold(charge);
-                Ok(match accepts_events(headers) {
-                    true => respond(routed).await,
-                    false => reply_response(routed.answer(NoMessages).await),
-                })
-            }
-        }
-    }
-
-    fn changes(&self, headers: &HeaderMap, connection: Option<&Connection>) -> Result<Response<Body>, Rejection> {
-        if is_modern(headers) || !accepts_events(headers) {
+    fn changes(&self, head: &RequestHead) -> Result<Response<Body>, Rejection> {
+        let headers = head.headers();
+        if is_modern(headers) || !head.accepts_events() {
             let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "send messages with POST\n".to_owned());
             response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
             return Ok(response);
@@ -280,7 +232,7 @@ impl Inner {
             Ok(None) if !has_revision(headers) => {
                 Ok(text(StatusCode::METHOD_NOT_ALLOWED, format!("send `initialize` with POST, {NO_SSE}\n")))
             }
-            Ok(session) => listening(Listen::to_changes(&self.server.shared, session), connection),
+            Ok(session) => listening(Listen::to_changes(&self.server.shared, session), head),
             Err(()) => Ok(text(StatusCode::NOT_FOUND, "unknown session\n".to_owned())),
         }
     }
@@ -295,9 +247,7 @@ impl Inner {
                 if let Some(proxied) = self.server.shared.proxied() {
                     proxied.end_session(name);
                 }
-                let mut response = Response::new(Body::empty());
-                *response.status_mut() = StatusCode::NO_CONTENT;
-                response
+                empty_response(StatusCode::NO_CONTENT)
             }
             Ok(None) => text(StatusCode::METHOD_NOT_ALLOWED, "the header `Mcp-Session-Id` is missing\n".to_owned()),
             Err(()) => text(StatusCode::NOT_FOUND, "unknown session\n".to_owned()),
@@ -306,44 +256,38 @@ impl Inner {
 }
 
 /// Creates an event stream of changes, within the limit of event streams.
-fn listening(listen: Listen, connection: Option<&Connection>) -> Result<Response<Body>, Rejection> {
-    let permit = event_stream(connection)?;
-    Ok(events(response::of_changes(listen, permit)))
+pub(super) fn listening(listen: Listen, head: &RequestHead) -> Result<Response<Body>, Rejection> {
+    Ok(head.count_events(events(response::of_changes(listen)))?)
 }
 
-/// Takes a permit for an event stream. A connection of the host's own server has no limit.
-fn event_stream(connection: Option<&Connection>) -> Result<Option<EventStreamPermit>, Rejection> {
-    connection.map(|connection| connection.event_stream().ok_or(())).transpose().map_err(|()| {
-        let message = "the limit of event streams is reached; try again later";
-        Rejection::new(RejectReason::Overloaded, StatusCode::SERVICE_UNAVAILABLE, message).with_code(Code::Internal)
-    })
-}
-
-fn unread(error: BodyError) -> Rejection {
-    let (why, status) = match error {
-        BodyError::TooLarge(_) => (RejectReason::TooLarge, StatusCode::PAYLOAD_TOO_LARGE),
-        BodyError::TimedOut(_) => (RejectReason::TooSlow, StatusCode::REQUEST_TIMEOUT),
-        BodyError::Overloaded => (RejectReason::Overloaded, StatusCode::SERVICE_UNAVAILABLE),
-        _ => (RejectReason::Malformed, StatusCode::BAD_REQUEST),
-    };
-    Rejection::new(why, status, error.to_string())
-}
-
-fn is_initialize(body: &[u8]) -> bool {
-    matches!(Message::parse(body), Ok(Message::Request { method, .. }) if method == "initialize")
-}
-
-fn is_json(headers: &HeaderMap) -> bool {
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    media_type(kind).eq_ignore_ascii_case("application/json")
+impl From<toolkit_runtime::Rejection> for Rejection {
+    fn from(rejection: toolkit_runtime::Rejection) -> Self {
+        use toolkit_runtime::Rejection::*;
+        let why = match rejection {
+            Host | Origin => RejectReason::Origin,
+            TooLarge(_) => RejectReason::TooLarge,
+            TimedOut(_) => RejectReason::TooSlow,
+            Memory | Connections | EventStreams => RejectReason::Overloaded,
+            _ => RejectReason::Malformed,
+        };
+        let rejected = Rejection::new(why, rejection.status(), rejection.to_string());
+        match rejection {
+            Connections => {
+                rejected.with_code(Code::Internal).with_header(header::CONNECTION, HeaderValue::from_static("close"))
+            }
+            Memory | EventStreams => rejected.with_code(Code::Internal),
+            _ => rejected,
+        }
+    }
 }
 
 impl fmt::Debug for Service {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { server, gate, routes, is_mounted, .. } = &*self.inner;
+        let Inner { server, http, auth, routes, is_mounted, .. } = &*self.inner;
         f.debug_struct("Service")
             .field("server", server)
-            .field("gate", gate)
+            .field("http", http)
+            .field("auth", auth)
             .field("n_routes", &routes.len())
             .field("is_mounted", is_mounted)
             .finish_non_exhaustive()
@@ -365,9 +309,8 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let service = self.clone();
-        let (mut head, body) = request.into_parts();
-        let connection = head.extensions.get::<Connection>().cloned();
-        share_extensions(&mut head);
-        Box::pin(async move { Ok(service.answer(Arc::new(head), body, connection.as_ref()).await) })
+        let (parts, body) = request.into_parts();
+        let head = RequestHead::new(parts);
+        Box::pin(async move { Ok(service.respond(&head, body).await) })
     }
 }

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
-use axum::http::{HeaderValue, StatusCode};
-use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{Response, StatusCode};
 use serde_json::json;
 use toolkit::call::ErrorKind;
 use toolkit::schema::pointer::tokens;
 use toolkit::{Content, RunResult, ToolError};
+use toolkit_runtime::{Body, json_response};
 
 use crate::wire::{CallError, ErrorBody, SCHEMA};
 
@@ -146,16 +146,14 @@ impl Reply {
             Reply::Rejected(_) => 0,
         }
     }
-}
 
-impl IntoResponse for Reply {
-    fn into_response(self) -> Response {
+    pub(super) fn into_response(self) -> Response<Body> {
         match self {
             Reply::Ran { result, .. } => {
                 let mut body = format!(r#"{{"$schema":"{SCHEMA}","result":"#).into_bytes();
                 body.extend_from_slice(&result);
                 body.push(b'}');
-                ([(CONTENT_TYPE, "application/json")], body).into_response()
+                json_response(StatusCode::OK, body)
             }
             Reply::Rejected(rejection) => rejection.into_response(),
         }
@@ -212,18 +210,25 @@ impl Rejection {
         self.0.retry_after = Some(seconds);
         self
     }
-}
 
-impl IntoResponse for Rejection {
-    fn into_response(self) -> Response {
-        let body = serde_json::to_string(&self.0.body).unwrap_or_default();
-        let mut response = (self.0.status, [(CONTENT_TYPE, "application/json")], body).into_response();
-        if let Some(seconds) = self.0.retry_after {
+    pub(super) fn into_response(self) -> Response<Body> {
+        let Repr { status, body, retry_after } = *self.0;
+        let mut response = json_response(status, serde_json::to_vec(&body).unwrap_or_default());
+        if let Some(seconds) = retry_after {
             response.headers_mut().insert(RETRY_AFTER, seconds.into());
         }
-        if self.0.status == StatusCode::UNAUTHORIZED {
+        if status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response
+    }
+}
+
+impl From<toolkit_runtime::Rejection> for Rejection {
+    fn from(rejection: toolkit_runtime::Rejection) -> Self {
+        match rejection.status() {
+            StatusCode::SERVICE_UNAVAILABLE => Self::busy(rejection.to_string()),
+            status => Self::new(status, rejection.to_string()),
+        }
     }
 }

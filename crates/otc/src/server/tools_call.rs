@@ -1,18 +1,13 @@
 //! `POST /tools/call`, whose response may be an event stream.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::body::Body;
-use axum::extract::{Request, State};
-use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
-use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::sse::{self, KeepAlive, Sse};
-use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream;
+use http::header::{AUTHORIZATION, HeaderName};
+use http::{Response, StatusCode};
+use http_body::Body as HttpBody;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -20,13 +15,13 @@ use toolkit::call::{Credentials, RequestParts};
 use toolkit::dispatch::BlockingThreads;
 use toolkit::stream::Event;
 use toolkit::{CancelToken, Context, RunResult, ToolError};
-use toolkit_runtime::{BodyCharge, BodyError, Connection, ReceivedBody, accepts, media_type, run_tool, spawn_tool};
+use toolkit_runtime::{Body, BodyCharge, Panicked, RequestHead, events_response, parse_message, run_tool, spawn_tool};
 use uuid::Uuid;
 
 use crate::server::dedup::{Admission, CallGuard, Fingerprint, Waiter};
 use crate::server::reply::{Rejection, Reply, Started};
 use crate::server::{CANCEL_TIMEOUT, Shared};
-use crate::wire::{API_KEY, CallContext, CallMessage, EVENT_STREAM, OLD_SCHEMA, SCHEMA};
+use crate::wire::{API_KEY, CallContext, CallMessage, OLD_SCHEMA, SCHEMA};
 use crate::{OtcId, TraceId};
 
 /// The number of events in the queue of a slow client.
@@ -35,33 +30,20 @@ const MAX_PARTS: usize = 16;
 const SLACK: Duration = Duration::from_millis(100);
 /// The maximum length of a call id or trace id, in bytes.
 const MAX_ID_LEN: usize = 256;
-/// The size in bytes above which bodies are parsed on a thread for tools.
-const SMALL_BODY: usize = 64 << 10;
 
-pub(super) async fn call(State(shared): State<Arc<Shared>>, request: Request) -> Response {
-    answer(&shared, request).await.unwrap_or_else(Rejection::into_response)
-}
-
-async fn answer(shared: &Arc<Shared>, request: Request) -> Result<Response, Rejection> {
+pub(super) async fn call<B>(shared: &Arc<Shared>, head: &RequestHead, body: B) -> Result<Response<Body>, Rejection>
+where
+    B: HttpBody<Data: bytes::Buf>,
+{
     if !shared.readiness.is_ready() {
         return Err(Rejection::not_ready());
     }
-    // CORS: a web page cannot send JSON without a preflight request.
-    if !has_json(request.headers()) {
-        let message = "the `Content-Type` of a call must be `application/json`";
-        return Err(Rejection::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
-    }
-    let wants_events = accepts_events(request.headers());
-    let (head, body) = request.into_parts();
-    let (body, charge) = read(shared, &head, body).await?.into_parts();
-    let job = if body.len() <= SMALL_BODY {
-        Job::read(shared, &body, charge)?
-    } else {
-        // Parsing and hashing a large body would block this I/O thread.
-        let at = Arc::clone(shared);
-        let read = spawn_tool("reading of a message", async move { Job::read(&at, &body, charge) });
-        read.await.unwrap_or_else(|_| Err(Rejection::new(StatusCode::INTERNAL_SERVER_ERROR, "an internal error")))?
-    };
+    let wants_events = head.accepts_events();
+    let (body, charge) = shared.http.read_json(head, body).await?.into_parts();
+    let at = Arc::clone(shared);
+    let job = parse_message(body.len(), move || Job::read(&at, &body, charge)).await;
+    let job =
+        job.unwrap_or_else(|Panicked| Err(Rejection::new(StatusCode::INTERNAL_SERVER_ERROR, "an internal error")))?;
     let job = Job { context: with_request(shared, job.context, head), ..job };
     let tool_id = job.tool_id.clone();
     let (mut waiter, parts) = match shared.dedup.admit(&job.started.call_id, job.fingerprint) {
@@ -69,14 +51,14 @@ async fn answer(shared: &Arc<Shared>, request: Request) -> Result<Response, Reje
             let message = "the `call_id` belongs to another call; use a unique one";
             return Err(Rejection::bad_request(message));
         }
-        Admission::Ended(reply) if wants_events => return Ok(of_reply(tool_id, reply)),
+        Admission::Ended(reply) if wants_events => return Ok(of_reply(&tool_id, reply)),
         Admission::Ended(reply) => return Ok(reply.into_response()),
         Admission::Again(waiter) => (waiter, None),
         Admission::First(guard, waiter) => (waiter, job.start(shared, guard, wants_events)),
     };
     Ok(match parts {
         Some(parts) => of_call(tool_id, parts, waiter).await,
-        None if wants_events => of_reply(tool_id, waiter.reply().await),
+        None if wants_events => of_reply(&tool_id, waiter.reply().await),
         None => waiter.reply().await.into_response(),
     })
 }
@@ -234,28 +216,20 @@ async fn run(
 }
 
 /// Adds the parts of a request, and its extensions, to the context of its call.
-fn with_request(shared: &Shared, context: Context, head: Parts) -> Context {
-    let Parts { uri, mut headers, extensions, .. } = head;
-    if !shared.auth.is_none() {
-        // The credentials are for this server, so that they must not be passed on to others.
-        headers.remove(AUTHORIZATION);
-        headers.remove(API_KEY);
-    }
-    let address = extensions.get::<Connection>().map(|connection| connection.client(&headers));
-    context.with_extensions(extensions).with_request(move || {
-        let parts = RequestParts::new().with_path(uri.path());
-        let parts = headers.iter().fold(parts, |parts, (name, value)| parts.with_header(name.as_str(), value));
-        address.into_iter().fold(parts, RequestParts::with_peer)
-    })
-}
-
-async fn read(shared: &Shared, head: &Parts, body: Body) -> Result<ReceivedBody, Rejection> {
-    let read = shared.bodies.read::<Body>(&head.headers, body, head.extensions.get::<Connection>()).await;
-    read.map_err(|error| match error {
-        BodyError::TooLarge(_) => Rejection::new(StatusCode::PAYLOAD_TOO_LARGE, error.to_string()),
-        BodyError::TimedOut(_) => Rejection::new(StatusCode::REQUEST_TIMEOUT, error.to_string()),
-        BodyError::Overloaded => Rejection::busy(error.to_string()),
-        _ => Rejection::bad_request(error.to_string()),
+fn with_request(shared: &Shared, context: Context, head: &RequestHead) -> Context {
+    // The credentials are for this server, so that they must not be passed on to others.
+    let is_checked = !shared.auth.is_none();
+    let head = head.clone();
+    let context = head
+        .extensions()
+        .into_iter()
+        .fold(context, |context, extensions| context.with_extensions(Arc::clone(extensions)));
+    context.with_request(move || {
+        let is_credential = |name: &HeaderName| is_checked && (*name == AUTHORIZATION || name.as_str() == API_KEY);
+        let headers = head.headers().iter().filter(|(name, _)| !is_credential(name));
+        let parts = RequestParts::new().with_path(head.path());
+        let parts = headers.fold(parts, |parts, (name, value)| parts.with_header(name.as_str(), value));
+        head.client().into_iter().fold(parts, RequestParts::with_peer)
     })
 }
 
@@ -285,25 +259,15 @@ fn fingerprint(tool_id: &str, input: &str, held: &CallContext) -> Fingerprint {
     hash.finalize().into()
 }
 
-fn has_json(headers: &HeaderMap) -> bool {
-    let sent = headers.get(CONTENT_TYPE).and_then(|sent| sent.to_str().ok());
-    sent.is_some_and(|sent| media_type(sent).eq_ignore_ascii_case("application/json"))
-}
-
-fn accepts_events(headers: &HeaderMap) -> bool {
-    let mut accepted = headers.get_all(ACCEPT).iter().filter_map(|accepted| accepted.to_str().ok());
-    accepted.any(|accepted| accepts(accepted, EVENT_STREAM))
-}
-
 /// An event before the end of a call.
-pub(super) struct Part {
+struct Part {
     kind: &'static str,
     /// The data as JSON.
     data: String,
 }
 
 impl Part {
-    pub(super) fn of(event: &Event) -> Option<Self> {
+    fn of(event: &Event) -> Option<Self> {
         let data = match event {
             Event::Progress(progress) => {
                 json!({ "progress": progress.done, "total": progress.total, "message": progress.message }).to_string()
@@ -321,22 +285,23 @@ const KEEP_ALIVE: Duration = Duration::from_secs(10);
 /// Creates the event stream of a call.
 ///
 /// A call that is rejected before the tool runs gets a regular response, so this waits for the first event or the end.
-pub(super) async fn of_call(tool_id: String, mut parts: Receiver<Part>, mut waiter: Waiter) -> Response {
+async fn of_call(tool_id: String, mut parts: Receiver<Part>, mut waiter: Waiter) -> Response<Body> {
     let Some(first) = parts.recv().await else {
-        return of_reply(tool_id, waiter.reply().await);
+        return of_reply(&tool_id, waiter.reply().await);
     };
     let state = EventState { tool_id, first: Some(first), parts, waiter: Some(waiter) };
-    let events = stream::unfold(state, |mut state| async move {
-        let event = state.next().await?;
-        Some((Ok::<_, Infallible>(event), state))
-    });
-    Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response()
+    events_response(stream::unfold(state, |mut state| async move {
+        match tokio::time::timeout(KEEP_ALIVE, state.next()).await {
+            Ok(event) => Some((event?, state)),
+            Err(_) => Some((Bytes::from_static(b":\n\n"), state)),
+        }
+    }))
 }
 
 /// Creates the event stream of a call that has ended, with one event.
-pub(super) fn of_reply(tool_id: String, reply: Reply) -> Response {
-    match end(&tool_id, &reply) {
-        Some(event) => Sse::new(stream::iter([Ok::<_, Infallible>(event)])).into_response(),
+fn of_reply(tool_id: &str, reply: Reply) -> Response<Body> {
+    match end(tool_id, &reply) {
+        Some(event) => events_response(stream::iter([event])),
         None => reply.into_response(),
     }
 }
@@ -350,7 +315,8 @@ struct EventState {
 }
 
 impl EventState {
-    async fn next(&mut self) -> Option<sse::Event> {
+    /// Returns the next event. Dropping the future loses none.
+    async fn next(&mut self) -> Option<Bytes> {
         let part = match self.first.take() {
             Some(first) => Some(first),
             None => self.parts.recv().await,
@@ -370,7 +336,7 @@ impl EventState {
     }
 }
 
-fn end(tool_id: &str, reply: &Reply) -> Option<sse::Event> {
+fn end(tool_id: &str, reply: &Reply) -> Option<Bytes> {
     match reply {
         Reply::Ran { succeeded, result } => {
             Some(event(if *succeeded { "done" } else { "error" }, tool_id, &Bytes::clone(result)))
@@ -379,11 +345,10 @@ fn end(tool_id: &str, reply: &Reply) -> Option<sse::Event> {
     }
 }
 
-fn event(kind: &str, tool_id: &str, data: &[u8]) -> sse::Event {
-    let mut json = format!(r#"{{"kind":"{kind}","toolId":{},"data":"#, Value::from(tool_id)).into_bytes();
-    json.extend_from_slice(data);
-    json.push(b'}');
+fn event(kind: &str, tool_id: &str, data: &[u8]) -> Bytes {
+    let mut event = format!(r#"data: {{"kind":"{kind}","toolId":{},"data":"#, Value::from(tool_id)).into_bytes();
     // Line breaks between JSON values would end a line of the event.
-    json.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
-    sse::Event::default().data(String::from_utf8_lossy(&json))
+    event.extend(data.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }));
+    event.extend_from_slice(b"}\n\n");
+    event.into()
 }

@@ -79,6 +79,40 @@ pub fn run_tool(tool: &str, work: impl FnOnce() + Send + 'static) {
     spawn_tool(tool, async move { work() }).0.detach();
 }
 
+/// The size in bytes above which bodies are parsed on a thread for tools.
+const SMALL_MESSAGE: usize = 64 << 10;
+
+/// Parses a message of this size: a small one at once, and a large one on a thread for tools, since it would block this
+/// thread for I/O.
+///
+/// # Errors
+///
+/// Returns an error if the parsing of a large message panics.
+///
+/// # Examples
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), toolkit_runtime::Panicked> {
+/// use toolkit_runtime::parse_message;
+///
+/// let message = "[1]".repeat(100_000);
+/// assert_eq!(parse_message(message.len(), move || message.matches('1').count()).await?, 100_000);
+/// # Ok(())
+/// # }
+/// ```
+pub async fn parse_message<T>(n_bytes: usize, parse: impl FnOnce() -> T + Send + 'static) -> Result<T, Panicked>
+where
+    T: Send + 'static,
+{
+    if n_bytes <= SMALL_MESSAGE {
+        return Ok(parse());
+    }
+    spawn_tool("reading of a message", async { parse() }).await.inspect_err(|_| {
+        tracing::error!("parsing a message has panicked");
+    })
+}
+
 /// A future that was spawned with [`spawn_tool`]. Dropping the task cancels the future, which is dropped after its
 /// current poll.
 ///

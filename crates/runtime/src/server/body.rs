@@ -1,7 +1,6 @@
 //! Request bodies, and the memory budget of all of them.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::future::poll_fn;
 use std::net::IpAddr;
 use std::pin::{Pin, pin};
@@ -10,13 +9,14 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use bytes::{Buf, Bytes};
-use http::{HeaderMap, header};
+use http::header;
 use http_body::Body;
 use http_body_util::BodyExt;
 use tokio::sync::Notify;
 
 use super::Limits;
-use super::connection::Connection;
+use super::connections::Connection;
+use super::request_head::{Rejection, RequestHead};
 
 /// The maximum number of bytes of a body that are read and dropped because it is too large.
 const MAX_DISCARDED: usize = 64 << 20;
@@ -32,26 +32,8 @@ const MAX_DISCARD_PAUSE: Duration = Duration::from_millis(250);
 /// The budget counts the bytes that have arrived, not those that a client announces. A client (an address, or a single
 /// connection of a loopback address) may hold as many bytes as are free, so that there is always room for a small body.
 /// When a body has waited for room for a second, the largest unfinished body is rejected.
-///
-/// # Examples
-///
-/// ```
-/// use bytes::Bytes;
-/// use http::HeaderMap;
-/// use http_body_util::Full;
-/// use toolkit_runtime::{BodyReader, Limits};
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), toolkit_runtime::BodyError> {
-/// let reader = BodyReader::new(&Limits::default());
-/// let body = Full::new(Bytes::from_static(b"{}"));
-/// let received = reader.read(&HeaderMap::new(), body, None).await?;
-/// assert_eq!(received.bytes(), "{}");
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Debug)]
-pub struct BodyReader {
+pub(super) struct BodyReader {
     max_bytes: usize,
     timeout: Duration,
     limits: Limits,
@@ -64,14 +46,14 @@ pub struct BodyReader {
 ///
 /// ```
 /// # use bytes::Bytes;
-/// # use http::HeaderMap;
+/// # use http::Request;
 /// # use http_body_util::Full;
-/// # use toolkit_runtime::{BodyReader, Limits};
+/// # use toolkit_runtime::{HostGuard, HttpServer, Limits, RequestHead};
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), toolkit_runtime::BodyError> {
-/// # let (reader, headers) = (BodyReader::new(&Limits::default()), HeaderMap::new());
-/// # let body = Full::new(Bytes::from_static(br#"{"a": 1}"#));
-/// let received = reader.read(&headers, body, None).await?;
+/// # async fn main() -> Result<(), toolkit_runtime::Rejection> {
+/// # let server = HttpServer::new(Limits::default(), HostGuard::local());
+/// # let (parts, body) = Request::new(Full::new(Bytes::from_static(br#"{"a": 1}"#))).into_parts();
+/// let received = server.read(&RequestHead::new(parts), body).await?;
 /// // The budget counts the bytes until `charge` is dropped.
 /// let (bytes, charge) = received.into_parts();
 /// assert_eq!(bytes.len(), 8);
@@ -91,42 +73,9 @@ pub struct BodyCharge {
     _charge: Charge,
 }
 
-/// The error of a request body that was not read.
-///
-/// # Examples
-///
-/// ```
-/// use bytes::Bytes;
-/// use http::HeaderMap;
-/// use http_body_util::Full;
-/// use toolkit_runtime::{BodyError, BodyReader, Limits};
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() {
-/// let mut limits = Limits::default();
-/// limits.max_body_bytes = 4;
-/// let body = Full::new(Bytes::from_static(b"[1, 2]"));
-/// let error = BodyReader::new(&limits).read(&HeaderMap::new(), body, None).await.unwrap_err();
-/// assert_eq!(error, BodyError::TooLarge(4));
-/// # }
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum BodyError {
-    /// The body exceeds this number of bytes: `413`.
-    TooLarge(usize),
-    /// The body did not arrive within this time: `408`.
-    TimedOut(Duration),
-    /// The connection ended before the body: `400`.
-    Incomplete,
-    /// The body was revoked to make room for others: `503`.
-    Overloaded,
-}
-
 impl BodyReader {
     /// Creates a reader with the size limits and the timeout of `limits`.
-    #[must_use]
-    pub fn new(limits: &Limits) -> Self {
+    pub(super) fn new(limits: &Limits) -> Self {
         // A client may hold half of the budget, which has to suffice for one body.
         let n_bytes = limits.max_pending_bytes.max(limits.max_body_bytes.saturating_mul(2));
         Self {
@@ -142,49 +91,39 @@ impl BodyReader {
     ///
     /// # Errors
     ///
-    /// Returns a [`BodyError`] if the body is too large, late, incomplete, or revoked.
-    pub async fn read<B>(
-        &self,
-        headers: &HeaderMap,
-        body: B,
-        connection: Option<&Connection>,
-    ) -> Result<ReceivedBody, BodyError>
+    /// Returns a [`Rejection`] if the body is too large, late, incomplete, or revoked.
+    pub(super) async fn read<B>(&self, head: &RequestHead, body: B) -> Result<ReceivedBody, Rejection>
     where
         B: Body<Data: Buf>,
     {
         let mut body = pin!(body);
-        let received = self.receive(headers, body.as_mut(), connection).await;
+        let received = self.receive(head, body.as_mut()).await;
         // A client that expects `100 Continue` has not sent the body.
-        if matches!(received, Err(BodyError::TooLarge(_))) && !headers.contains_key(header::EXPECT) {
-            let _receiving = connection.map(Connection::receiving);
+        if matches!(received, Err(Rejection::TooLarge(_))) && !head.headers().contains_key(header::EXPECT) {
+            let _receiving = head.connection().map(Connection::receiving);
             let _ = tokio::time::timeout(self.timeout.min(MAX_DISCARD_TIME), discard(body)).await;
         }
         received
     }
 
-    async fn receive<B>(
-        &self,
-        headers: &HeaderMap,
-        body: Pin<&mut B>,
-        connection: Option<&Connection>,
-    ) -> Result<ReceivedBody, BodyError>
+    async fn receive<B>(&self, head: &RequestHead, body: Pin<&mut B>) -> Result<ReceivedBody, Rejection>
     where
         B: Body<Data: Buf>,
     {
-        let announced = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+        let announced = head.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
         if announced.is_some_and(|length: usize| length > self.max_bytes) {
-            return Err(BodyError::TooLarge(self.max_bytes));
+            return Err(Rejection::TooLarge(self.max_bytes));
         }
         // Without an address, each connection is a client of its own.
-        let address = connection.map(Connection::address);
+        let address = head.connection().map(Connection::address);
         let charge = self.budget.charge(address.filter(|address| self.limits.limits_address(*address)));
         let mut read = pin!(self.collect(body, announced, charge));
         // Most bodies arrive with their head and need no timer.
         if let Poll::Ready(received) = poll_fn(|cx| Poll::Ready(read.as_mut().poll(cx))).await {
             return received;
         }
-        let _receiving = connection.map(Connection::receiving);
-        tokio::time::timeout(self.timeout, read).await.map_err(|_| BodyError::TimedOut(self.timeout))?
+        let _receiving = head.connection().map(Connection::receiving);
+        tokio::time::timeout(self.timeout, read).await.map_err(|_| Rejection::TimedOut(self.timeout))?
     }
 
     async fn collect<B>(
@@ -192,7 +131,7 @@ impl BodyReader {
         mut body: Pin<&mut B>,
         announced: Option<usize>,
         mut charge: Charge,
-    ) -> Result<ReceivedBody, BodyError>
+    ) -> Result<ReceivedBody, Rejection>
     where
         B: Body<Data: Buf>,
     {
@@ -202,20 +141,20 @@ impl BodyReader {
             let frame = tokio::select! {
                 biased;
                 frame = body.frame() => frame,
-                () = charge.revoked() => return Err(BodyError::Overloaded),
+                () = charge.revoked() => return Err(Rejection::Memory),
             };
             let Some(frame) = frame else { break };
-            let Ok(mut data) = frame.map_err(|_| BodyError::Incomplete)?.into_data() else { continue };
+            let Ok(mut data) = frame.map_err(|_| Rejection::Incomplete)?.into_data() else { continue };
             let n_more = data.remaining();
             let n_bytes = first.len() + whole.len() + n_more;
             if n_bytes > self.max_bytes {
-                return Err(BodyError::TooLarge(self.max_bytes));
+                return Err(Rejection::TooLarge(self.max_bytes));
             }
             let revoked = charge.revoked();
             tokio::select! {
                 biased;
                 () = charge.grow(n_more) => {}
-                () = revoked => return Err(BodyError::Overloaded),
+                () = revoked => return Err(Rejection::Memory),
             }
             if first.is_empty() && whole.is_empty() {
                 first = data.copy_to_bytes(n_more);
@@ -266,19 +205,6 @@ impl ReceivedBody {
         (self.bytes, BodyCharge { _charge: self.charge })
     }
 }
-
-impl fmt::Display for BodyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BodyError::TooLarge(max) => write!(f, "the request body exceeds the limit of {max} bytes"),
-            BodyError::TimedOut(timeout) => write!(f, "the request body did not arrive within {timeout:?}"),
-            BodyError::Incomplete => f.write_str("the request body is incomplete"),
-            BodyError::Overloaded => f.write_str("the server has no memory left for this request; try again later"),
-        }
-    }
-}
-
-impl std::error::Error for BodyError {}
 
 /// The time that a body waits for room before an unfinished body is revoked.
 const YIELD_AFTER: Duration = Duration::from_secs(1);

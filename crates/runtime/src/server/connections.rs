@@ -1,32 +1,33 @@
-//! The table of open connections: admission, eviction and the reserve, and the state of each connection, by which the one to
-//! evict is selected.
+//! The open connections: admission, eviction and the reserve, and the phase of each connection, by which the one to evict is
+//! selected.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::fmt;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use http::HeaderMap;
 use tokio::sync::Notify;
 
+use super::Limits;
 use super::response_budget::{ResponseBudget, ResponsePermit};
-use super::{Limits, TrustedProxies};
 
 /// The open connections of a server.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Connections(Arc<Shared>);
 
-#[derive(Debug)]
 struct Shared {
     limits: Limits,
     table: Mutex<Table>,
     responses: ResponseBudget,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Table {
-    open: HashMap<u64, Arc<ConnectionState>>,
+    open: HashMap<u64, Connection>,
     next_id: u64,
     n_reserved: usize,
     by_address: HashMap<IpAddr, Counts>,
@@ -49,7 +50,7 @@ impl Connections {
 
     /// Admits a connection from an address, and evicts another one if necessary. Returns `None` if even the reserve is
     /// full.
-    pub(super) fn admit(&self, address: IpAddr) -> Option<Arc<ConnectionState>> {
+    pub(super) fn admit(&self, address: IpAddr) -> Option<Admitted> {
         // A dual-stack socket shows IPv4 clients as IPv6 addresses.
         let address = address.to_canonical();
         let limits = &self.0.limits;
@@ -72,41 +73,26 @@ impl Connections {
         let counts = table.by_address.entry(address).or_default();
         counts.n_connections += 1;
         counts.n_reserved += usize::from(is_reserved);
-        let connection = Arc::new(ConnectionState::new(id, address, is_reserved));
-        table.open.insert(id, Arc::clone(&connection));
-        Some(connection)
-    }
-
-    pub(super) fn trusted_proxies(&self) -> &TrustedProxies {
-        &self.0.limits.trusted_proxies
-    }
-
-    /// Removes a connection that has ended. An evicted connection was removed already.
-    pub(super) fn forget(&self, connection: &ConnectionState) {
-        self.table().remove(connection.id);
+        let connection = Connection::new(self.clone(), id, address, is_reserved);
+        table.open.insert(id, connection.clone());
+        Some(Admitted(connection))
     }
 
     /// Moves a connection out of the reserve if there is room, in total and for its address.
-    pub(super) fn promote(&self, connection: &ConnectionState) -> bool {
+    fn promote(&self, connection: &Connection) -> bool {
         let mut table = self.table();
-        if table.is_full(&self.0.limits) || table.has_share(&self.0.limits, connection.address) {
+        if table.is_full(&self.0.limits) || table.has_share(&self.0.limits, connection.address()) {
             return false;
         }
-        if connection.leave_reserve() {
+        if connection.0.is_reserved.swap(false, Ordering::Relaxed) {
             table.n_reserved = table.n_reserved.saturating_sub(1);
-            table.change(connection.address, |counts| counts.n_reserved = counts.n_reserved.saturating_sub(1));
+            table.change(connection.address(), |counts| counts.n_reserved = counts.n_reserved.saturating_sub(1));
         }
         true
     }
 
-    /// Acquires memory for a response. Returns `None` if there is too little, even after closing connections whose
-    /// clients do not read.
-    pub(super) async fn response(&self, n_bytes: usize) -> Option<ResponsePermit> {
-        self.0.responses.acquire(n_bytes, || self.table().evict_blocked()).await
-    }
-
     /// Counts an event stream. Returns false if the limit is reached, in total or for this address.
-    pub(super) fn begin_event_stream(&self, address: IpAddr) -> bool {
+    fn begin_event_stream(&self, address: IpAddr) -> bool {
         let limits = &self.0.limits;
         let mut table = self.table();
         let is_full = table.n_event_streams >= limits.max_event_streams;
@@ -121,7 +107,7 @@ impl Connections {
         true
     }
 
-    pub(super) fn end_event_stream(&self, address: IpAddr) {
+    fn end_event_stream(&self, address: IpAddr) {
         let mut table = self.table();
         table.n_event_streams = table.n_event_streams.saturating_sub(1);
         table.change(address, |counts| counts.n_event_streams = counts.n_event_streams.saturating_sub(1));
@@ -148,8 +134,8 @@ impl Table {
     /// Evicts a connection that waits for its client. Prefers the address with the most connections, then idle
     /// connections, then clients that do not read, then incomplete bodies, and then the connection that has waited
     /// longest.
-    fn evict(&mut self, of: Option<IpAddr>) -> Option<Arc<ConnectionState>> {
-        let candidates = self.open.values().filter(|connection| of.is_none_or(|of| of == connection.address));
+    fn evict(&mut self, of: Option<IpAddr>) -> Option<Connection> {
+        let candidates = self.open.values().filter(|connection| of.is_none_or(|of| of == connection.address()));
         let ranked = candidates.filter_map(|connection| {
             let rank = match connection.phase() {
                 Phase::Idle => 0,
@@ -157,27 +143,27 @@ impl Table {
                 Phase::Receiving => 2,
                 Phase::Running => return None,
             };
-            let n_of_address = self.by_address.get(&connection.address).map_or(0, |counts| counts.n_connections);
-            Some(((Reverse(n_of_address), rank, connection.since(), connection.id), connection.id))
+            let n_of_address = self.by_address.get(&connection.address()).map_or(0, |counts| counts.n_connections);
+            Some(((Reverse(n_of_address), rank, connection.since(), connection.0.id), connection.0.id))
         });
         let (_, id) = ranked.min()?;
-        self.remove(id).inspect(|connection| connection.evict())
+        self.remove(id).inspect(Connection::evict)
     }
 
     /// Evicts the connection whose client has not read for the longest time.
     fn evict_blocked(&mut self) -> bool {
         let blocked = self.open.values().filter(|connection| connection.phase() == Phase::Blocked);
-        let Some(id) = blocked.min_by_key(|connection| connection.since()).map(|connection| connection.id) else {
+        let Some(id) = blocked.min_by_key(|connection| connection.since()).map(|connection| connection.0.id) else {
             return false;
         };
-        self.remove(id).inspect(|connection| connection.evict()).is_some()
+        self.remove(id).inspect(Connection::evict).is_some()
     }
 
-    fn remove(&mut self, id: u64) -> Option<Arc<ConnectionState>> {
+    fn remove(&mut self, id: u64) -> Option<Connection> {
         let connection = self.open.remove(&id)?;
         let is_reserved = connection.is_in_reserve();
         self.n_reserved = self.n_reserved.saturating_sub(usize::from(is_reserved));
-        self.change(connection.address, |counts| {
+        self.change(connection.address(), |counts| {
             counts.n_connections = counts.n_connections.saturating_sub(1);
             counts.n_reserved = counts.n_reserved.saturating_sub(usize::from(is_reserved));
         });
@@ -194,11 +180,17 @@ impl Table {
     }
 }
 
-/// The state of a connection.
-#[derive(Debug)]
-pub(super) struct ConnectionState {
-    pub(super) id: u64,
-    pub(super) address: IpAddr,
+/// The connection of a request. Clones share the connection.
+#[derive(Clone)]
+pub(super) struct Connection(Arc<State>);
+
+/// An admitted connection. Dropping it frees its room.
+pub(super) struct Admitted(Connection);
+
+struct State {
+    connections: Connections,
+    id: u64,
+    address: IpAddr,
     is_reserved: AtomicBool,
     phase: AtomicU8,
     /// True while a write waits for the client to read.
@@ -211,7 +203,7 @@ pub(super) struct ConnectionState {
 
 /// The party and the event that a connection waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
+enum Phase {
     /// Waits for a request.
     Idle,
     /// Waits for the body of a request.
@@ -226,9 +218,10 @@ const IDLE: u8 = 0;
 const RECEIVING: u8 = 1;
 const RUNNING: u8 = 2;
 
-impl ConnectionState {
-    pub(super) fn new(id: u64, address: IpAddr, is_reserved: bool) -> Self {
-        Self {
+impl Connection {
+    fn new(connections: Connections, id: u64, address: IpAddr, is_reserved: bool) -> Self {
+        Self(Arc::new(State {
+            connections,
             id,
             address,
             is_reserved: AtomicBool::new(is_reserved),
@@ -237,21 +230,46 @@ impl ConnectionState {
             opened: Instant::now(),
             since: AtomicU64::new(0),
             evicted: Notify::new(),
-        }
+        }))
     }
 
-    pub(super) fn is_in_reserve(&self) -> bool {
-        self.is_reserved.load(Ordering::Relaxed)
+    /// Returns the address at the other end of the connection, which may be that of a proxy.
+    pub(super) fn address(&self) -> IpAddr {
+        self.0.address
     }
 
-    /// Removes the connection from the reserve. Returns true if it was in there.
-    pub(super) fn leave_reserve(&self) -> bool {
-        self.is_reserved.swap(false, Ordering::Relaxed)
+    /// Returns the address of the client that sent these headers: that of the connection, or the one that a
+    /// [trusted proxy](super::Limits::trusted_proxies) passes on.
+    pub(super) fn client(&self, headers: &HeaderMap) -> IpAddr {
+        self.0.connections.0.limits.trusted_proxies.client(self.address(), headers)
     }
 
-    pub(super) fn phase(&self) -> Phase {
-        match self.phase.load(Ordering::Relaxed) {
-            _ if self.is_blocked.load(Ordering::Relaxed) => Phase::Blocked,
+    /// Returns true if the connection was accepted from the reserve and there is still no room outside of it.
+    pub(super) fn is_reserved(&self) -> bool {
+        self.is_in_reserve() && !self.0.connections.promote(self)
+    }
+
+    /// Returns a permit for an event stream on this connection, or `None` if the limit of event streams is reached, in
+    /// total or for this address.
+    pub(super) fn event_stream(&self) -> Option<EventStreamPermit> {
+        let is_admitted = self.0.connections.begin_event_stream(self.address());
+        is_admitted.then(|| EventStreamPermit(self.clone()))
+    }
+
+    /// Acquires memory for a response. Returns `None` if there is too little, even after closing connections whose
+    /// clients do not read.
+    pub(super) async fn response(&self, n_bytes: usize) -> Option<ResponsePermit> {
+        let connections = &self.0.connections;
+        connections.0.responses.acquire(n_bytes, || connections.table().evict_blocked()).await
+    }
+
+    fn is_in_reserve(&self) -> bool {
+        self.0.is_reserved.load(Ordering::Relaxed)
+    }
+
+    fn phase(&self) -> Phase {
+        match self.0.phase.load(Ordering::Relaxed) {
+            _ if self.0.is_blocked.load(Ordering::Relaxed) => Phase::Blocked,
             IDLE => Phase::Idle,
             RECEIVING => Phase::Receiving,
             _ => Phase::Running,
@@ -259,44 +277,88 @@ impl ConnectionState {
     }
 
     /// Returns the start of the phase, unless the connection is running.
-    pub(super) fn since(&self) -> Instant {
-        self.opened + Duration::from_millis(self.since.load(Ordering::Relaxed))
+    fn since(&self) -> Instant {
+        self.0.opened + Duration::from_millis(self.0.since.load(Ordering::Relaxed))
     }
 
     pub(super) fn idle(&self) {
         self.enter(IDLE);
     }
 
-    pub(super) fn receiving(&self) {
-        self.enter(RECEIVING);
-    }
-
     /// A running connection is never evicted, so that nothing reads since when it runs.
     pub(super) fn running(&self) {
-        self.phase.store(RUNNING, Ordering::Relaxed);
+        self.0.phase.store(RUNNING, Ordering::Relaxed);
+    }
+
+    /// Enters the phase `Receiving`, until the guard is dropped.
+    pub(super) fn receiving(&self) -> Receiving {
+        self.enter(RECEIVING);
+        Receiving(self.clone())
     }
 
     pub(super) fn set_blocked(&self, is_blocked: bool) {
-        if self.is_blocked.swap(is_blocked, Ordering::Relaxed) != is_blocked && is_blocked {
+        if self.0.is_blocked.swap(is_blocked, Ordering::Relaxed) != is_blocked && is_blocked {
             self.touch();
         }
     }
 
     fn enter(&self, phase: u8) {
-        self.phase.store(phase, Ordering::Relaxed);
+        self.0.phase.store(phase, Ordering::Relaxed);
         self.touch();
     }
 
     fn touch(&self) {
-        let since = u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.since.store(since, Ordering::Relaxed);
+        let since = u64::try_from(self.0.opened.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.0.since.store(since, Ordering::Relaxed);
     }
 
-    pub(super) fn evict(&self) {
-        self.evicted.notify_one();
+    fn evict(&self) {
+        self.0.evicted.notify_one();
     }
 
     pub(super) async fn evicted(&self) {
-        self.evicted.notified().await;
+        self.0.evicted.notified().await;
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection")
+            .field("address", &self.address())
+            .field("phase", &self.phase())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Admitted {
+    pub(super) fn connection(&self) -> &Connection {
+        &self.0
+    }
+}
+
+impl Drop for Admitted {
+    /// Removes the connection. An evicted connection was removed already.
+    fn drop(&mut self) {
+        self.0.0.connections.table().remove(self.0.0.id);
+    }
+}
+
+/// A guard for the phase `Receiving`.
+#[derive(Debug)]
+pub(super) struct Receiving(Connection);
+
+impl Drop for Receiving {
+    fn drop(&mut self) {
+        self.0.running();
+    }
+}
+
+/// A permit for an event stream. Dropping it returns it.
+#[derive(Debug)]
+pub(super) struct EventStreamPermit(Connection);
+
+impl Drop for EventStreamPermit {
+    fn drop(&mut self) {
+        self.0.0.connections.end_event_stream(self.0.address());
     }
 }

@@ -1,11 +1,11 @@
 //! Protection against DNS rebinding and cross-site requests, and headers that must not be repeated.
 
-use std::fmt;
 use std::net::IpAddr;
 
 use http::uri::Authority;
 use http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
 
+use super::request_head::Rejection;
 use crate::headers::is_loopback;
 
 /// A check of the `Host` and `Origin` of requests.
@@ -47,28 +47,6 @@ enum Base {
     Addresses,
     /// All hosts.
     Any,
-}
-
-/// The reason why a [`HostGuard`] rejected a request.
-///
-/// # Examples
-///
-/// ```
-/// use http::{HeaderMap, Uri};
-/// use toolkit_runtime::{HostGuard, Rejection};
-///
-/// let uri = Uri::from_static("http://evil.example/mcp");
-/// let rejection = HostGuard::local().check(&uri, &HeaderMap::new()).unwrap_err();
-/// assert_eq!(rejection, Rejection::Host);
-/// assert_eq!(rejection.to_string(), "the server does not accept requests for this `Host`");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Rejection {
-    /// `Host` is missing, repeated, or not accepted.
-    Host,
-    /// `Origin` is repeated or not accepted.
-    Origin,
 }
 
 impl HostGuard {
@@ -215,17 +193,6 @@ fn name_of(host: &str) -> Option<&str> {
     let has_others = name.bytes().any(is_other);
     (!name.is_empty() && !has_others).then_some(name)
 }
-
-impl fmt::Display for Rejection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Rejection::Host => "the server does not accept requests for this `Host`",
-            Rejection::Origin => "the server does not accept requests from this `Origin`",
-        })
-    }
-}
-
-impl std::error::Error for Rejection {}
 
 /// Returns the value of a header that must not be repeated.
 ///

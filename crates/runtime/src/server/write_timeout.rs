@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep};
 
-use super::connection::Connection;
+use super::connections::Connection;
 
 /// A TCP stream whose writes fail if they make no progress within the timeout.
 pub(super) struct WriteTimeout {

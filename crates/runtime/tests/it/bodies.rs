@@ -8,10 +8,10 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::HeaderMap;
+use http::Request;
 use http_body::{Body, Frame};
 use tokio::time::{sleep, timeout};
-use toolkit_runtime::{BodyError, BodyReader, Limits};
+use toolkit_runtime::{HostGuard, HttpServer, Limits, Rejection, RequestHead};
 
 /// The chunks of a body, after which it ends or hangs.
 struct Sent {
@@ -42,10 +42,11 @@ impl Body for Sent {
 async fn a_body_that_waits_for_room_gets_it_while_small_bodies_come_and_go() {
     let mut limits = Limits::default();
     (limits.max_body_bytes, limits.max_pending_bytes) = (1 << 20, 2 << 20);
-    let reader = Arc::new(BodyReader::new(&limits));
+    let server = Arc::new(HttpServer::new(limits, HostGuard::local()));
     let read = |n_bytes, ends| {
-        let reader = Arc::clone(&reader);
-        async move { reader.read(&HeaderMap::new(), Sent::new(n_bytes, ends), None).await.map(drop) }
+        let server = Arc::clone(&server);
+        let head = RequestHead::new(Request::new(()).into_parts().0);
+        async move { server.read(&head, Sent::new(n_bytes, ends)).await.map(drop) }
     };
     let hanging = [900 << 10, 899 << 10].map(|n_bytes| tokio::spawn(read(n_bytes, false)));
     sleep(Duration::from_millis(50)).await;
@@ -61,5 +62,5 @@ async fn a_body_that_waits_for_room_gets_it_while_small_bodies_come_and_go() {
         () = small => unreachable!("small bodies do not end"),
     }
     let [largest, _] = hanging;
-    assert_eq!(largest.await.unwrap(), Err(BodyError::Overloaded));
+    assert_eq!(largest.await.unwrap(), Err(Rejection::Memory));
 }

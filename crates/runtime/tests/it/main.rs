@@ -10,6 +10,7 @@ mod guard;
 mod headers;
 mod lines;
 mod proxies;
+mod serving;
 mod telemetry;
 mod tool_polls;
 mod tool_threads;

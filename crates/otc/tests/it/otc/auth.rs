@@ -15,7 +15,7 @@ fn jwt(secret: &str) -> Auth {
 async fn a_call_is_refused_with_401_and_runs_nothing() {
     let dispatcher = dispatcher_of([tool_of(&definition("Doorbell.Ring@0.1.0"))], |_, _, _| panic!("it ran")).await;
     for auth in [Auth::api_key(SECRET), jwt(SECRET), Auth::api_key("")] {
-        let router = Server::new(dispatcher.clone()).auth(auth).router();
+        let router = Server::new(dispatcher.clone()).auth(auth).into_service();
         let got = http::call(&router, json!({ "tool_id": "Doorbell.Ring", "input": { "doorbell_id": "1" } })).await;
         assert!(got.is(401).body["message"].as_str().unwrap().starts_with("unauthorized: "));
         http::ask(&router, http::get("/tools")).await.is(401);
@@ -47,7 +47,7 @@ fn a_short_secret_is_rejected() {
 #[tokio::test]
 async fn repeated_credentials_are_rejected() {
     let dispatcher = dispatcher_of([tool_of(&definition("Doorbell.Ring@0.1.0"))], |_, _, _| panic!("it ran")).await;
-    let router = Server::new(dispatcher).auth(Auth::api_key(SECRET)).router();
+    let router = Server::new(dispatcher).auth(Auth::api_key(SECRET)).into_service();
     for (keys, status) in
         [(vec![SECRET], 200), (vec![SECRET, SECRET], 401), (vec![SECRET, "x"], 401), (vec!["x", SECRET], 401)]
     {
@@ -73,8 +73,7 @@ async fn a_token_for_another_server_is_rejected() {
         let dispatcher = dispatcher_of([tool_of(&definition("Doorbell.Ring@0.1.0"))], |_, _, _| panic!("it ran")).await;
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let router = Server::new(dispatcher).auth(expected).router();
-        tokio::spawn(async move { axum::serve(listener, router).await });
+        tokio::spawn(Server::new(dispatcher).auth(expected).serve(listener, std::future::pending()));
         let backend = OtcBackend::new("remote", &url).unwrap().auth(sent);
         assert_eq!(backend.tools().await.is_ok(), is_in);
     }
@@ -84,7 +83,7 @@ async fn a_token_for_another_server_is_rejected() {
 #[tokio::test]
 async fn security_headers_must_not_be_repeated() {
     let dispatcher = dispatcher_of([tool_of(&definition("Doorbell.Ring@0.1.0"))], |_, _, _| panic!("it ran")).await;
-    let router = Server::new(dispatcher).auth(Auth::api_key("s3cr3t")).router();
+    let router = Server::new(dispatcher).auth(Auth::api_key("s3cr3t")).into_service();
     let with = |headers: &[(&'static str, &str)]| {
         let mut request = http::get("/tools");
         for (name, value) in headers {

@@ -105,7 +105,7 @@ async fn versions_are_resolved_as_in_the_cases() {
             Tool::builder("Add").namespace("Calculator").version(version).build().unwrap()
         });
         let dispatcher = dispatcher_of(tools, |id, _, _| Ok(json!(id))).await;
-        let got = http::call(&Server::new(dispatcher).router(), json!({ "tool_id": case["tool_id"] })).await;
+        let got = http::call(&Server::new(dispatcher).into_service(), json!({ "tool_id": case["tool_id"] })).await;
         match case["resolves_to"].as_str() {
             Some(version) => {
                 let got = got.is(200);
@@ -138,7 +138,7 @@ async fn call_requests_are_taken() {
             }
             _ => dispatcher.clone(),
         };
-        let got = http::call(&Server::new(dispatcher).router(), case["request"].clone()).await.is(200);
+        let got = http::call(&Server::new(dispatcher).into_service(), case["request"].clone()).await.is(200);
         let result = &got.body["result"];
         assert_eq!(result["call_id"], case["request"]["call_id"]);
         assert_eq!(result["success"], true);
@@ -204,7 +204,7 @@ async fn tools_are_listed_as_in_the_cases() {
     for case in cases {
         let tools = case["response"]["tools"].as_array().unwrap();
         let dispatcher = dispatcher_of(tools.iter().map(tool_of), |_, _, _| Ok(json!(null))).await;
-        let got = http::ask(&Server::new(dispatcher).router(), http::get("/tools")).await.is(200);
+        let got = http::ask(&Server::new(dispatcher).into_service(), http::get("/tools")).await.is(200);
         assert_eq!(got.body, case["response"]);
     }
     ran(cases.len());
@@ -221,7 +221,7 @@ async fn flows_go_as_in_the_cases() {
         Err(error.caused_by("The doorbell with ID 'doorbell1' does not exist."))
     })
     .await;
-    let router = Server::new(dispatcher).router();
+    let router = Server::new(dispatcher).into_service();
     for case in cases {
         // The examples have `POST /call`, the surrounding pages `/tools/call`.
         assert_eq!(case["request_line"], "POST /call HTTP/1.1");
@@ -262,7 +262,7 @@ async fn requirements_are_checked_as_in_the_cases() {
         _ => Ok(json!({ "emails": [], "status": "sent" })),
     })
     .await;
-    let router = Server::new(dispatcher).router();
+    let router = Server::new(dispatcher).into_service();
     for case in cases {
         let tool_id = case["definition"].as_str().unwrap();
         let input = match tool_id.split('.').next().unwrap() {
@@ -297,7 +297,7 @@ async fn errors_are_of_the_classes_of_the_cases() {
     let cases = cases(&document, "error_classes");
     let dispatcher =
         dispatcher_of([tool_of(&definition("Calculator.Add@1.0.0"))], |_, _, _| Err(ToolError::failed("no"))).await;
-    let router = Server::new(dispatcher).router();
+    let router = Server::new(dispatcher).into_service();
     for case in cases {
         let (tool_id, input) = match case["when"].as_str().unwrap() {
             "before the tool is called, not input" => ("Calculator.Sub", json!({})),

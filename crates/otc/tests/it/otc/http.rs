@@ -1,8 +1,10 @@
 //! Requests to the routes of a server, without a connection.
 
-use axum::Router;
-use axum::body::{Body, to_bytes};
-use axum::http::{HeaderMap, Request, StatusCode};
+use std::fmt::Debug;
+
+use axum::body::Body;
+use axum::http::{HeaderMap, Request, Response, StatusCode};
+use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tower_service::Service;
 
@@ -22,10 +24,14 @@ impl Got {
     }
 }
 
-pub(crate) async fn ask(router: &Router, request: Request<Body>) -> Got {
-    let response = router.clone().call(request).await.unwrap();
+pub(crate) async fn ask<S, B>(service: &S, request: Request<Body>) -> Got
+where
+    S: Service<Request<Body>, Response = Response<B>, Error: Debug> + Clone,
+    B: http_body::Body<Error: Debug>,
+{
+    let response = service.clone().call(request).await.unwrap();
     let (parts, body) = response.into_parts();
-    let body = to_bytes(body, usize::MAX).await.unwrap();
+    let body = body.collect().await.unwrap().to_bytes();
     let text = String::from_utf8_lossy(&body).into_owned();
     let body = serde_json::from_slice(&body).unwrap_or_else(|_| json!(text));
     Got { status: parts.status, headers: parts.headers, body }
@@ -41,6 +47,10 @@ pub(crate) fn post(path: &str, body: impl Into<Body>) -> Request<Body> {
 }
 
 /// A call of a tool.
-pub(crate) async fn call(router: &Router, request: Value) -> Got {
-    ask(router, post("/tools/call", json!({ "request": request }).to_string())).await
+pub(crate) async fn call<S, B>(service: &S, request: Value) -> Got
+where
+    S: Service<Request<Body>, Response = Response<B>, Error: Debug> + Clone,
+    B: http_body::Body<Error: Debug>,
+{
+    ask(service, post("/tools/call", json!({ "request": request }).to_string())).await
 }

@@ -31,7 +31,7 @@ fn letters(call_id: &str, n: usize) -> Value {
 #[tokio::test]
 async fn a_call_runs_once_and_gets_the_same_answer() {
     let n_runs = Arc::default();
-    let router = Server::new(counting(&n_runs).await).router();
+    let router = Server::new(counting(&n_runs).await).into_service();
     // A failure is cached too.
     for n in [3, 0] {
         n_runs.store(0, Ordering::Relaxed);
@@ -47,7 +47,7 @@ async fn a_call_runs_once_and_gets_the_same_answer() {
 #[tokio::test]
 async fn a_rejected_call_is_not_cached() {
     let n_runs = Arc::default();
-    let router = Server::new(counting(&n_runs).await).router();
+    let router = Server::new(counting(&n_runs).await).into_service();
     let wrong = json!({ "tool_id": "Any.Letters", "call_id": "1", "input": { "n": "one" } });
     http::call(&router, wrong).await.is(422);
     http::call(&router, letters("1", 1)).await.is(200);
@@ -56,7 +56,7 @@ async fn a_rejected_call_is_not_cached() {
 #[tokio::test]
 async fn the_id_of_another_call_is_rejected() {
     let n_runs = Arc::default();
-    let router = Server::new(counting(&n_runs).await).router();
+    let router = Server::new(counting(&n_runs).await).into_service();
     http::call(&router, letters("1", 1)).await.is(200);
     http::call(&router, letters("1", 2)).await.is(400);
     let mut of_another_user = letters("1", 1);
@@ -97,7 +97,7 @@ fn ring() -> Value {
 #[tokio::test]
 async fn repeated_calls_wait_for_the_first() {
     let (n_runs, go_on, cancelled) = (Arc::default(), CancelToken::new(), CancelToken::new());
-    let router = Server::new(waiting(&n_runs, &go_on, &cancelled).await).router();
+    let router = Server::new(waiting(&n_runs, &go_on, &cancelled).await).into_service();
     let call = || {
         let router = router.clone();
         tokio::spawn(async move { http::call(&router, ring()).await })
@@ -122,7 +122,7 @@ async fn repeated_calls_wait_for_the_first() {
 #[tokio::test]
 async fn a_call_is_cancelled_when_the_last_client_disconnects() {
     let (n_runs, go_on, cancelled) = (Arc::default(), CancelToken::new(), CancelToken::new());
-    let router = Server::new(waiting(&n_runs, &go_on, &cancelled).await).router();
+    let router = Server::new(waiting(&n_runs, &go_on, &cancelled).await).into_service();
     let call = tokio::spawn({
         let router = router.clone();
         async move { http::call(&router, ring()).await }
@@ -152,7 +152,7 @@ proptest! {
             let n_runs = Arc::default();
             let mut limits = Limits::default();
             limits.max_cached_responses = max_cached_responses;
-            let router = Server::new(counting(&n_runs).await).limits(limits).router();
+            let router = Server::new(counting(&n_runs).await).limits(limits).into_service();
             let mut kept: Vec<u8> = Vec::new();
             let mut n_expected = 0;
             for id in ids {
@@ -185,7 +185,7 @@ proptest! {
             let n_runs = Arc::default();
             let mut limits = Limits::default();
             limits.max_cached_bytes = MAX_BYTES;
-            let router = Server::new(counting(&n_runs).await).limits(limits).router();
+            let router = Server::new(counting(&n_runs).await).limits(limits).into_service();
             for (id, &length) in lengths.iter().enumerate() {
                 http::call(&router, letters(&id.to_string(), length)).await.is(200);
             }

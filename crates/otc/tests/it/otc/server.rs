@@ -25,7 +25,7 @@ fn with_header(mut request: Request<Body>, name: &'static str, value: &str) -> R
 
 #[tokio::test]
 async fn a_call_gets_an_id_where_it_has_none() {
-    let router = Server::new(doorbell().await).router();
+    let router = Server::new(doorbell().await).into_service();
     let ids = [http::call(&router, ring()).await.is(200), http::call(&router, ring()).await.is(200)];
     let ids = ids.map(|got| got.body["result"]["call_id"].as_str().unwrap().to_owned());
     assert_eq!(ids[0].len(), 36);
@@ -34,7 +34,7 @@ async fn a_call_gets_an_id_where_it_has_none() {
 
 #[tokio::test]
 async fn malformed_messages_are_rejected_without_an_echo() {
-    let router = Server::new(doorbell().await).router();
+    let router = Server::new(doorbell().await).into_service();
     let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
     for body in [
         String::new(),
@@ -70,7 +70,7 @@ async fn malformed_messages_are_rejected_without_an_echo() {
 
 #[tokio::test]
 async fn null_counts_as_absent() {
-    let router = Server::new(doorbell().await).router();
+    let router = Server::new(doorbell().await).into_service();
     let mut request = ring();
     request["call_id"] = json!(null);
     request["trace_id"] = json!(null);
@@ -87,8 +87,8 @@ fn schedule(days: Vec<u8>, urgent: bool) -> String {
 #[tokio::test]
 async fn json_text_and_single_values_are_read_unless_the_host_is_strict() {
     let builder = || Dispatcher::builder(catalog![schedule].unwrap());
-    let router = Server::new(builder().build().unwrap()).router();
-    let strict = Server::new(builder().coercion(Coercion::NullAsAbsent).build().unwrap()).router();
+    let router = Server::new(builder().build().unwrap()).into_service();
+    let strict = Server::new(builder().coercion(Coercion::NullAsAbsent).build().unwrap()).into_service();
     for (days, expected) in [("[5, 6]", "[5, 6] true"), ("7", "[7] true")] {
         let call = json!({ "tool_id": "Deliveries.Schedule", "input": { "days": days, "urgent": "true" } });
         let got = http::call(&router, call.clone()).await.is(200);
@@ -101,7 +101,7 @@ async fn json_text_and_single_values_are_read_unless_the_host_is_strict() {
 async fn only_json_within_the_limit_is_accepted() {
     let mut limits = Limits::default();
     limits.max_body_bytes = 1000;
-    let router = Server::new(doorbell().await).limits(limits).router();
+    let router = Server::new(doorbell().await).limits(limits).into_service();
     let body = json!({ "request": ring() }).to_string();
     // A form of a web page can be sent anywhere, as text.
     for content_type in ["text/plain", "application/x-www-form-urlencoded", "application/jsonx", ""] {
@@ -135,8 +135,8 @@ async fn requests_with_other_hosts_and_origins_are_rejected() {
         ("127.0.0.1:8080", Some("https://evil.example"), false),
         ("127.0.0.1:8080", Some("null"), false),
     ];
-    let router = server().await.host("Tools.example").router();
-    let open = server().await.any_host().router();
+    let router = server().await.host("Tools.example").into_service();
+    let open = server().await.any_host().into_service();
     for (host, origin, is_taken) in cases {
         let request = || {
             let request = with_header(http::get("/tools"), "host", host);
@@ -158,7 +158,7 @@ async fn requests_with_other_hosts_and_origins_are_rejected() {
 async fn a_server_that_is_not_ready_rejects_calls() {
     let server = Server::new(doorbell().await);
     let readiness = server.readiness();
-    let router = server.router();
+    let router = server.into_service();
     http::ask(&router, http::get("/health")).await.is(200);
     readiness.set(false);
     let got = http::ask(&router, http::get("/health")).await.is(503);
@@ -183,7 +183,7 @@ async fn calls_beyond_the_limit_are_rejected() {
     });
     let mut limits = Limits::default();
     limits.max_calls = 1;
-    let router = Server::new(dispatcher_on(local).await).limits(limits).router();
+    let router = Server::new(dispatcher_on(local).await).limits(limits).into_service();
     let first = tokio::spawn({
         let router = router.clone();
         async move { http::call(&router, ring()).await }
@@ -204,7 +204,7 @@ async fn a_timed_out_call_is_retryable() {
     });
     let mut limits = Limits::default();
     limits.call_timeout = Duration::from_millis(20);
-    let got = http::call(&Server::new(dispatcher_on(local).await).limits(limits).router(), ring()).await.is(200);
+    let got = http::call(&Server::new(dispatcher_on(local).await).limits(limits).into_service(), ring()).await.is(200);
     let error = json!({ "message": "the call took longer than 20ms", "can_retry": true });
     assert_eq!(got.body["result"]["error"], error);
 }
@@ -218,7 +218,7 @@ async fn an_error_passed_on_from_another_tool_is_the_tools_own() {
     };
     let local = LocalBackend::new("local");
     local.add(tool_of(&definition("System.GetTimestamp@1.0.0")), handler);
-    let router = Server::new(dispatcher_on(local).await).router();
+    let router = Server::new(dispatcher_on(local).await).into_service();
     let got = http::call(&router, json!({ "tool_id": "System.GetTimestamp" })).await.is(200);
     assert_eq!(got.body["result"]["success"], false);
 }
@@ -231,7 +231,7 @@ async fn a_stream_always_ends_with_an_event() {
         tokio::task::yield_now().await;
         Err::<Value, _>(ToolError::new(toolkit::call::ErrorKind::InvalidArguments, "no such bell"))
     });
-    let router = Server::new(dispatcher_on(local).await).router();
+    let router = Server::new(dispatcher_on(local).await).into_service();
     let request = http::post("/tools/call", json!({ "request": ring() }).to_string());
     let got = http::ask(&router, with_header(request, "accept", "text/event-stream")).await.is(200);
     let events: Vec<Value> = got
@@ -256,7 +256,7 @@ async fn a_stream_always_ends_with_an_event() {
 
 #[tokio::test]
 async fn a_rejection_before_the_tool_runs_is_not_an_event() {
-    let router = Server::new(doorbell().await).router();
+    let router = Server::new(doorbell().await).into_service();
     for (request, status) in [
         (json!({ "tool_id": "Doorbell.Ring@9" }), 400),
         (json!({ "tool_id": "Doorbell.Ring", "input": { "doorbell_id": 1 } }), 422),
@@ -285,7 +285,7 @@ async fn a_result_without_data_is_its_text_or_blocks() {
             async move { Ok(answer) }
         });
     }
-    let router = Server::new(dispatcher_on(local).await).router();
+    let router = Server::new(dispatcher_on(local).await).into_service();
     for (name, expected) in [("Text", json!("one")), ("Picture", json!([picture])), ("Nothing", json!(null))] {
         let got = http::call(&router, json!({ "tool_id": format!("Any.{name}") })).await.is(200);
         assert_eq!(got.body["result"]["value"], expected, "{name}");
@@ -299,8 +299,9 @@ async fn a_trace_id_goes_through() {
             Ok(json!(context.get::<toolkit_otc::TraceId>().map(|trace_id| trace_id.0.clone())))
         })
         .await;
-    let got =
-        http::call(&Server::new(traced).router(), json!({ "tool_id": "Any.Trace", "trace_id": "t-1" })).await.is(200);
+    let got = http::call(&Server::new(traced).into_service(), json!({ "tool_id": "Any.Trace", "trace_id": "t-1" }))
+        .await
+        .is(200);
     assert_eq!(got.body["result"]["value"], "t-1");
 }
 
@@ -314,7 +315,7 @@ fn tenant(ctx: &Context) -> (Option<String>, bool) {
 #[tokio::test]
 async fn a_tool_reads_the_headers_of_its_request() {
     let dispatcher = Dispatcher::new(catalog![tenant].unwrap()).unwrap();
-    let router = Server::new(dispatcher).auth(Auth::api_key("s3cr3t")).router();
+    let router = Server::new(dispatcher).auth(Auth::api_key("s3cr3t")).into_service();
     let body = json!({ "request": { "tool_id": "Requests.Tenant", "input": {} } }).to_string();
     let request = with_header(http::post("/tools/call", body), "oxp-api-key", "s3cr3t");
     let got = http::ask(&router, with_header(request, "x-tenant", "acme")).await.is(200);
@@ -333,7 +334,7 @@ fn login(ctx: &Context) -> Option<&'static str> {
 #[tokio::test]
 async fn a_tool_reads_what_a_middleware_has_inserted_into_its_request() {
     let dispatcher = Dispatcher::new(catalog![login].unwrap()).unwrap();
-    let router = Server::new(dispatcher).router();
+    let router = axum::Router::new().fallback_service(Server::new(dispatcher).into_service());
     let authenticated = router.clone().layer(axum::Extension(Login("alice")));
     for (router, expected) in [(authenticated, json!("alice")), (router, json!(null))] {
         let got = http::call(&router, json!({ "tool_id": "Requests.Login" })).await.is(200);

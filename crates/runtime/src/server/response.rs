@@ -1,0 +1,200 @@
+//! Responses: bodies that are complete or a stream, and the headers of each kind.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_core::Stream;
+use http::{HeaderName, HeaderValue, Response, StatusCode, header};
+use http_body::{Frame, SizeHint};
+
+use super::connections::{Connection, EventStreamPermit};
+use super::response_budget::ResponsePermit;
+
+/// The body of a response: complete, or a stream.
+///
+/// # Examples
+///
+/// ```
+/// use http_body_util::BodyExt as _;
+/// use toolkit_runtime::Body;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// assert_eq!(Body::from("42").collect().await.unwrap().to_bytes(), "42");
+/// # }
+/// ```
+pub struct Body {
+    kind: Kind,
+    /// The connection on which the body is sent.
+    sending: Option<Sending>,
+}
+
+enum Kind {
+    Whole(Bytes),
+    Stream {
+        parts: Pin<Box<dyn Stream<Item = Bytes> + Send>>,
+        /// Held until the stream ends.
+        permit: Option<EventStreamPermit>,
+    },
+}
+
+impl Body {
+    /// Creates a body whose parts are sent as soon as the stream has them, such as an event stream.
+    #[must_use]
+    pub fn from_stream(parts: impl Stream<Item = Bytes> + Send + 'static) -> Self {
+        Self { kind: Kind::Stream { parts: Box::pin(parts), permit: None }, sending: None }
+    }
+
+    /// Returns the place of a permit that a stream holds until it ends, or `None` for a complete body.
+    pub(super) fn permit(&mut self) -> Option<&mut Option<EventStreamPermit>> {
+        match &mut self.kind {
+            Kind::Whole(_) => None,
+            Kind::Stream { permit, .. } => Some(permit),
+        }
+    }
+}
+
+impl<T: Into<Bytes>> From<T> for Body {
+    fn from(bytes: T) -> Self {
+        Self { kind: Kind::Whole(bytes.into()), sending: None }
+    }
+}
+
+impl http_body::Body for Body {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match &mut self.kind {
+            Kind::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Kind::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            Kind::Stream { parts, .. } => {
+                parts.as_mut().poll_next(cx).map(|part| part.map(|part| Ok(Frame::data(part))))
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(&self.kind, Kind::Whole(bytes) if bytes.is_empty())
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.kind {
+            Kind::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Kind::Stream { .. } => SizeHint::default(),
+        }
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            Kind::Whole(bytes) => write!(f, "{} bytes", bytes.len()),
+            Kind::Stream { .. } => f.write_str("stream"),
+        }
+    }
+}
+
+/// A response that is sent on its connection. Dropping it sets the connection to idle, and returns the memory.
+struct Sending {
+    connection: Connection,
+    _permit: Option<ResponsePermit>,
+}
+
+impl Drop for Sending {
+    fn drop(&mut self) {
+        self.connection.idle();
+    }
+}
+
+/// The size in bytes from which on a response counts towards the budget.
+const SMALL: usize = 64 << 10;
+
+/// Sends a response on a connection, with memory of the budget. Without memory, the response is an empty `503`.
+pub(super) async fn send(mut response: Response<Body>, connection: Connection) -> Response<Body> {
+    let n_bytes = match &response.body().kind {
+        Kind::Whole(bytes) => bytes.len(),
+        Kind::Stream { .. } => 0,
+    };
+    let permit = if n_bytes < SMALL { None } else { connection.response(n_bytes).await };
+    if n_bytes >= SMALL && permit.is_none() {
+        response = empty_response(StatusCode::SERVICE_UNAVAILABLE);
+        response.headers_mut().insert(header::RETRY_AFTER, 1.into());
+    }
+    response.body_mut().sending = Some(Sending { connection, _permit: permit });
+    response
+}
+
+/// Creates a response with JSON.
+///
+/// # Examples
+///
+/// ```
+/// use http::StatusCode;
+/// use toolkit_runtime::json_response;
+///
+/// assert_eq!(json_response(StatusCode::OK, "{}").headers()["content-type"], "application/json");
+/// ```
+pub fn json_response(status: StatusCode, json: impl Into<Bytes>) -> Response<Body> {
+    respond(status, "application/json", json.into().into())
+}
+
+/// Creates a response with a text for people.
+///
+/// # Examples
+///
+/// ```
+/// use http::StatusCode;
+/// use toolkit_runtime::text_response;
+///
+/// assert_eq!(text_response(StatusCode::NOT_FOUND, "not found\n").status(), 404);
+/// ```
+pub fn text_response(status: StatusCode, text: impl Into<Bytes>) -> Response<Body> {
+    respond(status, "text/plain; charset=utf-8", text.into().into())
+}
+
+/// Creates a response with server-sent events, which no proxy keeps or collects.
+///
+/// # Examples
+///
+/// ```
+/// use bytes::Bytes;
+/// use futures_util::stream;
+/// use toolkit_runtime::events_response;
+///
+/// let response = events_response(stream::iter([Bytes::from_static(b"data: 42\n\n")]));
+/// assert_eq!(response.headers()["content-type"], "text/event-stream");
+/// ```
+pub fn events_response(events: impl Stream<Item = Bytes> + Send + 'static) -> Response<Body> {
+    let mut response = respond(StatusCode::OK, "text/event-stream", Body::from_stream(events));
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+    response
+}
+
+/// Creates a response without a body.
+///
+/// # Examples
+///
+/// ```
+/// use http::StatusCode;
+/// use toolkit_runtime::empty_response;
+///
+/// assert!(empty_response(StatusCode::ACCEPTED).headers().is_empty());
+/// ```
+pub fn empty_response(status: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Bytes::new().into());
+    *response.status_mut() = status;
+    response
+}
+
+fn respond(status: StatusCode, kind: &'static str, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}
