@@ -9,7 +9,8 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use super::plan::read_tree;
+use super::plan::{read_tree, special};
+use super::repair::{is_beyond_floats, surrogates};
 
 /// Parses JSON text.
 ///
@@ -60,6 +61,72 @@ pub fn is_too_deep_below(value: &Value, n_levels: usize) -> bool {
         }
     }
     MAX_DEPTH.checked_sub(n_levels).is_none_or(|levels| exceeds(value, levels))
+}
+
+/// The properties of a JSON text that parsers of other programs reject.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TextScan {
+    /// True if a value is nested deeper than 127 levels.
+    pub is_too_deep: bool,
+    /// True if a string contains the escape of a surrogate that is not part of a pair.
+    pub has_unpaired_surrogates: bool,
+    /// True if a number is beyond the range of a 64-bit float.
+    pub has_unbounded_numbers: bool,
+}
+
+/// The length of a number from which its digits alone may be beyond the range of a float.
+const MIN_UNBOUNDED: usize = 309;
+
+impl TextScan {
+    /// Scans a text whose syntax is valid.
+    #[must_use]
+    pub fn new(json: &str) -> Self {
+        let bytes = json.as_bytes();
+        let (mut scan, mut at, mut depth) = (Self::default(), 0, 0_usize);
+        while let Some(&byte) = bytes.get(at) {
+            let start = at;
+            at += 1;
+            match byte {
+                b'"' => at = scan.end_of_string(json, at),
+                b'[' | b'{' => {
+                    depth += 1;
+                    scan.is_too_deep |= depth > MAX_DEPTH;
+                }
+                b']' | b'}' => depth = depth.saturating_sub(1),
+                b'-' | b'0'..=b'9' => {
+                    let is_part =
+                        |byte: &&u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-');
+                    at += bytes[at..].iter().take_while(is_part).count();
+                    let number = &json[start..at];
+                    let may_be_unbounded = number.len() >= MIN_UNBOUNDED || number.contains(['e', 'E']);
+                    scan.has_unbounded_numbers |= may_be_unbounded && is_beyond_floats(number);
+                }
+                _ => {}
+            }
+        }
+        scan
+    }
+
+    /// Returns the offset after the string whose text starts at `at`.
+    fn end_of_string(&mut self, json: &str, mut at: usize) -> usize {
+        let bytes = json.as_bytes();
+        loop {
+            at += special::position(&bytes[at..]);
+            match (bytes.get(at), bytes.get(at + 1)) {
+                (Some(b'\\'), Some(b'u')) => match surrogates(&json[at..]) {
+                    Some(n_bytes) => at += n_bytes,
+                    None => {
+                        self.has_unpaired_surrogates = true;
+                        at += 2;
+                    }
+                },
+                (Some(b'\\'), Some(_)) => at += 2,
+                (Some(b'"'), _) => return at + 1,
+                (Some(_), _) => at += 1,
+                (None, _) => return bytes.len(),
+            }
+        }
+    }
 }
 
 /// JSON without duplicate keys.
@@ -124,4 +191,31 @@ impl<'de> Visitor<'de> for Checked {
 fn twice<E: Error>(key: &str) -> E {
     let key: String = key.chars().take(60).collect();
     E::custom(format_args!("duplicate key `{}` in an object", key.escape_debug()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TextScan;
+
+    #[test]
+    fn a_scan_finds_what_other_parsers_reject() {
+        let nested = |n| format!("{}1{}", "[".repeat(n), "]".repeat(n));
+        for (json, expected) in [
+            (&*nested(127), [false; 3]),
+            (&*nested(128), [true, false, false]),
+            (&format!("[{}]", "[{}],".repeat(1_000)), [false; 3]),
+            (&format!(r#"{{"{}":"\\{}"}}"#, "[".repeat(200), "{".repeat(200)), [false; 3]),
+            (r#""\ud83d\ude00 \u00e9 \\ud800 \"\ud83d\ude00""#, [false; 3]),
+            (r#"["a","\ud800"]"#, [false, true, false]),
+            (r#"{"\udc00":1}"#, [false, true, false]),
+            (r#""\ud800\n""#, [false, true, false]),
+            ("[1e308,-1.5E-400,true,\"1e400\"]", [false; 3]),
+            ("[1,-1E+999]", [false, false, true]),
+            (&"9".repeat(400), [false, false, true]),
+        ] {
+            let scan = TextScan::new(json);
+            let found = [scan.is_too_deep, scan.has_unpaired_surrogates, scan.has_unbounded_numbers];
+            assert_eq!(found, expected, "{json}");
+        }
+    }
 }

@@ -15,8 +15,23 @@ pub fn with_numbers(json: &[u8]) -> String {
     repair(json, |token| LITERALS.contains(&token))
 }
 
+/// Replaces the numbers beyond the range of a 64-bit float with the largest floats, for a comparison with a schema.
+pub fn in_range(json: &str) -> String {
+    let replaced = |token: &str| match (is_beyond_floats(token), token.starts_with('-')) {
+        (false, _) => None,
+        (true, false) => Some(format!("{:e}", f64::MAX)),
+        (true, true) => Some(format!("{:e}", f64::MIN)),
+    };
+    rewrite(json.as_bytes(), replaced)
+}
+
 /// Replaces what is not text, and writes the tokens that cannot be read as strings.
 fn repair(json: &[u8], is_unreadable: impl Fn(&str) -> bool) -> String {
+    rewrite(json, |token| is_unreadable(token).then(|| format!("\"{token}\"")))
+}
+
+/// Replaces what is not text, and tokens.
+fn rewrite(json: &[u8], replaced: impl Fn(&str) -> Option<String>) -> String {
     let json = String::from_utf8_lossy(json.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(json));
     let mut out = String::with_capacity(json.len());
     let mut rest = &*json;
@@ -32,16 +47,14 @@ fn repair(json: &[u8], is_unreadable: impl Fn(&str) -> bool) -> String {
             }
             other => &rest[..other.len_utf8()],
         };
-        match is_unreadable(token) {
-            true => out.extend(["\"", token, "\""]),
-            false => out.push_str(token),
-        }
+        out.push_str(replaced(token).as_deref().unwrap_or(token));
         rest = &rest[token.len()..];
     }
     out
 }
 
-fn is_beyond_floats(token: &str) -> bool {
+/// Returns true if a token is a number beyond the range of a 64-bit float.
+pub(crate) fn is_beyond_floats(token: &str) -> bool {
     let is_number = token.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit());
     is_number && token.parse().is_ok_and(f64::is_infinite)
 }
@@ -57,19 +70,32 @@ fn push_string<'j>(out: &mut String, rest: &'j str) -> &'j str {
             out.push_str(&rest[n_done..at]);
             return &rest[at..];
         }
-        at += match surrogate(&rest[at..]) {
-            Some(0xD800..=0xDBFF) if matches!(surrogate(&rest[at + 6..]), Some(0xDC00..=0xDFFF)) => 12,
-            Some(_) => {
+        at += match surrogates(&rest[at..]) {
+            Some(PAIR) => PAIR,
+            None => {
                 out.extend([&rest[n_done..at], "\\ufffd"]);
                 n_done = at + 6;
                 6
             }
             // An escape is at least two characters, of which the second may be wide.
-            None => 1 + rest[at + 1..].chars().next().map_or(0, char::len_utf8),
+            Some(_) => 1 + rest[at + 1..].chars().next().map_or(0, char::len_utf8),
         };
     }
     out.push_str(&rest[n_done..]);
     ""
+}
+
+/// The length of the escapes of a pair of surrogates.
+const PAIR: usize = 12;
+
+/// Returns the length of the escape `\\u…` at the start of a text, or that of a pair of surrogates. Returns `None` for a
+/// surrogate that is not part of a pair.
+pub(crate) fn surrogates(text: &str) -> Option<usize> {
+    match surrogate(text) {
+        None => Some(2),
+        Some(0xD800..=0xDBFF) if matches!(surrogate(&text[6..]), Some(0xDC00..=0xDFFF)) => Some(PAIR),
+        Some(_) => None,
+    }
 }
 
 /// Returns the surrogate that the escape at the start of a text denotes.
@@ -113,6 +139,9 @@ mod tests {
             assert_eq!(parsed, expected, "{text}");
         }
         assert_eq!(with_numbers(b"[\"\\ud800\", NaN, -1e400]"), "[\"\\ufffd\", \"NaN\", -1e400]");
+        assert_eq!(in_range("{\"a\":[1e400, -1E+999, 1.10],\"1e400\":\"1e400\"}"), {
+            r#"{"a":[1.7976931348623157e308, -1.7976931348623157e308, 1.10],"1e400":"1e400"}"#
+        });
         let bytes = b"[\"a\xFF\xC3\", 1]";
         assert_eq!(repaired(bytes), "[\"a\u{fffd}\u{fffd}\", 1]");
     }
