@@ -23,9 +23,9 @@ mod status;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-pub(crate) use self::normalize::{Normal, normalize, without_tool_id};
+pub(crate) use self::normalize::{Normal, normalize, unreadable, without_tool_id};
 pub(crate) use self::routes::{Route, Selector};
 pub use self::routes::{RoutedBackend, Routes};
 #[doc(hidden)]
@@ -315,10 +315,8 @@ pub enum BackendResponse {
     Value(Value),
     /// A structured result as JSON text.
     Json(Vec<u8>),
-    /// A result of an MCP server (`CallToolResult`), unchanged.
-    Mcp(Map<String, Value>),
-    /// The same as JSON text, whose numbers keep their digits.
-    McpJson(Vec<u8>),
+    /// A result of an MCP server (`CallToolResult`) as JSON text, which is passed on as it is.
+    Mcp(Vec<u8>),
     /// No result, for a tool without an output schema.
     Nothing,
 }

@@ -13,7 +13,7 @@
 //! | [`StepId`], [`TraceContext`] | values that hosts attach to a context |
 //!
 //! Of the private modules, `decode` reads validated arguments into a Rust type, `coerce` corrects arguments, `result`
-//! validates results, `permit` and `timer` limit calls, `convert` and `show` turn other errors and panics into errors of a call,
+//! validates results, `mcp_result` keeps those of MCP servers as text, `permit` and `timer` limit calls, `convert` and `show` turn other errors and panics into errors of a call,
 //! `record` is the serialized form of results and errors, and `attached` are values of the host.
 //!
 //! ```
@@ -52,6 +52,7 @@ mod convert;
 mod credentials;
 pub(crate) mod decode;
 mod kind;
+mod mcp_result;
 pub(crate) mod permit;
 mod record;
 mod request;
@@ -78,9 +79,10 @@ pub use self::credentials::{Credentials, SecretString};
 pub(crate) use self::decode::read_tree;
 pub(crate) use self::kind::named;
 pub use self::kind::{ErrorKind, Stage};
+pub(crate) use self::mcp_result::{McpResult, each_field, each_item, has_surrogates, text};
 pub use self::request::RequestParts;
 pub use self::result::RunResult;
-pub(crate) use self::result::{McpResult, check_output, check_output_tree, check_value, not_json};
+pub(crate) use self::result::{check_output, check_output_tree, check_value, not_json};
 pub use self::show::ShowError;
 #[doc(hidden)]
 pub use self::show::{Registered, ShownType};

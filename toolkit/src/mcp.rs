@@ -36,8 +36,8 @@ mod tools_call;
 pub use self::list::{LIST_TTL_MS, ToolList, list_tool, list_tools, wrap_result};
 #[doc(hidden)]
 pub use self::list::{list_proxied_tool, with_object_result};
-pub(crate) use self::tools_call::read_error;
 pub use self::tools_call::{CallParams, ERROR_KEY, write_error, write_result};
+pub(crate) use self::tools_call::{has_error_key, read_error};
 pub use crate::tool::META_KEY;
 
 /// A revision of the protocol.

@@ -251,7 +251,7 @@ fn report(execution: Execution) -> Result<BackendResponse, ToolError> {
     result.insert("_meta".to_owned(), json!({ CALLS_KEY: calls(&execution) }));
     result.insert("content".to_owned(), content.into());
     result.insert("structuredContent".to_owned(), structured);
-    Ok(BackendResponse::Mcp(result))
+    serde_json::to_vec(&result).map(BackendResponse::Mcp).map_err(ToolError::internal)
 }
 
 fn printed(execution: &Execution) -> String {

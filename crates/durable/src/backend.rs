@@ -91,10 +91,7 @@ impl DurableBackend {
 fn response(tool: &Tool, result: &RunResult) -> BackendResponse {
     match result.json() {
         Some(json) if result.own_content().is_empty() => BackendResponse::Json(json.to_owned()),
-        _ => {
-            let written = write_result(tool, result, Revision::V2026_07_28);
-            serde_json::from_slice(&written).map_or(BackendResponse::Nothing, BackendResponse::Mcp)
-        }
+        _ => BackendResponse::Mcp(write_result(tool, result, Revision::V2026_07_28)),
     }
 }
 

@@ -69,7 +69,7 @@ pub(super) async fn run(link: &Link, call: BackendCall<'_>) -> Result<BackendRes
         tracing::warn!(server = &*remote.name, tool, "a result does not match its output schema: {violation}");
     }
     match kind.as_deref() {
-        None | Some("complete") => Ok(BackendResponse::McpJson(result.into_bytes())),
+        None | Some("complete") => Ok(BackendResponse::Mcp(result.into_bytes())),
         Some(_) => Err(questions::unsupported_request()),
     }
 }

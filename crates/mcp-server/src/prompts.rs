@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use toolkit::call::ErrorKind;
 use toolkit::mcp::Revision;
 use toolkit::prompt::{Completion, CompletionReference, CompletionRequest, Prompt};
-use toolkit::{Arguments, Content, Context, Tool, ToolError};
+use toolkit::{Arguments, Context, Tool, ToolError};
 use toolkit_mcp::{Code, RpcError, json_bytes};
 
 use super::proxy_uri::{backend_name, decode};
@@ -189,9 +189,7 @@ async fn get(
     if let (Some(proxied), Some(name)) = (shared.proxied(), backend_name(&backend)) {
         let origin = proxied.origin(name);
         for message in result.get_mut("messages").and_then(Value::as_array_mut).into_iter().flatten() {
-            let content = message.get_mut("content").map(Value::take).unwrap_or_default();
-            let content: Content = serde_json::from_value(content).map_err(ToolError::internal)?;
-            message["content"] = json!(origin.encode_content(content));
+            message.get_mut("content").into_iter().for_each(|content| origin.encode_content(content));
         }
     }
     // These are about the response of the backend.

@@ -7,7 +7,6 @@
 //! `ui://proxy/files/charts/a.html`. Clients fetch `https` URLs themselves, which are unchanged.
 
 use serde_json::{Map, Value};
-use toolkit::Content;
 use toolkit::tool::ToolBackend;
 
 /// The prefix of all URIs, except for those of user interfaces.
@@ -90,29 +89,21 @@ pub(super) struct Origin<'b> {
 impl Origin<'_> {
     /// Encodes a URI of the backend. The proxy serves nothing for a backend without resources, so its URIs may be those
     /// of the program itself and stay as they are. It cannot refer to the resources of another backend either.
-    fn encode(self, uri: &str) -> String {
+    pub(super) fn encode(self, uri: &str) -> String {
         match self.has_resources || decode(uri).is_some() {
             true => encode(self.backend, uri),
             false => uri.to_owned(),
         }
     }
 
-    /// Encodes the URIs in a block of a result.
-    pub(super) fn encode_content(self, mut block: Content) -> Content {
-        match &mut block {
-            Content::ResourceLink { uri, .. } => *uri = self.encode(uri),
-            Content::Resource { resource } => self.encode_field(resource.get_mut("uri")),
-            Content::Other(fields) => match fields.get("type").and_then(Value::as_str) {
-                Some("resource_link") => self.encode_field(fields.get_mut("uri")),
-                Some("resource") => {
-                    let resource = fields.get_mut("resource").and_then(Value::as_object_mut);
-                    self.encode_field(resource.and_then(|resource| resource.get_mut("uri")));
-                }
-                _ => {}
-            },
-            _ => {}
-        }
-        block
+    /// Encodes the URI in the content of a message.
+    pub(super) fn encode_content(self, content: &mut Value) {
+        let resource = match content.get("type").and_then(Value::as_str) {
+            Some("resource_link") => Some(content),
+            Some("resource") => content.get_mut("resource"),
+            _ => None,
+        };
+        self.encode_field(resource.and_then(|resource| resource.get_mut("uri")));
     }
 
     /// Encodes the URI of a tool's user interface in its `_meta`, in both forms. Returns false if there is none.

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools};
 use toolkit::call::BoxFuture;
 use toolkit::catalog::{ExportedName, ExportedNames};
@@ -94,8 +94,8 @@ impl Backend for Answers {
         let index = call.context().get::<CallInfo>().map_or(0, |info| info.index);
         let outcome = self.outcomes.get(index % self.outcomes.len().max(1));
         let outcome = match outcome {
-            Some(Value::Object(result)) => BackendResponse::Mcp(result.clone()),
-            _ => BackendResponse::Mcp(Map::from_iter([("content".to_owned(), json!([]))])),
+            Some(result @ Value::Object(_)) => BackendResponse::Mcp(result.to_string().into_bytes()),
+            _ => BackendResponse::Mcp(br#"{"content":[]}"#.to_vec()),
         };
         Box::pin(async { Ok(outcome) })
     }

@@ -173,21 +173,24 @@ impl Content {
         }
     }
 
-    /// Returns the block as JSON.
-    pub(crate) fn to_value(&self) -> Value {
-        serde_json::to_value(self).expect("content has string keys only")
-    }
-
-    /// Parses a block.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the value is not an object with a `type`.
-    pub(crate) fn from_value(value: &Value) -> Result<Self, &'static str> {
-        if !value.get("type").is_some_and(Value::is_string) {
-            return Err("a block of content is not an object with a `type`");
+    /// Changes the URI of a resource or of a link to one.
+    pub(crate) fn map_uri(&mut self, change: &mut dyn FnMut(&str) -> String) {
+        let field = match self {
+            Content::ResourceLink { uri, .. } => {
+                *uri = change(uri);
+                return;
+            }
+            Content::Resource { resource } => resource.get_mut("uri"),
+            Content::Other(fields) => match fields.get("type").and_then(Value::as_str) {
+                Some("resource_link") => fields.get_mut("uri"),
+                Some("resource") => fields.get_mut("resource").and_then(|resource| resource.get_mut("uri")),
+                _ => None,
+            },
+            _ => None,
+        };
+        if let Some(Value::String(uri)) = field {
+            *uri = change(uri);
         }
-        Self::deserialize(value).map_err(|_| "a block of content cannot be read")
     }
 }
 

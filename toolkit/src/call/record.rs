@@ -6,11 +6,11 @@ use std::time::Duration;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::coerce::Change;
 use super::content::Content;
 use super::kind::ErrorKind;
+use super::mcp_result::McpResult;
 use super::result::RunResult;
 use super::tool_error::ToolError;
 use crate::tool::{Requirements, ToolBackend};
@@ -29,7 +29,7 @@ struct ResultForm<'r> {
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     changes: Cow<'r, [Change]>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    mcp: Option<Cow<'r, Map<String, Value>>>,
+    mcp: Option<Cow<'r, RawValue>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -52,7 +52,7 @@ struct ErrorForm<'e> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     retry_after: Option<Duration>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    mcp: Option<Cow<'e, Map<String, Value>>>,
+    mcp: Option<Cow<'e, RawValue>>,
 }
 
 /// Writes all that the methods of a result return.
@@ -65,7 +65,7 @@ impl Serialize for RunResult {
             structured: structured.map_err(serde::ser::Error::custom)?.map(Cow::Borrowed),
             content: self.own_content().into(),
             changes: self.changes().into(),
-            mcp: self.mcp_result().map(Cow::Borrowed),
+            mcp: raw(self.mcp())?,
         };
         form.serialize(serializer)
     }
@@ -76,7 +76,7 @@ impl Serialize for RunResult {
 impl<'de> Deserialize<'de> for RunResult {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let form = ResultForm::deserialize(deserializer)?;
-        let mcp = form.mcp.map(|mcp| mcp.into_owned().into());
+        let mcp = form.mcp.as_deref().map(parsed).transpose()?;
         let result = Self::from_backend(form.tool.into_owned(), form.backend, mcp, form.changes.into_owned());
         let result = result.with_content(form.content.into_owned());
         Ok(match form.structured {
@@ -100,7 +100,7 @@ impl Serialize for ToolError {
             missing: Cow::Borrowed(self.missing()),
             retryable: self.is_retryable(),
             retry_after: self.retry_after(),
-            mcp: self.mcp_result().map(Cow::Borrowed),
+            mcp: raw(self.mcp())?,
         };
         form.serialize(serializer)
     }
@@ -117,7 +117,7 @@ impl<'de> Deserialize<'de> for ToolError {
         };
         error = error.with_violations(form.violations.into_owned()).with_content(form.content.into_owned());
         if let Some(mcp) = form.mcp {
-            error = error.with_mcp_result(mcp.into_owned().into());
+            error = error.with_mcp_result(parsed(&mcp)?);
         }
         if let Some(tool) = form.tool {
             error = error.with_tool(&tool);
@@ -130,4 +130,14 @@ impl<'de> Deserialize<'de> for ToolError {
         }
         Ok(error)
     }
+}
+
+/// Returns the text of a result of an MCP server.
+fn raw<E: serde::ser::Error>(mcp: Option<&McpResult>) -> Result<Option<Cow<'_, RawValue>>, E> {
+    let json = mcp.map(|mcp| RawValue::from_string(mcp.readable().into_owned())).transpose();
+    Ok(json.map_err(E::custom)?.map(Cow::Owned))
+}
+
+fn parsed<E: serde::de::Error>(mcp: &RawValue) -> Result<McpResult, E> {
+    McpResult::parse(mcp.get().as_bytes().to_owned()).map_err(E::custom)
 }

@@ -5,17 +5,18 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use super::coerce::Change;
 use super::content::Content;
 use super::kind::ErrorKind;
+use super::mcp_result::McpResult;
 use super::tool_error::ToolError;
 use crate::tool::ToolBackend;
-use toolkit_schema::digits::Digits;
 use toolkit_schema::tree::held;
-use toolkit_schema::{Schema, Violation, Violations, child, declared_pointer};
+use toolkit_schema::{Schema, Violation, Violations, declared_pointer};
 
 /// The result of a successful call.
 ///
@@ -56,7 +57,7 @@ struct Beside {
 struct RanOn {
     tool: String,
     backend: ToolBackend,
-    mcp: Option<McpResult>,
+    mcp: Option<Arc<McpResult>>,
 }
 
 // The bytes are text and are printed as such, for readers of failed tests.
@@ -86,7 +87,7 @@ impl RunResult {
         mcp: Option<McpResult>,
         changes: Vec<Change>,
     ) -> Self {
-        let ran_on = Some(RanOn { tool, backend, mcp });
+        let ran_on = Some(RanOn { tool, backend, mcp: mcp.map(Arc::new) });
         Self {
             function: None,
             structured: None,
@@ -115,35 +116,39 @@ impl RunResult {
     /// Returns the content that the tool returned beside or instead of a structured result; often none.
     #[must_use]
     pub fn own_content(&self) -> &[Content] {
-        self.beside.as_ref().map_or(&[], |beside| &beside.content)
+        match self.mcp() {
+            Some(mcp) => mcp.content(),
+            None => self.beside.as_ref().map_or(&[], |beside| &beside.content),
+        }
     }
 
-    /// Changes each block of the [content](Self::own_content) that the tool returned, for a host that passes the result
-    /// on.
+    /// Changes the URIs of the resources in the [content](Self::own_content), for a host that serves them under others.
     ///
     /// # Examples
     ///
     /// ```
     /// use toolkit::{Content, Dispatcher, catalog, tool};
     ///
-    /// /// Greets.
+    /// /// Returns the manual.
     /// #[tool]
-    /// fn greet() -> Content {
-    ///     Content::text("hello")
+    /// fn manual() -> Content {
+    ///     Content::resource_link("docs:///pump.md", "pump.md")
     /// }
     ///
-    /// let result = Dispatcher::new(catalog![greet]?)?.call_sync("greet", "{}")?;
-    /// let result = result.map_content(|block| match block.as_text() {
-    ///     Some(text) => Content::text(text.to_uppercase()),
-    ///     None => block,
-    /// });
-    /// assert_eq!(result.content()[0].as_text(), Some("HELLO"));
+    /// let result = Dispatcher::new(catalog![manual]?)?.call_sync("manual", "{}")?;
+    /// let result = result.map_uris(|uri| format!("proxy:{uri}"));
+    /// assert_eq!(serde_json::to_value(result.content())?[0]["uri"], "proxy:docs:///pump.md");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn map_content(mut self, change: impl FnMut(Content) -> Content) -> Self {
+    pub fn map_uris(mut self, mut change: impl FnMut(&str) -> String) -> Self {
         if let Some(beside) = &mut self.beside {
-            beside.content = std::mem::take(&mut beside.content).into_iter().map(change).collect();
+            beside.content.iter_mut().for_each(|block| block.map_uri(&mut change));
+            if let Some(mcp) = beside.ran_on.as_mut().and_then(|ran_on| ran_on.mcp.as_mut())
+                && let Some(changed) = mcp.with_uris(&mut change)
+            {
+                *mcp = Arc::new(changed);
+            }
         }
         self
     }
@@ -167,14 +172,21 @@ impl RunResult {
         }
     }
 
-    /// Returns the unchanged result of the MCP server (`CallToolResult`), if the tool ran on one.
+    /// Returns the fields of the result of the MCP server (`CallToolResult`), if the tool ran on one. They are parsed when
+    /// they are requested first; see [`RunResult::mcp_json`].
     #[must_use]
     pub fn mcp_result(&self) -> Option<&Map<String, Value>> {
-        self.exact_mcp_result().map(|mcp| &mcp.fields)
+        self.mcp().map(McpResult::tree)
     }
 
-    pub(crate) fn exact_mcp_result(&self) -> Option<&McpResult> {
-        self.ran_on()?.mcp.as_ref()
+    /// Returns the result of the MCP server (`CallToolResult`) as the text that it has sent, if the tool ran on one.
+    #[must_use]
+    pub fn mcp_json(&self) -> Option<&str> {
+        self.mcp().map(McpResult::json)
+    }
+
+    pub(crate) fn mcp(&self) -> Option<&McpResult> {
+        self.ran_on()?.mcp.as_deref()
     }
 
     fn ran_on(&self) -> Option<&RanOn> {
@@ -188,13 +200,17 @@ impl RunResult {
     /// [`RunResult::value`] does not depend on this feature.
     #[must_use]
     pub fn json(&self) -> Option<&[u8]> {
-        self.structured.as_deref()
+        self.structured.as_deref().or_else(|| self.mcp()?.structured())
     }
 
     /// Returns the structured result as JSON text, or `null` if there is none.
     #[must_use]
     pub fn into_json(self) -> Vec<u8> {
-        self.structured.unwrap_or_else(|| b"null".to_vec())
+        let mcp = || self.ran_on()?.mcp.as_ref()?.structured().map(<[u8]>::to_vec);
+        match self.structured {
+            Some(json) => json,
+            None => mcp().unwrap_or_else(|| b"null".to_vec()),
+        }
     }
 
     /// Returns the structured result as a value, or `null` if there is none.
@@ -229,7 +245,7 @@ impl RunResult {
         if !self.own_content().is_empty() {
             return Cow::Borrowed(self.own_content());
         }
-        let Some(json) = &self.structured else {
+        let Some(json) = self.json() else {
             return Cow::Borrowed(&[]);
         };
         // A string is shown without quotes and escapes, which would only distract the model.
@@ -242,26 +258,6 @@ impl RunResult {
     #[must_use]
     pub fn changes(&self) -> &[Change] {
         self.beside.as_ref().map_or(&[], |beside| &beside.changes)
-    }
-}
-
-/// The unchanged result of an MCP server, with the digits that its values do not keep.
-#[derive(Clone, Default)]
-pub(crate) struct McpResult {
-    pub(crate) fields: Map<String, Value>,
-    pub(crate) digits: Digits,
-}
-
-impl McpResult {
-    /// Writes a field, or a value that was made from it, with the digits of its numbers.
-    pub(crate) fn write(&self, key: &str, value: &Value, out: &mut Vec<u8>) {
-        self.digits.write(value, &child("", key), out);
-    }
-}
-
-impl From<Map<String, Value>> for McpResult {
-    fn from(fields: Map<String, Value>) -> Self {
-        Self { fields, digits: Digits::default() }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Errors of calls: the kind, the message for the model, the cause for the log, and the violations of arguments.
 
 use std::error::Error;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use std::{fmt, io};
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::content::Content;
 use super::kind::{ErrorKind, Stage};
-use super::result::McpResult;
+use super::mcp_result::McpResult;
 use super::show::is_shown;
 use crate::tool::{Requirements, ToolBackend};
 use crate::unwind::{shielded, with_sources};
@@ -64,7 +64,8 @@ struct Repr {
     backend: Option<ToolBackend>,
     message: String,
     violations: Vec<Violation>,
-    content: Vec<Content>,
+    /// Read from the result of an MCP server when it is requested first.
+    content: OnceLock<Vec<Content>>,
     missing: Requirements,
     retry: Option<Retry>,
     source: Option<Arc<dyn Error + Send + Sync>>,
@@ -179,7 +180,7 @@ impl ToolError {
             backend: None,
             message: message.into(),
             violations: Vec::new(),
-            content: Vec::new(),
+            content: OnceLock::new(),
             missing: Requirements::NONE,
             retry: None,
             source: None,
@@ -201,24 +202,25 @@ impl ToolError {
     /// ```
     #[must_use]
     pub fn with_content(mut self, content: impl IntoIterator<Item = Content>) -> Self {
-        let n_before = self.0.content.len();
-        self.0.content.extend(content);
-        if let Some(blocks) = mcp_content(&mut self.0.mcp) {
-            blocks.extend(self.0.content[n_before..].iter().map(Content::to_value));
+        let n_before = self.content().len();
+        let blocks = self.0.content.get_mut().expect("the content was read");
+        blocks.extend(content);
+        if let Some(mcp) = &mut self.0.mcp {
+            **mcp = mcp.with_blocks(&blocks[n_before..]);
         }
         self
     }
 
-    /// Changes each block of the [content](Self::content), for a host that passes the error on. If the error is a result
-    /// of an MCP server, its blocks of text are changed too.
+    /// Changes the URIs of the resources in the [content](Self::content), for a host that serves them under others; see
+    /// [`RunResult::map_uris`](super::RunResult::map_uris).
     #[must_use]
-    pub fn map_content(mut self, mut change: impl FnMut(Content) -> Content) -> Self {
-        for block in mcp_content(&mut self.0.mcp).into_iter().flatten() {
-            if let Ok(content) = Content::from_value(block) {
-                *block = change(content).to_value();
-            }
+    pub fn map_uris(mut self, mut change: impl FnMut(&str) -> String) -> Self {
+        if let Some(changed) = self.0.mcp.as_ref().and_then(|mcp| mcp.with_uris(&mut change)) {
+            self.0.mcp = Some(Box::new(changed));
         }
-        self.0.content = std::mem::take(&mut self.0.content).into_iter().map(change).collect();
+        for block in self.0.content.get_mut().into_iter().flatten() {
+            block.map_uri(&mut change);
+        }
         self
     }
 
@@ -272,9 +274,8 @@ impl ToolError {
 
     /// Replaces the text that the result of an MCP server starts with by a part of it.
     pub(crate) fn with_first_text(mut self, part: impl FnOnce(&str) -> &str) -> Self {
-        let first = mcp_content(&mut self.0.mcp).and_then(|blocks| blocks.first_mut()?.get_mut("text"));
-        if let Some(Value::String(text)) = first {
-            *text = part(text).to_owned();
+        if let Some(changed) = self.0.mcp.as_ref().and_then(|mcp| mcp.with_first_text(part)) {
+            self.0.mcp = Some(Box::new(changed));
         }
         self
     }
@@ -346,16 +347,17 @@ impl ToolError {
     /// Returns the content that the tool added for the model.
     #[must_use]
     pub fn content(&self) -> &[Content] {
-        &self.0.content
+        self.0.content.get_or_init(|| self.0.mcp.as_ref().map_or_else(Vec::new, |mcp| mcp.blocks_beside_text()))
     }
 
-    /// Returns the result of the MCP server (`CallToolResult` with `isError`), if it is the error.
+    /// Returns the fields of the result of the MCP server (`CallToolResult` with `isError`), if it is the error. They are
+    /// parsed when they are requested first.
     #[must_use]
     pub fn mcp_result(&self) -> Option<&Map<String, Value>> {
-        self.exact_mcp_result().map(|mcp| &mcp.fields)
+        self.mcp().map(McpResult::tree)
     }
 
-    pub(crate) fn exact_mcp_result(&self) -> Option<&McpResult> {
+    pub(crate) fn mcp(&self) -> Option<&McpResult> {
         self.0.mcp.as_deref()
     }
 
@@ -434,10 +436,6 @@ impl ToolError {
         }
         self
     }
-}
-
-fn mcp_content(mcp: &mut Option<Box<McpResult>>) -> Option<&mut Vec<Value>> {
-    mcp.as_mut()?.fields.get_mut("content")?.as_array_mut()
 }
 
 /// Returns a text for the kinds that a model can act on, for example with another path or argument.

@@ -3,16 +3,20 @@
 use std::pin::pin;
 
 use serde::de::IgnoredAny;
+use serde_json::Value;
 
 use super::pipeline::admit;
 use super::shared::{Dispatcher, Policy};
-use crate::backend::{BackendCall, Normal, Parts, Route, normalize, without_tool_id};
+use crate::backend::{BackendCall, Normal, Parts, Route, normalize, unreadable, without_tool_id};
 use crate::call::{
-    Arguments, Change, Coercion, Context, ErrorKind, RunResult, ToolError, check_output_tree, validated_arguments,
+    Arguments, Change, Coercion, Context, ErrorKind, McpResult, RunResult, ToolError, check_output_tree,
+    has_surrogates, validated_arguments,
 };
 use crate::stream::Queue;
 use crate::tool::Tool;
-use toolkit_schema::repair::repaired;
+use toolkit_schema::Schema;
+use toolkit_schema::plan::Plan;
+use toolkit_schema::repair::{in_range, repaired};
 
 /// Runs all stages of a call after its backend was selected.
 pub(super) async fn run_on_backend(
@@ -48,12 +52,6 @@ pub(super) async fn run_on_backend(
         .and_then(|normal| finish(policy, tool, route, normal, changes));
     running.end(result.as_ref().err().map(ToolError::kind));
     result.map_err(|error| without_tool_id(error, tool.name()).with_backend(route.target.clone()))
-}
-
-/// Returns true if a JSON text contains escaped surrogates, which may be unpaired. They are skipped where the schema
-/// accepts any text.
-fn has_surrogates(text: &[u8]) -> bool {
-    text.windows(3).any(|escape| matches!(escape, [b'\\', b'u', b'd' | b'D']))
 }
 
 /// Returns the arguments in a form that matches the input schema: the original text if it matches unchanged.
@@ -103,15 +101,51 @@ fn finish(
     normal: Normal,
     changes: Vec<Change>,
 ) -> Result<RunResult, ToolError> {
-    let Normal { structured, content, mcp } = normal;
-    if let (true, Some(schema)) = (policy.validate_output, tool.output()) {
-        let value = structured.as_ref().map_or(&serde_json::Value::Null, |structured| &structured.value);
-        check_output_tree(schema, value)?;
+    let schema = tool.output().filter(|_| policy.validate_output);
+    let check = |value: &Value| schema.map_or(Ok(()), |schema| check_output_tree(schema, value));
+    let result = |mcp| RunResult::from_backend(tool.id().to_string(), route.target.clone(), mcp, changes);
+    match normal {
+        Normal::Nothing => check(&Value::Null).map(|()| result(None)),
+        Normal::Value(value) => {
+            check(&value)?;
+            Ok(result(None).with_json(serde_json::to_vec(&value).map_err(ToolError::internal)?))
+        }
+        Normal::Json(json) => {
+            // A text without a tree takes no memory beside its own.
+            if !matches(schema, &json) {
+                check(&toolkit_schema::json::parse(&json).map_err(unreadable)?)?;
+            }
+            Ok(result(None).with_json(json))
+        }
+        Normal::Mcp(mcp) => match schema {
+            Some(schema) => checked(schema, mcp).map(|mcp| result(Some(mcp))),
+            None => Ok(result(Some(mcp))),
+        },
     }
-    let result = RunResult::from_backend(tool.id().to_string(), route.target.clone(), mcp, changes);
-    let result = match structured {
-        Some(structured) => result.with_json(structured.json),
-        None => result,
-    };
-    Ok(result.with_content(content))
+}
+
+/// Returns true if a JSON text certainly matches a schema, or is JSON without duplicate keys if there is none.
+fn matches(schema: Option<&Schema>, json: &[u8]) -> bool {
+    let plan = schema.map_or_else(|| Some(Plan::anything()), Schema::plan);
+    plan.is_some_and(|plan| plan.decode::<IgnoredAny>(json).is_ok()) && !has_surrogates(json)
+}
+
+/// Validates the result of an MCP server against the output schema.
+fn checked(schema: &Schema, mcp: McpResult) -> Result<McpResult, ToolError> {
+    let json = mcp.exact_structured().unwrap_or(b"null");
+    if matches(Some(schema), json) {
+        return Ok(mcp);
+    }
+    if let Ok(value) = toolkit_schema::json::parse(json) {
+        return check_output_tree(schema, &value).map(|()| mcp);
+    }
+    // Numbers of any size are compared as the largest floats. Of several keys, the last counts.
+    let in_range = in_range(&String::from_utf8_lossy(json));
+    let value: Value = serde_json::from_str(&in_range).map_err(|error| unreadable(error.to_string()))?;
+    check_output_tree(schema, &value)?;
+    Ok(match mcp.has_unbounded_numbers() {
+        true => mcp,
+        // Programs that read the first of several keys would see another value than the validated one.
+        false => mcp.with_field("structuredContent", &value.to_string()),
+    })
 }

@@ -5,15 +5,14 @@ use std::time::Duration;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::Revision;
 use super::list::{is_wrapped, wrap};
-use crate::call::{Arguments, Content, ErrorKind, McpResult, RunResult, ToolError};
+use crate::call::{Arguments, Content, ErrorKind, McpResult, RunResult, ToolError, each_field, each_item, text};
 use crate::tool::Tool;
-use toolkit_schema::digits::Digits;
-use toolkit_schema::{Violation, child};
+use toolkit_schema::Violation;
 
 /// The `params` of `tools/call` (`CallToolRequestParams` of both revisions), borrowed from the message.
 ///
@@ -84,7 +83,7 @@ impl<'m> CallParams<'m> {
 /// `content` contains the content that the tool returned, or else its result as text. `structuredContent` contains the
 /// result if the tool has an output schema; see [`wrap_result`](super::wrap_result).
 ///
-/// The result of an MCP server ([`RunResult::mcp_result`]) keeps all of its fields, except for those of `_meta` that
+/// The result of an MCP server ([`RunResult::mcp_json`]) keeps the text of all of its fields, except for those of `_meta` that
 /// describe the connection to that server. Up to 2025-11-25, its `structuredContent` that is not an object is wrapped.
 ///
 /// ```
@@ -110,36 +109,53 @@ impl<'m> CallParams<'m> {
 /// ```
 #[must_use]
 pub fn write_result(tool: &Tool, result: &RunResult, revision: Revision) -> Vec<u8> {
+    if let Some(mcp) = result.mcp() {
+        return write_mcp_result(tool, result, mcp, revision);
+    }
     let json = result.json();
     let mut bytes = Vec::with_capacity(128 + json.map_or(0, |json| 2 * json.len() + json.len() / 4));
     bytes.push(b'{');
-    let mcp = result.exact_mcp_result();
-    if let Some((mcp, Value::Object(meta))) = mcp.and_then(|mcp| Some((mcp, mcp.fields.get("_meta")?))) {
-        // The first field, so that a server can join it with its own.
-        bytes.extend_from_slice(br#""_meta":{"#);
-        write_fields(&mut bytes, meta, (&mcp.digits, "/_meta"), |key| !OF_CONNECTION.contains(&key));
-        bytes.extend_from_slice(b"},");
-    }
     bytes.extend_from_slice(first_fields(revision));
+    bytes.extend_from_slice(br#""content":"#);
     match (result.own_content(), json) {
         ([], Some(json)) => write_text(&mut bytes, json),
-        (content, _) => match mcp.filter(|mcp| !mcp.digits.is_empty()) {
-            Some(mcp) => mcp.write("content", &content.iter().map(Content::to_value).collect(), &mut bytes),
-            None => write_content(&mut bytes, content),
-        },
+        (content, _) => write_json(&mut bytes, content),
     }
     if let (Some(json), Some(schema)) = (json, tool.output()) {
         bytes.extend_from_slice(br#","structuredContent":"#);
-        let exact = mcp.filter(|mcp| !mcp.digits.is_empty()).and_then(exact_structured);
-        let json = exact.as_deref().unwrap_or(json);
         wrap(&mut bytes, json, is_wrapped(revision, schema.as_value()));
-    } else if let Some(mcp) = mcp {
-        write_structured(&mut bytes, mcp, revision);
     }
-    match mcp {
-        Some(mcp) => write_other_fields(&mut bytes, mcp),
-        None => bytes.extend_from_slice(br#","isError":false"#),
+    bytes.extend_from_slice(br#","isError":false}"#);
+    bytes
+}
+
+/// Writes the result of another server.
+fn write_mcp_result(tool: &Tool, result: &RunResult, mcp: &McpResult, revision: Revision) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(128 + mcp.json().len());
+    bytes.push(b'{');
+    if let Some(meta) = mcp.get("_meta").filter(|meta| meta.starts_with('{')) {
+        // The first field, so that a server can join it with its own.
+        bytes.extend_from_slice(br#""_meta":{"#);
+        write_meta_fields(&mut bytes, meta, |key| !OF_CONNECTION.contains(&key));
+        bytes.extend_from_slice(b"},");
     }
+    bytes.extend_from_slice(first_fields(revision));
+    let structured = match tool.output() {
+        Some(schema) => {
+            let is_wrapped = is_wrapped(revision, schema.as_value());
+            mcp.exact_structured().map(|json| (json, is_wrapped))
+        }
+        None => foreign_structured(mcp, revision),
+    };
+    let content = match result.json().filter(|_| mcp.has_no_content()) {
+        Some(json) => {
+            let mut content = Vec::with_capacity(32 + json.len() + json.len() / 4);
+            write_text(&mut content, json);
+            content.into()
+        }
+        None => Cow::Borrowed(mcp.get("content").unwrap_or("[]").as_bytes()),
+    };
+    write_fields(&mut bytes, mcp, &content, structured);
     bytes.push(b'}');
     bytes
 }
@@ -176,13 +192,12 @@ pub fn write_error(error: &ToolError, revision: Revision) -> Vec<u8> {
     // The first field, so that a server can join it with its own.
     bytes.extend_from_slice(br#"{"_meta":"#);
     write_meta(&mut bytes, error);
-    let mcp = error.exact_mcp_result();
-    if let Some((mcp, Value::Object(meta))) = mcp.and_then(|mcp| Some((mcp, mcp.fields.get("_meta")?))) {
+    let mcp = error.mcp();
+    if let Some(meta) = mcp.and_then(|mcp| mcp.get("_meta")).filter(|meta| meta.starts_with('{')) {
         bytes.pop();
         let n_before = bytes.len();
         bytes.push(b',');
-        let accepts = |key: &str| key != ERROR_KEY && !OF_CONNECTION.contains(&key);
-        write_fields(&mut bytes, meta, (&mcp.digits, "/_meta"), accepts);
+        write_meta_fields(&mut bytes, meta, |key| key != ERROR_KEY && !OF_CONNECTION.contains(&key));
         if bytes.len() == n_before + 1 {
             bytes.pop();
         }
@@ -190,20 +205,24 @@ pub fn write_error(error: &ToolError, revision: Revision) -> Vec<u8> {
     }
     bytes.push(b',');
     bytes.extend_from_slice(first_fields(revision));
-    match mcp.and_then(|mcp| Some((mcp, mcp.fields.get("content")?))) {
-        Some((mcp, content @ Value::Array(blocks))) if !blocks.is_empty() => mcp.write("content", content, &mut bytes),
-        _ => {
-            let mut content = vec![Content::Text { text: error.to_string() }];
-            content.extend_from_slice(error.content());
-            write_content(&mut bytes, &content);
-        }
-    }
+    let written = || {
+        let mut content = vec![Content::Text { text: error.to_string() }];
+        content.extend_from_slice(error.content());
+        let mut bytes = Vec::new();
+        write_json(&mut bytes, &content);
+        bytes
+    };
     match mcp {
         Some(mcp) => {
-            write_structured(&mut bytes, mcp, revision);
-            write_other_fields(&mut bytes, mcp);
+            let content = mcp.get("content").filter(|_| !mcp.has_no_content());
+            let content = content.map_or_else(|| written().into(), |content| Cow::Borrowed(content.as_bytes()));
+            write_fields(&mut bytes, mcp, &content, foreign_structured(mcp, revision));
         }
-        None => bytes.extend_from_slice(br#","isError":true"#),
+        None => {
+            bytes.extend_from_slice(br#""content":"#);
+            bytes.extend_from_slice(&written());
+            bytes.extend_from_slice(br#","isError":true"#);
+        }
     }
     bytes.push(b'}');
     bytes
@@ -212,58 +231,77 @@ pub fn write_error(error: &ToolError, revision: Revision) -> Vec<u8> {
 /// The fields of `_meta` that describe the connection to a server, and not the result.
 const OF_CONNECTION: [&str; 2] = ["io.modelcontextprotocol/serverInfo", "io.modelcontextprotocol/related-task"];
 
-/// Writes the `structuredContent` of another server for a tool without an output schema.
-fn write_structured(bytes: &mut Vec<u8>, mcp: &McpResult, revision: Revision) {
-    let (Some(structured), Some(json)) = (mcp.fields.get("structuredContent"), exact_structured(mcp)) else { return };
+/// Returns the `structuredContent` of another server for a tool without an output schema, and true if it is wrapped.
+fn foreign_structured(mcp: &McpResult, revision: Revision) -> Option<(&[u8], bool)> {
+    let structured = mcp.get("structuredContent")?;
     let must_be_object = revision == Revision::V2025_11_25;
-    if must_be_object && structured.is_null() {
-        return;
-    }
-    bytes.extend_from_slice(br#","structuredContent":"#);
-    wrap(bytes, &json, must_be_object && !structured.is_object());
+    let is_written = !must_be_object || structured != "null";
+    is_written.then(|| (structured.as_bytes(), must_be_object && !structured.starts_with('{')))
 }
 
-/// Returns the text of `structuredContent`, with the digits of its numbers.
-fn exact_structured(mcp: &McpResult) -> Option<Vec<u8>> {
-    let mut json = Vec::new();
-    mcp.write("structuredContent", mcp.fields.get("structuredContent")?, &mut json);
-    Some(json)
-}
-
-/// Writes the fields of a result of another server that are not written otherwise, each after a comma.
-fn write_other_fields(bytes: &mut Vec<u8>, mcp: &McpResult) {
-    const WRITTEN: [&str; 4] = ["_meta", "resultType", "content", "structuredContent"];
-
-    let n_before = bytes.len();
-    bytes.push(b',');
-    write_fields(bytes, &mcp.fields, (&mcp.digits, ""), |key| !WRITTEN.contains(&key));
-    if bytes.len() == n_before + 1 {
-        bytes.pop();
-    }
-}
-
-/// Writes the accepted fields of an object, without its braces, with the digits of its numbers below a pointer.
-fn write_fields(
-    bytes: &mut Vec<u8>,
-    fields: &Map<String, Value>,
-    (digits, pointer): (&Digits, &str),
-    accepts: impl Fn(&str) -> bool,
-) {
+/// Writes the fields of a result of another server as they came, except for `_meta` and `resultType`, with these values of
+/// `content` and `structuredContent`.
+fn write_fields(bytes: &mut Vec<u8>, mcp: &McpResult, content: &[u8], structured: Option<(&[u8], bool)>) {
+    let write_content = |bytes: &mut Vec<u8>| {
+        bytes.extend_from_slice(br#""content":"#);
+        bytes.extend_from_slice(content);
+    };
+    let write_structured = |bytes: &mut Vec<u8>, (json, is_wrapped): (&[u8], bool)| {
+        bytes.extend_from_slice(br#""structuredContent":"#);
+        wrap(bytes, json, is_wrapped);
+    };
+    let (has_content, has_structured) = (mcp.get("content").is_some(), mcp.get("structuredContent").is_some());
     let mut separator = "";
-    for (key, value) in fields.iter().filter(|(key, _)| accepts(key)) {
+    let mut separated = |bytes: &mut Vec<u8>| {
         bytes.extend_from_slice(separator.as_bytes());
-        write_json(bytes, key);
-        bytes.push(b':');
-        digits.write(value, &child(pointer, key), bytes);
         separator = ",";
+    };
+    if !has_content {
+        separated(bytes);
+        write_content(bytes);
+    }
+    for (key, value) in mcp.fields() {
+        match (&*text(key), structured) {
+            ("_meta" | "resultType", _) | ("structuredContent", None) => {}
+            ("content", _) => {
+                separated(bytes);
+                write_content(bytes);
+            }
+            ("structuredContent", Some(structured)) => {
+                separated(bytes);
+                write_structured(bytes, structured);
+            }
+            _ => {
+                separated(bytes);
+                bytes.extend_from_slice(key.as_bytes());
+                bytes.push(b':');
+                bytes.extend_from_slice(value.as_bytes());
+            }
+        }
+    }
+    if let Some(structured) = structured.filter(|_| !has_structured) {
+        separated(bytes);
+        write_structured(bytes, structured);
     }
 }
 
-/// Returns the fields of a result up to the value of `content`.
+/// Writes the accepted fields of `_meta` as they came, without its braces.
+fn write_meta_fields(bytes: &mut Vec<u8>, meta: &str, accepts: impl Fn(&str) -> bool) {
+    let mut separator = "";
+    // The text was read before.
+    let _ = each_field(meta, &mut |key, value| {
+        if accepts(&text(key)) {
+            [separator, key, ":", value].into_iter().for_each(|part| bytes.extend_from_slice(part.as_bytes()));
+            separator = ",";
+        }
+    });
+}
+
+/// Returns the fields of a result before `content`.
 fn first_fields(revision: Revision) -> &'static [u8] {
     match revision {
-        Revision::V2025_11_25 => br#""content":"#,
-        Revision::V2026_07_28 => br#""resultType":"complete","content":"#,
+        Revision::V2025_11_25 => b"",
+        Revision::V2026_07_28 => br#""resultType":"complete","#,
     }
 }
 
@@ -281,10 +319,6 @@ fn write_text(bytes: &mut Vec<u8>, json: &[u8]) {
         }
     }
     bytes.extend_from_slice(b"}]");
-}
-
-fn write_content(bytes: &mut Vec<u8>, content: &[Content]) {
-    write_json(bytes, content);
 }
 
 fn write_json(bytes: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {
@@ -392,19 +426,19 @@ fn size(violation: &Violation) -> usize {
 ///
 /// The other program is not trusted. Its data changes only the fields of the error for programs, in bounds, and never
 /// the text. Kinds that concern the caller or this program become [`ErrorKind::Failed`].
-pub(crate) fn read_error(message: String, result: &Map<String, Value>) -> ToolError {
+pub(crate) fn read_error(message: String, meta: Option<&str>) -> ToolError {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Data {
+    struct Data<'m> {
         kind: String,
         #[serde(default)]
         retryable: bool,
         retry_after_ms: Option<u64>,
-        #[serde(default)]
-        violations: Vec<Value>,
+        #[serde(borrow)]
+        violations: Option<&'m RawValue>,
     }
-    let data = result.get("_meta").and_then(|meta| Data::deserialize(meta.get(ERROR_KEY)?).ok());
-    let Some(data) = data else {
+    let data = meta.and_then(error_data);
+    let Some(data) = data.and_then(|json| serde_json::from_str::<Data<'_>>(json).ok()) else {
         return ToolError::failed(message);
     };
     let kind = kind(&data.kind);
@@ -414,10 +448,33 @@ pub(crate) fn read_error(message: String, result: &Map<String, Value>) -> ToolEr
         error = error.retryable(after);
     }
     if kind == ErrorKind::InvalidArguments {
-        let violations = data.violations.iter().take(MAX_VIOLATIONS).filter_map(violation);
-        error = error.with_violations(violations.collect());
+        let (mut violations, mut n_left) = (Vec::new(), MAX_VIOLATIONS);
+        let _ = each_item(data.violations.map_or("[]", RawValue::get), &mut |json| {
+            let is_read = n_left > 0 && json.len() <= MAX_VIOLATION_BYTES;
+            n_left = n_left.saturating_sub(1);
+            if is_read {
+                violations.extend(serde_json::from_str(json).ok().as_ref().and_then(violation));
+            }
+        });
+        error = error.with_violations(violations);
     }
     error
+}
+
+/// Returns the text of the data of an error in `_meta`.
+fn error_data(meta: &str) -> Option<&str> {
+    let mut data = None;
+    let _ = each_field(meta, &mut |key, value| {
+        if text(key) == ERROR_KEY {
+            data = Some(value);
+        }
+    });
+    data
+}
+
+/// Returns true if `_meta` has the data of an error.
+pub(crate) fn has_error_key(meta: &str) -> bool {
+    error_data(meta).is_some()
 }
 
 /// Returns the kind with this name if another program can be the cause of it, and [`ErrorKind::Failed`] otherwise.

@@ -97,9 +97,12 @@ impl Budget {
 
 /// Returns the memory of a result, without the tree that other steps may read.
 pub(super) fn size_of_result(result: &RunResult) -> usize {
-    let content = size_of_tree(&result.own_content(), usize::MAX).unwrap_or(usize::MAX);
-    let mcp = result.mcp_result().map_or(0, |mcp| size_of_tree(mcp, usize::MAX).unwrap_or(usize::MAX));
-    result.json().map_or(0, <[u8]>::len).saturating_add(content).saturating_add(mcp)
+    let beside = match result.mcp_json() {
+        // Its parts are read from the text when a step takes them.
+        Some(json) => 2 * json.len(),
+        None => size_of_tree(&result.own_content(), usize::MAX).unwrap_or(usize::MAX),
+    };
+    result.json().map_or(0, <[u8]>::len).saturating_add(beside)
 }
 
 /// Returns the estimated memory of JSON text when parsed into a tree.

@@ -3,6 +3,8 @@
 mod cases;
 mod changes;
 mod collect;
+#[cfg(target_os = "linux")]
+mod large_results;
 mod pipeline;
 mod registry;
 mod scripted;

@@ -23,6 +23,7 @@ mod passed_on;
 mod prompts;
 mod questions;
 mod raw;
+mod raw_results;
 mod refused;
 mod repaired;
 mod reports;

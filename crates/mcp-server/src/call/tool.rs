@@ -116,8 +116,11 @@ fn succeeded(call: &Call, run: RunResult) -> Reply {
     if !run.changes().is_empty() {
         call.entry().metrics.record_coercion();
     }
-    // Checked before the result is written, which contains the data twice.
-    let n_bytes = run.json().map_or(0, |json| json.len());
+    // Checked before the result is written, which contains the data twice. That of another server may contain it twice, too.
+    let n_bytes = match run.mcp_json() {
+        Some(json) => json.len() / 2,
+        None => run.json().map_or(0, <[u8]>::len),
+    };
     if n_bytes > call.shared.max_result_bytes {
         return failed(call, too_large(call, n_bytes));
     }
@@ -135,18 +138,17 @@ fn succeeded(call: &Call, run: RunResult) -> Reply {
 fn with_proxied_uris(call: &Call, outcome: Result<RunResult, ToolError>) -> Result<RunResult, ToolError> {
     let Some(proxied) = call.shared.proxied() else { return outcome };
     match outcome {
-        Ok(result) if result.own_content().is_empty() => Ok(result),
         Ok(result) => {
             let backend = result.backend();
             let Some(name) = backend_name(&backend) else { return Ok(result) };
             let origin = proxied.origin(name);
-            Ok(result.map_content(|block| origin.encode_content(block)))
+            Ok(result.map_uris(|uri| origin.encode(uri)))
         }
         Err(error) => {
             let backend = error.backend().cloned();
             let Some(name) = backend.as_ref().and_then(backend_name) else { return Err(error) };
             let origin = proxied.origin(name);
-            Err(error.map_content(|block| origin.encode_content(block)))
+            Err(error.map_uris(|uri| origin.encode(uri)))
         }
     }
 }

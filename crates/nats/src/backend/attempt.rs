@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use async_nats::{Client, HeaderMap, HeaderValue, Message, Request, RequestError, RequestErrorKind, Subject};
 use bytes::Bytes;
-use serde_json::{Map, Value};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Instant, timeout_at};
 use toolkit::ToolError;
@@ -24,7 +23,7 @@ pub(super) enum Ended {
     /// The call has ended.
     Response(BackendResponse),
     /// The worker has rejected the call, which has not started.
-    Rejected { response: Map<String, Value>, kind: String },
+    Rejected { response: Vec<u8>, kind: String },
     /// The subject of the call has no workers, so that it has not started.
     NoWorker,
     /// This worker has claimed the call, and has stored no answer.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_nats::{Client, Message, StatusCode, Subject};
 use futures_util::StreamExt;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinSet;
 use toolkit::ToolError;
@@ -107,7 +107,7 @@ pub(super) enum Event {
     Result(BackendResponse),
     /// The error of the tool, or of the worker. `has_run` is false if the tool certainly has not started.
     Error {
-        response: Map<String, Value>,
+        response: Vec<u8>,
         kind: String,
         has_run: bool,
     },
@@ -150,11 +150,9 @@ pub(super) fn read(subjects: &Subjects, message: Message) -> Result<Event, ToolE
     };
     Ok(match header(headers, wire::EVENT) {
         None => Event::Result(BackendResponse::Json(message.payload.into())),
-        Some("result") => {
-            Event::Result(BackendResponse::Mcp(serde_json::from_slice(&message.payload).map_err(invalid)?))
-        }
+        Some("result") => Event::Result(BackendResponse::Mcp(message.payload.into())),
         Some("error") => Event::Error {
-            response: serde_json::from_slice(&message.payload).map_err(invalid)?,
+            response: message.payload.clone().into(),
             kind: header(headers, wire::ERROR).unwrap_or_default().to_owned(),
             has_run: header(headers, wire::RAN) != Some("no"),
         },
@@ -176,7 +174,8 @@ pub(super) fn read(subjects: &Subjects, message: Message) -> Result<Event, ToolE
 }
 
 /// Creates an error from the text of a response.
-pub(super) fn error(kind: ErrorKind, response: &Map<String, Value>) -> ToolError {
+pub(super) fn error(kind: ErrorKind, response: &[u8]) -> ToolError {
+    let response: Value = serde_json::from_slice(response).unwrap_or_default();
     let text = response.get("content").and_then(|content| content.get(0)?.get("text")?.as_str());
     ToolError::new(kind, text.unwrap_or("the worker reported an error without a text"))
 }

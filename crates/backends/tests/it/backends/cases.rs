@@ -28,7 +28,7 @@ async fn builder(backends: &Backends) -> DispatcherBuilder {
 }
 
 fn mcp(result: &Value) -> toolkit::backend::BackendResponse {
-    toolkit::backend::BackendResponse::Mcp(result.as_object().unwrap().clone())
+    toolkit::backend::BackendResponse::Mcp(result.to_string().into_bytes())
 }
 
 /// The cases of single calls with a different outcome, and the decision.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use toolkit::backend::BackendResponse;
 use toolkit::call::Credentials;
+use toolkit::mcp::{Revision, write_result};
 use toolkit::tool::{Requirements, ToolBackend};
 use toolkit::{CancelToken, Coercion, Tool};
 use toolkit_backends::LocalBackend;
@@ -19,7 +20,7 @@ fn answering(answer: impl Fn() -> Result<BackendResponse, ToolError> + Send + Sy
 }
 
 fn mcp(result: Value) -> BackendResponse {
-    BackendResponse::Mcp(result.as_object().unwrap().clone())
+    BackendResponse::Mcp(result.to_string().into_bytes())
 }
 
 async fn fails(backend: &Scripted, arguments: &str) -> ToolError {
@@ -153,6 +154,46 @@ async fn a_result_of_mcp_is_kept_as_it_came() {
     assert_eq!(json!(outcome.mcp_result()), result);
     assert_eq!(json!(outcome.content()), result["content"]);
     assert_eq!(outcome.value(), 3);
+}
+
+#[tokio::test]
+async fn a_result_is_passed_on_in_its_order_with_its_digits_and_spaces() {
+    let data = r#"{"z": 1.10, "a":[ ],"\u00e9":18446744073709551616}"#;
+    let result = format!(
+        r#"{{"x":-0,"structuredContent":{data},"content":[{{"text":"a", "type":"text"}}],"_meta":{{"k":1E+2}}}}"#
+    );
+    let answers = [BackendResponse::Json(data.into()), BackendResponse::Mcp(result.clone().into_bytes())];
+    for answer in answers {
+        let is_mcp = matches!(answer, BackendResponse::Mcp(_));
+        let backend = Scripted::new("p", BackendKind::Mcp, [open("count")]).doing(move |_| Ok(answer.clone()));
+        let dispatcher = dispatcher(&registered([backend])).await;
+        let outcome = dispatcher.call("p:count", "{}").await.unwrap();
+        assert_eq!(outcome.json(), Some(data.as_bytes()));
+        assert_eq!(outcome.mcp_json(), is_mcp.then_some(&*result));
+        let record = serde_json::to_string(&outcome).unwrap();
+        let read: toolkit::RunResult = serde_json::from_str(&record).unwrap();
+        assert_eq!((read.json(), read.mcp_json()), (outcome.json(), outcome.mcp_json()));
+        if is_mcp {
+            let tool = dispatcher.catalog().resolve("p:count").unwrap();
+            let written = write_result(tool, &outcome, Revision::V2025_11_25);
+            let (fields, meta) = result.split_once(r#","_meta":"#).unwrap();
+            let expected = format!(r#"{{"_meta":{},{}}}"#, meta.strip_suffix('}').unwrap(), &fields[1..]);
+            assert_eq!(String::from_utf8(written).unwrap(), expected);
+        }
+    }
+}
+
+#[tokio::test]
+async fn of_several_equal_keys_the_validated_one_is_passed_on() {
+    let result = r#"{"content":[],"content":[{"type":"text","text":""}],"structuredContent":{"n":"1","n":1}}"#;
+    let output = json!({ "type": "object", "properties": { "n": { "type": "integer" } } });
+    let tool = Tool::builder("count").description("…").output(output).build().unwrap();
+    let backend = Scripted::new("p", BackendKind::Mcp, [tool]).doing(|_| Ok(BackendResponse::Mcp(result.into())));
+    let dispatcher = dispatcher(&registered([backend])).await;
+    let outcome = dispatcher.call("p:count", "{}").await.unwrap();
+    let written = write_result(dispatcher.catalog().resolve("p:count").unwrap(), &outcome, Revision::V2025_11_25);
+    let expected = r#"{"content":[{"type":"text","text":""}],"structuredContent":{"n":1}}"#;
+    assert_eq!(String::from_utf8(written).unwrap(), expected);
 }
 
 #[tokio::test]

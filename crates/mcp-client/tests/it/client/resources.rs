@@ -68,9 +68,7 @@ async fn leaf() -> (Server, ResourceSet) {
             json!({ "type": "resource_link", "uri": "https://example.com/a", "name": "web" }),
             json!({ "type": "resource", "resource": { "uri": "note://8", "text": "note 8" } }),
         ];
-        let result = json!({ "content": content });
-        let Value::Object(result) = result else { unreachable!() };
-        Ok(BackendResponse::Mcp(result))
+        Ok(BackendResponse::Mcp(json!({ "content": content }).to_string().into_bytes()))
     });
     let failing = Tool::builder("fails").description("Fails.").build().unwrap();
     tools.add(failing, |_: Value, _: Context| async {

@@ -273,7 +273,7 @@ async fn a_rejection_before_the_tool_runs_is_not_an_event() {
 #[tokio::test]
 async fn a_result_without_data_is_its_text_or_blocks() {
     let local = LocalBackend::new("local");
-    let mcp = |content: Value| json!({ "content": content }).as_object().unwrap().clone();
+    let mcp = |content: Value| json!({ "content": content }).to_string().into_bytes();
     let picture = json!({ "type": "image", "data": "AA==", "mimeType": "image/png" });
     for (name, content) in
         [("Text", json!([{ "type": "text", "text": "one" }])), ("Picture", json!([picture])), ("Nothing", json!([]))]
