@@ -40,7 +40,6 @@
 //! | `evaluate` | validation of a tree, for schemas that have a plan |
 //! | `violation`, `error`, `failure` | what is wrong with a value, and with a schema |
 //! | `generate`, `portable`, `close`, `explore` | a schema from a Rust type: generated, rewritten in portable keywords, closed, and completed with what the type reads |
-//! | `json`, `repair`, `digits`, `tree`, `equality` | JSON text without duplicate keys, text that other programs send, digits that values do not keep, trees that keep the digits of numbers, equality by value |
 //! | `format` | descriptions and patterns of string formats |
 //! | `suggest`, `excerpt` | the name that is nearest to a mistyped one (`violation` offers it), and foreign text in messages, also its invisible characters |
 //! | `types`, `values`, `tagged`, `alias`, `example` | what a schema says of its values: their types, whether all are objects and any is finite, their tag, the aliases of names, small ones |
@@ -74,7 +73,6 @@ pub mod alias;
 #[doc(hidden)]
 pub mod dialect;
 #[doc(hidden)]
-pub mod digits;
 #[doc(hidden)]
 pub mod equality;
 #[doc(hidden)]

@@ -1,6 +1,6 @@
 //! Servers that exit, hang, or send malformed messages: no call hangs, and errors contain the cause.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use test_support::program;
@@ -152,6 +152,18 @@ async fn a_server_can_be_stopped_while_it_starts() {
 async fn malformed_lines_are_skipped() {
     let dispatcher = dispatcher(&peer(&["chatty"])).await;
     assert!(call(&dispatcher, "peer:pid", json!({})).await.is_ok());
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_server_that_exits_at_once_fails_at_once() {
+    for program in ["false", "true"] {
+        let start = Instant::now();
+        let error = in_the_end(McpBackend::stdio("dead", Program::new(program)).tools()).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+        assert!(error.message().contains("it ended (exit status: "), "{error}");
+        assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    }
 }
 
 #[tokio::test]

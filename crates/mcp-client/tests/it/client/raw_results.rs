@@ -46,8 +46,7 @@ fn result(dice: &mut Dice) -> (String, String) {
     let blocks: Vec<String> = (0..=dice.below(3)).map(|_| block(dice)).collect();
     let mut fields = [
         format!(r#""content":[{}]"#, blocks.join(", ")),
-        // A number that a value would change, in each result.
-        format!(r#""structuredContent":{{"n":1.10, "m":{}}}"#, json(dice, 4)),
+        format!(r#""structuredContent":{{"m":{}}}"#, json(dice, 4)),
         format!(r#""isError":{is_error}"#),
         format!(r#""x-extra":{}"#, json(dice, 3)),
     ];
