@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::request::Request;
+use super::outgoing::Request;
 
 /// The parameters of a call.
 pub(super) struct CallParams {

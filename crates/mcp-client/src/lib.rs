@@ -41,7 +41,7 @@
 //! | `link`, `connect`, `connection`, `history` | the current connection and those of single sessions of clients, its negotiation, its requests, and its past |
 //! | `server_info` | what a server declares about itself |
 //! | `peer`, `subscription` | the open requests of a connection and the messages of its server, and requests for notifications |
-//! | `request`, `incoming`, `raw`, `failure` | requests, messages of servers, the texts in them, and failures of requests |
+//! | `outgoing`, `incoming`, `raw`, `failure` | requests, messages of servers, the texts in them, and failures of requests |
 //! | `stdio`, `process` | the stdio transport, and the child process with its command line |
 //! | `http`, `authorizer` | the HTTP transports, and the source of their tokens |
 //! | `tool_rules` | which tools of a server are served, and what the host changes in them |
@@ -79,6 +79,7 @@ mod list;
 #[cfg(feature = "oauth")]
 mod oauth;
 mod observe;
+mod outgoing;
 mod pages;
 mod peer;
 mod process;
@@ -86,7 +87,6 @@ mod prompts;
 mod questions;
 mod raw;
 mod remote;
-mod request;
 mod resources;
 mod server_info;
 mod servers;

@@ -5,9 +5,9 @@ use toolkit_runtime::{ObservedRequest, RequestInfo, RequestOutcome, SessionTimer
 use tracing::Instrument as _;
 
 use super::failure::Failure;
+use super::outgoing::Request;
 use super::peer::Answer;
 use super::remote::{Remote, Target};
-use super::request::Request;
 
 /// The server of a connection, as spans describe it.
 struct Server {

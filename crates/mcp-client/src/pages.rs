@@ -10,10 +10,10 @@ use toolkit_mcp::Code;
 
 use super::connection::Connection;
 use super::failure::{Failure, unreadable};
+use super::outgoing::Request;
 use super::raw::Raw;
 use super::remote::Remote;
 use super::remote::in_time;
-use super::request::Request;
 
 /// The key of an entry of a list that cannot be read, whose value is the reason.
 pub(super) const UNREADABLE: &str = "rs.toolkit/unreadable";

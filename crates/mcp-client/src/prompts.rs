@@ -14,10 +14,10 @@ use super::caller::FromCaller;
 use super::connection::Connection;
 use super::link::Link;
 use super::list::{checked, complete as complete_form};
+use super::outgoing::Request;
 use super::peer::Answer;
 use super::raw::Raw;
 use super::remote::in_time;
-use super::request::Request;
 use super::resources::{entries, failed, within_limit};
 
 /// The maximum length of a completed value in bytes. Longer ones are left out.

@@ -13,11 +13,11 @@ use super::caller::FromCaller;
 use super::connection::Connection;
 use super::failure::Failure;
 use super::link::Link;
+use super::outgoing::Request;
 use super::pages::{Page, UNREADABLE, pages};
 use super::raw::Raw;
 use super::remote::Remote;
 use super::remote::in_time;
-use super::request::Request;
 use super::watches::{MAX_WATCHED, is_uri};
 
 /// The maximum number of resources that a server may list, and of templates.

@@ -10,8 +10,8 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::backoff::{Backoff, STABLE_AFTER};
 use super::failure::Failure;
+use super::outgoing::Request;
 use super::peer::Peer;
-use super::request::Request;
 use super::subscription::Subscription;
 use super::texts::shortened;
 use super::watches::Watches;

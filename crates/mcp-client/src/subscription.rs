@@ -7,8 +7,8 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use super::failure::Failure;
+use super::outgoing::Request;
 use super::peer::{Answer, Asking, Peer};
-use super::request::Request;
 
 /// A subscription. Dropping it ends it.
 pub(super) struct Subscription {

@@ -56,12 +56,13 @@
 //! Over HTTP:
 //!
 //! 1. `run_in_phases` (`crates/mcp-server/src/http/listening.rs`) serves until the end of the drain.
-//! 2. `serve` (`crates/runtime/src/server/accept.rs`) accepts a connection and reads the head of a request.
-//! 3. `answer` (`crates/mcp-server/src/http/service.rs`) checks the request and finds its path.
-//! 4. `admit` (`crates/mcp-server/src/http/gate.rs`) applies the rate limit to a caller.
-//! 5. `caller` (`crates/mcp-server/src/http/auth.rs`) authenticates it.
-//! 6. `read` (`crates/runtime/src/server/body.rs`) reads the body, within the memory for all bodies.
-//! 7. `receive` (`crates/mcp-server/src/http/receive.rs`) parses the body, a large one on a thread for tools.
+//! 2. `serve` (`crates/mcp-server/src/http/service.rs`) says what responds to a request.
+//! 3. `serve` (`crates/runtime/src/server/serve.rs`) accepts a connection and reads the head of a request.
+//! 4. `respond` (`crates/mcp-server/src/http/service.rs`) checks the request and finds its path.
+//! 5. `admit` (`crates/mcp-server/src/http/auth.rs`) authenticates the caller, and applies the rate limit.
+//! 6. `message` (`crates/mcp-server/src/http/receive.rs`) leads from the body to the response.
+//! 7. `read` (`crates/runtime/src/server/body.rs`) reads the body, within the memory for all bodies.
+//! 8. `parse_message` (`crates/runtime/src/calls/tool_threads.rs`) parses a large body on a thread for tools.
 //!
 //! Over stdio:
 //!

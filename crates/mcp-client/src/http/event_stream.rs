@@ -1,20 +1,16 @@
-//! Streams of server-sent events.
+//! Streams of answers, which are resumed, and the stream of a session.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
-use std::time::Duration;
 
-use bytes::{Buf, Bytes};
-use http::header::{ACCEPT, HeaderName, HeaderValue};
+use http::header::{ACCEPT, HeaderName};
 use reqwest::Response;
-use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 use toolkit::call::SecretString;
-use toolkit_runtime::{EventReader, ServerEvent};
 
-use super::exchange::EVENTS;
+use super::client::{Http, locked};
+use super::events::{EVENTS, Events, OpenStream, Place};
 use super::session::Session;
-use super::{Http, locked};
 use crate::backoff::STABLE_AFTER;
 use crate::failure::{Failure, HttpFailure};
 use crate::peer::Peer;
@@ -22,89 +18,7 @@ use crate::peer::Peer;
 /// The maximum number of times that the interrupted stream of an answer is resumed.
 const MAX_RESUMED: usize = 3;
 
-/// The bounds of the time before a stream is opened again.
-const MIN_PAUSE: Duration = Duration::from_millis(250);
-const MAX_PAUSE: Duration = Duration::from_secs(30);
-
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
-
-/// The events of a response.
-pub(super) struct Events {
-    response: Response,
-    reader: EventReader,
-    bytes: Bytes,
-    max_bytes: usize,
-    place: Place,
-}
-
-/// The place at which a stream can be resumed.
-#[derive(Clone, Default)]
-struct Place {
-    last_id: Option<HeaderValue>,
-    /// The time that the server wants the client to wait.
-    retry: Option<Duration>,
-}
-
-impl Events {
-    pub(super) fn new(response: Response, max_bytes: usize) -> Self {
-        Self { response, reader: EventReader::new(max_bytes), bytes: Bytes::new(), max_bytes, place: Place::default() }
-    }
-
-    /// Returns the next event, or `None` at the end.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the event is too long, or the connection has failed.
-    pub(super) async fn next(&mut self) -> Result<Option<ServerEvent>, Failure> {
-        loop {
-            let mut rest = &self.bytes[..];
-            let event = self.reader.next_event(&mut rest).map_err(|_| Failure::TooLarge(self.max_bytes))?;
-            let n_rest = rest.len();
-            self.bytes.advance(self.bytes.len() - n_rest);
-            if let Some(event) = event {
-                self.place.pass(&event);
-                return Ok(Some(event));
-            }
-            match self.response.chunk().await.map_err(Failure::Client)? {
-                Some(more) => self.bytes = more,
-                None => return Ok(None),
-            }
-        }
-    }
-
-    /// Returns the data of the next message, or `None` at the end. Events with another name, and without data, are none.
-    async fn next_message(&mut self) -> Result<Option<Vec<u8>>, Failure> {
-        while let Some(event) = self.next().await? {
-            if let Some(message) = message(event) {
-                return Ok(Some(message));
-            }
-        }
-        Ok(None)
-    }
-}
-
-/// Returns the data of an event that is a message.
-pub(super) fn message(event: ServerEvent) -> Option<Vec<u8>> {
-    let is_message = matches!(event.name.as_deref(), None | Some(b"" | b"message"));
-    event.data.filter(|data| is_message && !data.trim_ascii().is_empty())
-}
-
-impl Place {
-    fn pass(&mut self, event: &ServerEvent) {
-        if let Some(id) = &event.id {
-            self.last_id = HeaderValue::from_bytes(id).ok().filter(|id| !id.is_empty());
-        }
-        if let Some(retry) = event.retry {
-            self.retry = Some(Duration::from_millis(retry));
-        }
-    }
-
-    /// Returns the wait before the stream is opened for the nth time.
-    fn pause(&self, nth: u32) -> Duration {
-        let pause = MIN_PAUSE.saturating_mul(1 << nth.min(16));
-        self.retry.unwrap_or(Duration::ZERO).max(pause).min(MAX_PAUSE)
-    }
-}
 
 impl Http {
     /// Reads the stream of a response until it has the answer. An interrupted one is resumed.
@@ -204,37 +118,5 @@ async fn listen(http: Arc<Http>, peer: Weak<Peer>, session: Session) {
         }
         nth = if begun.elapsed() > STABLE_AFTER { 0 } else { nth + 1 };
         sleep(place.pause(nth)).await;
-    }
-}
-
-/// Counts a stream until it is dropped.
-pub(super) struct OpenStream(watch::Sender<usize>);
-
-impl OpenStream {
-    pub(super) fn count(n_streams: &watch::Sender<usize>) -> Self {
-        n_streams.send_modify(|n| *n += 1);
-        Self(n_streams.clone())
-    }
-}
-
-impl Drop for OpenStream {
-    fn drop(&mut self) {
-        self.0.send_modify(|n| *n -= 1);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_stream_that_ends_again_and_again_is_opened_less_and_less() {
-        let pauses = |retry| {
-            let place = Place { last_id: None, retry };
-            [0, 1, 2, 8, 99].map(|nth| place.pause(nth).as_millis())
-        };
-        assert_eq!(pauses(None), [250, 500, 1_000, 30_000, 30_000]);
-        assert_eq!(pauses(Some(Duration::from_secs(2))), [2_000, 2_000, 2_000, 30_000, 30_000]);
-        assert_eq!(pauses(Some(Duration::MAX)), [30_000; 5]);
     }
 }

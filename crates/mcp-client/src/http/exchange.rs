@@ -13,12 +13,14 @@ use toolkit::call::SecretString;
 use toolkit_mcp::{Code, MODERN, encoded};
 use toolkit_runtime::media_type;
 
-use super::Http;
+use super::client::Http;
+use super::events::EVENTS;
+use super::legacy_sse::Opening;
 use super::session::{SESSION, Session, VERSION};
 use crate::failure::{Failure, HttpFailure, ServerError};
 use crate::incoming::{Incoming, Messages};
+use crate::outgoing::Request;
 use crate::peer::Peer;
-use crate::request::Request;
 
 /// A message to be sent.
 pub(super) struct Post {
@@ -38,7 +40,6 @@ pub(super) enum Delivery {
 }
 
 const JSON: &str = "application/json";
-pub(super) const EVENTS: &str = "text/event-stream";
 
 /// The wait before a message is sent again if the server states none, and the least wait.
 const RATE_WAIT: Duration = Duration::from_secs(1);
@@ -93,14 +94,19 @@ impl Http {
     }
 
     async fn post(&self, peer: &Arc<Peer>, post: &Post, token: Option<SecretString>) -> Result<Delivery, Failure> {
+        let opening = || {
+            let request = self.client.get(self.url.clone()).headers(self.headers.clone());
+            let request = token.iter().fold(request, |request, token| request.bearer_auth(token.expose()));
+            Opening { request, max_bytes: self.max_bytes, n_streams: &self.n_streams }
+        };
         let stream = match &self.legacy {
-            Some(legacy) => Some(legacy.stream(self, peer, post.method == Some("initialize"), token.as_ref()).await?),
+            Some(legacy) => Some(legacy.stream(peer, post.method == Some("initialize"), opening).await?),
             None => None,
         };
         let url = stream.as_ref().map_or(&self.url, |stream| stream.endpoint());
         let mut request = self.client.post(url.clone()).headers(self.headers.clone());
         request = request.header(ACCEPT, format!("{EVENTS}, {JSON}")).header(CONTENT_TYPE, JSON);
-        if let Some(token) = token {
+        if let Some(token) = &token {
             request = request.bearer_auth(token.expose());
         }
         let request = request.headers(post.headers.clone()).body(post.message.clone());

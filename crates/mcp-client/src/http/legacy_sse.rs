@@ -3,14 +3,11 @@
 use std::sync::{Arc, Weak};
 
 use http::header::ACCEPT;
-use reqwest::Url;
-use tokio::sync::Mutex;
+use reqwest::{RequestBuilder, Url};
+use tokio::sync::{Mutex, watch};
 use tokio::task::JoinHandle;
-use toolkit::call::SecretString;
 
-use super::Http;
-use super::event_stream::{Events, OpenStream, message};
-use super::exchange::EVENTS;
+use super::events::{EVENTS, Events, OpenStream, message};
 use crate::failure::{Failure, HttpFailure};
 use crate::peer::Peer;
 
@@ -25,18 +22,25 @@ pub(super) struct EventStream {
     reading: JoinHandle<()>,
 }
 
+/// What a stream is opened with.
+pub(super) struct Opening<'h> {
+    pub(super) request: RequestBuilder,
+    pub(super) max_bytes: usize,
+    /// Counts the stream.
+    pub(super) n_streams: &'h watch::Sender<usize>,
+}
+
 impl LegacySse {
     /// Returns the stream, which the first message of a session opens.
     ///
     /// # Errors
     ///
     /// Returns an error if the stream, and with it the session, has ended.
-    pub(super) async fn stream(
+    pub(super) async fn stream<'h>(
         &self,
-        http: &Http,
         peer: &Arc<Peer>,
         starts_session: bool,
-        token: Option<&SecretString>,
+        opening: impl FnOnce() -> Opening<'h>,
     ) -> Result<Arc<EventStream>, Failure> {
         let mut stream = self.0.lock().await;
         match &*stream {
@@ -44,7 +48,7 @@ impl LegacySse {
             Some(_) if !starts_session => return Err(Failure::SessionEnded),
             _ => {}
         }
-        let opened = Arc::new(EventStream::open(http, peer, token).await?);
+        let opened = Arc::new(EventStream::open(opening(), peer).await?);
         *stream = Some(Arc::clone(&opened));
         Ok(opened)
     }
@@ -52,15 +56,13 @@ impl LegacySse {
 
 impl EventStream {
     /// Opens the stream and waits for the event with the endpoint.
-    async fn open(http: &Http, peer: &Arc<Peer>, token: Option<&SecretString>) -> Result<Self, Failure> {
-        let request = http.client.get(http.url.clone()).headers(http.headers.clone()).header(ACCEPT, EVENTS);
-        let request = token.into_iter().fold(request, |request, token| request.bearer_auth(token.expose()));
-        let response = request.send().await.map_err(Failure::Client)?;
+    async fn open(Opening { request, max_bytes, n_streams }: Opening<'_>, peer: &Arc<Peer>) -> Result<Self, Failure> {
+        let response = request.header(ACCEPT, EVENTS).send().await.map_err(Failure::Client)?;
         if !response.status().is_success() {
             return Err(Failure::Status(HttpFailure::read(response).await.0));
         }
         let base = response.url().clone();
-        let mut events = Events::new(response, http.max_bytes);
+        let mut events = Events::new(response, max_bytes);
         let endpoint = loop {
             let event = events.next().await?.ok_or(Failure::Closed)?;
             if event.name.as_deref() == Some(b"endpoint") {
@@ -71,7 +73,7 @@ impl EventStream {
         // Messages contain credentials of this server.
         let endpoint = base.join(endpoint.trim()).ok().filter(|url| url.origin() == base.origin());
         let endpoint = endpoint.ok_or_else(|| Failure::Invalid("the endpoint is that of another server".to_owned()))?;
-        let open = OpenStream::count(&http.n_streams);
+        let open = OpenStream::count(n_streams);
         let reading = tokio::spawn(read(events, Arc::downgrade(peer), open));
         Ok(Self { endpoint, reading })
     }

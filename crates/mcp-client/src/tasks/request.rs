@@ -15,11 +15,11 @@ use crate::caller::FromCaller;
 use crate::connection::Connection;
 use crate::failure::{Failure, ServerError};
 use crate::link::Link;
+use crate::outgoing::Request;
 use crate::peer::Answer;
 use crate::questions::RunningCall;
 use crate::raw::Raw;
 use crate::remote::{Remote, timed_out};
-use crate::request::Request;
 
 /// The time for which a server should keep a task beyond the timeout of its call. The questions of a call extend the
 /// timeout.
