@@ -457,3 +457,88 @@ fn updated_uri(params: &str) -> Option<String> {
     }
     serde_json::from_str(json).ok().filter(|uri: &String| is_uri(uri))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use futures_util::FutureExt;
+    use toolkit::resource::ResourceChange;
+
+    use super::*;
+
+    /// A transport that sends nothing.
+    struct Silent;
+
+    impl Transport for Silent {
+        fn ask<'t>(&'t self, peer: &'t Arc<Peer>, asking: Asking<'t>) -> BoxFuture<'t, Answer> {
+            Box::pin(async move { peer.open(asking.request, asking.acknowledged)?.answered().await })
+        }
+
+        fn send<'t>(&'t self, _: &'t Arc<Peer>, _: Vec<u8>) -> BoxFuture<'t, Result<(), Failure>> {
+            Box::pin(async { Ok(()) })
+        }
+
+        fn begin<'t>(&'t self, _: &'t Arc<Peer>) -> BoxFuture<'t, Result<(), Failure>> {
+            Box::pin(async { Ok(()) })
+        }
+
+        fn close(&self) -> BoxFuture<'_, ()> {
+            Box::pin(async {})
+        }
+
+        fn is_http(&self) -> bool {
+            true
+        }
+    }
+
+    fn peer(resources: ResourceChanges) -> Arc<Peer> {
+        let watches = Arc::new(Watches::new(resources.clone()));
+        Peer::new(Silent, Users::of_server("peer"), watch::Sender::new(0), resources, &watches)
+    }
+
+    async fn announce(peer: &Arc<Peer>, method: &str, params: &Value) {
+        let message = json!({ "jsonrpc": "2.0", "method": method, "params": params });
+        assert!(!peer.receive(message.to_string().into_bytes(), None).await, "{message}");
+    }
+
+    #[tokio::test]
+    async fn only_updates_of_uris_are_passed_on() {
+        let changes = ResourceChanges::new();
+        let updated = Arc::new(Mutex::new(Vec::new()));
+        let uris = Arc::clone(&updated);
+        changes.listen(move |change| {
+            if let ResourceChange::Updated(uri) = change {
+                uris.lock().unwrap().push(uri.to_owned());
+            }
+            ControlFlow::Continue(())
+        });
+        let peer = peer(changes);
+        let longest = format!("x://{}", "a".repeat(MAX_URI_LEN - 4));
+        let too_long = format!("{longest}a");
+        for uri in ["x://a", &*longest, &*too_long, "x://\u{7}", "none", ""] {
+            announce(&peer, "notifications/resources/updated", &json!({ "uri": uri })).await;
+        }
+        announce(&peer, "notifications/resources/updated", &json!({ "uri": 7 })).await;
+        let escaped = br#"{ "method": "notifications/resources/updated", "params": { "uri": "x:\/\/b" } }"#;
+        assert!(!peer.receive(escaped.to_vec(), None).await);
+        assert_eq!(*updated.lock().unwrap(), ["x://a", &longest, "x://b"]);
+    }
+
+    #[tokio::test]
+    async fn a_status_notification_wakes_the_call_of_its_task() {
+        let peer = peer(ResourceChanges::new());
+        let task = Arc::new(TaskWatch::new(&"a\"b".into()));
+        let mut request = Request::new("tasks/get");
+        request.task = Some(Arc::clone(&task));
+        let _asked = peer.open(&request, None).unwrap();
+        let is_woken = || task.changed().now_or_never().is_some();
+        for other in [json!("a"), json!(7), json!(null), json!(["a\"b"])] {
+            announce(&peer, "notifications/tasks/status", &json!({ "taskId": other, "status": "completed" })).await;
+        }
+        assert!(!is_woken());
+        announce(&peer, "notifications/tasks/status", &json!({ "taskId": "a\"b", "status": "completed" })).await;
+        assert!(is_woken());
+        assert!(!is_woken());
+    }
+}

@@ -187,6 +187,12 @@ impl Users {
         }
     }
 
+    /// Creates users that a server may not ask.
+    #[cfg(test)]
+    pub(super) fn of_server(name: &str) -> Self {
+        Self { server: name.into(), calls: None, has_refused: Arc::default() }
+    }
+
     /// Registers a call whose user the server may ask by a request.
     pub(super) fn running_call(&self, context: &Context) -> Option<RunningCall> {
         self.calls.as_ref().map(|calls| calls.add(context))

@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
 use toolkit::call::{CancelToken, ErrorKind, RunResult, ToolError};
 use toolkit::dispatch::BlockingThreads;
+use toolkit::tool::BackendKind;
 use toolkit::{Context, Dispatcher};
 
 /// The name of the threads. The command line prints no report of a panic on threads of this name.
@@ -96,7 +97,9 @@ impl Caller {
                 self.thread = Some(thread);
                 // A tool that exceeded its own time limit may still run.
                 let has_ended = !matches!(&outcome, Err(error) if error.kind() == ErrorKind::TimedOut);
-                Ok(Some(Ended { has_written: has_ended && has_written(&notes), outcome }))
+                // A call of another process is itself written.
+                let has_written = has_ended && !is_foreign(&outcome) && has_written(&notes);
+                Ok(Some(Ended { has_written, outcome }))
             }
             Err(RecvTimeoutError::Timeout) => {
                 cancel.cancel();
@@ -156,6 +159,15 @@ impl Writes {
         }
         outcome
     }
+}
+
+/// Returns true if the tool of a call runs in another process.
+fn is_foreign(outcome: &Result<RunResult, ToolError>) -> bool {
+    let backend = match outcome {
+        Ok(result) => Some(result.backend()),
+        Err(error) => error.backend().cloned(),
+    };
+    backend.is_some_and(|backend| backend.kind() != BackendKind::Local)
 }
 
 /// Returns true if a thread of a call that ended has written, as soon as all of them have counted.
