@@ -64,7 +64,7 @@ impl Page {
     }
 }
 
-/// Lists the entries of all pages. Those that were read count although a later page cannot be, or its cursor repeats.
+/// Lists the entries of all pages. Those that were read count although the cursor repeats, or there are too many pages.
 pub(super) async fn pages(remote: &Remote, connection: &Arc<Connection>, list: &Page) -> Result<Listed, ToolError> {
     let Page { method, field, .. } = *list;
     let invalid = |how: String| ToolError::new(ErrorKind::InvalidResponse, format!("{remote} lists {how}"));

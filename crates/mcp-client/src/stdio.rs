@@ -192,7 +192,8 @@ impl Reader {
                     return false;
                 }
             };
-            if line.len() > self.max_bytes {
+            // A line of the maximum size has its end as well.
+            if line.len() > self.max_bytes && !line.ends_with(b"\n") {
                 let start = line[..line.len().min(HEAD)].to_vec();
                 if !self.skip(start, peer).await {
                     return true;

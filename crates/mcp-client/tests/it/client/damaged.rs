@@ -148,6 +148,23 @@ async fn a_message_beside_others_and_text_in_its_line_is_read() {
 }
 
 #[tokio::test]
+async fn a_line_at_the_limit_of_a_message_costs_no_other_line() {
+    const LIMIT: usize = 2_000;
+    for n_text in LIMIT - 90..LIMIT - 60 {
+        let long = format!(r#"{{"content":[],"structuredContent":"{}"}}"#, "x".repeat(n_text));
+        let responses = [
+            ("tools_list", tools(&["long", "short"])),
+            ("call_long", long.into_bytes()),
+            ("call_short", br#"{"content":[],"structuredContent":1}"#.to_vec()),
+        ];
+        let server = raw(Way::Stdio, responses).await;
+        let dispatcher = dispatcher(&server.backend.clone().max_message_bytes(LIMIT)).await;
+        let _ = call(&dispatcher, "peer:long", json!({})).await;
+        assert_eq!(call(&dispatcher, "peer:short", json!({})).await.unwrap(), 1, "{n_text}");
+    }
+}
+
+#[tokio::test]
 async fn a_server_may_write_lists_for_objects_and_tools_where_it_is_initialized() {
     for way in EACH_WAY {
         let initialized = br#"{"protocolVersion":"2025-06-18","capabilities":{"tools":[]},"tools":[{"name":"no"}]}"#;
