@@ -438,7 +438,7 @@ export function features(server) {
     await page.tap("[role=tab]:text-is('VS Code')");
     assert.match(await page.innerText(".snippet"), /"servers"/);
     await page.tap(".back");
-    assert.equal(await page.locator("#side nav").isVisible(), true);
+    await page.waitForSelector("#side nav");
     await page.tap(".calls-link");
     await page.waitForSelector(".calls tbody tr");
     const small = await page.locator("button:visible, nav a:visible, select:visible").evaluateAll((all) => all.filter((one) => one.getBoundingClientRect().height < 44 && !one.matches(".link")).map((one) => one.outerHTML.slice(0, 100)));
