@@ -14,6 +14,7 @@ pub fn layers(document: &str) -> Layers {
     for (idx, line) in section.lines().enumerate() {
         let Some(line) = line.strip_prefix("    ") else { continue };
         if let Some(name) = line.strip_suffix(':') {
+            assert!(!layers.contains_key(name), "ARCHITECTURE.md lists the layers of `{name}` twice");
             of_crate = Some(layers.entry(name.to_owned()).or_default());
         } else if let Some(modules) = &mut of_crate {
             modules.extend(line.split(',').map(|module| (module.trim().to_owned(), idx)));
