@@ -15,6 +15,8 @@ struct File {
     n_lines: usize,
     /// Lines that are neither blank nor a comment.
     n_code: usize,
+    /// Comments that head the items below them, where a file of that name would be found.
+    n_sections: usize,
 }
 
 /// Prints the figures with `cargo test -p toolkit-tests --test architecture figures -- --nocapture`.
@@ -43,6 +45,8 @@ fn no_figure_of_the_structure_exceeds_its_limit() {
         ("length of a file, longest", lengths[lengths.len() - 1], 800, 800),
         (&format!("files named `{}`", common.unwrap().display()), n_common, 5, 5),
         (&format!("files with an `impl` of `{split}`"), n_split, 2, 2),
+        ("comments that head a section", files.iter().map(|file| file.n_sections).sum(), 0, 129),
+        ("names that more than four types share", shared_names().len(), 12, 41),
         ("public types", public.values().sum(), 320, 380),
         ("public types of `toolkit`", public["toolkit"], 95, 108),
         ("words of ARCHITECTURE.md", words, 2_000, 2_000),
@@ -67,12 +71,50 @@ fn files() -> Vec<File> {
             files.extend(found.iter().filter(|path| path.extension() == Some("rs".as_ref())).map(|path| {
                 let text = fs::read_to_string(path).unwrap();
                 let code = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
-                let path = path.strip_prefix(&src).unwrap().to_owned();
-                File { package: package.clone(), path, n_lines: text.lines().count(), n_code: code.count() }
+                File {
+                    package: package.clone(),
+                    path: path.strip_prefix(&src).unwrap().to_owned(),
+                    n_lines: text.lines().count(),
+                    n_code: code.count(),
+                    n_sections: sections(&text),
+                }
             }));
         }
     }
     files
+}
+
+/// Returns the number of comments at the margin that belong to no item, since an empty line follows.
+fn sections(text: &str) -> usize {
+    let lines: Vec<_> = text.lines().collect();
+    lines
+        .windows(2)
+        .filter(|pair| pair[0].starts_with("//") && !pair[0].starts_with("//!") && pair[1].is_empty())
+        .count()
+}
+
+/// Returns the names that more than four types have, in all crates.
+fn shared_names() -> Vec<String> {
+    let mut names: BTreeMap<String, usize> = BTreeMap::new();
+    for (_, folder) in folders() {
+        for module in modules::read(&folder.join("src")) {
+            for name in module.code.iter().filter_map(type_name) {
+                *names.entry(name).or_default() += 1;
+            }
+        }
+    }
+    names.into_iter().filter(|&(_, n)| n > 4).map(|(name, _)| name).collect()
+}
+
+fn type_name(item: &Item) -> Option<String> {
+    let name = match item {
+        Item::Struct(item) => &item.ident,
+        Item::Enum(item) => &item.ident,
+        Item::Trait(item) => &item.ident,
+        Item::Type(item) => &item.ident,
+        _ => return None,
+    };
+    Some(name.to_string())
 }
 
 /// Returns the public type whose inherent `impl`s are spread over the most files.
