@@ -65,7 +65,7 @@ mod tool_error;
 use std::future::Future;
 use std::pin::Pin;
 
-pub use self::attached::{CancelToken, LogLevel, LogMessage, StepId, TraceContext};
+pub use self::attached::{CancelToken, DropGuard, LogLevel, LogMessage, StepId, TraceContext};
 #[doc(hidden)]
 pub use self::coerce::coerced;
 pub use self::coerce::{Change, Coercion};

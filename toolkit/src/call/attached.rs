@@ -11,7 +11,7 @@ use super::kind::named;
 
 /// A handle that cancels calls.
 ///
-/// Clones share one flag. Dropping a token cancels nothing.
+/// Clones share one flag. Dropping a token cancels nothing; [`drop_guard`](Self::drop_guard) returns a guard that does.
 ///
 /// ```
 /// use toolkit::Context;
@@ -48,6 +48,24 @@ impl CancelToken {
         self.shared.wake.notify_waiters();
     }
 
+    /// Returns a guard that cancels the token when it is dropped, also by a panic or with the future that owns it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::CancelToken;
+    ///
+    /// let token = CancelToken::new();
+    /// {
+    ///     let _guard = token.drop_guard();
+    ///     assert!(!token.is_cancelled());
+    /// }
+    /// assert!(token.is_cancelled());
+    /// ```
+    pub fn drop_guard(&self) -> DropGuard {
+        DropGuard { token: self.clone() }
+    }
+
     /// Returns true if both are clones of one token.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
@@ -71,6 +89,19 @@ impl CancelToken {
             }
             woken.await;
         }
+    }
+}
+
+/// A guard that cancels a [`CancelToken`] when it is dropped, created by [`CancelToken::drop_guard`].
+#[derive(Debug)]
+#[must_use = "a guard that is not bound to a variable cancels its token at once"]
+pub struct DropGuard {
+    token: CancelToken,
+}
+
+impl Drop for DropGuard {
+    fn drop(&mut self) {
+        self.token.cancel();
     }
 }
 

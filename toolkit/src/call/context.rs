@@ -16,6 +16,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::ask::{Answer, Asker, Asking, Form, Mode, Question, UnsupportedMode, Waiting};
+#[cfg(feature = "async")]
+use super::attached::DropGuard;
 use super::attached::{CancelToken, LogLevel, LogListener, LogMessage, StepId};
 use super::credentials::{Credentials, SecretString};
 use super::kind::ErrorKind;
@@ -328,9 +330,9 @@ impl Context {
 
     /// Returns the context for work on another thread, and a guard that cancels it when dropped.
     #[cfg(feature = "async")]
-    pub(crate) fn abandonable(&self) -> (Self, Abandon) {
+    pub(crate) fn abandonable(&self) -> (Self, DropGuard) {
         let token = CancelToken::new();
-        (self.clone().with_cancel(token.clone()), Abandon(token))
+        (self.clone().with_cancel(token.clone()), token.drop_guard())
     }
 
     /// Sends log messages of the call with at least this level to `listener`, which replaces an earlier listener.
@@ -676,17 +678,6 @@ impl Context {
             Some(Nested(prepare)) => prepare(tool, self.clone()).map(Cow::Owned),
             None => Ok(Cow::Borrowed(self)),
         }
-    }
-}
-
-/// A guard that cancels work on another thread when dropped.
-#[cfg(feature = "async")]
-pub(crate) struct Abandon(CancelToken);
-
-#[cfg(feature = "async")]
-impl Drop for Abandon {
-    fn drop(&mut self) {
-        self.0.cancel();
     }
 }
 

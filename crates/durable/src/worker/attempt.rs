@@ -72,7 +72,7 @@ impl Preparation {
         let threads = BlockingThreads::new(move |work| run_tool(&name, work));
         // Informs a tool that runs on although its call was dropped.
         let token = CancelToken::new();
-        let _dropped = CancelOnDrop(token.clone());
+        let _guard = token.drop_guard();
         let asker = Answers::new(answers);
         let context = context.with(threads).with_cancel(token).with_asker(asker.clone());
         let call = StepCall::new(index, &tool, &args, context, &shared.dispatcher);
@@ -88,14 +88,6 @@ const MAX_RETRY_INTERVAL: Duration = Duration::from_secs(10);
 /// Returns true if the tool has not started, and may be called again.
 fn is_transient(error: &ToolError) -> bool {
     matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::Overloaded)
-}
-
-struct CancelOnDrop(CancelToken);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
 }
 
 /// A question, and the decision about it; `None` if there was none in time.

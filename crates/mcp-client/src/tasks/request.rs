@@ -65,7 +65,7 @@ pub(crate) fn created_task(connection: &Arc<Connection>, response: &Raw, caller:
     };
     // An id of another type is rejected like an empty one.
     let id: Arc<str> = task.text_field("taskId").unwrap_or_default().into();
-    let mut cancel = CancelOnDrop::new(Arc::clone(connection), Arc::clone(&id), caller.clone());
+    let mut cancel = TaskGuard::new(Arc::clone(connection), Arc::clone(&id), caller.clone());
     if super::check_id(&id).is_err() {
         cancel.disarm();
     }
@@ -102,14 +102,14 @@ pub(crate) async fn create(
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A guard that cancels a task on drop.
-pub(super) struct CancelOnDrop {
+pub(super) struct TaskGuard {
     /// The connection that was last used for the task, or `None` if the task need not be canceled.
     connection: Option<Arc<Connection>>,
     id: Arc<str>,
     caller: FromCaller,
 }
 
-impl CancelOnDrop {
+impl TaskGuard {
     pub(super) fn new(connection: Arc<Connection>, id: Arc<str>, caller: FromCaller) -> Self {
         Self { connection: Some(connection), id, caller }
     }
@@ -127,7 +127,7 @@ impl CancelOnDrop {
     }
 }
 
-impl Drop for CancelOnDrop {
+impl Drop for TaskGuard {
     fn drop(&mut self) {
         let connection = self.connection.take().filter(|connection| !connection.is_closed());
         let (Some(connection), Ok(runtime)) = (connection, tokio::runtime::Handle::try_current()) else {
@@ -144,7 +144,7 @@ impl Drop for CancelOnDrop {
 /// A task that the server has created for a call. Dropping it cancels the task.
 pub(crate) struct CreatedTask {
     pub(super) id: Arc<str>,
-    pub(super) cancel: CancelOnDrop,
+    pub(super) cancel: TaskGuard,
 }
 
 impl CreatedTask {
@@ -161,7 +161,7 @@ pub(super) struct Requester<'c> {
     /// The call on this connection, whose user the server may ask.
     running: Option<RunningCall>,
     id: Arc<str>,
-    cancel: CancelOnDrop,
+    cancel: TaskGuard,
 }
 
 /// The failure of a request.

@@ -118,7 +118,7 @@ impl Rounds {
     /// Polls the call until it completes or asks. Questions that it asks in one poll are asked together.
     pub(crate) async fn run<T>(&self, call: impl Future<Output = T>) -> Outcome<T> {
         // Also if the call is dropped.
-        let _ended = CancelOnDrop(&self.0.ended);
+        let _ended = self.0.ended.drop_guard();
         let mut call = pin!(call);
         poll_fn(|cx| {
             if let Poll::Ready(output) = call.as_mut().poll(cx) {
@@ -228,15 +228,6 @@ fn too_long() -> ToolError {
         "the state of the call is too long to ask the user: at most {MAX_STATE} bytes can be kept until the answer; ask \
          before the call fetches much, or let it fetch less"
     ))
-}
-
-/// A guard that cancels a token.
-struct CancelOnDrop<'t>(&'t CancelToken);
-
-impl Drop for CancelOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
 }
 
 /// Returns the keys of questions in `inputRequests`, which are unique.

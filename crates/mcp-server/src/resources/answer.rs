@@ -111,7 +111,7 @@ impl ResourceRequest {
         let span = observed.as_ref().map_or_else(Span::none, |observed| observed.span().clone());
         let timer = shared.metrics.resources.start(action.metric());
         // A provider that observes the token can stop early.
-        let _cancel_on_drop = CancelOnDrop(cancel.clone());
+        let _guard = cancel.drop_guard();
         let deadline = shared.call_timeout.map(|limit| Instant::now() + limit);
         let state = Arc::clone(&shared);
         let work = async {
@@ -236,13 +236,5 @@ impl Failed {
 impl From<ToolError> for Failed {
     fn from(error: ToolError) -> Self {
         Failed::Provider(error)
-    }
-}
-
-struct CancelOnDrop(CancelToken);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
     }
 }

@@ -60,7 +60,7 @@ pub(super) struct Attempt<'c> {
 }
 
 /// Cancels a call on its worker when it is dropped.
-struct CancelOnDrop {
+struct RunningAttempt {
     client: Client,
     control: Option<Subject>,
     /// True if the caller has received an event of this attempt.
@@ -78,7 +78,7 @@ impl Attempt<'_> {
         // The client hands over the first reply without another task in between.
         let request = Request::new().headers(headers).payload(self.arguments.body.clone()).timeout(None);
         let first = connected.client.send_request(subject.clone(), request);
-        let mut running = CancelOnDrop { client: connected.client.clone(), control: None, has_passed_on: false };
+        let mut running = RunningAttempt { client: connected.client.clone(), control: None, has_passed_on: false };
         let rejected = async {
             loop {
                 match denied.recv().await {
@@ -117,7 +117,7 @@ impl Attempt<'_> {
         &self,
         first: impl Future<Output = Result<Message, RequestError>>,
         replies: &mut Replies,
-        running: &mut CancelOnDrop,
+        running: &mut RunningAttempt,
         call: &BackendCall<'_>,
     ) -> Ended {
         let mut silence = self.accept_timeout;
@@ -255,7 +255,7 @@ fn size_limit(name: &str) -> Option<ErrorKind> {
     [ErrorKind::TooLarge, ErrorKind::ResultTooLarge].into_iter().find(|kind| kind.name() == name)
 }
 
-impl CancelOnDrop {
+impl RunningAttempt {
     /// Tells the worker that there is room for more chunks.
     async fn grant(&self, n_chunks: usize) {
         if let Some(control) = &self.control {
@@ -264,7 +264,7 @@ impl CancelOnDrop {
     }
 }
 
-impl Drop for CancelOnDrop {
+impl Drop for RunningAttempt {
     fn drop(&mut self) {
         if let (Some(control), Ok(runtime)) = (self.control.take(), tokio::runtime::Handle::try_current()) {
             let client = self.client.clone();

@@ -154,7 +154,7 @@ impl Job {
         tokio::spawn(async move {
             let limit = shared.time_limit(&name);
             // A tool that cannot be stopped may still observe the token.
-            let _cancel = CancelOnDrop(cancel.clone());
+            let _guard = cancel.drop_guard();
             let reply = tokio::select! {
                 biased;
                 reply = running => reply.unwrap_or_else(|panicked| started.reply(&name, Err(ToolError::internal(panicked)))),
@@ -171,14 +171,6 @@ impl Job {
 async fn abandoned(cancel: &CancelToken) {
     cancel.cancelled().await;
     tokio::time::sleep(CANCEL_TIMEOUT / 2).await;
-}
-
-struct CancelOnDrop(CancelToken);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
 }
 
 impl Shared {
