@@ -116,3 +116,6 @@ pub use crate::arguments::Arguments;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// An error of any type, for which [`ToolError::internal`] and layers of tower have the bound `Into<BoxError>`.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;

@@ -12,7 +12,7 @@ use futures_util::stream::{Stream, unfold};
 use serde::Serialize;
 use tokio::sync::broadcast;
 use tokio::time::timeout;
-use toolkit::call::{BoxFuture, ErrorKind};
+use toolkit::call::{BoxError, BoxFuture, ErrorKind};
 use toolkit::dispatch::Call;
 use toolkit::{Arguments, RunResult, ToolError};
 use toolkit_mcp_server::{Caller, Request};
@@ -219,8 +219,6 @@ fn arguments(call: &Call) -> Option<String> {
     }
     Some(shown)
 }
-
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The service of [`RecentCalls`].
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
-use toolkit::call::{RequestParts, SecretString};
+use toolkit::call::{BoxError, RequestParts, SecretString};
 use toolkit_runtime::Authorities;
 
 use super::authorizer::{Authorizer, connect_locally, is_local};
@@ -74,8 +74,6 @@ fn header_name(name: &str) -> Result<HeaderName, ConfigError> {
 const RESERVED: &[&str] = &["accept", "content-type", "content-length", "host", "last-event-id", "transfer-encoding"];
 
 const MAX_REDIRECTS: usize = 5;
-
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 impl Endpoint {
     /// Creates an endpoint for the server at `url`, such as `https://example.com/mcp`.

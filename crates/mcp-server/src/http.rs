@@ -29,7 +29,7 @@ use std::time::Duration;
 
 use tokio::net::ToSocketAddrs;
 use toolkit::Tool;
-use toolkit::call::BoxFuture;
+use toolkit::call::{BoxError, BoxFuture};
 use toolkit_runtime::{HostGuard, HttpServer, Limits, NetworkError, TrustedProxies};
 
 #[cfg(feature = "jwt")]
@@ -329,7 +329,7 @@ impl Http {
     pub fn health_check<F, E>(mut self, name: impl Into<String>, check: impl Fn() -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Result<(), E>> + Send + 'static,
-        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+        E: Into<BoxError>,
     {
         let run = move || -> BoxFuture<'static, _> {
             let checked = check();

@@ -1,13 +1,11 @@
 //! An adapter for layers with errors other than `ToolError`.
 
 use toolkit::ToolError;
-use toolkit::call::ErrorKind;
+use toolkit::call::{BoxError, ErrorKind};
 use tower::Layer;
 use tower::load_shed::error::Overloaded;
 use tower::timeout::error::Elapsed;
 use tower::util::MapErr;
-
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// A layer that converts the errors of another layer to [`ToolError`].
 ///

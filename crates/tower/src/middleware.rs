@@ -7,12 +7,11 @@ use std::pin::{Pin, pin};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::task::{Context, Poll};
 
+use toolkit::call::BoxError;
 use toolkit::dispatch::Call;
 use toolkit::tool::ToolId;
 use toolkit::{RunResult, Tool, ToolError};
 use tower::{Service, ServiceExt};
-
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The inner service: further layers, and the dispatcher.
 pub trait Inner: Clone + Send + 'static {

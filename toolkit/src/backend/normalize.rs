@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::BackendResponse;
-use crate::call::{ErrorKind, McpResult, ToolError};
+use crate::call::{BoxError, ErrorKind, McpResult, ToolError};
 use crate::catalog::Naming;
 use crate::mcp::{has_error_key, read_error};
 use crate::tool::{Tool, ToolId};
@@ -48,7 +48,7 @@ pub(crate) fn normalize(tool: &Tool, answer: BackendResponse) -> Result<Normal, 
 }
 
 /// Returns the error of a malformed answer.
-pub(crate) fn unreadable(reason: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> ToolError {
+pub(crate) fn unreadable(reason: impl Into<BoxError>) -> ToolError {
     ToolError::new(ErrorKind::InvalidResponse, "the backend returned a malformed result").caused_by(reason)
 }
 

@@ -4,9 +4,10 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 
+use super::BoxError;
 use super::kind::ErrorKind;
 use super::show::ShowError;
-use super::tool_error::{BoxError, ToolError};
+use super::tool_error::ToolError;
 use crate::unwind::{Panic, catch, catch_future, catch_future_within};
 
 impl From<String> for ToolError {

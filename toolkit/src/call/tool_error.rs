@@ -7,6 +7,7 @@ use std::{fmt, io};
 
 use serde_json::{Map, Value};
 
+use super::BoxError;
 use super::content::Content;
 use super::kind::{ErrorKind, Stage};
 use super::mcp_result::McpResult;
@@ -14,8 +15,6 @@ use super::show::is_shown;
 use crate::tool::{Requirements, ToolBackend};
 use crate::unwind::{shielded, with_sources};
 use toolkit_schema::Violation;
-
-pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// The error of a call.
 ///

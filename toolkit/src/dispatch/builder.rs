@@ -14,15 +14,15 @@ use tower_service::Service;
 
 use super::function::Run;
 #[cfg(feature = "tower")]
-use super::layer::{BoxError, Call, ToolService, Wrap};
+use super::layer::{Call, ToolService, Wrap};
 #[cfg(feature = "tower")]
 use super::pipeline::layered;
 use super::shared::{Dispatcher, Policy, Shared};
 use crate::backend::{Routes, Selector};
 use crate::call::Coercion;
-#[cfg(feature = "tower")]
-use crate::call::RunResult;
 use crate::call::permit::Limiter;
+#[cfg(feature = "tower")]
+use crate::call::{BoxError, RunResult};
 use crate::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, Instances, namespaces_with};
 use crate::state::{StateType, States};
 use crate::tool::entry::Entry;

@@ -10,12 +10,10 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use super::shared::Dispatcher;
-use crate::call::{Arguments, BoxFuture, Context, RunResult, ToolError, validated_arguments};
+use crate::call::{Arguments, BoxError, BoxFuture, Context, RunResult, ToolError, validated_arguments};
 use crate::stream::Queue;
 use crate::tool::Tool;
 use crate::unwind::{self, Panic};
-
-pub(super) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// A call that passes through layers. Its tool is resolved, and nothing else is checked yet.
 ///

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use clap::{Arg, ArgMatches};
 use http::header::{HeaderValue, WWW_AUTHENTICATE};
 use http::{HeaderMap, Response, StatusCode};
-use toolkit::call::ErrorKind;
+use toolkit::call::{BoxError, ErrorKind};
 use toolkit::dispatch::{Call, DispatcherBuilder};
 use toolkit::{RunResult, ToolError};
 use toolkit_runtime::{
@@ -26,8 +26,6 @@ use crate::error::{CommandError, Configure};
 use crate::listen::{self, TOKEN};
 use crate::stderr;
 use crate::style::{NOTE, WARNING};
-
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 pub(super) fn option() -> Arg {
     Arg::new("health")

@@ -8,7 +8,7 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 use toolkit::Tool;
 use toolkit::backend::BackendState;
-use toolkit::dispatch::BoxFuture;
+use toolkit::call::{BoxError, BoxFuture};
 
 use super::response::{Body, text};
 use crate::Server;
@@ -127,9 +127,6 @@ impl fmt::Debug for RouteRequest<'_> {
     }
 }
 
-/// The error of a check.
-pub(super) type CheckError = Box<dyn std::error::Error + Send + Sync>;
-
 /// The time after which a health check runs again. Everyone may ask for the health of a server, as often as they like.
 const INTERVAL: Duration = Duration::from_secs(1);
 
@@ -139,7 +136,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// A check of something that calls need, such as a database.
 pub(super) struct HealthCheck {
     name: String,
-    run: Box<dyn Fn() -> BoxFuture<'static, Result<(), CheckError>> + Send + Sync>,
+    run: Box<dyn Fn() -> BoxFuture<'static, Result<(), BoxError>> + Send + Sync>,
     /// The time and the outcome of the last run. The lock is held during a run, so that there is one at a time.
     last: Mutex<Option<(Instant, bool)>>,
 }
@@ -147,7 +144,7 @@ pub(super) struct HealthCheck {
 impl HealthCheck {
     pub(super) fn new(
         name: String,
-        run: impl Fn() -> BoxFuture<'static, Result<(), CheckError>> + Send + Sync + 'static,
+        run: impl Fn() -> BoxFuture<'static, Result<(), BoxError>> + Send + Sync + 'static,
     ) -> Self {
         Self { name, run: Box::new(run), last: Mutex::default() }
     }
