@@ -149,10 +149,6 @@ pub(crate) fn read_message(
         // An empty list is rejected.
         _ => drop(message.remove("tool_calls")),
     }
-    if let Some(call) = message.get_mut("function_call").filter(|call| call.is_object() && !has_calls) {
-        read_legacy_call(call, rules, names, parsed);
-        has_calls = true;
-    }
     if let Some(Value::Array(parts)) = message.get_mut("content") {
         parts.retain(Value::is_object);
     }
@@ -218,14 +214,6 @@ fn read_call(json: &mut Value, rules: Rules, names: &ExportedNames, parsed: &mut
     };
     let written = WrittenCall { form, ..WrittenCall::new(id.filter(|id| (rules.accepts_id)(id)), name, arguments) };
     write_call(json, push(written, names, parsed), rules);
-}
-
-/// Reads the only call that a message could contain before `tool_calls`.
-fn read_legacy_call(json: &mut Value, rules: Rules, names: &ExportedNames, parsed: &mut Parsed) {
-    let name = json["name"].as_str().unwrap_or_default();
-    let arguments = CallArguments::from_value(json.get("arguments"));
-    let written = WrittenCall { form: CallForm::Legacy, ..WrittenCall::new(None, name, arguments) };
-    write_function(json, push(written, names, parsed), rules);
 }
 
 /// Writes a call in the form of a request.
@@ -384,13 +372,7 @@ fn message(answer: &Answer<'_>, media: &mut Vec<Value>) -> Value {
         media.extend([json!({ "type": "text", "text": title }), content]);
     }
     let text = Answer { call, parts, is_error: answer.is_error }.to_text();
-    let fields = match call.form {
-        CallForm::Legacy => [("role", "function".into()), ("name", Value::from(call.sent_name.as_str()))],
-        _ => [("role", "tool".into()), ("tool_call_id", Value::from(call.id.as_str()))],
-    };
-    let mut message: Map<String, Value> = fields.map(|(field, value)| (field.to_owned(), value)).into_iter().collect();
-    message.insert("content".to_owned(), text.into());
-    message.into()
+    fields([("role", "tool".into()), ("tool_call_id", call.id.as_str().into()), ("content", text.into())])
 }
 
 /// Returns a part that is not text in the form of the content of a user, if the API accepts it.

@@ -16,7 +16,6 @@ pub(crate) struct Completion {
     choice: Value,
     message: Value,
     calls: Calls,
-    legacy_call: Option<Call>,
     has_choice: bool,
     is_complete: bool,
 }
@@ -29,7 +28,6 @@ impl Completion {
             choice: json!({ "index": 0 }),
             message: json!({}),
             calls: Calls::default(),
-            legacy_call: None,
             has_choice: false,
             is_complete: false,
         }
@@ -64,10 +62,6 @@ impl Completion {
                 ("content", value) => add_content(&mut self.message, value, events),
                 ("tool_calls", Value::Array(fragments)) => {
                     fragments.into_iter().for_each(|fragment| self.calls.add(fragment, events));
-                }
-                ("function_call", value) => {
-                    let call = self.legacy_call.get_or_insert_with(|| Call::new(0));
-                    call.add_function(value, events);
                 }
                 ("reasoning_content" | "reasoning" | "thinking" | "refusal", Value::String(text)) => {
                     append(&mut self.message, &field, &text);
@@ -117,16 +111,13 @@ impl Accumulate for Completion {
     }
 
     fn finish(self: Box<Self>) -> Result<Assembled, InvalidReply> {
-        let Self { api, mut body, mut choice, mut message, calls, legacy_call, has_choice, is_complete, .. } = *self;
+        let Self { api, mut body, mut choice, mut message, calls, has_choice, is_complete, .. } = *self;
         if !has_choice {
             return Err(InvalidReply::new(api, "the stream has no `choices`"));
         }
         let calls = calls.finish();
         if !calls.is_empty() {
             message["tool_calls"] = calls.into();
-        }
-        if let Some(call) = legacy_call {
-            message["function_call"] = call.into_function();
         }
         choice["message"] = message;
         body["choices"] = Value::Array(vec![choice]);

@@ -64,8 +64,6 @@ pub(crate) enum CallForm {
     Function,
     /// A custom tool, whose input is text.
     Custom,
-    /// The `function_call` that Chat Completions had before `tool_calls`.
-    Legacy,
 }
 
 /// The arguments of a [`ToolCall`].

@@ -184,23 +184,6 @@ fn an_invented_name_goes_back_with_the_characters_that_a_request_may_contain() {
 }
 
 #[test]
-fn a_function_call_is_answered_by_the_role_function() {
-    let message = json!({ "role": "assistant", "content": null,
-        "function_call": { "name": "shout", "arguments": "{\"text\":\"x\"}" } });
-    let reply = read(message.clone(), "function_call");
-    assert_eq!(reply.messages(), [message]);
-    let result = json!({ "role": "function", "name": "shout", "content": "X" });
-    assert_eq!(results(&reply), std::slice::from_ref(&result));
-    let deltas = [
-        json!({ "role": "assistant", "content": null, "function_call": { "name": "shout", "arguments": "" } }),
-        json!({ "function_call": { "arguments": "{\"text\":" } }),
-        json!({ "function_call": { "arguments": "\"x\"}" } }),
-    ];
-    let streamed = stream_of(&deltas, "function_call");
-    assert_eq!((streamed.messages(), results(&streamed)), (reply.messages(), vec![result]));
-}
-
-#[test]
 fn the_input_of_a_custom_tool_is_text() {
     let custom = json!({ "id": "call_1", "type": "custom", "custom": { "name": "shout", "input": "{x" } });
     let reply = read(message(json!([custom])), "tool_calls");
