@@ -1,9 +1,8 @@
 //! Chains of calls, in which the result of one call is an argument of another.
 //!
 //! A [`Chain`] is data: a model, a file or code lists the tools to call and the sources of their arguments. The whole
-//! chain is checked against the schemas of the tools before its first step runs. If the tools are functions that the
-//! program names, [`Link::then`] connects them by their Rust types instead, and rustc checks
-//! that they fit.
+//! chain is checked against the schemas of the tools before its first step runs. A program that names its functions
+//! calls their handles one after another instead, and rustc checks that the types fit.
 //!
 //! ```standalone_crate
 //! use toolkit::{Catalog, Context, Dispatcher, tool};
@@ -50,7 +49,6 @@
 //! | `plan`, `check`, `reach` | orders the steps by their references, and compares the schemas |
 //! | `run`, `execute`, `runner` | runs the steps, each by a runner |
 //! | `memory`, `outcome` | the bounds of what a run keeps, and its outcome |
-//! | `typed` | a chain that rustc checks |
 
 mod check;
 mod definition;
@@ -63,7 +61,6 @@ mod reach;
 mod run;
 mod runner;
 mod step;
-mod typed;
 
 pub use self::definition::{Chain, ParseChainError};
 pub use self::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, ChainDiagnostics};
@@ -75,4 +72,3 @@ pub use self::run::PreparedChain;
 #[doc(hidden)]
 pub use self::runner::{StepCall, StepRun, StepRunner};
 pub use self::step::{PREVIOUS, Reference, Step, Wait};
-pub use self::typed::{Feeds, Link, Then};

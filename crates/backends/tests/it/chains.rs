@@ -1,4 +1,4 @@
-//! Chains of calls: parsing, checking, sequential and parallel execution, and typed chains.
+//! Chains of calls: parsing, checking, sequential and parallel execution.
 
 mod cases;
 mod check;
@@ -9,7 +9,6 @@ mod memory;
 mod parallel;
 mod run;
 mod tools;
-mod typed;
 mod waits;
 
 use serde_json::{Value, json};
