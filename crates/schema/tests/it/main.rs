@@ -1,10 +1,12 @@
 //! Tests of the public interface of `toolkit-schema`.
 
 mod closed_schemas;
+mod compare;
 mod formats;
 mod hostile_schemas;
 mod listed;
 mod plan;
+mod real;
 mod schema_contract;
 mod schemas;
 mod secrets;

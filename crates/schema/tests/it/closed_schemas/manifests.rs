@@ -1,30 +1,22 @@
 //! The rewrites over the schemas of servers that exist.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
 use toolkit_schema::{close, inline, portable, root, values};
 
+use crate::real::real_schemas;
+
 #[test]
 fn schemas_of_real_servers_survive_every_rewrite() {
-    let Some(folder) = test_support::shared("data/manifests") else {
-        return;
-    };
+    let Some(schemas) = real_schemas() else { return };
     let mut n_schemas = 0;
-    for file in json_files(&folder) {
-        let text = std::fs::read_to_string(&file).expect("a manifest is UTF-8");
-        let Ok(manifest) = serde_json::from_str::<Value>(&text) else {
-            continue;
-        };
-        let mut schemas = Vec::new();
-        find_schemas(&manifest, &mut schemas);
-        for schema in schemas {
-            // What no validator takes has no verdict to keep.
-            if let Ok(original) = jsonschema::validator_for(schema) {
-                check(schema, &original, &file);
-                n_schemas += 1;
-            }
+    for (file, schema) in schemas {
+        // What no validator takes has no verdict to keep.
+        if let Ok(original) = jsonschema::validator_for(&schema) {
+            check(&schema, &original, &file);
+            n_schemas += 1;
         }
     }
     assert!(n_schemas > 100, "only {n_schemas} schemas found");
@@ -122,35 +114,4 @@ fn example(root: &Value, schema: &Value, depth: usize) -> Value {
             .collect(),
         _ => Value::Null,
     }
-}
-
-fn find_schemas<'a>(value: &'a Value, found: &mut Vec<&'a Value>) {
-    match value {
-        Value::Object(map) => {
-            for (key, value) in map {
-                match key.as_str() {
-                    "inputSchema" | "input_schema" | "outputSchema" | "parameters" if value.is_object() => {
-                        found.push(value)
-                    }
-                    _ => find_schemas(value, found),
-                }
-            }
-        }
-        Value::Array(list) => list.iter().for_each(|value| find_schemas(value, found)),
-        _ => {}
-    }
-}
-
-fn json_files(folder: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).expect("the folder can be read") {
-        let path = entry.expect("an entry can be read").path();
-        if path.is_dir() {
-            files.extend(json_files(&path));
-        } else if path.extension().is_some_and(|e| e == "json") {
-            files.push(path);
-        }
-    }
-    files.sort();
-    files
 }

@@ -1,7 +1,5 @@
 //! Each document is interpreted by its own dialect, as in validation.
 
-use toolkit::schema::Schema;
-
 use super::*;
 
 const DRAFT_07: &str = "http://json-schema.org/draft-07/schema#";
@@ -13,7 +11,7 @@ fn document(dialect: &str, it: &Value) -> Value {
 
 /// Returns the verdict on a change from one schema to another, each in its dialect.
 fn change(old: (&str, Value), new: (&str, Value)) -> Option<Verdict> {
-    inputs(&document(old.0, &old.1), &document(new.0, &new.1)).verdict()
+    verdict(&inputs(&document(old.0, &old.1), &document(new.0, &new.1)))
 }
 
 #[test]
@@ -76,8 +74,8 @@ fn the_same_text_is_interpreted_by_its_dialect() {
         let value = json!({ "it": value });
         let accepts = |schema: &Value| Schema::from_value(schema.clone()).unwrap().is_valid(&value);
         assert_eq!((accepts(&was), accepts(&is)), (true, false), "{it}");
-        assert_eq!(inputs(&was, &is).verdict(), Some(Verdict::Breaking), "{it}");
-        assert!(inputs(&is, &was).verdict() <= Some(Verdict::Additive), "{it}");
+        assert_eq!(verdict(&inputs(&was, &is)), Some(Verdict::Breaking), "{it}");
+        assert!(verdict(&inputs(&is, &was)) <= Some(Verdict::Additive), "{it}");
     }
     // The same meaning in the keywords of each dialect.
     for (was, is) in [
@@ -110,12 +108,12 @@ fn definitions_are_found_under_either_name() {
         })
     };
     let (old, new) = (schema(DRAFT_07, "definitions"), schema(DRAFT_2020_12, "$defs"));
-    assert_eq!(inputs(&old, &new).verdict(), Some(Verdict::Cosmetic));
+    assert_eq!(verdict(&inputs(&old, &new)), Some(Verdict::Cosmetic));
     let mut narrower = new.clone();
     narrower["$defs"]["Node"]["required"] = json!(["next"]);
-    assert!(inputs(&old, &narrower).verdict() >= Some(Verdict::Unknown));
+    assert!(verdict(&inputs(&old, &narrower)) >= Some(Verdict::Unknown));
     narrower["$defs"]["Node"] = json!({ "type": "object", "properties": { "next": { "type": "object" } } });
-    assert_eq!(inputs(&new, &narrower).verdict(), Some(Verdict::Additive));
+    assert_eq!(verdict(&inputs(&new, &narrower)), Some(Verdict::Additive));
 }
 
 /// A part that is compared on its own must not be mistaken for the document.
@@ -130,13 +128,12 @@ fn the_root_is_that_of_the_document() {
             }
         })
     };
-    let comparison = inputs(&tree(1), &tree(0));
-    assert_eq!(comparison.verdict(), Some(Verdict::Additive));
-    assert_eq!(inputs(&tree(0), &tree(1)).verdict(), Some(Verdict::Breaking));
+    assert_eq!(verdict(&inputs(&tree(1), &tree(0))), Some(Verdict::Additive));
+    assert_eq!(verdict(&inputs(&tree(0), &tree(1))), Some(Verdict::Breaking));
     let mut other = tree(0);
     other["properties"]["children"]["maxItems"] = json!(4);
-    assert_eq!(inputs(&tree(0), &other).verdict(), Some(Verdict::Additive));
-    assert_eq!(inputs(&tree(1), &other).verdict(), Some(Verdict::Additive));
+    assert_eq!(verdict(&inputs(&tree(0), &other)), Some(Verdict::Additive));
+    assert_eq!(verdict(&inputs(&tree(1), &other)), Some(Verdict::Additive));
 }
 
 #[test]
@@ -147,8 +144,8 @@ fn numbers_compare_by_value() {
         (json!({ "const": { "a": [1] } }), json!({ "const": { "a": [1.0] } })),
         (json!({ "minLength": 2.0 }), json!({ "minLength": 2 })),
     ] {
-        let comparison = inputs(&document(DRAFT_2020_12, &old), &document(DRAFT_2020_12, &new));
-        assert!(comparison.verdict() <= Some(Verdict::Cosmetic), "{old} to {new}: {comparison:?}");
+        let differences = inputs(&document(DRAFT_2020_12, &old), &document(DRAFT_2020_12, &new));
+        assert!(verdict(&differences) <= Some(Verdict::Cosmetic), "{old} to {new}: {differences:?}");
     }
     let large = |n: u64| json!({ "type": "integer", "maximum": n });
     let verdict = change((DRAFT_2020_12, large(9_007_199_254_740_993)), (DRAFT_2020_12, large(9_007_199_254_740_992)));
