@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use toolkit::Arguments;
 use toolkit::mcp::Revision;
-use toolkit_mcp::{BATCHES, Code, JsonText, MODERN, Meta, ParamHeader, RpcError, decoded, text};
+use toolkit_mcp::{BATCHES, Code, MODERN, Meta, ParamHeader, RpcError, decoded, text};
 use toolkit_runtime::accepts;
 
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -102,15 +102,15 @@ pub(super) enum Params<'m> {
 #[derive(Deserialize)]
 struct Names<'m> {
     #[serde(borrow)]
-    name: Option<JsonText<'m>>,
+    name: Option<&'m RawValue>,
     #[serde(borrow)]
-    uri: Option<JsonText<'m>>,
+    uri: Option<&'m RawValue>,
     #[serde(borrow, rename = "taskId")]
-    task: Option<JsonText<'m>>,
+    task: Option<&'m RawValue>,
 }
 
 impl<'m> Params<'m> {
-    fn text_of(self, field: impl FnOnce(Names<'m>) -> Option<JsonText<'m>>) -> Option<Cow<'m, str>> {
+    fn text_of(self, field: impl FnOnce(Names<'m>) -> Option<&'m RawValue>) -> Option<Cow<'m, str>> {
         match self {
             Self::Call(name) => Some(name.into()),
             Self::Unread(params) => text(field(serde_json::from_str(params?.get()).ok()?)?.get()),

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::json_text::{JsonText, Scan, is_id, text};
-use super::meta::Meta;
+use super::call_request::CallRequest;
+use super::json_text::{is_id, text};
 use super::rpc::{Code, RpcError};
 
 /// An incoming message.
@@ -141,72 +141,4 @@ fn not_an_object(json: &[u8]) -> Malformed<'static> {
 
 fn malformed<'m>(id: Option<&'m RawValue>, code: Code, message: &str) -> Malformed<'m> {
     Malformed { id, fault: RpcError::bad_request(code, message) }
-}
-
-// Calls in the form that clients usually send, read in one pass.
-
-/// A request for `tools/call`.
-#[derive(Debug)]
-pub struct CallRequest<'m> {
-    /// The name of the tool.
-    pub name: &'m str,
-    /// The text of a JSON object.
-    pub arguments: Option<&'m str>,
-    /// The metadata of the request.
-    pub meta: Meta<'m>,
-}
-
-impl<'m> CallRequest<'m> {
-    /// Reads a call and the id of its request. Returns `None` for a message of another form, including an invalid one.
-    fn read(json: &'m [u8]) -> Option<(&'m RawValue, Self)> {
-        let text = str::from_utf8(json).ok()?;
-        let (mut version, mut id, mut method, mut params) = (None, None, None, None);
-        let mut scan = Scan::new(text);
-        scan.object(|scan, name| match name {
-            "jsonrpc" => once(&mut version, scan.string()?),
-            "id" => once(&mut id, scan.value()?),
-            "method" => once(&mut method, scan.string().filter(|method| *method == "tools/call")?),
-            "params" => once(&mut params, Self::params(scan)?),
-            _ => None,
-        })?;
-        if version != Some("2.0") || method.is_none() || !scan.is_at_end() {
-            return None;
-        }
-        let id = id.filter(|id| is_id(id))?;
-        Some((serde_json::from_str(id).ok()?, params?))
-    }
-
-    fn params(scan: &mut Scan<'m>) -> Option<Self> {
-        let (mut name, mut arguments, mut meta) = (None, None, None);
-        scan.object(|scan, field| match field {
-            "name" => once(&mut name, scan.string()?),
-            "arguments" => once(&mut arguments, scan.value().filter(|value| value.starts_with('{'))?),
-            "_meta" => once(&mut meta, Self::meta(scan)?),
-            _ => None,
-        })?;
-        Some(Self { name: name?, arguments, meta: meta.unwrap_or_default() })
-    }
-
-    fn meta(scan: &mut Scan<'m>) -> Option<Meta<'m>> {
-        let mut meta = Meta::default();
-        scan.object(|scan, field| {
-            let value = JsonText::new(scan.value()?);
-            match meta.field(field) {
-                // `null` stands for an absent field.
-                Some(_) if value.get() == "null" => None,
-                Some(place) => once(place, value),
-                None => Some(()),
-            }
-        })?;
-        Some(meta)
-    }
-}
-
-/// Stores a value, unless there is one already.
-fn once<T>(place: &mut Option<T>, value: T) -> Option<()> {
-    if place.is_some() {
-        return None;
-    }
-    *place = Some(value);
-    Some(())
 }

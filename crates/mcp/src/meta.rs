@@ -8,8 +8,7 @@ use serde_json::value::RawValue;
 use toolkit::call::LogLevel;
 use toolkit::mcp::Revision;
 
-use super::json_text::{JsonText, is_id, text};
-
+use super::json_text::{is_id, text};
 use super::rpc::{Code, RpcError};
 
 /// The supported revisions with an `initialize` request, newest first.
@@ -37,25 +36,25 @@ pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 pub struct Meta<'m> {
     #[serde(borrow, rename = "io.modelcontextprotocol/protocolVersion")]
-    version: Option<JsonText<'m>>,
+    version: Option<&'m RawValue>,
     #[serde(borrow, rename = "io.modelcontextprotocol/clientInfo")]
     /// The name and version of the client, as JSON.
-    pub client_info: Option<JsonText<'m>>,
+    pub client_info: Option<&'m RawValue>,
     #[serde(borrow, rename = "io.modelcontextprotocol/clientCapabilities")]
     /// The capabilities of the client, as JSON.
-    pub client_capabilities: Option<JsonText<'m>>,
+    pub client_capabilities: Option<&'m RawValue>,
     #[serde(borrow, rename = "progressToken")]
-    progress_token: Option<JsonText<'m>>,
+    progress_token: Option<&'m RawValue>,
     #[serde(borrow, rename = "rs.toolkit/chunks")]
-    chunks: Option<JsonText<'m>>,
+    chunks: Option<&'m RawValue>,
     #[serde(borrow, rename = "io.modelcontextprotocol/logLevel")]
-    log_level: Option<JsonText<'m>>,
+    log_level: Option<&'m RawValue>,
     #[serde(borrow)]
-    traceparent: Option<JsonText<'m>>,
+    traceparent: Option<&'m RawValue>,
     #[serde(borrow)]
-    tracestate: Option<JsonText<'m>>,
+    tracestate: Option<&'m RawValue>,
     #[serde(borrow)]
-    baggage: Option<JsonText<'m>>,
+    baggage: Option<&'m RawValue>,
     /// The answers with which the client repeats a call. They are beside `_meta`.
     #[serde(skip)]
     pub input: Input<'m>,
@@ -112,22 +111,6 @@ impl<'m> Meta<'m> {
         Ok(Self { input, task: params.task, ..meta })
     }
 
-    /// Returns the field of this name, or `None` for a field that the server does not read.
-    pub(super) fn field(&mut self, name: &str) -> Option<&mut Option<JsonText<'m>>> {
-        Some(match name {
-            PROTOCOL_VERSION => &mut self.version,
-            CLIENT_INFO => &mut self.client_info,
-            CLIENT_CAPABILITIES => &mut self.client_capabilities,
-            "progressToken" => &mut self.progress_token,
-            "rs.toolkit/chunks" => &mut self.chunks,
-            LOG_LEVEL => &mut self.log_level,
-            "traceparent" => &mut self.traceparent,
-            "tracestate" => &mut self.tracestate,
-            "baggage" => &mut self.baggage,
-            _ => return None,
-        })
-    }
-
     /// Returns the revision that the request declares.
     #[must_use]
     pub fn version(&self) -> Option<Cow<'m, str>> {
@@ -136,7 +119,7 @@ impl<'m> Meta<'m> {
 
     /// Returns the token of the client for reports of progress.
     #[must_use]
-    pub fn progress_token(&self) -> Option<JsonText<'m>> {
+    pub fn progress_token(&self) -> Option<&'m RawValue> {
         self.progress_token.filter(|token| is_id(token.get()))
     }
 
