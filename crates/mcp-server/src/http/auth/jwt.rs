@@ -1,7 +1,7 @@
 //! JWT access tokens (RFC 9068).
 //!
 //! The crate `jsonwebtoken` selects its cryptography for the whole process: another crate of the same program may install
-//! one without these algorithms, or enable features that make its first use panic. The checks of `crit`, of duplicate
+//! one without these algorithms, or enable features that make its first use panic. The checks of `typ`, of duplicate
 //! members and of the purpose of a key would be here anyway.
 
 use std::fmt;
