@@ -23,16 +23,16 @@ use tokio::sync::oneshot;
 /// assert!(limiter.try_acquire("other").is_ok());
 /// ```
 #[derive(Clone, Debug)]
-pub struct CallLimiter(Arc<Shared>);
+pub struct CallLimiter(Arc<LimiterShared>);
 
 #[derive(Debug)]
-struct Shared {
-    state: Mutex<State>,
+struct LimiterShared {
+    state: Mutex<LimiterState>,
     max_waiting: usize,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct LimiterState {
     n_permits: usize,
     n_free: usize,
     n_waiting: usize,
@@ -102,8 +102,8 @@ impl CallLimiter {
     #[must_use]
     pub fn new(n_permits: usize) -> Self {
         let n_permits = n_permits.max(1);
-        let state = State { n_permits, n_free: n_permits, ..State::default() };
-        Self(Arc::new(Shared { state: Mutex::new(state), max_waiting: n_permits.max(MIN_WAITING) }))
+        let state = LimiterState { n_permits, n_free: n_permits, ..LimiterState::default() };
+        Self(Arc::new(LimiterShared { state: Mutex::new(state), max_waiting: n_permits.max(MIN_WAITING) }))
     }
 
     /// Acquires a permit for a tool without waiting.
@@ -153,7 +153,7 @@ impl CallLimiter {
         state.n_permits - state.n_free
     }
 
-    fn grant(&self, state: &mut State, tool: &str) -> Option<CallPermit> {
+    fn grant(&self, state: &mut LimiterState, tool: &str) -> Option<CallPermit> {
         let n_free = state.n_free;
         if n_free == 0 {
             return None;
@@ -167,7 +167,7 @@ impl CallLimiter {
     }
 
     /// Grants free permits to waiting calls, those of the tool with the fewest running calls first.
-    fn wake(&self, state: &mut State) {
+    fn wake(&self, state: &mut LimiterState) {
         while state.n_waiting > 0 && state.n_free > 0 {
             let waiting = state.tools.values_mut().filter(|tool| !tool.waiting.is_empty());
             let Some(tool) = waiting.min_by_key(|tool| tool.n_running) else { break };
@@ -190,7 +190,7 @@ impl CallLimiter {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LimiterState> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -199,7 +199,7 @@ fn is_within_share(n_running: usize, n_free: usize) -> bool {
     n_free > 0 && n_running < n_free.saturating_mul(SHARE)
 }
 
-impl State {
+impl LimiterState {
     /// Returns the entry of a tool, which it adds if there is none.
     fn tool(&mut self, name: &str) -> &mut Tool {
         if !self.tools.contains_key(name) {

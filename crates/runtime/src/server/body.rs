@@ -214,16 +214,16 @@ const YIELD_AFTER: Duration = Duration::from_secs(1);
 /// A client may hold as many bytes as are free, so that there is always room for a small body. When a body has waited
 /// for room for [`YIELD_AFTER`], the largest unfinished body is revoked.
 #[derive(Clone, Debug)]
-struct Budget(Arc<Shared>);
+struct Budget(Arc<BudgetShared>);
 
 #[derive(Debug)]
-struct Shared {
-    state: Mutex<State>,
+struct BudgetShared {
+    state: Mutex<BudgetState>,
     released: Notify,
 }
 
 #[derive(Debug)]
-struct State {
+struct BudgetState {
     n_free: usize,
     by_address: HashMap<IpAddr, usize>,
     unfinished: HashMap<u64, Unfinished>,
@@ -244,7 +244,7 @@ struct Charge {
     /// The address of the client; `None` where an address does not identify a client.
     address: Option<IpAddr>,
     n_bytes: usize,
-    /// The key in [`State::unfinished`], for a body that can be revoked.
+    /// The key in [`BudgetState::unfinished`], for a body that can be revoked.
     id: Option<u64>,
     revoked: Option<Arc<Notify>>,
 }
@@ -254,8 +254,8 @@ const SMALL: usize = 32 << 10;
 
 impl Budget {
     fn new(n_bytes: usize) -> Self {
-        let state = State { n_free: n_bytes, by_address: HashMap::new(), unfinished: HashMap::new(), next_id: 0 };
-        Self(Arc::new(Shared { state: Mutex::new(state), released: Notify::new() }))
+        let state = BudgetState { n_free: n_bytes, by_address: HashMap::new(), unfinished: HashMap::new(), next_id: 0 };
+        Self(Arc::new(BudgetShared { state: Mutex::new(state), released: Notify::new() }))
     }
 
     /// Creates an empty charge for a client: the address, or this body alone if it is `None`.
@@ -263,7 +263,7 @@ impl Budget {
         Charge { budget: self.clone(), address, n_bytes: 0, id: None, revoked: None }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BudgetState> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

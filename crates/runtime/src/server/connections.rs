@@ -17,9 +17,9 @@ use super::response_budget::{ResponseBudget, ResponsePermit};
 
 /// The open connections of a server.
 #[derive(Clone)]
-pub(super) struct Connections(Arc<Shared>);
+pub(super) struct Connections(Arc<ConnectionsShared>);
 
-struct Shared {
+struct ConnectionsShared {
     limits: Limits,
     table: Mutex<Table>,
     responses: ResponseBudget,
@@ -45,7 +45,7 @@ struct Counts {
 impl Connections {
     pub(super) fn new(limits: Limits) -> Self {
         let responses = ResponseBudget::new(limits.max_response_bytes);
-        Self(Arc::new(Shared { limits, table: Mutex::default(), responses }))
+        Self(Arc::new(ConnectionsShared { limits, table: Mutex::default(), responses }))
     }
 
     /// Admits a connection from an address, and evicts another one if necessary. Returns `None` if even the reserve is
@@ -182,12 +182,12 @@ impl Table {
 
 /// The connection of a request. Clones share the connection.
 #[derive(Clone)]
-pub(super) struct Connection(Arc<State>);
+pub(super) struct Connection(Arc<ConnectionState>);
 
 /// An admitted connection. Dropping it frees its room.
 pub(super) struct Admitted(Connection);
 
-struct State {
+struct ConnectionState {
     connections: Connections,
     id: u64,
     address: IpAddr,
@@ -220,7 +220,7 @@ const RUNNING: u8 = 2;
 
 impl Connection {
     fn new(connections: Connections, id: u64, address: IpAddr, is_reserved: bool) -> Self {
-        Self(Arc::new(State {
+        Self(Arc::new(ConnectionState {
             connections,
             id,
             address,

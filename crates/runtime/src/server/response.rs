@@ -27,12 +27,12 @@ use super::response_budget::ResponsePermit;
 /// # }
 /// ```
 pub struct Body {
-    kind: Kind,
+    kind: BodyKind,
     /// The connection on which the body is sent.
     sending: Option<Sending>,
 }
 
-enum Kind {
+enum BodyKind {
     Whole(Bytes),
     Stream {
         parts: Pin<Box<dyn Stream<Item = Bytes> + Send>>,
@@ -45,21 +45,21 @@ impl Body {
     /// Creates a body whose parts are sent as soon as the stream has them, such as an event stream.
     #[must_use]
     pub fn from_stream(parts: impl Stream<Item = Bytes> + Send + 'static) -> Self {
-        Self { kind: Kind::Stream { parts: Box::pin(parts), permit: None }, sending: None }
+        Self { kind: BodyKind::Stream { parts: Box::pin(parts), permit: None }, sending: None }
     }
 
     /// Returns the place of a permit that a stream holds until it ends, or `None` for a complete body.
     pub(super) fn permit(&mut self) -> Option<&mut Option<EventStreamPermit>> {
         match &mut self.kind {
-            Kind::Whole(_) => None,
-            Kind::Stream { permit, .. } => Some(permit),
+            BodyKind::Whole(_) => None,
+            BodyKind::Stream { permit, .. } => Some(permit),
         }
     }
 }
 
 impl<T: Into<Bytes>> From<T> for Body {
     fn from(bytes: T) -> Self {
-        Self { kind: Kind::Whole(bytes.into()), sending: None }
+        Self { kind: BodyKind::Whole(bytes.into()), sending: None }
     }
 }
 
@@ -69,22 +69,22 @@ impl http_body::Body for Body {
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match &mut self.kind {
-            Kind::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
-            Kind::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
-            Kind::Stream { parts, .. } => {
+            BodyKind::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
+            BodyKind::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            BodyKind::Stream { parts, .. } => {
                 parts.as_mut().poll_next(cx).map(|part| part.map(|part| Ok(Frame::data(part))))
             }
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(&self.kind, Kind::Whole(bytes) if bytes.is_empty())
+        matches!(&self.kind, BodyKind::Whole(bytes) if bytes.is_empty())
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.kind {
-            Kind::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Kind::Stream { .. } => SizeHint::default(),
+            BodyKind::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            BodyKind::Stream { .. } => SizeHint::default(),
         }
     }
 }
@@ -92,8 +92,8 @@ impl http_body::Body for Body {
 impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
-            Kind::Whole(bytes) => write!(f, "{} bytes", bytes.len()),
-            Kind::Stream { .. } => f.write_str("stream"),
+            BodyKind::Whole(bytes) => write!(f, "{} bytes", bytes.len()),
+            BodyKind::Stream { .. } => f.write_str("stream"),
         }
     }
 }
@@ -116,8 +116,8 @@ const SMALL: usize = 64 << 10;
 /// Sends a response on a connection, with memory of the budget. Without memory, the response is an empty `503`.
 pub(super) async fn send(mut response: Response<Body>, connection: Connection) -> Response<Body> {
     let n_bytes = match &response.body().kind {
-        Kind::Whole(bytes) => bytes.len(),
-        Kind::Stream { .. } => 0,
+        BodyKind::Whole(bytes) => bytes.len(),
+        BodyKind::Stream { .. } => 0,
     };
     let permit = if n_bytes < SMALL { None } else { connection.response(n_bytes).await };
     if n_bytes >= SMALL && permit.is_none() {

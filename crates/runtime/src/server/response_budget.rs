@@ -11,10 +11,10 @@ const WAIT: Duration = Duration::from_secs(2);
 
 /// Counts the bytes of large responses until they are sent.
 #[derive(Clone, Debug)]
-pub(super) struct ResponseBudget(Arc<Shared>);
+pub(super) struct ResponseBudget(Arc<ResponseShared>);
 
 #[derive(Debug)]
-struct Shared {
+struct ResponseShared {
     max_bytes: usize,
     n_bytes: Mutex<usize>,
     /// The bytes of responses that wait for room. They are in memory too.
@@ -31,7 +31,7 @@ pub(super) struct ResponsePermit {
 
 impl ResponseBudget {
     pub(super) fn new(max_bytes: usize) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(ResponseShared {
             max_bytes,
             n_bytes: Mutex::new(0),
             n_waiting: AtomicUsize::new(0),
@@ -45,7 +45,7 @@ impl ResponseBudget {
         if let Some(permit) = self.try_acquire(n_bytes) {
             return Some(permit);
         }
-        let _waiting = Waiting::new(self, n_bytes)?;
+        let _waiting = WaitingResponse::new(self, n_bytes)?;
         let acquired = async {
             loop {
                 let mut released = std::pin::pin!(self.0.released.notified());
@@ -77,12 +77,12 @@ impl ResponseBudget {
 }
 
 /// The share of a waiting response in `n_waiting`.
-struct Waiting<'b> {
+struct WaitingResponse<'b> {
     budget: &'b ResponseBudget,
     n_bytes: usize,
 }
 
-impl<'b> Waiting<'b> {
+impl<'b> WaitingResponse<'b> {
     fn new(budget: &'b ResponseBudget, n_bytes: usize) -> Option<Self> {
         let n_waiting = budget.0.n_waiting.fetch_add(n_bytes, Ordering::Relaxed);
         let waiting = Self { budget, n_bytes };
@@ -90,7 +90,7 @@ impl<'b> Waiting<'b> {
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingResponse<'_> {
     fn drop(&mut self) {
         self.budget.0.n_waiting.fetch_sub(self.n_bytes, Ordering::Relaxed);
     }
