@@ -1,7 +1,8 @@
-//! Runs the calls of a server, over any protocol: `tool_threads` keeps them off the threads that do I/O, `tool_polls` runs
-//! some of them on a thread of the server, `call_limit` bounds how many run, and [`ShutdownSignals`] ends the server.
+//! Runs the calls of a server, over any protocol: `tool_threads` keeps them off the threads that do I/O, on those of
+//! `thread_pool`, `tool_polls` runs some of them on a thread of the server, `call_limit` bounds how many run, and [`ShutdownSignals`] ends the server.
 
 mod call_limit;
+mod thread_pool;
 mod tool_polls;
 mod tool_threads;
 

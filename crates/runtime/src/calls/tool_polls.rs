@@ -5,7 +5,7 @@ use std::fmt;
 use std::future::poll_fn;
 use std::task::Poll;
 
-use super::tool_threads::{COLLECTED, Runnable, push, run};
+use super::thread_pool::{COLLECTED, Runnable, push, run};
 
 /// The first polls of tools, which the thread that has spawned them runs itself. Dropping this hands the rest to the threads
 /// for tools.
