@@ -9,14 +9,12 @@
 //! | `rpc` | outgoing messages, as bytes, and errors with their codes |
 //! | `meta` | the `_meta` of requests, and the revisions of the protocol |
 //! | `param_headers` | arguments that HTTP headers repeat |
-//! | `call_request` | calls in the form that clients usually send, read in one pass |
 //! | `json_text` | texts of JSON values |
 //!
 //! [`toolkit-mcp-server`]: https://docs.rs/toolkit-mcp-server
 //! [`toolkit-mcp-client`]: https://docs.rs/toolkit-mcp-client
 #![forbid(unsafe_code)]
 
-mod call_request;
 mod fields;
 mod json_text;
 mod message;
@@ -24,10 +22,9 @@ mod meta;
 mod param_headers;
 mod rpc;
 
-pub use self::call_request::CallRequest;
 pub use self::fields::Fields;
 pub use self::json_text::{is_id, text};
-pub use self::message::{Malformed, Message};
+pub use self::message::{CallRequest, Malformed, Message};
 pub use self::meta::{
     BATCHES, CLIENT_CAPABILITIES, CLIENT_INFO, Input, LEGACY, LOG_LEVEL, MODERN, Meta, PROTOCOL_VERSION, missing,
     parse_level, supported,
