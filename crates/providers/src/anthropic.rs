@@ -1,7 +1,5 @@
 //! The API of Anthropic, Messages: tools, replies and results, and the assembly of a streamed message.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value, json};
 
 use super::dialect::Dialect;
@@ -12,8 +10,8 @@ use super::reader::{Fields, read_function};
 use super::request::{Member, RequestLimits, apply_limits};
 use super::rules::check_record;
 use crate::reply::{
-    Accumulate, Answer, Api, Assembled, CallArguments, Format, InvalidReply, Item, Parsed, Part, ReplyEvent,
-    StopReason, ToolCall, WrittenCall, append, fields, keep_stop, object, stated,
+    Answer, Api, Assembled, Assembly, CallArguments, Format, InvalidReply, Item, Parsed, Part, ReplyEvent, StopReason,
+    ToolCall, WrittenCall, fields, keep_stop, merge, object, push, stated,
 };
 use toolkit::catalog::{Catalog, Diagnostics, ExportedNames, Naming};
 use toolkit::tool::{ParseToolError, Tool};
@@ -262,8 +260,47 @@ impl Format for Messages {
         NAME
     }
 
-    fn accumulate(&self) -> Box<dyn Accumulate> {
-        Box::new(Message::default())
+    fn add(&self, mut event: Value, reply: &mut Assembly) -> Result<(), InvalidReply> {
+        let mut take = |pointer: &str| event.pointer_mut(pointer).map(Value::take).unwrap_or_default();
+        let (kind, index) = (take("/type"), take("/index").as_u64());
+        match kind.as_str().unwrap_or_default() {
+            "message_start" => (reply.body, reply.has_started) = (object(take("/message")), true),
+            "content_block_start" => {
+                let block = take("/content_block");
+                if block.is_object() {
+                    let name = (block["type"] == "tool_use").then(|| block["name"].clone());
+                    let index = reply.start(index, block);
+                    name.iter().for_each(|name| reply.show_call(index, name));
+                }
+            }
+            "content_block_delta" => {
+                if let Some(index) = reply.known(index) {
+                    extend(index, take("/delta"), reply);
+                }
+            }
+            "message_delta" => {
+                let (mut delta, usage) = (take("/delta"), take("/usage"));
+                if let Value::Object(fields) = &mut delta {
+                    keep_stop(reply.body.get("stop_reason"), fields, "stop_reason", stop_of);
+                }
+                merge(&mut reply.body, delta);
+                merge(&mut reply.body, fields([("usage", usage)]));
+                reply.has_started = true;
+            }
+            "message_stop" => reply.is_complete = true,
+            "error" if reply.has_started => reply.body["error"] = take("/error"),
+            "error" => return Err(InvalidReply::unexpected(NAME, "message", &event)),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn assemble(&self, mut reply: Assembly) -> Result<Value, InvalidReply> {
+        if !reply.has_started {
+            return Err(InvalidReply::new(NAME, "the stream has no `message_start`"));
+        }
+        reply.body["content"] = reply.take_blocks().collect();
+        Ok(reply.body)
     }
 
     fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {
@@ -408,125 +445,16 @@ fn block(part: &Part, only_text: bool) -> Option<Value> {
     }
 }
 
-// A message from the events of its stream.
-
-/// A message of which some events have arrived.
-#[derive(Debug, Default)]
-struct Message {
-    message: Option<Value>,
-    blocks: BTreeMap<u64, Block>,
-    n_calls: usize,
-    is_complete: bool,
-}
-
-#[derive(Debug)]
-struct Block {
-    json: Value,
-    /// The JSON text of the arguments, if this is a call.
-    input: String,
-    /// The number of calls before this one.
-    call: usize,
-}
-
-impl Accumulate for Message {
-    fn push(&mut self, mut event: Value, events: &mut Vec<ReplyEvent>) -> Result<(), InvalidReply> {
-        match event["type"].as_str().unwrap_or_default() {
-            "message_start" => self.message = Some(object(event["message"].take())),
-            "content_block_start" => self.start(&mut event, events),
-            "content_block_delta" => self.extend(&mut event, events),
-            "message_delta" => {
-                let message = self.message.get_or_insert_with(|| json!({}));
-                let mut delta = event["delta"].take();
-                if let Value::Object(fields) = &mut delta {
-                    keep_stop(message.get("stop_reason"), fields, "stop_reason", stop_of);
-                }
-                merge(message, delta);
-                merge(&mut message["usage"], event["usage"].take());
-            }
-            "message_stop" => self.is_complete = true,
-            "error" => match &mut self.message {
-                Some(message) => message["error"] = event["error"].take(),
-                None => return Err(InvalidReply::unexpected(NAME, "message", &event)),
-            },
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn finish(self: Box<Self>) -> Result<Assembled, InvalidReply> {
-        let mut message = self
-            .message
-            .filter(Value::is_object)
-            .ok_or_else(|| InvalidReply::new(NAME, "the stream has no `message_start`"))?;
-        let blocks = self.blocks.into_values().map(|Block { mut json, input, .. }| {
-            if !input.trim_ascii().is_empty() {
-                json["input"] = input.into();
-            }
-            json
-        });
-        message["content"] = blocks.collect();
-        Ok(Assembled::new(message, self.is_complete))
-    }
-}
-
-impl Message {
-    fn start(&mut self, event: &mut Value, events: &mut Vec<ReplyEvent>) {
-        let next = || self.blocks.last_key_value().map_or(0, |(index, _)| index.saturating_add(1));
-        let index = event["index"].as_u64().unwrap_or_else(next);
-        let json = event["content_block"].take();
-        let call = self.n_calls;
-        if json["type"] == "tool_use" {
-            self.n_calls += 1;
-            let name = json["name"].as_str().unwrap_or_default().to_owned();
-            events.push(ReplyEvent::CallStarted { index: call, name });
-        }
-        if json.is_object() {
-            self.blocks.insert(index, Block { json, input: String::new(), call });
-        }
-    }
-
-    fn extend(&mut self, event: &mut Value, events: &mut Vec<ReplyEvent>) {
-        let block = match event["index"].as_u64() {
-            Some(index) => self.blocks.get_mut(&index),
-            None => self.blocks.values_mut().next_back(),
-        };
-        let Some(block) = block else { return };
-        let mut delta = event["delta"].take();
-        let text = |delta: &Value, field: &str| delta[field].as_str().unwrap_or_default().to_owned();
-        match delta["type"].as_str().unwrap_or_default() {
-            "text_delta" => {
-                let text = text(&delta, "text");
-                append(&mut block.json, "text", &text);
-                events.push(ReplyEvent::Text(text));
-            }
-            "thinking_delta" => {
-                let text = text(&delta, "thinking");
-                append(&mut block.json, "thinking", &text);
-                events.push(ReplyEvent::Reasoning(text));
-            }
-            "signature_delta" => block.json["signature"] = delta["signature"].take(),
-            "input_json_delta" => {
-                let json = text(&delta, "partial_json");
-                block.input.push_str(&json);
-                if block.json["type"] == "tool_use" {
-                    events.push(ReplyEvent::Arguments { index: block.call, json });
-                }
-            }
-            "citations_delta" => match &mut block.json["citations"] {
-                Value::Array(citations) => citations.push(delta["citation"].take()),
-                none => *none = json!([delta["citation"].take()]),
-            },
-            "compaction_delta" => block.json["content"] = delta["content"].take(),
-            _ => {}
-        }
-    }
-}
-
-/// Adds the fields of an object to another one.
-fn merge(value: &mut Value, fields: Value) {
-    let Value::Object(fields) = fields else { return };
-    match value {
-        Value::Object(value) => value.extend(fields),
-        other => *other = Value::Object(Map::from_iter(fields)),
+/// Adds a piece to a block of a streamed message.
+fn extend(index: u64, mut delta: Value, reply: &mut Assembly) {
+    let mut take = |field: &str| delta.get_mut(field).map(Value::take).unwrap_or_default();
+    match take("type").as_str().unwrap_or_default() {
+        "text_delta" => reply.append(index, "text", &take("text"), ReplyEvent::Text),
+        "thinking_delta" => reply.append(index, "thinking", &take("thinking"), ReplyEvent::Reasoning),
+        "signature_delta" => reply.json(index)["signature"] = take("signature"),
+        "input_json_delta" => reply.add_arguments(index, &["input"], take("partial_json")),
+        "citations_delta" => push(reply.json(index), "citations", take("citation")),
+        "compaction_delta" => reply.json(index)["content"] = take("content"),
+        _ => {}
     }
 }

@@ -1,7 +1,5 @@
 //! The API of Amazon Bedrock, Converse: tools, replies and results, and the assembly of a streamed message.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value, json};
 
 use super::dialect::Dialect;
@@ -11,8 +9,8 @@ use super::lower::{StrictResult, is_requested, lower_strict};
 use super::request::RequestLimits;
 use super::rules::check_record;
 use crate::reply::{
-    Accumulate, Answer, Api, Assembled, CallArguments, Format, Framing, InvalidReply, Item, Parsed, Part, ReplyEvent,
-    StopReason, ToolCall, WrittenCall, append, fields, keep_stop, object, stated,
+    Answer, Api, Assembled, Assembly, CallArguments, Format, Framing, InvalidReply, Item, Parsed, Part, ReplyEvent,
+    StopReason, ToolCall, WrittenCall, append, field_mut, fields, keep_stop, merge, object, push, stated,
 };
 use toolkit::catalog::{Catalog, Diagnostics, ExportedNames, Naming};
 use toolkit::tool::Tool;
@@ -166,8 +164,42 @@ impl Format for Converse {
         Framing::Lines
     }
 
-    fn accumulate(&self) -> Box<dyn Accumulate> {
-        Box::new(Message::default())
+    fn add(&self, event: Value, reply: &mut Assembly) -> Result<(), InvalidReply> {
+        let (kind, mut payload) = typed(event);
+        let mut take = |field: &str| payload.get_mut(field).map(Value::take).unwrap_or_default();
+        match kind.as_str() {
+            "messageStart" => {}
+            "contentBlockStart" => start(take("contentBlockIndex").as_u64(), take("start"), reply),
+            "contentBlockDelta" => extend(take("contentBlockIndex").as_u64(), take("delta"), reply),
+            "messageStop" | "metadata" => {
+                // Padding, against conclusions from the length of an event.
+                take("p");
+                if let Value::Object(fields) = &mut payload {
+                    keep_stop(reply.body.get("stopReason"), fields, "stopReason", stop_of);
+                }
+                merge(&mut reply.body, payload);
+                reply.is_complete |= kind == "messageStop";
+            }
+            kind if kind.ends_with("Exception") => {
+                let message = payload["message"].as_str().unwrap_or(kind);
+                if !reply.has_started {
+                    return Err(InvalidReply::unexpected(NAME, "`messageStart`", &json!({ "message": message })));
+                }
+                reply.body["error"] = json!({ "type": kind, "message": message });
+            }
+            _ => return Ok(()),
+        }
+        reply.has_started |= kind != "metadata";
+        Ok(())
+    }
+
+    fn assemble(&self, mut reply: Assembly) -> Result<Value, InvalidReply> {
+        if !reply.has_started {
+            return Err(InvalidReply::new(NAME, "the stream has no `messageStart`"));
+        }
+        let message = [("role", "assistant".into()), ("content", reply.take_blocks().collect())];
+        reply.body["output"] = fields([("message", fields(message))]);
+        Ok(reply.body)
     }
 
     fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {
@@ -271,65 +303,6 @@ fn stop_of(reason: &str) -> StopReason {
 
 // A message from the events of its stream.
 
-/// A message of which some events have arrived.
-#[derive(Debug, Default)]
-struct Message {
-    /// The reply without its message.
-    body: Map<String, Value>,
-    blocks: BTreeMap<u64, Block>,
-    n_calls: usize,
-    has_started: bool,
-    is_complete: bool,
-}
-
-#[derive(Debug)]
-struct Block {
-    json: Value,
-    /// The JSON text of the arguments, if this is a call.
-    input: String,
-    /// The number of calls before this one, if this is a call that this program makes.
-    call: Option<usize>,
-}
-
-impl Accumulate for Message {
-    fn push(&mut self, event: Value, events: &mut Vec<ReplyEvent>) -> Result<(), InvalidReply> {
-        let (kind, mut payload) = typed(event);
-        match kind.as_str() {
-            "messageStart" => self.has_started = true,
-            "contentBlockStart" => self.start(&mut payload, events),
-            "contentBlockDelta" => self.extend(&mut payload, events),
-            "messageStop" => {
-                self.has_started = true;
-                self.is_complete = true;
-                self.add_fields(payload);
-            }
-            "metadata" => self.add_fields(payload),
-            kind if kind.ends_with("Exception") => self.fail(kind, &payload)?,
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn finish(self: Box<Self>) -> Result<Assembled, InvalidReply> {
-        if !self.has_started {
-            return Err(InvalidReply::new(NAME, "the stream has no `messageStart`"));
-        }
-        let blocks = self.blocks.into_values().map(|Block { mut json, input, .. }| {
-            if !input.trim_ascii().is_empty() {
-                child(&mut json, "toolUse")["input"] = input.into();
-            }
-            json
-        });
-        let content: Value = blocks.collect();
-        let mut body = self.body;
-        body.insert(
-            "output".to_owned(),
-            fields([("message", fields([("role", "assistant".into()), ("content", content)]))]),
-        );
-        Ok(Assembled::new(body.into(), self.is_complete))
-    }
-}
-
 /// Splits an event into its type and its payload.
 fn typed(event: Value) -> (String, Value) {
     match event {
@@ -355,103 +328,62 @@ fn kind(payload: &Value) -> &'static str {
     }
 }
 
-impl Message {
-    fn start(&mut self, payload: &mut Value, events: &mut Vec<ReplyEvent>) {
-        self.has_started = true;
-        let index = payload["contentBlockIndex"].as_u64().unwrap_or_else(|| self.next_index());
-        let Value::Object(mut json) = payload["start"].take() else { return };
-        // The start of a text is empty, or missing.
-        if json.is_empty() {
-            return;
-        }
-        let mut call = None;
-        if let Some(tool_use) = json.get_mut("toolUse").filter(|tool_use| tool_use.is_object()) {
-            tool_use["input"] = json!({});
-            if provider_kind(tool_use).is_none() {
-                let name = tool_use["name"].as_str().unwrap_or_default().to_owned();
-                events.push(ReplyEvent::CallStarted { index: self.n_calls, name });
-                call = Some(self.n_calls);
-                self.n_calls += 1;
-            }
-        }
-        self.blocks.insert(index, Block { json: json.into(), input: String::new(), call });
+/// Begins a block.
+fn start(index: Option<u64>, mut block: Value, reply: &mut Assembly) {
+    // The start of a text is empty, or missing.
+    if block.as_object().is_none_or(Map::is_empty) {
+        return;
     }
-
-    fn extend(&mut self, payload: &mut Value, events: &mut Vec<ReplyEvent>) {
-        self.has_started = true;
-        let index = payload["contentBlockIndex"].as_u64();
-        let Value::Object(delta) = payload["delta"].take() else { return };
-        for (kind, delta) in delta {
-            let index = index.unwrap_or_else(|| self.index_of(&kind));
-            if kind == "toolUse" {
-                let Some(block) = self.blocks.get_mut(&index) else { continue };
-                let json = delta["input"].as_str().unwrap_or_default();
-                block.input.push_str(json);
-                if let Some(index) = block.call.filter(|_| !json.is_empty()) {
-                    events.push(ReplyEvent::Arguments { index, json: json.to_owned() });
-                }
-                continue;
-            }
-            let new = || Block { json: json!({}), input: String::new(), call: None };
-            let block = &mut self.blocks.entry(index).or_insert_with(new).json;
-            match kind.as_str() {
-                "text" => {
-                    let text = delta.as_str().unwrap_or_default();
-                    append_text(block, text);
-                    events.extend(shown(text).map(ReplyEvent::Text));
-                }
-                "citation" => append_citation(block, delta),
-                "reasoningContent" => {
-                    events.extend(delta["text"].as_str().and_then(shown).map(ReplyEvent::Reasoning));
-                    append_reasoning(child(block, "reasoningContent"), delta);
-                }
-                "toolResult" => push_all(child(block, "toolResult"), "content", delta),
-                "image" => {
-                    if let (Value::Object(image), Value::Object(fields)) = (child(block, "image"), delta) {
-                        image.extend(fields);
-                    }
-                }
-                _ => {}
-            }
-        }
+    let mut call = None;
+    if let Some(tool_use) = block.get_mut("toolUse").filter(|tool_use| tool_use.is_object()) {
+        tool_use["input"] = json!({});
+        call = provider_kind(tool_use).is_none().then(|| tool_use["name"].clone());
     }
-
-    /// Returns the index of the block that a piece without an index belongs to: the latest one if it has the type of the
-    /// piece.
-    fn index_of(&self, kind: &str) -> u64 {
-        let fields: &[&str] = match kind {
-            "text" | "citation" => &["text", "citationsContent"],
-            _ => &[kind],
-        };
-        let is_of_kind = |block: &Block| fields.iter().any(|field| block.json.get(field).is_some());
-        let latest = self.blocks.last_key_value().filter(|(_, block)| is_of_kind(block));
-        latest.map_or_else(|| self.next_index(), |(index, _)| *index)
-    }
-
-    fn next_index(&self) -> u64 {
-        self.blocks.last_key_value().map_or(0, |(index, _)| index.saturating_add(1))
-    }
-
-    fn add_fields(&mut self, payload: Value) {
-        let Value::Object(mut fields) = payload else { return };
-        // Padding, against conclusions from the length of an event.
-        fields.remove("p");
-        keep_stop(self.body.get("stopReason"), &mut fields, "stopReason", stop_of);
-        self.body.extend(fields);
-    }
-
-    fn fail(&mut self, kind: &str, payload: &Value) -> Result<(), InvalidReply> {
-        let message = payload["message"].as_str().unwrap_or(kind);
-        if !self.has_started {
-            return Err(InvalidReply::unexpected(NAME, "`messageStart`", &json!({ "message": message })));
-        }
-        self.body.insert("error".to_owned(), json!({ "type": kind, "message": message }));
-        Ok(())
+    let index = reply.start(index, block);
+    if let Some(name) = call {
+        reply.show_call(index, &name);
     }
 }
 
-fn shown(text: &str) -> Option<String> {
-    (!text.is_empty()).then(|| text.to_owned())
+/// Adds a piece to a block.
+fn extend(index: Option<u64>, delta: Value, reply: &mut Assembly) {
+    let Value::Object(delta) = delta else { return };
+    for (kind, mut delta) in delta {
+        let index = index.unwrap_or_else(|| index_of(&kind, reply));
+        match (kind.as_str(), &mut delta) {
+            ("text", Value::String(text)) => {
+                append_text(reply.json(index), text);
+                reply.show(ReplyEvent::Text, text);
+            }
+            ("toolUse", Value::Object(tool_use)) if reply.known(Some(index)).is_some() => {
+                reply.add_arguments(index, &["toolUse", "input"], tool_use.remove("input").unwrap_or_default());
+            }
+            ("citation", citation) => append_citation(reply.json(index), citation.take()),
+            ("reasoningContent", Value::Object(reasoning)) => {
+                for (kind, piece) in reasoning {
+                    append_reasoning(index, kind, piece.take(), reply);
+                }
+            }
+            ("toolResult", Value::Array(items)) => {
+                let result = field_mut(reply.json(index), &["toolResult"]);
+                items.drain(..).for_each(|item| push(result, "content", item));
+            }
+            ("image", image) => merge(field_mut(reply.json(index), &["image"]), image.take()),
+            _ => {}
+        }
+    }
+}
+
+/// Returns the index of the block that a piece without an index belongs to: the latest one if it has the type of the
+/// piece.
+fn index_of(kind: &str, reply: &Assembly) -> u64 {
+    let fields: &[&str] = match kind {
+        "text" | "citation" => &["text", "citationsContent"],
+        _ => &[kind],
+    };
+    let latest = reply.blocks.last_key_value();
+    let latest = latest.filter(|(_, block)| fields.iter().any(|field| block.json.get(field).is_some()));
+    latest.map_or_else(|| reply.next_index(), |(index, _)| *index)
 }
 
 /// Adds text to a block, which has citations if any of them arrived before.
@@ -467,33 +399,20 @@ fn append_citation(block: &mut Value, citation: Value) {
         let text = block.get("text").cloned().unwrap_or_else(|| "".into());
         *block = json!({ "citationsContent": { "content": [{ "text": text }] } });
     }
-    push_all(child(block, "citationsContent"), "citations", json!([citation]));
+    push(field_mut(block, &["citationsContent"]), "citations", citation);
 }
 
-fn append_reasoning(reasoning: &mut Value, delta: Value) {
-    let Value::Object(delta) = delta else { return };
-    for (kind, delta) in delta {
-        match (kind.as_str(), delta) {
-            ("text" | "signature", Value::String(text)) => append(child(reasoning, "reasoningText"), &kind, &text),
-            ("redactedContent", redacted) => reasoning["redactedContent"] = redacted,
-            _ => {}
+fn append_reasoning(index: u64, kind: &str, piece: Value, reply: &mut Assembly) {
+    let block = reply.json(index);
+    match (kind, piece) {
+        ("text" | "signature", Value::String(text)) => {
+            append(field_mut(block, &["reasoningContent", "reasoningText"]), kind, &text);
+            if kind == "text" {
+                reply.show(ReplyEvent::Reasoning, &text);
+            }
         }
-    }
-}
-
-/// Returns a field of an object. The field becomes an object if it is not one.
-fn child<'v>(object: &'v mut Value, field: &str) -> &'v mut Value {
-    let child = &mut object[field];
-    if !child.is_object() {
-        *child = Value::Object(Map::new());
-    }
-    child
-}
-
-fn push_all(object: &mut Value, field: &str, items: Value) {
-    match (&mut object[field], items) {
-        (Value::Array(list), Value::Array(items)) => list.extend(items),
-        (list, items) => *list = items,
+        ("redactedContent", redacted) => *field_mut(block, &["reasoningContent", kind]) = redacted,
+        _ => {}
     }
 }
 

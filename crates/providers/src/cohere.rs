@@ -4,14 +4,12 @@
 //! [Chat Completions](crate::openai::Options::chat_completions). The other endpoint of Cohere,
 //! `/compatibility/v1/chat/completions`, is one of [`openai::CHAT_COMPLETIONS`](crate::openai::CHAT_COMPLETIONS).
 
-use std::collections::BTreeMap;
+use serde_json::{Value, json};
 
-use serde_json::{Map, Value, json};
-
-use crate::openai::chat::{Calls, Rules, read_message};
+use crate::openai::chat::{Rules, add_call, complete_calls, read_message};
 use crate::reply::{
-    Accumulate, Api, Assembled, Format, InvalidReply, Item, Parsed, ReplyEvent, StopReason, append, keep_stop, object,
-    show, stated,
+    Api, Assembled, Assembly, Format, InvalidReply, Item, Parsed, ReplyEvent, StopReason, append, field_mut, keep_stop,
+    merge, object, push, stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -62,8 +60,57 @@ impl Format for Chat {
         NAME
     }
 
-    fn accumulate(&self) -> Box<dyn Accumulate> {
-        Box::new(Events::default())
+    fn add(&self, mut event: Value, reply: &mut Assembly) -> Result<(), InvalidReply> {
+        let mut take = |pointer: &str| event.pointer_mut(pointer).map(Value::take).unwrap_or_default();
+        let (kind, index) = (take("/type"), take("/index").as_u64());
+        let message = field_mut(&mut reply.body, &["message"]);
+        match kind.as_str() {
+            Some("message-start") => {
+                *field_mut(message, &["role"]) = "assistant".into();
+                reply.body["id"] = take("/id");
+            }
+            Some("content-start" | "content-delta") => add_content(index, &take("/delta/message/content"), reply),
+            Some("tool-plan-delta") => {
+                let plan = take("/delta/message/tool_plan");
+                let plan = plan.as_str().unwrap_or_default();
+                append(message, "tool_plan", plan);
+                reply.show(ReplyEvent::Reasoning, plan);
+            }
+            Some("tool-call-start" | "tool-call-delta") => {
+                let mut call = object(take("/delta/message/tool_calls"));
+                call["index"] = index.into();
+                add_call(call, reply);
+            }
+            Some("citation-start") => push(message, "citations", take("/delta/message/citations")),
+            Some("message-end") => {
+                reply.is_complete = true;
+                let mut delta = take("/delta");
+                if let Value::Object(fields) = &mut delta {
+                    keep_stop(reply.body.get("finish_reason"), fields, "finish_reason", stop_of);
+                }
+                merge(&mut reply.body, delta);
+            }
+            None if !reply.has_started => return Err(InvalidReply::unexpected(NAME, "`message-start`", &event)),
+            _ => return Ok(()),
+        }
+        reply.has_started = true;
+        Ok(())
+    }
+
+    fn assemble(&self, mut reply: Assembly) -> Result<Value, InvalidReply> {
+        if !reply.has_started {
+            return Err(InvalidReply::new(NAME, "the stream has no `message-start`"));
+        }
+        let is_content = |block: &Value| matches!(block["type"].as_str(), Some("text" | "thinking"));
+        let (content, calls): (Vec<Value>, Vec<Value>) = reply.take_blocks().partition(is_content);
+        let message = &mut reply.body["message"];
+        *message = object(message.take());
+        for (field, list) in [("content", content), ("tool_calls", complete_calls(calls))] {
+            if !list.is_empty() {
+                message[field] = list.into();
+            }
+        }
+        Ok(reply.body)
     }
 
     fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {
@@ -112,90 +159,17 @@ fn stop_of(reason: &str) -> StopReason {
     }
 }
 
-// A reply from the events of its stream.
-
-/// A reply of which some events have arrived.
-#[derive(Debug, Default)]
-struct Events {
-    body: Map<String, Value>,
-    message: Value,
-    /// The parts of the content by their index.
-    content: BTreeMap<u64, Value>,
-    calls: Calls,
-    is_complete: bool,
-}
-
-impl Accumulate for Events {
-    fn push(&mut self, mut event: Value, events: &mut Vec<ReplyEvent>) -> Result<(), InvalidReply> {
-        let mut take = |pointer: &str| event.pointer_mut(pointer).map(Value::take).unwrap_or_default();
-        let (kind, index) = (take("/type"), take("/index").as_u64());
-        match kind.as_str() {
-            Some("message-start") => {
-                self.body.insert("id".to_owned(), take("/id"));
-                self.message["role"] = "assistant".into();
-            }
-            Some("content-start" | "content-delta") => {
-                self.add_content(index, &take("/delta/message/content"), events);
-            }
-            Some("tool-plan-delta") => {
-                let plan = take("/delta/message/tool_plan");
-                let plan = plan.as_str().unwrap_or_default();
-                append(&mut self.message, "tool_plan", plan);
-                show(plan, events, ReplyEvent::Reasoning);
-            }
-            Some("tool-call-start" | "tool-call-delta") => {
-                let mut call = object(take("/delta/message/tool_calls"));
-                call["index"] = index.into();
-                self.calls.add(call, events);
-            }
-            Some("citation-start") => match &mut self.message["citations"] {
-                Value::Array(citations) => citations.push(take("/delta/message/citations")),
-                none => *none = json!([take("/delta/message/citations")]),
-            },
-            Some("message-end") => {
-                self.is_complete = true;
-                if let Value::Object(mut fields) = take("/delta") {
-                    keep_stop(self.body.get("finish_reason"), &mut fields, "finish_reason", stop_of);
-                    self.body.append(&mut fields);
-                }
-            }
-            None if self.message.is_null() => return Err(InvalidReply::unexpected(NAME, "`message-start`", &event)),
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn finish(self: Box<Self>) -> Result<Assembled, InvalidReply> {
-        let Self { mut body, mut message, content, calls, is_complete } = *self;
-        if message.is_null() && content.is_empty() && calls.is_empty() {
-            return Err(InvalidReply::new(NAME, "the stream has no `message-start`"));
-        }
-        message = object(message);
-        if !content.is_empty() {
-            message["content"] = content.into_values().collect();
-        }
-        if !calls.is_empty() {
-            message["tool_calls"] = calls.finish().into();
-        }
-        body.insert("message".to_owned(), message);
-        Ok(Assembled::new(body.into(), is_complete))
-    }
-}
-
-impl Events {
-    /// Adds a piece of the content. Its field is the type of the part. Without an index, the piece continues the latest part
-    /// of its type.
-    fn add_content(&mut self, index: Option<u64>, piece: &Value, events: &mut Vec<ReplyEvent>) {
-        for (field, event) in [("text", ReplyEvent::Text as fn(String) -> _), ("thinking", ReplyEvent::Reasoning)] {
-            if let Some(text) = piece[field].as_str() {
-                let index = index.unwrap_or_else(|| match self.content.last_key_value() {
-                    Some((latest, part)) => latest.saturating_add(u64::from(part["type"] != field)),
-                    None => 0,
-                });
-                let part = self.content.entry(index).or_insert_with(|| json!({ "type": field }));
-                append(part, field, text);
-                show(text, events, event);
-            }
+/// Adds a piece of the content of a streamed reply. Its field is the type of the part. Without an index, the piece
+/// continues the latest part if that has its type.
+fn add_content(index: Option<u64>, piece: &Value, reply: &mut Assembly) {
+    for (field, event) in [("text", ReplyEvent::Text as fn(String) -> _), ("thinking", ReplyEvent::Reasoning)] {
+        if piece[field].is_string() {
+            let key = (index, Some("content".to_owned()));
+            let latest = reply.blocks.last_key_value().filter(|(_, block)| block.json["type"] == field);
+            let known = if index.is_some() { reply.with_key(&key) } else { latest.map(|(index, _)| *index) };
+            let block = known.unwrap_or_else(|| reply.start(None, json!({ "type": field })));
+            reply.set_key(key, block);
+            reply.append(block, field, &piece[field], event);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod content;
 mod interactions;
+mod partial_args;
 mod stream;
 
 use serde_json::{Map, Value, json};

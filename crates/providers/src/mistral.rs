@@ -7,8 +7,8 @@ mod conversations;
 
 use serde_json::{Value, json};
 
-use crate::openai::chat::{Completion, Rules, read_completion};
-use crate::reply::{Accumulate, Answer, Api, Assembled, Format, InvalidReply, Item, Parsed};
+use crate::openai::chat::{Rules, add_chunk, assemble_completion, read_completion};
+use crate::reply::{Answer, Api, Assembled, Assembly, Format, InvalidReply, Item, Parsed};
 use toolkit::catalog::ExportedNames;
 
 /// `POST /v1/chat/completions` of Mistral.
@@ -87,8 +87,16 @@ impl Format for Chat {
         NAME
     }
 
-    fn accumulate(&self) -> Box<dyn Accumulate> {
-        Box::new(Completion::new(NAME))
+    fn add(&self, event: Value, reply: &mut Assembly) -> Result<(), InvalidReply> {
+        add_chunk(NAME, event, reply)
+    }
+
+    fn end(&self, reply: &mut Assembly) {
+        reply.is_complete = true;
+    }
+
+    fn assemble(&self, reply: Assembly) -> Result<Value, InvalidReply> {
+        assemble_completion(NAME, reply)
     }
 
     fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {

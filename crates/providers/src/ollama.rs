@@ -7,8 +7,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::reply::{
-    Accumulate, Answer, Api, Assembled, CallArguments, Format, Framing, InvalidReply, Item, Parsed, ReplyEvent,
-    StopReason, ToolCall, WrittenCall, append, keep_stop, object, show, stated,
+    Answer, Api, Assembled, Assembly, CallArguments, Format, Framing, InvalidReply, Item, Parsed, ReplyEvent,
+    StopReason, ToolCall, WrittenCall, append, field_mut, keep_stop, object, stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -60,8 +60,33 @@ impl Format for Chat {
         Framing::Lines
     }
 
-    fn accumulate(&self) -> Box<dyn Accumulate> {
-        Box::new(Chunks::default())
+    fn add(&self, event: Value, reply: &mut Assembly) -> Result<(), InvalidReply> {
+        if !reply.has_started && event.get("message").is_none() {
+            return Err(InvalidReply::unexpected(NAME, "`message`", &event));
+        }
+        let Value::Object(mut fields) = event else { return Ok(()) };
+        keep_stop(reply.body.get("done_reason"), &mut fields, "done_reason", stop_of);
+        if let Some(Value::Object(message)) = fields.remove("message") {
+            add_message(message, reply);
+        }
+        for (field, value) in fields {
+            // The first time stays, since the ids of calls are derived from it.
+            if field != "created_at" || reply.body.get("created_at").is_none() {
+                reply.body[&field] = value;
+            }
+        }
+        reply.is_complete = reply.body["done"] == true;
+        Ok(())
+    }
+
+    fn assemble(&self, mut reply: Assembly) -> Result<Value, InvalidReply> {
+        if !reply.has_started {
+            return Err(InvalidReply::new(NAME, "the stream has no `message`"));
+        }
+        if !reply.blocks.is_empty() {
+            reply.body["message"]["tool_calls"] = reply.take_blocks().collect();
+        }
+        Ok(reply.body)
     }
 
     fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {
@@ -149,82 +174,29 @@ fn result(answer: &Answer<'_>) -> Value {
     message
 }
 
-// A reply from the lines of its stream.
-
-/// A reply of which some lines have arrived.
-#[derive(Debug)]
-struct Chunks {
-    body: Value,
-    message: Value,
-    calls: Vec<Value>,
-    has_message: bool,
-}
-
-impl Default for Chunks {
-    fn default() -> Self {
-        Self { body: json!({}), message: json!({}), calls: Vec::new(), has_message: false }
-    }
-}
-
-impl Chunks {
-    fn add_message(&mut self, message: Value, events: &mut Vec<ReplyEvent>) {
-        let Value::Object(fields) = message else { return };
-        self.has_message = true;
-        for (field, value) in fields {
-            match (field.as_str(), value) {
-                ("content", Value::String(text)) => {
-                    append(&mut self.message, "content", &text);
-                    show(text, events, ReplyEvent::Text);
-                }
-                ("thinking", Value::String(text)) => {
-                    append(&mut self.message, "thinking", &text);
-                    show(text, events, ReplyEvent::Reasoning);
-                }
-                // A call arrives as a whole.
-                ("tool_calls", Value::Array(calls)) => calls.into_iter().for_each(|call| self.add_call(call, events)),
-                (_, Value::Null) => {}
-                (_, value) => self.message[&field] = value,
+/// Adds the fields of a line of a stream to the message.
+fn add_message(fields: Map<String, Value>, reply: &mut Assembly) {
+    reply.has_started = true;
+    let message = field_mut(&mut reply.body, &["message"]);
+    *message = object(message.take());
+    let shown = [("content", ReplyEvent::Text as fn(String) -> _), ("thinking", ReplyEvent::Reasoning)];
+    for (field, value) in fields {
+        match (shown.iter().find(|(shown, _)| *shown == field), value) {
+            (Some((_, event)), Value::String(text)) => {
+                append(field_mut(&mut reply.body, &["message"]), &field, &text);
+                reply.show(*event, &text);
             }
-        }
-    }
-
-    fn add_call(&mut self, call: Value, events: &mut Vec<ReplyEvent>) {
-        let (index, function) = (self.calls.len(), &call["function"]);
-        let name = function["name"].as_str().unwrap_or_default().to_owned();
-        events.push(ReplyEvent::CallStarted { index, name });
-        events.push(ReplyEvent::Arguments { index, json: function["arguments"].to_string() });
-        self.calls.push(call);
-    }
-}
-
-impl Accumulate for Chunks {
-    fn push(&mut self, event: Value, events: &mut Vec<ReplyEvent>) -> Result<(), InvalidReply> {
-        if !self.has_message && event.get("message").is_none() {
-            return Err(InvalidReply::unexpected(NAME, "`message`", &event));
-        }
-        let Value::Object(mut fields) = event else { return Ok(()) };
-        keep_stop(self.body.get("done_reason"), &mut fields, "done_reason", stop_of);
-        for (field, value) in fields {
-            match field.as_str() {
-                "message" => self.add_message(value, events),
-                // The first time stays, since the ids of calls are derived from it.
-                "created_at" if self.body.get("created_at").is_some() => {}
-                _ => self.body[&field] = value,
+            // A call arrives as a whole.
+            (_, Value::Array(calls)) if field == "tool_calls" => {
+                for call in calls {
+                    let function = call["function"].clone();
+                    let index = reply.start(None, call);
+                    reply.show_call(index, &function["name"]);
+                    reply.show_arguments(index, &function["arguments"].to_string());
+                }
             }
+            (_, Value::Null) => {}
+            (_, value) => *field_mut(&mut reply.body, &["message", &field]) = value,
         }
-        Ok(())
-    }
-
-    fn finish(self: Box<Self>) -> Result<Assembled, InvalidReply> {
-        let Self { mut body, mut message, calls, has_message } = *self;
-        if !has_message {
-            return Err(InvalidReply::new(NAME, "the stream has no `message`"));
-        }
-        if !calls.is_empty() {
-            message["tool_calls"] = calls.into();
-        }
-        let is_complete = body["done"] == true;
-        body["message"] = message;
-        Ok(Assembled::new(body, is_complete))
     }
 }

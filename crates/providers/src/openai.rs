@@ -21,7 +21,6 @@
 #[cfg(feature = "async-openai")]
 mod bridge;
 pub(crate) mod chat;
-mod chat_stream;
 mod function;
 mod namespaces;
 mod responses;

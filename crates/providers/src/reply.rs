@@ -62,6 +62,7 @@
 
 mod answer;
 mod api;
+mod assembly;
 mod results;
 mod run;
 mod stop;
@@ -79,7 +80,8 @@ pub use self::api::Api;
 pub use self::api::InvalidReply;
 pub use self::api::ReplyBody;
 pub use self::api::ReplyEvent;
-pub(crate) use self::api::{Accumulate, Assembled, Format, Framing, append, fields, object, show};
+pub(crate) use self::api::{Assembled, Format, Framing, fields, object};
+pub(crate) use self::assembly::{Assembly, Block, add_part, append, field_mut, merge, push};
 pub use self::results::ResultLimits;
 pub use self::results::Turn;
 pub use self::results::{ToolResults, Unanswered};

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::stream::{Response, is_empty_text};
+use super::stream::{add_chunk, assemble_response, is_empty_text};
 use crate::reply::{
-    Accumulate, Answer, Assembled, CallArguments, Format, InvalidReply, Item, Parsed, Part, StopReason, ToolCall,
+    Answer, Assembled, Assembly, CallArguments, Format, InvalidReply, Item, Parsed, Part, StopReason, ToolCall,
     WrittenCall, fields, object, stated,
 };
 use toolkit::catalog::ExportedNames;
@@ -20,16 +20,23 @@ impl Format for GenerateContent {
         NAME
     }
 
-    fn accumulate(&self) -> Box<dyn Accumulate> {
-        Box::new(Response::default())
+    fn add(&self, event: Value, reply: &mut Assembly) -> Result<(), InvalidReply> {
+        add_chunk(event, reply)
+    }
+
+    fn assemble(&self, reply: Assembly) -> Result<Value, InvalidReply> {
+        assemble_response(reply)
     }
 
     fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {
-        let Assembled { mut body, is_complete } = match reply.body {
-            // A stream without `alt=sse` is an array of its chunks.
-            Value::Array(chunks) => assemble(chunks)?,
-            _ => reply,
-        };
+        let Assembled { mut body, mut is_complete } = reply;
+        // A stream without `alt=sse` is an array of its chunks.
+        if let Value::Array(chunks) = body {
+            let mut reply = Assembly::default();
+            chunks.into_iter().try_for_each(|chunk| add_chunk(chunk, &mut reply))?;
+            is_complete = reply.is_complete;
+            body = assemble_response(reply)?;
+        }
         if ![CANDIDATES, PROMPT_FEEDBACK, USAGE_METADATA].iter().any(|field| get(&body, *field).is_some()) {
             return Err(InvalidReply::unexpected(NAME, "`candidates`", &body));
         }
@@ -62,14 +69,6 @@ impl Format for GenerateContent {
         let parts = Item::write_each(items, |answer| fields([("functionResponse", function_response(answer))]));
         vec![fields([("role", "user".into()), ("parts", parts.into())])]
     }
-}
-
-fn assemble(chunks: Vec<Value>) -> Result<Assembled, InvalidReply> {
-    let mut response = Box::new(Response::default());
-    for chunk in chunks {
-        response.push(chunk, &mut Vec::new())?;
-    }
-    response.finish()
 }
 
 /// Returns the position of the first of several candidates, whose order may differ in a stream.

@@ -1,12 +1,10 @@
 //! Replies and results of Interactions, and the assembly of a streamed interaction.
 
-use std::collections::BTreeMap;
-
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::reply::{
-    Accumulate, Answer, Assembled, CallArguments, Format, InvalidReply, Item, Parsed, Part, ReplyEvent, StopReason,
-    WrittenCall, append, fields, flagged, object, show, stated,
+    Answer, Assembled, Assembly, CallArguments, Format, InvalidReply, Item, Parsed, Part, ReplyEvent, StopReason,
+    WrittenCall, add_part, fields, flagged, merge, object, push, stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -25,8 +23,52 @@ impl Format for Interactions {
         NAME
     }
 
-    fn accumulate(&self) -> Box<dyn Accumulate> {
-        Box::new(Interaction::default())
+    fn add(&self, mut event: Value, reply: &mut Assembly) -> Result<(), InvalidReply> {
+        let mut take = |field: &str| event.get_mut(field).map(Value::take).unwrap_or_default();
+        let (kind, index) = (take("event_type"), take("index").as_u64());
+        match kind.as_str() {
+            Some("step.start") => start(index, object(take("step")), reply),
+            Some("step.delta") => {
+                if let Some(index) = reply.known(index) {
+                    extend(index, object(take("delta")), reply);
+                }
+            }
+            Some("error") => reply.body["error"] = take("error"),
+            // Later states are those of another request.
+            Some(_) if reply.is_complete => {}
+            Some(kind @ ("interaction.created" | "interaction.completed")) => {
+                reply.is_complete = kind == "interaction.completed";
+                let mut interaction = take("interaction");
+                if let Value::Object(fields) = &mut interaction {
+                    fields.retain(|field, _| field != "steps" && (field != "status" || reply.is_complete));
+                }
+                merge(&mut reply.body, interaction);
+            }
+            Some("interaction.status_update") => {
+                let status = take("status");
+                // A stream that ends in the middle is not in progress any longer.
+                if !matches!(stop_of(&stated(Some(&status))), StopReason::Other(_)) {
+                    reply.body["status"] = status;
+                }
+            }
+            None if !reply.has_started => return Err(InvalidReply::unexpected(NAME, "`steps`", &event)),
+            _ => return Ok(()),
+        }
+        reply.has_started = true;
+        Ok(())
+    }
+
+    fn end(&self, reply: &mut Assembly) {
+        let status = stated(reply.body.get("status"));
+        reply.is_complete |= stop_of(&status).runs_calls();
+    }
+
+    fn assemble(&self, mut reply: Assembly) -> Result<Value, InvalidReply> {
+        if !reply.has_started {
+            return Err(InvalidReply::new(NAME, "the stream has no events"));
+        }
+        reply.body["steps"] = reply.take_blocks().collect();
+        Ok(reply.body)
     }
 
     fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {
@@ -146,148 +188,46 @@ fn media(part: &Part) -> Option<Value> {
     Some(json!({ "type": kind, "mime_type": mime_type, "data": data }))
 }
 
-// An interaction from the events of its stream.
-
-/// An interaction of which some events have arrived.
-#[derive(Debug, Default)]
-struct Interaction {
-    body: Map<String, Value>,
-    steps: BTreeMap<u64, Step>,
-    n_calls: usize,
-    is_complete: bool,
-}
-
-#[derive(Debug)]
-struct Step {
-    json: Value,
-    /// The JSON text of the arguments, if this is a call.
-    arguments: String,
-    /// The number of calls before this one.
-    call: usize,
-}
-
-impl Accumulate for Interaction {
-    fn push(&mut self, mut event: Value, events: &mut Vec<ReplyEvent>) -> Result<(), InvalidReply> {
-        let mut take = |field: &str| event.get_mut(field).map(Value::take).unwrap_or_default();
-        let (kind, index) = (take("event_type"), take("index").as_u64());
-        match kind.as_str() {
-            Some("step.start") => self.start(index, object(take("step")), events),
-            Some("step.delta") => self.extend(index, object(take("delta")), events),
-            Some("error") => drop(self.body.insert("error".to_owned(), take("error"))),
-            // Later states are those of another request.
-            Some(_) if self.is_complete => {}
-            Some(kind @ ("interaction.created" | "interaction.completed")) => {
-                self.is_complete = kind == "interaction.completed";
-                if let Value::Object(mut fields) = take("interaction") {
-                    fields.retain(|field, value| field != "steps" && !value.is_null());
-                    if !self.is_complete {
-                        fields.remove("status");
-                    }
-                    self.body.append(&mut fields);
-                }
-            }
-            Some("interaction.status_update") => {
-                let status = take("status");
-                // A stream that ends in the middle is not in progress any longer.
-                if !matches!(stop_of(&stated(Some(&status))), StopReason::Other(_)) {
-                    self.body.insert("status".to_owned(), status);
-                }
-            }
-            None if self.body.is_empty() => return Err(InvalidReply::unexpected(NAME, "`steps`", &event)),
-            _ => {}
-        }
-        Ok(())
+/// Begins a step of a streamed interaction.
+fn start(index: Option<u64>, step: Value, reply: &mut Assembly) {
+    let name = (step["type"] == "function_call").then(|| step["name"].clone());
+    for part in step["content"].as_array().into_iter().flatten() {
+        reply.show(ReplyEvent::Text, part["text"].as_str().unwrap_or_default());
     }
-
-    fn end(&mut self) {
-        let status = stated(self.body.get("status"));
-        self.is_complete |= stop_of(&status).runs_calls();
-    }
-
-    fn finish(self: Box<Self>) -> Result<Assembled, InvalidReply> {
-        let Self { mut body, steps, is_complete, .. } = *self;
-        if body.is_empty() && steps.is_empty() {
-            return Err(InvalidReply::new(NAME, "the stream has no events"));
-        }
-        let steps = steps.into_values().map(|Step { mut json, arguments, .. }| {
-            if !arguments.trim_ascii().is_empty() {
-                json["arguments"] = arguments.into();
-            }
-            json
-        });
-        body.insert("steps".to_owned(), steps.collect());
-        Ok(Assembled::new(body.into(), is_complete))
+    let index = reply.start(index, step);
+    if let Some(name) = name {
+        reply.show_call(index, &name);
     }
 }
 
-impl Interaction {
-    fn start(&mut self, index: Option<u64>, json: Value, events: &mut Vec<ReplyEvent>) {
-        let next = || self.steps.last_key_value().map_or(0, |(index, _)| index.saturating_add(1));
-        let index = index.unwrap_or_else(next);
-        let call = self.n_calls;
-        if json["type"] == "function_call" {
-            self.n_calls += 1;
-            let name = json["name"].as_str().unwrap_or_default().to_owned();
-            events.push(ReplyEvent::CallStarted { index: call, name });
+/// Adds a piece to a step.
+fn extend(index: u64, mut delta: Value, reply: &mut Assembly) {
+    let kind = delta["type"].as_str().unwrap_or_default().to_owned();
+    let mut take = |field: &str| delta.get_mut(field).map(Value::take).unwrap_or_default();
+    match kind.as_str() {
+        "arguments_delta" => reply.add_arguments(index, &["arguments"], take("arguments")),
+        "text" => {
+            reply.show(ReplyEvent::Text, delta["text"].as_str().unwrap_or_default());
+            add_part(reply.json(index), "content", delta, "text");
         }
-        let parts = json["content"].as_array().into_iter().flatten();
-        parts.for_each(|part| show(part["text"].as_str().unwrap_or_default(), events, ReplyEvent::Text));
-        self.steps.insert(index, Step { json, arguments: String::new(), call });
-    }
-
-    fn extend(&mut self, index: Option<u64>, mut delta: Value, events: &mut Vec<ReplyEvent>) {
-        let step = match index {
-            Some(index) => self.steps.get_mut(&index),
-            None => self.steps.values_mut().next_back(),
-        };
-        let Some(Step { json, arguments, call }) = step else { return };
-        match delta["type"].as_str().unwrap_or_default() {
-            "arguments_delta" => {
-                let piece = delta["arguments"].as_str().unwrap_or_default();
-                arguments.push_str(piece);
-                if json["type"] == "function_call" {
-                    events.push(ReplyEvent::Arguments { index: *call, json: piece.to_owned() });
-                }
-            }
-            "text" => {
-                show(delta["text"].as_str().unwrap_or_default(), events, ReplyEvent::Text);
-                add_part(json, "content", delta);
-            }
-            "thought_summary" => {
-                let part = delta["content"].take();
-                show(part["text"].as_str().unwrap_or_default(), events, ReplyEvent::Reasoning);
-                add_part(json, "summary", part);
-            }
-            "thought_signature" => json["signature"] = delta["signature"].take(),
-            "text_annotation_delta" => {
-                let content = json.get_mut("content").and_then(Value::as_array_mut);
-                let last = content.and_then(|content| content.last_mut()).filter(|last| last.is_object());
-                if let (Some(last), Value::Array(added)) = (last, delta["annotations"].take()) {
-                    match &mut last["annotations"] {
-                        Value::Array(annotations) => annotations.extend(added),
-                        none => *none = added.into(),
-                    }
-                }
-            }
-            "image" | "audio" | "video" | "document" => add_part(json, "content", delta),
-            // The fields of a call of the provider, or of its result.
-            _ => {
-                let fields = delta.as_object_mut().map(std::mem::take).unwrap_or_default();
-                fields.into_iter().filter(|(field, _)| field != "type").for_each(|(field, value)| json[&field] = value);
+        "thought_summary" => {
+            let part = object(take("content"));
+            reply.show(ReplyEvent::Reasoning, part["text"].as_str().unwrap_or_default());
+            add_part(reply.json(index), "summary", part, "text");
+        }
+        "thought_signature" => reply.json(index)["signature"] = take("signature"),
+        "text_annotation_delta" => {
+            let content = reply.json(index).get_mut("content").and_then(Value::as_array_mut);
+            let last = content.and_then(|content| content.last_mut()).filter(|last| last.is_object());
+            if let (Some(last), Value::Array(annotations)) = (last, take("annotations")) {
+                annotations.into_iter().for_each(|annotation| push(last, "annotations", annotation));
             }
         }
-    }
-}
-
-/// Adds a part to a list in a field. Text continues the text before it.
-fn add_part(json: &mut Value, field: &str, part: Value) {
-    if !json[field].is_array() {
-        json[field] = json!([]);
-    }
-    let Some(parts) = json[field].as_array_mut() else { return };
-    match (parts.last_mut().filter(|last| last["type"] == "text" && part["type"] == "text"), part["text"].as_str()) {
-        (Some(last), Some(text)) => append(last, "text", text),
-        _ if part.is_object() => parts.push(part),
-        _ => {}
+        "image" | "audio" | "video" | "document" => push(reply.json(index), "content", delta),
+        // The fields of a call of the provider, or of its result.
+        _ => {
+            take("type");
+            merge(reply.json(index), delta);
+        }
     }
 }

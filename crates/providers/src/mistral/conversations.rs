@@ -1,13 +1,10 @@
 //! Replies and results of Mistral's Conversations, and the assembly of a streamed response.
 
-use std::collections::HashMap;
-
 use serde_json::{Map, Value, json};
 
-use crate::openai::chat::{add_content, read_part};
+use crate::openai::chat::{add_content, read_part, show_content};
 use crate::reply::{
-    Accumulate, Assembled, CallArguments, Format, InvalidReply, Item, Parsed, ReplyEvent, StopReason, WrittenCall,
-    append,
+    Assembled, Assembly, CallArguments, Format, InvalidReply, Item, Parsed, StopReason, WrittenCall, merge,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -22,8 +19,32 @@ impl Format for Conversations {
         NAME
     }
 
-    fn accumulate(&self) -> Box<dyn Accumulate> {
-        Box::new(Response::default())
+    fn add(&self, event: Value, reply: &mut Assembly) -> Result<(), InvalidReply> {
+        let kind = event["type"].as_str().unwrap_or_default().to_owned();
+        let Some((kind, change)) = kind.rsplit_once('.') else {
+            let is_first = !reply.has_started;
+            return if is_first { Err(InvalidReply::unexpected(NAME, "`outputs`", &event)) } else { Ok(()) };
+        };
+        reply.has_started = true;
+        match (kind, change, event) {
+            ("conversation.response", "error", error) => reply.body["error"] = error,
+            ("conversation.response", change, Value::Object(mut fields)) => {
+                reply.is_complete |= change == "done";
+                fields.retain(|field, _| matches!(field.as_str(), "conversation_id" | "usage"));
+                merge(&mut reply.body, fields.into());
+            }
+            (kind, _, Value::Object(fields)) => add_to_entry(kind, fields, reply),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn assemble(&self, mut reply: Assembly) -> Result<Value, InvalidReply> {
+        if !reply.has_started {
+            return Err(InvalidReply::new(NAME, "the stream has no events"));
+        }
+        reply.body["outputs"] = reply.take_blocks().collect();
+        Ok(reply.body)
     }
 
     fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {
@@ -87,89 +108,29 @@ fn read_entry(entry: &mut Value, names: &ExportedNames, parsed: &mut Parsed, ref
     }
 }
 
-// A response from the events of its stream.
-
-/// A response of which some events have arrived.
-#[derive(Debug, Default)]
-struct Response {
-    body: Map<String, Value>,
-    entries: Vec<Entry>,
-    /// The places of the entries by their index and id.
-    places: HashMap<(u64, String), usize>,
-    n_calls: usize,
-    is_started: bool,
-    is_complete: bool,
-}
-
-#[derive(Debug)]
-struct Entry {
-    json: Value,
-    /// The number of calls before this one.
-    call: usize,
-}
-
-impl Accumulate for Response {
-    fn push(&mut self, event: Value, events: &mut Vec<ReplyEvent>) -> Result<(), InvalidReply> {
-        let kind = event["type"].as_str().unwrap_or_default().to_owned();
-        let Some((kind, change)) = kind.rsplit_once('.') else {
-            let is_first = !self.is_started && self.entries.is_empty();
-            return if is_first { Err(InvalidReply::unexpected(NAME, "`outputs`", &event)) } else { Ok(()) };
-        };
-        self.is_started = true;
-        match (kind, change, event) {
-            ("conversation.response", "error", error) => drop(self.body.insert("error".to_owned(), error)),
-            ("conversation.response", change, Value::Object(mut fields)) => {
-                self.is_complete |= change == "done";
-                fields.retain(|field, _| matches!(field.as_str(), "conversation_id" | "usage"));
-                self.body.append(&mut fields);
-            }
-            (kind, _, Value::Object(fields)) => self.add(kind, fields, events),
-            _ => {}
+/// Adds the fields of an event of a stream to its entry.
+fn add_to_entry(kind: &str, mut fields: Map<String, Value>, reply: &mut Assembly) {
+    let index = fields.remove("output_index").and_then(|index| index.as_u64()).unwrap_or_default();
+    fields.retain(|field, value| !matches!(field.as_str(), "type" | "content_index") && !value.is_null());
+    let id = ["id", "tool_call_id"].into_iter().find_map(|field| fields.get(field)?.as_str());
+    let key = (Some(index), Some(id.unwrap_or_default().to_owned()));
+    let index = reply.with_key(&key).unwrap_or_else(|| {
+        let index = reply.start(None, json!({ "object": "entry", "type": kind }));
+        reply.set_key(key, index);
+        if kind == "function.call" {
+            reply.show_call(index, fields.get("name").unwrap_or(&Value::Null));
         }
-        Ok(())
-    }
-
-    fn finish(self: Box<Self>) -> Result<Assembled, InvalidReply> {
-        let Self { mut body, entries, is_started, is_complete, .. } = *self;
-        if !is_started {
-            return Err(InvalidReply::new(NAME, "the stream has no events"));
-        }
-        body.insert("outputs".to_owned(), entries.into_iter().map(|entry| entry.json).collect());
-        Ok(Assembled::new(body.into(), is_complete))
-    }
-}
-
-impl Response {
-    /// Adds the fields of an event to its entry.
-    fn add(&mut self, kind: &str, mut fields: Map<String, Value>, events: &mut Vec<ReplyEvent>) {
-        let index = fields.remove("output_index").and_then(|index| index.as_u64()).unwrap_or_default();
-        fields.retain(|field, _| !matches!(field.as_str(), "type" | "content_index"));
-        let id = ["id", "tool_call_id"].into_iter().find_map(|field| fields.get(field)?.as_str());
-        let id = id.unwrap_or_default().to_owned();
-        let place = *self.places.entry((index, id)).or_insert_with(|| {
-            let json = json!({ "object": "entry", "type": kind });
-            self.entries.push(Entry { json, call: self.n_calls });
-            if kind == "function.call" {
-                let name = fields.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-                events.push(ReplyEvent::CallStarted { index: self.n_calls, name });
-                self.n_calls += 1;
+        index
+    });
+    for (field, value) in fields {
+        match field.as_str() {
+            "content" => {
+                let piece = if value.is_object() { json!([value]) } else { value };
+                show_content(&piece, reply);
+                add_content(reply.json(index), piece);
             }
-            self.entries.len() - 1
-        });
-        let Entry { json: entry, call } = &mut self.entries[place];
-        for (field, value) in fields {
-            match (field.as_str(), value) {
-                (_, Value::Null) => {}
-                ("content", piece @ Value::Object(_)) => add_content(entry, json!([piece]), events),
-                ("content", piece) => add_content(entry, piece, events),
-                ("arguments", Value::String(piece)) => {
-                    append(entry, "arguments", &piece);
-                    if kind == "function.call" {
-                        events.push(ReplyEvent::Arguments { index: *call, json: piece });
-                    }
-                }
-                (_, value) => entry[&field] = value,
-            }
+            "arguments" => reply.add_arguments(index, &["arguments"], value),
+            field => reply.json(index)[field] = value,
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Replies and results of Responses, and the assembly of a streamed response.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
 use super::function::push;
 use crate::reply::{
-    Accumulate, Answer, Assembled, CallArguments, CallForm, Format, InvalidReply, Item, Parsed, Part, ReplyEvent,
-    StopReason, ToolCall, WrittenCall, append, fields, find_name, flagged, object, stated,
+    Answer, Assembled, Assembly, CallArguments, CallForm, Format, InvalidReply, Item, Parsed, Part, ReplyEvent,
+    StopReason, ToolCall, WrittenCall, add_part, fields, find_name, flagged, merge, object, stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -33,8 +33,63 @@ impl Format for Responses {
         NAME
     }
 
-    fn accumulate(&self) -> Box<dyn Accumulate> {
-        Box::new(Response::default())
+    fn add(&self, mut event: Value, reply: &mut Assembly) -> Result<(), InvalidReply> {
+        let mut take = |field: &str| event.get_mut(field).map(Value::take).unwrap_or_default();
+        let kind = take("type");
+        match kind.as_str().unwrap_or_default().trim_start_matches("response.") {
+            // The first end of the response stands.
+            "completed" | "incomplete" | "failed" | "created" | "in_progress" | "queued" | "error"
+                if reply.is_complete => {}
+            status @ ("completed" | "incomplete" | "failed") => {
+                reply.body = object(take("response"));
+                if stated(reply.body.get("status")).is_empty() {
+                    reply.body["status"] = status.into();
+                }
+                (reply.has_started, reply.is_complete) = (true, true);
+            }
+            "created" | "in_progress" | "queued" => {
+                (reply.body, reply.has_started) = (object(take("response")), true);
+            }
+            "error" if reply.has_started => {
+                reply.body["status"] = "failed".into();
+                reply.body["error"] = match take("error") {
+                    Value::Null => json!({ "message": take("message"), "code": take("code") }),
+                    error => error,
+                };
+                reply.is_complete = true;
+            }
+            "error" => return Err(InvalidReply::unexpected(NAME, "response", &event)),
+            "output_item.added" => {
+                let item = object(take("item"));
+                let is_call = matches!(item["type"].as_str(), Some("function_call" | "custom_tool_call"));
+                let name = is_call.then(|| item["name"].clone());
+                let index = reply.start(take("output_index").as_u64(), item);
+                if let Some(name) = name {
+                    reply.show_call(index, &name);
+                }
+            }
+            "output_item.done" => {
+                let index = index_of(&event, reply);
+                let item = reply.block(index);
+                (item.json, item.is_done) = (object(event["item"].take()), true);
+            }
+            kind => extend(kind, event, reply),
+        }
+        Ok(())
+    }
+
+    fn assemble(&self, mut reply: Assembly) -> Result<Value, InvalidReply> {
+        if !reply.has_started && reply.blocks.is_empty() {
+            return Err(InvalidReply::new(NAME, "the stream has no response"));
+        }
+        // The last event repeats the items, but some gateways leave them out.
+        let n_items = reply.blocks.len();
+        let output = reply.body["output"].as_array().map(Vec::len).filter(|len| *len > 0 && *len >= n_items);
+        let is_whole = reply.blocks.values().all(|item| item.is_done);
+        if output.is_none_or(|len| is_whole && len == n_items) {
+            reply.body["output"] = reply.take_blocks().collect();
+        }
+        Ok(reply.body)
     }
 
     fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {
@@ -205,168 +260,44 @@ fn media(part: &Part) -> Option<Value> {
     }
 }
 
-// A response from the events of its stream.
-
-/// A response of which some events have arrived.
-#[derive(Debug, Default)]
-struct Response {
-    response: Option<Value>,
-    /// By `output_index`: some gateways change the id of an item between its events.
-    items: BTreeMap<u64, OpenItem>,
-    n_calls: usize,
-    is_complete: bool,
+/// Returns the index of the item of an event, since some gateways change the id of an item between its events. Without
+/// an index, this is the one with its id, or else the latest one that has not ended.
+fn index_of(event: &Value, reply: &Assembly) -> u64 {
+    let id = event["item_id"].as_str().or_else(|| event["item"]["id"].as_str());
+    let of_id = || reply.blocks.iter().rev().find(|(_, item)| id.is_some() && item.json["id"].as_str() == id);
+    let latest = || reply.blocks.last_key_value().filter(|(_, item)| !item.is_done);
+    let of_event = || of_id().or_else(latest).map_or_else(|| reply.next_index(), |(index, _)| *index);
+    event["output_index"].as_u64().unwrap_or_else(of_event)
 }
 
-#[derive(Debug)]
-struct OpenItem {
-    json: Value,
-    /// The number of calls before this one.
-    call: usize,
-    is_done: bool,
-}
-
-impl Accumulate for Response {
-    fn push(&mut self, mut event: Value, events: &mut Vec<ReplyEvent>) -> Result<(), InvalidReply> {
-        let kind = event["type"].as_str().unwrap_or_default().to_owned();
-        match kind.as_str() {
-            // The first end of the response stands.
-            "response.completed"
-            | "response.incomplete"
-            | "response.failed"
-            | "response.created"
-            | "response.in_progress"
-            | "response.queued"
-            | "error"
-                if self.is_complete => {}
-            "response.completed" | "response.incomplete" | "response.failed" => {
-                let mut response = object(event["response"].take());
-                if stated(response.get("status")).is_empty() {
-                    response["status"] = kind.trim_start_matches("response.").into();
-                }
-                self.response = Some(response);
-                self.is_complete = true;
-            }
-            "response.created" | "response.in_progress" | "response.queued" => {
-                self.response = Some(object(event["response"].take()));
-            }
-            "response.output_item.added" => self.start(&mut event, events),
-            "response.output_item.done" => {
-                let item = self.item(&event);
-                item.json = object(event["item"].take());
-                item.is_done = true;
-            }
-            "error" => match &mut self.response {
-                Some(response) => {
-                    response["status"] = "failed".into();
-                    response["error"] = match event.get_mut("error") {
-                        Some(error) => error.take(),
-                        None => json!({ "message": event["message"].take(), "code": event["code"].take() }),
-                    };
-                    self.is_complete = true;
-                }
-                None => return Err(InvalidReply::unexpected(NAME, "response", &event)),
-            },
-            kind => self.extend(kind, &event, events),
-        }
-        Ok(())
-    }
-
-    fn finish(self: Box<Self>) -> Result<Assembled, InvalidReply> {
-        let mut response = match self.response {
-            Some(response) => response,
-            None if !self.items.is_empty() => json!({}),
-            None => return Err(InvalidReply::new(NAME, "the stream has no response")),
-        };
-        let output = response["output"].as_array().filter(|output| output.len() >= self.items.len());
-        let is_whole = self.items.values().all(|item| item.is_done);
-        // The last event repeats the items, but some gateways leave them out.
-        if output.is_none_or(|output| output.is_empty() || (is_whole && output.len() == self.items.len())) {
-            response["output"] = self.items.into_values().map(|item| item.json).collect();
-        }
-        Ok(Assembled::new(response, self.is_complete))
-    }
-}
-
-impl Response {
-    /// Returns the item of an event. Without an index, this is the one with its id, or else the latest one that has not
-    /// ended.
-    fn item(&mut self, event: &Value) -> &mut OpenItem {
-        let id = event["item_id"].as_str().or_else(|| event["item"]["id"].as_str());
-        let of_id = || self.items.iter().rev().find(|(_, item)| id.is_some() && item.json["id"].as_str() == id);
-        let latest = || self.items.last_key_value().filter(|(_, item)| !item.is_done);
-        let of_event = || of_id().or_else(latest).map_or_else(|| self.next_index(), |(index, _)| *index);
-        let index = event["output_index"].as_u64().unwrap_or_else(of_event);
-        self.items.entry(index).or_insert_with(|| OpenItem { json: json!({}), call: 0, is_done: false })
-    }
-
-    fn next_index(&self) -> u64 {
-        self.items.last_key_value().map_or(0, |(index, _)| index.saturating_add(1))
-    }
-
-    fn start(&mut self, event: &mut Value, events: &mut Vec<ReplyEvent>) {
-        let json = object(event["item"].take());
-        let call = self.n_calls;
-        if matches!(json["type"].as_str(), Some("function_call" | "custom_tool_call")) {
-            self.n_calls += 1;
-            let name = json["name"].as_str().unwrap_or_default().to_owned();
-            events.push(ReplyEvent::CallStarted { index: call, name });
-        }
-        let index = event["output_index"].as_u64().unwrap_or_else(|| self.next_index());
-        self.items.insert(index, OpenItem { json, call, is_done: false });
-    }
-
-    fn extend(&mut self, kind: &str, event: &Value, events: &mut Vec<ReplyEvent>) {
+/// Adds a piece to an item. The item is replaced by a complete one if its stream is complete.
+fn extend(kind: &str, mut event: Value, reply: &mut Assembly) {
+    let mut part = |list: &str, kind: &str, field: &str, shown: fn(String) -> ReplyEvent| {
         let delta = event["delta"].as_str().unwrap_or_default();
-        let shown = || delta.to_owned();
-        match kind {
-            "response.output_text.delta" => {
-                append_part(&mut self.item(event).json, ("content", "output_text", "text"), delta);
-                events.push(ReplyEvent::Text(shown()));
-            }
-            "response.refusal.delta" => {
-                append_part(&mut self.item(event).json, ("content", "refusal", "refusal"), delta);
-                events.push(ReplyEvent::Text(shown()));
-            }
-            "response.reasoning_summary_text.delta" => {
-                append_part(&mut self.item(event).json, ("summary", "summary_text", "text"), delta);
-                events.push(ReplyEvent::Reasoning(shown()));
-            }
-            "response.reasoning_text.delta" => {
-                append_part(&mut self.item(event).json, ("content", "reasoning_text", "text"), delta);
-                events.push(ReplyEvent::Reasoning(shown()));
-            }
-            "response.function_call_arguments.delta" => self.extend_call("arguments", event, events),
-            "response.custom_tool_call_input.delta" => self.extend_call("input", event, events),
-            "response.function_call_arguments.done" => self.complete_call("arguments", event),
-            "response.custom_tool_call_input.done" => self.complete_call("input", event),
-            _ => {}
+        let mut part = json!({ "type": kind, field: delta });
+        if kind == "output_text" {
+            part["annotations"] = json!([]);
         }
-    }
-
-    fn extend_call(&mut self, field: &str, event: &Value, events: &mut Vec<ReplyEvent>) {
-        let json = event["delta"].as_str().unwrap_or_default().to_owned();
-        let item = self.item(event);
-        append(&mut item.json, field, &json);
-        events.push(ReplyEvent::Arguments { index: item.call, json });
-    }
-
-    /// Replaces what has arrived of a call by the whole, if the event repeats it.
-    fn complete_call(&mut self, field: &str, event: &Value) {
-        if let Some(whole) = event.get(field).filter(|whole| !whole.is_null()) {
-            self.item(event).json[field] = whole.clone();
+        let index = index_of(&event, reply);
+        add_part(reply.json(index), list, part, field);
+        reply.show(shown, delta);
+    };
+    match kind {
+        "output_text.delta" => part("content", "output_text", "text", ReplyEvent::Text),
+        "refusal.delta" => part("content", "refusal", "refusal", ReplyEvent::Text),
+        "reasoning_summary_text.delta" => part("summary", "summary_text", "text", ReplyEvent::Reasoning),
+        "reasoning_text.delta" => part("content", "reasoning_text", "text", ReplyEvent::Reasoning),
+        "function_call_arguments.delta" | "custom_tool_call_input.delta" => {
+            let field = if kind == "custom_tool_call_input.delta" { "input" } else { "arguments" };
+            let index = index_of(&event, reply);
+            reply.add_arguments(index, &[field], event["delta"].take());
         }
-    }
-}
-
-/// Appends text to the last part of an item. The item is replaced by a complete one if its stream is complete.
-fn append_part(item: &mut Value, (list, kind, field): (&str, &str, &str), text: &str) {
-    if !item[list].is_array() {
-        item[list] = json!([]);
-    }
-    let Some(parts) = item[list].as_array_mut() else { return };
-    match parts.last_mut().filter(|part| part["type"] == kind) {
-        Some(part) => append(part, field, text),
-        None if kind == "output_text" => parts.push(json!({ "type": kind, field: text, "annotations": [] })),
-        None => parts.push(json!({ "type": kind, field: text })),
+        // The whole replaces what has arrived of a call, if the event repeats it.
+        "function_call_arguments.done" | "custom_tool_call_input.done" => {
+            let field = if kind == "custom_tool_call_input.done" { "input" } else { "arguments" };
+            let index = index_of(&event, reply);
+            merge(reply.json(index), fields([(field, event[field].take())]));
+        }
+        _ => {}
     }
 }

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::Reply;
 use super::answer::Item;
+use super::assembly::Assembly;
 use super::stream::ReplyStream;
 use super::tool_call::Parsed;
 use toolkit::catalog::ExportedNames;
@@ -100,11 +101,18 @@ pub(crate) trait Format: fmt::Debug + Sync {
         Framing::ServerSentEvents
     }
 
-    /// Reads a complete reply, which may be one that [`Accumulate`] assembled.
-    fn read(&self, body: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply>;
+    /// Adds an event of a stream to a reply. Events of unknown types are ignored.
+    fn add(&self, event: Value, reply: &mut Assembly) -> Result<(), InvalidReply>;
 
-    /// Starts to assemble a reply from the events of a stream.
-    fn accumulate(&self) -> Box<dyn Accumulate>;
+    /// Notes the `[DONE]` that servers with the protocol of OpenAI send after the last event.
+    fn end(&self, _reply: &mut Assembly) {}
+
+    /// Returns the reply of a stream in the form that the API has without one. The arguments of a call may be JSON text
+    /// where that has an object.
+    fn assemble(&self, reply: Assembly) -> Result<Value, InvalidReply>;
+
+    /// Reads a complete reply, or one that was assembled from a stream.
+    fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply>;
 
     /// Writes the messages that contain the results.
     fn write(&self, items: &[Item<'_>]) -> Vec<Value>;
@@ -122,7 +130,6 @@ pub(crate) enum Framing {
 /// A complete reply.
 #[derive(Debug)]
 pub(crate) struct Assembled {
-    /// The reply, in the form that the API has without a stream. Arguments may be JSON text where that has an object.
     pub(crate) body: Value,
     /// False if a stream ended before its last event.
     pub(crate) is_complete: bool,
@@ -134,18 +141,6 @@ impl Assembled {
     }
 }
 
-/// Assembles a complete reply from the events of a stream.
-pub(crate) trait Accumulate: Send {
-    /// Adds an event, and reports what it shows. Events of unknown types are ignored.
-    fn push(&mut self, event: Value, events: &mut Vec<ReplyEvent>) -> Result<(), InvalidReply>;
-
-    /// Notes the `[DONE]` that servers with the protocol of OpenAI send after the last event.
-    fn end(&mut self) {}
-
-    /// Returns the reply so far.
-    fn finish(self: Box<Self>) -> Result<Assembled, InvalidReply>;
-}
-
 /// Returns a value if it is an object, or else an empty one, so that fields can be set.
 pub(crate) fn object(value: Value) -> Value {
     if value.is_object() { value } else { Value::Object(Map::new()) }
@@ -154,22 +149,6 @@ pub(crate) fn object(value: Value) -> Value {
 /// Creates an object. Unlike `json!`, it moves the values into it.
 pub(crate) fn fields<const N: usize>(fields: [(&str, Value); N]) -> Value {
     Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
-}
-
-/// Appends text to a field of an object, or sets it.
-pub(crate) fn append(object: &mut Value, field: &str, text: &str) {
-    match object.get_mut(field) {
-        Some(Value::String(before)) => before.push_str(text),
-        _ => object[field] = text.into(),
-    }
-}
-
-/// Reports a piece of text, unless it is empty.
-pub(crate) fn show(text: impl Into<String>, events: &mut Vec<ReplyEvent>, event: fn(String) -> ReplyEvent) {
-    let text = text.into();
-    if !text.is_empty() {
-        events.push(event(text));
-    }
 }
 
 /// The JSON of a reply: text or a value.

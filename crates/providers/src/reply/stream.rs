@@ -6,7 +6,8 @@ use serde_json::Value;
 use toolkit_runtime::{EventReader, LineSplitter, ServerEvent};
 
 use super::Reply;
-use super::api::{Accumulate, Api, Framing, InvalidReply, ReplyEvent};
+use super::api::{Api, Assembled, Framing, InvalidReply, ReplyEvent};
+use super::assembly::Assembly;
 use toolkit::catalog::ExportedNames;
 
 /// The default limit of a streamed reply.
@@ -42,8 +43,7 @@ pub struct ReplyStream {
     api: Api,
     names: ExportedNames,
     lines: Lines,
-    accumulator: Box<dyn Accumulate>,
-    events: Vec<ReplyEvent>,
+    reply: Assembly,
     n_bytes: usize,
     max_bytes: usize,
 }
@@ -54,8 +54,7 @@ impl ReplyStream {
             api,
             names,
             lines: Lines::new(api.0.framing()),
-            accumulator: api.0.accumulate(),
-            events: Vec::new(),
+            reply: Assembly::default(),
             n_bytes: 0,
             max_bytes: MAX_BYTES,
         }
@@ -75,9 +74,9 @@ impl ReplyStream {
     pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<ReplyEvent>, InvalidReply> {
         self.n_bytes = self.n_bytes.saturating_add(bytes.len());
         self.check_limit()?;
-        let Self { api, lines, accumulator, events, .. } = self;
-        lines.push(bytes, |event| accumulate(*api, accumulator.as_mut(), event, events))?;
-        Ok(std::mem::take(&mut self.events))
+        let Self { api, lines, reply, .. } = self;
+        lines.push(bytes, |event| parse_and_add(*api, event, reply))?;
+        Ok(std::mem::take(&mut self.reply.events))
     }
 
     /// Adds the next event, without its framing, and returns what it shows. An event without content changes nothing. The
@@ -87,8 +86,8 @@ impl ReplyStream {
     ///
     /// Returns an error if the event is not one of this API.
     pub fn push_event(&mut self, event: Value) -> Result<Vec<ReplyEvent>, InvalidReply> {
-        add(self.accumulator.as_mut(), event, &mut self.events)?;
-        Ok(std::mem::take(&mut self.events))
+        add(self.api, event, &mut self.reply)?;
+        Ok(std::mem::take(&mut self.reply.events))
     }
 
     /// Returns the reply.
@@ -97,12 +96,12 @@ impl ReplyStream {
     ///
     /// Returns an error if the stream had no reply.
     pub fn finish(mut self) -> Result<Reply, InvalidReply> {
-        let Self { api, lines, accumulator, events, .. } = &mut self;
+        let Self { api, lines, reply, .. } = &mut self;
         // A connection that ended in the middle of an event is no reason to lose the others.
-        let last = lines.finish(|event| accumulate(*api, accumulator.as_mut(), event, events));
-        let mut assembled = self.accumulator.finish()?;
-        assembled.is_complete &= last.is_ok();
-        self.api.read_assembled(assembled, &self.names)
+        let last = lines.finish(|event| parse_and_add(*api, event, reply));
+        let is_complete = self.reply.is_complete && last.is_ok();
+        let body = self.api.0.assemble(self.reply)?;
+        self.api.read_assembled(Assembled::new(body, is_complete), &self.names)
     }
 
     fn check_limit(&self) -> Result<(), InvalidReply> {
@@ -114,12 +113,7 @@ impl ReplyStream {
     }
 }
 
-fn accumulate(
-    api: Api,
-    accumulator: &mut dyn Accumulate,
-    event: &[u8],
-    events: &mut Vec<ReplyEvent>,
-) -> Result<(), InvalidReply> {
+fn parse_and_add(api: Api, event: &[u8], reply: &mut Assembly) -> Result<(), InvalidReply> {
     let event = match event.trim_ascii() {
         // Servers and proxies keep a connection alive with events without data.
         b"" => return Ok(()),
@@ -127,23 +121,23 @@ fn accumulate(
         event => serde_json::from_slice(event)
             .map_err(|error| InvalidReply::new(api.name(), format!("an event is not JSON: {error}")))?,
     };
-    add(accumulator, event, events)
+    add(api, event, reply)
 }
 
 /// The last event of servers with the protocol of OpenAI.
 const DONE: &str = "[DONE]";
 
 /// Adds an event, unless it has no content.
-fn add(accumulator: &mut dyn Accumulate, event: Value, events: &mut Vec<ReplyEvent>) -> Result<(), InvalidReply> {
+fn add(api: Api, event: Value, reply: &mut Assembly) -> Result<(), InvalidReply> {
     match &event {
         Value::Null => Ok(()),
         Value::Object(fields) if fields.is_empty() => Ok(()),
         Value::String(text) if text.trim().is_empty() => Ok(()),
         Value::String(text) if text.trim() == DONE => {
-            accumulator.end();
+            api.0.end(reply);
             Ok(())
         }
-        _ => accumulator.push(event, events),
+        _ => api.0.add(event, reply),
     }
 }
 
