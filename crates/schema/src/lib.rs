@@ -45,6 +45,7 @@
 //! | `types`, `values`, `tagged`, `alias`, `example` | what a schema says of its values: their types, whether all are objects and any is finite, their tag, the aliases of names, small ones |
 //! | `normal`, `merge`, `root` | a schema whose references are to definitions; several schemas of one value as a single one; input schemas whose root is a plain object |
 //! | `pointer`, `walk` | JSON Pointers, and the schemas within a schema |
+//! | `number` | numbers, compared by value |
 //! | `compare` | two schemas, compared by the values that they accept |
 
 /// The README, so that its example runs.
@@ -63,6 +64,7 @@ mod failure;
 pub mod generate;
 mod graph;
 pub mod inline;
+mod number;
 mod reference;
 mod schema;
 mod tagged;
@@ -72,7 +74,6 @@ mod tagged;
 pub mod alias;
 #[doc(hidden)]
 pub mod dialect;
-#[doc(hidden)]
 #[doc(hidden)]
 pub mod equality;
 #[doc(hidden)]

@@ -1,14 +1,16 @@
 //! The keywords that look at a value alone, without other schemas.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
-use super::number::{is_multiple, order};
+use super::number::is_multiple;
 use super::rules::Rule;
 use crate::equality;
 use crate::failure::{Kind, TYPE_NAMES};
+use crate::number::ExactNumber;
 use crate::plan::Pattern;
 use crate::types::Types;
 
@@ -32,16 +34,16 @@ pub(super) fn failed<'v>(
             (!is_listed).then_some(Kind::Enum(Cow::Borrowed(options)))
         }
         (Rule::Minimum, Value::Number(limit), Value::Number(number)) => {
-            order(number, limit)?.is_lt().then_some(Kind::Minimum(Cow::Borrowed(value)))
+            compare(number, limit)?.is_lt().then_some(Kind::Minimum(Cow::Borrowed(value)))
         }
         (Rule::Maximum, Value::Number(limit), Value::Number(number)) => {
-            order(number, limit)?.is_gt().then_some(Kind::Maximum(Cow::Borrowed(value)))
+            compare(number, limit)?.is_gt().then_some(Kind::Maximum(Cow::Borrowed(value)))
         }
         (Rule::ExclusiveMinimum, Value::Number(limit), Value::Number(number)) => {
-            order(number, limit)?.is_le().then_some(Kind::ExclusiveMinimum(Cow::Borrowed(value)))
+            compare(number, limit)?.is_le().then_some(Kind::ExclusiveMinimum(Cow::Borrowed(value)))
         }
         (Rule::ExclusiveMaximum, Value::Number(limit), Value::Number(number)) => {
-            order(number, limit)?.is_ge().then_some(Kind::ExclusiveMaximum(Cow::Borrowed(value)))
+            compare(number, limit)?.is_ge().then_some(Kind::ExclusiveMaximum(Cow::Borrowed(value)))
         }
         (Rule::MultipleOf, Value::Number(divisor), Value::Number(number)) => {
             (!is_multiple(number, divisor)).then(|| Kind::MultipleOf(divisor.as_f64().unwrap_or_default()))
@@ -61,6 +63,10 @@ pub(super) fn failed<'v>(
         (Rule::MaxProperties, limit, Value::Object(object)) => above(object.len(), limit).map(Kind::MaxProperties),
         _ => None,
     }
+}
+
+fn compare(number: &Number, limit: &Number) -> Option<Ordering> {
+    Some(ExactNumber::from_number(number)?.compare(ExactNumber::from_number(limit)?))
 }
 
 fn listed_types(names: &Value) -> Vec<&'static str> {

@@ -1,18 +1,8 @@
-//! Comparison and division of numbers as they are written, integers of any size and decimals.
-
-use std::cmp::Ordering;
+//! Division of numbers as they are written, integers of any size and decimals.
 
 use serde_json::Number;
 
-/// Compares two numbers. Returns `None` if one of them is not finite.
-pub(super) fn order(a: &Number, b: &Number) -> Option<Ordering> {
-    match (integer(a), integer(b)) {
-        (Some(a), Some(b)) => Some(a.cmp(&b)),
-        (Some(a), None) => with_integer(b.as_f64()?, a).map(Ordering::reverse),
-        (None, Some(b)) => with_integer(a.as_f64()?, b),
-        (None, None) => a.as_f64()?.partial_cmp(&b.as_f64()?),
-    }
-}
+use crate::number::integer;
 
 /// Returns true if `number` is a multiple of `divisor`. Both are the decimal numbers that were written: 0.3 is a multiple of
 /// 0.1, although the floats are not.
@@ -44,52 +34,14 @@ fn decimal(number: &Number) -> Option<(i128, i32)> {
     Some(([whole, fraction].concat().parse().ok()?, exponent.parse::<i32>().ok()? - n_fraction))
 }
 
-fn integer(number: &Number) -> Option<i128> {
-    number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from))
-}
-
-/// Compares a float with a 64-bit integer.
-fn with_integer(float: f64, integer: i128) -> Option<Ordering> {
-    // The cast is exact, or saturates beyond every 64-bit integer.
-    match (float.trunc() as i128).cmp(&integer) {
-        Ordering::Equal => float.fract().partial_cmp(&0.0),
-        unequal => Some(unequal),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::Number;
 
-    use super::{Ordering, is_multiple, order};
+    use super::is_multiple;
 
     fn number(text: &str) -> Number {
         serde_json::from_str(text).unwrap()
-    }
-
-    #[test]
-    fn integers_and_floats_are_ordered_by_value() {
-        let ascending = [
-            "-1e300",
-            "-9223372036854775808",
-            "-1.5",
-            "-1",
-            "-0.5",
-            "0",
-            "0.5",
-            "1",
-            "1.5",
-            "9007199254740992",
-            "9007199254740993",
-            "18446744073709551615",
-            "1e20",
-        ];
-        for (i, a) in ascending.iter().enumerate() {
-            for (j, b) in ascending.iter().enumerate() {
-                assert_eq!(order(&number(a), &number(b)), Some(i.cmp(&j)), "{a} {b}");
-            }
-        }
-        assert_eq!(order(&number("1.0"), &number("1")), Some(Ordering::Equal));
     }
 
     #[test]

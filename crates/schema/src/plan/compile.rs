@@ -9,10 +9,11 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::node::{Array, Kinds, Node, Text};
-use super::number::{Number, integer};
+use super::number::Number;
 use super::object::{Branch, Object, Tag};
 use super::pattern::Pattern;
 use super::property::{ANY, NEVER, NodeId, Properties, Property};
+use crate::number::integer;
 use crate::pointer::child;
 use crate::walk;
 
@@ -396,7 +397,7 @@ fn kind_of(value: &Value) -> Option<Kinds> {
         Value::Null => Some(Kinds::NULL),
         Value::Bool(true) => Some(Kinds::TRUE),
         Value::Bool(false) => Some(Kinds::FALSE),
-        Value::Number(_) => integer(value).map(|_| Kinds::INTEGER),
+        Value::Number(number) => integer(number).map(|_| Kinds::INTEGER),
         Value::String(_) => Some(Kinds::STRING),
         Value::Array(_) | Value::Object(_) => None,
     }
@@ -423,7 +424,7 @@ impl<'s> Compiler<'s> {
             self.or_record_obstacle(keywords, keyword, rule)?;
         }
         if let Some(values) = allowed_values(keywords)? {
-            let integers = values.iter().filter_map(integer).collect();
+            let integers = values.iter().filter_map(Value::as_number).filter_map(integer).collect();
             number.get_or_insert_with(Number::unbounded).one_of = Some(integers);
             string.get_or_insert_with(Text::unbounded).one_of = Some(strings(values));
         }
@@ -448,7 +449,7 @@ impl<'s> Compiler<'s> {
                 number.get_or_insert_with(Number::unbounded).bound(keyword, value)?;
             }
             "multipleOf" => {
-                let divisor = integer(value).filter(|of| (1..=MAX_DIVISOR).contains(of))?;
+                let divisor = integer(value.as_number()?).filter(|of| (1..=MAX_DIVISOR).contains(of))?;
                 number.get_or_insert_with(Number::unbounded).multiple_of = Some(divisor);
             }
             "minLength" => string.get_or_insert_with(Text::unbounded).least = size(value)?,

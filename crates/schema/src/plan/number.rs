@@ -4,6 +4,8 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
+use crate::number::ExactNumber;
+
 /// The rules of `minimum`, `maximum`, their exclusive forms, `multipleOf`, and the numbers of `enum` or `const`.
 pub(super) struct Number {
     /// The range of integers within all bounds, and the same range for 64-bit integers.
@@ -23,15 +25,10 @@ pub(super) struct Number {
 struct Bounds<T>(T, T);
 
 struct Bound {
-    limit: Limit,
+    limit: ExactNumber,
     /// The accepted ordering of a number relative to the limit.
     side: Ordering,
     inclusive: bool,
-}
-
-enum Limit {
-    Integer(i128),
-    Float(f64),
 }
 
 impl Number {
@@ -57,30 +54,25 @@ impl Number {
             "exclusiveMaximum" => (Ordering::Less, false),
             _ => return None,
         };
-        let limit = match integer(limit) {
-            Some(limit) => Limit::Integer(limit),
-            None => Limit::Float(limit.as_f64()?),
-        };
+        let limit = ExactNumber::from_value(limit)?;
         let near = match limit {
-            Limit::Integer(limit) => limit as f64,
-            Limit::Float(limit) => limit,
+            ExactNumber::Integer(limit) => limit as f64,
+            ExactNumber::Float(limit) => limit,
         };
         // Far more than the error of an inexact parser, and far less than matters away from a limit.
         let slack = (near.abs() * 1e-9).max(f64::MIN_POSITIVE);
         if side == Ordering::Greater {
             self.surely.0 = self.surely.0.max(near + slack);
             let least = match limit {
-                Limit::Integer(limit) => limit.saturating_add((!inclusive).into()),
-                Limit::Float(limit) if inclusive => limit.ceil() as i128,
-                Limit::Float(limit) => (limit.floor() as i128).saturating_add(1),
+                ExactNumber::Integer(limit) => limit.saturating_add((!inclusive).into()),
+                ExactNumber::Float(limit) => limit.ceil() as i128,
             };
             self.least = self.least.max(least);
         } else {
             self.surely.1 = self.surely.1.min(near - slack);
             let most = match limit {
-                Limit::Integer(limit) => limit.saturating_sub((!inclusive).into()),
-                Limit::Float(limit) if inclusive => limit.floor() as i128,
-                Limit::Float(limit) => (limit.ceil() as i128).saturating_sub(1),
+                ExactNumber::Integer(limit) => limit.saturating_sub((!inclusive).into()),
+                ExactNumber::Float(limit) => limit.floor() as i128,
             };
             self.most = self.most.min(most);
         }
@@ -135,20 +127,7 @@ impl<T: PartialOrd> Bounds<T> {
 
 impl Bound {
     fn admits(&self, value: f64) -> bool {
-        let found = match self.limit {
-            Limit::Float(limit) => value.partial_cmp(&limit),
-            // The cast is exact, or saturates beyond any limit that a schema can express as an integer.
-            Limit::Integer(limit) => match (value.trunc() as i128).cmp(&limit) {
-                Ordering::Equal => value.fract().partial_cmp(&0.0),
-                unequal => Some(unequal),
-            },
-        };
-        found == Some(self.side) || (self.inclusive && found == Some(Ordering::Equal))
+        let found = ExactNumber::from_float(value).compare(self.limit);
+        found == self.side || (self.inclusive && found == Ordering::Equal)
     }
-}
-
-/// Returns the value as an integer, if `serde_json` stores it as one.
-pub(super) fn integer(value: &Value) -> Option<i128> {
-    let signed = value.as_i64().map(i128::from);
-    signed.or_else(|| value.as_u64().map(i128::from))
 }

@@ -10,9 +10,10 @@ use super::containers::{keeps_array, keeps_object};
 use super::empty::{EFFORT, is_empty, refutes};
 use super::facts::{Facts, Node};
 use super::leaf::{exact_text, keeps_number, keeps_text, value_meets};
-use super::number::{self, End, Number};
+use super::number::{self, End};
 use super::same::{is_given, is_same, is_same_text};
 use super::{MAX_KEY, MAX_KNOWN, Proof, Prover};
+use crate::number::ExactNumber;
 use crate::types::Types;
 
 /// Proves that the schema `goal` of one document accepts every value that the schema `given` of the other accepts.
@@ -267,7 +268,7 @@ fn integers<'s>(facts: &Facts<'s>) -> Option<Vec<Cow<'s, Value>>> {
     }
     let [lower, upper] = [End::Lower, End::Upper].map(|end| number::bound(facts, end));
     match (lower?.at, upper?.at) {
-        (Number::Integer(lower), Number::Integer(upper))
+        (ExactNumber::Integer(lower), ExactNumber::Integer(upper))
             if upper - lower < MAX_INTEGERS && lower.abs() < 1 << 50 && upper.abs() < 1 << 50 =>
         {
             Some((lower..=upper).map(|integer| Cow::Owned(Value::from(integer as i64))).collect())

@@ -7,9 +7,10 @@ use serde_json::Value;
 
 use super::super::budget::{Budget, Undecided};
 use super::facts::Facts;
-use super::number::{self, Bound, End, Number};
+use super::number::{self, Bound, End};
 use super::{Proof, Prover};
 use crate::equality;
+use crate::number::ExactNumber;
 use crate::types::Types;
 
 /// Returns a text that two values share only if every validator considers them equal.
@@ -56,7 +57,7 @@ pub(super) fn value_meets<'s>(
         Some(is_large(n as u64, limit))
     };
     let number = |end: End, is_strict: bool| {
-        let (at, wide) = (Number::from_value(value)?, Number::from_value(limit)?);
+        let (at, wide) = (ExactNumber::from_value(value)?, ExactNumber::from_value(limit)?);
         let ordering = at.compare(wide);
         let is_within = if end == End::Lower { ordering.is_gt() } else { ordering.is_lt() };
         Some(is_within || ordering.is_eq() && !is_strict)
@@ -112,7 +113,7 @@ pub(super) fn value_meets<'s>(
 
 /// Returns true if the facts keep numbers within the limit of a keyword.
 pub(super) fn keeps_number<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, keyword: &str, limit: &Value) -> Proof {
-    let bound = |is_strict| Number::from_value(limit).map(|at| Bound { at, is_strict });
+    let bound = |is_strict| ExactNumber::from_value(limit).map(|at| Bound { at, is_strict });
     let within = |end, bound: Option<Bound>| bound.is_some_and(|bound| number::keeps_within(facts, end, bound));
     prover.budget.spend(facts.schemas.len() as u64)?;
     Ok(match keyword {
@@ -123,7 +124,7 @@ pub(super) fn keeps_number<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, k
         _ => {
             let is_integer = facts.types.and(Types::NUMBER) == Types::INTEGER;
             let divides = |given: &Value| number::is_multiple(given, limit);
-            is_integer && matches!(Number::from_value(limit), Some(Number::Integer(1)))
+            is_integer && matches!(ExactNumber::from_value(limit), Some(ExactNumber::Integer(1)))
                 || facts.schemas.iter().filter_map(|node| node.get("multipleOf")).any(divides)
         }
     })

@@ -5,73 +5,14 @@ use std::cmp::Ordering;
 use serde_json::Value;
 
 use super::facts::{Facts, Node};
+use crate::number::{ExactNumber, MAX_EXACT};
 use crate::types::Types;
-
-/// A number of a schema. 64-bit integers are exact.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Number {
-    Integer(i128),
-    Float(f64),
-}
-
-/// The largest float up to which every integer is representable as a float.
-const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// A bound of numbers. The bound itself is excluded if `is_strict` is set.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bound {
-    pub(super) at: Number,
+    pub(super) at: ExactNumber,
     pub(super) is_strict: bool,
-}
-
-impl Number {
-    pub(super) fn from_value(value: &Value) -> Option<Self> {
-        let Value::Number(number) = value else { return None };
-        if let Some(integer) = number.as_u64() {
-            return Some(Self::Integer(integer.into()));
-        }
-        if let Some(integer) = number.as_i64() {
-            return Some(Self::Integer(integer.into()));
-        }
-        let float = number.as_f64().filter(|float| float.is_finite())?;
-        // Below this bound the conversion is exact.
-        Some(if float.fract() == 0.0 && float.abs() < 1e30 { Self::Integer(float as i128) } else { Self::Float(float) })
-    }
-
-    pub(super) fn compare(self, other: Self) -> Ordering {
-        match (self, other) {
-            (Self::Integer(a), Self::Integer(b)) => a.cmp(&b),
-            (Self::Float(a), Self::Float(b)) => a.total_cmp(&b),
-            (Self::Integer(a), Self::Float(b)) => compare_mixed(a, b),
-            (Self::Float(a), Self::Integer(b)) => compare_mixed(b, a).reverse(),
-        }
-    }
-
-    /// Returns the smallest integer that is not below the number, if the result is exact.
-    fn ceil(self) -> Option<i128> {
-        match self {
-            Self::Integer(integer) => Some(integer),
-            Self::Float(float) => (float.abs() < MAX_EXACT).then(|| float.ceil() as i128),
-        }
-    }
-
-    fn floor(self) -> Option<i128> {
-        match self {
-            Self::Integer(integer) => Some(integer),
-            Self::Float(float) => (float.abs() < MAX_EXACT).then(|| float.floor() as i128),
-        }
-    }
-}
-
-/// Compares an integer with a float that has a fraction or exceeds every integer of a schema.
-fn compare_mixed(integer: i128, float: f64) -> Ordering {
-    if float.abs() >= 1e30 {
-        return if float > 0.0 { Ordering::Less } else { Ordering::Greater };
-    }
-    match integer.cmp(&(float.floor() as i128)) {
-        Ordering::Greater => Ordering::Greater,
-        _ => Ordering::Less,
-    }
 }
 
 /// The lower or upper end of a range of numbers.
@@ -83,7 +24,7 @@ pub(super) enum End {
 
 impl End {
     /// Orders two numbers so that the tighter bound is greater.
-    fn compare(self, a: Number, b: Number) -> Ordering {
+    fn compare(self, a: ExactNumber, b: ExactNumber) -> Ordering {
         match self {
             End::Lower => a.compare(b),
             End::Upper => b.compare(a),
@@ -105,7 +46,7 @@ impl End {
             (End::Upper, false) => bound.at.floor()?,
             (End::Upper, true) => bound.at.ceil()? - 1,
         };
-        Some(Bound { at: Number::Integer(at), is_strict: false })
+        Some(Bound { at: ExactNumber::Integer(at), is_strict: false })
     }
 }
 
@@ -118,7 +59,7 @@ pub(super) fn bound(facts: &Facts<'_>, end: End) -> Option<Bound> {
 }
 
 fn bounds_of(node: Node<'_>, end: End) -> impl Iterator<Item = Bound> {
-    let [inclusive, strict] = end.keywords().map(|keyword| node.get(keyword).and_then(Number::from_value));
+    let [inclusive, strict] = end.keywords().map(|keyword| node.get(keyword).and_then(ExactNumber::from_value));
     let inclusive = inclusive.map(|at| Bound { at, is_strict: false });
     inclusive.into_iter().chain(strict.map(|at| Bound { at, is_strict: true }))
 }
@@ -152,8 +93,8 @@ pub(super) fn excludes_all(facts: &Facts<'_>) -> bool {
 
 /// Returns true if every multiple of `given` is a multiple of `wanted`.
 pub(super) fn is_multiple(given: &Value, wanted: &Value) -> bool {
-    let exact = |value| match Number::from_value(value) {
-        Some(Number::Integer(integer)) if integer > 0 && integer <= MAX_EXACT as i128 => Some(integer),
+    let exact = |value| match ExactNumber::from_value(value) {
+        Some(ExactNumber::Integer(integer)) if integer > 0 && integer <= MAX_EXACT as i128 => Some(integer),
         _ => None,
     };
     match (exact(given), exact(wanted)) {
