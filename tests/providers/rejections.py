@@ -11,14 +11,9 @@ import sys
 OPENAI = ["openai", "openai-chat", "openai-namespaces"]
 STRICT = ["openai--strict", "openai-chat--strict", "openai-namespaces--strict"]
 ANTHROPIC = ["anthropic", "anthropic--strict", "anthropic-deferred"]
-GEMINI = ["gemini-openapi"]
 MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 SINGLE = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames")
-FORMATS = {"STRING": ("enum", "date-time"), "NUMBER": ("float", "double"), "INTEGER": ("int32", "int64")}
-KEYWORDS = set("type format title description nullable default items minItems maxItems enum properties required "
-               "minProperties maxProperties minimum maximum minLength maxLength pattern example anyOf "
-               "propertyOrdering".split())
 
 
 def types(node):
@@ -65,7 +60,7 @@ SCHEMAS = {
         OPENAI + STRICT, lambda node, root: root and "properties" not in node),
     "farion1231/cc-switch#5490: schema must be of type object": (
         OPENAI + STRICT + ANTHROPIC, lambda node, root: root and node.get("type") != "object"),
-    "vercel/ai#21037: regex lookaround is not supported": (OPENAI + STRICT + GEMINI, lookaround),
+    "vercel/ai#21037: regex lookaround is not supported": (OPENAI + STRICT, lookaround),
     "OpenAI: must not have enum, const or not at the top level": (
         OPENAI + STRICT + ANTHROPIC, lambda node, root: root and any(key in node for key in ("enum", "const", "not"))),
     "dearlordylord/huly-mcp#66: no oneOf, allOf or anyOf at the top level": (OPENAI + STRICT + ANTHROPIC, root_choice),
@@ -77,27 +72,6 @@ SCHEMAS = {
         ANTHROPIC + OPENAI, lambda node, _: isinstance(node.get("items"), list)),
     "acomagu/vscode-as-mcp-server#6: required is a list": (
         ANTHROPIC + OPENAI + STRICT, lambda node, _: not isinstance(node.get("required", []), list)),
-    "zed-extensions/mcp-server-brave-search#12: unknown name const": (
-        GEMINI, lambda node, _: bool(node.keys() - KEYWORDS)),
-    "google-gemini/gemini-cli#3178: only some formats": (
-        GEMINI, lambda node, _: "format" in node and node["format"] not in FORMATS.get(node.get("type"), ())),
-    "microsoft/azure-devops-mcp#145: enum of numbers": (
-        GEMINI, lambda node, _: any(not isinstance(value, str) for value in node.get("enum", []))),
-    "Bobsilvio/ha-claude#32: an enum value cannot be empty": (GEMINI, lambda node, _: "" in node.get("enum", [])),
-    "decolua/9router#380: enum only allowed for STRING": (
-        GEMINI, lambda node, _: "enum" in node and node.get("type") != "STRING"),
-    "taylorwilsdon/google_workspace_mcp#1099: type is not repeating": (
-        GEMINI, lambda node, _: isinstance(node.get("type"), list)),
-    "anomalyco/opencode#14788: other fields alongside any_of": (
-        GEMINI, lambda node, _: "anyOf" in node and len(node) > 1),
-    "pipecat-ai/pipecat-flows#110: properties should be non-empty": (
-        GEMINI, lambda node, _: node.get("type") == "OBJECT" and not node.get("properties")),
-    "goruck/home-generative-agent#525: required property is not defined": (
-        GEMINI, lambda node, _: bool(set(node.get("required", [])) - node.get("properties", {}).keys())),
-    "TokenRhythm/opensquilla#1263: items missing": (
-        GEMINI, lambda node, _: node.get("type") == "ARRAY" and "items" not in node),
-    "directus/mcp#8: schema didn't specify the type": (
-        GEMINI, lambda node, _: "type" not in node and "anyOf" not in node),
 }
 # The same of definitions in strict mode.
 STRICT_SCHEMAS = {
@@ -126,7 +100,7 @@ def definitions(tools):
 n_checked, broken = 0, []
 for folder in sys.argv[1:]:
     for path in sorted(pathlib.Path(folder).glob("*.json")):
-        if path.stem not in OPENAI + STRICT + ANTHROPIC + GEMINI:
+        if path.stem not in OPENAI + STRICT + ANTHROPIC:
             continue
         for name, strict, schema in definitions(json.loads(path.read_text())):
             n_checked += 1

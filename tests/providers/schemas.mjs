@@ -9,7 +9,7 @@ import Ajv from "ajv";
 import Ajv2020 from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 
-// Where the schemas of a tool are. Those of `gemini-openapi` are no JSON Schema.
+// Where the schemas of a tool are.
 const PLACES = {
   mcp: (tool) => [tool.inputSchema, tool.outputSchema],
   openai: (tool) => [tool.parameters, tool.output_schema],

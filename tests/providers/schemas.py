@@ -11,7 +11,7 @@ from collections import Counter
 import jsonschema
 from jsonschema.validators import validator_for
 
-# Where the schemas of a tool are. Those of `gemini-openapi` are no JSON Schema.
+# Where the schemas of a tool are.
 PLACES = {
     "mcp": lambda tool: [tool.get("inputSchema"), tool.get("outputSchema")],
     "openai": lambda tool: [tool["parameters"], tool.get("output_schema")],

@@ -14,14 +14,13 @@ use crate::options::program_name;
 use crate::style::{BOLD, DIM, padded, printable, terminal_width, width};
 
 /// The formats that a model or a client reads, except for Open Tool Calling, which is a feature.
-pub(crate) const ALL: [&str; 11] = [
+pub(crate) const ALL: [&str; 10] = [
     "mcp",
     "openai",
     "openai-chat",
     "anthropic",
     "bedrock",
     "gemini",
-    "gemini-openapi",
     "gemini-interactions",
     "a2a",
     "typescript",
@@ -56,8 +55,7 @@ pub(crate) fn export_as(
             (options.strict, options.defer_loading) = (strict, defer_loading);
             anthropic::tools(catalog, naming, options)?
         }
-        "gemini" => gemini::tools(catalog, naming, gemini::SchemaFormat::JsonSchema)?,
-        "gemini-openapi" => gemini::tools(catalog, naming, gemini::SchemaFormat::OpenApi)?,
+        "gemini" => gemini::tools(catalog, naming)?,
         "gemini-interactions" => gemini::interaction_tools(catalog, naming)?,
         "bedrock" => {
             let mut options = bedrock::Options::default();
@@ -92,13 +90,12 @@ pub(crate) fn report_left_out(published: &toolkit_otc::Published) {
 }
 
 /// The dialects of the formats of providers, with and without strict mode.
-const DIALECTS: [(&str, Dialect, Option<Dialect>); 7] = [
+const DIALECTS: [(&str, Dialect, Option<Dialect>); 6] = [
     ("openai", Dialect::OPENAI, Some(Dialect::OPENAI_STRICT)),
     ("openai-chat", Dialect::OPENAI, Some(Dialect::OPENAI_STRICT)),
     ("anthropic", Dialect::ANTHROPIC, Some(Dialect::ANTHROPIC_STRICT)),
     ("bedrock", Dialect::BEDROCK, Some(Dialect::BEDROCK_STRICT)),
     ("gemini", Dialect::GEMINI, None),
-    ("gemini-openapi", Dialect::GEMINI_OPENAPI, None),
     ("gemini-interactions", Dialect::GEMINI, None),
 ];
 

@@ -35,8 +35,6 @@ pub struct Dialect {
     pub all_required: bool,
     /// `type` may be a list.
     pub type_lists: bool,
-    /// Null is expressed by `nullable: true` instead of a type.
-    pub nullable: bool,
     /// `$ref` may be recursive.
     pub recursion: bool,
     /// No other keyword may be beside a `$ref`.
@@ -51,18 +49,8 @@ pub struct Dialect {
     pub portable_patterns: bool,
     /// Every array has to have `items`.
     pub items_required: bool,
-    /// `required` may only contain declared properties.
-    pub declared_required: bool,
-    /// An object below the root may have no properties.
-    pub empty_objects: bool,
-    /// No other keyword may be beside `anyOf`.
-    pub bare_choices: bool,
-    /// `enum` may contain values other than strings.
-    pub mixed_enums: bool,
     /// The largest `minItems`; `None` for no limit.
     pub max_min_items: Option<u64>,
-    /// Types are written in capitals.
-    pub upper_case_types: bool,
     /// Every argument has a description.
     pub described_arguments: bool,
     /// The limits on the size of a schema.
@@ -178,7 +166,6 @@ const ALL: Dialect = Dialect {
     closed: false,
     all_required: false,
     type_lists: true,
-    nullable: false,
     recursion: true,
     bare_references: false,
     untyped: true,
@@ -186,12 +173,7 @@ const ALL: Dialect = Dialect {
     plain_names: false,
     portable_patterns: false,
     items_required: false,
-    declared_required: false,
-    empty_objects: true,
-    bare_choices: false,
-    mixed_enums: true,
     max_min_items: None,
-    upper_case_types: false,
     described_arguments: false,
     limits: Limits::NONE,
 };
@@ -295,41 +277,6 @@ impl Dialect {
         ]),
         recursion: false,
         root_choice: false,
-        ..ALL
-    };
-
-    /// The schemas of Gemini in `parameters`: a subset of the schemas of OpenAPI 3.0.
-    pub const GEMINI_OPENAPI: Self = Self {
-        name: "Gemini's `Schema`",
-        keywords: Some(&[
-            "title",
-            "enum",
-            "anyOf",
-            "format",
-            "minimum",
-            "maximum",
-            "minItems",
-            "maxItems",
-            "minLength",
-            "maxLength",
-            "minProperties",
-            "maxProperties",
-            "pattern",
-            "default",
-        ]),
-        formats: Some(&["date-time", "double", "enum", "float", "int32", "int64"]),
-        type_lists: false,
-        nullable: true,
-        recursion: false,
-        untyped: false,
-        root_choice: false,
-        portable_patterns: true,
-        items_required: true,
-        declared_required: true,
-        empty_objects: false,
-        bare_choices: true,
-        mixed_enums: false,
-        upper_case_types: true,
         ..ALL
     };
 

@@ -12,7 +12,7 @@ use super::request::{self, Member, RequestLimits, Usage};
 /// A catalog in the format of a provider, with the losses of each tool.
 ///
 /// ```
-/// use toolkit_providers::gemini::{SchemaFormat, tools};
+/// use toolkit_providers::gemini::tools;
 /// use toolkit::catalog::Naming;
 ///
 /// /// Adds two integers.
@@ -22,7 +22,7 @@ use super::request::{self, Member, RequestLimits, Usage};
 /// }
 ///
 /// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
-/// let export = tools(&toolkit::catalog![add]?, Naming::Name, SchemaFormat::JsonSchema)?;
+/// let export = tools(&toolkit::catalog![add]?, Naming::Name)?;
 /// assert_eq!(export.json[0]["functionDeclarations"][0]["name"], "add");
 ///
 /// let (tool, losses) = &export.losses[0];

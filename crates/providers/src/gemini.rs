@@ -5,11 +5,11 @@ mod interactions;
 mod partial_args;
 mod stream;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::dialect::Dialect;
 use super::export::Export;
-use super::loss::{Effect, Loss, Side, ToolExport, provider_description, unsupported_fields};
+use super::loss::{Side, ToolExport, provider_description, unsupported_fields};
 use super::lower::lower_unsorted;
 use super::reader::{Fields, read_function};
 use super::request::RequestLimits;
@@ -27,7 +27,7 @@ use toolkit::tool::{ParseToolError, Tool};
 /// use serde_json::json;
 /// use toolkit::Dispatcher;
 /// use toolkit::catalog::Naming;
-/// use toolkit_providers::gemini::{GENERATE_CONTENT, SchemaFormat, tools};
+/// use toolkit_providers::gemini::{GENERATE_CONTENT, tools};
 ///
 /// /// Adds two integers.
 /// #[toolkit::tool]
@@ -38,7 +38,7 @@ use toolkit::tool::{ParseToolError, Tool};
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// let dispatcher = Dispatcher::new(toolkit::catalog![add]?)?;
-/// let export = tools(dispatcher.catalog(), Naming::Name, SchemaFormat::JsonSchema)?;
+/// let export = tools(dispatcher.catalog(), Naming::Name)?;
 /// let response = json!({ "candidates": [{ "finishReason": "STOP", "content": { "role": "model", "parts": [
 ///     { "functionCall": { "name": "add", "args": { "a": 1, "b": 2 } } },
 /// ] } }] });
@@ -84,35 +84,10 @@ pub const GENERATE_CONTENT: Api = Api(&content::GenerateContent);
 /// ```
 pub const INTERACTIONS: Api = Api(&interactions::Interactions);
 
-/// The schema language of the declarations.
-///
-/// ```
-/// use serde_json::json;
-/// use toolkit::Tool;
-/// use toolkit_providers::gemini::{SchemaFormat, describe};
-///
-/// let input = json!({ "type": "object", "properties": { "n": { "type": ["integer", "null"] } } });
-/// let tool = Tool::builder("wait").input(input).build()?;
-/// let json = describe(&tool, "wait", SchemaFormat::JsonSchema).json;
-/// assert_eq!(json["parametersJsonSchema"]["properties"]["n"]["type"], json!(["integer", "null"]));
-/// let json = describe(&tool, "wait", SchemaFormat::OpenApi).json;
-/// assert_eq!(json["parameters"]["properties"]["n"], json!({ "type": "INTEGER", "nullable": true }));
-/// # Ok::<(), toolkit::catalog::Diagnostics>(())
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SchemaFormat {
-    /// A subset of JSON Schema, in `parametersJsonSchema`.
-    #[default]
-    JsonSchema,
-    /// A subset of the schemas of OpenAPI 3.0, in `parameters`, for older clients.
-    OpenApi,
-}
-
 /// Returns the `tools` of a request: one tool with all function declarations.
 ///
 /// ```
-/// use toolkit_providers::gemini::{SchemaFormat, tools};
+/// use toolkit_providers::gemini::tools;
 /// use toolkit::catalog::Naming;
 ///
 /// /// Adds two integers.
@@ -122,7 +97,7 @@ pub enum SchemaFormat {
 /// }
 ///
 /// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
-/// let export = tools(&toolkit::catalog![add]?, Naming::Name, SchemaFormat::JsonSchema)?;
+/// let export = tools(&toolkit::catalog![add]?, Naming::Name)?;
 /// assert_eq!(export.json[0]["functionDeclarations"][0]["name"], "add");
 /// # Ok(())
 /// # }
@@ -131,8 +106,8 @@ pub enum SchemaFormat {
 /// # Errors
 ///
 /// Returns the errors of [`list_tools`](toolkit::mcp::list_tools).
-pub fn tools(catalog: &Catalog, naming: Naming, format: SchemaFormat) -> Result<Export, Diagnostics> {
-    let mut export = Export::new(catalog, naming, &RequestLimits::GEMINI, |tool, name| described(tool, name, format))?;
+pub fn tools(catalog: &Catalog, naming: Naming) -> Result<Export, Diagnostics> {
+    let mut export = Export::new(catalog, naming, &RequestLimits::GEMINI, described)?;
     export.json = json!([{ "functionDeclarations": export.json }]);
     Ok(export)
 }
@@ -141,52 +116,51 @@ pub fn tools(catalog: &Catalog, naming: Naming, format: SchemaFormat) -> Result<
 ///
 /// ```
 /// use toolkit::Tool;
-/// use toolkit_providers::gemini::{SchemaFormat, describe};
+/// use toolkit_providers::gemini::describe;
 ///
 /// let tool = Tool::builder("now").description("Returns the time.").build()?;
-/// let export = describe(&tool, "now", SchemaFormat::OpenApi);
-/// assert_eq!(export.json, serde_json::json!({ "name": "now", "description": "Returns the time." }));
+/// let export = describe(&tool, "now");
+/// assert_eq!(export.json["description"], "Returns the time.");
+/// assert_eq!(export.json["parametersJsonSchema"]["type"], "object");
 /// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 #[must_use]
-pub fn describe(tool: &Tool, name: &str, format: SchemaFormat) -> ToolExport {
-    let mut export = described(tool, name, format);
+pub fn describe(tool: &Tool, name: &str) -> ToolExport {
+    let mut export = described(tool, name);
     export.json.sort_all_objects();
     export
 }
 
 /// Describes one tool without sorting its keys.
-fn described(tool: &Tool, name: &str, format: SchemaFormat) -> ToolExport {
-    let (dialect, parameters, response) = match format {
-        SchemaFormat::JsonSchema => (Dialect::GEMINI, "parametersJsonSchema", "responseJsonSchema"),
-        SchemaFormat::OpenApi => (Dialect::GEMINI_OPENAPI, "parameters", "response"),
-    };
-    let input = lower_unsorted(tool.input().as_value(), &dialect, Side::Input);
-    let description = provider_description(tool);
-    let rejected = check_record(&dialect, name, description.as_deref());
-    let mut json = Map::from_iter([("name".to_owned(), json!(name))]);
-    json.extend(description.map(|text| ("description".to_owned(), json!(text))));
-    // An OpenAPI object without properties is rejected; a declaration without parameters is not.
-    let takes_nothing = input.schema["properties"].as_object().is_none_or(Map::is_empty);
+fn described(tool: &Tool, name: &str) -> ToolExport {
+    let mut export = function(tool, name, "parametersJsonSchema", &["outputSchema", "behavior"]);
     // Kept in a tool that was read: `NON_BLOCKING` functions run while the model goes on.
-    json.extend(tool.metadata().unknown.get("behavior").map(|behavior| ("behavior".to_owned(), behavior.clone())));
-    let mut losses = unsupported_fields(tool, &["outputSchema", "behavior"]);
-    losses.extend(rejected);
-    losses.extend(input.losses);
-    if format == SchemaFormat::JsonSchema || !takes_nothing {
-        json.insert(parameters.to_owned(), input.schema);
-    } else {
-        losses.extend(without_parameters(&input.schema));
+    if let Some(behavior) = tool.metadata().unknown.get("behavior") {
+        export.json["behavior"] = behavior.clone();
     }
     if let Some(output) = tool.output() {
-        let output = lower_unsorted(output.as_value(), &dialect, Side::Output);
-        json.insert(response.to_owned(), output.schema);
-        losses.extend(output.losses);
+        let output = lower_unsorted(output.as_value(), &Dialect::GEMINI, Side::Output);
+        export.json["responseJsonSchema"] = output.schema;
+        export.losses.extend(output.losses);
     }
-    ToolExport { json: json.into(), losses, not_strict: Vec::new() }
+    export
 }
 
-/// Returns the `tools` of a request to Interactions. Their schemas are those of [`SchemaFormat::JsonSchema`].
+/// Describes the name, the description and the input schema of a tool.
+fn function(tool: &Tool, name: &str, parameters: &str, supported: &[&str]) -> ToolExport {
+    let input = lower_unsorted(tool.input().as_value(), &Dialect::GEMINI, Side::Input);
+    let description = provider_description(tool);
+    let mut losses = unsupported_fields(tool, supported);
+    losses.extend(check_record(&Dialect::GEMINI, name, description.as_deref()));
+    losses.extend(input.losses);
+    let mut json = json!({ "name": name, parameters: input.schema });
+    if let Some(text) = description {
+        json["description"] = text.into();
+    }
+    ToolExport { json, losses, not_strict: Vec::new() }
+}
+
+/// Returns the `tools` of a request to Interactions.
 ///
 /// ```
 /// use toolkit_providers::gemini::interaction_tools;
@@ -210,26 +184,9 @@ fn described(tool: &Tool, name: &str, format: SchemaFormat) -> ToolExport {
 /// Returns the errors of [`list_tools`](toolkit::mcp::list_tools).
 pub fn interaction_tools(catalog: &Catalog, naming: Naming) -> Result<Export, Diagnostics> {
     Export::new(catalog, naming, &RequestLimits::GEMINI, |tool, name| {
-        let input = lower_unsorted(tool.input().as_value(), &Dialect::GEMINI, Side::Input);
-        let description = provider_description(tool);
-        let mut losses = unsupported_fields(tool, &[]);
-        losses.extend(check_record(&Dialect::GEMINI, name, description.as_deref()));
-        losses.extend(input.losses);
-        let mut json = json!({ "type": "function", "name": name, "parameters": input.schema });
-        if let Some(text) = description {
-            json["description"] = text.into();
-        }
-        ToolExport { json, losses, not_strict: Vec::new() }
-    })
-}
-
-/// Returns the losses of a schema without properties that is omitted.
-fn without_parameters(schema: &Value) -> impl Iterator<Item = Loss> + '_ {
-    let keywords = schema.as_object().into_iter().flat_map(Map::keys);
-    keywords.filter(|keyword| !matches!(keyword.as_str(), "type" | "properties")).map(|keyword| {
-        let is_text = matches!(keyword.as_str(), "title" | "description");
-        let effect = if is_text { Effect::MetadataOnly } else { Effect::Widened };
-        Loss::new(Side::Input, "", keyword, effect, "is omitted, because the schema has no properties")
+        let mut export = function(tool, name, "parameters", &[]);
+        export.json["type"] = "function".into();
+        export
     })
 }
 

@@ -5,7 +5,7 @@
 //! | [`mcp`](toolkit::mcp) | the Model Context Protocol, revisions 2025-11-25 and 2026-07-28 | yes |
 //! | [`openai`] | Chat Completions and Responses | yes |
 //! | [`anthropic`] | Messages | yes |
-//! | [`gemini`] | function declarations, with JSON Schema or OpenAPI's | yes |
+//! | [`gemini`] | function declarations, and functions of Interactions | yes |
 //! | [`bedrock`] | Converse | |
 //! | [`mistral`], [`ollama`], [`cohere`] | chat, with the tools of Chat Completions | |
 //! | [`a2a`] | skills, and the card of an agent | yes |

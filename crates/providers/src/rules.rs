@@ -145,8 +145,6 @@ const OPENAI_FUNCTION: &str = "`FunctionDefinition` of openai 3.57.0";
 const ANTHROPIC_STRICT: &str = "`transform_schema` of anthropic 2.14.0";
 const BEDROCK_SPEC: &str = "`ToolSpecification` of the service model of botocore 1.44.8";
 const GEMINI_SCHEMA: &str = "`Schema` of google-genai 3.6.1";
-/// The OpenAPI form of Gemini.
-const OPEN_API: &str = "Gemini's `Schema`";
 
 /// All rules.
 const RULES: &[Rule] = &[
@@ -229,19 +227,13 @@ const RULES: &[Rule] = &[
     Rule {
         name: "items",
         accepts: "an array has `items`, an object",
-        sources: &[
-            ("OpenAI", "https://github.com/sigoden/aichat/pull/1049"),
-            (OPEN_API, "https://github.com/TokenRhythm/opensquilla/issues/1263"),
-        ],
+        sources: &[("OpenAI", "https://github.com/sigoden/aichat/pull/1049")],
         holds: Holds::Schema(|_, node| !node.may_be("array") || node.map("items").is_some()),
     },
     Rule {
         name: "pattern",
         accepts: "a pattern has no look-around and no back references",
-        sources: &[
-            ("OpenAI", "https://github.com/vercel/ai/pull/21037"),
-            (OPEN_API, "https://github.com/nspady/google-calendar-mcp/issues/183"),
-        ],
+        sources: &[("OpenAI", "https://github.com/vercel/ai/pull/21037")],
         holds: Holds::Schema(|_, node| {
             node.text("pattern").is_none_or(is_portable)
                 && node.map("patternProperties").is_none_or(|named| named.keys().all(|pattern| is_portable(pattern)))
@@ -274,11 +266,8 @@ const RULES: &[Rule] = &[
             ("OpenAI strict", "https://github.com/TanStack/ai/issues/976"),
             ("Anthropic strict", ANTHROPIC_STRICT),
             ("Bedrock strict", ANTHROPIC_STRICT),
-            (OPEN_API, "https://github.com/zed-extensions/mcp-server-brave-search/issues/12"),
         ],
-        holds: Holds::Schema(|dialect, node| {
-            node.keywords.keys().all(|keyword| dialect.reads(keyword) || dialect.nullable && keyword == "nullable")
-        }),
+        holds: Holds::Schema(|dialect, node| node.keywords.keys().all(|keyword| dialect.reads(keyword))),
     },
     Rule {
         name: "format",
@@ -287,11 +276,10 @@ const RULES: &[Rule] = &[
             ("OpenAI strict", "https://github.com/can1357/oh-my-pi/issues/206"),
             ("Anthropic strict", ANTHROPIC_STRICT),
             ("Bedrock strict", ANTHROPIC_STRICT),
-            (OPEN_API, "https://github.com/google-gemini/gemini-cli/issues/3178"),
         ],
         holds: Holds::Schema(|dialect, node| {
             let known = |format: &str| dialect.formats.is_none_or(|formats| formats.contains(&format));
-            node.text("format").is_none_or(|format| known(format) && node.may_be(type_of_format(format)))
+            node.text("format").is_none_or(|format| known(format) && node.may_be("string"))
         }),
     },
     Rule {
@@ -301,7 +289,6 @@ const RULES: &[Rule] = &[
             ("OpenAI strict", OPENAI_GUIDE),
             ("Anthropic strict", ANTHROPIC_STRICT),
             ("Bedrock strict", ANTHROPIC_STRICT),
-            (OPEN_API, "https://github.com/directus/mcp/issues/8"),
         ],
         holds: Holds::Schema(|_, node| ["type", "anyOf", "allOf", "$ref", "enum", "const"].iter().any(|k| node.has(k))),
     },
@@ -330,81 +317,10 @@ const RULES: &[Rule] = &[
             node.keywords.get("minItems").is_none_or(|least| least.as_u64().is_some_and(|least| least <= most))
         }),
     },
-    Rule {
-        name: "one-type",
-        accepts: "`type` is one name, not a list",
-        sources: &[(OPEN_API, "https://github.com/taylorwilsdon/google_workspace_mcp/issues/1099")],
-        holds: Holds::Schema(|_, node| node.keywords.get("type").is_none_or(Value::is_string)),
-    },
-    Rule {
-        name: "text-enum",
-        accepts: "the values of an enum are texts",
-        sources: &[(OPEN_API, "https://github.com/microsoft/azure-devops-mcp/issues/145")],
-        holds: Holds::Schema(|_, node| node.list("enum").is_none_or(|values| values.iter().all(Value::is_string))),
-    },
-    Rule {
-        name: "empty-enum",
-        accepts: "no value of an enum is empty",
-        sources: &[(OPEN_API, "https://github.com/Bobsilvio/ha-claude/pull/32")],
-        holds: Holds::Schema(|_, node| node.list("enum").is_none_or(|values| !values.contains(&Value::from("")))),
-    },
-    Rule {
-        name: "typed-enum",
-        accepts: "an enum has the type `STRING`",
-        sources: &[(OPEN_API, "https://github.com/decolua/9router/pull/380")],
-        holds: Holds::Schema(|_, node| !node.has("enum") || node.is_only("string")),
-    },
-    Rule {
-        name: "bare-choice",
-        accepts: "no other keyword is beside `anyOf`",
-        sources: &[(OPEN_API, "https://github.com/anomalyco/opencode/issues/14788")],
-        holds: Holds::Schema(|_, node| !node.has("anyOf") || node.keywords.len() == 1),
-    },
-    Rule {
-        name: "object-properties",
-        accepts: "an object has at least one property",
-        sources: &[(OPEN_API, "https://github.com/pipecat-ai/pipecat-flows/issues/110")],
-        holds: Holds::Schema(|_, node| {
-            // A declaration without arguments has no schema.
-            node.is_root || !node.may_be("object") || node.map("properties").is_some_and(|named| !named.is_empty())
-        }),
-    },
-    Rule {
-        name: "declared-required",
-        accepts: "`required` lists declared properties",
-        sources: &[(OPEN_API, "https://github.com/goruck/home-generative-agent/pull/525")],
-        holds: Holds::Schema(|_, node| {
-            let is_declared = |name: &Value| {
-                name.as_str().is_some_and(|name| node.map("properties").is_some_and(|named| named.contains_key(name)))
-            };
-            node.list("required").is_none_or(|names| names.iter().all(is_declared))
-        }),
-    },
-    Rule {
-        name: "object-keywords",
-        accepts: "only an object has `properties` and `required`",
-        sources: &[(OPEN_API, "https://github.com/goruck/home-generative-agent/pull/525")],
-        holds: Holds::Schema(|_, node| !(node.has("properties") || node.has("required")) || node.may_be("object")),
-    },
-    Rule {
-        name: "array-keywords",
-        accepts: "only an array has `items`",
-        sources: &[(OPEN_API, "https://github.com/anomalyco/opencode/pull/43421")],
-        holds: Holds::Schema(|_, node| !node.has("items") || node.may_be("array")),
-    },
 ];
 
 fn is_name(name: &str, others: &str) -> bool {
     (1..=64).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || others.contains(c))
-}
-
-/// Returns the type of the values that have a format.
-pub(super) fn type_of_format(format: &str) -> &'static str {
-    match format {
-        "int32" | "int64" => "integer",
-        "float" | "double" => "number",
-        _ => "string",
-    }
 }
 
 impl<'s> Node<'s> {

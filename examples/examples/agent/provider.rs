@@ -4,7 +4,6 @@ use anyhow::Context;
 use serde_json::{Value, json};
 use toolkit::Catalog;
 use toolkit::catalog::{Diagnostics, Naming};
-use toolkit_providers::gemini::SchemaFormat;
 use toolkit_providers::reply::Api;
 use toolkit_providers::{Export, anthropic, bedrock, cohere, gemini, mistral, ollama, openai};
 
@@ -147,7 +146,7 @@ const GEMINI: Provider = Provider {
     authorization: ("x-goog-api-key", ""),
     headers: &[],
     is_streamed: true,
-    tools: |catalog| gemini::tools(catalog, Naming::default(), SchemaFormat::JsonSchema),
+    tools: |catalog| gemini::tools(catalog, Naming::default()),
     question: |text| json!({ "role": "user", "parts": [{ "text": text }] }),
     body: |_, tools, messages| json!({ "tools": tools, "contents": messages }),
     tokens: &["/usageMetadata/totalTokenCount"],

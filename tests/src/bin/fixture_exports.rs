@@ -17,7 +17,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let catalogs: Vec<Catalog> = test_support::real_manifests().iter().map(sound).collect::<Result<_, _>>()?;
     let openai = |options| move |catalog: &Catalog| Ok(openai::tools(catalog, Naming::Name, options)?.json);
     let anthropic = |options| move |catalog: &Catalog| Ok(anthropic::tools(catalog, Naming::Name, options)?.json);
-    let gemini = |form| move |catalog: &Catalog| Ok(gemini::tools(catalog, Naming::Name, form)?.json);
     let write = |name: &str, export: &dyn Fn(&Catalog) -> Exported| write(&folder, name, &catalogs, export);
 
     write("mcp", &|catalog| Ok(list_tools(catalog, Revision::V2026_07_28, Naming::Name)?["tools"].take()))?;
@@ -31,8 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let grouped = openai::Options::responses().namespaced();
     write("openai-namespaces", &|catalog| openai(grouped)(&in_a_namespace(catalog)?))?;
     write("openai-namespaces--strict", &|catalog| openai(grouped.strict().deferred())(&in_a_namespace(catalog)?))?;
-    write("gemini", &gemini(gemini::SchemaFormat::JsonSchema))?;
-    write("gemini-openapi", &gemini(gemini::SchemaFormat::OpenApi))?;
+    write("gemini", &|catalog| Ok(gemini::tools(catalog, Naming::Name)?.json))?;
     write("gemini-interactions", &|catalog| Ok(gemini::interaction_tools(catalog, Naming::Name)?.json))
 }
 

@@ -157,13 +157,6 @@ pub(super) fn lower_types(lowering: &mut Lowering<'_>, keywords: &mut Keywords, 
         [] if names.is_empty() => return None,
         [] => drop(keywords.insert("type".to_owned(), json!("null"))),
         [kind] if names.len() == 1 => drop(keywords.insert("type".to_owned(), json!(kind))),
-        [kind] if lowering.dialect.nullable && !keywords.contains_key("anyOf") => {
-            keywords.insert("type".to_owned(), json!(kind));
-            keywords.insert("nullable".to_owned(), json!(true));
-            if let Some(Value::Array(values)) = keywords.get_mut("enum") {
-                values.retain(|value| !value.is_null());
-            }
-        }
         _ if keywords.contains_key("anyOf") => {
             keywords.remove("type");
             lowering.report(at, "type", Effect::Widened, "is not supported beside a choice");

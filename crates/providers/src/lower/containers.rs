@@ -78,14 +78,8 @@ fn lower_properties(
 
 /// Removes a type from a schema that accepts no value of it; `None` if no type is left.
 pub(super) fn exclude_type(lowering: &mut Lowering<'_>, keywords: &mut Keywords, name: &str, at: &str) -> Option<()> {
-    let is_nullable = keywords.get("nullable") == Some(&Value::Bool(true));
     match keywords.get_mut("type") {
         Some(Value::String(other)) if other != name => {}
-        Some(only @ Value::String(_)) if lowering.dialect.nullable && is_nullable => {
-            *only = json!("null");
-            // The enum does not contain the null any longer, which `nullable` expresses.
-            keywords.retain(|keyword, _| !matches!(keyword.as_str(), "nullable" | "enum" | "const"));
-        }
         Some(Value::Array(names)) if names.iter().any(|other| other != name) => {
             names.retain(|other| other != name);
             if let [only] = &names[..] {

@@ -10,7 +10,7 @@ use super::containers::{lower_list, lower_object, lower_unevaluated, lower_uneva
 use super::lowering::{Lowering, describe};
 use super::names::rename_arguments;
 use super::reference::{lower_dependent, lower_reference};
-use super::rules::{lower_nullable, lower_remaining, lower_to_rules, remove_rejected};
+use super::rules::{lower_remaining, remove_rejected};
 use crate::dialect::Dialect;
 use crate::loss::{Effect, Side};
 use toolkit_schema::child;
@@ -34,14 +34,6 @@ pub(super) fn lower_keywords(lowering: &mut Lowering<'_>, mut keywords: Keywords
     if !lowering.dialect.reads("not") && keywords.get("not").is_some_and(excludes_all) {
         return None;
     }
-    if lowering.dialect.nullable && keywords.get("nullable") == Some(&Value::Bool(true)) {
-        lowering.report(
-            at,
-            "nullable",
-            Effect::Widened,
-            "is not a keyword of JSON Schema, but the dialect reads it and accepts null",
-        );
-    }
     let n_lost_before = lowering.n_lost_references;
     lower_unevaluated(lowering, &mut keywords, at);
     lower_unevaluated_items(lowering, &mut keywords, at);
@@ -64,8 +56,6 @@ pub(super) fn lower_keywords(lowering: &mut Lowering<'_>, mut keywords: Keywords
     lower_list(lowering, &mut keywords, at)?;
     lower_remaining(lowering, &mut keywords, at);
     lower_dependent(lowering, &mut keywords, n_lost_before, at);
-    lower_nullable(lowering, &mut keywords, at);
-    lower_to_rules(lowering, &mut keywords, at);
     Some(keywords)
 }
 
@@ -106,8 +96,7 @@ pub(super) fn lower_root(lowering: &mut Lowering<'_>, schema: Value) -> Value {
         keep_definitions(lowering, &mut keywords, container, definitions);
     }
     if lowering.side == Side::Input {
-        let object = if lowering.dialect.upper_case_types { "OBJECT" } else { "object" };
-        keywords.insert("type".to_owned(), json!(object));
+        keywords.insert("type".to_owned(), json!("object"));
         // OpenAI rejects an object without `properties`.
         keywords.entry("properties").or_insert_with(|| json!({}));
     }
@@ -119,17 +108,8 @@ fn reject_all(lowering: &mut Lowering<'_>) -> Value {
     let reason = "accepts nothing that can be expressed; it is replaced by an object without properties";
     lowering.report("", "type", Effect::Narrowed, reason);
     lowering.report("", "type", Effect::Widened, reason);
-    let mut schema = no_arguments(lowering.dialect.closed);
-    if lowering.dialect.upper_case_types {
-        schema["type"] = json!("OBJECT");
-    }
-    schema
-}
-
-/// Returns a schema for a tool that accepts no arguments, with keywords that every dialect supports.
-pub(super) fn no_arguments(closed: bool) -> Value {
     let mut schema = json!({ "type": "object", "properties": {} });
-    if closed {
+    if lowering.dialect.closed {
         schema["additionalProperties"] = false.into();
         schema["required"] = json!([]);
     }

@@ -38,7 +38,7 @@ type Said = Option<(Value, Vec<Loss>)>;
 type Describe = fn(&Tool) -> Said;
 
 /// All adapters with all their options.
-const ADAPTERS: [(&str, Describe); 16] = [
+const ADAPTERS: [(&str, Describe); 15] = [
     ("mcp 2025-11-25", |tool| mcp(tool, Revision::V2025_11_25)),
     ("mcp 2026-07-28", |tool| mcp(tool, Revision::V2026_07_28)),
     ("openai", |tool| openai(tool, openai::Options::responses())),
@@ -47,10 +47,7 @@ const ADAPTERS: [(&str, Describe); 16] = [
     ("openai chat", |tool| openai(tool, openai::Options::chat_completions())),
     ("anthropic", |tool| anthropic(tool, anthropic::Options::default())),
     ("anthropic strict", |tool| anthropic(tool, anthropic::Options::default().strict().deferred())),
-    ("gemini", |tool| exported(gemini::tools(&alone(tool)?, Naming::Name, gemini::SchemaFormat::JsonSchema).ok()?)),
-    ("gemini openapi", |tool| {
-        exported(gemini::tools(&alone(tool)?, Naming::Name, gemini::SchemaFormat::OpenApi).ok()?)
-    }),
+    ("gemini", |tool| exported(gemini::tools(&alone(tool)?, Naming::Name).ok()?)),
     ("bedrock", |tool| exported(bedrock::tools(&alone(tool)?, Naming::Name, bedrock::Options::default()).ok()?)),
     ("a2a", |tool| exported(a2a::skills(&alone(tool)?))),
     ("otc", otc),

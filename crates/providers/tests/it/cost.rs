@@ -82,8 +82,7 @@ fn the_parts_of_every_format_are_counted() {
         ("openai", openai::describe(&tool(), "add", openai::Options::responses()).json, true, true),
         ("openai-chat", openai::describe(&tool(), "add", openai::Options::chat_completions()).json, true, false),
         ("anthropic", anthropic::describe(&tool(), "add", anthropic::Options::default()).json, true, false),
-        ("gemini", gemini::describe(&tool(), "add", gemini::SchemaFormat::JsonSchema).json, true, true),
-        ("gemini-openapi", gemini::describe(&tool(), "add", gemini::SchemaFormat::OpenApi).json, true, true),
+        ("gemini", gemini::describe(&tool(), "add").json, true, true),
         ("a2a", a2a::skill(&tool()).json, false, false),
     ];
     for (form, json, has_input, has_output) in forms {

@@ -34,7 +34,7 @@ fn rows() -> [Row; 11] {
     };
     let openai = |title, key, package| Row { strict: Some(Dialect::OPENAI_STRICT), ..row(title, key, package) };
     let gemini =
-        |title, key, dialect| Row { dialect, limits: RequestLimits::GEMINI, ..row(title, key, "google-genai") };
+        |title, key| Row { dialect: Dialect::GEMINI, limits: RequestLimits::GEMINI, ..row(title, key, "google-genai") };
     [
         openai("OpenAI Responses", "responses", "openai"),
         Row { also: "descriptions cut", ..openai("OpenAI Chat Completions", "chat", "openai") },
@@ -53,8 +53,8 @@ fn rows() -> [Row; 11] {
             also: "open objects, renamed arguments",
             ..row("Bedrock Converse", "bedrock", "botocore")
         },
-        gemini("Gemini `generateContent`", "gemini", Dialect::GEMINI_OPENAPI),
-        gemini("Gemini Interactions", "interactions", Dialect::GEMINI),
+        gemini("Gemini `generateContent`", "gemini"),
+        gemini("Gemini Interactions", "interactions"),
         Row { also: "ids of nine characters", ..row("Mistral Chat", "mistral", "mistralai") },
         row("Mistral Conversations", "conversations", "mistralai"),
         row("Cohere Chat, version 2", "cohere", "cohere"),

@@ -31,7 +31,6 @@ fn every_format_has_its_cost() {
             "bedrock",
             "gemini",
             "gemini-interactions",
-            "gemini-openapi",
             "markdown",
             "mcp",
             "openai",

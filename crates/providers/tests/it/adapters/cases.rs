@@ -41,7 +41,7 @@ fn described(target: &str, tool: &Tool) -> (Value, Vec<Loss>) {
         "openai" => openai::describe(tool, name, openai::Options::chat_completions()),
         "anthropic" => anthropic::describe(tool, name, anthropic::Options::default()),
         "gemini" => {
-            let mut described = gemini::describe(tool, name, gemini::SchemaFormat::OpenApi);
+            let mut described = gemini::describe(tool, name);
             described.json = json!({ "functionDeclarations": [described.json] });
             described
         }
@@ -57,7 +57,7 @@ fn with(keyword: &str) -> Value {
     match keyword {
         "$ref" | "$defs" => json!({ "$ref": "#/$defs/d" }),
         "anyOf" | "oneOf" => json!({ keyword: [{ "type": "string" }, { "type": "integer" }] }),
-        "allOf" => json!({ "allOf": [{ "type": "string" }, { "minLength": 1 }] }),
+        "allOf" => json!({ "allOf": [{ "type": "integer" }, { "minimum": 1 }] }),
         "not" => json!({ "type": "string", "not": { "const": "" } }),
         "pattern" => json!({ "type": "string", "pattern": "^a" }),
         "format" => json!({ "type": "string", "format": "date-time" }),
@@ -90,7 +90,7 @@ fn keeps(json: &Value, keyword: &str) -> bool {
     let text = json.to_string();
     let otherwise = match keyword {
         "$ref" | "$defs" => "inner",
-        "allOf" => "minLength",
+        "allOf" => "minimum",
         "oneOf" => "anyOf",
         "const" => "enum",
         keyword => keyword,
@@ -141,8 +141,19 @@ const MORE: [(&str, &[&str], &str); 3] = [
     ),
     (
         "gemini",
-        &["allOf", "oneOf", "const", "additionalProperties"],
-        "its `Schema` has no `additionalProperties`; what it has not is said in other words",
+        &[
+            "allOf",
+            "oneOf",
+            "const",
+            "pattern",
+            "minLength",
+            "maxLength",
+            "minProperties",
+            "maxProperties",
+            "default",
+            "nullable",
+        ],
+        "the cases are about its `Schema`; JSON Schema of Gemini has other keywords, and others are moved to descriptions",
     ),
 ];
 
@@ -175,7 +186,7 @@ const DESCRIBED: [(&str, &str); 8] = [
     ("every_keyword_anthropic", "a schema loses nothing without `strict`"),
     ("description_fallback_summary_openai", "an object has `properties`, without which OpenAI refuses it"),
     ("description_fallback_display_anthropic", "an object has `properties`, as everywhere"),
-    ("gemini_no_description_fallback", "all fall back to the title; an object without properties is left out"),
+    ("gemini_no_description_fallback", "all fall back to the title, and parameters are JSON Schema"),
 ];
 
 #[test]

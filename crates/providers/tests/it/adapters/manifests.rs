@@ -14,12 +14,11 @@ fn every_real_tool_goes_through_every_adapter() {
         let strict = openai::describe(tool, "name", openai::Options::responses().strict());
         n_strict += usize::from(strict.json["strict"] == true);
         assert_eq!(strict.json["strict"] == true, strict.not_strict.is_empty(), "{}", tool.id());
-        let described: [(ToolExport, &str); 6] = [
+        let described: [(ToolExport, &str); 5] = [
             (strict, "/parameters"),
             (openai::describe(tool, "name", openai::Options::chat_completions()), "/function/parameters"),
             (anthropic::describe(tool, "name", anthropic::Options::default().strict()), "/input_schema"),
-            (gemini::describe(tool, "name", gemini::SchemaFormat::JsonSchema), "/parametersJsonSchema"),
-            (gemini::describe(tool, "name", gemini::SchemaFormat::OpenApi), "/none"),
+            (gemini::describe(tool, "name"), "/parametersJsonSchema"),
             (bedrock::describe(tool, "name", bedrock::Options::default()), "/toolSpec/inputSchema/json"),
         ];
         for (described, at) in described {

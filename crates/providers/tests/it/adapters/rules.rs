@@ -8,17 +8,16 @@ use super::recursive::document;
 use super::*;
 
 /// The dialects with rules.
-const RULED: [Dialect; 3] = [Dialect::OPENAI, Dialect::OPENAI_STRICT, Dialect::GEMINI_OPENAPI];
+const RULED: [Dialect; 2] = [Dialect::OPENAI, Dialect::OPENAI_STRICT];
 
 /// All dialects of providers.
-const PROVIDERS: [Dialect; 7] = [
+const PROVIDERS: [Dialect; 6] = [
     Dialect::OPENAI,
     Dialect::OPENAI_STRICT,
     Dialect::ANTHROPIC,
     Dialect::ANTHROPIC_STRICT,
     Dialect::BEDROCK,
     Dialect::GEMINI,
-    Dialect::GEMINI_OPENAPI,
 ];
 
 /// The dialects with a rule about the names of arguments.
@@ -39,7 +38,6 @@ fn broken(schema: &Value, dialect: &Dialect, at: &str) -> Vec<String> {
         kind.is_some_and(|kind| is_name(kind) || kind.as_array().is_some_and(|names| names.iter().any(is_name)))
     };
     let text = |keyword: &str| keywords.get(keyword).and_then(Value::as_str).unwrap_or_default();
-    let properties = keywords.get("properties").and_then(Value::as_object);
     let mut broken = Vec::new();
     let mut require = |holds: bool, rule: &str| broken.extend((!holds).then(|| format!("{at}: {rule}")));
     require(!is_of("array") || keywords.get("items").is_some_and(Value::is_object), "array schema missing items");
@@ -53,20 +51,6 @@ fn broken(schema: &Value, dialect: &Dialect, at: &str) -> Vec<String> {
             !choices.iter().any(|keyword| keywords.contains_key(*keyword)),
             "must not have choices at the top level",
         );
-    }
-    if *dialect == Dialect::GEMINI_OPENAPI {
-        let kinds =
-            [("STRING", ["enum", "date-time"]), ("NUMBER", ["float", "double"]), ("INTEGER", ["int32", "int64"])];
-        let fits = |(kind, formats): &(&str, [&str; 2])| text("type") == *kind && formats.contains(&text("format"));
-        require(text("format").is_empty() || kinds.iter().any(fits), "only some formats are supported");
-        let is_choice = keywords.contains_key("anyOf");
-        require(!is_choice || keywords.len() == 1, "when using any_of, it must be the only field set");
-        require(is_choice || !text("type").is_empty(), "type: missing field");
-        let is_empty = properties.is_none_or(|properties| properties.is_empty());
-        require(!is_of("object") || !is_empty || at.is_empty(), "properties: should be non-empty for OBJECT type");
-        let required = keywords.get("required").and_then(Value::as_array).into_iter().flatten();
-        let is_declared = |name: &Value| properties.is_some_and(|named| named.contains_key(name.as_str().unwrap()));
-        require(required.into_iter().all(is_declared), "required: property is not defined");
     }
     for (keyword, value) in keywords {
         let at = format!("{at}/{keyword}");
@@ -206,41 +190,13 @@ fn keywords_that_the_root_must_not_have_are_removed_and_reported() {
     for (keyword, value) in [("not", not), ("enum", json!([{ "x": "a" }])), ("const", json!({ "x": "a" }))] {
         let mut schema = argument(json!({ "type": "string" }));
         schema[keyword] = value;
-        for dialect in [Dialect::OPENAI, Dialect::OPENAI_STRICT, Dialect::ANTHROPIC, Dialect::GEMINI_OPENAPI] {
+        for dialect in [Dialect::OPENAI, Dialect::OPENAI_STRICT, Dialect::ANTHROPIC] {
             let lowered = input(&schema, &dialect);
             assert!(lowered.schema.get(keyword).is_none());
             let losses: Vec<_> = lowered.losses.iter().map(|loss| (&*loss.keyword, loss.effect)).collect();
             assert!(losses.contains(&(keyword, Effect::Widened)), "{} {keyword}: {losses:?}", dialect.name);
         }
     }
-}
-
-#[test]
-fn a_choice_of_gemini_stands_alone_and_keeps_its_description_and_null() {
-    let schema =
-        json!({ "description": "A size", "anyOf": [{ "type": "string" }, { "type": "integer" }, { "type": "null" }] });
-    let lowered = input(&argument(schema), &Dialect::GEMINI_OPENAPI);
-    assert_eq!(
-        lowered.schema["properties"]["x"],
-        json!({ "anyOf": [
-            { "type": "STRING", "description": "A size", "nullable": true },
-            { "type": "INTEGER", "nullable": true },
-        ] })
-    );
-    assert_eq!(losses(&lowered), [("description", Effect::MetadataOnly)]);
-}
-
-#[test]
-fn an_object_without_properties_is_sent_to_gemini_as_its_json_text() {
-    let schema = json!({ "type": "object", "description": "Filters", "additionalProperties": { "type": "string" } });
-    let tool = Tool::builder("t").input(argument(schema)).build().unwrap();
-    let described = gemini::describe(&tool, "t", gemini::SchemaFormat::OpenApi);
-    assert_eq!(
-        described.json["parameters"]["properties"]["x"],
-        json!({ "type": "STRING", "description": "Filters. The JSON text of an object." })
-    );
-    let effects: Vec<Effect> = described.losses.iter().map(|loss| loss.effect).collect();
-    assert!(effects.contains(&Effect::Narrowed) && effects.contains(&Effect::Widened));
 }
 
 #[test]
@@ -322,8 +278,7 @@ fn real_tools_break_no_rule() {
 /// For each rule, a definition that breaks it.
 fn breaking() -> Vec<(&'static str, Dialect, Value)> {
     let (openai, strict) = (Dialect::OPENAI, Dialect::OPENAI_STRICT);
-    let (anthropic, anthropic_strict, gemini) =
-        (Dialect::ANTHROPIC, Dialect::ANTHROPIC_STRICT, Dialect::GEMINI_OPENAPI);
+    let (anthropic, anthropic_strict) = (Dialect::ANTHROPIC, Dialect::ANTHROPIC_STRICT);
     let x = |schema: Value| json!({ "type": "object", "properties": { "x": schema }, "required": ["x"] });
     vec![
         ("object", openai.clone(), json!({ "type": "null", "properties": {} })),
@@ -341,15 +296,6 @@ fn breaking() -> Vec<(&'static str, Dialect, Value)> {
         ("reference", strict.clone(), x(json!({ "$ref": "#", "description": "Again." }))),
         ("size", strict, Value::Null),
         ("min-items", anthropic_strict, x(json!({ "type": "array", "items": {}, "minItems": 2 }))),
-        ("one-type", gemini.clone(), x(json!({ "type": ["STRING", "NUMBER"] }))),
-        ("text-enum", gemini.clone(), x(json!({ "type": "STRING", "enum": [1] }))),
-        ("empty-enum", gemini.clone(), x(json!({ "type": "STRING", "enum": ["a", ""] }))),
-        ("typed-enum", gemini.clone(), x(json!({ "type": "INTEGER", "enum": ["a"] }))),
-        ("bare-choice", gemini.clone(), x(json!({ "anyOf": [{ "type": "STRING" }], "description": "Either." }))),
-        ("object-properties", gemini.clone(), x(json!({ "type": "OBJECT" }))),
-        ("declared-required", gemini.clone(), json!({ "type": "OBJECT", "properties": {}, "required": ["a"] })),
-        ("object-keywords", gemini.clone(), x(json!({ "type": "STRING", "properties": {} }))),
-        ("array-keywords", gemini, x(json!({ "type": "STRING", "items": {} }))),
     ]
 }
 
@@ -396,7 +342,7 @@ fn what_cannot_be_repaired_is_rejected_and_can_be_left_out() {
         let losses = [
             openai::describe(&tool, name, openai::Options::responses()).losses,
             anthropic::describe(&tool, name, anthropic::Options::default()).losses,
-            gemini::describe(&tool, name, gemini::SchemaFormat::JsonSchema).losses,
+            gemini::describe(&tool, name).losses,
             bedrock::describe(&tool, name, bedrock::Options::default()).losses,
         ];
         losses.map(|losses| losses.iter().any(|loss| loss.effect == Effect::Rejected && loss.side == Side::Record))

@@ -108,28 +108,11 @@ fn anthropic_is_written_with_its_examples() {
 }
 
 #[test]
-fn gemini_is_written_in_both_forms() {
-    let export = gemini::tools(&catalog(), Naming::Name, gemini::SchemaFormat::JsonSchema).unwrap();
+fn gemini_is_written_with_json_schema() {
+    let export = gemini::tools(&catalog(), Naming::Name).unwrap();
     let declaration = &export.json[0]["functionDeclarations"][1];
     assert_eq!(declaration["parametersJsonSchema"]["properties"]["limit"]["maximum"], 50);
     assert_eq!(declaration["responseJsonSchema"]["type"], "object");
-    let export = gemini::tools(&catalog(), Naming::Name, gemini::SchemaFormat::OpenApi).unwrap();
-    let declaration = &export.json[0]["functionDeclarations"][1];
-    assert_eq!(
-        declaration["parameters"]["properties"]["limit"],
-        json!({ "type": "INTEGER", "nullable": true, "minimum": 1, "maximum": 50, "description": "The most hits." })
-    );
-}
-
-/// OpenAPI declarations have no parameters if the schema has no properties.
-#[test]
-fn keywords_of_omitted_gemini_parameters_are_reported() {
-    let input = json!({ "type": "object", "title": "Nothing", "properties": {} });
-    let tool = toolkit::Tool::builder("now").description("Returns the time.").input(input).build().unwrap();
-    let export = gemini::describe(&tool, "now", gemini::SchemaFormat::OpenApi);
-    assert_eq!(export.json, json!({ "name": "now", "description": "Returns the time." }));
-    assert_eq!(told(&export.losses), ["input root: `title` is omitted, because the schema has no properties"]);
-    assert_eq!(told(&gemini::describe(&tool, "now", gemini::SchemaFormat::JsonSchema).losses), [""; 0]);
 }
 
 #[test]
@@ -155,7 +138,7 @@ fn tools_survive_a_round_trip_through_each_provider() {
     let original = original.get("notes:search").unwrap();
     let openai = openai::describe(original, "search", openai::Options::responses()).json;
     let anthropic = anthropic::describe(original, "search", anthropic::Options::default()).json;
-    let gemini = gemini::describe(original, "search", gemini::SchemaFormat::JsonSchema).json;
+    let gemini = gemini::describe(original, "search").json;
     for (json, tool) in [
         (&openai, openai::read(&openai)),
         (&anthropic, anthropic::read(&anthropic)),
@@ -167,8 +150,6 @@ fn tools_survive_a_round_trip_through_each_provider() {
         assert!(tool.validate_input(&json!({ "limit": 1 })).is_err());
     }
     assert_eq!(anthropic::read(&anthropic).unwrap().examples(), original.examples());
-    let open_api = gemini::describe(original, "search", gemini::SchemaFormat::OpenApi).json;
-    assert_eq!(gemini::read(&open_api).unwrap().input().as_value()["type"], "object");
     for json in [json!([]), json!({ "description": "nobody" }), json!({ "name": 1 })] {
         assert!(
             openai::read(&json).is_err() && anthropic::read(&json).is_err() && gemini::read(&json).is_err(),
