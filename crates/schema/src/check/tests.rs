@@ -201,3 +201,19 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_evaluation_stops_at_the_number_of_failures_that_is_asked_for() {
+    let keywords = json!({ "type": "string", "minimum": 10, "multipleOf": 4 });
+    let properties = json!({ "properties": { "a": { "type": "string" }, "b": false, "n": { "maximum": 0 } } });
+    let items = json!({ "items": { "type": "string" } });
+    for (schema, value) in
+        [(keywords, json!(3)), (properties, json!({ "a": 1, "b": 1, "n": 1 })), (items, json!([1, 2, 3]))]
+    {
+        let evaluator = Evaluator::new(&schema, 1 << 20);
+        for (most, expected) in [(1, 1), (2, 2), (3, 3), (usize::MAX, 3)] {
+            let n_failures = evaluator.failures(&schema, None, &value, most, false).len();
+            assert_eq!(n_failures, expected, "at most {most} of {schema}");
+        }
+    }
+}

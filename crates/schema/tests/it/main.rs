@@ -2,6 +2,7 @@
 
 mod closed_schemas;
 mod compare;
+mod excerpt;
 mod formats;
 mod hostile_schemas;
 mod listed;

@@ -194,3 +194,63 @@ fn what_the_author_left_open_or_closed_stays_so() {
     });
     check_close(schema.clone(), schema);
 }
+
+#[test]
+fn the_copies_of_a_definition_have_one_name_for_each_mode_that_no_other_definition_has() {
+    check_close(
+        json!({
+            "type": "object",
+            "properties": {
+                "a": { "not": { "$ref": "#/$defs/A" } },
+                "b": { "not": { "$ref": "#/$defs/A" } },
+                "c": { "$ref": "#/$defs/A" },
+                "d": { "$ref": "#/$defs/A_as_is" },
+            },
+            "$defs": { "A": { "type": "object", "properties": { "x": {} } }, "A_as_is": { "type": "string" } },
+        }),
+        json!({
+            "type": "object",
+            "properties": {
+                "a": { "not": { "$ref": "#/$defs/A_as_is2" } },
+                "b": { "not": { "$ref": "#/$defs/A_as_is2" } },
+                "c": { "$ref": "#/$defs/A" },
+                "d": { "$ref": "#/$defs/A_as_is" },
+            },
+            "additionalProperties": false,
+            "$defs": {
+                "A": { "type": "object", "properties": { "x": {} }, "additionalProperties": false },
+                "A_as_is": { "type": "string" },
+                "A_as_is2": { "type": "object", "properties": { "x": {} } },
+            },
+        }),
+    );
+}
+
+#[test]
+fn inlining_stops_at_the_size_and_the_depth_that_its_documentation_names() {
+    fn n_values(value: &Value) -> usize {
+        1 + children(value).map(n_values).sum::<usize>()
+    }
+    fn depth(value: &Value) -> usize {
+        1 + children(value).map(depth).max().unwrap_or(0)
+    }
+    fn children(value: &Value) -> impl Iterator<Item = &Value> {
+        let items = value.as_array().into_iter().flatten();
+        items.chain(value.as_object().into_iter().flat_map(|object| object.values()))
+    }
+    let chain = |n: usize, uses: fn(Value) -> Value| {
+        let next = |idx: usize| json!({ "$ref": format!("#/$defs/D{idx}") });
+        let mut definitions: serde_json::Map<_, _> =
+            (0..n).map(|idx| (format!("D{idx}"), json!({ "properties": uses(next(idx + 1)) }))).collect();
+        definitions.insert(format!("D{n}"), json!({ "type": "string" }));
+        let mut schema = json!({ "properties": { "root": next(0) }, "$defs": definitions });
+        inline::inline(&mut schema);
+        schema
+    };
+    // Each definition uses the next one twice: 2^17 uses of the last.
+    let wide = chain(17, |next| json!({ "a": next, "b": next }));
+    assert!(n_values(&wide) <= 100_000, "{} values", n_values(&wide));
+    assert!(n_values(&wide) > 50_000 && wide.to_string().contains("$ref"), "{} values", n_values(&wide));
+    let deep = chain(60, |next| json!({ "a": next }));
+    assert!((60..=66).contains(&depth(&deep)), "{} levels", depth(&deep));
+}

@@ -155,3 +155,25 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_surrogate_is_read_only_as_the_half_of_a_pair() {
+    let any = plan(json!({}));
+    for (text, expected) in [
+        (r#""\ud800\udc00""#, Some("\u{10000}")),
+        (r#""\udbff\udfff""#, Some("\u{10ffff}")),
+        (r#""\ud83d\ude00""#, Some("😀")),
+        (r#""\ud7ff\ue000""#, Some("\u{d7ff}\u{e000}")),
+        // The second unit is above or below those of a second half.
+        (r#""\ud800\ue000""#, None),
+        (r#""\ud800\udbff""#, None),
+        (r#""\ud800\u0041""#, None),
+        (r#""\ud800\n""#, None),
+        (r#""\ud800""#, None),
+        (r#""\udc00""#, None),
+        (r#""\udc00\ud800""#, None),
+    ] {
+        assert_eq!(any.decode::<String>(text.as_bytes()).ok().as_deref(), expected, "{text}");
+        agrees_exactly::<String>(&any, text);
+    }
+}
